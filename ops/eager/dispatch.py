@@ -25,7 +25,7 @@ from ..tensors.tracing import ACTIVE, paused
 from .binding import Form, Mismatch, takes_numbers, wrong_keyword
 from .calls import any_requires_grad, run
 from .elsewhere import Run, elsewhere
-from .fronts import Front, Given, front_of
+from .fronts import Front, Given, Recording, front_of
 from .observers import OBSERVERS, Observer
 from .old_signatures import without_numbers_between
 from .out_tensors import check_dtypes_of_out, check_factory_dtype, write_out
@@ -193,14 +193,19 @@ class EagerFunction:
         return self._choose(args, kwargs, key)
 
     def _learn(
-        self, entry: Operator, given: Sequence[Given], template: Sequence[object], sizes_at: int
+        self,
+        entry: Operator,
+        given: Sequence[Given],
+        template: Sequence[object],
+        sizes_at: int,
+        recording: Recording,
     ) -> None:
         """Have native code take such calls apart from now on."""
         front = self.front or front_of(self._by_types)
         if front is not None:
             if front is not self.front:
                 _FRONTS.append(front)
-            front.add(entry, given, template, sizes_at)
+            front.add(entry, given, template, sizes_at, recording)
             self.front, self._quickly = front, front.call
 
     def before_observed(self, call: Callable[[], object]) -> None:

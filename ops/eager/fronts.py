@@ -24,11 +24,12 @@ from ..memory.versions import written
 from ..table.direct import direct_form_around, has_direct_form, knows_calls
 from ..table.grad_mode import GRAD_MODE
 from ..table.table import Operator
+from ..tensors.tape_port import MISSED
 from ..tensors.tensor import Parameter, Tensor
 from ..tensors.tracing import ACTIVE
 from .calls import finish, several_of
 
-__all__ = ["Front", "Given", "Learn", "front_of"]
+__all__ = ["Front", "Given", "Learn", "Recording", "front_of", "quiet_form"]
 
 _MOST: Final = 24
 """Ways of one function: a call looks through them one after the other."""
@@ -52,7 +53,10 @@ class Given(NamedTuple):
     convert: Callable[[Any, bool], Any] | None
 
 
-Learn = Callable[[Operator, Sequence[Given], Sequence[object], int], None]
+Recording = Callable[..., object]
+"""Records a call of tensors that want gradients; gives `MISSED` for one that it leaves to others,
+which has not run then."""
+Learn = Callable[[Operator, Sequence[Given], Sequence[object], int, Recording], None]
 """`Front.add` of the front of a function, which is made by then."""
 
 
@@ -71,7 +75,8 @@ class Front:
         words: dict[str, object] = {
             **{"slowly": slowly, "active": ACTIVE, "tensor_type": Tensor, "never": False},
             **{"parameter_type": Parameter, "wants": _WANTS, "written": written},
-            **{"grad_mode": GRAD_MODE, "view_of_name": _VIEW_OF},
+            **{"grad_mode": GRAD_MODE, "view_of_name": _VIEW_OF, "missed": MISSED},
+            "always": True,
         }
         places = {name: id(each) for name, each in words.items()}
         made: Callable[..., Any] = self._crew.front(
@@ -80,20 +85,30 @@ class Front:
         return made
 
     def add(
-        self, entry: Operator, given: Sequence[Given], template: Sequence[object], sizes_at: int
+        self,
+        entry: Operator,
+        given: Sequence[Given],
+        template: Sequence[object],
+        sizes_at: int,
+        recording: Recording,
     ) -> None:
         """Remember the way of calls like one; `template` is what all arguments are that are not
         given, `sizes_at` which of the given ones is the first of several sizes, -1 if none is."""
         count = int(self._ways[0])
         if count == _MOST:
             return
-        words = self._way(entry, given, list(template), sizes_at)
+        words = self._way(entry, given, list(template), sizes_at, recording)
         if words is not None:
             self._ways[1 + count] = words
             self._ways[0] = count + 1
 
     def _way(
-        self, entry: Operator, given: Sequence[Given], template: list[object], sizes_at: int
+        self,
+        entry: Operator,
+        given: Sequence[Given],
+        template: list[object],
+        sizes_at: int,
+        recording: Recording,
     ) -> int | None:
         """The address of what native code is told; None where it cannot be told."""
         inner, spread = _called(entry)
@@ -127,10 +142,11 @@ class Front:
         names = [sys.intern(each.name) for each in given if each.name]
         ending = _finisher(entry)
         self._held += [inner, ending, namer, template, names, [each.value for each in given]]
+        self._held.append(recording)
         words = [
             *(len(given) - len(names), len(names), self._words(map(id, names))),
             *(self._words(arguments), id(inner), self._words(map(id, template)), len(template)),
-            *(sizes_at, flags, id(ending), 0 if namer is None else id(namer)),
+            *(sizes_at, flags, id(ending), 0 if namer is None else id(namer), id(recording)),
         ]
         return self._words(words)
 
@@ -172,6 +188,15 @@ def _called(entry: Operator) -> tuple[Callable[..., Any], Sequence[int] | None]:
             call, form = direct
             return call, None if form is None else form.lists
     return _quiet(entry)(_forward(entry)), None
+
+
+def quiet_form(entry: Operator) -> Callable[..., Any] | None:
+    """What does an operator's calls natively, without warnings of NumPy's; None where that is not
+    known, or takes lists apart."""
+    direct = None
+    if has_direct_form(entry) or entry.views_by_form:
+        direct = direct_form_around(entry, _quiet(entry))
+    return None if direct is None or direct[1] is not None else direct[0]
 
 
 def _forward(entry: Operator) -> Callable[..., Any]:

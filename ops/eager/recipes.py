@@ -16,7 +16,7 @@ from ..tensors.sizes import Size
 from ..tensors.tensor import PLAIN_TENSORS, Tensor
 from .binding import Form, fits
 from .calls import run
-from .fronts import Given, Learn
+from .fronts import Given, Learn, Recording
 from .shortcuts import MISFIT, Taken, written_out
 
 __all__ = ["Key", "Recipe", "keep", "key_of"]
@@ -93,8 +93,8 @@ class Recipe:
     def _counted(self, *args: Any, **kwargs: Any) -> Any:
         self._left -= 1
         if self._left < 0:
-            self._learn_natively(args, kwargs)
-            self.call = self._written_out(args, kwargs)
+            self.call, recording = self._written_out(args, kwargs)
+            self._learn_natively(args, kwargs, recording)
             return self.call(*args, **kwargs)
         values = self._values(args, kwargs)
         if values is None:
@@ -119,7 +119,9 @@ class Recipe:
                 made[place] = converted
         return made
 
-    def _learn_natively(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    def _learn_natively(
+        self, args: Sequence[Any], kwargs: dict[str, Any], recording: Recording
+    ) -> None:
         """Have a front learn calls with such arguments."""
         sizes_at = -1 if self._sizes_at is None else self._sizes_at
         given = [*args, *kwargs.values()]
@@ -134,10 +136,12 @@ class Recipe:
             Given(place, name, value, None if convert is _ARRAY else convert)
             for (place, convert), name, value in pairs
         ]
-        self._learn(self.form.entry, found, self._template, sizes_at)
+        self._learn(self.form.entry, found, self._template, sizes_at, recording)
 
-    def _written_out(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Callable[..., object]:
-        """The same for all arguments of the types of these."""
+    def _written_out(
+        self, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., object], Recording]:
+        """The same for all arguments of the types of these, and what records such a call."""
         args = self.form._gather(args)
         names = [*([""] * len(args)), *self._names]
         given = (*args, *kwargs.values())

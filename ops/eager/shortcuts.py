@@ -24,7 +24,7 @@ from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .binding import NO
 from .calls import finish, run, views_of
-from .fronts import Given, Learn
+from .fronts import Given, Learn, Recording, quiet_form
 
 __all__ = [
     *("MISFIT", "Shortcut", "Taken", "keep_shortcut", "keep_shortcut_of_sizes"),
@@ -54,18 +54,23 @@ class Taken(NamedTuple):
 
 
 _TEXT: Final = """
-def make(_entry, _forward, _on_arrays, _own, {constants}):
+def make(_entry, _forward, _quiet, _on_arrays, _own, {constants}):
  _kept = [None]
  def call({parameters}):
 {read}  if ({requires}) and (_mode := _grad_mode()):
    _values, _args, _record = [{values}], [{args}], _kept[0]
    if _record is not None and _mode is True and not _ACTIVE:
-    _made = _record(_args, _values, _forward)
+    _made = _record(_args, _values, _quiet or _forward, {is_quiet})
     if _made is not _MISSED:
      return _made
    return _tape().taped(_entry, _values, ({handles}), _own, _args, _forward, _kept)
 {compute}{finish}  return _finish(_entry, [{values}], _result, ({handles}))
- return call
+ def recording({parameters}):
+  _record = _kept[0]
+  if _record is None:
+   return _MISSED
+{read_here}  return _record([{args}], [{values}], _quiet or _forward, {is_quiet})
+ return call, recording
 """
 _COMPUTE: Final = "  _result = {0}({1})\n"
 _UNLESS_QUANTIZED: Final = "(_on_arrays if _type(_v0) is _ndarray else _forward)"
@@ -89,7 +94,7 @@ _READ: Final = {
     "converted": "  _v{0} = _c{0}({1}, {lenient})\n",
     "sizes": "  _v{0} = _list({1})\n",
 }
-_CHECK: Final = "  if _v{0} is _NO:\n   return _MISFIT\n"
+_CHECK: Final = "  if _v{0} is _NO:\n   return {1}\n"
 _REQUIRES: Final = {
     "tensor": "{0}._requires_grad",
     "tensors": "_any(_map(_requires_grad_of, {0}))",
@@ -158,9 +163,9 @@ def _ways(entry: Operator, forward: Forward) -> _Ways:
 @cache
 def _maker(
     taken: tuple[Taken, ...], count: int, ways: _Ways, is_sure: bool
-) -> Callable[..., Shortcut]:
-    """What makes the calls of operators with that many arguments.  The text is all our own, but for
-    names of parameters."""
+) -> Callable[..., tuple[Shortcut, Recording]]:
+    """What makes the calls of operators with that many arguments, and what records those that want
+    gradients.  The text is all our own, but for names of parameters."""
     values = [f"_v{place}" for place in range(count)]
     handles = [each.name or f"_{number}" for number, each in enumerate(taken)]
     pairs = list(zip(taken, handles, strict=True))
@@ -171,7 +176,7 @@ def _maker(
         else:
             read += _READ[each.way].format(each.place, handle, lenient=is_sure)
         if each.way == "converted" and not is_sure:
-            read += _CHECK.format(each.place)
+            read += _CHECK.format(each.place, "_MISFIT")
     given = {each.place for each in taken}
     constants = [f"_c{each.place}" for each in taken if each.way == "converted"]
     constants += [f"_v{place}" for place in range(count) if place not in given]
@@ -185,6 +190,8 @@ def _maker(
         constants=", ".join(constants),
         parameters=", ".join(f"*{h}" if each.way == "sizes" else h for each, h in pairs),
         read=read,
+        read_here=read.replace("_MISFIT", "_MISSED"),
+        is_quiet="True" if ways.is_quiet else "_quiet is not None",
         requires=" or ".join(_REQUIRES[e.way].format(h) for e, h in pairs if e.way in _REQUIRES)
         or "False",
         values=", ".join(values),
@@ -194,7 +201,7 @@ def _maker(
     )
     space = dict(_SPACE)
     exec(compile(text, f"{__file__}:{'-'.join(each.way for each in taken)}", "exec"), space)
-    made: Callable[..., Shortcut] = space["make"]
+    made: Callable[..., tuple[Shortcut, Recording]] = space["make"]
     return made
 
 
@@ -230,8 +237,8 @@ def written_out(
     *,
     own: bool,
     is_sure: bool,
-) -> Shortcut:
-    """A call of an operator by a forward, written out.
+) -> tuple[Shortcut, Recording]:
+    """A call of an operator by a forward, written out, and what records such a call.
 
     `converters` are those of what is converted, in the order it is taken in; `values` what all
     arguments are that are not taken.  If it is sure that values can be converted, some are that
@@ -240,10 +247,12 @@ def written_out(
     make = _maker(tuple(taken), len(values), _ways(entry, forward), is_sure)
     given = {each.place for each in taken}
     rest = [value for place, value in enumerate(values) if place not in given]
-    return make(entry, forward, entry.on_arrays, own, *converters, *rest)
+    return make(entry, forward, quiet_form(entry), entry.on_arrays, own, *converters, *rest)
 
 
-def _shortcut_of_sizes(entry: Operator, tensors: int, values: Sequence[object]) -> Shortcut:
+def _shortcut_of_sizes(
+    entry: Operator, tensors: int, values: Sequence[object]
+) -> tuple[Shortcut, Recording]:
     """The shortcut for some tensors and sizes given one by one; others are the values."""
     taken = [*(Taken(place, "tensor") for place in range(tensors)), Taken(tensors, "sizes")]
     return written_out(entry, entry.forward, taken, (), values, own=False, is_sure=True)
@@ -261,7 +270,7 @@ def keep_shortcut_of_sizes(
 
     Once it is used often, a front learns such calls.
     """
-    later = _shortcut_of_sizes(entry, tensors, values)
+    later, recording = _shortcut_of_sizes(entry, tensors, values)
     left = TRIALS
 
     def counted(*args: Any) -> object:
@@ -271,7 +280,7 @@ def keep_shortcut_of_sizes(
             shortcuts[types] = later
             places = [min(place, tensors) for place in range(len(args))]
             given = [Given(place, "", a, None) for place, a in zip(places, args, strict=True)]
-            learn(entry, given, values, tensors)
+            learn(entry, given, values, tensors, recording)
         return later(*args)
 
     shortcuts[types] = counted
@@ -301,7 +310,7 @@ def keep_shortcut(
     found = [each for is_tensor, each in zip(tensors, converters, strict=True) if not is_tensor]
     values = [*(None for _ in types), *defaults]
 
-    def with_forward(forward: Forward) -> Shortcut:
+    def with_forward(forward: Forward) -> tuple[Shortcut, Recording]:
         return written_out(
             entry,
             forward,
@@ -320,17 +329,18 @@ def keep_shortcut(
         return run(entry, [*given, *defaults], args)
 
     has_direct = has_direct_form(entry) and tensors[:1] == [True]
-    first = with_forward(entry.forward) if is_short else plainly
+    first = with_forward(entry.forward)[0] if is_short else plainly
     left = TRIALS
 
     def counted(*args: Any) -> object:
         nonlocal left
         left -= 1
         if left < 0 or (has_direct and args[0]._array.size >= LARGE):
-            shortcuts[types] = with_forward(direct_form(entry) if has_direct else entry.forward)
+            forward = direct_form(entry) if has_direct else entry.forward
+            shortcuts[types], recording = with_forward(forward)
             triples = enumerate(zip(args, converters, strict=True))
             given = [Given(place, "", a, convert) for place, (a, convert) in triples]
-            learn(entry, given, values, -1)
+            learn(entry, given, values, -1, recording)
         return first(*args)
 
     shortcuts[types] = counted

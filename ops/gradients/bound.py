@@ -50,8 +50,9 @@ _TAKE_NUMBERS: Final = frozenset(
 
 Back = Callable[["RowNode", list[Tensor | None]], list[Tensor | None]]
 """The gradients of a node's arguments."""
-Recorder = Callable[[list[Any], list[Any], Callable[..., Any]], Any]
-"""Runs and records a call: (arguments, machine values, forward) -> result."""
+Recorder = Callable[..., Any]
+"""Runs and records a call: (arguments, machine values, forward, whether that keeps NumPy from
+warning itself) -> result."""
 Replay = Callable[[dict[int, Tensor], Callable[[Array], Tensor], Sequence[Any], Any], object]
 """Makes the node of a call that ran: (known handles, what makes others, machine values, result)."""
 

@@ -10,7 +10,10 @@ import numpy as np
 
 from ..layers.embedding import embedding_dense_backward
 from ..memory.dtype import Array
+from ..memory.errors import OperatorError
 from ..selection.places import combined_natively
+from ..table.direct import direct_form
+from ..table.table import TABLE
 from ..tensors.tensor import Tensor
 from .rows import Grads, Ints, direct
 from .rules import are_wide, is_narrow
@@ -110,12 +113,26 @@ def _slices(g: Tensor, sizes: Ints, dim: int, index: Array) -> tuple[Tensor] | N
     if index.dtype.char not in "lq" or not are_wide(g) or not g._array.size:
         return None
     dim %= len(sizes)
-    flat = index.reshape(-1)
-    source = g._array.reshape(*sizes[:dim], flat.size, *sizes[dim + 1 :])
+    flat = index if index.ndim == 1 else index.reshape(-1)
+    source = g._array
+    if index.ndim != 1:
+        source = source.reshape(*sizes[:dim], flat.size, *sizes[dim + 1 :])
+    whole = np.zeros(tuple(sizes), source.dtype)
+    try:
+        return (Tensor._of(_added()(whole, dim, flat, source, 1)),)
+    except (IndexError, OperatorError):
+        pass  # places that count from the end, of which nothing is added yet
     places = np.where(flat < 0, flat + sizes[dim], flat)
-    whole = np.zeros(tuple(sizes), g._array.dtype)
     done = combined_natively(whole, dim, places, np.ascontiguousarray(source), "sum")
     return (Tensor._of(whole),) if done else None
+
+
+@cache
+def _added() -> Any:
+    """What adds slices at places."""
+    entry = TABLE.operator("aten::index_add_")
+    assert entry is not None
+    return direct_form(entry)
 
 
 @direct("aten::index", of="self")

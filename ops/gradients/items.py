@@ -9,13 +9,20 @@ import numpy as np
 from ..eager.dispatch import eager_function
 from ..memory.quiet import QUIET, enter, leave
 from ..table.pointwise import scalar_of
-from ..tensors.tensor import Tensor
+from ..tensors.tensor import PLAIN_TENSORS, Tensor
 
 __all__ = ["as_part", "dims_of", "get_item", "in_order", "is_mask", "parts", "set_item"]
 
 
 def get_item(tensor: Tensor, key: Any) -> Tensor:
     """`tensor[key]` by operators."""
+    kind = type(key)
+    if kind is int:
+        row: Tensor = eager_function("aten::select")(tensor, 0, key)
+        return row
+    if kind in PLAIN_TENSORS and key._array.ndim:
+        rows: Tensor = eager_function("aten::index")(tensor, [key])
+        return rows
     view, indices = _walk(tensor, key)
     if indices:
         found: Tensor = eager_function("aten::index")(view, indices)
@@ -49,12 +56,14 @@ def set_item(tensor: Tensor, key: object, value: Any) -> None:
 
 
 _ALL: Final = slice(None)
+_PARTS: Final = PLAIN_TENSORS | {int, bool, slice, type(None), type(Ellipsis)}
+"""Types of the parts of keys that are taken as they are."""
 
 
 def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
     """The view that the plain parts of a key name, and the tensors that index it."""
-    parts = [as_part(part) for part in (key if isinstance(key, tuple) else (key,))]
-    consumed = sum(dims_of(part) for part in parts)
+    given = key if isinstance(key, tuple) else (key,)
+    parts = [part if type(part) in _PARTS else as_part(part) for part in given]
     dim = 0
     view = tensor
     indices: dict[int, Tensor] = {}
@@ -63,7 +72,7 @@ def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
             view = view.unsqueeze(dim)
             dim += 1
         elif part is Ellipsis:
-            dim += tensor.ndim - consumed
+            dim += tensor.ndim - sum(map(dims_of, parts))
         elif isinstance(part, bool):
             view = view.unsqueeze(dim)
             indices[dim] = Tensor._of(np.full(1, part))

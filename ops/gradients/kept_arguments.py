@@ -14,12 +14,14 @@ __all__ = ["about", "kept_list"]
 
 def kept_list(values: Sequence[Any], keep: bool) -> object:
     """The elements of an argument that is a list, its tensors kept or only described."""
-    if not any(isinstance(value, Tensor) for value in values):
-        return values
-    return [
-        (saved(value) if keep else Meta(value._array)) if isinstance(value, Tensor) else value
-        for value in values
-    ]
+    made: list[Any] = []
+    is_plain = True
+    for value in values:
+        if isinstance(value, Tensor):
+            is_plain = False
+            value = saved(value) if keep else Meta(value._array)
+        made.append(value)
+    return values if is_plain else made
 
 
 def about(value: Any, word: str) -> object:

@@ -13,13 +13,14 @@ from typing import Any, Final
 import numpy as np
 
 from ..eager.calls import finish
-from ..memory.dtype import of_numpy
+from ..memory.dtype import Array, of_numpy
+from ..memory.inference import MADE, is_for_inference
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import version_of
 from ..table.grad_mode import ANOMALY, RUNNING, is_recording
 from ..tensors.tape_port import MISSED
 from ..tensors.tensor import PLAIN_TENSORS, Parameter, Tensor
-from .autograd import TURN, WALKING, Saved, edge_of, edge_within, node_class, packed
+from .autograd import TURN, WALKING, Edge, Saved, edge_of, edge_within, node_class, packed
 from .bound import Back, Bound, Recorder, Replay, RowNode
 from .fitting import fit
 from .kept_arguments import kept_list
@@ -39,7 +40,7 @@ _UNREAD: Final = Meta(np.empty(0))
 _LISTS: Final = (list, tuple)
 
 _EDGE: Final = """
- if a{d}._view_of is not None:
+ if a{d}._view_of is not None and is_behind(a{d}, values[{d}]):
   e{d} = edge_of(a{d})
  elif (wanted := a{d}._requires_grad) is False:
   e{d} = None
@@ -53,7 +54,12 @@ _OTHERS: Final = """
   return like(values)({given})"""
 
 _LISTED: Final = """
- if not {known}(a{at}, values[{at}]):
+ if not are_whole(a{at}, values[{at}]):
+  return MISSED"""
+
+_EDGES: Final = """
+ e{at} = edges_of(a{at}, values[{at}])
+ if e{at} is None:
   return MISSED"""
 
 _NODE: Final = """
@@ -78,19 +84,22 @@ _ALONE: Final = """
  node._results = {results}"""
 
 _RECORD: Final = """
-def record(args, values, forward, again=False):
+def record(args, values, forward, is_quiet=False, again=False):
  {names}, = args
 {others}
  turn = turns[0]{edges}
  if turn & 1 or turns[0] != turn:  # a script's notes became nodes just now, perhaps these
-  return MISSED if again else record(args, values, forward, True)
+  return MISSED if again else record(args, values, forward, is_quiet, True)
  if ({inactive}) or anomaly[0]:
   return MISSED
- state = enter(QUIET)
- try:
+ if is_quiet:
   result = forward(*values)
- finally:
-  leave(state){made}
+ else:
+  state = enter(QUIET)
+  try:
+   result = forward(*values)
+  finally:
+   leave(state){made}
 """
 
 _MADE: Final = """
@@ -162,18 +171,49 @@ _FIT: Final = """
    r{d} = fit(r{d}, shapes[{sizes}], of_numpy(shapes[{kind}]), node, {place}){lay}"""
 
 
-def are_floats(given: Sequence[object], arrays: Sequence[Any]) -> bool:
-    """Whether the elements of a list are plain tensors of floats."""
-    return all(type(each) in PLAIN_TENSORS for each in given) and not any(
-        each.dtype.kind in "biu" for each in arrays
-    )
+def is_behind(view: Tensor, array: Array) -> bool:
+    """Whether memory was written since a view got its history."""
+    if MADE[0] and is_for_inference(array):
+        return True  # of which there are no versions
+    return bool(RUNNING.version_of(array) != view._view_version)
+
+
+def edges_of(given: Sequence[Any], arrays: Sequence[Any]) -> list[Edge | None] | None:
+    """Where the elements of a list came from; None if they are not plain tensors of floats."""
+    edges: list[Edge | None] = []
+    for each, array in zip(given, arrays, strict=True):
+        if type(each) not in PLAIN_TENSORS or array.dtype.kind in "biu":
+            return None
+        if each._view_of is not None and is_behind(each, array):
+            edges.append(edge_of(each))
+        elif (wanted := each._requires_grad) is False:
+            edges.append(None)
+        elif wanted is True and (node := each._grad_node) is not None:
+            edges.append((node, each._output_number))
+        else:
+            edges.append(edge_of(each))
+    return edges
 
 
 def are_whole(given: Sequence[object], arrays: Sequence[Any]) -> bool:
     """Whether they are plain tensors of whole numbers, or nothing."""
-    return all(type(each) in PLAIN_TENSORS or each is None for each in given) and all(
-        each is None or each.dtype.kind in "biu" for each in arrays
-    )
+    for each, array in zip(given, arrays, strict=True):
+        if each is not None and (type(each) not in PLAIN_TENSORS or array.dtype.kind not in "biu"):
+            return False
+    return True
+
+
+def is_among(result: object, arrays: Sequence[object]) -> bool:
+    """Whether it is one of some arrays."""
+    return id(result) in map(id, arrays)
+
+
+def forms_of(arrays: Sequence[Any]) -> list[Any]:
+    """The shapes and dtypes of arrays in turn."""
+    found: list[Any] = []
+    for each in arrays:
+        found += (each.shape, each.dtype)
+    return found
 
 
 def are_new(results: Any, values: Sequence[object]) -> bool:
@@ -246,7 +286,13 @@ _SPACE: Final[dict[str, Any]] = {
     },
     **{"enter": enter, "leave": leave, "edge_of": edge_of, "fit": fit, "of_numpy": of_numpy},
     **{"new": object.__new__, "next": next, "node_class": node_class, "running": RUNNING},
-    **{"are_floats": are_floats, "are_whole": are_whole, "kept_list": kept_list},
+    **{
+        "is_behind": is_behind,
+        "edges_of": edges_of,
+        "are_whole": are_whole,
+        "kept_list": kept_list,
+    },
+    **{"is_among": is_among, "forms_of": forms_of},
     **{"are_new": are_new, "give_node": give_node, "finish": finish},
     **{"UNREAD": _UNREAD},
     **{"kept": kept, "seen": seen, "idle_view": idle_view},
@@ -296,10 +342,13 @@ def _written(
     space = {**_SPACE, "bound": bound, "finished": finished, "name": row.name}
     space |= {"cls": bound.node_class, "places": [(at, None) for at in ends]}
     space |= {"entry": bound.entry}
-    is_known = (not row.composite or bound.direct is not None) and not listed and not several
-    space["back"] = (
-        _back(bound, ends, tensors, lists) if is_known and not bound.may_be_thin else None
-    )
+    is_known = (not row.composite or bound.direct is not None) and not several
+    if not is_known or bound.may_be_thin:
+        space["back"] = None
+    elif listed:
+        space["back"] = _back_of_list(bound, *listed)
+    else:
+        space["back"] = _back(bound, ends, tensors, lists)
     if form is _REPLAY:
         space["edge_of"] = edge_within
     mixed = [at for at in bound.order if at in tensors] if bound.shared is not None else []
@@ -336,19 +385,19 @@ def _text(
     assert bound.row is not None
     count = len(types)
     names = ", ".join(f"a{at}" for at in range(count))
-    given = "args, values, forward" if form is _RECORD else "known, handle_of, values, result"
+    given = "args, values, forward, is_quiet"
+    if form is _REPLAY:
+        given = "known, handle_of, values, result"
     kept = {at: [d for d in ends if at in bound.keeps[d]] for at in tensors}
     listed = [at for at in lists if at in bound.order]
     whose = [d for d in ends if bound.keeps_result[d]]
-    checks = "".join(
-        _LISTED.format(at=at, known="are_floats" if at in listed else "are_whole") for at in lists
-    )
+    checks = "".join(_LISTED.format(at=at) for at in lists if at not in listed)
     text: dict[str, str] = {}
     if listed:
         (at,) = listed
         text["ends"] = f"e{at}"
         text["places"] = f"[({at}, i) for i in range(len(e{at}))]"
-        text["shapes"] = f"[part for each in values[{at}] for part in (each.shape, each.dtype)]"
+        text["shapes"] = f"forms_of(values[{at}])"
         inactive = f"e{at}.count(None) == len(e{at})"
     else:
         text["ends"] = f"[{', '.join(f'e{at}' for at in ends)}]"
@@ -379,9 +428,9 @@ def _text(
         **text,
     )
     same = "".join(f" or result is values[{at}]" for at in tensors)
-    same += "".join(f" or any(result is each for each in values[{at}])" for at in listed)
+    same += "".join(f" or is_among(result, values[{at}])" for at in listed)
     edges = "".join(_EDGE.format(d=at) for at in ends)
-    edges += "".join(f"\n e{at} = [edge_of(each) for each in a{at}]" for at in listed)
+    edges += "".join(_EDGES.format(at=at) for at in listed)
     made = (_SEVERAL if bound.gives_several else _MADE).format(
         same=same, node=node, first=(tensors + lists)[0]
     )
@@ -458,6 +507,35 @@ def _back(bound: Bound, ends: list[int], tensors: list[int], lists: list[int]) -
     exec(compile(text, __file__, "exec"), space)
     made: Back = space["back"]
     return made
+
+
+def _back_of_list(bound: Bound, at: int) -> Back | None:
+    """The same where the elements of one list have gradients, and nothing else."""
+    rule, direct = bound.formulas.get(at), bound.direct
+    if rule is None or bound.lays or bound.read_together:
+        return None
+    if direct is not None and at not in bound.orders:
+        return None
+    formula, order = rule, bound.orders.get(at, 0)
+
+    def back(node: RowNode, gs: list[Tensor | None]) -> list[Tensor | None]:
+        edges = node.edges if WALKING.leads is None else node.asked_edges()
+        found: list[Tensor | None] = [None] * len(edges)
+        if "g" in formula.readers and gs[0] is None:
+            return found
+        parts = direct.call(node, gs) if direct is not None and direct.may_be_used() else None
+        made = formula.call(node, gs) if parts is None else parts[order]
+        shapes = node._shapes
+        for place, edge in enumerate(edges):
+            grad = None if edge is None or made is None else made[place]
+            if grad is not None:
+                array, sizes, kind = grad._array, shapes[2 * place], shapes[2 * place + 1]
+                if array.dtype is not kind or array.shape != sizes:
+                    grad = fit(grad, sizes, of_numpy(kind), node, place)
+                found[place] = grad
+        return found
+
+    return back
 
 
 def _direct_words(

@@ -46,6 +46,8 @@ def counted_apart(array: Array) -> Array:
 def owner_of(array: Array) -> Array:
     """The array that counts the writes of an array: views of one tensor have one."""
     base: object = array.base
+    if type(base) is np.ndarray and base.base is None:  # nearly always
+        return base
     while base is not None and type(base) is not _Apart:
         if isinstance(base, np.ndarray):
             array = base

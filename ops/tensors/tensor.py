@@ -392,6 +392,8 @@ class Tensor(_Base):
                 pass  # which is told below
         if type(key) is list and is_several(key):
             key = tuple(key)
+        if self._requires_grad and type(key) in PLAIN and not ACTIVE and is_recording():
+            return tape().get_item(self, key)
         if ACTIVE:
             tracer = current_tracer()
             if tracer is not None:

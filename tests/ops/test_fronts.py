@@ -177,6 +177,49 @@ def test_gradients_are_followed_and_switched_off() -> None:
         view.mul_(2)
 
 
+RECORDED: list[Callable[[Any], Any]] = [
+    lambda x: x + Y,
+    lambda x: x @ Y.t(),
+    lambda x: x.view(-1) * 2,
+    lambda x: x.view([2, 6]).select(0, 1),
+    lambda x: x.diagonal(0, dim1=0, dim2=1),
+    lambda x: x.sum(dim=1, keepdim=True),
+    lambda x: x.max(1).values,
+    lambda x: x.unbind(0)[1],
+    lambda x: torch.cat([Y, x], dim=1),
+    lambda x: torch.stack([x, Y, x], -1),
+    lambda x: torch.where(X > 0, Y, x),
+    lambda x: x[1],
+    lambda x: x[:, None, 1:],
+    lambda x: x[torch.tensor([2, -1])],
+    lambda x: F.layer_norm(x, (4,)),
+]
+
+
+@pytest.mark.parametrize("number", range(len(RECORDED)))
+def test_a_recorded_call_that_has_come_often_is_as_the_first(number: int) -> None:
+    def recorded() -> Any:
+        x = X.clone().requires_grad_()
+        made = RECORDED[number](x)
+        (grad,) = torch.autograd.grad(made.sin().sum(), x)
+        return made.detach(), made.grad_fn.name(), made._is_view(), grad
+
+    first = recorded()
+    assert same(often(recorded), first)
+
+
+def test_recorded_lists_are_looked_at_one_by_one() -> None:
+    class Mine(torch.Tensor):
+        pass
+
+    w = torch.ones(3, requires_grad=True)
+    assert often(lambda: torch.cat([w, X[0]])).requires_grad
+    assert type(torch.cat([w, torch.ones(3).as_subclass(Mine)])) is Mine
+    assert torch.cat([w, torch.ones(3, dtype=torch.int64)]).tolist() == [1.0] * 6
+    with torch.no_grad():
+        assert not torch.cat([w, X[0]]).requires_grad
+
+
 def test_other_types_go_the_other_way() -> None:
     class Mine(torch.Tensor):
         pass

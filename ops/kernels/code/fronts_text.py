@@ -7,7 +7,7 @@ What `ops/eager/fronts.py` writes down is found by the types of a call's argumen
              address of four words for each argument, `kind a place length`; what is called; the
              address of what its arguments are but for those that are given, and their number; from
              which argument on there are sizes, -1 if from none; flags; who finishes the call;
-             `namer`
+             `namer`; who records such a call where gradients are wanted, or gives `missed`
 
 An argument of `kind` 0 is a tensor; 1 has the type a, 2 is the object a; 3 is a list or tuple, as a
 says, of so many ints, 4 of tensors, 5 too, whose arrays come behind all others, 6 an int that
@@ -32,12 +32,13 @@ MOST_GIVEN: Final = 12
 
 FRONT_WORDS: Final = (
     *("ways", "slowly", "active", "tensor_type", "parameter_type", "slot", "wants", "never"),
-    *("grad_mode", "written", "view_of_name"),
+    *("grad_mode", "written", "view_of_name", "missed", "always"),
 )
 """What `front` is given behind `TABLE`: where the ways lie; what does other calls; the list of
 tracers; the classes of tensors, where their array lies in them, the name of what says whether they
 want gradients, and the object that says no; the variable that says whether gradients are recorded;
-what counts writes; the name of what a view is of."""
+what counts writes; the name of what a view is of; what is given where a call was not recorded;
+the mode in which all calls are."""
 
 FRONT: Final = (
     WAYS
@@ -79,11 +80,17 @@ doubt:
 known:
   %now = load ptr, ptr %mode
   %is_nothing = icmp eq ptr %now, null
-  br i1 %is_nothing, label %no, label %said
+  br i1 %is_nothing, label %on, label %said
 said:
   call void %drop(ptr %now)
   %is_off = icmp eq ptr %now, %never
-  br i1 %is_off, label %off, label %no
+  br i1 %is_off, label %off, label %perhaps
+perhaps:
+  %is_on = icmp eq ptr %now, %always
+  br i1 %is_on, label %on, label %no
+on:
+  store i64 2, ptr %wanted
+  br label %no
 off:
   store i64 1, ptr %wanted
   br label %yes
@@ -350,7 +357,20 @@ give_up:
   %held_then = phi i64 [%held, %tensor], [%held, %ints], [%held, %tensors], [%held, %spread], \
 [%held, %one_int], [%held_so_far, %give_up_each], [%held, %sizes]
   call void @drop_all(ptr %table, ptr %owned, i64 %held_then)
+  %why = load i64, ptr %wanted
+  %is_recorded = icmp eq i64 %why, 2
+  br i1 %is_recorded, label %who_records, label %slow
+who_records:
+  %recorder_place = getelementptr i64, ptr %way, i64 11
+  %recorder = load ptr, ptr %recorder_place
+  %recorded = call ptr %call_with(ptr %recorder, ptr %given, i64 %n, ptr %names)
+  %is_missed = icmp eq ptr %recorded, %missed
+  br i1 %is_missed, label %not_recorded, label %give_recorded
+not_recorded:
+  call void %drop(ptr %recorded)
   br label %slow
+give_recorded:
+  ret ptr %recorded
 do_call:
   %all_held = phi i64 [%held, %gathered], [%held_with_sizes, %own_sizes]
   %result = call ptr %call_with(ptr %inner, ptr %values, i64 %filled, ptr null)
