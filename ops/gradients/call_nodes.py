@@ -20,9 +20,10 @@ from .autograd import FREED, RESOLVING, WALKING, Edge, Node, edge_of, edge_withi
 from .call_back import back_of
 from .call_derivatives import Derivative, derived
 from .call_replay import arrays_of, nodes_of
-from .call_shapes import CallShape, NotJoined, shape_of
+from .call_shapes import LONGEST, CallShape, NotJoined, shape_of
 from .call_texts import match_of
 from .fitting import fit, thin
+from .long_calls import outward_of, parts_of
 from .noted import Noted
 from .packing import PACKING
 from .rules import is_unheard, is_unwatched
@@ -92,11 +93,38 @@ class Calls:
     def __init__(self) -> None:
         self._known: list[_Known] = []
         self._counts: dict[Any, int] = {}
+        self._parts: dict[Any, list[tuple[int, int]]] = {}
 
     def join(self, record: Noted, steps: Sequence[Any], pending: Sequence[Tensor]) -> bool:
-        """Make one node of all notes of a call; False, with nothing done, where there is none."""
+        """Make one node of all notes of a call, or of each part of a long one; False, with nothing
+        done, where there is none."""
         if PACKING.used or ACTIVE or ANOMALY[0] or RUNNING.bounds or not pending:
             return False
+        if len(steps) > LONGEST:
+            return self._join_parts(record, steps, pending)
+        return self._join_one(record, steps, pending, set())
+
+    def _join_parts(self, record: Noted, steps: Sequence[Any], pending: Sequence[Tensor]) -> bool:
+        if any(step[0].in_place or not step[0].watched for step in steps):
+            return False  # what is written has other versions in each part
+        kinds = tuple([id(step[0]) for step in steps])
+        parts = self._parts.get(kinds)
+        if parts is None:
+            if len(self._parts) >= MOST_KINDS:
+                self._parts.clear()
+            parts = self._parts[kinds] = parts_of(kinds)
+        outward = outward_of(parts, steps, {id(each._array) for each in pending})
+        counted: set[Any] = set()
+        for (begin, end), arrays in zip(parts, outward, strict=True):
+            part, handles = steps[begin:end], [record.handle(array) for array in arrays]
+            if not handles or not self._join_one(record, part, handles, counted):
+                for step in part:
+                    record.replay(*step)
+        return True
+
+    def _join_one(
+        self, record: Noted, steps: Sequence[Any], pending: Sequence[Tensor], counted: set[Any]
+    ) -> bool:
         for known in self._known:
             found = known.match(steps, pending, record.known)
             if found is not None:
@@ -105,12 +133,19 @@ class Calls:
                 record.replayed()
                 _attach(known, record, pending, *found)
                 return True
-        return self._learn(record, steps, pending)
+        return self._learn(record, steps, pending, counted)
 
-    def _learn(self, record: Noted, steps: Sequence[Any], pending: Sequence[Tensor]) -> bool:
+    def _learn(
+        self, record: Noted, steps: Sequence[Any], pending: Sequence[Tensor], counted: set[Any]
+    ) -> bool:
+        """Find the shape of calls that have come before; what was `counted` in this one is not
+        counted again."""
         if len(self._known) >= MOST or len(self._counts) >= MOST_KINDS:
             return False
         kind = tuple([id(step[0]) for step in steps])
+        if kind in counted:
+            return False
+        counted.add(kind)
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
         if count != BEFORE:
             return False

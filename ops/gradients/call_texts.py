@@ -89,7 +89,7 @@ def _check_step(text: Text, shape: CallShape, index: int, seen: dict[int, str]) 
     ]
     tests.append(f"len(a{index}) != {len(step.args)}")
     text.add(1, f"if {' or '.join(tests)}:", " return None")
-    _check_parts(text, shape, step.args, f"a{index}", seen)
+    _check_parts(text, shape, step.args, f"a{index}", seen, shape.useful[index])
     if noted is not None:
         text.add(1, f"if r{index} is not a{index}_0:", " return None")
         if index in shape.copies:
@@ -104,8 +104,15 @@ def _check_step(text: Text, shape: CallShape, index: int, seen: dict[int, str]) 
 
 
 def _check_parts(
-    text: Text, shape: CallShape, parts: Iterable[Any], name: str, seen: dict[int, str]
+    text: Text,
+    shape: CallShape,
+    parts: Iterable[Any],
+    name: str,
+    seen: dict[int, str],
+    is_read: bool = True,
 ) -> None:
+    """Check values, and what they are beside tensors, where the way back reads that: which row of
+    the data a round of a loop takes is of no matter."""
     parts = list(parts)
     names = [f"{name}_{at}" for at in range(len(parts))]
     if parts:
@@ -117,7 +124,9 @@ def _check_parts(
             kinds = f"(type({part}) is not {text.name(list)} and type({part}) is not "
             test = f"{kinds}{text.name(tuple)}) or len({part}) != {len(each)}"
             text.add(1, f"if {test}:", " return None")
-            _check_parts(text, shape, each, part, seen)
+            _check_parts(text, shape, each, part, seen, is_read)
+        elif not is_read and each is not None:
+            text.add(1, f"if type({part}) is not {text.name(type(each))}:", " return None")
         elif each is None or each is True or each is False:
             text.add(1, f"if {part} is not {each}:", " return None")
         else:

@@ -11,6 +11,7 @@ import pytest
 import rushlight as torch
 from rushlight import nn
 from rushlight.ops.gradients.call_nodes import CallNode
+from rushlight.ops.gradients.long_calls import parts_of
 
 F = nn.functional
 CALLS = 6
@@ -600,3 +601,48 @@ def test_writes_that_others_see(function) -> None:
             each(x).sum().backward()
             found.append(x.grad.tolist())
         assert found[0] == found[1]
+
+
+def test_long_loops_are_known_by_their_rounds():
+    def filtered(
+        z: torch.Tensor, w: torch.Tensor, rounds: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        h = torch.zeros(3)
+        total = torch.zeros(())
+        seen: list[torch.Tensor] = []
+        for i in range(rounds):
+            u = torch.mv(w, h) + z[i]
+            h = torch.tanh(u) * 0.5 + h.sigmoid() * u.exp().log1p()
+            total = total + (h - z[i]).pow(2).mean().sqrt() + (w @ w).diagonal().sum() * 0.01
+            seen.append(h)
+        return torch.stack(seen), total
+
+    z, w = torch.linspace(-1, 1, 360).view(120, 3), torch.linspace(-0.3, 0.4, 9).view(3, 3)
+    scripted = torch.jit.script(filtered)
+    for rounds in (60, 60, 60, 60, 75, 118, 61):
+        found = []
+        for function in (filtered, scripted):
+            own = w.clone().requires_grad_()
+            made, total = function(z, own, rounds)
+            found.append(torch.autograd.grad((made * made).sum() + total, own)[0])
+        torch.testing.assert_close(found[1], found[0], rtol=1e-5, atol=1e-6)
+    assert isinstance(total._grad_node, CallNode)
+    nodes, behind = set[object](), [total._grad_node]
+    while behind:
+        node = behind.pop()
+        if node not in nodes:
+            nodes.add(node)
+            behind += [edge[0] for edge in node.edges if edge is not None]
+    assert sum(type(node) is CallNode for node in nodes) * 4 > len(nodes)
+    assert total.grad_fn.name() == "AddBackward0"
+
+
+def test_parts_of_long_calls():
+    kinds = [9, 8, *[1, 2, 3, 2] * 150, 7, 6]
+    parts = parts_of(kinds)
+    assert [begin for begin, _ in parts] == [0, *[end for _, end in parts[:-1]]]
+    assert parts[-1][1] == len(kinds)
+    assert {tuple(kinds[begin:end]) for begin, end in parts[1:5]} == {(1, 2, 3, 2) * 32}
+    other = parts_of([5, *range(100, 1100)])
+    assert sum(end - begin for begin, end in other) == 1001
+    assert max(end - begin for begin, end in other) <= 128
