@@ -21,7 +21,6 @@ from .matching import Given, Match, match_signature
 from .mismatches import report_mismatch, report_mismatches, report_variants
 from .module_calls import report_construction, report_no_forward
 from .names import (
-    Constant,
     ExceptionClass,
     FlaggedFunction,
     FunctionName,
@@ -60,6 +59,7 @@ from .types import (
     STRING,
     TENSOR,
     UNKNOWN,
+    EnumType,
     ListType,
     OptionalType,
     TupleType,
@@ -177,17 +177,23 @@ def _call_value(scope: Scope, callee: Sugar, given: Given, node: tree.Call) -> S
             return apply(scope, BoundPython(value, other), given, node)
     if isinstance(type, ClassType) and type.is_module:
         return report_no_forward(scope, type, node)
-    if type is not UNKNOWN and not isinstance(callee, Constant):
+    if type is not UNKNOWN:
         scope.report(
             "argument-type",
             f"`{node.function.span.text}` is `{type.python}`, which cannot be called",
             node.function.span,
             f"this is `{type.python}`",
-            torch=f"cannot call a value of type '{scope.torch_type(value)}'",
+            torch=f"cannot call a value of type '{_called_type(scope, value)}'",
             secondary=tuple(origin(scope, value)),
             helps=_in_brackets(type, node),
         )
     return scope.unknown(node.span)
+
+
+def _called_type(scope: Scope, value: typed.Expr) -> str:
+    """torch's word for the type of what is no function, which for enumerations is the class."""
+    type = value.type
+    return type.annotation_str if isinstance(type, EnumType) else scope.torch_type(value)
 
 
 def _in_brackets(type: Type, node: tree.Call) -> tuple[Help, ...]:

@@ -545,3 +545,13 @@ def test_functions_are_no_values() -> None:
 
     with pytest.raises(RuntimeError, match="function cannot be used as a value"):
         torch.jit.script(f)
+
+
+@pytest.mark.parametrize(
+    ("called", "type"),
+    [("3", "int"), ("'s'", "str"), ("None", "NoneType"), ("x.shape", "List[int]")],
+)
+def test_values_cannot_be_called(called: str, type: str) -> None:
+    unit = "def f(x: Tensor):\n    return {}(x)\n"
+    with pytest.raises(RuntimeError, match=re.escape(f"cannot call a value of type '{type}'")):
+        torch.jit.CompilationUnit(unit.format(called))
