@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeGuard
 from ..ops.gradients.autograd import Edge, edge_of, is_wanted
 from ..ops.gradients.directed import begin_direction, leads_to_leaf, without_direction
 from ..ops.memory.dtype import STRIDED
-from ..ops.memory.versions import owner_of
+from ..ops.memory.versions import owner_of, version_of
 from ..ops.table.grad_mode import DIRECTIONS, GRAD_MODE, enable_grad, is_grad_enabled
 from ..ops.tensors.tape_port import DIRECTION_OF
 from ..ops.tensors.tensor import Tensor
@@ -164,6 +164,7 @@ def after_function(
             in place.
     """
     outputs = list(results) if isinstance(results, tuple) else [results]
+    before = [None if each is None else version_of(each._array) for each in given]
     made = transformed.directions_of(node, given)
     node._has_directed = True
     for number, (output, tangent) in enumerate(zip(outputs, made, strict=True)):
@@ -175,7 +176,7 @@ def after_function(
                 "forward output is not a differentiable Tensor.You should return None at that "
                 "position instead."
             )
-        _check_shared(output, tangent, args, given)
+        _check_shared(output, tangent, args, given, before)
         if _given(output) is None:
             _LEVELS[-1].append(_Direction(output, edge_of(output), tangent))
 
@@ -186,14 +187,19 @@ def _has_direction(output: object) -> TypeGuard[Tensor]:
 
 
 def _check_shared(
-    output: Tensor, tangent: Tensor, args: Sequence[object], given: list[Tensor | None]
+    output: Tensor,
+    tangent: Tensor,
+    args: Sequence[object],
+    given: list[Tensor | None],
+    before: list[int | None],
 ) -> None:
-    """See that a direction lies where its argument's does, if its result lies where that does."""
-    for arg, way in zip(args, given, strict=True):
+    """See that a direction lies where its argument's does, if its result lies where that does, and
+    was written if that was; `before` are the versions that the arguments' had."""
+    for arg, way, version in zip(args, given, before, strict=True):
         if not isinstance(arg, Tensor) or way is None:
             continue
         if output is arg:
-            if tangent is not way:
+            if tangent is not way or version_of(way._array) == version:
                 raise RuntimeError(
                     "An inplace custom Function is not modifying the forward mode gradients "
                     "inplace. If the forward is modifying an input inplace, then the jvp function "

@@ -44,6 +44,12 @@ class Doubled(Function):
         return gradient * 2, None
 
 
+class Left(Doubled):
+    @staticmethod
+    def jvp(ctx: Any, way: torch.Tensor, _: None) -> torch.Tensor:
+        return way
+
+
 class Pair(Function):
     calls = 0
 
@@ -123,6 +129,8 @@ def test_wrong_directions_are_refused_where_the_function_is_called() -> None:
                 First.apply(dual, wrong)
         with pytest.raises(RuntimeError, match="is not modifying the forward mode gradients"):
             Doubled.apply(dual.clone(), False)
+        with pytest.raises(RuntimeError, match="is not modifying the forward mode gradients"):
+            Left.apply(dual.clone(), True)
         with pytest.raises(NotImplementedError, match="must implement the jvp function"):
             Without.apply(dual)
         with pytest.raises(RuntimeError, match="forward gradient at the same level"):
