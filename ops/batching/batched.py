@@ -256,7 +256,8 @@ def _become(level: Level, name: str, args: tuple[Any, ...], kwargs: dict[str, ob
 def _drops_nothing(name: str, args: Sequence[object], kwargs: dict[str, object]) -> bool:
     """Whether it is a dropout that leaves all as it is."""
     share = args[1] if len(args) > 1 else kwargs.get("p")
-    return kwargs.get("training", True) is False or (
+    training = args[2] if len(args) > 2 else kwargs.get("training", True)
+    return training is False or (
         name.endswith("dropout") and isinstance(share, (int, float)) and share == 0
     )
 
@@ -349,11 +350,17 @@ def _one_by_one(
         args = args[:1]
     results = []
     for place in range(level.count or 1):
-        made = func(*slices_of(args, level, place), **slices_of(kwargs, level, place))
+        made = _of_slice(func, slices_of(args, level, place), slices_of(kwargs, level, place))
         results.append(made)
         if not _holds_tensors(made) and not writes:
             return made
     return args[0] if writes else stacked(results, level)
+
+
+def _of_slice(func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a function gives for one slice, which may stand for slices of a level further out."""
+    outer = level_of((args, kwargs)) if isinstance(func, FunctionType) else None
+    return func(*args, **kwargs) if outer is None else for_all(outer, func, args, kwargs)
 
 
 def _writes_to_one(name: str) -> str:

@@ -39,12 +39,13 @@ def _property(name: str) -> Callable[[View], View]:
 
 
 def indexed(whole: Tensor, key: object) -> Any:
-    """A slice's part by numbers, ranges, `None` and `...`; others make copies.
+    """A slice's part by numbers, tensors of one number, ranges, `None` and `...`; others make
+    copies.
 
     Raises:
         NotTogetherError: there are other indices, or a slice has no such part.
     """
-    keys = key if isinstance(key, tuple) else (key,)
+    keys = tuple(map(_plain, key if isinstance(key, tuple) else (key,)))
     if not all(each is None or type(each) in (int, slice, EllipsisType) for each in keys):
         raise NotTogetherError
     sizes, rest = list(whole.shape[1:]), [each for each in keys if each is not None]
@@ -59,6 +60,13 @@ def indexed(whole: Tensor, key: object) -> Any:
             raise NotTogetherError
     found: Any = whole
     return found[(slice(None), *keys)]
+
+
+def _plain(key: object) -> object:
+    """The number that a tensor without dimensions holds, if it is one of whole numbers."""
+    if type(key) is not Tensor or key.ndim or key.dtype.kind not in "iu":
+        return key
+    return int(key)
 
 
 def _rank(whole: Tensor) -> int:

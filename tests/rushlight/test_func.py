@@ -403,3 +403,20 @@ def test_products_asked_for_without_gradients_have_none() -> None:
     with torch.no_grad():
         (found,) = product(torch.tensor(1.0))
     assert (found.item(), found.requires_grad, value.requires_grad) == (6, False, True)
+
+
+def _indexed_in_many_ways(x: Any) -> Any:
+    x = x.clone()
+    x[0:2, 1] = 5.0
+    x[[1]].mul_(100)
+    x[torch.tensor(1)].mul_(3)
+    x[True].mul_(2)
+    F.dropout(x[0], 0.5, False, True).add_(1)
+    return x
+
+
+def test_slices_of_slices_are_indexed_and_written() -> None:
+    x = torch.arange(8.0).reshape(1, 2, 2, 2)
+    wanted = torch.stack([_indexed_in_many_ways(each) for each in x[0]])
+    assert torch.equal(torch.func.vmap(_indexed_in_many_ways)(x[0]), wanted)
+    assert torch.equal(torch.func.vmap(torch.func.vmap(_indexed_in_many_ways))(x)[0], wanted)
