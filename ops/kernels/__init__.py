@@ -126,10 +126,17 @@ def by_formula(name: str, *operands: Any) -> Array | None:
 
     The operands are of one dtype, but for masks, and one of them is as large as the result.
     """
-    if name not in ALWAYS and max([each.size for each in operands]) < LARGE:
+    is_small = name not in ALWAYS and max([each.size for each in operands]) < LARGE
+    if is_small and not _is_learned(name):
         return None
     arrays = family("arrays")
     return None if arrays is None else arrays.apply(name, operands)
+
+
+def _is_learned(name: str) -> bool:
+    """Whether somebody learns what kernels give, and a formula gives the bits of NumPy's way."""
+    native = family("run")
+    return native is not None and native.is_told() and family("arrays").FORMULAS[name].is_exact
 
 
 def of_floats(name: str, *operands: Any) -> Any:

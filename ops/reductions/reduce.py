@@ -138,13 +138,14 @@ def refuse_complex_nansum(self: Array) -> None:
 @operator(
     "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
+    prepared=True,
     out_dtype=COMPUTED,
     out_overlap="read-first",
 )
 def nansum(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     refuse_complex_nansum(self)
     if kind(self.dtype) >= 2:
-        zero, high, low = (np.asarray(each, self.dtype) for each in (0.0, np.inf, -np.inf))
+        zero, high, low = (operand(each, self.dtype) for each in (0.0, np.inf, -np.inf))
         found = by_formula("without_nan", self, zero, high, low)
         self = np.where(np.isnan(self), zero, self) if found is None else found
     return sum_over(self, dim, keepdim, dtype)

@@ -526,6 +526,8 @@ IMAGES = [
     ("instance_norm", None, None, None, None, True, 0.1, 1e-5, True),
     ("upsample_bilinear2d.vec", None, False, [2.0, 1.5]),
     ("aminmax", 1, True),
+    ("nan_to_num", 1.0, None, None),
+    ("nansum", [1], False, None),
 ]
 
 

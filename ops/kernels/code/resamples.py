@@ -20,6 +20,8 @@ _PER_THREAD: Final = 1 << 14
 """Products that are worth another thread."""
 _COUNTS: Final = ("size", "count", "inner", "taps")
 _PLACES: Final = ("x", "out", "places", "weights")
+_TILE: Final = 1 << 11
+"""Sums of a row before those of the next one."""
 _BESIDE: Final = 2
 """Vectors that are worked on side by side."""
 
@@ -74,9 +76,9 @@ class _Resample:
         self.zero = code.constant(INT64, 0)
 
     def last(self) -> None:
-        """Sixteen sums of a row at a time."""
+        """Sixteen sums of a row at a time; what all rows read of the tables stays near."""
         code = self.code
-        with code.units() as row:
+        with code.counted(self.zero, self.count, _TILE) as low, code.units() as row:
             source = code.at(self.x, row * self.size, FLOAT)
             goal = code.at(self.out, row * self.count, FLOAT)
 
@@ -92,7 +94,7 @@ class _Resample:
                         self.add(total, seen, weight)
                     code.store_if(total.now, code.at(goal, at, FLOAT), mask)
 
-            code.vectors(self.zero, self.count, 1, visit)
+            code.vectors(low, code.lesser(low + _TILE, self.count), 1, visit)
 
     def strips(self) -> None:
         """Sums of whole vectors."""
