@@ -134,6 +134,7 @@ def for_all(
     if (turn := PROPERTIES.get(_read_property(func))) and name == "__get__":
         return _viewed(level, turn, func, args, kwargs)
     if name == "__getitem__":
+        _refuse_masks(args[1])
         return _viewed(level, indexed, func, args, kwargs)
     if name == "detach_":
         args[0]._value = args[0]._value.detach()
@@ -148,6 +149,16 @@ def for_all(
             STATE.skips += 1  # it asks about its second operand, which is why it was asked
         return func(*args, **kwargs)
     return _one_by_one(level, func, args, kwargs)
+
+
+def _refuse_masks(key: object) -> None:
+    """See that no slice is read by a mask of its own, as each would have other sizes."""
+    for each in key if isinstance(key, tuple) else (key,):
+        if type(each) is Batched and each.dtype.name in ("bool", "uint8"):
+            raise RuntimeError(
+                "vmap: We do not support batching operators that can support dynamic shape. "
+                "Attempting to batch over indexing with a boolean mask."
+            )
 
 
 def _viewed(
@@ -217,7 +228,7 @@ def _operator(
         kwargs = {key: each for key, each in kwargs.items() if key != "out"}
     if is_random(name) and not _drops_nothing(name, args, kwargs):
         return _drawn(level, func, args, kwargs)
-    if sizes_depend_on_data(name, len(args) + len(kwargs)):
+    if sizes_depend_on_data(name, args, kwargs):
         raise RuntimeError(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted "
             f"to vmap over {name}. Please file an issue at "

@@ -5,12 +5,14 @@ What is in no family runs slice by slice.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final, Literal
 
 from ..table.elements import is_by_elements
 from ..table.record import Operator
 from ..table.table import TABLE
+from ..tensors.tensor import Tensor
 from .views import VIEWS
 
 __all__ = ["Family", "family_of", "is_random", "replaces", "sizes_depend_on_data"]
@@ -82,7 +84,26 @@ def is_random(name: str) -> bool:
 
 
 @cache
-def sizes_depend_on_data(name: str, count: int) -> bool:
-    """Whether the sizes of the results, of so many arguments, depend on what tensors hold."""
-    entries = [e for e in TABLE.operators(name) if e.data_dependent is not None]
-    return any(len(entry.signature.arguments) == count for entry in entries)
+def _dependent(name: str) -> tuple[Operator, ...]:
+    return tuple(e for e in TABLE.operators(name) if e.data_dependent is not None)
+
+
+def sizes_depend_on_data(name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
+    """Whether the sizes of the results for these arguments depend on what tensors hold."""
+    return any(_depends(entry, args, kwargs) for entry in _dependent(name))
+
+
+def _depends(entry: Operator, args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
+    arguments = entry.signature.arguments
+    given = dict(zip((each.name for each in arguments), args, strict=False)) | kwargs
+    if len(args) > len(arguments) or len(given) != len(args) + len(kwargs):
+        return False
+    values = []
+    for each in arguments:
+        if each.name not in given and not each.has_default:
+            return False
+        value = given.get(each.name, each.default if each.has_default else None)
+        if isinstance(value, Tensor) != (str(each.type) == "Tensor"):
+            return False
+        values.append(value)
+    return entry.data_dependent is not None and entry.data_dependent(*values)

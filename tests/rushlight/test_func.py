@@ -420,3 +420,13 @@ def test_slices_of_slices_are_indexed_and_written() -> None:
     wanted = torch.stack([_indexed_in_many_ways(each) for each in x[0]])
     assert torch.equal(torch.func.vmap(_indexed_in_many_ways)(x[0]), wanted)
     assert torch.equal(torch.func.vmap(torch.func.vmap(_indexed_in_many_ways))(x)[0], wanted)
+
+
+def test_only_what_depends_on_data_is_refused() -> None:
+    x = torch.arange(6).reshape(2, 3)
+    vmap = torch.func.vmap
+    assert vmap(lambda x: F.one_hot(x, 6))(x).shape == (2, 3, 6)
+    assert vmap(lambda x: x.tensor_split(3, 0)[1])(x).tolist() == [[1], [4]]
+    for call in (torch.nonzero, F.one_hot, torch.unique, lambda x: x[x > 1], torch.where):
+        with pytest.raises(RuntimeError, match="vmap: "):
+            vmap(call)(x)
