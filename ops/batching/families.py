@@ -95,7 +95,8 @@ def sizes_depend_on_data(name: str, args: Sequence[object], kwargs: Mapping[str,
 
 def _depends(entry: Operator, args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
     arguments = entry.signature.arguments
-    given = dict(zip((each.name for each in arguments), args, strict=False)) | kwargs
+    names = (each.name for each in arguments)
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
     if len(args) > len(arguments) or len(given) != len(args) + len(kwargs):
         return False
     values = []
