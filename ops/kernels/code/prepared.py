@@ -279,10 +279,8 @@ class _Entry:
         runs use between them, `told` the arguments as notes that are told hold them."""
         self._held: list[Any] = [[each for each in values if type(each) is not ndarray]]
         self._places: dict[int, int] = {}
-        self._told = dict[int, int]()
-        for place, each in enumerate(told):
-            if type(each) is ndarray:
-                self._told.setdefault(id(each), place)
+        places = reversed([*enumerate(told)])  # the first of those that are given again
+        self._told = {id(each): place for place, each in places if type(each) is ndarray}
         self._overlap = self._shared = False
         free = {each.place for note in notes for each in note if type(each) is Given}
         self._arguments = [
@@ -380,8 +378,7 @@ class _Entry:
     def _numbers(self, values: Sequence[Any]) -> tuple[int, int, int, int]:
         """The four words of a list, or a tuple, of ints alone or of floats alone."""
         of_floats = bool(values) and type(values[0]) is float
-        kind = float if of_floats else int
-        if not all(type(each) is kind for each in values):
+        if {float if of_floats else int} != {type(each) for each in values or [0]}:
             raise Unknown
         words = self._kept([_bits(each) for each in values] if of_floats else values)
         return _LIST if type(values) is list else _TUPLE, len(values), words, int(of_floats)
