@@ -262,6 +262,22 @@ def _recurrent(operator: Operator) -> Work:
     return work
 
 
+def _convolution_back(operator: Operator) -> Work:
+    """Every weight at every place of the result, for the input and for the weight."""
+
+    def work(values: Values) -> float:
+        given = _arrays(values)
+        if len(given) < 3 or given[2].ndim < 3:
+            return 0.0
+        grad, weight = given[0], given[2]
+        places = grad.size / max(
+            grad.shape[1 - weight.ndim] if grad.ndim >= weight.ndim - 1 else 1, 1
+        )
+        return 2.0 * _speed(grad) * places * weight.size
+
+    return work
+
+
 def _aligned(operator: Operator) -> Work:
     """Every target at every time."""
 
@@ -282,6 +298,7 @@ _COSTS: Final[dict[Cost, Callable[[Operator], Work]]] = {
     "attention-of-heads": _heads,
     "chain": _chain,
     "convolved": _convolution,
+    "convolved-back": _convolution_back,
     "matrices": _matrices,
     "pairs": _pairs(2.0),
     "product": _product(0),

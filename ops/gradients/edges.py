@@ -26,6 +26,18 @@ class GradientEdge(NamedTuple):
     ownership_token: Any = None
     """An array without memory that has the tensor's sizes and dtype."""
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both name one place, by whatever tensor."""
+        if not isinstance(other, GradientEdge):
+            return NotImplemented
+        return self.node is other.node and self.output_nr == other.output_nr
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.node, self.output_nr))
+
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """Where a tensor came from; for a leaf, what adds to its `grad`.

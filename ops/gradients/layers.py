@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -147,6 +148,20 @@ joint(
     name="ConvolutionBackward0",
     lays="as convolved",
 )(_convolution)
+
+
+@composite("aten::convolution_backward")
+def convolution_backward(
+    grad_output: Tensor, input: Tensor, weight: Tensor, bias_sizes: Ints | None, stride: Ints,
+    padding: Ints, dilation: Ints, transposed: bool, output_padding: Ints, groups: int,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:  # fmt: skip
+    """The gradients of a convolution that are wanted, of input, weight and bias."""
+    wanted = dict(zip(_NAMES.split(), output_mask, strict=True))
+    return _convolution(
+        (grad_output,), wanted, input, weight, bias_sizes, stride, padding, dilation, groups,
+        transposed, output_padding,
+    )  # fmt: skip
 
 
 @joint(

@@ -38,6 +38,7 @@ Cost = Literal[
     "attention-of-heads",
     "chain",
     "convolved",
+    "convolved-back",
     "matrices",
     "pairs",
     "product",

@@ -38,6 +38,11 @@ CASES: dict[str, tuple[str, tuple[tuple[int, ...], ...]]] = {
     "mkldnn_convolution": (
         "a.mkldnn_convolution(x, y, z, [1], [2], [1], 2)", ((1, 4, 3), (2, 2, 2), (2,))
     ),
+    "convolution_backward": (
+        "t.cat([g.reshape([-1]) for g in a.convolution_backward("
+        "x, y, z, [2], [2], [1], [1], False, [0], 1, [True] * 3)])",
+        ((1, 2, 3), (1, 2, 5), (2, 2, 2)),
+    ),
     "_batch_norm_no_update": (
         "a._batch_norm_no_update(x, y, z, *STATS, 0.1, 1e-5)[0]", ((3, 2), (2,), (2,))
     ),
@@ -100,3 +105,22 @@ def test_gradients_are_those_of_differences(name: str) -> None:
         return eval(call, {**globals(), **names, **dict(zip("xyz", values, strict=False))})
 
     assert gradcheck(function, given, atol=1e-5)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_gradients_of_convolutions_by_their_operator(transposed: bool) -> None:
+    torch.manual_seed(0)
+    x, w = torch.randn(2, 4, 5, 4), torch.randn(*((4, 3, 3, 2) if transposed else (6, 2, 3, 2)))
+    groups = 1 if transposed else 2
+    settings = ([2, 2], [1, 1], [1, 1], transposed, [1, 0] if transposed else [0, 0], groups)
+    leaves = [t.requires_grad_() for t in (x, w, torch.zeros(3 if transposed else 6))]
+    y = torch.convolution(*leaves, *settings)
+    g = torch.randn_like(y)
+    wanted = torch.autograd.grad(y, leaves, g)
+    backward = torch.ops.aten.convolution_backward
+    given = (g, x.detach(), w.detach(), list(leaves[2].shape), *settings)
+    for one, two in zip(backward(*given, [True] * 3), wanted, strict=True):
+        torch.testing.assert_close(one, two)
+        assert one.is_contiguous()
+    assert [each is None for each in backward(*given, [True, False, False])] == [False, True, True]
+    assert str(backward.default) == "aten.convolution_backward.default"

@@ -69,6 +69,17 @@ def test_products_keep_their_history_where_asked() -> None:
     assert hessian(lambda a: a * a, torch.ones(1)).tolist() == [[2]]
 
 
+def test_places_are_equal_and_members_of_sets() -> None:
+    x = torch.ones(4, requires_grad=True)
+    left, right = (x * 2).chunk(2)
+    assert get_gradient_edge(left) == get_gradient_edge(left)
+    edges = {get_gradient_edge(each) for each in (left, right, left, x, x)}
+    assert len(edges) == 3
+    assert get_gradient_edge(left) in edges
+    assert left.grad_fn is not None
+    assert GradientEdge(left.grad_fn, 0) == get_gradient_edge(left) != get_gradient_edge(right)
+
+
 def test_places_stand_for_tensors_as_inputs_and_outputs() -> None:
     x = torch.ones(2, requires_grad=True)
     y = x * 2
