@@ -8,8 +8,10 @@ from importlib import import_module
 import numpy as np
 
 from ..memory.dtype import Array
+from ..table.grad_mode import is_recording
 from ..tensors.tensor import Tensor
 from .rows import Grads, Ints, Tensors, Wanted, aten, gradient, joint, lying, moving, same_as
+from .together import not_twice
 
 
 def _indexed(g: Tensor, self_sizes: Ints, indices: Grads) -> Tensor:
@@ -233,11 +235,20 @@ def _exclusive(
     """
     mine = self.masked_fill(self == 0, 1)
     zero = src == 0
-    lone = zero.logical_and(at(count(aten.zeros_like(self), zero.to(self.dtype))) == 1)
+    zeros = at(count(aten.zeros_like(self), zero.to(self.dtype)))
+    lone = zero.logical_and(zeros == 1)
     of_self = g * reduce(mine, src) / mine
     others = at(g * reduce(self, src.masked_fill(lone, 1)))
     of_src = aten.where(lone, others, at(g * result) / src.masked_fill(zero, 1))
+    if is_recording() and zero.logical_and(zeros > 1)._array.any():
+        of_src = not_twice(of_src, _SEVERAL_ZEROS)
     return of_self, of_src
+
+
+_SEVERAL_ZEROS = (
+    "Double backward is unsupported for src when >1 zeros in src are scattered to the same "
+    "position in self"
+)
 
 
 def _at_places(

@@ -1,4 +1,4 @@
-"""Gradients that are results of one operator, where each requires gradients if one does."""
+"""Gradients that are not differentiated as formulas would have it: together, or not at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ..tensors.tensor import Tensor
 from .autograd import Edge, Node, edge_of, node_class
 
-__all__ = ["all_together"]
+__all__ = ["all_together", "not_twice"]
 
 
 class _Nothing(Node):
@@ -20,6 +20,27 @@ class _Nothing(Node):
 
     def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         return [None] * len(self.edges)
+
+
+class _Refused(Node):
+    """The node of a gradient that cannot be differentiated itself."""
+
+    __slots__ = ("why",)
+
+    def __init__(self, edge: Edge | None, why: str) -> None:
+        super().__init__([edge])
+        self.why = why
+
+    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        raise RuntimeError(self.why)
+
+
+def not_twice(grad: Tensor, why: str) -> Tensor:
+    """A gradient that says, when it is differentiated, why it cannot be."""
+    made: Tensor = grad.detach()
+    made._view_of, made._requires_grad = None, True
+    made._grad_node = _Refused(edge_of(grad), why)
+    return made
 
 
 def all_together(

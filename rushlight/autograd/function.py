@@ -524,6 +524,9 @@ def _kept_of(
         if not isinstance(tensor, Tensor):
             kept.append(tensor)
             continue
+        if tensor.layout is not STRIDED:  # nobody counts how often it is written
+            kept.append(tensor)
+            continue
         place = next((i for i, o in enumerate(outputs) if o is tensor), None)
         own = place is not None and made[place]._grad_node is node
         if own and place is not None:

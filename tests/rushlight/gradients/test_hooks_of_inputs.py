@@ -67,3 +67,32 @@ def test_gradients_that_come_together_are_differentiable_together(
     assert torch.autograd.grad(grad.sum(), [x], allow_unused=True) == (None,)
     (grad,) = torch.autograd.grad(function(x).sum(), [BIAS])
     assert not grad.requires_grad
+
+
+@pytest.mark.parametrize("reduce", [torch.scatter_reduce, torch.index_reduce])
+def test_products_of_several_zeros_are_differentiated_once(
+    reduce: Callable[..., Tensor],
+) -> None:
+    x, zeros = torch.ones(1, requires_grad=True), torch.zeros(2, requires_grad=True)
+    made = reduce(x, 0, torch.tensor([0, 0]), zeros, "prod").sum()
+    (grad,) = torch.autograd.grad(made, zeros, create_graph=True)
+    assert grad.tolist() == [0.0, 0.0]
+    with pytest.raises(RuntimeError, match="Double backward is unsupported for src when >1 zeros"):
+        torch.autograd.grad(grad.sum(), zeros)
+
+
+def test_functions_keep_sparse_tensors() -> None:
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, sparse: Tensor, x: Tensor) -> Tensor:
+            ctx.save_for_backward(sparse)
+            return torch.sparse.mm(sparse, x)
+
+        @staticmethod
+        def backward(ctx, grad: Tensor) -> tuple[None, Tensor]:
+            (sparse,) = ctx.saved_tensors
+            return None, torch.sparse.mm(sparse.t(), grad)
+
+    x, sparse = torch.ones(2, 2, requires_grad=True), torch.tensor([[0.0, 1.0], [2.0, 0.0]])
+    Product.apply(sparse.to_sparse(), x).sum().backward()
+    assert x.grad.tolist() == [[2.0, 2.0], [1.0, 1.0]]
