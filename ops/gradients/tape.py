@@ -92,6 +92,9 @@ def taped(
     if bound.first_of is not None and not ACTIVE and not own:
         several: Any = taped(bound.first_of, values, handles, own, args)
         return several[0]
+    is_alone = bound.in_place and (bound.row is None or bound.row.rewritten is None)
+    if is_alone and args is not None and not ACTIVE and entry.on_tensors is None:
+        return _done(bound, entry, args, values, handles, forward or entry.forward)
     return _taped(entry, values, handles, own)
 
 
@@ -205,6 +208,18 @@ def _taped(entry: Operator, values: list[object], handles: Sequence[object], own
             made = _rewritten(bound.row.rewritten, values, known)
         if made is not None:
             return made if tracer is None else tracer.record(entry, values, made, handles)
+    return _done(bound, entry, args, values, handles, entry.forward)
+
+
+def _done(
+    bound: Bound,
+    entry: Operator,
+    args: list[Any],
+    values: list[Any],
+    handles: Sequence[object],
+    forward: Callable[..., Any],
+) -> object:
+    """Run an operator by itself, and leave its node."""
     active = is_active(bound, args)
     if active and entry.is_out_form:
         raise no_gradients(entry.name.partition("::")[2])
@@ -217,7 +232,7 @@ def _taped(entry: Operator, values: list[object], handles: Sequence[object], own
             old = _before(args[0], args[0]._array.copy("K"))
     state = enter(QUIET)
     try:
-        result = entry.forward(*values)
+        result = forward(*values)
     finally:
         leave(state)
     wrapped = finish(entry, values, result, handles)

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..eager.dispatch import eager_function
 from ..memory.dtype import Array
+from ..memory.remembered import remembered
 from ..memory.storage import address
 from ..tensors.tensor import Tensor
 from .autograd import Edge, Node, edge_of
@@ -20,11 +21,21 @@ class _Places:
         self.split_base = base.itemsize > view.itemsize
         self.split_view = view.itemsize > base.itemsize
         unit = min(base.itemsize, view.itemsize)
-        start = min(address(base), address(view))
-        self.base = _places(base, start, unit)
-        self.view = _places(view, start, unit)
-        ends = [int(p.max()) + 1 for p in (self.base, self.view) if p.size]
-        self.size = max(ends, default=0)
+        at, of_view = address(base), address(view)
+        start = min(at, of_view)
+        self._base = (at - start) // unit, *_form(base, unit)
+        self._view = (of_view - start) // unit, *_form(view, unit)
+        self.size = max(_end(*self._base), _end(*self._view))
+
+    @property
+    def base(self) -> Array:
+        """The places of the tensor's elements, which are not written to."""
+        return _places(*self._base)
+
+    @property
+    def view(self) -> Array:
+        """Those of the view's."""
+        return _places(*self._view)
 
     def spread(self, grad: Tensor, of_base: bool) -> Tensor:
         """The memory that a gradient of one of the two lies in, flat; zero elsewhere."""
@@ -44,11 +55,27 @@ class _Places:
         return found
 
 
-def _places(array: Array, start: int, unit: int) -> Array:
-    offset = (address(array) - start) // unit
+Steps = tuple[int, ...]
+
+
+def _form(array: Array, unit: int) -> tuple[Steps, Steps]:
+    """The sizes and strides of an array of smaller elements."""
     shape, strides = array.shape, tuple(s // unit for s in array.strides)
     if array.itemsize > unit:
-        shape, strides = (*shape, array.itemsize // unit), (*strides, 1)
+        return (*shape, array.itemsize // unit), (*strides, 1)
+    return shape, strides
+
+
+def _end(offset: int, shape: Steps, strides: Steps) -> int:
+    """The place behind the last one; 0 where there are no elements."""
+    if 0 in shape:
+        return 0
+    steps = zip(shape, strides, strict=True)
+    return offset + 1 + sum((size - 1) * max(stride, 0) for size, stride in steps)
+
+
+@remembered(8 << 20)
+def _places(offset: int, shape: Steps, strides: Steps) -> Array:
     places = np.full(shape, offset, np.int64)
     for dim, (size, stride) in enumerate(zip(shape, strides, strict=True)):
         steps = np.arange(size) * stride
