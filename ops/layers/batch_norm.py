@@ -236,6 +236,8 @@ def _halves_natively(input: Array, factor: Array, term: Array) -> Array | None:
         return None
     shape = (-1,) if is_last else (-1, *(1,) * (input.ndim - 2))
     steps = [("add_products", "d", (2, 0, 1)), ("same", "f", (3,))]
+    if family("target").host().has_fma:
+        steps = [("multiply_add", "f", (0, 1, 2))]
     made: Array = arrays.evaluate(
         steps, arrays.LETTERS[input.dtype], moved, factor.reshape(shape), term.reshape(shape)
     )
