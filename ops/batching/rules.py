@@ -32,6 +32,10 @@ def _rank(value: Any) -> int:
     return found
 
 
+def _slice_sizes(value: Any) -> list[int]:
+    return list(value[0].shape[1:] if _is_open(value) else value.shape)
+
+
 def _is_tensor(value: object) -> bool:
     return _is_open(value) or isinstance(value, Tensor)
 
@@ -141,7 +145,7 @@ def _sizes(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]) -
     whole, name = args[0][0], func.__name__
     if name.endswith("_as"):
         name, like = name.removesuffix("_as"), args[1]
-        sizes = list(like[0].shape[1:] if _is_open(like) else like.shape)
+        sizes = _slice_sizes(like)
     else:
         sizes = list(args[1]) if isinstance(args[1], (list, tuple)) else args[1:]
     if name == "view" and len(sizes) == 1 and isinstance(sizes[0], DType) and _rank(args[0]):
@@ -171,6 +175,10 @@ def _products(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]
         return func(args[0][0], *args[1:])
     if name == "linear" and ranks[0] in (1, 2) and ranks[1] == 2:
         return _linear(args, ranks)
+    if name in ("mm", "bmm"):
+        fits = ranks == [2 + (name == "bmm")] * 2
+        if not fits or (name == "bmm" and _slice_sizes(args[0])[0] != _slice_sizes(args[1])[0]):
+            raise NotTogetherError
     if name in ("mm", "bmm") or (name == "matmul" and min(ranks) >= 2):
         return _matmul(*(_at_rank(each, max(ranks)) for each in args))
     if name in ("mv", "matmul") and ranks == [2, 1]:

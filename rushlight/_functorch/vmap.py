@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any
 
 from ..autograd import transformed as transformed  # functions of one's own ask it
 from ..autograd.function import TRANSFORMS
 from ..ops.batching.batched import RANDOM, Batched, Level
 from ..ops.eager.dispatch import eager_function
-from ..ops.random_numbers.random import draws_noted
+from ..ops.random_numbers.random import default_generator, draws_noted
 from ..ops.tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_unflatten
+from .draws import DrawsForSlices
 
 __all__ = ["in_levels", "lifted_to_levels", "vmap"]
 
@@ -86,7 +88,10 @@ def vmap(
         if chunk_size is None or chunk_size >= count:
             return _run(func, flat, dims, spec, count, out_dims, randomness, kwargs)
         parts = []
+        begin = default_generator.place()
         for start in range(0, count, chunk_size):
+            if randomness == "same":
+                default_generator.return_to(begin)
             size = min(chunk_size, count - start)
             cut = [
                 each if dim is None else each.narrow(dim, start, size)
@@ -180,7 +185,8 @@ def _run(
     levels.append(level)
     try:
         given = _create_batched_inputs(dims, flat, level.number, spec)
-        with draws_noted() as has_drawn:
+        differs = DrawsForSlices(level) if randomness == "different" else nullcontext()
+        with draws_noted() as has_drawn, differs:
             outputs = func(*given, **kwargs)
             if randomness == "error" and has_drawn():
                 raise RuntimeError(RANDOM)

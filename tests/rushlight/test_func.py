@@ -427,6 +427,32 @@ def test_only_what_depends_on_data_is_refused() -> None:
     vmap = torch.func.vmap
     assert vmap(lambda x: F.one_hot(x, 6))(x).shape == (2, 3, 6)
     assert vmap(lambda x: x.tensor_split(3, 0)[1])(x).tolist() == [[1], [4]]
+    with pytest.raises(RuntimeError, match="batch1 must be a 3D tensor"):
+        vmap(torch.bmm)(torch.ones(2, 1, 1, 2, 2), torch.ones(2, 1, 1, 2, 2))
+    with pytest.raises(RuntimeError, match="Expected size for first two dimensions of batch2"):
+        vmap(torch.bmm)(torch.ones(2, 3, 2, 2), torch.ones(2, 1, 2, 2))
     for call in (torch.nonzero, F.one_hot, torch.unique, lambda x: x[x > 1], torch.where):
         with pytest.raises(RuntimeError, match="vmap: "):
             vmap(call)(x)
+
+
+def test_what_is_drawn_without_slices_is_drawn_for_each() -> None:
+    def drawn(call: Any) -> Any:
+        torch.manual_seed(0)
+        return call()
+
+    def shifted(x: Any) -> Any:
+        return x + torch.rand(2) + torch.randint(0, 9, (2,)).add_(1)
+
+    vmap, x = torch.func.vmap, torch.zeros(3)
+    wanted = drawn(lambda: torch.rand(3, 2) + torch.randint(0, 9, (3, 2)) + 1)
+    assert torch.equal(drawn(lambda: vmap(shifted, randomness="different")(x)), wanted)
+    inner = vmap(lambda x: x + torch.randn(()), randomness="different")
+    both = vmap(inner, randomness="different")
+    assert torch.equal(drawn(lambda: both(torch.zeros(2, 2))), drawn(lambda: torch.randn(2, 2)))
+    halved = vmap(vmap(lambda x: F.dropout(x + 1), randomness="different"), randomness="different")
+    assert drawn(lambda: halved(torch.zeros(4, 4))).unique().tolist() == [0, 2]
+    order = drawn(lambda: vmap(lambda x: x + torch.randperm(5), randomness="different")(x))
+    assert order.tolist() == drawn(lambda: [torch.randperm(5).tolist() for _ in x])
+    same = drawn(lambda: vmap(shifted, randomness="same", chunk_size=2)(x))
+    assert same[0].tolist() == same[1].tolist() == same[2].tolist()

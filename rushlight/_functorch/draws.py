@@ -1,0 +1,55 @@
+"""What `vmap` makes of functions that draw random numbers and are given no slice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..ops.batching.batched import Batched, Level, for_all, level_of, stacked
+from ..ops.batching.families import is_random
+from ..ops.tensors.tensor import Tensor
+from ..overrides import TorchFunctionMode
+
+__all__ = ["DrawsForSlices"]
+
+
+class DrawsForSlices(TorchFunctionMode):
+    """Draws other numbers for each slice of a level, in one go where sizes are given."""
+
+    def __init__(self, level: Level) -> None:
+        self.level = level
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: object,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """The function, which draws as often as there are slices if it makes a tensor."""
+        named = kwargs or {}
+        short = getattr(func, "__name__", "")
+        name = getattr(func, "operator_name", f"aten::{short}")
+        level = level_of((args, named))
+        inside = level is not None and level.number >= self.level.number
+        if level is not None and (inside or not is_random(name)):
+            return for_all(level, func, args, named)
+        if not is_random(name) or short.endswith("_"):
+            return func(*args, **named)
+        takes_tensors = any(isinstance(each, Tensor) for each in (*args, *named.values()))
+        whole = None if takes_tensors else _of_all(short, args, named, self.level.count)
+        if whole is not None:
+            return Batched.over(func(*whole[0], **whole[1]), self.level)
+        return stacked([func(*args, **named) for _ in range(self.level.count or 1)], self.level)
+
+
+def _of_all(
+    name: str, args: tuple[Any, ...], kwargs: dict[str, Any], count: int
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """The arguments with sizes that begin with the number of slices; None if no sizes are given."""
+    if "size" in kwargs:
+        return args, {**kwargs, "size": (count, *kwargs["size"])}
+    for place in reversed(range(len(args))):
+        if isinstance(args[place], (tuple, list)):
+            return (*args[:place], (count, *args[place]), *args[place + 1 :]), kwargs
+    return ((count, *args), kwargs) if name in ("rand", "randn") else None
