@@ -50,6 +50,11 @@ DEVIATIONS: tuple[tuple[str, str, str], ...] = (
         "them in memory",
     ),
     (
+        r"(?m)^ +for .*\n(?: {8}.*\n)*? {8,}(?:.*, )?(\w+)(?: = |, .* = )(?:.*\n)*? {4}\1 [-+*/]= ",
+        r"torch +{\"out\".*rushlight +{\"raises\"",
+        "torch drops what is written at last to a variable that a loop may have replaced",
+    ),
+    (
         r"unflatten\(",
         r"torch.*frame #.*rushlight.*Dimension specified as",
         "torch tells the frames of its C++",
