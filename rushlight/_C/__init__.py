@@ -40,7 +40,7 @@ _MODULES = {
         "DispatchKey DispatchKeySet Tag _AutoDispatchBelowAutograd _DisableFuncTorch "
         "_DisableTorchDispatch _ExcludeDispatchKeyGuard"
     ),
-    ".tracing": "_get_tracing_state _is_tracing",
+    ".tracing": "_get_tracing_state _is_tracing _set_tracing_state",
     ".walks": (
         "_WeakTensorRef _current_autograd_node _current_graph_task_id _will_engine_execute_node"
     ),

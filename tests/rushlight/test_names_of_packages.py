@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -413,3 +414,17 @@ def test_threads_have_names_and_processes_no_gradients_together() -> None:
     finally:
         torch.multiprocessing._set_thread_name(before)
     assert not torch.distributed.autograd.is_available()
+
+
+def test_folders_of_extensions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rushlight.utils.cpp_extension import _get_build_directory, get_default_build_root
+
+    monkeypatch.delenv("TORCH_EXTENSIONS_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert get_default_build_root() == str(tmp_path / "torch_extensions")
+    version = f"py{sys.version_info.major}{sys.version_info.minor}_cpu"
+    folder = tmp_path / "torch_extensions" / version / "a" / "b"
+    assert _get_build_directory("a/b", verbose=False) == str(folder)
+    assert folder.is_dir()
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path / "mine"))
+    assert _get_build_directory("a", verbose=False) == str(tmp_path / "mine" / "a")

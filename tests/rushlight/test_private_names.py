@@ -517,3 +517,28 @@ def test_ranks_are_found_by_an_old_name(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(c10d, "get_global_rank", lambda group, rank: (group, rank))
     with pytest.warns(FutureWarning, match="_get_global_rank` is deprecated"):
         assert c10d._get_global_rank("group", 3) == ("group", 3)
+
+
+def test_a_trace_pauses_when_it_is_told_to() -> None:
+    from rushlight._C import _get_tracing_state, _set_tracing_state
+
+    seen: list[object] = []
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        state = _get_tracing_state()
+        _set_tracing_state(None)
+        seen.extend([torch.jit.is_tracing(), type(x.shape[0]), x.sum().item()])
+        _set_tracing_state(state)
+        _set_tracing_state(state)
+        seen.append(torch.jit.is_tracing())
+        seen.append(state)
+        return x + 1
+
+    traced = torch.jit.trace(function, torch.ones(2), check_trace=False)
+    assert seen[:4] == [False, int, 2.0, True]
+    assert [node.kind() for node in traced.graph.nodes() if "Constant" not in node.kind()] == [
+        "aten::add"
+    ]
+    _set_tracing_state(None)
+    with pytest.raises(RuntimeError, match="belongs to a trace that has ended"):
+        _set_tracing_state(seen[4])
