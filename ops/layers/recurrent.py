@@ -286,12 +286,14 @@ def over_input(
     for state in states:
         size_at(state.shape, 2)
     data = in_order(np.swapaxes(input, 0, 1) if batch_first else input)
+    if not len(data):
+        raise OperatorError("Expected sequence length to be larger than 0 in RNN")
     rows, sizes = data.reshape(-1, data.shape[2]), data.shape[1:2] * len(data)
     found = _by_kernel(step, rows, sizes, states, groups, options) if data.size else None
     if found is None:
         found = _layers(lambda *args: _run(step, *args), data, states, groups, options)
     output, *rest = found
-    output = output.reshape(*data.shape[:2], -1)
+    output = output.reshape(*data.shape[:2], output.shape[-1])
     return (np.swapaxes(output, 0, 1) if batch_first else output, *rest)
 
 

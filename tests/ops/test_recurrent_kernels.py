@@ -107,3 +107,14 @@ def test_sizes_that_do_not_fit_are_refused() -> None:
     for sizes in ((), (2, -1)):
         with pytest.raises(ValueError, match="negative"):
             recurrent.order_of(sizes, is_reversed=True)
+
+
+@pytest.mark.parametrize("layer", ["RNN", "LSTM", "GRU"])
+def test_batches_without_samples_and_sequences_without_steps(layer: str) -> None:
+    module = getattr(torch.nn, layer)(4, 3, 2, bidirectional=True)
+    x = torch.zeros(5, 0, 4, requires_grad=True)
+    out = module(x)[0]
+    out.sum().backward()
+    assert (tuple(out.shape), tuple(x.grad.shape)) == ((5, 0, 6), (5, 0, 4))
+    with pytest.raises(RuntimeError, match="Expected sequence length to be larger than 0 in RNN"):
+        module(torch.zeros(0, 2, 4))
