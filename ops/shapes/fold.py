@@ -126,6 +126,13 @@ def _check_columns(self: Array, output: Ints, kernel: Ints, counts: Ints, settin
             code="shape-mismatch",
             roles={"self": f"has {columns} columns"},
         )
+    if min(counts) < 1:
+        raise OperatorError(
+            f"Given output_size=({output[0]}, {output[1]}), {settings}, calculated shape of the "
+            f"array of sliding blocks as ({counts[0]}, {counts[1]}), which is too small "
+            "(non-positive)",
+            code="shape-mismatch",
+        )
 
 
 def _tiled(

@@ -86,3 +86,8 @@ def test_polynomials_of_endless_degree_end(letter: str) -> None:
     x = torch.tensor([0.5, 1.0, 2.0])
     found = getattr(torch.special, f"chebyshev_polynomial_{letter}")(x, torch.tensor(2.0**62))
     assert found.isnan().tolist() == [False, False, True]
+
+
+def test_blocks_that_cannot_slide_are_refused_though_their_number_fits() -> None:
+    with pytest.raises(RuntimeError, match=r"sliding blocks as \(-4, -3\), which is too small"):
+        torch.nn.functional.fold(torch.zeros(1, 12, 12), (4, 5), (2, 2), dilation=8)
