@@ -184,3 +184,15 @@ def test_a_label_that_is_open_cannot_be_saved() -> None:
     scripted = torch.jit.script(Holder())
     with pytest.raises(RuntimeError, match="cannot be saved"):
         torch.jit.save(scripted, io.BytesIO())
+
+
+def test_the_older_profiler_counts_by_shapes_and_has_its_classes() -> None:
+    with older.profile(record_shapes=True) as p:
+        torch.rand(2, 2).neg()
+        torch.rand(3).neg()
+    found = p.key_averages(group_by_input_shape=True)
+    assert sorted(event.key for event in found).count("aten::neg") == 2
+    util = torch.autograd.profiler_util
+    assert util.FunctionEventAvg is older.FunctionEventAvg
+    assert all(isinstance(event, util.FunctionEventAvg) for event in found)
+    assert torch.autograd.kineto_available() is older.kineto_available()
