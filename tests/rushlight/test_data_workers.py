@@ -255,6 +255,30 @@ def test_others_write_passes_by_fetchers() -> None:
     assert Stateful(DataLoader(Squares(3), batch_size=None))._next_data()[0] == 0
 
 
+class OwnIterator(IterableDataset[int]):
+    """Numbers of a set that is its own iterator, and begins anew when it is asked for one."""
+
+    def __iter__(self) -> Iterator[int]:
+        self.at = 0
+        return self
+
+    def __next__(self) -> int:
+        self.at += 1
+        if self.at > 5:
+            raise StopIteration
+        return self.at
+
+
+def test_sets_that_are_their_own_iterators_begin_once_a_pass() -> None:
+    loader = DataLoader(OwnIterator(), batch_size=2)
+    for _ in range(2):
+        assert [batch.tolist() for batch, _ in zip(loader, range(9), strict=False)] == [
+            [1, 2],
+            [3, 4],
+            [5],
+        ]
+
+
 def test_shares_of_pipes_are_of_all_workers_of_all_processes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

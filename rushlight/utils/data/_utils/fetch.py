@@ -55,9 +55,13 @@ class _IterableDatasetFetcher(_BaseDatasetFetcher):
             raise StopIteration
         if not self.auto_collation:
             return self.collate_fn(next(self.dataset_iter))
-        keys = possibly_batched_index
-        batch = [sample for _, sample in zip(keys, self.dataset_iter, strict=False)]
-        self.ended = len(batch) < len(keys)
+        batch = []
+        for _ in possibly_batched_index:
+            try:  # `iter()` is asked once: sets that are their own iterators begin anew by it
+                batch.append(next(self.dataset_iter))
+            except StopIteration:
+                self.ended = True
+                break
         if not batch or (self.drop_last and self.ended):
             raise StopIteration
         return self.collate_fn(batch)
