@@ -16,7 +16,7 @@ import numpy as np
 from ..kernels import LARGE
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import written
-from ..table.direct import TRIALS, direct_form, has_direct_form
+from ..table.direct import LISTENING, TRIALS, direct_form, has_direct_form
 from ..table.grad_mode import GRAD_MODE
 from ..table.table import Operator
 from ..tensors.tape_port import MISSED, tape
@@ -60,7 +60,10 @@ def make(_entry, _forward, _quiet, _on_arrays, _own, {constants}):
 {read}  if ({requires}) and (_mode := _grad_mode()):
    _values, _args, _record = [{values}], [{args}], _kept[0]
    if _record is not None and _mode is True and not _ACTIVE:
-    _made = _record(_args, _values, _quiet or _forward, {is_quiet})
+    if _LISTENING:
+     _made = _record(_args, _values, _forward, False)
+    else:
+     _made = _record(_args, _values, _quiet or _forward, {is_quiet})
     if _made is not _MISSED:
      return _made
    return _tape().taped(_entry, _values, ({handles}), _own, _args, _forward, _kept)
@@ -116,7 +119,13 @@ _SPACE: Final[dict[str, Any]] = {
         "_any": any,
         "_all": all,
     },
-    **{"_ACTIVE": ACTIVE, "_QUIET": QUIET, "_Tensor": Tensor, "_ndarray": np.ndarray},
+    **{
+        "_ACTIVE": ACTIVE,
+        "_LISTENING": LISTENING,
+        "_QUIET": QUIET,
+        "_Tensor": Tensor,
+        "_ndarray": np.ndarray,
+    },
     **{"_enter": enter, "_finish": finish, "_leave": leave, "_grad_mode": GRAD_MODE.get},
     **{
         "_views_of": views_of,

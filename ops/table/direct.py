@@ -26,6 +26,7 @@ from .table import TABLE
 
 __all__ = [
     *(
+        "LISTENING",
         "NAMES",
         "TRIALS",
         "direct_calls",
@@ -142,8 +143,13 @@ def knows_calls() -> bool:
     return module is not None and module.CREW is not None
 
 
+LISTENING: Final[list[bool]] = []
+"""Not empty while somebody listens to what Python calls."""
+
+
 def listen(count: int) -> None:
     """So many more, or less, listen to what Python calls, and shall hear of operators."""
+    LISTENING[:] = [True] * (len(LISTENING) + count)
     if knows_calls():
         family("prepared").CREW.listen(count)
 
