@@ -6,7 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from ..memory.dtype import DTYPES, Array, Dtype, dtype_of
+from ..memory.complex_parts import is_complex
+from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..table.promotion import kind
 from ..table.refusals import operands_differ
@@ -24,8 +25,8 @@ __all__ = [
 ]
 
 
-_FLOAT16: Final = np.dtype(np.float16)
-_COMPLEX32: Final = DTYPES["complex32"].numpy
+_PARTS: Final = {4: np.dtype(np.float16), 8: np.dtype(np.float32), 16: np.dtype(np.float64)}
+"""The dtype of the parts of complex numbers, by their bytes."""
 
 
 class LinAlgError(OperatorError):
@@ -41,9 +42,7 @@ LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
 
 def real_dtype(dtype: Dtype) -> Dtype:
     """The dtype of the absolute values."""
-    if dtype.kind != "c":
-        return _FLOAT16 if dtype == _COMPLEX32 else dtype
-    return np.dtype(np.float64 if dtype.itemsize == 16 else np.float32)
+    return _PARTS[dtype.itemsize] if is_complex(dtype) else dtype
 
 
 def check_matrix(array: Array, name: str, argument: str = "A") -> None:

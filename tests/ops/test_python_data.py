@@ -42,6 +42,7 @@ class Seen(list[Any]):
         (Seen([1, 2]), torch.int64, [1, 2]),
     ],
 )
+@pytest.mark.filterwarnings("ignore:Creating a tensor from a list of numpy.ndarrays")
 def test_the_dtype_is_common_to_all(data: Any, dtype: Any, values: list[Any]) -> None:
     made = T(data)
     assert made.dtype is dtype
