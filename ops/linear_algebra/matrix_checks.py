@@ -25,7 +25,11 @@ __all__ = [
 ]
 
 
-_PARTS: Final = {4: np.dtype(np.float16), 8: np.dtype(np.float32), 16: np.dtype(np.float64)}
+_PARTS: Final[dict[int, Dtype]] = {
+    4: np.dtype(np.float16),
+    8: np.dtype(np.float32),
+    16: np.dtype(np.float64),
+}
 """The dtype of the parts of complex numbers, by their bytes."""
 
 
