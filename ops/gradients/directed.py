@@ -151,7 +151,10 @@ def leads_to_leaf(tensor: Tensor) -> bool:
 
 
 def _leads(tensor: Tensor) -> _Leads:
-    edge = edge_of(tensor)
+    try:
+        edge = edge_of(tensor)
+    except RuntimeError:  # a view made without gradients whose memory was written since
+        return _NONE
     if edge is None:
         return _NONE
     pending = [edge[0]]

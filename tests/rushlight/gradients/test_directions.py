@@ -118,3 +118,13 @@ def test_truths_written_in_place_have_no_gradient(compare: Callable[..., Tensor]
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     compare(x * 1, 1.0).sum().backward()
     assert x.grad.tolist() == [0.0, 0.0]
+
+
+def test_views_that_lost_their_history_lead_nowhere() -> None:
+    leaf = torch.ones(2, 3, requires_grad=True)
+    with forward_ad.dual_level():
+        forward_ad.make_dual(torch.ones(2), torch.ones(2))
+        with torch.no_grad():
+            view = leaf[0]
+            view.add_(1)
+        assert str(view) == "tensor([2., 2., 2.], grad_fn=<Invalid>)"
