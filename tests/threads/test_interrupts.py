@@ -321,7 +321,8 @@ def test_an_interrupt_leaves_nothing_half_made(
         except Stop:
             pass
         except SystemError as error:  # Python's own, where a collection amid `ast.parse` is stopped
-            assert "AST constructor recursion depth mismatch" in str(error)
+            if "AST constructor recursion depth mismatch" not in str(error):
+                raise
         else:
             break
         finally:
