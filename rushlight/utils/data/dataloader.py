@@ -166,13 +166,14 @@ class DataLoader(Generic[_Sample]):
         return SequentialSampler(self.dataset)
 
     def __iter__(self) -> _BaseDataLoaderIter:
-        if not self.persistent_workers:
-            return self._get_iterator()
-        if self._iterator is None:
-            self._iterator = self._get_iterator()
-        else:
-            self._iterator._reset(self)
-        return self._iterator
+        kept = self._iterator if self.persistent_workers else None
+        if kept is not None:
+            kept._reset(self)
+            return kept
+        begun = self._get_iterator()
+        if self.persistent_workers:
+            self._iterator = begun
+        return begun
 
     def _get_iterator(self) -> _BaseDataLoaderIter:
         """One pass over the set; classes derived from this one may give another."""
