@@ -41,6 +41,7 @@ __all__ = [
     "node_class",
     "saved",
     "single",
+    "with_node",
 ]
 
 _ACCUMULATING: Final = fork_safe_lock()
@@ -356,6 +357,14 @@ RESOLVING: Final = fork_safe_lock()
 
 TURN: Final = [0]
 """Counts the beginnings and ends of that, so it is odd meanwhile."""
+
+
+def with_node(tensor: Tensor, node: Node | None) -> Tensor:
+    """A tensor over the memory of another one, but no view of it, with a history of its own: that
+    of a leaf, if there is no node."""
+    made: Tensor = tensor.detach()
+    made._view_of, made._requires_grad, made._grad_node = None, True, node
+    return made
 
 
 def edge_of(tensor: Tensor) -> Edge | None:

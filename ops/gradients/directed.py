@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary, ref
 
 from ..table.grad_mode import BEGINNINGS, DIRECTIONS, is_grad_enabled
 from ..tensors.tensor import Tensor
-from .autograd import AccumulateGrad, Edge, Node, edge_of
+from .autograd import AccumulateGrad, Edge, Node, edge_of, with_node
 
 __all__ = [
     "begin_direction",
@@ -83,29 +83,17 @@ def begin_direction(tensor: Tensor) -> tuple[Tensor, Tensor]:
     Neither is a view, so that where they came from stays the same when their memory is written.
     """
     edge = edge_of(tensor)
-    start = _same(tensor)
-    if edge is not None:
-        start._grad_node = Identity([edge])
+    start = with_node(tensor, None if edge is None else Identity([edge]))
     begins = edge_of(start)
     assert begins is not None
-    made = _same(tensor)
-    made._grad_node = AliasBackward0(begins, edge is None)
-    return start, made
+    return start, with_node(tensor, AliasBackward0(begins, edge is None))
 
 
 def without_direction(tensor: Tensor) -> Tensor:
     """A tensor without its direction, but with its history where gradients are wanted."""
     if not (is_grad_enabled() and leads_to_leaf(tensor)):
         return tensor.detach()
-    made = _same(tensor)
-    made._grad_node = _Undirected([edge_of(tensor)])
-    return made
-
-
-def _same(tensor: Tensor) -> Tensor:
-    made: Tensor = tensor.detach()
-    made._view_of, made._requires_grad = None, True
-    return made
+    return with_node(tensor, _Undirected([edge_of(tensor)]))
 
 
 def require(tensor: Tensor) -> None:

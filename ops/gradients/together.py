@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..tensors.tensor import Tensor
-from .autograd import Edge, Node, edge_of, node_class
+from .autograd import Edge, Node, edge_of, node_class, with_node
 
 __all__ = ["all_together", "not_twice"]
 
@@ -37,10 +37,7 @@ class _Refused(Node):
 
 def not_twice(grad: Tensor, why: str) -> Tensor:
     """A gradient that says, when it is differentiated, why it cannot be."""
-    made: Tensor = grad.detach()
-    made._view_of, made._requires_grad = None, True
-    made._grad_node = _Refused(edge_of(grad), why)
-    return made
+    return with_node(grad, _Refused(edge_of(grad), why))
 
 
 def all_together(
@@ -55,6 +52,4 @@ def all_together(
     kind = node_class(_Nothing, f"{type(node).__name__.removesuffix('0')}Backward0")
     for place, grad in enumerate(made):
         if grad is not None and edge_of(grad) is None:
-            apart: Tensor = grad.detach()
-            apart._view_of, apart._requires_grad, apart._grad_node = None, True, kind(behind)
-            made[place] = apart
+            made[place] = with_node(grad, kind(behind))
