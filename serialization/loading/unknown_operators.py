@@ -22,6 +22,7 @@ from ...ops.table.table import TABLE
 from .archive_table import ARCHIVE_TABLE
 from .import_code import CodeImporter
 from .operator_kinds import REFUSED, kind_of
+from .refuse import not_trusted
 
 __all__ = ["operators_in", "unknown_operators"]
 
@@ -121,17 +122,16 @@ def _diagnostic(operator: str, labels: list[Label]) -> Diagnostic:
     spelling = f"torch.{name}" if namespace == "aten" else f"ops.{namespace}.{name}"
     first, *others = labels
     kind = kind_of(operator)
+    if kind in REFUSED and ARCHIVE_TABLE.has(operator):
+        return not_trusted(operator, f"the operator `{spelling}`", *labels[:4])
     if kind in REFUSED:
-        why, torch_message = "there is none here", f"Unknown builtin op: {operator}."
-        if ARCHIVE_TABLE.has(operator):
-            why = 'it was loaded with trust="none"'
-            torch_message = f"`{operator}` is not allowed in an archive that is not trusted"
         return Diagnostic(
             "unsafe-op",
-            f"the archive uses the operator `{spelling}`, which {REFUSED[kind]}: {why}",
+            f"the archive uses the operator `{spelling}`, which {REFUSED[kind]}: there is none "
+            "here",
             first,
             secondary=tuple(others[:3]),
-            torch_message=torch_message,
+            torch_message=f"Unknown builtin op: {operator}.",
         )
     notes = tuple(f"also at {label.span}" for label in others[3:])
     where = "was left out of this bundle" if operator in TABLE.left_out else "does not exist here"
