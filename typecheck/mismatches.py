@@ -73,7 +73,7 @@ def report_mismatches(
 ) -> None:
     """Report that no overload of an operator fits."""
     torch = text_of_overloads(scope, failures)
-    best = _best(_meant_by_numpy(failures, given) or failures, given)
+    best = _best(_with_meant(failures, given) or failures, given)
     if not written.isidentifier() and "." not in written and "::" not in written:
         report_operands(scope, written, given, span, torch)
         return
@@ -146,11 +146,20 @@ def _best(failures: Sequence[Mismatch], given: Given) -> Mismatch:
     return best
 
 
-def _meant_by_numpy(failures: Sequence[Mismatch], given: Given) -> list[Mismatch]:
-    """The overloads with the parameters that are meant, where names are NumPy's."""
-    meant = {NUMPY_NAMES[name] for name in given.keywords if name in NUMPY_NAMES}
-    names = ((f, {a.name for a in f.signature.arguments}) for f in failures)
-    return [f for f, known in names if meant and meant <= known]
+def _with_meant(failures: Sequence[Mismatch], given: Given) -> list[Mismatch]:
+    """The overloads with the parameters that are meant, where a name is misspelt or NumPy's."""
+    names = [(f, [a.name for a in f.signature.arguments]) for f in failures]
+    known = {each for _, own in names for each in own}
+    wrong = [name for name in given.keywords if name not in known]
+    return [f for f, own in names if wrong and all(_meant(name, own) for name in wrong)]
+
+
+def _meant(keyword: str, known: Sequence[str]) -> list[str]:
+    """The parameters that a keyword may stand for."""
+    if keyword in known:
+        return []
+    numpy = NUMPY_NAMES.get(keyword, "")
+    return [numpy] if numpy in known else near_misses(keyword, known)
 
 
 def _report_best(scope: Scope, fault: _Fault) -> None:
@@ -319,9 +328,7 @@ def _report_keyword(scope: Scope, fault: _Fault, keyword: str) -> None:
     if keyword in known:
         message, label = f"`{fault.name}` got `{keyword}` twice", "given by position as well"
     span = fault.given.spans[keyword]
-    close = near_misses(keyword, known) if keyword not in known else []
-    if NUMPY_NAMES.get(keyword) in known:
-        close = [NUMPY_NAMES[keyword]]
+    close = _meant(keyword, known)
     secondary: tuple[Label, ...] = ()
     if close:
         parameter = parameter_of(fault.function, close[0])

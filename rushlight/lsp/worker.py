@@ -8,6 +8,7 @@ check runs here.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import selectors
@@ -133,6 +134,7 @@ def _read(descriptor: int) -> bytes:
 def main(questions: IO[bytes], answers: IO[bytes]) -> None:
     """Answer until there are no more questions."""
     answer({"path": os.devnull + ".py", "text": _WARM})
+    gc.freeze()  # children that look through all this for garbage would copy it
     for line in questions:
         question = json.loads(line)
         forks = hasattr(os, "fork")
@@ -152,8 +154,16 @@ def f(x: torch.Tensor, n: int) -> torch.Tensor:
     for i in range(n):
         x = x * 2.0 + i
     return torch.nn.functional.relu(x)
+
+
+@torch.jit.script
+def misspelt(x: torch.Tensor) -> torch.Tensor:
+    x.rellu()
+    torch.rellu(x)
+    return torch.sum(x, dims=[0]) + y
 """
-"""What is checked at first, so that children find all that a check needs."""
+"""What is checked at first, so that children find all that a check needs, and for a mistake the
+names that may be meant."""
 
 
 if __name__ == "__main__":

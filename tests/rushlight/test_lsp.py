@@ -354,3 +354,10 @@ def test_the_extension_asks_for_what_the_server_has() -> None:
 def test_texts_that_python_cannot_parse_have_no_outline() -> None:
     for text in ("1**" * 90_000 + "1", "[" * 90_000, "x = '\0'", "def f("):
         assert outline_of(text) is None
+
+
+def test_names_that_may_be_meant_are_read_before_anything_is_asked() -> None:
+    question = {"path": os.devnull + ".py", "text": worker._WARM}
+    facts, _ = worker.answer(question)
+    told = [each["code"] for each in facts["diagnostics"]]
+    assert told == ["missing-attribute", "missing-attribute", "unknown-keyword", "undefined-name"]

@@ -75,6 +75,11 @@ MENDED = {
         "unknown-keyword",
         "x.mean(dim=1, keepdims=True)",
     ),
+    "a parameter of another form, misspelt": (
+        function("x", "return torch.sum(x, dims=[0])"),
+        "unknown-keyword",
+        "torch.sum(x, dim=[0])",
+    ),
     "an empty list of ints": (
         function("n: int", "xs = []\nxs.append(n)\nreturn xs"),
         "argument-type",
