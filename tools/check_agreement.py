@@ -1,10 +1,11 @@
 """Random well-typed programs, run in every way there is: all must agree.
 
-    python tools/check_agreement.py [--count N] [--seed S]
+    python tools/check_agreement.py [--count N] [--objects N] [--seed S]
 
 Each program of tools/fuzz_flow.py is run as Python, scripted, scripted without passes, on the
-bare machine without plans, and saved and loaded.  Where Python and TorchScript differ by design
-(text of floats, errors, 64-bit wrapping) the other four still must agree.  Prints what disagrees.
+bare machine without plans, and saved and loaded; N of each fifty are over objects.  Where
+Python and TorchScript differ by design (text of floats, errors, 64-bit wrapping) the other four
+still must agree.  Prints what disagrees.
 """
 
 from __future__ import annotations
@@ -29,14 +30,17 @@ sys.path.insert(0, str(ROOT))
 
 import rushlight
 from rushlight.ir import passes
-from tools import fuzz_flow, programs
+from tools import fuzz_flow, fuzz_native_objects, fuzz_objects, programs
 
 A_FILE = 50
 """Programs a file holds."""
 
+OVER_OBJECTS = (fuzz_objects.object_function, fuzz_native_objects.closed_function)
+
 MOST_PRINTED, MOST_MEMORY = 2**24, 2**33
 """Bytes: some programs double a string in a loop, and print it."""
 SECONDS = 10
+"""Of the processor: a busy machine must not end programs."""
 
 
 @contextmanager
@@ -70,7 +74,7 @@ def _stop(*_: object) -> None:
 
 def outcome(target: Any, arguments: tuple[Any, ...]) -> Any:
     """The result and what was printed; of an error, only that there was one."""
-    signal.alarm(SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         found = programs.call(target, arguments)
     except MemoryError:
@@ -78,7 +82,7 @@ def outcome(target: Any, arguments: tuple[Any, ...]) -> Any:
     except _Endless:
         return "endless"
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     if "raises" in found:
         return "raised"
     # `x + 0` is `x` after passes, as in torch, which keeps the sign of zeros
@@ -138,10 +142,11 @@ def _scripted(module: Any, name: str) -> Any:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--objects", type=int, default=10, help="of fifty, over objects")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    signal.signal(signal.SIGALRM, _stop)
+    signal.signal(signal.SIGPROF, _stop)
     for kind, limit in ((resource.RLIMIT_FSIZE, MOST_PRINTED), (resource.RLIMIT_AS, MOST_MEMORY)):
         resource.setrlimit(kind, (limit, resource.RLIM_INFINITY))
     counts: Counter[str] = Counter()
@@ -149,7 +154,8 @@ def main() -> int:
         os.chdir(folder)
         for number in range(0, options.count, A_FILE):
             seed = options.seed + number // A_FILE
-            text = fuzz_flow.program_file(seed, min(A_FILE, options.count - number))
+            rest = max(0, min(A_FILE, options.count - number) - options.objects)
+            text = fuzz_flow.program_file(seed, rest, options.objects, OVER_OBJECTS)
             check_file(text, f"agree_{seed}.py", counts)
     print(", ".join(f"{key}: {count}" for key, count in sorted(counts.items())))
     return 1 if any(key.startswith("differ") for key in counts) else 0

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +42,9 @@ INPUTS = {
     "Optional[str]": ["None", "'q'"],
     "Optional[List[int]]": ["None", "[7, 8]"],
 }
+
+
+Maker = Callable[[random.Random, str], tuple[str, list[str]]]
 
 
 @dataclass(frozen=True)
@@ -531,13 +534,18 @@ def function(rng: random.Random, name: str, functions: list[Function]) -> tuple[
     return Function(name, parameters, result), text
 
 
-def program_file(seed: int, count: int, objects: int = 0) -> str:
-    """The text of a program file; `objects` of its functions are over classes and the like."""
+def program_file(
+    seed: int, count: int, objects: int = 0, makers: Sequence[Maker] = (object_function,)
+) -> str:
+    """The text of a program file.
+
+    `objects` more of its functions are over classes and the like, which the makers write in turn.
+    """
     rng = random.Random(seed)
     texts, known, tables = [], [], ([], [])
     for number in range(objects):
         name = f"o{seed}_{number}"
-        text, values = object_function(rng, name)
+        text, values = makers[number % len(makers)](rng, name)
         texts.append(text)
         tables[0].append(f'    "{name}": lambda: (None, torch.jit.script({name})),')
         tables[1].append(f'    "{name}": lambda: [{", ".join(values)}],')

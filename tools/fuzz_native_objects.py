@@ -46,23 +46,13 @@ HEAD = (
     "col: Colour, cols: Dict[str, Colour], o: Optional[int]"
 )
 RESULT = "Tuple[int, Point, Optional[Point], List[Optional[int]], List[Counter], Colour, str]"
-GIVEN = """
-def given(n: int) -> Tuple[Counter, List[Counter], Point, Optional[Point], Colour,
-                           Dict[str, Colour], Optional[int]]:
-    c = Counter(n)
-    d = Counter(n + 1)
-    c.add(3)
-    p = Point(n, 0.5)
-    q: Optional[Point] = None
-    o: Optional[int] = None
-    col = Colour.RED
-    cs = [c, d, c]
-    if n > 1:
-        q = Point(n, -1.5, "q")
-        o = n
-        col = Colour.BLUE
-        cs = [d]
-    return c, cs, p, q, col, {"a": Colour.GREEN, "b": col}, o
+CLOSED = """
+def {name}(n: int, xs: List[int]) -> Tuple[int, Point, List[Optional[int]], List[int], int, str]:
+    c, cs, p, q, col, cols, o = given(n)
+    total, p, q, seen, cs, col, text = {name}_over(n, xs, c, cs, p, q, col, cols, o)
+    if q is not None:
+        text += q.name
+    return total, p, seen, [each.count for each in cs], col.value, text
 """
 
 
@@ -160,6 +150,12 @@ def program(rng: random.Random, name: str) -> str:
     return f"def {name}({HEAD}) -> {RESULT}:\n" + "\n".join(writer.lines)
 
 
+def closed_function(rng: random.Random, name: str) -> tuple[str, list[str]]:
+    """The text of a function that makes the objects itself, and arguments for three calls of it."""
+    values = [f"({n}, {rng.choice(['[1, 2, 3]', '[]', '[4, -1]'])})" for n in (-1, 1, 4)]
+    return program(rng, f"{name}_over") + "\n\n" + CLOSED.format(name=name), values
+
+
 def exact(value: Any, known: dict[int, int]) -> Any:
     """What must be equal: values, their types, and which lists and objects are the same."""
     if isinstance(value, (list, dict, ScriptObject)):
@@ -248,7 +244,7 @@ def main() -> int:
     head += "from typing import Dict, List, Optional, Tuple\n\nimport rushlight as torch\n"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "fuzzed_natively.py"
-        path.write_text("\n\n".join([head, fuzz_objects.DEFINITIONS, GIVEN, *texts]))
+        path.write_text("\n\n".join([head, fuzz_objects.DEFINITIONS, *texts]))
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None
         assert spec.loader is not None

@@ -62,6 +62,24 @@ class Counter:
 
     def __add__(self, other: "Counter") -> "Counter":
         return Counter(self.count + other.count)
+
+
+def given(n: int) -> Tuple[Counter, List[Counter], Point, Optional[Point], Colour,
+                           Dict[str, Colour], Optional[int]]:
+    c = Counter(n)
+    d = Counter(n + 1)
+    c.add(3)
+    p = Point(n, 0.5)
+    q: Optional[Point] = None
+    o: Optional[int] = None
+    col = Colour.RED
+    cs = [c, d, c]
+    if n > 1:
+        q = Point(n, -1.5, "q")
+        o = n
+        col = Colour.BLUE
+        cs = [d]
+    return c, cs, p, q, col, {"a": Colour.GREEN, "b": col}, o
 """
 
 IMPORTS = "import enum\nfrom typing import Any, NamedTuple, Union\n"

@@ -83,7 +83,12 @@ def _join_variable(
 
 
 def _may_widen(scope: Scope, name: str) -> bool:
-    """A variable declared to be one of several types may become a union of them."""
+    """A variable declared to be one of several types may become a union of them.
+
+    Archives do not declare what was, so there every variable may.
+    """
+    if scope.function.is_text:
+        return True
     outer = scope.frame.find(name)
     if outer is None or outer.type is None:
         return False

@@ -218,6 +218,24 @@ def test_types_that_are_only_asked_for_are_in_the_archive(function: Callable[...
         assert again(torch.jit.script(function))(value) == (function is is_some and value == 1)
 
 
+def branches(n: int, u: int | str) -> int:
+    total = n
+    if isinstance(u, int):
+        total += u
+    else:
+        total += len(u)
+    if isinstance(u, int):
+        total *= 2
+    return total
+
+
+def test_what_two_branches_narrow_differently_is_a_union_in_archives() -> None:
+    """torch writes the same text, but cannot read it."""
+    loaded = again(torch.jit.script(branches))
+    assert (loaded(5, 3), loaded(5, "ab")) == (16, 7)
+    assert again(loaded)(5, "ab") == 7
+
+
 def test_a_hook_that_is_registered_twice() -> None:
     class Named(torch.nn.Module):
         def forward(self, x: str) -> str:
