@@ -284,6 +284,24 @@ TYPES = (
         "`while True`.",
     ),
     Code(
+        "mixed-dict",
+        "the values of a dict have different types",
+        """
+        def f(x: torch.Tensor):
+            return {"scores": x, "count": len(x)}
+        """,
+        """
+        class Found(NamedTuple):
+            scores: torch.Tensor
+            count: int
+
+        def f(x: torch.Tensor):
+            return Found(x, len(x))
+        """,
+        "Such a dict gets the union of its values' types, so that each must pass an `isinstance` "
+        "test before it can be used; a NamedTuple keeps each type. This is a warning.",
+    ),
+    Code(
         "mixed-list",
         "the elements of a list have different types",
         """

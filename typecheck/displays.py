@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from ..frontend import tree
@@ -89,7 +90,7 @@ def _list_type(
     joined = join_all([e.type for e in elements], or_union=True) or UNKNOWN
     if wanted is None:
         if isinstance(joined, UnionType):
-            _warn_mixed(scope, node, elements, joined)
+            _warn_mixed(scope, node, elements, joined, joined)
         return ListType(joined)
     if not is_subtype(joined, wanted.element):
         odd = next(e for e in elements if not is_subtype(e.type, wanted.element))
@@ -106,23 +107,32 @@ def _list_type(
 
 
 def _warn_mixed(
-    scope: Scope, node: tree.ListDisplay, elements: list[typed.Expr], joined: UnionType
+    scope: Scope,
+    node: tree.ListDisplay | tree.DictDisplay,
+    parts: Sequence[typed.Expr],
+    type: UnionType,
+    torch_type: Type,
 ) -> None:
-    first = elements[0]
-    odd = next(e for e in elements if e.type != first.type)
+    """Say that elements of a list, or values of a dict, have several types."""
+    is_list = isinstance(node, tree.ListDisplay)
+    kind, part = ("list", "element") if is_list else ("dict", "value")
+    what = "List" if is_list else "Dict values"
+    verb, whole = ("consists", "it") if is_list else ("consist", "the dict")
+    first = parts[0]
+    odd = next(e for e in parts if e.type != first.type)
     scope.collector.add(
         Diagnostic(
-            "mixed-list",
-            f"this list mixes types, so its elements are `{joined.python}`",
+            f"mixed-{kind}",
+            f"this {kind} mixes types, so its {part}s are `{type.python}`",
             Label(odd.span.whole, f"this is `{odd.type.python}`"),
             scope.where,
             secondary=(Label(first.span.whole, f"this is `{first.type.python}`"),),
-            notes=("an element must pass an `isinstance` test before it can be used",),
-            helps=as_tuple(node),
-            torch_message="List consists of heterogeneous types, which means that it has "
-            f"been typed as containing {joined.annotation_str}. To use any of the values in "
-            "this List, it will be necessary to add an `assert isinstance` statement before "
-            "first use to trigger type refinement.",
+            notes=(f"each {part} must pass an `isinstance` test before it can be used",),
+            helps=as_tuple(node) if isinstance(node, tree.ListDisplay) else (),
+            torch_message=f"{what} {verb} of heterogeneous types, which means that {whole} has "
+            f"been typed as containing {torch_type.annotation_str}. To use any of the values in "
+            f"this {kind.capitalize()}, it will be necessary to add an `assert isinstance` "
+            "statement before first use to trigger type refinement.",
             torch_span=node.span,
             severity="warning",
         )
@@ -174,7 +184,10 @@ def _dict_type(
     joined = join_all([v.type for v in values], or_union=True) or UNKNOWN
     if wanted is None:
         check_key(scope, key_type, keys[0].span)
-        return DictType(key_type, joined)
+        found = DictType(key_type, joined)
+        if isinstance(joined, UnionType):
+            _warn_mixed(scope, node, values, joined, found)
+        return found
     for what, type, want, parts in (
         ("keys", key_type, wanted.key, keys),
         ("values", joined, wanted.value, values),
