@@ -146,8 +146,12 @@ def _parameters(
     """The parameters that are given, and the values of the others."""
     parameters = signature.arguments[1:]
     given, rest = parameters[: len(arguments)], parameters[len(arguments) :]
-    if len(parameters) < len(arguments) or not all(each.has_default for each in rest):
-        raise CannotCompile(f"forward takes {len(parameters)} arguments, not {len(arguments)}")
+    missing = [f"`{each.name}`" for each in rest if not each.has_default]
+    if missing:
+        raise CannotCompile(f"there is no --input for the argument {', '.join(missing)}")
+    if len(parameters) < len(arguments):
+        names = ", ".join(f"`{each.name}`" for each in parameters)
+        raise CannotCompile(f"forward takes {names} alone, but there are {len(arguments)} --input")
     for parameter in given:
         if parameter.type != TENSOR:
             raise CannotCompile(

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.memory.dtype import DTYPES, Array
+from ..ops.memory.dtype import Array
 from ..ops.tensors.tensor import Tensor
 from ..serialization.source.load import weight_arrays
 from ..serialization.source.text import write_source
 from ..serialization.weights.safetensors import write_safetensors
 from .archive import open_archive
 from .atomic import refuse_existing, replacing
-from .dtypes import check_dtypes
+from .dtypes import dtypes_of
 from .failure import CommandError
 from .json_lines import tell_data
 from .progress import progress
@@ -153,16 +153,13 @@ def _source_of(module: Any, arguments: argparse.Namespace, path: Path, weights: 
 def _onnx(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None:
     from ..onnx import OnnxExporterError, export  # which other commands do not need
 
-    inputs, dtypes = arguments.input, arguments.dtype or [DTYPES["float32"]]
-    check_dtypes(dtypes, len(inputs))
-    dtypes = dtypes * len(inputs) if len(dtypes) == 1 else dtypes
+    inputs, dtypes = arguments.input or [], dtypes_of(arguments)
     names = [argument.name for argument in module.forward.schema.arguments[1:]]
     axes: dict[str, dict[int, str]] = {}
     given = []
-    for name, sizes, dtype in zip(names, inputs, dtypes, strict=False):
-        axes[name] = {n: size for n, size in enumerate(sizes) if isinstance(size, str)}
-        known = [1 if isinstance(size, str) else size for size in sizes]
-        given.append(Tensor._of(np.zeros(known, dtype.numpy)))
+    for name, each, dtype in zip(names, inputs, dtypes, strict=False):
+        axes[name] = {n: size for n, size in enumerate(each.sizes) if isinstance(size, str)}
+        given.append(Tensor._of(np.zeros(each.numbers, dtype.numpy)))
     try:
         export(
             module,

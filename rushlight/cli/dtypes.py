@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
 
-from ..ops.memory.dtype import DType
+from ..ops.memory.dtype import DTYPES, DType
+from .arguments.options import Sized
 from .failure import CommandError
 
-__all__ = ["check_dtypes"]
+__all__ = ["dtypes_of"]
 
 
-def check_dtypes(dtypes: Sequence[DType], count: int) -> None:
-    """Take one dtype for all inputs, or one for each.
+def dtypes_of(arguments: argparse.Namespace) -> list[DType]:
+    """The dtype of each `--input`: its own, or what `--dtype` says of all or of this one.
 
     Raises:
-        CommandError: there is another number of them.
+        CommandError: `--dtype` is given several times, but not once for each.
     """
-    if len(dtypes) > 1 and len(dtypes) != count:
-        raise CommandError(f"{count} inputs have {len(dtypes)} dtypes")
+    inputs: list[Sized] = arguments.input or []
+    others: list[DType] = arguments.dtype or [DTYPES["float32"]]
+    if len(others) > 1 and len(others) != len(inputs):
+        raise CommandError(f"{len(inputs)} inputs have {len(others)} dtypes")
+    if len(others) == 1:
+        others = others * len(inputs)
+    return [each.dtype or other for each, other in zip(inputs, others, strict=True)]

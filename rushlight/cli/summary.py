@@ -15,7 +15,7 @@ from ..serialization.files.identify import (
     identify,
 )
 from .archive import open_archive
-from .dtypes import check_dtypes
+from .dtypes import dtypes_of
 from .failure import FAILED, CommandError, report
 from .json_lines import tell_data
 from .several import ARCHIVES, each_file
@@ -26,7 +26,7 @@ __all__ = ["execute"]
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    check_dtypes(arguments.dtype or [], len(arguments.input or ()))
+    dtypes_of(arguments)  # which is wrong for all archives, if for one
     kinds = (*ARCHIVES, *_WEIGHTS)
     return each_file(
         arguments.archives, lambda path: _tell(path, arguments), kinds, headed=not arguments.json
@@ -36,7 +36,8 @@ def execute(arguments: argparse.Namespace) -> int:
 def _tell(path: str, arguments: argparse.Namespace) -> int:
     from .. import summary  # which needs layers and their hooks; other commands do not
 
-    given, dtypes = arguments.input, arguments.dtype or []
+    given = [each.numbers for each in arguments.input] if arguments.input else None
+    dtypes = dtypes_of(arguments)
     if _holds_weights(path):
         if given:
             raise CommandError(f"{path}: weights alone cannot be run; leave --input out")

@@ -18,7 +18,7 @@ from ..pictures.weights import module_tree
 from ..summary import inputs_without_data, without_data
 from .archive import find_method, method_names, open_archive
 from .atomic import refuse_existing, replacing
-from .dtypes import check_dtypes
+from .dtypes import dtypes_of
 from .failure import CommandError, one_line
 from .json_lines import tell_data
 from .progress import progress
@@ -35,7 +35,7 @@ def execute(arguments: argparse.Namespace) -> int:
         refuse_existing([arguments.output], arguments.force)
     if not is_page and arguments.second is not None:
         raise CommandError("--svg and --dot show one archive; the page compares two")
-    check_dtypes(arguments.dtype or [], len(arguments.input or ()))
+    dtypes_of(arguments)  # which would fail when half of the work is done
     text = _page(arguments) if is_page else _picture(arguments)
     if arguments.output == "-" or (arguments.output is None and not is_page):
         write(text, sys.stdout)
@@ -122,7 +122,9 @@ def _module(path: str, arguments: argparse.Namespace, bare: bool) -> object:
 def _document(module: Any, name: str, arguments: argparse.Namespace, weights: bool) -> Document:
     given = bare = None
     if arguments.input:
-        given = inputs_without_data(arguments.input, arguments.dtype)
+        given = inputs_without_data(
+            [each.numbers for each in arguments.input], dtypes_of(arguments)
+        )
         try:
             bare = without_data(module._c)
         except RuntimeError as error:

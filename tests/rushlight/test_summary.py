@@ -13,6 +13,7 @@ from rushlight.__main__ import main
 from rushlight.summary import summary
 
 nn = torch.nn
+Captured = pytest.CaptureFixture[str]
 
 
 class Net(nn.Module):
@@ -82,22 +83,28 @@ def test_layers_that_share_and_repeat() -> None:
     assert found["parameters"] == 16 + 2
 
 
+class Two(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(10, 4)
+
+    def forward(self, words: torch.Tensor, by: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"made": self.table(words) * by}
+
+
 def test_several_inputs_and_dtypes() -> None:
-    class Two(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.table = nn.Embedding(10, 4)
-
-        def forward(self, words: torch.Tensor, by: torch.Tensor) -> dict[str, torch.Tensor]:
-            return {"made": self.table(words) * by}
-
     found = summary(Two(), [(2, 3), (4,)], dtypes=[torch.int64, torch.float64])
     assert found.data()["layers"][0]["outputs"] == [[2, 3, 4]]
     with pytest.raises(ValueError, match="2 inputs have 3 dtypes"):
         summary(Two(), [(2, 3), (4,)], dtypes=[torch.int64] * 3)
 
 
-Captured = pytest.CaptureFixture[str]
+@pytest.mark.parametrize("words", [["2,3:int64", "4"], ["2,3", "4:float32", "--dtype", "int64"]])
+def test_an_input_may_say_its_dtype(words: list[str], tmp_path: Path, capsys: Captured) -> None:
+    torch.jit.script(Two()).save(path := str(tmp_path / "two.pt"))
+    first, second, *rest = words
+    assert main(["summary", path, "--json", "--input", first, "--input", second, *rest]) == 0
+    assert json.loads(capsys.readouterr().out)["layers"][0]["outputs"] == [[2, 3, 4]]
 
 
 def test_the_command(tmp_path: Path, capsys: Captured) -> None:
@@ -134,7 +141,7 @@ def test_what_the_command_refuses(tmp_path: Path, capsys: Captured) -> None:
     assert "channels" in capsys.readouterr().err
     assert main(["summary", str(tmp_path / "none.pt")]) == 2
     assert main(["summary", path, "--dtype", "int64", "--dtype", "int64"]) == 2
-    for wrong in (["--input", "a"], ["--input=-1"], ["--dtype", "float7"]):
+    for wrong in (["--input", "a"], ["--input=-1"], ["--input", "1:int65"], ["--dtype", "float7"]):
         with pytest.raises(SystemExit):
             main(["summary", path, *wrong])
 

@@ -148,7 +148,8 @@ def test_a_mixed_dict_is_told_with_both_values(tmp_path: Path) -> None:
     (warning,) = found_in(function("x", 'return {"a": x, "n": len(x)}'), tmp_path)
     assert (warning.code, warning.severity) == ("mixed-dict", "warning")
     assert warning.message == "this dict mixes types, so its values are `Tensor | int`"
-    assert warning.primary is not None and warning.primary.span.text == "len(x)"
+    assert warning.primary is not None
+    assert warning.primary.span.text == "len(x)"
     assert [label.span.text for label in warning.secondary] == ["x"]
     assert not found_in(function("x", 'return {"a": x, "b": x + 1}'), tmp_path)
 

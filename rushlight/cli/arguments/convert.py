@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from .options import add_force, add_json, add_trust, named_dtype
+from .options import add_force, add_json, add_sizes, add_trust
 
 __all__ = ["SUFFIXES", "add"]
 
@@ -28,33 +28,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", choices=SUFFIXES, metavar="SUFFIX", help="the form of what goes into a folder"
     )
-    parser.add_argument(
-        "--input",
-        action="append",
-        type=_sizes,
-        default=[],
-        metavar="SIZES",
-        help="for .onnx: the sizes of an input, such as batch,3,224,224; names are sizes that vary",
-    )
-    parser.add_argument(
-        "--dtype",
-        action="append",
-        type=named_dtype,
-        default=[],
-        metavar="DTYPE",
-        help="for .onnx: the dtype of an input, once for all or for each; float32 if not given",
-    )
+    add_sizes(parser, "for .onnx: ", named=True)
     parser.add_argument(
         "--opset", type=int, metavar="N", help="for .onnx: the version of operators"
     )
     add_json(parser)
     add_force(parser)
     add_trust(parser)
-
-
-def _sizes(text: str) -> list[int | str]:
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    for word in words:
-        if not (word.isidentifier() or word.isdecimal()):
-            raise argparse.ArgumentTypeError(f"a size is a number or a name: {word}")
-    return [int(word) if word.isdecimal() else word for word in words]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ...ops.memory.dtype import DType
 
 __all__ = [
+    "Sized",
     *("add_archive", "add_force", "add_json", "add_method", "add_sizes", "add_trust"),
     "named_dtype",
 ]
@@ -49,30 +50,56 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON, an object a line")
 
 
-def add_sizes(parser: argparse.ArgumentParser) -> None:
-    """Options for the sizes and dtypes of the inputs that a model is to run on."""
+class Sized(NamedTuple):
+    """An input by its sizes; `dtype` is None where none is written."""
+
+    sizes: list[int | str]
+    dtype: DType | None
+
+    @property
+    def numbers(self) -> list[int]:
+        """The sizes; 1 for one that has a name."""
+        return [1 if isinstance(size, str) else size for size in self.sizes]
+
+
+def add_sizes(parser: argparse.ArgumentParser, what: str = "", *, named: bool = False) -> None:
+    """Options for the sizes and dtypes of the inputs that a model is to run on; sizes may be
+    `named`, which leaves them open."""
+    example = "batch,3,224,224 (a name is a size that varies)" if named else "1,3,224,224"
     parser.add_argument(
         "--input",
         action="append",
-        type=_sizes,
-        metavar="SIZES",
-        help="the sizes of an input, such as 1,3,224,224; once for each input",
+        type=_named if named else _sized,
+        metavar="SIZES[:DTYPE]",
+        help=f"{what}the sizes of an input, such as {example} or 8:int64; once for each input",
     )
     parser.add_argument(
         "--dtype",
         action="append",
         type=named_dtype,
         metavar="DTYPE",
-        help="the dtype of all inputs, or once for each; float32 if none is given",
+        help=f"{what}the dtype of inputs that name none, of all or once for each; else float32",
     )
 
 
-def _sizes(text: str) -> list[int]:
-    """`1,3,224,224` as numbers."""
-    parts = [part.strip() for part in text.split(",") if part.strip()]
+def _sized(text: str) -> Sized:
+    """`1,3,224,224` as numbers, with a dtype or without."""
+    sizes, colon, dtype = text.partition(":")
+    parts = [part.strip() for part in sizes.split(",") if part.strip()]
     if not all(part.isdecimal() for part in parts):
-        raise argparse.ArgumentTypeError(f"sizes are numbers divided by commas, not {text!r}")
-    return [int(part) for part in parts]
+        raise argparse.ArgumentTypeError(f"sizes are numbers divided by commas, not {sizes!r}")
+    return Sized([int(part) for part in parts], named_dtype(dtype) if colon else None)
+
+
+def _named(text: str) -> Sized:
+    """`batch,3,224,224`: sizes are numbers or names."""
+    sizes, colon, dtype = text.partition(":")
+    words = [word.strip() for word in sizes.split(",") if word.strip()]
+    for word in words:
+        if not (word.isidentifier() or word.isdecimal()):
+            raise argparse.ArgumentTypeError(f"a size is a number or a name: {word}")
+    given = [int(word) if word.isdecimal() else word for word in words]
+    return Sized(given, named_dtype(dtype) if colon else None)
 
 
 def named_dtype(text: str) -> DType:
