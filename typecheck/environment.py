@@ -48,7 +48,7 @@ class Problem:
 
     `statement` is the test of the `if` at fault (or the loop), `whole` all of it, `torch` torch's
     sentence about it, `missing_in` the branch without an assignment ("" if the types differ),
-    `assigned` the places of assignment.
+    `assigned` the places of assignment; `has_else` says that an `else` would not mend it.
     """
 
     statement: Span
@@ -89,6 +89,14 @@ class Frame:
                 return frame.problems[name]
             frame = frame.parent
         return None
+
+    def fault(self, name: str, problem: Problem) -> None:
+        """Keep why a variable cannot be read from here on, nor in the frames around this one."""
+        self.problems[name] = problem
+        frame, told = self.parent, replace(problem, has_else=True)
+        while frame is not None:
+            frame.problems[name] = told
+            frame = frame.parent
 
     def define(self, variable: Variable) -> None:
         self.variables[variable.name] = variable

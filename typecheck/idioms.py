@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from ..frontend import tree
@@ -75,11 +76,25 @@ def for_builtin(scope: Scope, name: str, node: tree.Call) -> tuple[Help, ...]:
     if name == "Tensor" and node.function.span.whole.text.endswith(".Tensor"):
         place = node.function.span.whole
         edits = (Edit(Span(place.source, place.end - len(name), place.end), "tensor"),)
-    if name == "map" and len(given) == 2 and isinstance(given[0], tree.Name | tree.Attribute):
-        function, values = (each.span.whole.text for each in given)
-        edits = (Edit(whole, f"[{function}(each) for each in {values}]"),)
-        text = "write a list comprehension"
+    if name == "map" and len(given) == 2:
+        edits = _as_comprehension(given, whole)
+        text = "write a list comprehension" if edits else text
     return (Help(text, edits),)
+
+
+_LAMBDA: Final = re.compile(r"lambda\s+(\w+)\s*:\s*(.+)", re.DOTALL)
+
+
+def _as_comprehension(given: Sequence[tree.Expr], whole: Span) -> tuple[Edit, ...]:
+    """`map(f, xs)` -> `[f(each) for each in xs]`, `map(lambda v: v + 1, xs)` -> `[v + 1 for v in
+    xs]`."""
+    function, values = (each.span.whole.text for each in given)
+    written = _LAMBDA.fullmatch(function)
+    if written is not None:
+        return (Edit(whole, f"[{written[2]} for {written[1]} in {values}]"),)
+    if not isinstance(given[0], tree.Name | tree.Attribute) or "lambda" in function:
+        return ()
+    return (Edit(whole, f"[{function}(each) for each in {values}]"),)
 
 
 def is_type_test(scope: Scope, node: tree.Compare) -> bool:
@@ -219,11 +234,14 @@ def elements_of_list(node: tree.ListDisplay) -> tuple[Help, ...]:
     return (Help("add the lists", (Edit(node.span.whole, " + ".join(parts)),)),)
 
 
+_DOTTED: Final = re.compile(r"\w+(\.\w+)*")
+
+
 def rest_of_list(target: tree.TupleDisplay | tree.ListDisplay, value: Span) -> tuple[Help, ...]:
     """`first, *others = xs` -> `first, others = xs[0], xs[1:]`."""
     source, named, last = value.source, target.elements[:-1], target.elements[-1]
     between = source.text[target.span.whole.end : value.start]
-    is_simple = isinstance(target, tree.TupleDisplay) and value.text.isidentifier()
+    is_simple = isinstance(target, tree.TupleDisplay) and _DOTTED.fullmatch(value.text)
     if between.strip() != "=" or not isinstance(last, tree.Starred) or not is_simple:
         return ()
     if any(isinstance(each, tree.Starred) for each in named):

@@ -47,14 +47,9 @@ def _reaches(
             continue
         variable = other.variables[name]
         place = variable.span if variable.span is not None else span
-        scope.frame.problems[name] = Problem(
-            test,
-            f"\n{name} is not defined in the {which} branch:\n{highlight(span)}",
-            which,
-            ((place, variable.type),),
-            span,
-            has_else,
-        )
+        torch = f"\n{name} is not defined in the {which} branch:\n{highlight(span)}"
+        places = ((place, variable.type),)
+        scope.frame.fault(name, Problem(test, torch, which, places, span, has_else))
         return False
     return True
 
@@ -108,7 +103,7 @@ def _differ(scope: Scope, name: str, span: Span, test: Span, found: list[Variabl
     places = tuple((v.span or span, v.type) for v in found)
     if scope.frame.find(name) is None:
         torch = f"\n{sentence}:\n{highlight(span)}"
-        scope.frame.problems[name] = Problem(test, torch, "", places, span)
+        scope.frame.fault(name, Problem(test, torch, "", places, span))
         return
     scope.report(
         "branch-types-differ",
@@ -133,7 +128,9 @@ def carried_variables(scope: Scope, frame: Frame, span: Span) -> tuple[typed.Var
             variable = frame.variables[name]
             place = variable.span if variable.span is not None else span
             places = ((place, variable.type),)
-            scope.frame.problems[name] = Problem(span, "", "loop", places, span)
+            before = scope.frame.problem(name)
+            torch = before.torch if before is not None else ""
+            scope.frame.problems[name] = Problem(span, torch, "loop", places, span)
         elif outer.type is not None:
             found.append(typed.Variable(name, outer.type))
             inner = frame.variables[name]
@@ -150,11 +147,10 @@ def report_problem(scope: Scope, node: tree.Name, problem: Problem) -> None:
     if not problem.missing_in:
         _report_types(scope, node, problem)
         return
-    torch = f"undefined value {name}"
+    torch = f"{problem.torch}and was used here" if problem.torch else f"undefined value {name}"
     header = Span(problem.statement.source, *_first_line(problem.statement))
     secondary = [Label(header, f"when the loop does not run, `{name}` is not set")]
     if problem.missing_in != "loop":
-        torch = f"{problem.torch}and was used here"
         header = _header(problem.statement)
         value = "false" if problem.missing_in == "false" else "true"
         secondary = [Label(header, f"when this is {value}, `{name}` is not set")]

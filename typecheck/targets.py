@@ -223,8 +223,9 @@ def _report_not_unpackable(
     scope: Scope, value: typed.Expr, span: Span, target: tree.TupleDisplay | tree.ListDisplay
 ) -> None:
     helps: tuple[Help, ...] = ()
+    place = value.span if value.span.source is span.source else span  # that of `x.shape` is torch's
     if value.type.list_of is not None:
-        helps = rest_of_list(target, value.span.whole)
+        helps = rest_of_list(target, place.whole)
         message = "`*` cannot take from a list, whose length is not known now"
         torch = "cannot statically infer the expected size of a list in this context"
     else:
@@ -238,7 +239,7 @@ def _report_not_unpackable(
     scope.report(
         "argument-type",
         message,
-        value.span,
+        place,
         f"this is `{value.type.python}`",
         torch=torch,
         torch_span=span,

@@ -80,6 +80,16 @@ MENDED = {
         "unknown-keyword",
         "torch.sum(x, dim=[0])",
     ),
+    "the rest of a shape": (
+        function("x", "n, c, *rest = x.shape\nreturn rest"),
+        "argument-type",
+        "n, c, rest = x.shape[0], x.shape[1], x.shape[2:]",
+    ),
+    "map with a lambda": (
+        function("xs: List[int]", "return list(map(lambda v: v + 1, xs))"),
+        "not-scriptable",
+        "list([v + 1 for v in xs])",
+    ),
     "an empty list of ints": (
         function("n: int", "xs = []\nxs.append(n)\nreturn xs"),
         "argument-type",

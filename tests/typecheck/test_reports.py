@@ -115,6 +115,17 @@ def test_a_variable_set_on_one_path_only() -> None:
     assert (in_loop.code, in_loop.torch_message) == ("possibly-undefined", "undefined value y")
 
 
+@pytest.mark.parametrize("around", ["if n > 1", "for i in range(n)", "while n > 1"])
+def test_a_variable_set_on_one_path_within_a_block(around: str) -> None:
+    head = f"def f(n: int):\n    {around}:\n        if n > 2:\n            y = 1\n"
+    found = Checked(head + "        n = 0\n    return y\n").error
+    assert found.code == "possibly-undefined"
+    assert "y is not defined in the false branch" in found.torch_message
+    assert [label.span.text for label in found.secondary] == ["if n > 2:", "y"]
+    assert not any(each.edits for each in found.helps)  # an `else` there would not do
+    assert Checked(head + "        y = 2\n    y = 3\n    return y\n").codes == []
+
+
 def test_branches_that_set_different_types() -> None:
     program = "def f(c: bool):\n    if c:\n        y = 1\n    else:\n        y = 'a'\n"
     assert Checked(program).codes == []
