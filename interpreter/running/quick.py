@@ -297,7 +297,7 @@ class _Text:
             f"  return finish(way, error, {given})" if given else "  return finish(way, error)",
             " finally:",
             "  leave(loud)",
-            " if type(made) is ndarray:",
+            " if isinstance(made, ndarray):",
             *(f"  if made is {each}._array: return {each}" for each in [*self._bare, *slots]),
             "  handle = new(Tensor)",
             "  handle._array = made",
@@ -350,7 +350,7 @@ _BUILTINS: Final = {
     each.__name__: each
     for each in (
         *(type, int, float, str, list, dict, tuple),
-        *(len, any, map, BaseException, Exception),
+        *(len, any, map, isinstance, BaseException, Exception),
     )
 }
 

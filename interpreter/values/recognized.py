@@ -46,7 +46,7 @@ def _of_one(type: Type) -> Walk | None:
 
 
 def _tensor(value: Any, known: Known) -> Any:
-    if type(value) is not np.ndarray:
+    if not isinstance(value, np.ndarray):
         return value
     found = known.get(id(value))
     if found is None:

@@ -154,7 +154,7 @@ def numbers_of(array: Array) -> Array:
 
 def quantized_array(numbers: Array, dtype: DType, quantizer: Quantizer) -> QuantizedArray:
     """The quantized tensor of whole numbers, in their memory."""
-    made = numbers.view(dtype.numpy).view(QuantizedArray)
+    made = numbers.getfield(dtype.numpy).view(QuantizedArray)  # quicker than a view as records
     made.quantizer = quantizer
     return made
 

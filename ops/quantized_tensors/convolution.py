@@ -23,7 +23,7 @@ from .arrays import (
 )
 from .linear import centred, requantize
 from .packed_weights import PackedConvolution
-from .panels import requantizing
+from .panels import as_before, requantizing
 from .patches import bytes_by_patches, wholes_by_patches
 
 __all__: list[str] = []
@@ -127,7 +127,8 @@ def _declare_static(dims: int, relu: bool) -> None:
     def new(x: Array, packed: PackedConvolution, scale: float, zero_point: int) -> Array:
         if dims == 1:
             return _shortened(_static(_lengthened(x), packed, scale, zero_point, relu))
-        return _static(x, packed, scale, zero_point, relu)
+        made = as_before(x, packed, scale, zero_point, relu)
+        return _static(x, packed, scale, zero_point, relu) if made is None else made
 
     def old(
         x: Array,

@@ -24,7 +24,7 @@ from .arrays import (
     quantizer_of,
 )
 from .packed_weights import PackedLinear
-from .panels import bytes_by_panels, floats_by_panels, requantizing
+from .panels import as_before, bytes_by_panels, floats_by_panels, requantizing
 
 __all__ = ["dynamic_linear", "half", "requantize"]
 
@@ -90,7 +90,8 @@ def _static(packed: PackedLinear, x: Array, scale: float, zero: int, relu: bool)
     cost="product-transposed",
 )
 def linear(x: Array, packed: PackedLinear, scale: float, zero_point: int) -> Array:
-    return _static(packed, x, scale, zero_point, False)
+    made = as_before(x, packed, scale, zero_point, False)
+    return _static(packed, x, scale, zero_point, False) if made is None else made
 
 
 @operator(
@@ -99,7 +100,8 @@ def linear(x: Array, packed: PackedLinear, scale: float, zero_point: int) -> Arr
     cost="product-transposed",
 )
 def linear_relu(x: Array, packed: PackedLinear, scale: float, zero_point: int) -> Array:
-    return _static(packed, x, scale, zero_point, True)
+    made = as_before(x, packed, scale, zero_point, True)
+    return _static(packed, x, scale, zero_point, True) if made is None else made
 
 
 @operator(

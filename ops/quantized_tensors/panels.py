@@ -10,14 +10,14 @@ from typing import Final
 import numpy as np
 
 from ..kernels import Prepared, family
-from ..memory.dtype import Array
+from ..memory.dtype import Array, dtype_by_name
 from ..memory.errors import OperatorError
-from .arrays import Quantizer, numbers_of, quantizer_of
+from .arrays import QuantizedArray, Quantizer, numbers_of, per_tensor, quantized_array, quantizer_of
 from .packed_weights import PackedConvolution, PackedLinear
 
 __all__ = [
-    *("DEEPEST", "LEAST", "Requantizing", "bytes_by_panels", "constant", "floats_by_panels"),
-    "requantizing",
+    *("DEEPEST", "LEAST", "Requantizing", "as_before", "bytes_by_panels", "constant"),
+    *("floats_by_panels", "requantizing"),
 ]
 
 F32: Final = np.float32
@@ -38,6 +38,10 @@ def constant(array: Array) -> Array:
 class Requantizing:
     """What makes numbers of quint8 of exact sums over numbers of one range; see `requantize`."""
 
+    given: Quantizer
+    """That of what is given, for all its numbers."""
+    asked: tuple[float, int, bool]
+    """Scale and zero point of the result, and whether it ends at zero."""
     form: str
     """The form of kernels."""
     found: Array
@@ -48,13 +52,32 @@ class Requantizing:
     bias: Array
     """float32, one for each column, if the form has it."""
     prepared: Prepared | None = None
+    sizes: tuple[int, ...] = ()
+    """Those of the numbers that the layer was last over."""
+
+    def __post_init__(self) -> None:
+        self.dtype = dtype_by_name("quint8")
+        self.made = per_tensor(*self.asked[:2])
 
     def layer(self, function: Callable[[Requantizing, Array], Array], numbers: Array) -> Array:
         """The bytes that a layer's function makes of numbers, always the same one."""
         if self.prepared is None:
             self.prepared = Prepared(partial(function, self))
         made: Array = self.prepared.call(numbers)
+        self.sizes = numbers.shape
         return made
+
+    def is_for(self, given: Quantizer, asked: tuple[float, int, bool]) -> bool:
+        """Whether these are the ranges of what is given and of what is asked for."""
+        mine = self.given
+        return self.asked == asked and (
+            given is mine
+            or (
+                given.axis is None
+                and given.scale == mine.scale
+                and given.zero_point == mine.zero_point
+            )
+        )
 
 
 def requantizing(
@@ -68,24 +91,43 @@ def requantizing(
     a bias that does not fit."""
     if given.axis is not None:
         return None
-    key = (given.scale, given.zero_point, scale, zero_point, relu)
-    kept = packed.kept
-    if kept is None or kept[0] != key:
-        columns = packed.weight.shape[0]
-        if packed.bias is not None and packed.bias.shape != (columns,):
-            return None
-        of_weight = np.asarray(quantizer_of(packed.weight, "layer").scale, F32)
-        factors = np.zeros(columns + 32, F32)
-        factors[:columns] = F32(given.scale) * of_weight
-        inverse = float(F32(1) / F32(scale))
-        low = zero_point if relu else 0
-        found = np.array([1.0, given.zero_point, inverse, zero_point, low], np.float64)
-        bias = factors if packed.bias is None else np.ascontiguousarray(packed.bias, F32)
-        form = "bytes" if packed.bias is None else "bytes-bias"
-        made = Requantizing(form, constant(found), constant(factors), constant(bias))
-        packed.kept = kept = key, made
-    wanted: Requantizing = kept[1]
-    return wanted
+    asked = (scale, zero_point, relu)
+    kept: Requantizing | None = packed.kept
+    if kept is not None and kept.is_for(given, asked):
+        return kept
+    columns = packed.weight.shape[0]
+    if packed.bias is not None and packed.bias.shape != (columns,):
+        return None
+    of_weight = np.asarray(quantizer_of(packed.weight, "layer").scale, F32)
+    factors = np.zeros(columns + 32, F32)
+    factors[:columns] = F32(given.scale) * of_weight
+    inverse = float(F32(1) / F32(scale))
+    low = zero_point if relu else 0
+    found = np.array([1.0, given.zero_point, inverse, zero_point, low], np.float64)
+    bias = factors if packed.bias is None else np.ascontiguousarray(packed.bias, F32)
+    form = "bytes" if packed.bias is None else "bytes-bias"
+    made = Requantizing(given, asked, form, constant(found), constant(factors), constant(bias))
+    packed.kept = made
+    return made
+
+
+def as_before(
+    x: Array, packed: PackedLinear | PackedConvolution, scale: float, zero_point: int, relu: bool
+) -> Array | None:
+    """A layer over numbers that have the range and the sizes of the last ones; None over others.
+
+    All that is asked of operands is known of these: finding it out again takes longer than small
+    layers do.
+    """
+    kept: Requantizing | None = packed.kept
+    if kept is None or type(x) is not QuantizedArray or x.shape != kept.sizes:
+        return None
+    given, prepared = x.quantizer, kept.prepared
+    if given is None or prepared is None or x.dtype != kept.dtype.numpy:
+        return None
+    if not kept.is_for(given, (scale, zero_point, relu)):
+        return None
+    return quantized_array(prepared.call(numbers_of(x)), kept.dtype, kept.made)
 
 
 @dataclass(eq=False)

@@ -35,6 +35,8 @@ class Patches:
     weights: list[Array]
     """For each group its panels, or what `channel_weights` makes."""
     sums: list[Array]
+    by_lines: Array | None = None
+    """What `line_weights` makes, where two lines of results can be made at once."""
 
     @property
     def least(self) -> int:
@@ -66,10 +68,9 @@ class Patches:
 
     # -- images
 
-    def image(self, x: Array, zero_point: int) -> Array:
+    def image(self, x: Array, zero_point: int, top: int, left: int) -> Array:
         """uint8 [images, channels, height, width] with channels last and borders."""
         images, channels, height, width = x.shape
-        top, left = self.packed.padding
         last = x.transpose(0, 2, 3, 1)
         is_last = last.flags.c_contiguous
         if self.depth == channels and not (top or left) and is_last:
@@ -84,9 +85,18 @@ class Patches:
             return made
         if not is_last:
             x = np.ascontiguousarray(x)
+            if not (top or left):
+                joined = _joined_lines(height, width)
+                height, width = height // joined, width * joined
         family("patches").run(
-            *(family("patches").bordered(is_last), images * made.shape[1]),
-            *(max(1, _MOVED // (self.depth * made.shape[2])), height, width, channels, self.depth),
+            *(family("patches").bordered(is_last), images * (height + 2 * top)),
+            *(
+                max(1, _MOVED // (self.depth * (width + 2 * left))),
+                height,
+                width,
+                channels,
+                self.depth,
+            ),
             *(top, left, zero_point, (last if is_last else x)[...], made),
         )
         return made
@@ -120,8 +130,10 @@ class Patches:
         self, form: str, x: Array, found: Array, factors: Array, bias: Array, out: Array
     ) -> None:
         _, height, width, outs = out.shape
+        if self.by_lines is not None and width >= family("byte_lines").LEAST_WIDTH:
+            return self._multiply_lines(form, x, found, factors, bias, out)
         code, groups = family("patches"), self._groups()
-        image = self.image(x, int(found[1]))
+        image = self.image(x, int(found[1]), *self.packed.padding)
         offsets = self.taps(image.strides[1])
         kernel = code.channel_product(form) if self.by_channel else code.patch_product(form)
         each = outs // groups
@@ -142,6 +154,39 @@ class Patches:
                 *(found, factors_here, bias_here, goal),
             )
 
+    def _multiply_lines(
+        self, form: str, x: Array, found: Array, factors: Array, bias: Array, out: Array
+    ) -> None:
+        """The same where two lines of results are made at once."""
+        images, height, width, outs = out.shape
+        image, code, weights = self.image(x, 0, 0, 0), family("byte_lines"), self.by_lines
+        assert weights is not None
+        across, fours = weights.shape[1:3]
+        least = max(1, self.least // (2 * width * self.packed.weight.size))
+        top, left = self.packed.padding
+        code.run(
+            *(code.line_product(form), images * -(-height // 2), least, height, width),
+            *(*image.shape[1:3], across, fours, code.stretch(width), outs, self.depth, top, left),
+            *(image, weights, self.sums[0], found, factors, bias, out),
+        )
+
+
+def _joined_lines(height: int, width: int) -> int:
+    """How many short lines without borders are moved as one, so that it fills vectors."""
+    least = family("patches").SQUARE
+    return next(
+        n for n in range(1, height + 1) if height % n == 0 and (n * width >= least or n == height)
+    )
+
+
+def _by_lines(packed: PackedConvolution, numbers: Array) -> Array | None:
+    """The weights of channels alone for two lines of results at once; None for other layers."""
+    code = family("byte_lines")
+    lines, columns = numbers.shape[2:]
+    if {*packed.stride, *packed.dilation} != {1} or lines > code.MOST_LINES:
+        return None
+    return constant(code.line_weights(numbers[:, 0])) if columns <= code.MOST_REACH else None
+
 
 def _made(packed: PackedConvolution) -> Patches | None:
     weight = packed.weight
@@ -158,7 +203,10 @@ def _made(packed: PackedConvolution) -> Patches | None:
     alone = inputs == 1 and outs == packed.groups and outs > 1
     if alone:
         words, sums = family("patches").channel_weights(numbers.reshape(outs, -1))
-        return Patches(packed, outs, len(sums), True, False, [constant(words)], [constant(sums)])
+        of_lines = _by_lines(packed, numbers)
+        return Patches(
+            packed, outs, len(sums), True, False, [constant(words)], [constant(sums)], of_lines
+        )
     filled = -(-inputs // 4) * 4
     merged = packed.groups == 1 and packed.dilation[1] == 1
     spread = np.zeros((outs, height, width, filled), np.int8)

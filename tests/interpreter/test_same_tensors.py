@@ -103,3 +103,12 @@ def test_keys_come_back(requires_grad: bool) -> None:
         assert found[b] is a
     assert all(each[0] is a for each in early_and_late(lambda: taken({a: 1})))
     assert next(iter(torch.jit.trace(keyed, (a, b), strict=False)(a, b))) is a
+
+
+def test_quantized_tensors_come_out_as_they_went_in() -> None:
+    @torch.jit.script
+    def same(x: torch.Tensor) -> torch.Tensor:
+        return x
+
+    x = torch.quantize_per_tensor(torch.ones(2), 0.1, 3, torch.quint8)
+    assert all(same(x) is x for _ in range(40))  # slowly and quickly

@@ -78,6 +78,10 @@ CASES = [
     ((1, 40, 5, 11), packed(40, 40, (2, 3), groups=40, stride=(1, 2))),
     ((2, 3, 5, 45), packed(96, 3, (3, 3), padding=(1, 1), has_bias=False)),
     ((1, 4, 5, 21), packed(24, 4, (1, 1))),
+    ((1, 112, 5, 45), packed(112, 112, (5, 5), groups=112, padding=(2, 2), has_bias=False)),
+    ((2, 32, 1, 6), packed(32, 32, (3, 4), groups=32, padding=(1, 2))),
+    ((1, 16, 6, 3), packed(16, 16, (3, 3), groups=16, padding=(1, 1))),
+    ((2, 20, 8, 9), packed(5, 20, (1, 1))),
 ]
 
 
@@ -202,6 +206,31 @@ def test_calls_that_are_known_beforehand_give_the_same_bytes(
     )
     again = convolution._static(image(*sizes, zero_point=11), fresh, 0.7, 90, False)
     assert np.array_equal(numbers_of(wanted_zero), numbers_of(again))
+
+
+def test_layers_ask_again_where_ranges_or_sizes_are_others() -> None:
+    filters, layer = packed(20, 20, (3, 3), groups=20, padding=(1, 1)), packed_linear(64, 33)
+    convolve, product = torch.ops.quantized.conv2d.new, torch.ops.quantized.linear
+    for sizes, weights, call, slow in (
+        ((2, 20, 6, 7), filters, convolve, convolution._static),
+        ((2, 64), layer, product, lambda x, *given: linear._static(layer, x, *given[1:])),
+    ):
+        for turn, (zero_point, scale, wanted_zero, first) in enumerate(
+            [(37, 0.7, 90, 2)] * 4 + [(11, 0.7, 90, 2), (11, 0.7, 3, 2), (11, 0.4, 3, 2)]
+            + [(11, 0.4, 3, 1)] * 2 + [(37, 0.7, 90, 2)]
+        ):  # fmt: skip
+            x = image(first, *sizes[1:], seed=turn, zero_point=zero_point)
+            made = call(torch.Tensor._of(x), weights, scale, wanted_zero)
+            wanted = slow(x, copy.deepcopy(weights), scale, wanted_zero, False)
+            assert np.array_equal(numbers_of(made._array), numbers_of(wanted))
+            assert (made.q_scale(), made.q_zero_point()) == (scale, wanted_zero)
+        signed = numbers_of(image(*sizes)).view(np.int8)
+        other = quantized_array(signed, dtype_by_name("qint8"), per_tensor(0.1, 37))
+        if call is product:
+            with pytest.raises(RuntimeError, match="QUInt8"):
+                call(torch.Tensor._of(other), weights, 0.7, 90)
+        with pytest.raises(RuntimeError):
+            call(torch.Tensor._of(image(2, 3, *sizes[2:])), weights, 0.7, 90)
 
 
 @pytest.mark.parametrize("inputs", [64, 61])

@@ -20,7 +20,15 @@ from .run import run
 from .target import Target
 from .text import BYTE, INT32, INT64, LANES, POINTER, Code, Kind, Value
 
-__all__ = ["bordered", "channel_product", "channel_weights", "patch_product", "run"]
+__all__ = [
+    "SQUARE",
+    "Channels",
+    "bordered",
+    "channel_product",
+    "channel_weights",
+    "patch_product",
+    "run",
+]
 
 
 # --------------------------------------------------------------------------- images
@@ -81,17 +89,33 @@ def _moved_pixels(code: Code, counts: Counts, which: Value, row: Value, aim: Val
     none, is_same = code.constant(INT64, 0), depth.equals(channels)
     with code.when(is_same):
         code.vectors(none, (width * channels).unsigned_shift(2), 2, _copy(source, aim, WHOLES))
-    begun = code.variable(none)
-    with code.when(channels.equals(3)):  # as colours have
-        last = code.choose(width > 0, width - 1, none)  # behind it there may be no fourth byte
-        colours = code.order(WHOLES) * 3
-        with code.counted(none, last & -LANES, LANES) as pixel:
-            words = code.gathered(WHOLES, code.at(source, pixel * 3, BYTE), colours, None)
-            code.store(words, code.at(aim, pixel * TAKEN, BYTE))
-        begun.set(last & -LANES)
-    with code.counted(begun.now, code.choose(is_same, none, width)) as pixel:
+    has_colours = channels.equals(COLOURS) & (width > _WIDE)
+    with code.when(has_colours):
+        _moved_colours(code, width, source, aim)
+    begun = code.choose(has_colours, width, none)
+    with code.counted(begun, code.choose(is_same, none, width)) as pixel:
         begin, end = (code.at(p, pixel * n, BYTE) for p, n in ((source, channels), (aim, depth)))
         code.vectors(none, channels, 4, _copy(begin, end, _BYTES))
+
+
+COLOURS: Final = 3
+_WIDE: Final = 4 * LANES // COLOURS
+"""More pixels than that have bytes for a vector of 64."""
+
+
+def _moved_colours(code: Code, width: Value, source: Value, aim: Value) -> None:
+    """A line of pixels of three bytes, as pixels of four."""
+    bytes_ = Kind("i8", 4 * LANES)
+
+    def move(pixel: Value, before: int) -> None:
+        """16 pixels, out of 64 bytes of which the first ones are not theirs."""
+        seen = code.load(bytes_, code.at(source, pixel * COLOURS - before, BYTE))
+        places = [before + COLOURS * at + min(i, 2) for at in range(LANES) for i in range(TAKEN)]
+        code.store(code.shuffled(seen, seen, places), code.at(aim, pixel * TAKEN, BYTE))
+
+    move(code.constant(INT64, 0), 0)
+    with code.counted(code.constant(INT64, LANES), width, LANES) as pixel:
+        move(code.lesser(pixel, width - LANES), LANES)  # so nothing behind the line is read
 
 
 def _copy(source: Value, aim: Value, kind: Kind) -> Callable[[list[Value], Value | None], None]:
@@ -113,7 +137,14 @@ def _turned_planes(code: Code, counts: Counts, which: Value, row: Value, aim: Va
     steps = code.order(WHOLES) * code.spread(depth.converted("trunc", INT32))
     last = channels - 1
     source = code.at(image, (which * channels * height + row) * width, BYTE)
-    with code.counted(code.constant(INT64, 0), channels, TAKEN) as channel:
+    none = code.constant(INT64, 0)
+    whole = code.choose(width > SQUARE - 1, channels & -LANES, none)
+    with code.counted(none, whole, LANES) as channel:
+        begin, end = code.at(source, channel * (height * width), BYTE), code.at(aim, channel, BYTE)
+        with code.counted(none, width, LANES) as pixel:
+            at = code.lesser(pixel, width - LANES)
+            _turn_square(code, code.at(begin, at, BYTE), height * width, (end, at), depth)
+    with code.counted(whole, channels, TAKEN) as channel:
         each = [code.lesser(channel + i, last) * (height * width) for i in range(TAKEN)]
 
         def move(places: list[Value], mask: Value | None) -> None:
@@ -130,7 +161,41 @@ def _turned_planes(code: Code, counts: Counts, which: Value, row: Value, aim: Va
                 with code.when(depth.differs(TAKEN)):
                     code.scattered(words, goal, steps, mask)
 
-        code.vectors(code.constant(INT64, 0), width, 1, move)
+        code.vectors(none, width, 1, move)
+
+
+SQUARE: Final = LANES
+"""Pixels of a line, at least, of which so many are turned at once."""
+
+
+def _turn_square(
+    code: Code, source: Value, plane: Value, goal: tuple[Value, Value], depth: Value
+) -> None:
+    """16 pixels of 16 planes as 16 pixels of 16 bytes, by words of four planes each."""
+    quads, words = Kind("i8", 4 * LANES), []
+    for first in range(0, LANES, TAKEN):
+        starts = [code.at(source, plane * (first + i), BYTE) for i in range(TAKEN)]
+        seen = joined(code, [code.load(_BYTES, each) for each in starts])
+        pixels = [TAKEN * (at % TAKEN) + at // TAKEN for at in range(LANES)]
+        places = [i * LANES + pixel for pixel in pixels for i in range(TAKEN)]
+        words.append(code.shuffled(seen, seen, places).bits(WHOLES))
+    halves = [_mixed(code, *words[at : at + 2]) for at in (0, 2)]
+    pairs = [[each.bits(Kind("i64", 8)) for each in half] for half in zip(*halves, strict=True)]
+    made = [each.bits(quads) for one, other in pairs for each in _mixed(code, one, other)]
+    end, pixel = goal
+    for at in range(LANES):
+        four, part = divmod(at, TAKEN)
+        lane = range(part * LANES, (part + 1) * LANES)
+        one = code.shuffled(made[four], made[four], lane)
+        code.store(one, code.at(end, (pixel + at) * depth, BYTE))
+
+
+def joined(code: Code, parts: list[Value]) -> Value:
+    """One vector of several."""
+    while len(parts) > 1:
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        parts = [code.shuffled(*pair, range(2 * pair[0].kind.lanes)) for pair in pairs]
+    return parts[0]
 
 
 _BYTES: Final = Kind("i8", LANES)
@@ -150,7 +215,29 @@ def patch_product(form: str) -> int:
     return kernel("patch_product", (form,), lambda target: _patch_product(target, form))
 
 
-class _Patches(PanelProduct):
+class Channels(PanelProduct):
+    """The parts of products that go through all panels of some lines."""
+
+    def all_columns(self, *, is_turned: bool = False) -> Iterator[Columns]:
+        """Loops over all panels."""
+        panels = (self.count["columns"] + (PANEL - 1)).unsigned_shift(4)
+        return self.columns(self.code.constant(INT64, 0), panels, is_turned=is_turned)
+
+    def joined(self, starts: list[Value], panels: int) -> Value:
+        """64 bytes: those of so many panels at each place."""
+        kind = Kind("i8", panels * PANEL)
+        return joined(self.code, [self.code.load(kind, start) for start in starts])
+
+    def fours(self, taps: list[Value]) -> list[Value]:
+        """Four vectors of 64 bytes as words of four bytes, one of each; they lie turned."""
+        code = self.code
+        halves = [_mixed(code, *taps[at : at + 2]) for at in (0, 2)]
+        words = Kind("i16", 32)
+        pairs = [[each.bits(words) for each in half] for half in zip(*halves, strict=True)]
+        return [each.bits(WHOLES) for one, other in pairs for each in _mixed(code, one, other)]
+
+
+class _Patches(Channels):
     counts = (
         *("height", "width", "taps", "depth", "columns"),
         *("image", "skip", "step", "pitch"),
@@ -165,11 +252,6 @@ class _Patches(PanelProduct):
             which, row = code.split(turn, count["height"])
             place = which * count["image"] + row * count["skip"]
             yield code.at(self.at["numbers"], place, BYTE), turn * count["width"]
-
-    def all_columns(self, *, is_turned: bool = False) -> Iterator[Columns]:
-        """Loops over all panels."""
-        panels = (self.count["columns"] + (PANEL - 1)).unsigned_shift(4)
-        return self.columns(self.code.constant(INT64, 0), panels, is_turned=is_turned)
 
     def patches(self, line: Value, at: Value, count: int, goal: Value, columns: Columns) -> None:
         """A block of results: those of some patches of a line, in some panels."""
@@ -206,30 +288,16 @@ class _Patches(PanelProduct):
             here = code.at(weights, tap * PANEL, INT32)
             words = [code.load(WHOLES, code.at(here, at * LANES, INT32)) for at in range(TAKEN)]
             for slot, starts in enumerate(begun):
-                taps = [self._joined(starts, offset, columns.count) for offset in offsets]
-                for at, four in enumerate(_fours(code, taps)):
+                taps = [
+                    self.joined([code.at(each, offset, BYTE) for each in starts], columns.count)
+                    for offset in offsets
+                ]
+                for at, four in enumerate(self.fours(taps)):
                     total = sums[slot, at]
                     total.set(added_products(code, total.now, four, words[at]))
         for slot, starts in enumerate(slots):
             totals = [sums[slot, at].now for at in range(TAKEN)]
             columns.finish(totals, [(goal + place) * count["columns"] for place in starts])
-
-    def _joined(self, starts: list[Value], offset: Value, panels: int) -> Value:
-        """64 bytes: those of so many panels at each place."""
-        code, kind = self.code, Kind("i8", panels * PANEL)
-        parts = [code.load(kind, code.at(start, offset, BYTE)) for start in starts]
-        while len(parts) > 1:
-            pairs = zip(parts[::2], parts[1::2], strict=True)
-            parts = [code.shuffled(*pair, range(2 * pair[0].kind.lanes)) for pair in pairs]
-        return parts[0]
-
-
-def _fours(code: Code, taps: list[Value]) -> list[Value]:
-    """Four vectors of 64 bytes as words of four bytes, one of each; they lie turned."""
-    halves = [_mixed(code, *taps[at : at + 2]) for at in (0, 2)]
-    words = Kind("i16", 32)
-    pairs = [[each.bits(words) for each in half] for half in zip(*halves, strict=True)]
-    return [each.bits(WHOLES) for one, other in pairs for each in _mixed(code, one, other)]
 
 
 def _mixed(code: Code, one: Value, other: Value) -> list[Value]:
