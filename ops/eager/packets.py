@@ -51,6 +51,11 @@ class Overload:
         """Whether it draws random numbers."""
         return self._entry.random
 
+    @property
+    def has_effects(self) -> bool:
+        """Whether it does something besides giving a result."""
+        return self._entry.effects
+
     def name(self) -> str:
         """The operator's name with the overload's: `aten::add.Tensor`."""
         return self._entry.full_name
@@ -204,6 +209,11 @@ class Packet:
     def draws(self) -> bool:
         """Whether it draws random numbers."""
         return TABLE.operators(self._name)[0].random
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether it does something besides giving a result."""
+        return TABLE.operators(self._name)[0].effects
 
     def overloads(self) -> list[str]:
         """The names of the overloads; the one without a name is called `default`."""

@@ -46,8 +46,11 @@ class Argument:
 
     @property
     def default_value(self) -> object:
-        """The default; None if there is none."""
-        return self._inner.default if self._inner.has_default else None
+        """The default, a number for a list repeated; None if there is none."""
+        found = self._inner.default if self._inner.has_default else None
+        if self._inner.size is not None and isinstance(found, (int, float)):
+            return [found] * self._inner.size
+        return found
 
     @property
     def type(self) -> TypeHandle:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import inspect
 import operator
 import re
 import types
@@ -181,14 +182,14 @@ class _Writer:
 
     def value(self, arg: object) -> str:
         """An argument as an expression."""
+        if isinstance(arg, tuple) and hasattr(arg, "_fields"):
+            name = self.add_global(type_text(type(arg)), type(arg))
+            return f"{name}{self._sequence(tuple(arg))}"
         custom = getattr(arg, "_custom_fx_repr_fn", None)
         if custom is not None:
             return str(custom())
         if isinstance(arg, Node):
             return arg.name
-        if isinstance(arg, tuple) and hasattr(arg, "_fields"):
-            name = self.add_global(type_text(type(arg)), type(arg))
-            return f"{name}{tuple(arg)!r}"
         if isinstance(arg, (tuple, list)):
             return self._sequence(arg)
         if isinstance(arg, dict):
@@ -381,10 +382,15 @@ class CodeGen:
             writer.body.append(f"# COUNTER: {place}\n")
             if node.op == "output":
                 writer.write(node)
-                line = self.generate_output(node.args[0], repr_fn=writer.value)
-                writer.body.append(line + "\n")
+                writer.body.append(self._output_line(node.args[0], writer) + "\n")
             else:
                 writer.write(node)
+
+    def _output_line(self, result: Argument, writer: _Writer) -> str:
+        # Generators written before there was this parameter do without it.
+        if "repr_fn" in inspect.signature(self.generate_output).parameters:
+            return self.generate_output(result, repr_fn=writer.value)
+        return self.generate_output(result)
 
     def _assembled(self, writer: _Writer, text: str, lines: dict[int, int | None]) -> PythonCode:
         wraps = [f'torch.fx._symbolic_trace.wrap("{name}")' for name in writer.wrapped]

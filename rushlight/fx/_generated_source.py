@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import linecache
+import sys
+import traceback
 import weakref
 from collections.abc import Callable, Mapping
 from itertools import count
@@ -15,6 +17,7 @@ from ._namespace import _custom_builtins
 __all__ = ["execute", "forward_of", "import_block", "import_lines"]
 
 _OWN: Final = __name__.partition(".")[0]
+_OPERATORS: Final = f"{__file__.rpartition('fx')[0]}ops"
 
 
 class _SourceLoader:
@@ -83,6 +86,25 @@ def forward_of(
     found: Callable[..., object] = own["forward"]
     weakref.finalize(found, _LOADER.forget, name).atexit = False
     return found
+
+
+def tell_line(raised: BaseException, function: Callable[..., object]) -> None:
+    """Say on stderr which line of a generated function raised, itself or an operator in it."""
+    frames = list(traceback.walk_tb(raised.__traceback__))
+    while frames and frames[-1][0].f_code.co_filename.startswith(_OPERATORS):
+        frames.pop()
+    if not frames or frames[-1][0].f_code is not getattr(function, "__code__", None):
+        return
+    frame, number = frames[-1]
+    source = _LOADER.get_source(frame.f_code.co_filename) or ""
+    lines = [*source.splitlines(keepends=True), ""]
+    line = lines[number - 1]
+    before, after = "".join(lines[max(number - 3, 0) : number]), "".join(lines[number : number + 2])
+    print(
+        f"Call using an FX-traced Module, line {number} of the traced Module's generated forward "
+        f"function:\n{before}\n{'~' * len(line.rstrip())} <--- HERE\n{after}",
+        file=sys.stderr,
+    )
 
 
 # --------------------------------------------------------------------------------- imports

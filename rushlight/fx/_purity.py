@@ -37,7 +37,7 @@ def impure_call(target: object, random_counts: bool) -> bool:
     if isinstance(target, EagerFunction):
         return target.__name__ in _RANDOM and not target.is_method
     if isinstance(target, (Overload, Packet)):
-        return target.mutates or (random_counts and target.draws)
+        return target.mutates or target.has_effects or (random_counts and target.draws)
     try:
         return target in _side_effectful_functions
     except TypeError:  # it has no hash

@@ -46,7 +46,7 @@ class PHBase:
 
 
 class PHWithMeta(PHBase):
-    """An input whose node gets this object's attributes, under the name `ph_key` if given."""
+    """An input whose node gets this object's attributes."""
 
     def __init__(self, ph_key: str | None = None) -> None:
         super().__init__()
@@ -285,10 +285,13 @@ class Tracer(TracerBase):
                 raise RuntimeError("``self`` argument cannot be part of *args expansion!")
             first = 1
             args.append(self.root)
+        several = len(concrete_args) if isinstance(concrete_args, tuple) else 0
+        if several and total == 1 and code.co_flags & inspect.CO_VARARGS:
+            inputs = [self._placeholder(f"input_{i}", ()) for i in range(several)]
+            return root_fn, [*args, *inputs]
         concrete = _by_name(concrete_args, names[first:])
         defaults = inspect.signature(function).parameters
-        inputs = [self._input(name, defaults[name].default, concrete) for name in names[first:]]
-        args += inputs
+        args += [self._input(name, defaults[name].default, concrete) for name in names[first:]]
         if any(not _is_flat(concrete.get(name)) for name in names[first:]):
             return self._of_containers(root_fn, args, names)
         after = total
@@ -438,8 +441,9 @@ class _Specialized:
         self._count += 1
         made = self._tracer._placeholder(f"{self._name}_{self._count}", self._default)
         if isinstance(value, PHBase):
-            if type(value) is not PHBase:
-                made.node.meta.update(vars(value))
+            for key, said in vars(value).items():
+                if not hasattr(made.node, key):
+                    setattr(made.node, key, said)
             return made
         if type(value) is bool or isinstance(value, (int, float, str)):
             self._check(_assert, cast(Any, made) == value, str(value))

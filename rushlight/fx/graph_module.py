@@ -19,6 +19,7 @@ from ._attributes import has_attr as _has_attr
 from ._folder import write_folder
 from ._generated_source import forward_of as _forward_from_src
 from ._generated_source import import_block as _import_block
+from ._generated_source import tell_line
 from ._readable import readable
 from .graph import Graph, PythonCode, _PyTreeCodeGen
 
@@ -283,7 +284,23 @@ class GraphModule(Module):
             return set()
         return {f"{target}.{name}" for name, _ in module.named_modules() if name}
 
+    # -- calls ---------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What `forward` gives; of what a line of its code raises, stderr hears which it was."""
+        try:
+            return super().__call__(*args, **kwargs)
+        except Exception as raised:
+            tell_line(raised, type(self).forward)
+            raise
+
     # -- copies --------------------------------------------------------------------------------
+
+    def _replicate_for_data_parallel(self) -> GraphModule:
+        """A copy with the same graph, parameters and modules."""
+        made = copy.copy(self)
+        vars(made)["_is_replica"] = True
+        return made
 
     def _deepcopy_init(self) -> Callable[..., None]:
         return GraphModule.__init__

@@ -283,8 +283,11 @@ class Proxy:
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__ = state
 
-    def __deepcopy__(self, memo: Mapping[int, object]) -> Proxy:
-        return Proxy(self.node, self.tracer)
+    def __deepcopy__(self, memo: dict[int, object]) -> Proxy:
+        made = object.__new__(Proxy)
+        memo[id(self)] = made
+        made.tracer, made.node = copy.deepcopy((self.tracer, self.node), memo)
+        return made
 
     def __call__(self, *args: object, **kwargs: object) -> Proxy:
         return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)

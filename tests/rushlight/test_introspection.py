@@ -122,6 +122,9 @@ def test_schemas() -> None:
         "(int, int) t=(1, 2)) -> ((int, Tensor))"
     )
     assert [a.default_value for a in schema.arguments[2:]] == ['a"b', 1.5, (1, 2)]
+    pool = torch.ops.aten.max_pool2d_with_indices.default
+    padding = pool._schema.arguments[3]  # type: ignore[attr-defined]
+    assert (padding.N, padding.default_value) == (2, [0, 0])
     text = "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"
     parsed = C.parse_schema(text)
     assert str(parsed) == text

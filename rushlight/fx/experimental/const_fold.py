@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ...nn.modules.container import ParameterList
 from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
 from ...ops.tensors.tensor import Tensor
@@ -54,8 +55,6 @@ class FoldedGraphModule(GraphModule):
 def _kept(value: Any) -> Any:
     """A value as a module can keep it."""
     if isinstance(value, tuple):
-        from ...nn import ParameterList
-
         return ParameterList([_kept(each) for each in value])
     if isinstance(value, Tensor):
         detached: Any = value.detach()
@@ -118,14 +117,14 @@ def _folded(
     traced: GraphModule, part: Graph, results: list[Node], name: str, device: str
 ) -> FoldedGraphModule:
     graph = traced.graph
-    setattr(traced, name, Parameter(Tensor()))
+    setattr(traced, name, Parameter(Tensor()) if len(results) == 1 else ParameterList())
     with graph.inserting_before(results[0]):
         read = graph.get_attr(name)
-    for place, node in enumerate(results):
-        value = read
+        values = [read]
         if len(results) > 1:
-            with graph.inserting_before(results[0]):
-                value = graph.call_method("__getitem__", (read, place))
+            values = [graph.call_method("__getitem__", (read, i)) for i in range(len(results))]
+    for node, value in zip(results, values, strict=True):
+        value.meta.update(node.meta)
         node.replace_all_uses_with(value)
     graph.eliminate_dead_code()
     root = Module()

@@ -111,6 +111,26 @@ def test_constants_are_computed_once() -> None:
     assert folded(torch.ones(2)).tolist() == [-1, -1]
 
 
+def test_several_constants_keep_what_is_noted_of_them() -> None:
+    class Constants(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b = (nn.Parameter(torch.ones(2)) for _ in range(2))
+
+        def forward(self, x: Any) -> Any:
+            return x - (self.a + self.a) * self.b.sin().cos().relu() + x * (self.b + 1)
+
+    traced = fx.symbolic_trace(Constants())
+    for node in traced.graph.nodes:
+        node.meta["said"] = node.name
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        folded = const_fold.split_const_subgraphs(traced)
+    read = [n.meta["said"] for n in folded.graph.nodes if n.op == "call_method"]
+    assert read == ["mul", "add_1"]
+    assert torch.equal(folded(torch.ones(2)), traced(torch.ones(2)))
+
+
 def test_passes_run_in_an_order_that_constraints_allow() -> None:
     def first(module: Any) -> PassResult:
         return PassResult(module, False)
