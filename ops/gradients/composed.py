@@ -127,7 +127,9 @@ def _written(
             return [renewed(each, name, at) for at, each in enumerate(value)]
         if not isinstance(value, Tensor):
             return value
-        made = fresh[name, inner] = Tensor._of(value._array.view(), (name, inner) in asked)
+        # What was computed stays itself: formulas may know more of it than its elements.
+        array = value._array if name == "result" else value._array.view()
+        made = fresh[name, inner] = Tensor._of(array, (name, inner) in asked)
         return made
 
     given = {name: renewed(value, name, None) for name, value in values.items()}

@@ -95,3 +95,16 @@ def test_what_differs_from_the_operators_is_not_used(monkeypatch: pytest.MonkeyP
         gate = x.detach()[:, 3:].sigmoid()
         torch.testing.assert_close(found[:, :3], gate)
     assert [(each.way, each.is_refused) for each in ways("aten::glu")] == [(None, True)]
+
+
+def test_what_an_attention_drops_is_never_written_down() -> None:
+    query, key, mask = tensors(0, (2, 5, 4), (2, 5, 4), (5, 5))
+    for seed in range(TIMES):
+        gradients = []
+        for create in (False, True):
+            torch.manual_seed(seed)
+            made = F.scaled_dot_product_attention(query, key, key, mask, 0.4)
+            gradients += torch.autograd.grad(made.sum(), mask, create_graph=create)
+        torch.testing.assert_close(*gradients)
+    name = "aten::scaled_dot_product_attention"
+    assert [(each.way, each.is_refused) for each in ways(name)] == [(None, True)]
