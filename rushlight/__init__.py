@@ -189,6 +189,7 @@ _ELSEWHERE = {
     "get_float32_matmul_precision": ".float_precision",
     "set_float32_matmul_precision": ".float_precision",
     "autocast": ".amp.autocast_mode",
+    **dict.fromkeys(("Event", "Stream"), ".streams"),
     **dict.fromkeys(_AUTOCAST, ".amp.state"),
 }
 

@@ -34,6 +34,7 @@ _SPAWN: Final = "multiprocessing.spawn"
 _PUBLIC_CLASSES: Final = {
     "interpreter.values.awaits": {"_Await": "._C"},
     "interpreter.values.tasks": {"Future": ""},
+    "streams": {"Event": "", "Stream": ""},
     "ops.memory.dtype": dict.fromkeys(
         ("dtype", "device", "layout", "memory_format", "qscheme"), ""
     ),

@@ -346,6 +346,27 @@ def test_absent_devices_answer_and_refuse() -> None:
         torch.accelerator.synchronize()
 
 
+def test_the_cpu_has_one_stream_and_events_that_nothing_records() -> None:
+    stream, event = torch.Stream(), torch.Event("cpu", enable_timing=True)
+    assert stream == torch.Stream("cpu", priority=-1) != torch.Stream("meta")
+    assert str(stream) == "torch.Stream device_type=cpu, device_index=-1, stream_id=0"
+    with stream as entered:
+        entered.wait_event(event)
+        entered.synchronize()
+    assert (stream.query(), event.query()) == (True, True)
+    event.wait(stream)
+    for refused in (stream.record_event, event.record, lambda: stream.wait_stream(stream)):
+        with pytest.raises(RuntimeError, match="cpu backend doesn't support events"):
+            refused()
+    with pytest.raises(ValueError, match="must be recorded before"):
+        event.elapsed_time(event)
+    for device in ("cuda", "xpu:1"):
+        with pytest.raises(RuntimeError, match="PyTorch is not linked with support for"):
+            torch.Stream(device)
+    with pytest.raises(RuntimeError, match="Cannot access accelerator device"):
+        torch.Event(0)
+
+
 def test_compilers_leave_programs_as_they_are() -> None:
     model = torch.nn.Linear(1, 1)
     compiled = torch.compile(model, mode="max-autotune")
