@@ -2,14 +2,12 @@
 
 Python 3.11 counts the depth of trees for all threads together and fails where two threads make
 trees at once, be it in a finalizer that garbage collection runs; and switching its warnings about
-a text off is a matter of the whole process.  So is garbage collection, which waits meanwhile: trees
-hold no garbage, and looking for some would take most of the time.
+a text off is a matter of the whole process.
 """
 
 from __future__ import annotations
 
 import ast
-import gc
 import re
 import warnings
 from itertools import islice
@@ -18,6 +16,7 @@ from typing import Any, Final
 
 from .clock import OutOfTime, time_left
 from .deep_stack import with_usual_depth
+from .garbage import uncollected
 from .locks import fork_safe_lock
 
 __all__ = ["has_words", "python_tree"]
@@ -40,19 +39,14 @@ def python_tree(text: str, mode: str = "exec") -> Any:
     """
     _afford(text)
     with _making:
-        collecting = gc.isenabled()
-        try:
-            gc.disable()  # here, or an interrupt right behind it would leave it so
-            if _WARNED.search(text) is None:
-                return _parsed(text, mode)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return _parsed(text, mode)
-        finally:
-            if collecting:
-                gc.enable()
+        if _WARNED.search(text) is None:
+            return _parsed(text, mode)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _parsed(text, mode)
 
 
+@uncollected
 def _parsed(text: str, mode: str) -> object:
     with with_usual_depth():
         try:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ..frontend.deep_stack import usual_limit
+from ..frontend.garbage import uncollected
 
 __all__ = ["Definable", "Postponed", "define_in_turn"]
 
@@ -70,6 +71,7 @@ def _run(wanted: Definable, define: Callable[[], None]) -> None:
         _running.count = count
 
 
+@uncollected
 def _run_all(wanted: Definable, define: Callable[[], None]) -> None:
     waiting: list[tuple[Definable, Callable[[], None], list[Definable]]] = [(wanted, define, [])]
     try:

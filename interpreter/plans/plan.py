@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...frontend.deep_stack import goes_deep
+from ...frontend.garbage import uncollected
 from ...ops.memory.allocation import is_counting, uncounted
 from ...ops.table.grad_mode import RUNNING
 from ...ops.table.inline import NAMES
@@ -74,6 +75,7 @@ def _keeps_grad_mode(code: Code) -> bool:
     return all(row(instruction).name not in _CALLS_OTHERS for instruction in code.instructions)
 
 
+@uncollected
 @goes_deep
 def make_plan(code: Code, invoke: Invoke, calls: Calls = PLAIN) -> Plan | None:
     """The plan of a code whose operators are called in this way; None if it nests too deeply, or

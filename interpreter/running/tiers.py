@@ -9,6 +9,7 @@ from math import inf
 from typing import Any
 
 from ...frontend.deep_stack import deeply
+from ...frontend.garbage import uncollected
 from ...frontend.locks import DEFINING
 from ...ir.define import graph_of, graph_with_lines
 from ...ir.graph import Node
@@ -320,6 +321,7 @@ class Tiers:
                 found = self._ways[mode] = self._make(mode)
         return found
 
+    @uncollected
     def _make(self, mode: object) -> Way:
         records, state = mode if isinstance(mode, tuple) else (mode, None)
         other = self._ways.get((not records, state) if state else not records)

@@ -14,6 +14,7 @@ from ..frontend.bounds import bounded
 from ..frontend.call_sites import call_site
 from ..frontend.diagnostics import Diagnostic, Edit, Help, Label
 from ..frontend.exceptions import trimmed
+from ..frontend.garbage import uncollected
 from ..frontend.locks import DEFINING
 from ..frontend.places import attribute_place, base_place
 from ..frontend.source import Span
@@ -156,6 +157,7 @@ def _tell_hooks(made: object) -> None:
             hook(made)
 
 
+@uncollected
 def _script(obj: Any) -> object:
     if isinstance(obj, _SCRIPTED):
         return obj

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
+from ...frontend.garbage import uncollected
 from ...interpreter.values.objects import ScriptObject
 from ..files.container import ArchiveReader
 from ..files.errors import within_limits
@@ -19,6 +20,7 @@ __all__ = ["NEWEST_VERSION", "archive_version", "load_archive", "old_meanings", 
 
 
 @within_limits("the archive")
+@uncollected
 def load_archive(
     source: Readable,
     extra_files: dict[str, object] | None = None,

@@ -1,0 +1,53 @@
+"""Work during which Python looks for no garbage.
+
+Compiling makes many small objects that stay.  Python would go through all that the process has,
+again and again, to find no cycle among them: that takes as long as compiling.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from functools import wraps
+from threading import get_ident
+from typing import Final, ParamSpec, TypeVar
+
+from .locks import after_fork
+
+__all__ = ["uncollected"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_pausing: Final = list[int]()
+"""The threads that have switched garbage collection off, and will switch it on again."""
+
+
+def uncollected(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, during which no garbage is looked for, in any thread."""
+
+    @wraps(function)
+    def call(*values: P.args, **named: P.kwargs) -> T:
+        if not gc.isenabled():
+            return function(*values, **named)
+        thread = get_ident()
+        try:
+            _pausing.append(thread)
+            gc.disable()  # here, or an interrupt right behind it would leave it so
+            return function(*values, **named)
+        finally:
+            gc.enable()
+            if thread in _pausing:
+                _pausing.remove(thread)
+
+    return call
+
+
+def _go_on() -> None:
+    """In a forked child, where threads that were to switch it on again are gone."""
+    if _pausing and get_ident() not in _pausing:
+        _pausing.clear()
+        gc.enable()
+
+
+after_fork(_go_on)
