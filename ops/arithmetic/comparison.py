@@ -21,6 +21,7 @@ from ..table.pointwise import (
     cast,
     checked_broadcast,
     checked_operand,
+    exactly,
     in_place,
     number_as,
     with_number,
@@ -136,7 +137,12 @@ def isclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool
     if kind(self.dtype) < 2:
         self, other = self.astype(np.float64), other.astype(np.float64)
     difference = np.abs(self - other)
-    near = np.isfinite(difference) & (difference <= atol + np.abs(rtol * other))
+    if self.dtype.kind == "c":
+        allowed = np.abs(rtol * other) + atol
+    else:
+        share = np.abs(exactly(np.multiply, other, rtol, other.dtype))
+        allowed = exactly(np.add, share, atol, other.dtype)
+    near = np.isfinite(difference) & (difference <= allowed)
     return as_array(close | near)
 
 

@@ -23,7 +23,7 @@ from ..table.out_dtypes import FOUND, OutDtype
 from ..table.pointwise import as_array, operand, write
 from ..table.promotion import kind
 from ..table.record import Known
-from ..table.refusals import Refusal
+from ..table.refusals import Refusal, letter
 from ..table.table import operator
 
 __all__ = ["sigmoid", "tanh"]
@@ -126,6 +126,20 @@ def _native(
     return _declare(name, refuse, pointwise(name, kernel), *aliases, twin=twin, **known)
 
 
+def _log1p(x: Any) -> object:
+    """`log(1 + x)`; NumPy's loses the real part of complex numbers near 0."""
+    if x.dtype.kind != "c":
+        return np.log1p(x)
+    real, imag = x.real, x.imag
+    grown = real * (real + 2) + imag * imag  # |1 + x|² - 1
+    is_lost = (grown == 0) & (np.hypot(real, imag) < 0.5)
+    near = np.where(is_lost, real, np.log1p(grown) * real.dtype.type(0.5))
+    found = as_array(np.log1p(x))
+    found.real = np.where(np.abs(grown) < 0.5, near, np.log(np.hypot(real + 1, imag)))
+    found[np.isnan(real) | np.isnan(imag)] = complex(np.nan, np.nan)
+    return found
+
+
 _native("acos", Refusal("q", "acos_vml_cpu"), np.arccos, "arccos", autocast_in_graphs="full")
 _native("acosh", Refusal("q", "acosh_cpu"), np.arccosh, "arccosh")
 _native("asin", Refusal("q", "asin_vml_cpu"), np.arcsin, "arcsin", autocast_in_graphs="full")
@@ -166,12 +180,14 @@ _declare("i0", Refusal("qc", "i0_vml_cpu"), in_double(i0), "special_i0")
 _native(
     "lgamma", Refusal("qc", "lgamma_vml_cpu"), in_double(lgamma), "special_gammaln", twin="method"
 )
-_native("log", Refusal("q", "log_vml_cpu"), _closely(np.log), autocast_in_graphs="full")
+_log: Final = _native(
+    "log", Refusal("q", "log_vml_cpu"), _closely(np.log), autocast_in_graphs="full"
+)
 _native("log10", Refusal("q", "log10_vml_cpu"), np.log10, autocast_in_graphs="full")
 _native(
     "log1p",
     Refusal("q", "log1p_vml_cpu"),
-    np.log1p,
+    _log1p,
     "special_log1p",
     autocast_in_graphs="full",
 )
@@ -300,23 +316,36 @@ def limit_of(dtype: Dtype) -> Any:
 # --------------------------------------------------------------------------- with parameters
 
 
+def _held(x: Array, eps: float | None) -> Array:
+    """Numbers between eps and 1 - eps, if there is one."""
+    if eps is None:
+        return x
+    low = x.dtype.type(eps)
+    held: Array = np.minimum(np.maximum(x, low), x.dtype.type(1) - low)
+    return held
+
+
+def _logit(x: Array, eps: float | None) -> Any:
+    if x.dtype in _FLOATS:
+        bounds = (-math.inf, math.inf) if eps is None else (eps, 1 - x.dtype.type(eps))
+        found = by_formula("logit", x, *(np.asarray(each, x.dtype) for each in bounds))
+        if found is not None:
+            return found
+    held = _held(x, eps)
+    return np.log(held / (1 - held))
+
+
 @with_twin("aten::logit(Tensor self, float? eps=None) -> Tensor", twin="both")
 def logit(self: Array, eps: float | None) -> Array:
-    """`log(x / (1 - x))`, x held between eps and 1 - eps if there is one."""
+    """`log(x / (1 - x))`, x held between eps and 1 - eps if there is one.
 
-    def kernel(x: Array) -> Any:
-        if x.dtype in _FLOATS:
-            bounds = (-math.inf, math.inf) if eps is None else (eps, 1 - x.dtype.type(eps))
-            found = by_formula("logit", x, *(np.asarray(each, x.dtype) for each in bounds))
-            if found is not None:
-                return found
-        held = x
-        if eps is not None:
-            one = x.dtype.type(1)
-            held = np.minimum(np.maximum(x, x.dtype.type(eps)), one - x.dtype.type(eps))
-        return np.log(held / (1 - held))
-
-    return of_one(Refusal("qc", "logit_cpu"), kernel)(self)
+    Of 16-bit floats each step is rounded.
+    """
+    if letter(self.dtype) == "h":
+        held = _held(in_own_order(self), eps)
+        shares: Array = held / (held.dtype.type(1) - held)
+        return _log(shares)
+    return of_one(Refusal("qc", "logit_cpu"), lambda x: _logit(x, eps))(self)
 
 
 operator("aten::special_logit(Tensor self, float? eps=None) -> Tensor")(logit)
@@ -380,7 +409,15 @@ _refuse_frexp: Final = Refusal(
 )
 
 
-@operator("aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", layout="LL")
+@operator(
+    "aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
+    layout="LL",
+    out_dtype=OutDtype(
+        "same",
+        "torch.frexp() expects mantissa to have dtype {cpp_result} but got {cpp_out}",
+        others={"exponent": "torch.frexp() expects exponent to have int dtype but got {cpp_out}"},
+    ),
+)
 def frexp(self: Array) -> tuple[Array, Array]:
     _refuse_frexp(self.dtype)
     wide = self.astype(np.float32) if self.itemsize < 4 else self

@@ -203,7 +203,11 @@ _refuse_heaviside: Final = Refusal(
 @with_twin(
     "aten::heaviside(Tensor self, Tensor values) -> Tensor",
     layout="P",
-    out_dtype=OutDtype("same", "{name} is not yet implemented for tensors with different dtypes."),
+    out_dtype=OutDtype(
+        "same",
+        "{name} is not yet implemented for tensors with different dtypes.",
+        others={"complex": "{name} is not yet implemented for complex tensors."},
+    ),
 )
 def heaviside(self: Array, values: Array) -> Array:
     """0 below 0, 1 above, and `values` at 0."""

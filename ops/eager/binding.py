@@ -55,6 +55,12 @@ def fits(converted: object) -> bool:
 # --------------------------------------------------------------------------- one value
 
 
+def _is_number(tensor: Tensor) -> bool:
+    """Whether a tensor is taken where a number is wanted: one that wants gradients is not, for they
+    would be lost."""
+    return not (tensor._array.ndim or tensor._requires_grad)
+
+
 def _tensor(value: object, lenient: bool) -> object:
     if isinstance(value, Tensor):
         return value._array
@@ -97,9 +103,13 @@ def _int_of_list(value: object, lenient: bool) -> object:
 def _float(value: object, lenient: bool) -> object:
     if isinstance(value, (float, int)) and not isinstance(value, bool):
         return float(value)
-    if lenient and isinstance(value, (bool, np.generic, Tensor)):
-        if ACTIVE and isinstance(value, Tensor) and value._array.size == 1:
-            return traced_number(value, float(value._array), "aten::Float")
+    if not lenient:
+        return NO
+    if isinstance(value, Tensor):
+        if not _is_number(value):
+            return NO
+        return traced_number(value, float(value), "aten::Float") if ACTIVE else float(value)
+    if isinstance(value, (bool, np.generic)):
         try:
             return float(value)
         except (TypeError, ValueError, RuntimeError):
@@ -112,7 +122,7 @@ def _number(value: object, lenient: bool) -> object:
         return value
     if isinstance(value, (np.number, np.bool_)):
         return value.item()
-    if lenient and isinstance(value, Tensor) and not value.ndim:
+    if lenient and isinstance(value, Tensor) and _is_number(value):
         if ACTIVE:
             return traced_number(value, value._array.item(), "aten::ScalarImplicit")
         return value.item()
@@ -364,7 +374,8 @@ class Form:
         argument = self.arguments[place]
         if argument.name == "dtype" and isinstance(value, type):
             value = PYTHON_DTYPES.get(value, value)
-        if lenient and argument.type == TENSOR and not takes_numbers(self.name):
+        is_tensor = TENSOR in (argument.type, argument.type.optional_of)
+        if lenient and is_tensor and not takes_numbers(self.name):
             return self.converters[place](value, False)
         return self.converters[place](value, lenient)
 

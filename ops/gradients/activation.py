@@ -22,15 +22,20 @@ gradient(
 )
 gradient(
     "aten::hardtanh",
-    self=lambda g, self, min_val, max_val: g.masked_fill(
-        (self <= min_val).logical_or(self >= max_val), 0
+    self=rounded_once(
+        lambda g, self, min_val, max_val: g.masked_fill(
+            (self <= min_val).logical_or(self >= max_val), 0
+        )
     ),
 )
 gradient(
     "aten::leaky_relu",
     self=lambda g, self, negative_slope: aten.where(self > 0, g, g * negative_slope),
 )
-gradient("aten::threshold", self=lambda g, self, threshold: aten.where(self <= threshold, 0, g))
+gradient(
+    "aten::threshold",
+    self=rounded_once(lambda g, self, threshold: aten.where(self <= threshold, 0, g)),
+)
 
 
 @rounded_once

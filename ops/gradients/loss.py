@@ -33,24 +33,25 @@ def l1_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
     return reduced((self - target).abs(), reduction)
 
 
+def _near_and_far(apart: Tensor, width: float) -> Tensor:
+    """Half the squares up to a width and lines from there, whose slopes are numbers at infinity."""
+    held = apart.clamp(-width, width)
+    return held * (apart - held * 0.5)
+
+
 @composite("aten::smooth_l1_loss")
 def smooth_l1_loss(self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
     """Squares near zero, absolute differences further off."""
     apart = self - target
-    size = apart.abs()
     if beta == 0:
-        return reduced(size, reduction)
-    near = apart * apart * (0.5 / beta)
-    return reduced(aten.where(size < beta, near, size - 0.5 * beta), reduction)
+        return reduced(apart.abs(), reduction)
+    return reduced(_near_and_far(apart, beta) / beta, reduction)
 
 
 @composite("aten::huber_loss")
 def huber_loss(self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
     """Squares near zero, absolute differences further off."""
-    apart = self - target
-    size = apart.abs()
-    far = (size - 0.5 * delta) * delta
-    return reduced(aten.where(size <= delta, apart * apart * 0.5, far), reduction)
+    return reduced(_near_and_far(self - target, delta), reduction)
 
 
 @composite("aten::kl_div")

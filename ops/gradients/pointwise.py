@@ -199,18 +199,21 @@ gradient(
 )
 
 
+def _without_zeros(found: Tensor, self: Tensor, other: Tensor | float, low: int) -> Tensor:
+    """A gradient of `self` times a logarithm, 0 where `self` is and the logarithm is no number."""
+    if isinstance(other, Tensor):
+        return found.masked_fill((self == 0).logical_and(other <= low), 0)
+    return found if other > low else found.masked_fill(self == 0, 0)
+
+
 gradient(
     "aten::xlogy",
-    self=lambda g, self, other: (
-        g * math.log(other)
-        if not isinstance(other, Tensor)
-        else g * other.log().masked_fill((self == 0).logical_and(other <= 0), 0)
-    ),
+    self=lambda g, self, other: _without_zeros(aten.xlogy(g, other), self, other, 0),
     other=lambda g, self, other: g * self / other,
 )
 gradient(
     "aten::special_xlog1py",
-    self=lambda g, other: g * (other.log1p() if isinstance(other, Tensor) else math.log1p(other)),
+    self=lambda g, self, other: _without_zeros(aten.special_xlog1py(g, other), self, other, -1),
     other=lambda g, self, other: g * self / (other + 1),
 )
 gradient("aten::special_entr", self=lambda g, self: g * (-self.log() - 1))
@@ -463,10 +466,6 @@ for _number, _overload in enumerate(("Tensor_float", "float_Tensor", "Tensor_Ten
         std=lambda g, std_sizes: g.new_zeros(list(std_sizes)),
         name=f"NormalBackward{_number}",
     )
-gradient("aten::heaviside", self=lambda g: aten.zeros_like(g))
-gradient(
-    "aten::floor_divide", self=lambda g: aten.zeros_like(g), other=lambda g: aten.zeros_like(g)
-)
 
 # --------------------------------------------------------------------------- copies
 

@@ -33,7 +33,7 @@ from ..table.pointwise import (
 )
 from ..table.promotion import kind
 from ..table.record import Known
-from ..table.refusals import Refusal, check_kernel, check_number, not_implemented
+from ..table.refusals import Refusal, check_kernel, check_number, letter, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 
@@ -334,6 +334,16 @@ def _hardshrink(x: Array, lambd: float) -> object:
     return np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
 
 
+_hardshrink_whole: Final = _floats_only("hardshrink_cpu", _hardshrink)
+
+
+def _hardshrink_as_stored(self: Array, lambd: Scalar) -> Array:
+    """By a width as the elements can hold it, which is what 16-bit floats are compared with."""
+    if self.itemsize == 2 and kind(self.dtype) == 2:
+        lambd = float(self.dtype.type(lambd))
+    return _hardshrink_whole(self, lambd)
+
+
 def _check_width(lambd: Scalar, dtype: Dtype) -> None:
     largest = float(limit_of(dtype))
     if isinstance(lambd, complex) or not 0 <= lambd <= largest:
@@ -368,7 +378,7 @@ operator(
     out_dtype=FOUND,
     rows=rows_of("self"),
     formula=formula("hardshrink", 0, 1, checks=True),
-)(_checking(check_number, _floats_only("hardshrink_cpu", _hardshrink)))
+)(_checking(check_number, _hardshrink_as_stored))
 
 operator(
     "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
@@ -438,8 +448,10 @@ operator("aten::relu6_(Tensor(a!) self) -> Tensor(a!)", face="layer")(in_place(r
 def threshold(self: Array, threshold: Scalar, value: Scalar) -> Array:
     if self.dtype.kind == "b":
         raise not_implemented("threshold_cpu", self.dtype)
-    level, other = number_in(threshold, self.dtype), number_in(value, self.dtype)
-    return as_array(np.where(self <= level, other, self))
+    # 16-bit floats are compared with the number as it is
+    wide = self.astype(_float32) if letter(self.dtype) == "h" else self
+    level, other = number_in(threshold, wide.dtype), number_in(value, self.dtype)
+    return as_array(np.where(wide <= level, other, self))
 
 
 @operator(

@@ -142,12 +142,12 @@ def _sides(y: Array, axis: int) -> Array:
     return binary(np.add, y[_part(axis, 1, None)], y[_part(axis, None, -1)])
 
 
-def _widths(y: Array, x: Array, axis: int) -> Array:
+def _widths(name: str, y: Array, x: Array, axis: int) -> Array:
     """The distances of sample points, shaped to go with the heights."""
     if x.ndim == 1 and y.ndim != 1:
         if x.shape[0] != y.shape[axis]:
             raise OperatorError(
-                "trapezoid: There must be one `x` value for each sample point",
+                f"{name}: There must be one `x` value for each sample point",
                 code="shape-mismatch",
             )
         shape = [1] * y.ndim
@@ -173,7 +173,9 @@ def _zeros_without(y: Array, axis: int) -> Array:
     return np.zeros(y.shape[:axis] + y.shape[axis + 1 :], dtype)
 
 
-def _refuse_bools(name: str, y: Array, by: Array | Scalar) -> None:
+def _refuse_kinds(name: str, y: Array, by: Array | Scalar) -> None:
+    if isinstance(by, complex):
+        raise OperatorError(f"{name}: Currently, we only support dx as a real number.")
     for word, each in (("y", y), ("x", by)):
         if isinstance(each, np.ndarray) and each.dtype.kind == "b":
             raise OperatorError(
@@ -184,11 +186,11 @@ def _refuse_bools(name: str, y: Array, by: Array | Scalar) -> None:
 
 def _areas(name: str, y: Array, by: Array | Scalar, dim: int) -> Array:
     """The area below each pair of neighbouring points."""
-    _refuse_bools(name, y, by)
+    _refuse_kinds(name, y, by)
     axis = wrap_dim(dim, y.ndim)
     sides = _sides(y, axis)
     if isinstance(by, np.ndarray):
-        doubled = binary(np.multiply, sides, _widths(y, by, axis))
+        doubled = binary(np.multiply, sides, _widths(name, y, by, axis))
     else:
         doubled = with_number(np.multiply, sides, by)
     if kind(doubled.dtype) < 2:
@@ -211,7 +213,7 @@ def _trapezoid(y: Array, by: Array | Scalar, dim: int, name: str = "trapezoid") 
 
 def _even_trapezoid(name: str, y: Array, by: Scalar, axis: int) -> Array:
     """The sum of the heights without half of the first and the last."""
-    _refuse_bools(name, y, by)
+    _refuse_kinds(name, y, by)
     before: tuple[Any, ...] = (_ALL,) * axis
     ends = binary(np.add, y[(*before, 0, ...)], y[(*before, -1, ...)])
     halves = with_number(np.multiply, ends, 0.5)

@@ -18,7 +18,7 @@ from ..memory.storage import settled
 from ..shapes.shape import expand
 from ..table.direct import note_of
 from ..table.formula import Part
-from ..table.out_dtypes import SAME
+from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import checked_broadcast, number_in
 from ..table.promotion import kind
 from ..table.refusals import check_kernel
@@ -396,7 +396,13 @@ def masked_index_put(self: Array, mask: Array, indices: Indices, values: Array) 
     return index_put(self.copy(), _clamped(self, indices), kept, True)
 
 
-@operator("aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor")
+@operator(
+    "aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor",
+    out_dtype=OutDtype(
+        "same",
+        "nonzero_static: Expected out tensor to have scalar type {result} but got scalar type{out}",
+    ),
+)
 def nonzero_static(self: Array, size: int, fill_value: int) -> Array:
     """The first `size` positions of elements that are not zero, filled up to that many."""
     if size < 0:

@@ -5,7 +5,8 @@ By rule the result must be castable to it; a declaration says what is stricter (
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from ..memory.dtype import DType
@@ -46,6 +47,8 @@ class OutDtype:
     demand: Literal["castable", "same", "complex", "floating", "computed", "made", "none"]
     sentence: str
     error: type[OperatorError] = OperatorError
+    others: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Sentences for results of some names, and for a `complex` out."""
 
     def holds(self, result: DType, out: DType) -> bool:
         """Whether a result may be written into an `out`."""
@@ -112,11 +115,11 @@ def _spelled(name: str) -> str:
 
 
 def check_out_dtype(
-    rule: OutDtype, name: str, result: DType, out: DType, field: str = "out"
+    rule: OutDtype, name: str, result: DType, out: DType, place: str = "out"
 ) -> None:
     """Refuse an `out` of a dtype that the operator's result may not be written into.
 
-    `name` is the operator's (`aten::linalg_eig`), `field` the name of the result, if there are
+    `name` is the operator's (`aten::linalg_eig`), `place` the name of the result, if there are
     several.
 
     Raises:
@@ -125,15 +128,16 @@ def check_out_dtype(
     if result is out or rule.holds(result, out):
         return
     spelled = _spelled(name.partition("::")[2])
+    kind = "complex" if out.is_complex else place
     raise rule.error(
-        rule.sentence.format(
+        rule.others.get(kind, rule.sentence).format(
             result=result.scalar_name,
             out=out.scalar_name,
             cpp_result=cpp_name(result),
             cpp_out=cpp_name(out),
             name=spelled,
             base=spelled.rpartition(".")[2],
-            field=field,
+            field=place,
             result_is_int32=result.name == "int32",
         ),
         code="dtype-mismatch",

@@ -72,6 +72,14 @@ bools = torch.tensor([True, False])
         (lambda: torch.diag(f, out=v.double()), "Expected out tensor to have dtype float, but got"),
         (lambda: torch.trapezoid(torch.tensor(1.0)), "Dimension specified as -1 but tensor has"),
         (lambda: torch.cumulative_trapezoid(torch.tensor(1.0)), "slice() cannot be applied to a 0"),
+        (
+            lambda: torch.cumulative_trapezoid(torch.ones(2, 3), torch.ones(2)),
+            "cumulative_trapezoid: There must be one `x` value for each sample point",
+        ),
+        (
+            lambda: torch.cumulative_trapezoid(torch.ones(2), dx=1j),
+            "cumulative_trapezoid: Currently, we only support dx as a real number.",
+        ),
         (lambda: f.rot90(1, (0, 5)), "Dimension out of range"),
         (lambda: f.cfloat().random_(0, 2), "check_random_bounds handles only integral"),
         (lambda: bools.geometric_(0.5), "\"geometric_cpu\" not implemented for 'Bool'"),

@@ -161,3 +161,23 @@ def test_losses_are_not_reduced_unless_asked_in_python() -> None:
     assert torch.ops.aten.kl_div.default(x, y).shape == ()
     assert torch.ops.aten.kl_div(x, y).shape == ()
     assert torch.nn.functional.kl_div(x, y, reduction="sum").shape == ()
+
+
+def test_tensors_that_want_gradients_are_no_numbers() -> None:
+    x, number = torch.ones(2), torch.tensor(0.5)
+    calls = [
+        (lambda n: torch.add(x, x, alpha=n), "argument 'alpha' must be Number, not Tensor"),
+        (lambda n: torch.full((2,), n), "argument 'fill_value' .position 2. must be Number"),
+        (lambda n: torch.dropout(x, n, False), "argument 'p' .position 2. must be float"),
+    ]
+    for call, said in calls:
+        assert call(number).shape == (2,)
+        with torch.no_grad(), pytest.raises(TypeError, match=said):
+            call(number.clone().requires_grad_())
+    with pytest.raises(TypeError, match=r"'p' .position 2. must be float, not Tensor"):
+        torch.dropout(x, number[None], False)
+
+
+def test_a_number_does_not_stand_for_a_tensor_that_may_be_none() -> None:
+    with pytest.raises(TypeError, match=r"clamp\(\) received an invalid combination"):
+        torch.clamp(torch.ones(2), 0, torch.ones(1))

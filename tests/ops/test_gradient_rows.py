@@ -32,8 +32,8 @@ LACKING_IN_TORCH = """
 _aminmax _dirichlet_grad _embedding_bag_forward_only _histogramdd_bin_edges
 _histogramdd_from_bin_cts _histogramdd_from_bin_tensors _linalg_eigvals _logcumsumexp
 _native_multi_head_attention _sample_dirichlet _stack _transformer_encoder_layer_fwd binomial
-detach_copy histogramdd linalg__powsum linalg_ldl_factor linalg_ldl_factor_ex linalg_ldl_solve
-normal_functional vander view_as_complex_copy
+detach_copy floor_divide heaviside histogramdd linalg__powsum linalg_ldl_factor
+linalg_ldl_factor_ex linalg_ldl_solve normal_functional vander view_as_complex_copy
 """
 """Walking back ends in an error there too."""
 

@@ -152,3 +152,28 @@ def test_adaptive_pools_without_results_have_no_gradient(kind: str) -> None:
         said = rf"adaptive_{kind}_pool{max(count, 2)}d_backward\(\): Expected grad_output to have"
         with pytest.raises(RuntimeError, match=said):
             made.sum().backward()
+
+
+@pytest.mark.parametrize(("name", "edge"), [("xlogy", 0.0), ("xlog1py", -1.0)])
+def test_zero_times_a_logarithm_that_is_no_number_has_no_slope(name: str, edge: float) -> None:
+    function = getattr(torch.special, name)
+    others = torch.tensor([edge, edge - 1.5], dtype=torch.float64)
+    assert gradient(lambda x: function(x, others), [0.0, 0.0]).tolist() == [0, 0]
+    for other in others.tolist():
+        assert gradient(lambda x, other=other: function(x, other), [0.0]).tolist() == [0]
+    assert math.isnan(gradient(lambda x: function(x, others), [1.0, 1.0])[1])
+
+
+def test_steps_have_no_derivative() -> None:
+    for function in (lambda x: torch.heaviside(x, x), lambda x: x // 2):
+        with pytest.raises(RuntimeError, match=r"derivative for aten::.* is not implemented"):
+            gradient(function, [1.0])
+
+
+@pytest.mark.parametrize("name", ["smooth_l1_loss", "huber_loss"])
+def test_losses_that_are_lines_have_slopes_at_infinity(name: str) -> None:
+    for dtype in (torch.float64, torch.float16):
+        x = torch.tensor([math.inf, -math.inf, 0.5], dtype=dtype, requires_grad=True)
+        getattr(functional, name)(x, torch.zeros_like(x), reduction="sum").backward()
+        assert x.grad is not None
+        assert x.grad.tolist() == [1, -1, 0.5]

@@ -20,6 +20,26 @@ REFUSED: list[tuple[Callable[..., Any], Any, str]] = [
     ),
     (lambda out: torch.neg(X, out=out), torch.int64, "Found dtype Long but expected Float"),
     (
+        lambda out: torch.frexp(X, out=(out, torch.empty_like(X, dtype=torch.int32))),
+        torch.float64,
+        "torch.frexp() expects mantissa to have dtype float but got double",
+    ),
+    (
+        lambda out: torch.frexp(X, out=(torch.empty_like(X), out)),
+        torch.int64,
+        "torch.frexp() expects exponent to have int dtype but got long int",
+    ),
+    (
+        lambda out: torch.heaviside(X, X, out=out),
+        torch.complex64,
+        "heaviside is not yet implemented for complex tensors.",
+    ),
+    (
+        lambda out: torch.nonzero_static(X, size=2, out=out),
+        torch.float32,
+        "nonzero_static: Expected out tensor to have scalar type Long but got scalar typeFloat",
+    ),
+    (
         lambda out: torch.exp(X, out=out),
         torch.int64,
         "result type Float can't be cast to the desired output type Long",

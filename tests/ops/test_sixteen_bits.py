@@ -267,3 +267,32 @@ def test_indices_round_each_step_and_scattering_before_it_divides(reduce: str, d
     places = index[:, None].expand(8, 20)
     assert torch.equal(x.scatter_reduce(0, places, values, reduce), once.to(dtype) / counts)
     assert not torch.equal(each, once.to(dtype))
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_numbers_beside_sixteen_bits_are_rounded_where_torch_rounds_them(dtype: Any) -> None:
+    number = 0.3
+    x = torch.tensor([number, -number, 1.0] * 6, dtype=dtype)
+    assert x[0].item() > number
+    assert F.hardshrink(x, number)[:3].tolist() == [0, 0, 1]
+    seven = torch.tensor(0.7, dtype=dtype).item()
+    assert F.threshold(x, number, 0.7)[:3].tolist() == [x[0].item(), seven, 1]
+    near = torch.isclose(x[:2], torch.zeros(2, dtype=dtype), rtol=0.0, atol=number)
+    assert near.tolist() == [True, True]
+    below = 0.7 if dtype is torch.bfloat16 else 0.1
+    for function, value in (
+        (lambda y: F.threshold(y, number, 7.0), number),
+        (lambda y: F.hardtanh(y, -1.0, below), below),
+    ):
+        leaf = torch.tensor(value, dtype=dtype, requires_grad=True)
+        function(leaf).backward()
+        assert leaf.grad.item() == 1
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_logits_are_rounded_at_every_step(dtype: Any) -> None:
+    x = torch.rand(60, generator=torch.Generator().manual_seed(1)).to(dtype)
+    low = torch.tensor(0.1, dtype=dtype)
+    held = x.clamp(low, 1 - low)
+    assert torch.equal(torch.logit(x, 0.1), (held / (1 - held)).log())
+    assert not torch.equal(torch.logit(x, 0.1), (held.float() / (1 - held.float())).log().to(dtype))

@@ -123,3 +123,12 @@ def test_logarithms_far_below_zero_are_numbers() -> None:
         *(0.005585761722495841, 0.00569859399702787),
     ]
     assert torch.special.erfcx(far).tolist() == pytest.approx(wanted, rel=1e-14)
+
+
+def test_logarithms_of_complex_numbers_beside_one_keep_their_real_part() -> None:
+    numbers = [1e-19 + 1e-18j, 1e-10 + 1e-5j, 1e250 + 1j, -1 + 1j, -2 + 1e-9j]
+    x = torch.tensor(numbers, dtype=torch.complex128)
+    found = torch.log1p(x).real.tolist()
+    wanted = [1e-19, 1.5e-10, 575.6462732485114, 0.0, 5e-19]
+    assert found == pytest.approx(wanted, rel=1e-9, abs=1e-25)
+    assert torch.log1p(torch.tensor(complex(math.nan, math.inf))).real.isnan().item()

@@ -512,7 +512,7 @@ def rad2deg(x: Value) -> Value:
     return x * (180 / pi)
 
 
-@formula(NUMBERS, is_exact=True, keeps=True)
+@formula(NUMBERS, is_exact=True, takes_whole=True)
 def threshold(x: Value, level: Value, other: Value) -> Value:
     """x above a level, else another number."""
     return x.code.choose(x <= level, other, x)
@@ -525,7 +525,7 @@ def softshrink(x: Value, width: Value) -> Value:
     return x.code.choose(x.code.absolute(x) <= width, x * 0.0, outer)
 
 
-@formula(FLOATS_ONLY, is_exact=True, takes_whole=True)
+@formula(FLOATS_ONLY, is_exact=True, keeps=True)
 def hardshrink(x: Value, width: Value) -> Value:
     """x, or 0 where it is not further away than a width."""
     return x.code.choose((x >= -width) & (x <= width), x.taken(0), x)
