@@ -40,16 +40,18 @@ from .convolution_checks import (
     check_convolution,
     check_dims,
     check_ranks,
-    check_transposed_sizes,
     expanded,
+    transposed_sizes,
 )
-from .transposed_convolution import in_parts
+from .transposed_convolution import by_columns, in_parts
 
 __all__ = ["batched", "convolution"]
 
 _FLOAT32: Final = np.dtype(np.float32)
-_PARTS_LEAST: Final = 1 << 18
+_PARTS_LEAST: Final = 1 << 24
 """Products of numbers from which a transposed convolution is worth several plain ones."""
+_PARTS_SPACE: Final = 64
+"""Places of an input from which it is."""
 _DENSE_LIMIT: Final = 1 << 22
 """Columns of more elements than this are made for a few output rows at a time."""
 
@@ -191,32 +193,20 @@ def _transposed(
 
     The sums are `kept` in this dtype; torch rounds those of float16 after every addition.
     """
-    batch, channels, *space = input.shape
-    kernel = weight.shape[2:]
-    settings = zip(space, kernel, stride, padding, dilation, output_padding, strict=True)
-    output = [
-        (s - 1) * step - 2 * p + d * (k - 1) + more + 1 for s, k, step, p, d, more in settings
-    ]
-    check_transposed_sizes(input, output, stride, dilation, output_padding)
-    made = weight.shape[1] * groups
+    stride, padding, dilation = tuple(stride), tuple(padding), tuple(dilation)
+    output = transposed_sizes(
+        input.shape[2:], weight.shape[2:], stride, padding, dilation, tuple(output_padding)
+    )
+    batch, made = input.shape[0], weight.shape[1] * groups
     shape = (batch, made, *(o + 2 * p for o, p in zip(output, padding, strict=True)))
     check_room(shape, input.dtype)
     if input.dtype is _FLOAT32 is weight.dtype and all(output):
         found = _transposed_natively(input, weight, stride, padding, dilation, output, groups)
         if found is not None:
             return found
-    total = np.zeros(shape, kept)
-    if input.size and weight.size and all(output):
-        rows = weight.reshape(groups, channels // groups, -1).swapaxes(1, 2)
-        columns = blas.matmul(rows, input.reshape(batch, groups, channels // groups, -1))
-        parts = columns.reshape(batch, made, *kernel, *space).astype(kept, copy=False)
-        for position in positions(kernel):
-            target = shifted(total, position, space, stride, dilation)
-            target += parts[(slice(None), slice(None), *position)]
-    if not any(padding):
-        return total
-    inner = tuple(slice(p, p + o) for o, p in zip(output, padding, strict=True))
-    return np.ascontiguousarray(total[(slice(None), slice(None), *inner)])
+    if not (input.size and weight.size and all(output)):
+        return np.zeros((batch, made, *output), kept)
+    return by_columns(input, weight, stride, padding, dilation, output, groups, kept)
 
 
 # --------------------------------------------------------------------------- all of them
@@ -286,6 +276,8 @@ def _transposed_natively(
 ) -> Array | None:
     """The transposed convolution without bias by native code, if it is large and there is any."""
     if not 0 < _PARTS_LEAST * input.shape[1] <= input.size * weight.size:
+        return None
+    if prod(input.shape[2:]) < _PARTS_SPACE:
         return None
 
     def convolve(x: Array, part: Array, count: Ints, pads: Pads, far: Ints) -> Array | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import lru_cache
 from math import prod
 from typing import Final
 
@@ -11,7 +12,7 @@ from ..memory.errors import OperatorError
 from ..shapes.windows import Ints
 from ..table.refusals import class_name, cpp_name, not_implemented
 
-__all__ = ["check_convolution", "check_dims", "check_ranks", "check_transposed_sizes", "expanded"]
+__all__ = ["check_convolution", "check_dims", "check_ranks", "expanded", "transposed_sizes"]
 
 
 def _shape_error(sentence: str, headline: str, **roles: str) -> OperatorError:
@@ -228,14 +229,24 @@ _CHECKED: Final[set[Hashable]] = set()
 _MOST: Final = 1000
 
 
-def check_transposed_sizes(
-    input: Array, output: Ints, stride: Ints, dilation: Ints, output_padding: Ints
-) -> None:
-    """Refuse a transposed convolution whose output would be nothing.
+@lru_cache(256)
+def transposed_sizes(
+    space: Ints,
+    kernel: Ints,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    output_padding: Ints,
+) -> tuple[int, ...]:
+    """The space of a transposed convolution's output.
 
     Raises:
         OperatorError: `output_padding` is too large, or the output too small.
     """
+    each = zip(space, kernel, stride, padding, dilation, output_padding, strict=True)
+    output = tuple(
+        (s - 1) * step - 2 * p + d * (k - 1) + more + 1 for s, k, step, p, d, more in each
+    )
     if any(p < 0 for p in output_padding):
         raise OperatorError("negative output_padding is not supported")
     settings = zip(output_padding, stride, dilation, strict=True)
@@ -257,10 +268,11 @@ def check_transposed_sizes(
             "output padding must be smaller than either stride or dilation, but got " + said
         )
     if min(output) < (0 if len(output) == 2 else 1):
-        before, after = ((1, *s) if len(s) == 1 else s for s in (input.shape[2:], output))
+        before, after = ((1, *s) if len(s) == 1 else s for s in (space, output))
         raise _shape_error(
             f"Given input size per channel: {_by(before)}. Calculated output size per "
             f"channel: {_by(after)}. Output size is too small",
             f"the output would be {_by(output)}",
-            input=f"is {_by(input.shape[2:])}",
+            input=f"is {_by(space)}",
         )
+    return output

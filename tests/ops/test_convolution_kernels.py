@@ -17,7 +17,7 @@ from rushlight.ops.kernels import threads
 from rushlight.ops.kernels.code import convolution_plans, convolutions, elf
 from rushlight.ops.kernels.code.target import Target, host
 from rushlight.ops.kernels.code.tiles import Tile
-from rushlight.ops.layers import convolution
+from rushlight.ops.layers import convolution, transposed_convolution
 from rushlight.ops.memory.errors import OperatorError
 
 pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
@@ -142,9 +142,10 @@ def test_single_numbers_that_are_not_finite_stay_in_their_places() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def small_ones_too() -> Iterator[None]:
-    before, convolution._PARTS_LEAST = convolution._PARTS_LEAST, 1  # type: ignore[misc]
-    yield
-    convolution._PARTS_LEAST = before  # type: ignore[misc]
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(convolution, "_PARTS_LEAST", 1)
+        changed.setattr(convolution, "_PARTS_SPACE", 1)
+        yield
 
 
 @settings(max_examples=80, deadline=None)
@@ -167,6 +168,28 @@ def test_all_transposed_settings(given: dict[str, Any], extra: int) -> None:
         )
         assert (made is None) is (prod(stride) > 9)
         assert made is None or np.array_equal(made, wanted)
+
+
+@settings(max_examples=40, deadline=None)
+@given(settings_of_convolutions(), st.integers(0, 2), st.sampled_from((np.float32, np.float64)))
+def test_columns_are_put_back_as_numpy_adds_them(
+    given: dict[str, Any], extra: int, dtype: type[np.generic]
+) -> None:
+    x, weight, stride, pads, dilation, groups = given.values()
+    padding = [before for before, _ in pads]
+    extras = [min(extra, max(each) - 1) for each in zip(stride, dilation, strict=True)]
+    numbers = np.random.default_rng(1)
+    x = numbers.standard_normal((x[0], weight[0], *x[2:])).astype(dtype)
+    weight = numbers.standard_normal(weight).astype(dtype)
+    rest = stride, padding, dilation, extras, groups, np.dtype(dtype)
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(convolution, "_PARTS_LEAST", 1 << 60)
+        try:
+            made = convolution._transposed(x, weight, *rest)
+        except OperatorError:
+            return
+        changed.setattr(transposed_convolution, "family", lambda _: None)
+        assert made.tobytes() == convolution._transposed(x, weight, *rest).tobytes()
 
 
 CASES = [  # input, weights, stride, groups; chunks, panels and tiles of all sizes among them
