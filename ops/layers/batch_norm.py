@@ -78,7 +78,7 @@ def _moments(input: Array) -> tuple[Array, Array]:
     input = input[...]  # which no other thread can change
     kernels = _natively(input)
     if kernels is not None:
-        moments: tuple[Array, Array] = kernels.moments(input)
+        moments: tuple[Array, Array] = _KNOWN_MOMENTS.call(input)
         return moments
     found = _moments_of_rows(input) if input.ndim == 2 else None
     if found is not None:
@@ -94,6 +94,13 @@ def _moments(input: Array) -> tuple[Array, Array]:
             axes, dtype=np.float64
         ) - np.square(shift.reshape(-1))
     return mean.reshape(-1), squares
+
+
+def _moments_of_planes(input: Array) -> object:
+    return family("batch_norms").moments(input)
+
+
+_KNOWN_MOMENTS: Final = Prepared(_moments_of_planes)
 
 
 def _moments_of_rows(input: Array) -> tuple[Array, Array] | None:
@@ -145,7 +152,9 @@ def _normalized(
     """`(input - mean) / sqrt(variance + eps) * weight + bias`, by channel."""
     kernels = _natively(input)
     if kernels is not None:
-        made: Array = kernels.normalized(input, mean, variance, weight, bias, eps)
+        has_both = weight is not None and bias is not None
+        normalize = _KNOWN_PLANES.call if has_both else kernels.normalized
+        made: Array = normalize(input, mean, variance, weight, bias, eps)
         return made
     found = _rows_natively(input, mean, variance, eps, weight, bias)
     if found is not None:
@@ -153,6 +162,14 @@ def _normalized(
     scale = 1 / np.sqrt(variance.astype(np.float64, copy=False) + eps)
     return _apply(input, mean, scale, weight, bias)
 
+
+def _planes(
+    input: Array, mean: Array, variance: Array, weight: Array | None, bias: Array | None, eps: float
+) -> object:
+    return family("batch_norms").normalized(input, mean, variance, weight, bias, eps)
+
+
+_KNOWN_PLANES: Final = Prepared(_planes)
 
 _FACTOR: Final = [("add", "d", (0, 1)), ("rsqrt", "d", (3,)), ("multiply", "d", (4, 2))]
 _TERM: Final = [

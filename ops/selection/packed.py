@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family, is_whole
+from ..kernels import family, in_order, is_whole
 from ..memory.dtype import Array
 
 __all__ = ["packed", "places_of"]
@@ -31,7 +31,7 @@ def packed(self: Array, axis: int, descending: bool) -> Array | None:
     self = self[...]  # which no other thread can change
     if self.size < _LARGE or self.shape[axis] > _PLACES:
         return None
-    rows = self if axis == self.ndim - 1 else np.moveaxis(self, axis, -1)
+    rows = self if axis == self.ndim - 1 else in_order(np.moveaxis(self, axis, -1))
     if self.dtype is _FLOAT32:
         native = family("order_words") if is_whole(rows) else None
         if native is not None:
@@ -77,4 +77,4 @@ def _ranks_of_whole(rows: Array, descending: bool) -> Array | None:
 def places_of(words: Array, axis: int) -> Array:
     """The places that words name, with their dimension back where it was."""
     places = (words & np.uint64(_PLACES)).view(np.int64)
-    return places if axis == words.ndim - 1 else np.ascontiguousarray(np.moveaxis(places, -1, axis))
+    return places if axis == words.ndim - 1 else in_order(np.moveaxis(places, -1, axis))

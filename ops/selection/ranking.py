@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Final
 
 import numpy as np
 
-from ..kernels import family, is_whole
+from ..kernels import Prepared, family, in_order, is_whole
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
@@ -19,7 +20,7 @@ from ..table.without_data import rows_of
 from .along import row_starts
 from .packed import packed, places_of
 
-__all__ = ["place_in_order", "sorted_positions"]
+__all__ = ["middle_of_short", "placed_in_order", "sorted_positions"]
 
 _INT64: Final = np.dtype(np.int64)
 _FLOAT32: Final = np.dtype(np.float32)
@@ -48,18 +49,76 @@ def sorted_positions(self: Array, axis: int, descending: bool) -> Array:
     return np.flip(self.shape[axis] - 1 - turned, axis).copy()
 
 
-def place_in_order(self: Array, axis: int, place: int) -> Array:
-    """Where the element is that sorting puts at a place, with a dimension of size 1."""
+_MANY: Final = 1024
+"""Elements from which NumPy sorts rows that lie in one piece as quickly."""
+_FEW: Final = 32
+"""Elements of such a row of which some are found as quickly by ranking all."""
+
+
+def _ranked(self: Array, axis: int, low: int, high: int, descending: bool) -> object:
+    return family("short_orders").in_order(self, axis, low, high, descending=descending)
+
+
+def _middle(self: Array, axis: int, skip_nan: bool) -> object:
+    return family("short_orders").middle(self, axis, skip_nan=skip_nan)
+
+
+_known_ranked: Final = Prepared(_ranked)
+_known_middle: Final = Prepared(_middle)
+
+
+def _is_short(self: Array, axis: int, count: int) -> bool:
+    """Whether `count` elements of each row are best found by ranking those of short rows."""
+    size = self.shape[axis] if self.ndim else 0
+    kernels = family("short_orders") if 0 < count <= size and is_whole(self) else None
+    if kernels is None or size > kernels.LONGEST:
+        return False
+    some = count < size <= _FEW
+    return some or axis != self.ndim - 1 or self.size < _MANY
+
+
+def _first_of_short(
+    self: Array, axis: int, low: int, high: int, descending: bool
+) -> tuple[Array, Array] | None:
+    """The elements from `low` to `high` of short rows in order, and their places; None if that is
+    no work for a kernel."""
+    if not _is_short(self, axis, high - low):
+        return None
+    found: tuple[Array, Array] | None = _known_ranked.call(self, axis, low, high, descending)
+    return found
+
+
+def middle_of_short(self: Array, axis: int, *, skip_nan: bool) -> tuple[Array, Array] | None:
+    """The medians of short rows, and their places, with a dimension of size 1; None if that is no
+    work for a kernel."""
+    if not _is_short(self, axis, 1):
+        return None
+    found: tuple[Array, Array] | None = _known_middle.call(self, axis, skip_nan)
+    return found
+
+
+def placed_in_order(self: Array, axis: int, place: int) -> tuple[Array, Array]:
+    """The element that sorting puts at a place, and where it was, with a dimension of size 1."""
+    found = _first_of_short(self, axis, place, place + 1, False)
+    if found is not None:
+        return found
     words = packed(self, axis, False)
     if words is None:
-        return np.take(sorted_positions(self, axis, False), [place], axis)
-    words.partition(place, -1)
-    return places_of(words[..., place : place + 1], axis)
+        where = np.take(sorted_positions(self, axis, False), [place], axis)
+    else:
+        words.partition(place, -1)
+        where = places_of(words[..., place : place + 1], axis)
+    return _taken(self, where, axis), where
 
 
 def _sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+    self = self[...]  # which no other thread can change
     check_ordered(" Sort", self)
     axis = wrap_dim(dim, self.ndim)
+    if self.ndim:
+        found = _first_of_short(self, axis, 0, self.shape[axis], descending)
+        if found is not None:
+            return found
     where = sorted_positions(self, axis, descending)
     return _taken(self, where, axis) if self.ndim else self.copy(), where
 
@@ -68,8 +127,14 @@ def _taken(self: Array, where: Array, axis: int) -> Array:
     """The elements at these places along an axis."""
     if self.ndim == 1:
         return self[where]
-    if axis == self.ndim - 1 and self.size and self.flags.c_contiguous:
-        return self.reshape(-1).take(row_starts(self.shape) + where)
+    if self.size and self.flags.c_contiguous:
+        if axis == self.ndim - 1:
+            return self.reshape(-1).take(row_starts(self.shape) + where)
+        outer, inner = prod(self.shape[:axis]), prod(self.shape[axis + 1 :])
+        places = where.reshape(outer, -1, inner) * inner + np.arange(inner)
+        if outer > 1:
+            places += np.arange(0, self.size, inner * self.shape[axis]).reshape(-1, 1, 1)
+        return self.reshape(-1).take(places).reshape(where.shape)
     return np.take_along_axis(self, where, axis)
 
 
@@ -155,6 +220,20 @@ def _first_in_order(self: Array, k: int, axis: int, descending: bool) -> Array:
     return places_of(words[..., :k], axis)
 
 
+def _top(self: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array] | None:
+    """The first few of long rows by a kernel that keeps them in order while it looks."""
+    ranks = family("ranks") if k else None
+    if ranks is None or k > ranks.MOST or not is_whole(self):
+        return None
+    is_last = axis == self.ndim - 1
+    rows = self if is_last else in_order(np.moveaxis(self, axis, -1))
+    found: tuple[Array, Array] | None = ranks.top(rows, k, "max" if largest else "min")
+    if found is None or is_last:
+        return found
+    values, places = (in_order(np.moveaxis(each, -1, axis)) for each in found)
+    return values, places
+
+
 @operator(
     "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) "
     "-> (Tensor values, Tensor indices)",
@@ -177,12 +256,9 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
         )
     if not self.ndim:
         return self.copy(), np.zeros((), _INT64)
-    if k and axis == self.ndim - 1 and is_whole(self):
-        ranks = family("ranks")
-        if ranks is not None and k <= ranks.MOST:
-            found: tuple[Array, Array] | None = ranks.top(self, k, "max" if largest else "min")
-            if found is not None:
-                return found
+    found = _first_of_short(self, axis, 0, k, largest) or _top(self, k, axis, largest)
+    if found is not None:
+        return found
     if k and self.size == size and axis == self.ndim - 1:
         row = self.reshape(-1)
         only = _largest_of_one(row, k, largest)
@@ -200,6 +276,7 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
     out="values",
 )
 def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    self = self[...]  # which no other thread can change
     axis = wrap_dim(dim, self.ndim)
     check_kernel("kthvalue_cpu", self, "bc")
     check_dim_not_empty(self, dim, "kthvalue")
@@ -208,6 +285,5 @@ def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array
         raise OperatorError(f"kthvalue(): selected number k out of range for dimension {axis}")
     if not self.ndim:
         return self.copy(), np.zeros((), _INT64)
-    where = place_in_order(self, axis, k - 1)
-    values = np.take_along_axis(self, where, axis)
+    values, where = placed_in_order(self, axis, k - 1)
     return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))

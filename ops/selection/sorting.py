@@ -20,7 +20,7 @@ from ..table.promotion import kind
 from ..table.refusals import check_kernel, check_ordered
 from ..table.table import operator
 from ..table.without_data import always, rows_of
-from .ranking import place_in_order, sorted_positions
+from .ranking import middle_of_short, placed_in_order, sorted_positions
 
 __all__ = ["is_nan", "sortable"]
 
@@ -35,6 +35,13 @@ _INT64: Final = np.dtype(np.int64)
 def is_nan(self: Array) -> Array:
     """Where the elements are no numbers."""
     return np.isnan(self) if kind(self.dtype) >= 2 else np.zeros(self.shape, np.bool_)
+
+
+def _has_nan(self: Array) -> bool:
+    """Whether any element is no number."""
+    if self.dtype.kind == "f" and self.size:
+        return bool(np.isnan(self.max()))
+    return bool(is_nan(self).any())
 
 
 def sortable(self: Array) -> Array:
@@ -65,16 +72,19 @@ def _of_nothing(dtype: Dtype) -> Array:
 
 def _median(name: str, skip_nan: bool) -> None:
     def along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+        self = self[...]  # which no other thread can change
         axis = check_dim_not_empty(self, dim, "median")
         check_kernel("median_out", self, "bc")
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
-        nans = np.count_nonzero(is_nan(self), axis, keepdims=True)
+        found = middle_of_short(self, axis, skip_nan=skip_nan)
         size = self.shape[axis]
-        if not nans.any():
-            where = place_in_order(self, axis, (size - 1) // 2)
-            values = np.take_along_axis(self, where, axis)
+        if found is None and not _has_nan(self):
+            found = placed_in_order(self, axis, (size - 1) // 2)
+        if found is not None:
+            values, where = found
             return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
+        nans = np.count_nonzero(is_nan(self), axis, keepdims=True)
         order = sorted_positions(self, axis, False)
         middle = np.maximum(size - nans - 1, 0) // 2
         if not skip_nan:  # the first NaN comes right after the numbers

@@ -9,6 +9,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops.kernels import family
+from rushlight.ops.selection import ranking
 
 ranks = family("ranks")
 pytestmark = pytest.mark.skipif(ranks is None, reason="there is no native code here")
@@ -55,6 +56,44 @@ def test_first_elements_stand_as_sorting_puts_them(dtype: str, make: str, operat
             assert np.array_equal(np.atleast_2d(places)[-1], wanted[:, 0])
             found = np.take_along_axis(given, np.expand_dims(places, axis), axis)
             assert values.tobytes() == found.tobytes()
+
+
+@pytest.mark.parametrize("make", ["plain", "tied", "special"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+def test_short_rows_stand_as_sorting_puts_them(dtype: str, make: str) -> None:
+    orders = family("short_orders")
+    for shape in SHAPES[:-1]:
+        x = drawn(shape, dtype, make)
+        x[0, 0] = -0.0
+        columns = np.ascontiguousarray(x.T)
+        for descending in (False, True):
+            wanted = sorted_places(x, "max" if descending else "min", descending)
+            for low in {0, 1, shape[1] - 1} & set(range(shape[1])):
+                for high in {low + 1, shape[1]}:
+                    values, places = orders.in_order(x, 1, low, high, descending=descending)
+                    assert np.array_equal(places, wanted[:, low:high])
+                    assert values.tobytes() == np.take_along_axis(x, places, 1).tobytes()
+                    both = np.stack([columns, columns[:, ::-1]])
+                    values, places = orders.in_order(both, 1, low, high, descending=descending)
+                    assert np.array_equal(places[0].T, wanted[:, low:high])
+                    assert np.array_equal(places[1].T[::-1], wanted[:, low:high])
+                    assert values.tobytes() == np.take_along_axis(both, places, 1).tobytes()
+
+
+@pytest.mark.parametrize("skip_nan", [False, True])
+def test_medians_of_short_rows_are_those_that_sorting_finds(
+    skip_nan: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    median = torch.nanmedian if skip_nan else torch.median
+    monkeypatch.setattr(ranking, "family", lambda _: None)
+    for shape in SHAPES[:-1]:
+        x = drawn(shape, "f4", "special")
+        x[-1] = np.nan
+        for given, axis in ((x, 1), (np.ascontiguousarray(x.T), 0)):
+            values, places = (each.numpy() for each in median(torch.from_numpy(given), axis))
+            found, where = family("short_orders").middle(given, axis, skip_nan=skip_nan)
+            assert np.array_equal(found.reshape(-1), values, equal_nan=True)
+            assert np.array_equal(where.reshape(-1), places)
 
 
 def test_extremes_of_all_calls_are_the_same() -> None:
