@@ -15,12 +15,13 @@ from typing import Final, NamedTuple
 
 from ...ir.graph import Value
 from ...ir.inlined_sizes import callee
+from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.types import Type
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
 from .kept import note_sites
-from .kinds import INT, NONE, Kind, NotNative, is_convertible, kind_of
+from .kinds import BOOL, INT, NONE, Kind, NotNative, is_convertible, kind_of
 from .native_source import NativeSource
 from .outside import note_outside
 from .steps import State, Steps, refined
@@ -67,11 +68,12 @@ class _Callee(NamedTuple):
 
 class _Program:
     """The functions that the text of a program has: what each is, why it is none, or None while it
-    is written."""
+    is written.  `orders` are lines that say which of two objects comes first, by their kind."""
 
     def __init__(self, code_of: CodeOf | None) -> None:
         self.code_of = code_of
         self.callees: dict[Function, _Callee | str | None] = {}
+        self.orders: dict[Kind, str] = {}
         self.lines: list[str] = []
         self.instructions = 0
 
@@ -120,6 +122,8 @@ class _Writer(Steps):
         """The source of the program that begins with this code."""
         source = self.source
         source.lines = [*self._function_text("native", arguments), *self._program.lines]
+        if self._program.orders:
+            source.lines += ["def object_lt(self, other):", *self._program.orders.values()]
         note_outside(source)
         note_sites(source)
         source.lines += ["def entry(arguments):", " begin(arguments)"]
@@ -193,6 +197,16 @@ class _Writer(Steps):
         assert writer.source.result is not None
         made = program.callees[function] = _Callee(name, kinds, writer.source.result)
         return made
+
+    def _order(self, kind: Kind) -> None:
+        if kind.family != "object" or kind in self._program.orders:
+            return
+        method = kind.type.method("__lt__") if isinstance(kind.type, ClassType) else None
+        called = None if method is None else self._callee(method)
+        if called is None or [*called.arguments, called.result] != [kind, kind, BOOL]:
+            raise NotNative(f"the order of {kind.name}")
+        line = f" if kind_of(self) == {self._kind(kind)}: return {called.name}(self, other)"
+        self._program.orders[kind] = line
 
     # -- structure: each gives the state after it, None where nothing comes after
 

@@ -441,6 +441,8 @@ class Steps:
         cell = getattr(entry, "cell", None)
         if cell is not None:  # an operator of a user's, which is a C function
             self.source.outer[f"foreign {entry.full_name}"] = cell
+        if form.orders:
+            self._order(operands[0][1].element)
         texts = [text for text, _ in operands]
         target = _target(step)
         for check in form.given:
@@ -458,6 +460,10 @@ class Steps:
         self._put(target, results[0], text, depth, state)
         if form.then:
             self._check(form.then.format(*texts, result=self._name(target, results[0])), depth)
+
+    def _order(self, kind: Kind) -> None:
+        """Have values of a kind compared, if they can be."""
+        raise NotImplementedError
 
     def _check(self, condition: str, depth: int) -> None:
         if not _OF_CONSTANT.fullmatch(condition):

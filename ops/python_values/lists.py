@@ -345,11 +345,10 @@ def _is_before(one: float, other: float, reverse: bool) -> bool:
 
 @operator(
     "aten::sort.any(t[](a!) self, bool reverse=False) -> ()",
-    native=native("{0}.sort({1})", writes=True),
+    native=native("{0}.sort({1})", writes=True, orders=True),
 )
 def sort_any(values: List, reverse: bool) -> None:
-    _check_sortable(values)
-    values.sort(key=_order(values), reverse=reverse)
+    values[:] = _in_order(values, reverse)
 
 
 @operator(
@@ -362,10 +361,64 @@ def sorted_list(values: List) -> List:
     return made
 
 
-@operator("aten::sorted.any(t[](a) self) -> t[]", native=native("{0}.sorted()"))
+@operator("aten::sorted.any(t[](a) self) -> t[]", native=native("{0}.sorted()", orders=True))
 def sorted_any(values: List) -> List:
+    return _in_order(values, False)
+
+
+def _in_order(values: List, reverse: bool) -> List:
+    """The values in order.
+
+    Raises:
+        OperatorError: they have none.
+    """
     _check_sortable(values)
-    return sorted(values, key=_order(values))
+    if values and hasattr(values[0], "check_sortable"):
+        return _in_own_order(values, reverse)
+    return sorted(values, key=_order(values), reverse=reverse)
+
+
+_RUN: Final = 8
+"""Values that are put in order by insertion."""
+
+
+def _in_own_order(values: List, reverse: bool) -> List:
+    """Objects in order, by runs that are merged.
+
+    Native code (`list_sort`) compares the same ones, one after the other: a program's `__lt__` may
+    print, or say of two objects that each comes first.
+    """
+    made, count = list(values), len(values)
+    for start in range(0, count, _RUN):
+        for number in range(start + 1, min(start + _RUN, count)):
+            value, place = made[number], number
+            while place > start and _comes_before(value, made[place - 1], reverse):
+                place -= 1
+            made.insert(place, made.pop(number))
+    width = _RUN
+    while width < count:
+        halves = [made[start : start + width] for start in range(0, count, width)]
+        if len(halves) % 2:
+            halves.append([])
+        pairs = zip(halves[::2], halves[1::2], strict=True)
+        made = [value for one, other in pairs for value in _merged(one, other, reverse)]
+        width *= 2
+    return made
+
+
+def _merged(one: List, other: List, reverse: bool) -> List:
+    """Two lists in order as one; of equal values those of the first come first."""
+    made, at = [], 0
+    for value in other:
+        while at < len(one) and not _comes_before(value, one[at], reverse):
+            made.append(one[at])
+            at += 1
+        made.append(value)
+    return made + one[at:]
+
+
+def _comes_before(one: Any, other: Any, reverse: bool) -> bool:
+    return bool(other < one) if reverse else bool(one < other)
 
 
 def _order(values: List) -> Callable[[Any], Any] | None:

@@ -131,7 +131,8 @@ class Native(NamedTuple):
     for each combination.  The constants `at`, and `{all}`, are as in `Inline`.
 
     The conditions `given` must hold before and `then` after, where `{result}` is the result; where
-    one does not, the plan does the whole call again.  One that `writes` is a statement.
+    one does not, the plan does the whole call again.  One that `writes` is a statement; one that
+    `orders` compares the elements of its first operand.
     """
 
     text: str
@@ -140,6 +141,7 @@ class Native(NamedTuple):
     at: Mapping[int, str]
     of: Sequence[str]
     writes: bool
+    orders: bool
 
 
 def native(
@@ -150,6 +152,7 @@ def native(
     at: Mapping[int, str] = _NOTHING,
     of: Sequence[str] = (),
     writes: bool = False,
+    orders: bool = False,
 ) -> tuple[Native, ...]:
     """One form for native code: see `Native`."""
-    return (Native(text, given, then, at, of, writes),)
+    return (Native(text, given, then, at, of, writes, orders),)

@@ -308,6 +308,57 @@ def fills(stores: list[Store], first: Store, n: int) -> tuple[Store, int]:
     return made, len(first.values)
 
 
+@rushlight.jit.script
+class Ranked:
+    def __init__(self, rank: int, name: str):
+        self.rank = rank
+        self.name = name
+
+    def __lt__(self, other: Ranked) -> bool:
+        return self.rank < other.rank
+
+
+@rushlight.jit.script
+class Wayward:
+    def __init__(self, rank: int, name: str):
+        self.rank = rank
+        self.name = name
+        self.asked = 0
+
+    def __lt__(self, other: Wayward) -> bool:
+        """Of two of one rank both come first."""
+        self.asked += 1
+        print(self.name, "or", other.name)
+        return self.rank <= other.rank
+
+
+def ranks(numbers: list[int]) -> list[str]:
+    made = [Ranked(number % 5, str(number)) for number in numbers]
+    wayward = [Wayward(number % 5, str(number)) for number in numbers]
+    names = [each.name for each in sorted(made)] + [each.name for each in sorted(wayward)]
+    made.sort(reverse=True)
+    wayward.sort(reverse=True)
+    names += [each.name for each in made]
+    return names + [each.name + str(each.asked) for each in wayward]
+
+
+@pytest.mark.parametrize("count", [0, 1, 8, 37])
+def test_objects_are_ordered_by_their_own_method(
+    count: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    numbers = [i * 7 % 41 for i in range(count)]
+    seen = []
+    for native_code in ("off", "now"):
+        monkeypatch.setenv(native.NATIVE_VARIABLE, native_code)
+        scripted = rushlight.jit.script(ranks)
+        scripted._debug_flush_compilation_cache()
+        seen.append((scripted(numbers), capsys.readouterr().out))
+    assert trouble(scripted) == ""
+    assert seen[0] == seen[1]
+    expected = sorted(numbers, key=lambda n: n % 5)
+    assert seen[0][0][:count] == list(map(str, expected))
+
+
 def new_stores(n: int) -> list[Store]:
     return [Store(n), Store(n + 1)]
 
