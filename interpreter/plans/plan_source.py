@@ -264,11 +264,12 @@ class _Writer:
             small = f"d{name}({given}) if warm{name} else None"
         test = f"if (made := {name}({given}) if {sizes} else {small}) is not None:"
         self.source.add(depth, test, first)
-        goal = ", ".join(f"r{register}" for register in run.results)
-        if goal:
-            self.source.add(depth + 1, f"{goal} = made", first)
-        for register, step in run.passed:
-            self.source.add(depth + 1, f"r{register} = {self._given(step)}", first)
+        goals = [*run.results, *(register for register, _ in run.passed)]
+        values = ["*made" if len(run.results) > 1 and run.passed else "made"] if run.results else []
+        values += [self._given(step) for _, step in run.passed]  # from what a result may overwrite
+        if goals:
+            goal = ", ".join(f"r{register}" for register in goals)
+            self.source.add(depth + 1, f"{goal} = {', '.join(values)}", first)
         for register in run.emptied:
             self.source.add(depth + 1, f"r{register} = None", first)
         self.source.add(depth + 1, "made = None", first)

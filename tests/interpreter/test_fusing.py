@@ -188,6 +188,33 @@ def f(x: Tensor):
     assert joined
 
 
+class Normed(torch.nn.Module):
+    """The sum is needed later, and the module that has the weight no more: a result of the group
+    goes to its register."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.other = torch.nn.Linear(8, SHAPE[1]), torch.nn.Linear(8, SHAPE[1])
+
+    def forward(self, x, y):  # type: ignore[no-untyped-def]
+        norm = self.norm
+        both = x + y
+        bias = norm.bias
+        wide = both.to(torch.float32)
+        squares = wide.pow(2)
+        mean = squares.mean(-1, keepdim=True)
+        scaled = bias * (wide * torch.rsqrt(mean + 1e-6))
+        return scaled, both, torch.bernoulli(both, 1.0), self.other.bias + 1
+
+
+def test_a_group_reads_weights_before_its_results_are_put_away(joined: list[int]) -> None:
+    module, x = Normed(), numbers("float32", 1)
+    expected, script = module(x, x), torch.jit.script(module)
+    for _ in range(8):
+        assert [bits(each) for each in script(x, x)] == [bits(each) for each in expected]
+    assert joined
+
+
 def test_a_result_that_is_an_argument_stays_it() -> None:
     source = """
 def f(x: Tensor, y: Tensor):
