@@ -98,6 +98,8 @@ def _tensor(name: str, facts: Sequence[Tree[Token]]) -> Type:
         words = [str(token) for token in fact.children]
         if fact.data == "size":
             sizes.append(None if words[0] == "*" else int(words[0]))
+        elif fact.data == "symbol":  # a size that is unknown, though the same as others
+            sizes.append(None)
         else:
             notes[words[0]] = words[1:]
     strides = notes.get("strides")

@@ -222,6 +222,8 @@ class _Reader:
         with _at(name):
             if tree.data == "types":
                 node.attributes[str(name)] = [self.types.read(part) for part in rest]
+            elif tree.data == "type":
+                node.attributes[str(name)] = self.types.basic(rest[0])
             else:
                 node.attributes[str(name)] = self.literals.read(rest[0], type)
 

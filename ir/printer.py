@@ -122,4 +122,4 @@ def _attribute(node: Node, name: str) -> str:
         return escape(value)
     if isinstance(value, list):
         return f"[{', '.join(type_text(v) if isinstance(v, Type) else str(v) for v in value)}]"
-    return str(value)
+    return type_text(value) if isinstance(value, Type) else str(value)

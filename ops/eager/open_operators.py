@@ -112,6 +112,8 @@ class OpenOperator(Operator):
         self.gradient: Callable[[Sequence[Any]], object] | None = None
         self.tags: tuple[object, ...] = ()
         self.is_gone = False
+        self.faces: dict[tuple[Operator, ...], Any] = {}
+        """What stands for it in Python, by the other overloads beside it."""
 
     @property
     def native(self) -> tuple[Native, ...]:  # type: ignore[override]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from ...typecheck.schema import Argument
 from ..memory.errors import Elsewhere
@@ -229,9 +229,10 @@ class Packet:
             raise AttributeError(
                 f"The underlying op of '{shown}' has no overload name '{overload}'"
             )
+        if isinstance(entry, OpenOperator):  # which may be taken away again
+            return _face(entry, (), partial(Overload, entry))
         found = Overload(entry)
-        if not isinstance(entry, OpenOperator):  # which may be taken away again
-            setattr(self, overload, found)
+        setattr(self, overload, found)
         return found
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
@@ -283,6 +284,17 @@ class Packet:
         return f"<OpOverloadPacket(op='{self._name.replace('::', '.')}')>"
 
 
+Face = TypeVar("Face", Overload, Packet)
+
+
+def _face(entry: OpenOperator, beside: tuple[Operator, ...], make: Callable[[], Face]) -> Face:
+    """The one object that stands for an operator for as long as there is this operator."""
+    found: Face | None = entry.faces.get(beside)
+    if found is None:
+        found = entry.faces.setdefault(beside, make())
+    return found
+
+
 @cache
 def _packet(name: str) -> Packet:
     """The one packet of an operator that stays."""
@@ -304,7 +316,7 @@ class Namespace:
         if not entries:
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
         if isinstance(entries[0], OpenOperator):
-            return Packet(qualified)
+            return _face(entries[0], tuple(entries), partial(Packet, qualified))
         found = _packet(qualified)
         setattr(self, name, found)
         return found

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, Final
 
 from ..utils._pytree import TreeSpec
-from ..utils._pytree import namedtuple as _named_tuples
 from .immutable_collections import immutable_dict, immutable_list
 
 __all__ = ["register_pytree_flatten_spec", "tree_flatten_spec"]
@@ -68,8 +68,8 @@ def _same_length(tree: Any, spec: TreeSpec) -> bool:
     return len(tree) == spec.num_children
 
 
-_cls: type
+_cls: Any
 for _cls in (dict, immutable_dict):
     register_pytree_flatten_spec(_cls, _of_dict, _same_keys)
-for _cls in (list, immutable_list, tuple, _named_tuples):
+for _cls in (list, immutable_list, tuple, namedtuple):
     register_pytree_flatten_spec(_cls, _of_sequence, _same_length)

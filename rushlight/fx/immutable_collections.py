@@ -6,7 +6,11 @@ from collections.abc import Iterable
 from typing import Any, NoReturn, TypeVar
 
 from ..module_names import names_of
-from ..utils._pytree import register_pytree_node
+from ..utils._pytree import (
+    _dict_flatten_with_keys,
+    _list_flatten_with_keys,
+    register_pytree_node,
+)
 
 __all__ = ["immutable_dict", "immutable_list"]
 
@@ -67,12 +71,14 @@ register_pytree_node(
     lambda tree: (list(tree), None),
     lambda values, _: immutable_list(values),
     serialized_type_name="torch.fx.immutable_collections.immutable_list",
+    flatten_with_keys_fn=_list_flatten_with_keys,
 )
 register_pytree_node(
     immutable_dict,
     lambda tree: (list(tree.values()), list(tree)),
     _to_dict,
     serialized_type_name="torch.fx.immutable_collections.immutable_dict",
+    flatten_with_keys_fn=_dict_flatten_with_keys,
 )
 
 

@@ -6,84 +6,61 @@ nodes; other classes become nodes by `register_pytree_node`.  Everything else, N
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, NamedTuple
 
 from ..ops.memory.named_results import NamedResults
 from ..ops.tensors.sizes import Size
+from ._tree_dumps import SERIALIZED_TYPE_TO_PYTHON_TYPE as SERIALIZED_TYPE_TO_PYTHON_TYPE
+from ._tree_dumps import SUPPORTED_SERIALIZED_TYPES as SUPPORTED_SERIALIZED_TYPES
+from ._tree_dumps import dumped, has_name, loaded
+from ._tree_parts import (
+    Context,
+    GetAttrKey,
+    KeyEntry,
+    KeyPath,
+    _dict_flatten,
+    _dict_unflatten,
+    _keys,
+    _list_flatten,
+    _list_unflatten,
+    _places,
+)
+from ._tree_parts import MappingKey as MappingKey
+from ._tree_parts import SequenceKey as SequenceKey
+from ._tree_parts import _dict_flatten_with_keys as _dict_flatten_with_keys
+from ._tree_parts import _list_flatten_with_keys as _list_flatten_with_keys
+from ._tree_parts import key_get as key_get
+from ._tree_parts import keystr as keystr
 
 __all__ = [
     *("GetAttrKey", "KeyEntry", "KeyPath", "LeafSpec", "MappingKey", "NodeDef", "PyTree"),
-    *("SequenceKey", "TreeSpec", "keystr", "register_dataclass", "register_pytree_node"),
+    *("SequenceKey", "TreeSpec", "key_get", "keystr", "register_dataclass", "register_pytree_node"),
     *("tree_all", "tree_any", "tree_flatten", "tree_flatten_with_path", "tree_iter"),
     *("tree_leaves", "tree_leaves_with_path", "tree_map", "tree_map_", "tree_map_only"),
     *("tree_map_only_", "tree_map_with_path", "tree_structure", "tree_unflatten"),
+    *("treespec_dumps", "treespec_loads"),
 ]
 
 PyTree = Any
-KeyEntry = Any
-KeyPath = tuple[KeyEntry, ...]
-Context = Any
 Flatten = Callable[[Any], tuple[list[Any], Context]]
 Unflatten = Callable[[Iterable[Any], Context], Any]
 IsLeaf = Callable[[Any], bool] | None
 
 
-@dataclass(frozen=True)
-class SequenceKey:
-    """The way to an element of a list or tuple."""
-
-    idx: int
-
-    def __str__(self) -> str:
-        return f"[{self.idx!r}]"
-
-    def get(self, sequence: Any) -> Any:
-        """The element."""
-        return sequence[self.idx]
-
-
-@dataclass(frozen=True)
-class MappingKey:
-    """The way to a value of a dict."""
-
-    key: Any
-
-    def __str__(self) -> str:
-        return f"[{self.key!r}]"
-
-    def get(self, mapping: Any) -> Any:
-        """The value."""
-        return mapping[self.key]
-
-
-@dataclass(frozen=True)
-class GetAttrKey:
-    """The way to an attribute."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return f".{self.name}"
-
-    def get(self, obj: object) -> Any:
-        """The attribute's value."""
-        return getattr(obj, self.name)
-
-
 class NodeDef(NamedTuple):
     """What is known of a class of nodes."""
 
-    type: type
+    type: Any
     flatten_fn: Flatten
     unflatten_fn: Unflatten
     keys_fn: Callable[[Any], list[KeyEntry]] | None = None
-    serialized_type_name: str | None = None
 
 
-SUPPORTED_NODES: Final[dict[type, NodeDef]] = {}
+SUPPORTED_NODES: Final[dict[Any, NodeDef]] = {}
 """The classes of nodes."""
 
 
@@ -97,6 +74,13 @@ class TreeSpec:
 
     def __hash__(self) -> int:
         return hash((self.type, str(self.context), tuple(self.children_specs)))
+
+    def __repr__(self) -> str:
+        return self._text(2)
+
+    def _text(self, indent: int) -> str:
+        below = f",\n{' ' * indent}".join(each._text(indent + 2) for each in self.children_specs)
+        return f"TreeSpec({self.type.__name__}, {self.context}, [{below}])"
 
     @property
     def num_leaves(self) -> int:
@@ -192,6 +176,9 @@ class LeafSpec(TreeSpec):
     def __repr__(self) -> str:
         return "*"
 
+    def _text(self, indent: int) -> str:
+        return "*"
+
 
 def _same_keys(spec: TreeSpec, context: Context) -> bool:
     if spec.type in (dict, OrderedDict):
@@ -199,7 +186,7 @@ def _same_keys(spec: TreeSpec, context: Context) -> bool:
     return bool(spec.context == context)
 
 
-def _entered(tree: PyTree, kind: type) -> tuple[list[object], Context]:
+def _entered(tree: PyTree, kind: Any) -> tuple[list[object], Context]:
     if _kind(tree) is not kind:
         raise ValueError(f"Node type mismatch; expected {kind!r}, but got {type(tree)!r}.")
     return SUPPORTED_NODES[kind].flatten_fn(tree)
@@ -224,11 +211,13 @@ def register_pytree_node(
     Args:
         flatten_fn: gives the children of an instance, and what else makes one.
         unflatten_fn: makes an instance of both.
+        serialized_type_name: what stands for the class in `treespec_dumps`.
+        to_dumpable_context: makes JSON of what `flatten_fn` gives beside children.
+        from_dumpable_context: the reverse.
 
     Raises:
-        ValueError: they are nodes already.
+        ValueError: they are nodes already, or one of the two last is missing.
     """
-    del to_dumpable_context, from_dumpable_context
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
     keys: Callable[[Any], list[KeyEntry]] | None = None
@@ -238,15 +227,30 @@ def register_pytree_node(
         def keys(tree: object) -> list[KeyEntry]:
             return [key for key, _ in with_keys(tree)[0]]
 
-    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, keys, serialized_type_name)
+    has_name(cls, serialized_type_name, to_dumpable_context, from_dumpable_context)
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, keys)
 
 
-_register_pytree_node = register_pytree_node
+def _register_pytree_node(cls: type, *functions: Any, **options: Any) -> None:
+    """The older name of `register_pytree_node`."""
+    warnings.warn(
+        "`torch.utils._pytree._register_pytree_node` is deprecated. Please use "
+        "`torch.utils._pytree.register_pytree_node` instead.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    register_pytree_node(cls, *functions, **options)
+
+
+def _register_namedtuple(cls: type, *, serialized_type_name: str) -> None:
+    """Name a class of named tuples for `treespec_dumps`."""
+    has_name(cls, serialized_type_name)
 
 
 def _deregister_pytree_node(cls: type) -> None:
     """Have instances of a class be leaves again."""
     SUPPORTED_NODES.pop(cls)
+    SERIALIZED_TYPE_TO_PYTHON_TYPE.pop(SUPPORTED_SERIALIZED_TYPES.pop(cls).name or "", None)
 
 
 def register_dataclass(
@@ -256,71 +260,38 @@ def register_dataclass(
     drop_field_names: list[str] | None = None,
     serialized_type_name: str | None = None,
 ) -> None:
-    """Have a dataclass's fields be the children of its instances."""
+    """Have a dataclass's fields be the children of its instances, but for those that are None."""
     dropped = drop_field_names or ()
     names = field_names or [each.name for each in fields(cls) if each.name not in dropped]
+
+    def parted(tree: object) -> tuple[list[tuple[KeyEntry, object]], Context]:
+        found = {name: getattr(tree, name) for name in names}
+        given = {name: value for name, value in found.items() if value is not None}
+        missing = [name for name in names if name not in given]
+        return [(GetAttrKey(name), value) for name, value in given.items()], [[*given], missing]
+
+    def flat(tree: object) -> tuple[list[object], Context]:
+        pairs, context = parted(tree)
+        return [value for _, value in pairs], context
+
+    def made(values: Iterable[object], context: Context) -> object:
+        given, missing = context
+        return cls(**dict(zip(given, values, strict=True)), **dict.fromkeys(missing))
+
     register_pytree_node(
-        cls,
-        lambda tree: ([getattr(tree, name) for name in names], names),
-        lambda values, context: cls(**dict(zip(context, values, strict=True))),
-        serialized_type_name=serialized_type_name,
-        flatten_with_keys_fn=lambda tree: (
-            [(GetAttrKey(name), getattr(tree, name)) for name in names],
-            names,
-        ),
+        cls, flat, made, serialized_type_name=serialized_type_name, flatten_with_keys_fn=parted
     )
 
 
 def _node(
-    cls: type, flatten_fn: Flatten, unflatten_fn: Unflatten, keys: Callable[[Any], list[KeyEntry]]
+    cls: Any, flatten_fn: Flatten, unflatten_fn: Unflatten, keys: Callable[[Any], list[KeyEntry]]
 ) -> None:
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, keys)
-
-
-def _places(tree: Any) -> list[KeyEntry]:
-    return [SequenceKey(index) for index in range(len(tree))]
-
-
-def _keys(tree: Any) -> list[KeyEntry]:
-    return [MappingKey(key) for key in tree]
 
 
 def _filled(values: Iterable[object], context: Context) -> object:
     factory, keys = context
     return defaultdict(factory, zip(keys, values, strict=True))
-
-
-def _list_flatten(d: Sequence[object]) -> tuple[list[object], Context]:
-    """The elements of a list, for classes of lists of others."""
-    return list(d), None
-
-
-def _list_unflatten(values: Iterable[object], context: Context) -> list[object]:
-    """A list of its elements."""
-    del context
-    return list(values)
-
-
-def _list_flatten_with_keys(d: Sequence[object]) -> tuple[list[tuple[KeyEntry, object]], Context]:
-    """The elements of a list with their places."""
-    return list(zip(_places(d), d, strict=True)), None
-
-
-def _dict_flatten(d: Mapping[object, object]) -> tuple[list[object], Context]:
-    """The values of a dict, and its keys."""
-    return list(d.values()), list(d)
-
-
-def _dict_unflatten(values: Iterable[object], context: Context) -> dict[object, object]:
-    """A dict of its values and keys."""
-    return dict(zip(context, values, strict=True))
-
-
-def _dict_flatten_with_keys(
-    d: Mapping[object, object],
-) -> tuple[list[tuple[KeyEntry, object]], Context]:
-    """The values of a dict with their keys."""
-    return list(zip(_keys(d), d.values(), strict=True)), list(d)
 
 
 _node(list, _list_flatten, _list_unflatten, _places)
@@ -335,7 +306,7 @@ _node(
 )
 _node(
     defaultdict,
-    lambda tree: (list(tree.values()), (tree.default_factory, list(tree))),
+    lambda tree: (list(tree.values()), [tree.default_factory, list(tree)]),
     _filled,
     _keys,
 )
@@ -347,17 +318,12 @@ _node(
 )
 
 
-class _NamedTuples(tuple[Any, ...]):
-    """Stands for all named tuples, whose context is their class."""
-
-
 _node(
-    _NamedTuples,
+    namedtuple,  # stands for the classes that it makes
     lambda tree: (list(tree), type(tree)),
     lambda values, cls: cls(*values),
     lambda tree: [GetAttrKey(name) for name in tree._fields],
 )
-namedtuple = _NamedTuples
 
 
 def _is_namedtuple_instance(tree: object) -> bool:
@@ -374,13 +340,13 @@ def is_structseq_instance(obj: object) -> bool:
     )
 
 
-def _kind(tree: object) -> type:
+def _kind(tree: object) -> Any:
     cls = type(tree)
     if cls in SUPPORTED_NODES:
         return cls
     if issubclass(cls, NamedResults):  # classes that are made when operators first give them
         _node(cls, _list_flatten, lambda values, _: cls(values), _places)
-    return _NamedTuples if _is_namedtuple_instance(tree) else cls
+    return namedtuple if _is_namedtuple_instance(tree) else cls
 
 
 def _get_node_type(tree: object) -> object:
@@ -586,13 +552,31 @@ def tree_map_with_path(
     return spec.unflatten(map(func, paths, leaves, *others))
 
 
-def keystr(kp: KeyPath) -> str:
-    """A way as text: `['a'][0].weight`."""
-    return "".join(map(str, kp))
+# ---------------------------------------------------------------------------------------- text
 
 
-def key_get(obj: object, kp: KeyPath) -> Any:
-    """What a way leads to."""
-    for key in kp:
-        obj = key.get(obj)
-    return obj
+def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
+    """A structure as JSON.
+
+    Raises:
+        TypeError: it is none, or JSON cannot hold what belongs to a node.
+        ValueError: there is no such protocol.
+        NotImplementedError: a class in it has no name.
+    """
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(
+            "Expected `treespec` to be an instance of PyTreeSpec but got item of type "
+            f"{type(treespec)}."
+        )
+    return dumped(treespec, protocol)
+
+
+def treespec_loads(serialized: str) -> TreeSpec:
+    """The structure that JSON describes.
+
+    Raises:
+        ValueError: it is of another protocol.
+        NotImplementedError: no class has a name that stands in it.
+    """
+    leaf: TreeSpec = LeafSpec()
+    return loaded(serialized, TreeSpec, leaf)

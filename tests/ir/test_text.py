@@ -266,3 +266,11 @@ def test_generators_are_read_back() -> None:
 def test_generators_that_cannot_be(settings: str, words: str) -> None:
     with pytest.raises(GraphSyntaxError, match=words):
         parse_ir(_GENERATOR.format(settings))
+
+
+def test_types_are_attributes_and_sizes_have_symbols() -> None:
+    text = """graph(%a : Float(SS(-2), 3, SS(-3))):
+  %1 : Tensor = prim::profile[profiled_type=Float(2, requires_grad=0)](%a)
+  return (%1)
+"""
+    assert print_graph(parse_ir(text)) == text.replace("SS(-2)", "*").replace("SS(-3)", "*")

@@ -62,6 +62,15 @@ def test_an_operator_is_defined_called_and_taken_away(mine: Library) -> None:
     Library("mine", "DEF")._destroy()  # the name is free again
 
 
+def test_an_operator_of_users_is_one_object_in_python(mine: Library) -> None:
+    mine.define("one(Tensor x) -> Tensor")
+    packet = getattr(torch.ops, mine.ns).one
+    assert packet is getattr(torch.ops, mine.ns).one
+    assert packet.default is packet.default
+    mine.define("one.more(Tensor x, int y) -> Tensor")
+    assert getattr(torch.ops, mine.ns).one.overloads() == ["default", "more"]
+
+
 def test_what_libraries_refuse(mine: Library) -> None:
     mine.define("f(Tensor x) -> Tensor")
     for refused, words in (

@@ -28,6 +28,7 @@ from rushlight.fx.passes.infra.pass_manager import (
 )
 from rushlight.fx.passes.param_fetch import extract_attrs_for_lowering
 from rushlight.fx.passes.shape_prop import ShapeProp
+from rushlight.fx.passes.utils.matcher_utils import SubgraphMatcher
 from rushlight.nn import functional
 
 
@@ -259,3 +260,20 @@ def test_functions_of_one_name_stay_apart() -> None:
 )
 def test_long_arguments_are_cut(arg: Any, most: int, text: str) -> None:
     assert fx.node._format_arg(arg, most) == text
+
+
+def test_places_with_something_between_their_nodes_are_no_match() -> None:
+    def pattern(a: Any, b: Any) -> Any:
+        first = a.relu()
+        return first, first * b
+
+    def between(x: Any) -> Any:
+        first = x.relu()
+        return first * first.sigmoid()
+
+    def beside(x: Any) -> Any:
+        first = x.relu()
+        return first.sigmoid(), first * x
+
+    matcher = SubgraphMatcher(fx.symbolic_trace(pattern).graph)
+    assert [len(matcher.match(fx.symbolic_trace(f).graph)) for f in (between, beside)] == [0, 1]

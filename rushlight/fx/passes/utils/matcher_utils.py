@@ -189,7 +189,7 @@ class SubgraphMatcher:
         for node in (*self.pattern_returning_nodes, *self.pattern_placeholder_nodes):
             if node not in match.nodes_map and node.users:
                 return False
-        if not self._is_contained(match.nodes_map):
+        if not self._is_contained(match.nodes_map) or _is_around(match.nodes_map):
             return False
         known = match.nodes_map
         inputs, outputs = self.pattern_placeholder_nodes, self.pattern_returning_nodes
@@ -197,6 +197,25 @@ class SubgraphMatcher:
         match.returning_nodes = [known[node] for node in outputs if node in known]
         match.name_node_map = {node.name: value for node, value in known.items()}
         return True
+
+
+def _is_around(nodes_map: Mapping[Node, object]) -> bool:
+    """Whether something outside comes between nodes of a match, so that these cannot be one."""
+    inside = {
+        gn
+        for pn, gn in nodes_map.items()
+        if pn.op not in ("placeholder", "output") and isinstance(gn, Node)
+    }
+    behind = [user for gn in inside for user in gn.users if user not in inside]
+    seen = set(behind)
+    while behind:
+        for user in behind.pop().users:
+            if user in inside:
+                return True
+            if user not in seen:
+                seen.add(user)
+                behind.append(user)
+    return False
 
 
 def _apart(matches: list[InternalMatch]) -> list[InternalMatch]:
