@@ -221,7 +221,7 @@ class _Text:
             if inner is None and name.isidentifier():
                 self._bare.append(name)
             kind = f"(kind := type({name})) is not Tensor and kind is not Parameter"
-            wants = f"{name}._requires_grad is not False"
+            wants = f"{name}._requires_grad"
             if inner is None:
                 self._tests.append(f"({kind})")
                 self._wanted.append(wants)
@@ -248,7 +248,7 @@ class _Text:
         each = f"(kind := type(each)) is not Tensor and kind is not Parameter for each in {every}"
         of_strings = f" or not {{*map(type, {name})}} <= STRINGS" if kind == "dict" else ""
         self._tests.append(f"(type({name}) is not {kind}{of_strings} or any([{each}]))")
-        self._wanted.append(f"any([each._requires_grad is not False for each in {every}])")
+        self._wanted.append(f"any([each._requires_grad for each in {every}])")
         return written
 
     def _parts(self, name: str, types: Sequence[Type]) -> str | None:
@@ -300,7 +300,7 @@ class _Text:
             " if isinstance(made, ndarray):",
             *(f"  if made is {each}._array: return {each}" for each in [*self._bare, *slots]),
             "  handle = new(Tensor)",
-            "  handle._array = made",
+            "  handle._array, handle._requires_grad, handle._view_of = made, False, None",
             "  return handle",
             *([] if self.space["recognize"] is None else [f" made = recognize(made, {known})"]),
             " return give_back(made)",
@@ -318,7 +318,7 @@ class _Text:
                     return False
                 if isinstance(value, Tensor):
                     self._watched.append(f"t{number}")
-                    wants = f" or t{number}._requires_grad is not False"
+                    wants = f" or t{number}._requires_grad"
                 else:
                     wants = ""
                     if any(value is each for each in holders):

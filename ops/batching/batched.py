@@ -48,6 +48,7 @@ class Batched(Tensor):
         """What stands for the slices of a tensor."""
         made = object.__new__(cls)
         made._value, made._level = value, level
+        made._requires_grad, made._view_of = False, None
         return made
 
     @property

@@ -14,8 +14,9 @@ from ..memory.versions import written
 from ..table.grad_mode import is_recording
 from ..table.out_forms import outs_in
 from ..table.table import Operator
+from ..tensors.differentiable import AMONG_UNKNOWN
 from ..tensors.tape_port import tape
-from ..tensors.tensor import Tensor
+from ..tensors.tensor import Tensor, view_of
 from ..tensors.tracing import ACTIVE, current_tracer, with_plain_numbers
 
 __all__ = [
@@ -28,7 +29,6 @@ __all__ = [
     "views_of",
 ]
 
-_new: Final = object.__new__
 _ndarray: Final = np.ndarray
 
 
@@ -102,9 +102,9 @@ def note_view(wrapped: object, handles: Sequence[object]) -> None:
         return
     for view in wrapped if isinstance(wrapped, tuple) else (wrapped,):
         if isinstance(view, Tensor) and view is not base:
-            view._view_of = base
-            if base._requires_grad:
-                view._seen_unwatched()
+            view._seen_as(base)
+            if type(wrapped) is tuple:
+                view._view_among = AMONG_UNKNOWN
 
 
 def views_of(base: Tensor, arrays: list[Array]) -> tuple[Tensor, ...]:
@@ -114,10 +114,8 @@ def views_of(base: Tensor, arrays: list[Array]) -> tuple[Tensor, ...]:
         if array is base._array:
             made.append(base)
             continue
-        view = _new(Tensor)
-        view._array, view._view_of = array, base
-        if base._requires_grad:
-            view._seen_unwatched()
+        view = view_of(base, array)
+        view._view_among = AMONG_UNKNOWN
         made.append(view)
     return tuple(made)
 
@@ -126,9 +124,7 @@ def _handle_of(array: Array, handles: Sequence[object]) -> Tensor:
     for handle in handles:
         if isinstance(handle, Tensor) and handle._array is array:
             return handle
-    made = _new(Tensor)
-    made._array = array
-    return made
+    return Tensor._of(array)
 
 
 def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> object:

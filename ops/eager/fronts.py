@@ -18,12 +18,14 @@ import numpy as np
 
 from ..kernels import family
 from ..memory.dtype import Device, DType, Layout, MemoryFormat
+from ..memory.inference import ON
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import address
 from ..memory.versions import written
 from ..table.direct import direct_form_around, has_direct_form, knows_calls
 from ..table.grad_mode import GRAD_MODE
 from ..table.table import Operator
+from ..tensors.differentiable import AMONG_UNKNOWN, INFERENCE, NO_GRAD
 from ..tensors.tape_port import MISSED
 from ..tensors.tensor import Parameter, Tensor
 from ..tensors.tracing import ACTIVE
@@ -39,8 +41,8 @@ _TENSOR_TYPES: Final = (Tensor, Parameter)
 _CONSTANT: Final = frozenset({bool, type(None), str, DType, Device, Layout, MemoryFormat})
 """Types of what is known by being the very object."""
 
-_WANTS: Final = sys.intern("_requires_grad")
-_VIEW_OF: Final = sys.intern("_view_of")
+_UNWATCHED: Final = sys.intern("_unwatched")
+_AMONG: Final = sys.intern("_view_among")
 
 
 class Given(NamedTuple):
@@ -74,13 +76,14 @@ class Front:
         self._held.append(slowly)
         words: dict[str, object] = {
             **{"slowly": slowly, "active": ACTIVE, "tensor_type": Tensor, "never": False},
-            **{"parameter_type": Parameter, "wants": _WANTS, "written": written},
-            **{"grad_mode": GRAD_MODE, "view_of_name": _VIEW_OF, "missed": MISSED},
-            "always": True,
+            **{"parameter_type": Parameter, "written": written, "grad_mode": GRAD_MODE},
+            **{"missed": MISSED, "always": True},
+            **{"inference_mode": ON, "unwatched_name": _UNWATCHED, "among_name": _AMONG},
+            **{"no_grad_word": NO_GRAD, "inference_word": INFERENCE, "no_word": AMONG_UNKNOWN},
         }
         places = {name: id(each) for name, each in words.items()}
         made: Callable[..., Any] = self._crew.front(
-            places | {"ways": address(self._ways), "slot": _slot()}
+            places | {"ways": address(self._ways), **_slots()}
         )
         return made
 
@@ -236,16 +239,22 @@ def _finisher(entry: Operator) -> Callable[..., Any]:
 
 
 @cache
-def _slot() -> int:
-    """How far behind the beginning of a tensor its array lies; 0 where that is not found."""
-    array = np.zeros(1)
+def _slots() -> dict[str, int]:
+    """How far behind the beginning of a tensor its array lies, what says whether it wants
+    gradients, and what it is a view of; none where one is not found."""
+    array, marks = np.zeros(1), list[int]()
     tensor = Tensor._of(array)
-    for place in range(object.__basicsize__, Tensor.__basicsize__, 8):
-        if ctypes.c_void_p.from_address(id(tensor) + place).value == id(array):
-            return place
-    return 0
+    tensor._requires_grad = marks
+    tensor._view_of = tensor
+    places = range(object.__basicsize__, Tensor.__basicsize__, 8)
+    words = {ctypes.c_void_p.from_address(id(tensor) + place).value: place for place in places}
+    if not words.keys() >= {id(array), id(marks), id(tensor)}:
+        return {}
+    of_view = words[id(tensor)]
+    tensor._view_of = None
+    return {"slot": words[id(array)], "wants_slot": words[id(marks)], "base_slot": of_view}
 
 
 def front_of(slowly: Callable[..., Any]) -> Front | None:
     """A front without ways; None where there is no native code for it."""
-    return Front(slowly) if knows_calls() and _slot() else None
+    return Front(slowly) if knows_calls() and _slots() else None

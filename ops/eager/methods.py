@@ -368,7 +368,8 @@ def as_subclass(self: Tensor, cls: type[Tensor]) -> object:
     with DisableTorchFunctionSubclass():
         alias = eager_function("aten::alias")(self)
     made = object.__new__(cls)
-    made._array = alias._array
+    made._array, made._view_of = alias._array, alias._view_of
+    made._requires_grad = alias._requires_grad
     vars(made).update(vars(alias))
     return made
 

@@ -87,7 +87,7 @@ _VIEWS: Final = "  if _type(_result) is _list and not _ACTIVE:\n   return _views
 _TENSOR: Final = """  if _type(_result) is _ndarray and not _ACTIVE:
    if {is_new}:
     _made = _new(_Tensor)
-    _made._array = _result
+    _made._array, _made._requires_grad, _made._view_of = _result, False, None
 {note}    return _made
 {same}"""
 
@@ -106,7 +106,7 @@ _IS_NEW: Final = {
     "tensor": "_result is not _v{0}",
     "tensors": "_all([_result is not each for each in _v{0}])",
 }
-_NOTE: Final = "    _made._view_of = {0}\n    if {0}._requires_grad: _made._seen_unwatched()\n"
+_NOTE: Final = "    if _result.base is not None: _made._seen_as({0})\n"
 _SAME: Final = "   if _result is _v0:\n{1}    return {0}\n"
 _WRITTEN: Final = "    _written(_v0)\n"
 

@@ -372,7 +372,7 @@ def edge_of(tensor: Tensor) -> Edge | None:
     turn = TURN[0]
     found: Edge | None = None
     wanted = tensor._requires_grad
-    if tensor._view_of is not None or (wanted is not True and wanted):
+    if wanted and (wanted is not True or tensor._view_of is not None):
         found = edge_within(tensor)
     elif wanted:
         node = tensor._grad_node
@@ -387,9 +387,11 @@ def is_wanted(tensor: Tensor) -> bool:
     """Whether a tensor needs a gradient, without the node that `edge_of` would make of a leaf."""
     turn = TURN[0]
     wanted = tensor._requires_grad
-    if tensor._view_of is not None or not (wanted is True or wanted is False):
+    if wanted and (wanted is not True or tensor._view_of is not None):
+        if type(wanted) is list:
+            return _is_wanted_of_base(tensor)
         return bool(tensor._unwatched) or edge_of(tensor) is not None or _is_wanted_of_base(tensor)
-    return wanted if not turn & 1 and TURN[0] == turn else edge_of(tensor) is not None
+    return bool(wanted) if not turn & 1 and TURN[0] == turn else edge_of(tensor) is not None
 
 
 def _is_wanted_of_base(view: Tensor) -> bool:
@@ -407,8 +409,8 @@ def edge_within(tensor: Tensor) -> Edge | None:
         tensor._refresh()
     wanted = tensor._requires_grad
     if wanted is not True:
-        if not wanted:
-            return None
+        if not wanted or type(wanted) is list:
+            return None  # a view of what became a leaf later is none itself
         wanted.resolve()
         # still the same while that record is being resolved in this very thread: no history yet
         return None if tensor._requires_grad is wanted else edge_within(tensor)

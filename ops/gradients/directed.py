@@ -125,7 +125,7 @@ def is_directed(values: Iterable[object], *, alone: bool = False) -> bool:
     asked for, to no leaf of the user's."""
     for value in values:
         if isinstance(value, Tensor):
-            found = _leads(value) if value._requires_grad or value._view_of is not None else _NONE
+            found = _leads(value) if value._requires_grad else _NONE
             if found.to_direction and not (alone and found.to_leaf):
                 return True
         elif isinstance(value, (list, tuple)) and is_directed(value, alone=alone):

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..memory.versions import owner_of
+from ..tensors.differentiable import AMONG_UNKNOWN
 from ..tensors.tensor import Tensor
 from . import autograd
-from .autograd import is_wanted
 from .bound import Bound
 from .recording import MISSED, replayer_for
 from .tape import attach, is_active
@@ -60,9 +60,9 @@ class Noted:
             if bound.is_view:
                 for view in wrapped if isinstance(wrapped, list) else (wrapped,):
                     if view is not handles[0]:
-                        view._seen_as(handles[0])
-                        if is_wanted(handles[0]):
-                            view._seen_unwatched()
+                        view._seen_as(handles[0], bound.watched)
+                        if bound.is_multiple_view:
+                            view._view_among = AMONG_UNKNOWN
             return
         before = None
         if old is not None:

@@ -96,7 +96,7 @@ class Record(Noted):
             target: Tensor | None = self.handle_of(array)
         else:
             target = self.known.get(id(array))
-        if target is not None and target._requires_grad is not False:
+        if target is not None and target._requires_grad:
             check_in_place(target, True)
 
     def _is_of_leaf(self, array: Array) -> bool:
@@ -202,8 +202,7 @@ class Record(Noted):
             finally:
                 RUNNING.version_of, RUNNING.bounds = before, bounds
                 for handle in pending:  # until now they tell other threads to wait
-                    if handle._requires_grad is self:
-                        handle._requires_grad = False
+                    handle._notes_are_done(self)
                 autograd.TURN[0] = turn + 2
 
 

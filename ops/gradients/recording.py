@@ -40,14 +40,16 @@ _UNREAD: Final = Meta(np.empty(0))
 _LISTS: Final = (list, tuple)
 
 _EDGE: Final = """
- if a{d}._view_of is not None and is_behind(a{d}, values[{d}]):
-  e{d} = edge_of(a{d})
- elif (wanted := a{d}._requires_grad) is False:
+ if not (wanted := a{d}._requires_grad):
   e{d} = None
- elif wanted is True and (node := a{d}._grad_node) is not None:
-  e{d} = node, a{d}._output_number
+ elif (
+  wanted is not True
+  or (a{d}._view_of is not None and is_behind(a{d}, values[{d}]))
+  or (node := a{d}._grad_node) is None
+ ):
+  e{d} = edge_of(a{d})
  else:
-  e{d} = edge_of(a{d})"""
+  e{d} = node, a{d}._output_number"""
 
 _OTHERS: Final = """
  if {strange}:
@@ -106,7 +108,7 @@ _MADE: Final = """
  if type(result) is not ndarray or result.dtype.kind in "biu"{same}:
   return finished(args, values, result)
  made = new(Tensor)
- made._array = result{node}
+ made._array, made._view_of = result, None{node}
  return made"""
 
 _SEVERAL: Final = """
@@ -184,14 +186,16 @@ def edges_of(given: Sequence[Any], arrays: Sequence[Any]) -> list[Edge | None] |
     for each, array in zip(given, arrays, strict=True):
         if type(each) not in PLAIN_TENSORS or array.dtype.kind in "biu":
             return None
-        if each._view_of is not None and is_behind(each, array):
-            edges.append(edge_of(each))
-        elif (wanted := each._requires_grad) is False:
+        if not (wanted := each._requires_grad):
             edges.append(None)
-        elif wanted is True and (node := each._grad_node) is not None:
-            edges.append((node, each._output_number))
-        else:
+        elif (
+            wanted is not True
+            or (each._view_of is not None and is_behind(each, array))
+            or (node := each._grad_node) is None
+        ):
             edges.append(edge_of(each))
+        else:
+            edges.append((node, each._output_number))
     return edges
 
 
@@ -249,7 +253,7 @@ def give_node(node: RowNode, results: Sequence[Tensor], base: Tensor) -> None:
 
 def idle_view(base: Tensor, view: Tensor) -> object:
     """Tell a view that needs no node what it is of; MISSED where more is to be asked."""
-    return MISSED if base._view_of is not None else view._seen_as(base)
+    return MISSED if base._view_of is not None else view._seen_as(base, True)
 
 
 def kept(value: Saved | Meta, node: RowNode) -> Tensor | None:

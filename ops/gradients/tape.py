@@ -18,6 +18,7 @@ from ..memory.warned import warn_caller_once
 from ..table.grad_mode import GRAD_MODE, RUNNING, enable_grad, grad_mode_set
 from ..table.out_forms import no_gradients
 from ..table.table import TABLE, Operator
+from ..tensors.differentiable import AMONG_UNKNOWN, BEHIND
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE, paused
 from .autograd import (
@@ -340,10 +341,13 @@ def rebase(target: Tensor, node: Node, own: int | None) -> None:
     written = (target,) if root is None else (root, target)
     kept = [(each, each._grad_node, each._output_number) for each in written if each._retains_grad]
     if root is None:
+        target._mark(BEHIND)
         target._requires_grad = True
         target._grad_node, target._output_number = node, 0
     else:
         copy = CopySlices(root, target, node, own)
+        for each in written:
+            each._mark(BEHIND)
         root._requires_grad = True
         root._grad_node, root._output_number = copy, 0
         target._view_version = -1
@@ -363,15 +367,19 @@ def refresh(view: Tensor) -> None:
     """Bring the history of a view up to date after its memory was written through others."""
     if MADE[0] and is_for_inference(view._array):
         return  # which nobody counts the writes of
+    marks = view._requires_grad
+    if not marks:
+        return
     version = RUNNING.version_of(view._array)
-    if version == view._view_version or view._array.dtype.kind in "biu":
+    known = marks[0] if type(marks) is list else view._view_version
+    if version == known or view._array.dtype.kind in "biu":
         return
     root = _root(view)
     if root is None or not root._requires_grad:
         return
     if root._requires_grad is not True and edge_of(root) is None:
         return
-    if view._unwatched or view._view_of_function:
+    if view._unwatched or view._view_of_function or view._view_among == AMONG_UNKNOWN:
         refuse_changed(view)
     view._view_version = version
     edge = edge_of(root)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ..memory.errors import OperatorError
+from ..memory.inference import MADE, is_for_inference
+from ..tensors.differentiable import AMONG_UNKNOWN, NO_GRAD
 from ..tensors.tensor import Tensor
 from .autograd import edge_of, is_wanted, single
 
@@ -42,8 +44,12 @@ def refuse_changed(view: Tensor) -> None:
 
 def _refuse(view: Tensor, what: str) -> None:
     inside = view._unwatched
+    if view._view_among == AMONG_UNKNOWN:
+        inside = inside or NO_GRAD
     if not (inside or view._view_among is not None):
         return
+    if MADE[0] and is_for_inference(view._array):
+        return  # which cannot be written at all where this is asked
     if inside:
         now = "in normal mode" if inside == "inference" else "with grad mode enabled"
         origin = f"A view was created in {inside} mode and {what} {now}."

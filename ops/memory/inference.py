@@ -19,7 +19,7 @@ import numpy as np
 from ...frontend.port import Port
 from .dtype import Array
 
-__all__ = ["MADE", "enter", "handler", "is_for_inference", "is_on", "leave"]
+__all__ = ["MADE", "ON", "enter", "handler", "is_for_inference", "is_on", "leave"]
 
 NAME: Final = "rushlight, inference"
 """The name of handlers in the mode."""
@@ -34,12 +34,13 @@ None if this thread's is not."""
 _name_of: Any = import_module("numpy._core.multiarray").get_handler_name
 
 
-_ON: Final = ContextVar("inference_mode", default=False)
+ON: Final = ContextVar("inference_mode", default=False)
+"""Whether this is in the mode, for native code; others ask `is_on`."""
 
 
 def is_on() -> bool:
     """Whether this is in the mode."""
-    return _ON.get()
+    return ON.get()
 
 
 def is_for_inference(array: Array) -> bool:
@@ -56,18 +57,18 @@ def is_for_inference(array: Array) -> bool:
 
 def enter(wanted: bool) -> tuple[bool, object]:
     """Have memory made in the mode, or outside of it; what is given back goes to `leave`."""
-    was_on = _ON.get()
+    was_on = ON.get()
     if wanted == was_on or sys.implementation.name != "cpython":
-        _ON.set(wanted)
+        ON.set(wanted)
         return was_on, None
     MADE[0] = True
     set_handler = _handlers()[0]
     before, after = handler(was_on), handler(wanted)
     try:
-        _ON.set(wanted)
+        ON.set(wanted)
         return was_on, set_handler(after)
     except BaseException:  # an interrupt: what is not entered is never left
-        _ON.set(was_on)
+        ON.set(was_on)
         set_handler(before)
         raise
 
@@ -83,7 +84,7 @@ def handler(mode: bool) -> object:
 def leave(before: tuple[bool, object]) -> None:
     """Have memory made as before."""
     was_on, made_by = before
-    _ON.set(was_on)
+    ON.set(was_on)
     if made_by is not None:
         _handlers()[0](made_by)
 

@@ -235,6 +235,7 @@ def of_parts(parts: Sequence[Any], dtype: Any = None) -> Any:
     if any(type(part) is NestedTensor for part in parts):
         raise NotImplementedError("the parts of a nested tensor are plain tensors")
     made = object.__new__(NestedTensor)
+    made._requires_grad, made._view_of = False, None
     known = dtype or (parts[0].dtype if parts else get_default_dtype())
     made.__dict__.update(parts=tuple(parts), dtype=known)
     return made

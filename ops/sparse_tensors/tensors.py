@@ -348,6 +348,7 @@ def is_sparse(value: object) -> bool:
 def of_parts(parts: Parts, parameter: bool = False) -> Tensor:
     """The sparse tensor of these places and values; marked if it is a parameter."""
     made: Any = object.__new__(SparseTensor)
+    made._requires_grad, made._view_of = False, None
     made.__dict__["parts"] = parts
     if parameter:
         made._is_param = True

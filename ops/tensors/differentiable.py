@@ -8,12 +8,14 @@ from ..memory.dtype import Array
 from ..memory.inference import is_for_inference, is_on
 from ..memory.versions import owner_of, version_of
 from ..memory.warned import warn_caller
-from ..table.grad_mode import BEGINNINGS, RUNNING
+from ..table.grad_mode import BEGINNINGS, GRAD_MODE, RUNNING
 from ..table.table import TABLE
-from .tape_port import tape
+from .tape_port import DIRECTION_OF, tape
 from .tracing import current_tracer
 
-__all__ = ["Differentiable", "check_gradient"]
+__all__ = [
+    *("AMONG_UNKNOWN", "BEHIND", "INFERENCE", "NO_GRAD", "Differentiable", "check_gradient"),
+]
 
 _NOT_LEAF: Final = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
@@ -22,6 +24,14 @@ _NOT_LEAF: Final = (
     "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
     "github.com/pytorch/pytorch/pull/30531 for more information."
 )
+
+NO_GRAD: Final = "no_grad"
+INFERENCE: Final = "inference"
+AMONG_UNKNOWN: Final = ""
+"""What made one of several views of a tensor that required no gradients."""
+
+BEHIND: Final = -1
+"""A version that memory never has: all that was made before is out of date."""
 
 
 class Differentiable:
@@ -32,15 +42,15 @@ class Differentiable:
 
     if TYPE_CHECKING:
         _array: Array
+        _requires_grad: Any
+        _view_of: Any
         dtype: Any
         shape: Any
         __dict__: dict[str, Any]
 
-    _requires_grad: Any = False
     _gradient: Differentiable | None = None
     _grad_node: Any = None
     _output_number = 0
-    _view_of: Differentiable | None = None
     _view_version = 0
     _view_among: str | None = None
     """What made this view, if that makes several, or is a function of a user's."""
@@ -55,10 +65,9 @@ class Differentiable:
     @property
     def requires_grad(self) -> bool:
         """Whether gradients of this tensor are wanted."""
-        if self._view_of is not None or self._requires_grad not in (True, False):
+        wanted = bool(self._requires_grad)
+        if wanted and (self._view_of is not None or self._requires_grad is not True):
             wanted = tape().is_wanted(self)
-        else:
-            wanted = bool(self._requires_grad)
         return wanted and not (BEGINNINGS and tape().is_directed([self], alone=True))
 
     @requires_grad.setter
@@ -90,10 +99,25 @@ class Differentiable:
                 "allowed."
             )
         if self.is_leaf:
-            self._requires_grad = bool(requires_grad)
+            self._be_leaf(bool(requires_grad))
         elif requires_grad and BEGINNINGS and not self.requires_grad:
             tape().require(self)
         return self
+
+    def _history(self) -> list[str]:
+        """What is told of the tensor's gradients where it is printed."""
+        try:
+            node = self.grad_fn
+        except RuntimeError:  # a view made without gradients whose memory was written since
+            return ["grad_fn=<Invalid>"]
+        told = []
+        if self.requires_grad:
+            named = f"grad_fn=<{type(node).__name__}>"
+            told.append("requires_grad=True" if node is None else named)
+        if DIRECTION_OF.installed is not None:
+            direction = DIRECTION_OF.installed(self)
+            told += [] if direction is None else [f"tangent={direction}"]
+        return told
 
     @property
     def grad(self) -> Differentiable | None:
@@ -118,9 +142,7 @@ class Differentiable:
     @property
     def grad_fn(self) -> Any:
         """The node of the operator that made this tensor; None for leaves."""
-        if self._requires_grad is False and self._view_of is None:
-            return None
-        return tape().grad_fn(self)
+        return tape().grad_fn(self) if self._requires_grad else None
 
     @property
     def _cdata(self) -> int:
@@ -154,13 +176,73 @@ class Differentiable:
             found, base = base, base._view_of
         return found
 
+    def _seen_as(self, base: Differentiable, recorded: bool | None = None) -> Self:
+        """This tensor, known to be a view of another one, which has no history to follow.
+
+        `recorded` says whether gradients were `recorded` when it was made, if that was not now.
+        """
+        self._view_of = base
+        wanted = base._requires_grad
+        if wanted and recorded is None and wanted is not True:
+            wanted = tape().is_wanted(base)
+        if wanted is True:
+            self._seen_unwatched()
+        else:
+            self._requires_grad = base._marks()
+            if not recorded and (recorded is False or GRAD_MODE.get() is False):
+                self._note_mode()
+        return self
+
+    def _marks(self) -> list[int]:
+        """What views share with this tensor, which requires no gradients, to hear of it when it
+        does: a list that holds nothing until then; something while a script's notes are gone
+        through, so that other threads wait for what comes of them."""
+        marks = self._requires_grad
+        if type(marks) is not list:
+            marks = self._requires_grad = [BEHIND] if marks else []
+        return marks
+
+    def _note_mode(self) -> None:
+        """Have a view know in which mode it was made that records nothing."""
+        self._unwatched = INFERENCE if is_on() else NO_GRAD
+
+    def _notes_are_done(self, record: object) -> None:
+        """Require no gradients if a script's notes, which are nodes now, gave this no history."""
+        if self._requires_grad is record:
+            self._requires_grad = False
+        elif type(self._requires_grad) is list:
+            root = self if self._base is None else self._base
+            if root._requires_grad is not True:
+                self._requires_grad.clear()
+
+    def _mark(self, version: int) -> None:
+        """Tell the views that were made when this tensor required no gradients that it does, since
+        its memory had a version."""
+        if type(self._requires_grad) is list:
+            self._requires_grad[:] = [version]
+
+    def _be_leaf(self, wanted: bool) -> None:
+        """Require gradients, or none."""
+        if not wanted:
+            if type(self._requires_grad) is not list:
+                base = self._view_of
+                is_free = base is None or base._requires_grad is True
+                self._requires_grad = False if is_free else base._marks()
+            return
+        if self._view_of is None:
+            self._mark(RUNNING.version_of(self._array))
+        else:  # a leaf over part of another's memory, until that is written
+            self._unwatched, self._view_version = "", RUNNING.version_of(self._array)
+        self._requires_grad = True
+
     def _seen_unwatched(self) -> None:
         """This is a view, made without gradients, of a tensor that requires them."""
-        if is_on() and is_for_inference(self._array):
+        is_inside = is_on()
+        if is_inside and is_for_inference(self._array):
             return  # gradients can never be wanted of it
         if self._array.dtype.kind not in "biu" and self._base is not None:
             self._requires_grad = True
-            self._unwatched = "inference" if is_on() else "no_grad"
+            self._unwatched = INFERENCE if is_inside else NO_GRAD
             self._view_version = RUNNING.version_of(self._array)
 
     def _is_view(self) -> bool:

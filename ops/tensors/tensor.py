@@ -33,7 +33,7 @@ from ..memory.warned import warn_of_number
 from ..shapes.nested import NestedArray
 from ..shapes.query import length
 from ..shapes.shape import matrix_t, numpy_t
-from ..table.grad_mode import is_recording
+from ..table.grad_mode import GRAD_MODE, is_recording
 from . import overriding
 from .differentiable import Differentiable
 from .display import format_array
@@ -44,7 +44,7 @@ from .members import NO_GRADIENTS, NOT_COPIED, Members, attributes_of
 from .overriding import PLAIN, asks
 from .python_data import array_of_arguments, on_cpu_alone, spelled_type
 from .sizes import Size, made_of
-from .tape_port import DIRECTION_OF, tape
+from .tape_port import tape
 from .tracing import (
     ACTIVE,
     asked_by_operators,
@@ -55,9 +55,12 @@ from .tracing import (
 )
 from .untyped_storage import Storage
 
-__all__ = ["PLAIN_TENSORS", "Parameter", "Tensor", "all_members"]
+__all__ = ["PLAIN_TENSORS", "Parameter", "Tensor", "all_members", "view_of"]
 
 Shown = TypeVar("Shown", bound="Tensor")
+
+_new: Final = object.__new__
+_grad_mode: Final = GRAD_MODE.get
 
 
 if TYPE_CHECKING:  # a stub, made of the operator table: what `ops/eager/methods.py` puts in later
@@ -72,10 +75,14 @@ class Tensor(_Base):
     `Tensor(2, 3)` is an unfilled tensor of those sizes, `Tensor([1, 2])` a tensor of these numbers.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_array")
+    __slots__ = ("__dict__", "__weakref__", "_array", "_requires_grad", "_view_of")
     __array_priority__ = 1000
 
     _array: Array
+    _requires_grad: Any
+    """Whether gradients are wanted; the record of a script that knows; or, of a tensor without a
+    history that has views or is one, a list that they share, which is empty until it has some."""
+    _view_of: Tensor | None
 
     def __new__(cls, *args: object, **options: Any) -> Self:
         if "device" in options:
@@ -101,8 +108,9 @@ class Tensor(_Base):
     @classmethod
     def _of(cls, array: Array, requires_grad: bool = False) -> Self:
         """A handle to an array, which it shares."""
-        handle = object.__new__(cls)
+        handle = _new(cls)
         handle._array = array
+        handle._requires_grad, handle._view_of = False, None
         if requires_grad:
             Differentiable.requires_grad_(handle, True)
         return handle
@@ -111,7 +119,6 @@ class Tensor(_Base):
         grad: Tensor | None
         _base: Tensor | None
         _gradient: Tensor | None
-        _view_of: Tensor | None
 
     # ------------------------------------------------------------------ what it is
 
@@ -335,10 +342,7 @@ class Tensor(_Base):
             raise TypeError("iteration over a 0-d tensor")
         if ACTIVE:
             decided(self, "rounds")
-        if self._requires_grad or (ACTIVE and current_tracer() is not None):
-            return iter(self.unbind(0))
-        array = self._array
-        return (Tensor._of(array[index, ...]) for index in range(array.shape[0]))
+        return iter(self.unbind(0))
 
     def __contains__(self, element: object) -> bool:
         if not isinstance(element, Tensor | bool | int | float | complex):
@@ -360,21 +364,6 @@ class Tensor(_Base):
         text = format_array(self._array, self._history(), prefix)
         return f"Parameter({text})" if isinstance(self, Parameter) and not plain else text
 
-    def _history(self) -> list[str]:
-        """What is told of the tensor's gradients where it is printed."""
-        try:
-            node = self.grad_fn
-        except RuntimeError:  # a view made without gradients whose memory was written since
-            return ["grad_fn=<Invalid>"]
-        told = []
-        if self.requires_grad:
-            named = f"grad_fn=<{type(node).__name__}>"
-            told.append("requires_grad=True" if node is None else named)
-        if DIRECTION_OF.installed is not None:
-            direction = DIRECTION_OF.installed(self)
-            told += [] if direction is None else [f"tangent={direction}"]
-        return told
-
     def __format__(self, form: str) -> str:
         if type(self) is Tensor and not self._array.ndim:
             return format(item(self._array), form)
@@ -383,16 +372,22 @@ class Tensor(_Base):
     # ------------------------------------------------------------------ parts
 
     def __getitem__(self, key: Any) -> Tensor:
-        if type(key) is int and self._requires_grad is False and not ACTIVE:
-            row = object.__new__(Tensor)
+        wanted = self._requires_grad
+        if not wanted and type(key) is int and not ACTIVE:
+            row = _new(Tensor)
             try:
                 row._array, row._view_of = self._array[key, ...], self
+                if wanted is False:
+                    wanted = self._requires_grad = []
+                row._requires_grad = wanted
+                if not _grad_mode():
+                    row._note_mode()
                 return row
             except IndexError:
                 pass  # which is told below
         if type(key) is list and is_several(key):
             key = tuple(key)
-        if self._requires_grad and type(key) in PLAIN and not ACTIVE and is_recording():
+        if wanted and type(key) in PLAIN and not ACTIVE and is_recording():
             return tape().get_item(self, key)
         if ACTIVE:
             tracer = current_tracer()
@@ -402,14 +397,10 @@ class Tensor(_Base):
             plain = without_tensors(key)
         except AsksError:
             return overriding.ask_operator("__getitem__", self, key)  # type: ignore[no-any-return]
-        if self._requires_grad and is_recording():
+        if wanted and is_recording():
             return tape().get_item(self, key)
-        part = object.__new__(Tensor)
-        part._array = get_item(self._array, plain)
-        part._view_of = self
-        if self._requires_grad:
-            part._seen_unwatched()
-        return part
+        array = get_item(self._array, plain)
+        return Tensor._of(array) if array.base is None else view_of(self, array)
 
     def __setitem__(self, key: object, value: Any) -> None:
         if type(key) is list and is_several(key):
@@ -472,11 +463,6 @@ class Tensor(_Base):
             return tracer.operator("aten::mH", self)
         return self.mT.conj() if is_complex(self._array.dtype) else self.mT
 
-    def _seen_as(self, base: Tensor) -> Self:
-        """This tensor, known to be a view of another one."""
-        self._view_of = base
-        return self
-
     @property
     def H(self) -> Tensor:
         """The conjugate transpose of a matrix."""
@@ -527,12 +513,13 @@ class Tensor(_Base):
     def __copy__(self) -> Self:
         copied = type(self)._of(self._array.view())
         all_members(copied).update(all_members(self))
+        copied._requires_grad, copied._view_of = self._requires_grad, self._view_of
         return copied
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         if not self.is_leaf:
             raise RuntimeError(NOT_COPIED)
-        copied = type(self)._of(copied_with_storage(self._array, memo), self._requires_grad)
+        copied = type(self)._of(copied_with_storage(self._array, memo), self.requires_grad)
         memo[id(self)] = copied
         if not issubclass(type(self), Parameter):
             all_members(copied).update(deepcopy(attributes_of(self), memo))
@@ -586,6 +573,21 @@ def _as_class(result: object, cls: type[Tensor]) -> object:
         parts = (_as_class(each, cls) for each in result)
         return type(result)._make(parts) if hasattr(result, "_make") else type(result)(parts)
     return result
+
+
+def view_of(base: Tensor, array: Array) -> Tensor:
+    """A view of a tensor that has no history to follow."""
+    wanted = base._requires_grad
+    if wanted:
+        return Tensor._of(array)._seen_as(base)
+    made = _new(Tensor)
+    made._array, made._view_of = array, base
+    if wanted is False:
+        wanted = base._requires_grad = []  # no thread comes between this and the line that asked
+    made._requires_grad = wanted
+    if not _grad_mode():
+        made._note_mode()
+    return made
 
 
 PLAIN_TENSORS: Final = frozenset({Tensor, Parameter})

@@ -25,9 +25,10 @@ from ..ops.gradients.fitting import fit
 from ..ops.gradients.saved_tensors import SavedTensor, raw_tensors
 from ..ops.gradients.tape import rebase
 from ..ops.memory.dtype import STRIDED, Array
-from ..ops.memory.versions import written
+from ..ops.memory.versions import version_of, written
 from ..ops.memory.warned import warn_caller
 from ..ops.table.grad_mode import DIRECTIONS, grad_mode_set, is_recording, no_grad
+from ..ops.tensors.differentiable import BEHIND
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE, Tracer, current_tracer
 
@@ -453,6 +454,7 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
         if active and smooth and has_gradient and dirty and output._view_of is not None:
             rebase(output, node, next((i for i, o in enumerate(inputs) if o is output), None))
         elif active and smooth and has_gradient:
+            output._mark(BEHIND if dirty else version_of(output._array))
             output._requires_grad = True
             output._grad_node, output._output_number = node, number
         node._sizes.append(output._array)

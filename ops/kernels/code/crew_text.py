@@ -380,6 +380,7 @@ def crew_text(head: int, bytes_begin: int) -> str:
         "rank_at": head + 8,
         "sizes_at": head + 16,
         "strides_at": head + 24,
+        "owner_at": head + 32,
         "dtype_at": head + 40,
         "flags_at": head + 48,
         "pieces": _PIECES,

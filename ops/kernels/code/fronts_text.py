@@ -31,14 +31,17 @@ MOST_GIVEN: Final = 12
 """Arguments of a call that is taken apart here."""
 
 FRONT_WORDS: Final = (
-    *("ways", "slowly", "active", "tensor_type", "parameter_type", "slot", "wants", "never"),
-    *("grad_mode", "written", "view_of_name", "missed", "always"),
+    *("ways", "slowly", "active", "tensor_type", "parameter_type", "slot", "wants_slot", "never"),
+    *("grad_mode", "written", "base_slot", "missed", "always", "inference_mode"),
+    *("unwatched_name", "no_grad_word", "inference_word", "among_name", "no_word"),
 )
 """What `front` is given behind `TABLE`: where the ways lie; what does other calls; the list of
-tracers; the classes of tensors, where their array lies in them, the name of what says whether they
-want gradients, and the object that says no; the variable that says whether gradients are recorded;
-what counts writes; the name of what a view is of; what is given where a call was not recorded;
-the mode in which all calls are."""
+tracers; the classes of tensors, where in them their array lies, and what says whether they want
+gradients, and the object that says no; the variable that says whether gradients are recorded; what
+counts writes; where in tensors what they are a view of lies; what is given where a call was not
+recorded; the mode in which all calls are; the variable that says whether memory is for inference;
+the name of the mode of a view that was made while nothing was recorded, and both words for it; the
+name of what made one of several views, and the word where that is not known."""
 
 FRONT: Final = (
     WAYS
@@ -66,13 +69,24 @@ kind:
   %is_array = icmp eq ptr %its_kind, %array_type
   br i1 %is_array, label %ask, label %no
 ask:
-  %answer = call ptr %attribute(ptr %object, ptr %wants)
-  %is_failed = icmp eq ptr %answer, null
-  br i1 %is_failed, label %failed, label %heard
-heard:
-  call void %drop(ptr %answer)
+  %wants_bytes = ptrtoint ptr %wants_slot to i64
+  %answer_place = getelementptr i8, ptr %object, i64 %wants_bytes
+  %answer = load ptr, ptr %answer_place
   %is_never = icmp eq ptr %answer, %never
-  br i1 %is_never, label %yes, label %doubt
+  br i1 %is_never, label %yes, label %asked
+asked:
+  %is_unset = icmp eq ptr %answer, null
+  br i1 %is_unset, label %no, label %marked
+marked:
+  %answer_type_place = getelementptr i8, ptr %answer, i64 {type_at}
+  %answer_type = load ptr, ptr %answer_type_place
+  %is_list = icmp eq ptr %answer_type, %list_type
+  br i1 %is_list, label %marks, label %doubt
+marks:
+  %length_place = getelementptr i8, ptr %answer, i64 {head}
+  %length = load i64, ptr %length_place
+  %is_empty = icmp eq i64 %length, 0
+  br i1 %is_empty, label %yes, label %doubt
 doubt:
   %read = call i32 %variable(ptr %grad_mode, ptr null, ptr %mode)
   %is_unread = icmp slt i32 %read, 0
@@ -492,7 +506,7 @@ new_view:
   br i1 %is_plain_view, label %plain_view, label %others
 plain_view:
   %base = load ptr, ptr %given
-  %view = call ptr @view_handle(ptr %table, ptr %result, ptr %base)
+  %view = call ptr @one_view(ptr %table, ptr %result, ptr %base)
   ret ptr %view
 others:
   store ptr %result, ptr %values

@@ -17,22 +17,114 @@ fill:
   %slot_bytes = ptrtoint ptr %slot to i64
   %array_place = getelementptr i8, ptr %made, i64 %slot_bytes
   store ptr %array, ptr %array_place
+  %wants_bytes = ptrtoint ptr %wants_slot to i64
+  %wants_place = getelementptr i8, ptr %made, i64 %wants_bytes
+  call void %hold(ptr %never)
+  store ptr %never, ptr %wants_place
+  %base_bytes = ptrtoint ptr %base_slot to i64
+  %base_place = getelementptr i8, ptr %made, i64 %base_bytes
+  call void %hold(ptr %none)
+  store ptr %none, ptr %base_place
   ret ptr %made
 failed:
   call void %drop(ptr %array)
   ret ptr null
 }
 
-define internal ptr @view_handle(ptr %table, ptr %array, ptr %base) {
+define internal i1 @mode_word(ptr %table, ptr %word) {
+entry:
+  %mode = alloca ptr
+  %memory = alloca ptr
+{front_loads}
+  store ptr null, ptr %word
+  %read = call i32 %variable(ptr %grad_mode, ptr null, ptr %mode)
+  %is_unread = icmp slt i32 %read, 0
+  br i1 %is_unread, label %bad, label %known
+known:
+  %now = load ptr, ptr %mode
+  %is_nothing = icmp eq ptr %now, null
+  br i1 %is_nothing, label %good, label %said
+said:
+  call void %drop(ptr %now)
+  %is_off = icmp eq ptr %now, %never
+  br i1 %is_off, label %off, label %good
+off:
+  %asked = call i32 %variable(ptr %inference_mode, ptr %never, ptr %memory)
+  %is_unanswered = icmp slt i32 %asked, 0
+  br i1 %is_unanswered, label %bad, label %answered
+answered:
+  %for_inference = load ptr, ptr %memory
+  call void %drop(ptr %for_inference)
+  %is_so = icmp eq ptr %for_inference, %always
+  %its_word = select i1 %is_so, ptr %inference_word, ptr %no_grad_word
+  store ptr %its_word, ptr %word
+  br label %good
+good:
+  ret i1 true
+bad:
+  ret i1 false
+}
+
+define internal i1 @share_marks(ptr %table, ptr %view, ptr %base) {
+entry:
+{front_loads}
+  %wants_bytes = ptrtoint ptr %wants_slot to i64
+  %of_base = getelementptr i8, ptr %base, i64 %wants_bytes
+  %of_view = getelementptr i8, ptr %view, i64 %wants_bytes
+  %found = load ptr, ptr %of_base
+  %is_never = icmp eq ptr %found, %never
+  br i1 %is_never, label %make, label %look
+make:
+  %list = call ptr %make_list(i64 0)
+  %is_failed = icmp eq ptr %list, null
+  br i1 %is_failed, label %bad, label %give
+give:
+  store ptr %list, ptr %of_base
+  call void %drop(ptr %never)
+  br label %share
+look:
+  %type_place = getelementptr i8, ptr %found, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_list = icmp eq ptr %type, %list_type
+  br i1 %is_list, label %share, label %good
+share:
+  %marks = phi ptr [%list, %give], [%found, %look]
+  call void %hold(ptr %marks)
+  store ptr %marks, ptr %of_view
+  call void %drop(ptr %never)
+  br label %good
+good:
+  ret i1 true
+bad:
+  ret i1 false
+}
+
+define internal ptr @view_handle(ptr %table, ptr %array, ptr %base, ptr %mode) {
 entry:
 {front_loads}
   %made = call ptr @handle_of(ptr %table, ptr %array)
   %is_failed = icmp eq ptr %made, null
   br i1 %is_failed, label %failed, label %note
 note:
-  %set = call i32 %set_attribute(ptr %made, ptr %view_of_name, ptr %base)
-  %is_set = icmp eq i32 %set, 0
-  br i1 %is_set, label %good, label %unset
+  %owner_place = getelementptr i8, ptr %array, i64 {owner_at}
+  %owner = load ptr, ptr %owner_place
+  %is_copy = icmp eq ptr %owner, null
+  br i1 %is_copy, label %good, label %view
+view:
+  %base_bytes = ptrtoint ptr %base_slot to i64
+  %base_place = getelementptr i8, ptr %made, i64 %base_bytes
+  call void %hold(ptr %base)
+  store ptr %base, ptr %base_place
+  call void %drop(ptr %none)
+  %is_marked = call i1 @share_marks(ptr %table, ptr %made, ptr %base)
+  %is_watched = icmp eq ptr %mode, null
+  br i1 %is_marked, label %look, label %unset
+look:
+  br i1 %is_watched, label %good, label %note_mode
+note_mode:
+  %noted = call i32 %set_attribute(ptr %made, ptr %unwatched_name, ptr %mode)
+  %is_noted = icmp eq i32 %noted, 0
+  br i1 %is_noted, label %good, label %unset
 good:
   ret ptr %made
 unset:
@@ -42,9 +134,27 @@ failed:
   ret ptr null
 }
 
+define internal ptr @one_view(ptr %table, ptr %array, ptr %base) {
+entry:
+  %word = alloca ptr
+  %is_known = call i1 @mode_word(ptr %table, ptr %word)
+  br i1 %is_known, label %make, label %failed
+make:
+  %mode = load ptr, ptr %word
+  %made = call ptr @view_handle(ptr %table, ptr %array, ptr %base, ptr %mode)
+  ret ptr %made
+failed:
+  ret ptr null
+}
+
 define internal ptr @view_handles(ptr %table, ptr %list, ptr %base) {
 entry:
+  %word = alloca ptr
 {front_loads}
+  %is_known = call i1 @mode_word(ptr %table, ptr %word)
+  %mode = load ptr, ptr %word
+  br i1 %is_known, label %begin, label %out
+begin:
   %count_place = getelementptr i8, ptr %list, i64 {head}
   %count = load i64, ptr %count_place
   %items_place = getelementptr i8, ptr %list, i64 {items_at}
@@ -54,16 +164,23 @@ entry:
   %inside = getelementptr i8, ptr %tuple, i64 {items_at}
   br i1 %is_failed, label %out, label %next
 next:
-  %i = phi i64 [0, %entry], [%i1, %made]
+  %i = phi i64 [0, %begin], [%i1, %made]
   %more = icmp ult i64 %i, %count
   br i1 %more, label %look, label %out
 look:
   %item_place = getelementptr ptr, ptr %items, i64 %i
   %array = load ptr, ptr %item_place
   call void %hold(ptr %array)
-  %handle = call ptr @view_handle(ptr %table, ptr %array, ptr %base)
+  %handle = call ptr @view_handle(ptr %table, ptr %array, ptr %base, ptr %mode)
   %is_bad = icmp eq ptr %handle, null
-  br i1 %is_bad, label %bad, label %made
+  br i1 %is_bad, label %bad, label %tell
+tell:
+  %told = call i32 %set_attribute(ptr %handle, ptr %among_name, ptr %no_word)
+  %is_told = icmp eq i32 %told, 0
+  br i1 %is_told, label %made, label %untold
+untold:
+  call void %drop(ptr %handle)
+  br label %bad
 made:
   %place = getelementptr ptr, ptr %inside, i64 %i
   store ptr %handle, ptr %place
@@ -73,7 +190,7 @@ bad:
   call void %drop(ptr %tuple)
   br label %out
 out:
-  %found = phi ptr [null, %entry], [%tuple, %next], [null, %bad]
+  %found = phi ptr [null, %entry], [null, %begin], [%tuple, %next], [null, %bad]
   ret ptr %found
 }
 
