@@ -47,7 +47,13 @@ def leaves(value: Any, lists: bool = False) -> Iterator[np.ndarray]:
         for each in value:
             yield from leaves(each, lists)
     elif value is not None:
-        yield np.asarray(value.detach().numpy() if isinstance(value, torch.Tensor) else value)
+        array = value.detach().resolve_conj().numpy() if isinstance(value, torch.Tensor) else value
+        yield as_floats(np.asarray(array))
+
+
+def as_floats(array: np.ndarray) -> np.ndarray:
+    """What stands for an array in ONNX: complex numbers are two floats along a last axis."""
+    return np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
 
 
 def flat_inputs(value: Any) -> Iterator[Any]:
@@ -96,7 +102,8 @@ def compared(data: bytes, given: Any, result: Any) -> str:
         return f"not taken by onnxruntime: {str(error)[:300]}"
     names = [each.name for each in session.get_inputs()]
     arrays = [
-        np.asarray(v.numpy() if isinstance(v, torch.Tensor) else v) for v in flat_inputs(given)
+        as_floats(np.asarray(v.numpy() if isinstance(v, torch.Tensor) else v))
+        for v in flat_inputs(given)
     ]
     if len(arrays) != len(names):
         arrays = [

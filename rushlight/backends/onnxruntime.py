@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,8 @@ from ..onnx.export import export
 from ..onnx.families import load_operators, load_steps
 from ..onnx.table import EXPORTS
 from ..onnx.walk import STEPS
-from ..ops.table.grad_mode import is_grad_enabled
+from ..ops.memory.dtype import Array
+from ..ops.table.grad_mode import is_grad_enabled, no_grad
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.functions import PythonFunction
 from ..typecheck.relations import is_subtype
@@ -155,13 +156,16 @@ class Part:
         """The results: a tensor, or a tuple of several."""
         if is_grad_enabled() and any(each.requires_grad for each in tensors):
             return self.function(*tensors)
-        arrays = [np.ascontiguousarray(each.detach().numpy()) for each in tensors]
-        session = self._session(tensors, tuple((a.dtype.str, a.shape) for a in arrays))
+        arrays = [_as_floats(each.detach()) for each in tensors]
+        dtypes = (each.dtype for each in tensors)
+        session = self._session(tensors, tuple(zip(dtypes, (a.shape for a in arrays), strict=True)))
         if session is None:
             return self.function(*tensors)
-        names = [each.name for each in session.get_inputs()]
+        names = [each.name for each in session.runtime.get_inputs()]
+        made = session.runtime.run(None, dict(zip(names, arrays, strict=True)))
         found = [
-            Tensor._of(each) for each in session.run(None, dict(zip(names, arrays, strict=True)))
+            Tensor._of(_as_complex(each) if is_complex else each)
+            for each, is_complex in zip(made, session.are_complex, strict=True)
         ]
         return found[0] if len(found) == 1 else tuple(found)
 
@@ -195,7 +199,28 @@ class Part:
         if [each.name for each in session.get_inputs()] != names:
             self.reasons[key] = "an input is not used in the exported model"
             return None
-        return session
+        with no_grad():
+            results = self.function(*given)
+        several = results if isinstance(results, tuple) else (results,)
+        return _Session(session, tuple(each.is_complex() for each in several))
+
+
+class _Session(NamedTuple):
+    """A session of the runtime, and which of its results stand for complex tensors."""
+
+    runtime: Any
+    are_complex: tuple[bool, ...]
+
+
+def _as_floats(tensor: Tensor) -> Array:
+    """The array of a tensor as files have it: complex numbers are two floats."""
+    array = np.asarray(tensor.resolve_conj().numpy(), order="C")
+    return np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
+
+
+def _as_complex(array: Array) -> Array:
+    found: Array = array.view(np.complex128 if array.itemsize == 8 else np.complex64)[..., 0]
+    return found
 
 
 def _refusals(runtime: Any) -> tuple[type[Exception], ...]:

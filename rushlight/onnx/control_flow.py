@@ -194,7 +194,7 @@ def _spread(walk: Walk, items: Sequence[Item], forms: Sequence[joined.Form]) -> 
             joined.leaves(form), joined.spread(item, form, walk.contents, walk.w), strict=True
         ):
             if operand.name not in walk.w.made or operand.name in [o.name for o in outputs]:
-                operand = walk.w.op("Identity", operand)
+                operand = walk.w.same(operand)
             outputs.append(replace(operand, shape=leaf.shape))
     return outputs
 
@@ -317,6 +317,8 @@ def _as_loop(walk: Walk, node: Node, items: list[Item]) -> Sequence[Item]:
             a if isinstance(a, joined.Same) and isinstance(a.item, Cell) else joined.meet(a, b)
             for a, b in zip(forms, results, strict=True)
         ]
+        if joined.Same(BROKEN) in met:
+            return [BROKEN] * len(carried)  # why, this round has told; another would tell nothing
         if met == forms and not more and not (gone - lost):
             return _written(walk, items, attempt, forms, kept, lost)
         lost |= gone
@@ -380,7 +382,7 @@ def _written(
     lost: set[Cell],
 ) -> Sequence[Item]:
     rounds, condition, *carried = items
-    if attempt.goes_on is BROKEN or any(form == joined.Same(BROKEN) for form in forms):
+    if attempt.goes_on is BROKEN:
         return [BROKEN] * len(carried)
     goes_on = joined.One(BOOL, (), weak=True, is_cell=False)
     with _after(walk, attempt.way):

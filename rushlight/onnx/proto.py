@@ -55,7 +55,7 @@ def newest() -> int:
 
 _NAMES = {
     **{"float32": "FLOAT", "float64": "DOUBLE", "float16": "FLOAT16", "bfloat16": "BFLOAT16"},
-    **{"bool": "BOOL", "object": "STRING", "complex64": "COMPLEX64", "complex128": "COMPLEX128"},
+    **{"bool": "BOOL", "object": "STRING", "complex64": "FLOAT", "complex128": "DOUBLE"},
     **{
         f"{sign}int{bits}": f"{sign}int{bits}".upper()
         for sign in ("", "u")
@@ -66,7 +66,7 @@ _NAMES = {
 
 @cache
 def element_type(dtype: Dtype) -> int:
-    """The number of a dtype in ONNX files.
+    """The number of a dtype in ONNX files; of a complex one that of its parts.
 
     Raises:
         Unsupported: ONNX has no such elements.
@@ -84,7 +84,10 @@ def _dtype(number: int) -> Dtype:
 
 
 def _type(operand: Operand) -> Any:
-    made = _onnx("helper").make_tensor_type_proto(element_type(operand.dtype), operand.shape)
+    shape = operand.shape
+    if operand.dtype.kind == "c" and shape is not None:
+        shape = (*shape, 2)
+    made = _onnx("helper").make_tensor_type_proto(element_type(operand.dtype), shape)
     return _onnx("helper").make_sequence_type_proto(made) if operand.is_sequence else made
 
 

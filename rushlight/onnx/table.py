@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-__all__ = ["EXPORTS", "Form", "exports"]
+__all__ = ["COMPLEX", "EXPORTS", "PARTS", "TAKING_COMPLEX", "Form", "exports", "exports_complex"]
 
 Form = Callable[..., Any]
 F = TypeVar("F", bound=Form)
@@ -22,13 +22,41 @@ F = TypeVar("F", bound=Form)
 EXPORTS: Final[dict[str, Form]] = {}
 """By operator, `aten::relu`."""
 
+COMPLEX: Final[dict[str, Form]] = {}
+"""The forms of calls in which there is a complex tensor or number."""
 
-def exports(*operators: str) -> Callable[[F], F]:
-    """Declare the decorated function to give the ONNX form of operators."""
+PARTS: Final[dict[str, tuple[int, ...]]] = {}
+"""Operators that do the same to real and imaginary parts, and the places of arguments that have
+such."""
 
+TAKING_COMPLEX: Final[set[str]] = set()
+"""Operators whose forms take complex operands as they are."""
+
+
+def exports(
+    *operators: str, parts: tuple[int, ...] | None = None, takes_complex: bool = False
+) -> Callable[[F], F]:
+    """Declare the decorated function to give the ONNX form of operators.
+
+    Of complex tensors it is asked only if it `takes_complex`, or once for each part if `parts` says
+    which arguments are numbers like them (a real one's imaginary part is zero).
+    """
+    if parts is not None:
+        PARTS.update(dict.fromkeys(operators, parts))
+    if takes_complex:
+        TAKING_COMPLEX.update(operators)
+    return _joining(EXPORTS, operators)
+
+
+def exports_complex(*operators: str) -> Callable[[F], F]:
+    """Declare the decorated function to give the form of operators over complex numbers."""
+    return _joining(COMPLEX, operators)
+
+
+def _joining(table: dict[str, Form], operators: tuple[str, ...]) -> Callable[[F], F]:
     def declare(form: F) -> F:
         for operator in operators:
-            EXPORTS[operator] = form
+            table[operator] = form
         return form
 
     return declare

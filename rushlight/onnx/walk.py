@@ -23,6 +23,7 @@ from ..ops.memory.dtype import Array
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.functions import Function
 from ..typecheck.types import BOOL, FLOAT, INT, NUMBER, TENSOR, Type
+from .complex_parts import by_parts, form_for, is_complex
 from .contents import Contents
 from .items import BROKEN, UNSET, Cell, Item, Operand, Unsupported
 from .spelled import spelled
@@ -196,11 +197,11 @@ class Walk:
             return self._change(node, writes, items, resolved)
         with suppress(NotKnown):
             return self._folded(node, items, resolved)
-        form = EXPORTS.get(node.kind)
+        form = form_for(node.kind, resolved)
         program = spelled(node.signature.full_name)
         if form is None:
             if program is None:
-                raise Unsupported("")
+                raise Unsupported("for complex numbers" if is_complex(resolved) else "")
             return self._spelled(program, items, node)
         written, made = len(self.w.nodes), set(self.w.made)
         try:
@@ -232,9 +233,12 @@ class Walk:
 
             parts = [self.contents.view(x, base, part(n), None) for n, x in enumerate(result)]
             return self.contents.cell(parts)
-        if not isinstance(result, Operand) or before.dtype != result.dtype:
+        is_same = isinstance(result, Operand) and before.dtype == result.dtype
+        if not isinstance(result, Operand) or not (is_same or node.kind in ACROSS):
             return self.wrapped(result, node.output.type)
         put = PUTS.get(node.kind)
+        if put is not None and node.kind not in ACROSS and before.dtype.kind == "c":
+            put = by_parts(put, (0, 1))
         return self.contents.view(
             result,
             base,
@@ -246,10 +250,11 @@ class Walk:
         self, node: Node, writes: int, items: list[Item], resolved: list[Item]
     ) -> Sequence[Item]:
         """What an operator writes into its first argument."""
-        form = EXPORTS.get(node.kind) or EXPORTS.get(node.kind.removesuffix("_"))
+        names = node.kind, node.kind.removesuffix("_")
+        form = next(filter(None, (form_for(name, resolved) for name in names)), None)
         target, before = items[0], resolved[0]
         if form is None or writes != 0 or not isinstance(target, Cell):
-            raise Unsupported("")
+            raise Unsupported("for complex numbers" if is_complex(resolved) else "")
         if not isinstance(before, Operand):
             raise Unsupported("a list is changed in a way that ONNX has no form for")
         made = self.w.cast(self.w.tensor(form(self.w, *resolved)), before.dtype)
@@ -354,6 +359,9 @@ class Walk:
 
 PUTS: Final[dict[str, Callable[..., Operand]]] = {}
 """What a tensor holds after a view of it, by the operator that made it, has been written."""
+
+ACROSS: Final[set[str]] = set()
+"""Operators whose views have another dtype."""
 
 
 def graph_of(function: Function) -> Graph:

@@ -23,6 +23,8 @@ INT = np.dtype(np.int64)
 FLOAT = np.dtype(np.float32)
 DOUBLE = np.dtype(np.float64)
 BOOL = np.dtype(np.bool_)
+_COMPLEX: dict[Dtype, Dtype] = {FLOAT: np.dtype(np.complex64), DOUBLE: np.dtype(np.complex128)}
+_REAL: dict[Dtype, Dtype] = {dtype: part for part, dtype in _COMPLEX.items()}
 END = (1 << 63) - 1
 """Where a slice ends that goes to the end."""
 _SMALL = 1 << 12
@@ -102,7 +104,8 @@ class Model:
         return self.functions[key].domain, self.functions[key].name
 
     def _keep(self, name: str, array: Array) -> Operand:
-        self.arrays[name] = array
+        parts = np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
+        self.arrays[name] = parts
         return Operand(name, array.dtype, array.shape)
 
 
@@ -127,6 +130,8 @@ class Writer:
         given = list(inputs)
         while given and given[-1] is None:
             given.pop()
+        if any(i is not None and i.dtype.kind == "c" for i in given):
+            raise Unsupported(f"ONNX's {kind} takes no complex numbers")
         names = [self.model.fresh(kind) for _ in range(count)]
         known = {key: value for key, value in attributes.items() if value is not None}
         node = proto.make_node(kind, ["" if i is None else i.name for i in given], names, known)
@@ -187,6 +192,8 @@ class Writer:
         """The operand in another dtype."""
         if x.dtype == dtype:
             return x
+        if "c" in (x.dtype.kind, dtype.kind):
+            return self._cast_complex(x, dtype)
         if x.array is not None and dtype.kind in "iufb" and x.dtype.kind in "iufb":
             with np.errstate(all="ignore"):
                 return self.constant(x.array.astype(dtype))
@@ -282,6 +289,8 @@ class Writer:
         size = None if x.shape is None else x.shape[axis]
         if isinstance(size, int):
             return size
+        if x.dtype.kind == "c":
+            x, axis = self.parts(x), axis - (axis < 0)
         found = self.op("Gather", self.op("Shape", x), self.constant(axis, INT), axis=0)
         return replace(found, weak=True)
 
@@ -295,6 +304,61 @@ class Writer:
         if not isinstance(size, int):
             raise Unsupported(f"{what} must be known when the model is exported")
         return size
+
+    # -- complex numbers: `complex_parts` says how they stand in files
+
+    def parts(self, x: Operand) -> Operand:
+        """The floats of a complex tensor: [..., 2]."""
+        shape = None if x.shape is None else (*x.shape, 2)
+        array = None if x.array is None else np.stack([x.array.real, x.array.imag], -1)
+        return Operand(x.name, _REAL[x.dtype], shape, array)
+
+    def as_complex(self, parts: Operand) -> Operand:
+        """The complex tensor that floats [..., 2] are."""
+        shape = None if parts.shape is None else parts.shape[:-1]
+        return Operand(parts.name, self.complex_of(parts.dtype), shape)
+
+    def complex_of(self, dtype: Dtype) -> Dtype:
+        """The complex dtype whose parts are of one."""
+        found = dtype if dtype.kind == "c" else _COMPLEX.get(dtype)
+        if found is None:
+            raise Unsupported(f"complex numbers whose parts are of {dtype.name}")
+        return found
+
+    def halves(self, x: Operand) -> tuple[Operand, Operand]:
+        """Real and imaginary part of a tensor."""
+        if x.dtype.kind != "c":
+            return x, self.zeros_as(x)
+        if x.array is not None:
+            return self.constant(x.array.real), self.constant(x.array.imag)
+        parts = self.parts(x)
+        one, other = (self.op("Gather", parts, self.constant(n, INT), axis=-1) for n in (0, 1))
+        return one, other
+
+    def from_halves(self, real: Operand, imaginary: Operand) -> Operand:
+        """A complex tensor of its parts, which have the same sizes."""
+        halves = (real, imaginary)
+        return self.as_complex(self.op("Concat", *(self.unsqueeze(x, -1) for x in halves), axis=-1))
+
+    def zeros_as(self, x: Operand) -> Operand:
+        """Zeros of the dtype and the sizes of a tensor."""
+        zero = self.constant(0, x.dtype)
+        return self.expand_as(zero, x)
+
+    def _cast_complex(self, x: Operand, dtype: Dtype) -> Operand:
+        real, imaginary = self.halves(x)
+        if dtype == BOOL:
+            one, other = (self.cast(half, BOOL) for half in (real, imaginary))
+            return self.op("Or", one, other)
+        if dtype.kind != "c":
+            return self.cast(real, dtype)
+        return self.from_halves(*(self.cast(half, _REAL[dtype]) for half in (real, imaginary)))
+
+    def same(self, x: Operand) -> Operand:
+        """The operand under another name."""
+        if x.dtype.kind == "c":
+            return self.as_complex(self.op("Identity", self.parts(x)))
+        return self.op("Identity", x)
 
     # -- forms that many operators use
 
@@ -331,6 +395,10 @@ class Writer:
 
     def expand_as(self, x: Operand, other: Operand) -> Operand:
         """Broadcast to the sizes of another."""
+        if other.dtype.kind == "c":
+            other = self.halves(other)[0]
+        if x.dtype.kind == "c":
+            return self.from_halves(*(self.expand_as(half, other) for half in self.halves(x)))
         return self.op("Expand", x, self.op("Shape", other), dims=other.shape)
 
     def slice(self, x: Operand, axis: int, start: Item, end: Item, step: Item = 1) -> Operand:
@@ -343,6 +411,9 @@ class Writer:
 
     def filled(self, sizes: Item, value: Item, dtype: Dtype) -> Operand:
         """A tensor of one value."""
+        if dtype.kind == "c":
+            halves = self.halves(self.tensor(value, dtype))
+            return self.from_halves(*(self.filled(sizes, half, half.dtype) for half in halves))
         known = sizes if isinstance(sizes, list | tuple) else None
         if known is not None and all(isinstance(size, int) for size in known):
             count = int(np.prod([size for size in known if isinstance(size, int)], dtype=np.int64))

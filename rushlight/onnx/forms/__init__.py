@@ -4,6 +4,7 @@ from . import arithmetic as arithmetic
 from . import attention as attention
 from . import bags as bags
 from . import comparisons as comparisons
+from . import complex_numbers as complex_numbers
 from . import convolutions as convolutions
 from . import factories as factories
 from . import indexing as indexing
@@ -19,5 +20,6 @@ from . import reductions as reductions
 from . import resizing as resizing
 from . import shapes as shapes
 from . import sorting as sorting
+from . import transforms as transforms
 from . import views as views
 from . import windows as windows

@@ -27,7 +27,7 @@ def _numbers(w: Writer, *items: Item) -> tuple[Operand, ...]:
     return found
 
 
-@exports("aten::add")
+@exports("aten::add", parts=(0, 1))
 def add(w: Writer, self: Item, other: Item, alpha: Item = 1) -> Item:
     if isinstance(self, str):
         raise Unsupported("a text that only a run knows")
@@ -37,12 +37,12 @@ def add(w: Writer, self: Item, other: Item, alpha: Item = 1) -> Item:
     return w.op("Add", x, y)
 
 
-@exports("aten::sub", "aten::subtract")
+@exports("aten::sub", "aten::subtract", parts=(0, 1))
 def sub(w: Writer, self: Item, other: Item, alpha: Item = 1) -> Item:
     return w.op("Sub", *_numbers(w, self, scaled(w, other, alpha)))
 
 
-@exports("aten::rsub")
+@exports("aten::rsub", parts=(0, 1))
 def rsub(w: Writer, self: Item, other: Item, alpha: Item = 1) -> Item:
     return sub(w, other, self, alpha)
 

@@ -122,14 +122,14 @@ def equal(w: Writer, self: Item, other: Item) -> Item:
     return w.cast(w.reduce("ReduceMin", same, range(w.rank(x)), False), BOOL)
 
 
-@exports("aten::where")
+@exports("aten::where", parts=(1, 2))
 def where(w: Writer, condition: Item, self: Item = None, other: Item = None) -> Item:
     if self is None:
         raise Unsupported("the number of its results depends on a run")
     return w.where(truths(w, condition), *w.common(self, other))
 
 
-@exports("aten::masked_fill")
+@exports("aten::masked_fill", parts=(0, 2))
 def masked_fill(w: Writer, self: Item, mask: Item, value: Item) -> Item:
     x = w.tensor(self)
     return w.where(w.tensor(mask), w.tensor(value, x.dtype), x)

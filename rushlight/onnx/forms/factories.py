@@ -19,7 +19,7 @@ def ones(w: Writer, size: Item, dtype: Item = None, *rest: Item) -> Item:
     return w.filled(size, 1, w.dtype(dtype))
 
 
-@exports("aten::full")
+@exports("aten::full", takes_complex=True)
 def full(w: Writer, size: Item, fill_value: Item, dtype: Item = None, *rest: Item) -> Item:
     natural = w.meeting(fill_value)
     return w.filled(size, fill_value, w.dtype(dtype, None if is_float(natural) else natural))
@@ -32,50 +32,50 @@ def _like(w: Writer, self: Item, value: Item, dtype: Item) -> Operand:
     return w.filled(sizes, value, wanted)
 
 
-@exports("aten::zeros_like", "aten::empty_like")
+@exports("aten::zeros_like", "aten::empty_like", takes_complex=True)
 def zeros_like(w: Writer, self: Item, dtype: Item = None, *rest: Item) -> Item:
     return _like(w, self, 0, dtype)
 
 
-@exports("aten::ones_like")
+@exports("aten::ones_like", takes_complex=True)
 def ones_like(w: Writer, self: Item, dtype: Item = None, *rest: Item) -> Item:
     return _like(w, self, 1, dtype)
 
 
-@exports("aten::full_like")
+@exports("aten::full_like", takes_complex=True)
 def full_like(w: Writer, self: Item, fill_value: Item, dtype: Item = None, *rest: Item) -> Item:
     return _like(w, self, fill_value, dtype)
 
 
-@exports("aten::new_zeros", "aten::new_empty")
+@exports("aten::new_zeros", "aten::new_empty", takes_complex=True)
 def new_zeros(w: Writer, self: Item, size: Item, dtype: Item = None, *rest: Item) -> Item:
     return w.filled(size, 0, w.dtype(dtype, w.tensor(self).dtype))
 
 
-@exports("aten::new_ones")
+@exports("aten::new_ones", takes_complex=True)
 def new_ones(w: Writer, self: Item, size: Item, dtype: Item = None, *rest: Item) -> Item:
     return w.filled(size, 1, w.dtype(dtype, w.tensor(self).dtype))
 
 
-@exports("aten::new_full")
+@exports("aten::new_full", takes_complex=True)
 def new_full(
     w: Writer, self: Item, size: Item, fill_value: Item, dtype: Item = None, *rest: Item
 ) -> Item:
     return w.filled(size, fill_value, w.dtype(dtype, w.tensor(self).dtype))
 
 
-@exports("aten::fill_")
+@exports("aten::fill_", takes_complex=True)
 def fill(w: Writer, self: Item, value: Item) -> Item:
     x = w.tensor(self)
     return w.expand_as(w.tensor(value, x.dtype), x)
 
 
-@exports("aten::zero_")
+@exports("aten::zero_", takes_complex=True)
 def zero(w: Writer, self: Item) -> Item:
     return fill(w, self, 0)
 
 
-@exports("aten::copy_")
+@exports("aten::copy_", takes_complex=True)
 def copy(w: Writer, self: Item, src: Item, non_blocking: Item = False) -> Item:
     x = w.tensor(self)
     new = w.tensor(src, x.dtype)

@@ -17,7 +17,7 @@ def embedding(w: Writer, weight: Item, indices: Item, *rest: Item) -> Item:
     return w.op("Gather", w.tensor(weight), w.tensor(indices), axis=0)
 
 
-@exports("aten::index_select")
+@exports("aten::index_select", parts=(0,))
 def index_select(w: Writer, self: Item, dim: Item, index: Item) -> Item:
     x, places = w.tensor(self), w.tensor(index)
     if w.rank(places) == 0:
@@ -25,7 +25,7 @@ def index_select(w: Writer, self: Item, dim: Item, index: Item) -> Item:
     return w.op("Gather", x, places, axis=w.axis(dim, w.rank(x)))
 
 
-@exports("aten::gather")
+@exports("aten::gather", parts=(0,))
 def gather(w: Writer, self: Item, dim: Item, index: Item, sparse_grad: Item = False) -> Item:
     x, places = w.tensor(self), w.tensor(index)
     if w.rank(x) == 0:
@@ -33,7 +33,7 @@ def gather(w: Writer, self: Item, dim: Item, index: Item, sparse_grad: Item = Fa
     return w.op("GatherElements", x, places, axis=w.axis(dim, w.rank(x)))
 
 
-@exports("aten::take_along_dim")
+@exports("aten::take_along_dim", parts=(0,))
 def take_along_dim(w: Writer, self: Item, indices: Item, dim: Item = None) -> Item:
     x, places = w.tensor(self), w.tensor(indices)
     if dim is None:
@@ -41,12 +41,12 @@ def take_along_dim(w: Writer, self: Item, indices: Item, dim: Item = None) -> It
     return w.op("GatherElements", x, places, axis=w.axis(dim, w.rank(x)))
 
 
-@exports("aten::take")
+@exports("aten::take", parts=(0,))
 def take(w: Writer, self: Item, index: Item) -> Item:
     return w.op("Gather", w.reshape(w.tensor(self), [-1]), w.tensor(index), axis=0)
 
 
-@exports("aten::masked_select")
+@exports("aten::masked_select", parts=(0,))
 def masked_select(w: Writer, self: Item, mask: Item) -> Item:
     x, chosen = w.tensor(self), w.tensor(mask)
     if x.sizes is None or x.sizes != chosen.sizes:
@@ -112,7 +112,7 @@ def _in_place(axes: list[int]) -> bool:
     return axes == list(range(axes[0], axes[0] + len(axes)))
 
 
-@exports("aten::index", "aten::_unsafe_index")
+@exports("aten::index", "aten::_unsafe_index", parts=(0,))
 def index(w: Writer, self: Item, indices: Item) -> Item:
     x = w.tensor(self)
     turned, axes, places = _places(w, x, indices)
@@ -126,7 +126,7 @@ def index(w: Writer, self: Item, indices: Item) -> Item:
     return w.transpose(found, order)
 
 
-@exports("aten::index_put", "aten::_unsafe_index_put")
+@exports("aten::index_put", "aten::_unsafe_index_put", parts=(0, 2))
 def index_put(
     w: Writer, self: Item, indices: Item, values: Item, accumulate: Item = False, *rest: Item
 ) -> Item:
@@ -163,7 +163,7 @@ def _scattered(w: Writer, self: Item, dim: Item, index: Item, src: Item, reducti
     return w.op("ScatterElements", x, places, new, axis=w.axis(dim, w.rank(x)), reduction=reduction)
 
 
-@exports("aten::scatter")
+@exports("aten::scatter", parts=(0, 3))
 def scatter(w: Writer, self: Item, dim: Item, index: Item, src: Item, reduce: Item = None) -> Item:
     known = {None: "none", "add": "add", "multiply": "mul"}
     if not (reduce is None or isinstance(reduce, str)) or reduce not in known:
@@ -171,7 +171,7 @@ def scatter(w: Writer, self: Item, dim: Item, index: Item, src: Item, reduce: It
     return _scattered(w, self, dim, index, src, known[reduce])
 
 
-@exports("aten::scatter_add")
+@exports("aten::scatter_add", parts=(0, 3))
 def scatter_add(w: Writer, self: Item, dim: Item, index: Item, src: Item) -> Item:
     return _scattered(w, self, dim, index, src, "add")
 
@@ -202,7 +202,7 @@ def _along(w: Writer, x: Operand, axis: int, index: Operand, like: Operand) -> O
     return w.expand_as(w.reshape(index, shape), like)
 
 
-@exports("aten::index_add")
+@exports("aten::index_add", parts=(0, 3))
 def index_add(w: Writer, self: Item, dim: Item, index: Item, source: Item, alpha: Item = 1) -> Item:
     if alpha != 1:
         raise Unsupported("a factor")
@@ -212,7 +212,7 @@ def index_add(w: Writer, self: Item, dim: Item, index: Item, source: Item, alpha
     return w.op("ScatterElements", x, places, new, axis=axis, reduction="add")
 
 
-@exports("aten::index_copy")
+@exports("aten::index_copy", parts=(0, 3))
 def index_copy(w: Writer, self: Item, dim: Item, index: Item, source: Item) -> Item:
     x, new = w.tensor(self), w.tensor(source)
     axis = w.axis(dim, w.rank(x))
@@ -220,7 +220,7 @@ def index_copy(w: Writer, self: Item, dim: Item, index: Item, source: Item) -> I
     return w.op("ScatterElements", x, places, new, axis=axis)
 
 
-@exports("aten::index_fill")
+@exports("aten::index_fill", parts=(0, 3))
 def index_fill(w: Writer, self: Item, dim: Item, index: Item, value: Item) -> Item:
     x = w.tensor(self)
     axis = w.axis(dim, w.rank(x))
@@ -230,7 +230,7 @@ def index_fill(w: Writer, self: Item, dim: Item, index: Item, value: Item) -> It
     return w.op("ScatterElements", x, places, new, axis=axis)
 
 
-@exports("aten::masked_scatter")
+@exports("aten::masked_scatter", parts=(0, 2))
 def masked_scatter(w: Writer, self: Item, mask: Item, source: Item) -> Item:
     x = w.tensor(self)
     chosen = w.expand_as(w.tensor(mask), x)
@@ -240,12 +240,12 @@ def masked_scatter(w: Writer, self: Item, mask: Item, source: Item) -> Item:
     return w.op("ScatterND", x, places, new)
 
 
-@exports("aten::select_scatter")
+@exports("aten::select_scatter", parts=(0, 1))
 def select_scatter(w: Writer, self: Item, src: Item, dim: Item, index: Item) -> Item:
     return PUTS["aten::select"](w, w.tensor(self), w.tensor(src), dim, index)
 
 
-@exports("aten::slice_scatter")
+@exports("aten::slice_scatter", parts=(0, 1))
 def slice_scatter(
     w: Writer,
     self: Item,

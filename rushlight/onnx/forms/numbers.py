@@ -42,7 +42,7 @@ def item(w: Writer, self: Item) -> Item:
     return w.cast(x, DOUBLE if is_float(x.dtype) else BOOL if x.dtype == BOOL else INT)
 
 
-@exports("aten::tensor", "aten::as_tensor", "aten::scalar_tensor")
+@exports("aten::tensor", "aten::as_tensor", "aten::scalar_tensor", takes_complex=True)
 def tensor(w: Writer, data: Item, dtype: Item = None, *rest: Item) -> Item:
     if isinstance(data, list) and any(isinstance(each, list) for each in data):
         rows = [w.unsqueeze(w.tensor(tensor(w, row, dtype)), 0) for row in data]
@@ -95,7 +95,7 @@ def _listed(item: Item) -> list[Item]:
     return item
 
 
-@exports("aten::size")
+@exports("aten::size", takes_complex=True)
 def size(w: Writer, self: Item, dim: Item = None) -> Item:
     x = w.tensor(self)
     if dim is None:
@@ -105,7 +105,7 @@ def size(w: Writer, self: Item, dim: Item = None) -> Item:
     return w.op("Gather", w.op("Shape", x), w.tensor(dim, INT), axis=0)
 
 
-@exports("aten::dim")
+@exports("aten::dim", takes_complex=True)
 def dim(w: Writer, self: Item) -> Item:
     x = w.tensor(self)
     if x.shape is not None:
@@ -113,31 +113,43 @@ def dim(w: Writer, self: Item) -> Item:
     return w.op("Size", w.op("Shape", x))
 
 
-@exports("aten::numel")
+@exports("aten::numel", takes_complex=True)
 def numel(w: Writer, self: Item) -> Item:
     x = w.tensor(self)
     return math.prod(x.sizes) if x.sizes is not None else w.op("Size", x)
 
 
-@exports("prim::dtype")
+@exports("prim::dtype", takes_complex=True)
 def dtype(w: Writer, a: Item) -> Item:
     return of_numpy(w.tensor(a).dtype).number
 
 
-@exports("prim::device")
+@exports("prim::device", takes_complex=True)
 def device(w: Writer, a: Item) -> Item:
     return CPU
 
 
-@exports("prim::layout")
+@exports("prim::layout", takes_complex=True)
 def layout(w: Writer, a: Item) -> Item:
     return 0
 
 
-@exports("prim::requires_grad", "prim::is_cuda", "prim::is_quantized", "prim::is_sparse")
-@exports("prim::is_mkldnn", "prim::is_meta", "aten::is_complex", "prim::is_nested")
+@exports(
+    "prim::requires_grad",
+    "prim::is_cuda",
+    "prim::is_quantized",
+    "prim::is_sparse",
+    takes_complex=True,
+)
+@exports("prim::is_mkldnn", "prim::is_meta")
+@exports("prim::is_nested", takes_complex=True)
 def is_false(w: Writer, a: Item) -> Item:
     return False
+
+
+@exports("aten::is_complex", takes_complex=True)
+def is_complex(w: Writer, self: Item) -> Item:
+    return w.tensor(self).dtype.kind == "c"
 
 
 @exports("aten::is_autocast_enabled", "aten::is_autocast_cpu_enabled", "aten::is_grad_enabled")
@@ -145,17 +157,17 @@ def never(w: Writer, *rest: Item) -> Item:
     return False
 
 
-@exports("prim::is_cpu")
+@exports("prim::is_cpu", takes_complex=True)
 def is_true(w: Writer, a: Item) -> Item:
     return True
 
 
-@exports("aten::is_floating_point")
+@exports("aten::is_floating_point", takes_complex=True)
 def is_floating_point(w: Writer, self: Item) -> Item:
     return is_float(w.tensor(self).dtype)
 
 
-@exports("aten::to", "aten::type_as", "aten::_to_copy")
+@exports("aten::to", "aten::type_as", "aten::_to_copy", takes_complex=True)
 def to(w: Writer, self: Item, *rest: Item) -> Item:
     x = w.tensor(self)
     for wanted in rest:

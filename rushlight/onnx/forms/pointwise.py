@@ -50,7 +50,7 @@ def absolute(w: Writer, self: Item) -> Item:
     return w.op("Abs", w.tensor(self))
 
 
-@exports("aten::neg", "aten::negative")
+@exports("aten::neg", "aten::negative", parts=(0,))
 def negative(w: Writer, self: Item) -> Item:
     return w.op("Neg", w.tensor(self))
 
@@ -377,8 +377,23 @@ def native_dropout(w: Writer, input: Item, p: Item, train: Item) -> Item:
     return x, w.op("Equal", x, x)
 
 
-@exports("aten::clone", "aten::contiguous", "aten::detach", "aten::alias", "aten::requires_grad_")
-@exports("aten::lift_fresh", "aten::resolve_conj", "aten::resolve_neg", "aten::positive")
-@exports("aten::cpu", "aten::lift", "aten::lift_fresh_copy", "aten::detach_copy")
+@exports(
+    "aten::clone",
+    "aten::contiguous",
+    "aten::detach",
+    "aten::alias",
+    "aten::requires_grad_",
+    takes_complex=True,
+)
+@exports(
+    "aten::lift_fresh",
+    "aten::resolve_conj",
+    "aten::resolve_neg",
+    "aten::positive",
+    takes_complex=True,
+)
+@exports(
+    "aten::cpu", "aten::lift", "aten::lift_fresh_copy", "aten::detach_copy", takes_complex=True
+)
 def itself(w: Writer, self: Item, *rest: Item) -> Item:
     return self

@@ -27,7 +27,7 @@ def _reduced(w: Writer, kind: str, self: Item, dim: Item, keepdim: Item, dtype: 
     return w.cast(w.reduce(kind, x, w.axes(dim, w.rank(x)), keepdim is True), wanted)
 
 
-@exports("aten::sum")
+@exports("aten::sum", parts=(0,))
 def sum_(
     w: Writer, self: Item, dim: Item = None, keepdim: Item = False, dtype: Item = None
 ) -> Item:
@@ -40,7 +40,7 @@ def sum_(
     return _reduced(w, "ReduceSum", self, dim, keepdim, dtype)
 
 
-@exports("aten::mean")
+@exports("aten::mean", parts=(0,))
 def mean(
     w: Writer, self: Item, dim: Item = None, keepdim: Item = False, dtype: Item = None
 ) -> Item:
@@ -246,7 +246,7 @@ def _soft(kind: str, w: Writer, self: Item, dim: Item, dtype: Item) -> Operand:
     return w.op(kind, x, axis=w.axis(dim, w.rank(x)))
 
 
-@exports("aten::cumsum")
+@exports("aten::cumsum", parts=(0,))
 def cumsum(w: Writer, self: Item, dim: Item, dtype: Item = None) -> Item:
     x, wanted = _addends(w, self, dtype)
     if w.rank(x) == 0:
@@ -254,7 +254,7 @@ def cumsum(w: Writer, self: Item, dim: Item, dtype: Item = None) -> Item:
     return w.cast(w.op("CumSum", x, w.constant(w.axis(dim, w.rank(x)), INT)), wanted)
 
 
-@exports("aten::diff")
+@exports("aten::diff", parts=(0,))
 def diff(
     w: Writer, self: Item, n: Item = 1, dim: Item = -1, prepend: Item = None, append: Item = None
 ) -> Item:

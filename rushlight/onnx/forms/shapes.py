@@ -11,7 +11,7 @@ from ..writer import BOOL, END, INT, Writer
 __all__: list[str] = []
 
 
-@exports("aten::cat", "aten::concat", "aten::concatenate")
+@exports("aten::cat", "aten::concat", "aten::concatenate", parts=(0,))
 def cat(w: Writer, tensors: Item, dim: Item = 0) -> Item:
     if isinstance(tensors, Operand) and tensors.is_sequence:
         return w.op("ConcatFromSequence", tensors, axis=w.whole(dim, "dim"))
@@ -27,7 +27,7 @@ def _several(tensors: Item) -> Sequence[Item]:
     return tensors
 
 
-@exports("aten::stack")
+@exports("aten::stack", parts=(0,))
 def stack(w: Writer, tensors: Item, dim: Item = 0) -> Item:
     axis = w.whole(dim, "dim")
     if isinstance(tensors, Operand) and tensors.is_sequence:
@@ -37,19 +37,19 @@ def stack(w: Writer, tensors: Item, dim: Item = 0) -> Item:
     return w.op("Concat", *(w.unsqueeze(part, place) for part in parts), axis=place)
 
 
-@exports("aten::hstack")
+@exports("aten::hstack", parts=(0,))
 def hstack(w: Writer, tensors: Item) -> Item:
     first = w.tensor(_several(tensors)[0])
     return cat(w, tensors, 0 if w.rank(first) <= 1 else 1)
 
 
-@exports("aten::vstack")
+@exports("aten::vstack", parts=(0,))
 def vstack(w: Writer, tensors: Item) -> Item:
     parts = [w.tensor(each) for each in _several(tensors)]
     return cat(w, [w.unsqueeze(p, 0) if w.rank(p) == 1 else p for p in parts], 0)
 
 
-@exports("aten::repeat", "aten::tile")
+@exports("aten::repeat", "aten::tile", parts=(0,))
 def repeat(w: Writer, self: Item, repeats: Item) -> Item:
     x = w.tensor(self)
     counts = list(_several(repeats))
@@ -60,7 +60,7 @@ def repeat(w: Writer, self: Item, repeats: Item) -> Item:
     return w.op("Tile", x, w.vector(counts)) if counts else x
 
 
-@exports("aten::repeat_interleave")
+@exports("aten::repeat_interleave", parts=(0,))
 def repeat_interleave(
     w: Writer, self: Item, repeats: Item = None, dim: Item = None, output_size: Item = None
 ) -> Item:
@@ -79,7 +79,8 @@ def repeat_interleave(
     return w.reshape(w.op("Tile", wide, w.vector(ones)), sizes)
 
 
-@exports("aten::pad", "aten::constant_pad_nd")
+@exports("aten::pad", parts=(0, 3))
+@exports("aten::constant_pad_nd", parts=(0, 2))
 def pad(w: Writer, self: Item, pad: Item, mode: Item = "constant", value: Item = None) -> Item:
     if not isinstance(mode, str):
         mode, value = "constant", mode
@@ -130,7 +131,7 @@ for _count in (1, 2, 3):
         exports(f"aten::{_name}_pad{_count}d")(_padded)
 
 
-@exports("aten::flip")
+@exports("aten::flip", parts=(0,))
 def flip(w: Writer, self: Item, dims: Item) -> Item:
     x = w.tensor(self)
     axes = [w.axis(d, w.rank(x)) for d in w.wholes(dims, "dims")]
@@ -141,7 +142,7 @@ def flip(w: Writer, self: Item, dims: Item) -> Item:
     return w.op("Slice", x, back, w.ints(*ends), w.ints(*axes), back)
 
 
-@exports("aten::roll")
+@exports("aten::roll", parts=(0,))
 def roll(w: Writer, self: Item, shifts: Item, dims: Item = ()) -> Item:
     x = w.tensor(self)
     if not dims:
@@ -170,12 +171,12 @@ def _triangle(w: Writer, self: Item, diagonal: Item, upper: int) -> Operand:
     return w.op("Trilu", x, shift, upper=upper)
 
 
-@exports("aten::triu")
+@exports("aten::triu", parts=(0,))
 def triu(w: Writer, self: Item, diagonal: Item = 0) -> Item:
     return _triangle(w, self, diagonal, 1)
 
 
-@exports("aten::tril")
+@exports("aten::tril", parts=(0,))
 def tril(w: Writer, self: Item, diagonal: Item = 0) -> Item:
     return _triangle(w, self, diagonal, 0)
 
@@ -231,7 +232,7 @@ def channel_shuffle(w: Writer, self: Item, groups: Item) -> Item:
     return w.reshape(turned, [batch, channels, *rest])
 
 
-@exports("aten::meshgrid")
+@exports("aten::meshgrid", parts=(0,))
 def meshgrid(w: Writer, tensors: Item, indexing: Item = "ij") -> Item:
     parts = [w.tensor(each) for each in _several(tensors)]
     if indexing != "ij":
@@ -245,7 +246,7 @@ def meshgrid(w: Writer, tensors: Item, indexing: Item = "ij") -> Item:
     return found
 
 
-@exports("aten::broadcast_tensors")
+@exports("aten::broadcast_tensors", parts=(0,))
 def broadcast_tensors(w: Writer, tensors: Item) -> Item:
     parts = [w.tensor(each) for each in _several(tensors)]
     sizes = [part.sizes for part in parts]

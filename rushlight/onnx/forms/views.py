@@ -32,7 +32,7 @@ def _put_all(w: Writer, base: Operand, new: Operand, *rest: Item) -> Operand:
     return new
 
 
-@exports("aten::view", "aten::reshape", "aten::_unsafe_view", "aten::view_copy")
+@exports("aten::view", "aten::reshape", "aten::_unsafe_view", "aten::view_copy", parts=(0,))
 def view(w: Writer, self: Item, size: Item) -> Item:
     x = w.tensor(self)
     if isinstance(size, Operand):
@@ -42,13 +42,13 @@ def view(w: Writer, self: Item, size: Item) -> Item:
     return w.reshape(x, list(size))
 
 
-@exports("aten::view_as", "aten::reshape_as")
+@exports("aten::view_as", "aten::reshape_as", parts=(0,))
 def view_as(w: Writer, self: Item, other: Item) -> Item:
     x = w.tensor(other)
     return w.reshape(w.tensor(self), w.sizes(x))
 
 
-@exports("aten::flatten")
+@exports("aten::flatten", parts=(0,))
 def flatten(w: Writer, self: Item, start_dim: Item = 0, end_dim: Item = -1) -> Item:
     x = w.tensor(self)
     rank = w.rank(x)
@@ -71,7 +71,7 @@ def _product(sizes: list[Item]) -> int:
     return product
 
 
-@exports("aten::unflatten")
+@exports("aten::unflatten", parts=(0,))
 def unflatten(w: Writer, self: Item, dim: Item, sizes: Item) -> Item:
     x = w.tensor(self)
     axis = w.axis(dim, w.rank(x))
@@ -87,13 +87,13 @@ def _put_form(w: Writer, base: Operand, new: Operand, *rest: Item) -> Operand:
     return w.op("Reshape", new, w.op("Shape", base), dims=base.shape, allowzero=1)
 
 
-@exports("aten::unsqueeze")
+@exports("aten::unsqueeze", parts=(0,))
 def unsqueeze(w: Writer, self: Item, dim: Item) -> Item:
     x = w.tensor(self)
     return w.unsqueeze(x, w.axis(dim, w.rank(x) + 1))
 
 
-@exports("aten::squeeze")
+@exports("aten::squeeze", parts=(0,))
 def squeeze(w: Writer, self: Item, dim: Item = None) -> Item:
     x = w.tensor(self)
     rank = w.rank(x)
@@ -105,7 +105,7 @@ def squeeze(w: Writer, self: Item, dim: Item = None) -> Item:
     return w.squeeze(x, *(axis for axis in axes if axis < rank and x.shape[axis] == 1))
 
 
-@exports("aten::permute")
+@exports("aten::permute", parts=(0,))
 def permute(w: Writer, self: Item, dims: Item) -> Item:
     x = w.tensor(self)
     return w.transpose(x, [w.axis(d, w.rank(x)) for d in w.wholes(dims, "dims")])
@@ -126,7 +126,7 @@ def _exchanged(w: Writer, x: Operand, one: Item, other: Item) -> Operand:
     return w.transpose(x, order)
 
 
-@exports("aten::transpose", "aten::swapaxes", "aten::swapdims")
+@exports("aten::transpose", "aten::swapaxes", "aten::swapdims", parts=(0,))
 def transpose(w: Writer, self: Item, dim0: Item, dim1: Item) -> Item:
     return _exchanged(w, w.tensor(self), dim0, dim1)
 
@@ -136,7 +136,7 @@ def _put_transposed(w: Writer, base: Operand, new: Operand, dim0: Item, dim1: It
     return _exchanged(w, new, dim0, dim1)
 
 
-@exports("aten::numpy_T")
+@exports("aten::numpy_T", parts=(0,))
 def numpy_t(w: Writer, self: Item) -> Item:
     return _turned(w, w.tensor(self))
 
@@ -150,7 +150,7 @@ def _put_turned(w: Writer, base: Operand, new: Operand) -> Operand:
     return _turned(w, new)
 
 
-@exports("aten::t", "aten::mT")
+@exports("aten::t", "aten::mT", parts=(0,))
 def t(w: Writer, self: Item) -> Item:
     x = w.tensor(self)
     return _exchanged(w, x, -1, -2) if w.rank(x) > 1 else x
@@ -161,7 +161,7 @@ def _put_t(w: Writer, base: Operand, new: Operand) -> Operand:
     return w.tensor(t(w, new))
 
 
-@exports("aten::movedim", "aten::moveaxis")
+@exports("aten::movedim", "aten::moveaxis", parts=(0,))
 def movedim(w: Writer, self: Item, source: Item, destination: Item) -> Item:
     x = w.tensor(self)
     rank = w.rank(x)
@@ -171,7 +171,7 @@ def movedim(w: Writer, self: Item, source: Item, destination: Item) -> Item:
     return w.transpose(x, [moved[n] if n in moved else next(rest) for n in range(rank)])
 
 
-@exports("aten::expand", "aten::broadcast_to")
+@exports("aten::expand", "aten::broadcast_to", parts=(0,))
 def expand(w: Writer, self: Item, size: Item, implicit: Item = False) -> Item:
     x = w.tensor(self)
     if isinstance(size, Operand):
@@ -183,18 +183,18 @@ def expand(w: Writer, self: Item, size: Item, implicit: Item = False) -> Item:
     return w.expand(x, kept)
 
 
-@exports("aten::expand_as")
+@exports("aten::expand_as", parts=(0,))
 def expand_as(w: Writer, self: Item, other: Item) -> Item:
     return w.expand(w.tensor(self), w.sizes(w.tensor(other)))
 
 
-@exports("aten::select")
+@exports("aten::select", parts=(0,))
 def select(w: Writer, self: Item, dim: Item, index: Item) -> Item:
     x = w.tensor(self)
     return w.select(x, w.axis(dim, w.rank(x)), index)
 
 
-@exports("aten::slice", "aten::narrow_copy")
+@exports("aten::slice", "aten::narrow_copy", parts=(0,))
 def slice_(
     w: Writer, self: Item, dim: Item = 0, start: Item = None, end: Item = None, step: Item = 1
 ) -> Item:
@@ -206,7 +206,7 @@ def slice_(
     return w.slice(x, w.axis(dim, w.rank(x)), first, last, step)
 
 
-@exports("aten::narrow")
+@exports("aten::narrow", parts=(0,))
 def narrow(w: Writer, self: Item, dim: Item, start: Item, length: Item) -> Item:
     x = w.tensor(self)
     return w.slice(x, w.axis(dim, w.rank(x)), start, _end_of(w, start, length))
@@ -269,7 +269,7 @@ def _put_narrow(
     return _put_slice(w, base, new, dim, start, _end_of(w, start, length))
 
 
-@exports("aten::unbind")
+@exports("aten::unbind", parts=(0,))
 def unbind(w: Writer, self: Item, dim: Item = 0) -> Item:
     x = w.tensor(self)
     axis = w.axis(dim, w.rank(x))
@@ -279,7 +279,7 @@ def unbind(w: Writer, self: Item, dim: Item = 0) -> Item:
     return w.op("SplitToSequence", x, axis=axis, keepdims=0)
 
 
-@exports("aten::split", "aten::split_with_sizes")
+@exports("aten::split", "aten::split_with_sizes", parts=(0,))
 def split(w: Writer, self: Item, split_size: Item, dim: Item = 0) -> Item:
     x = w.tensor(self)
     axis = w.axis(dim, w.rank(x))
@@ -294,7 +294,7 @@ def split(w: Writer, self: Item, split_size: Item, dim: Item = 0) -> Item:
     return list(w.ops(len(sizes), "Split", x, w.ints(*sizes), axis=axis)) if len(sizes) > 1 else [x]
 
 
-@exports("aten::chunk")
+@exports("aten::chunk", parts=(0,))
 def chunk(w: Writer, self: Item, chunks: Item, dim: Item = 0) -> Item:
     x = w.tensor(self)
     axis = w.axis(dim, w.rank(x))
@@ -303,7 +303,7 @@ def chunk(w: Writer, self: Item, chunks: Item, dim: Item = 0) -> Item:
     return split(w, x, max(-(-size // count), 1), axis)
 
 
-@exports("aten::tensor_split")
+@exports("aten::tensor_split", parts=(0,))
 def tensor_split(w: Writer, self: Item, parts: Item, dim: Item = 0) -> Item:
     x = w.tensor(self)
     axis = w.axis(dim, w.rank(x))
@@ -319,7 +319,7 @@ def tensor_split(w: Writer, self: Item, parts: Item, dim: Item = 0) -> Item:
     return split(w, x, [max(b - a, 0) for a, b in zip(starts, ends, strict=True)], axis)
 
 
-@exports("aten::diagonal")
+@exports("aten::diagonal", parts=(0,))
 def diagonal(w: Writer, self: Item, offset: Item = 0, dim1: Item = 0, dim2: Item = 1) -> Item:
     x = w.tensor(self)
     rank = w.rank(x)
@@ -334,7 +334,7 @@ def diagonal(w: Writer, self: Item, offset: Item = 0, dim1: Item = 0, dim2: Item
     return w.transpose(found, [*range(1, rank - 1), 0])
 
 
-@exports("aten::unfold")
+@exports("aten::unfold", parts=(0,))
 def unfold(w: Writer, self: Item, dimension: Item, size: Item, step: Item) -> Item:
     x = w.tensor(self)
     axis = w.axis(dimension, w.rank(x))

@@ -4,3 +4,4 @@ from . import layers as layers
 from . import pointwise as pointwise
 from . import reductions as reductions
 from . import shapes as shapes
+from . import transforms as transforms

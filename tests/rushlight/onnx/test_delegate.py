@@ -121,6 +121,19 @@ class TestWithRuntime:
         (part,) = made.parts
         assert not part.reasons
 
+    def test_complex_tensors_and_numbers_go_along(self) -> None:
+        from rushlight.backends.onnxruntime import delegate
+
+        class Filter(nn.Module):
+            def forward(self, x: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+                return torch.fft.fft(x * scale) * x
+
+        made = delegate(torch.jit.script(Filter().eval()))
+        for x in (torch.ones(3) + 2j, torch.arange(4.0)):
+            scale = torch.tensor(0.5)
+            torch.testing.assert_close(made(x, scale), Filter()(x, scale))
+        assert [part.reasons for part in made.parts] == [{}]
+
     def test_branches_that_stay_have_parts_in_their_ways(self) -> None:
         from rushlight.backends.onnxruntime import delegate
 

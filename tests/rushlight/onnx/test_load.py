@@ -268,6 +268,9 @@ NODES: list[tuple[str, dict[str, Any], tuple[Any, ...]]] = [
         {},
         (IMAGE, np.array([2, -1]), np.array([0, -9]), np.array([1, 2]), np.array([-1, -2])),
     ),
+    ("DFT", {"axis": 1}, (IMAGE[:, 0, :, :2],)),
+    ("DFT", {"axis": 1, "inverse": 1}, (IMAGE[:, :, :2, 0][..., None] * np.ones(2, np.float32),)),
+    ("DFT", {"axis": -2, "onesided": 1}, (IMAGE[..., :1], np.array(5))),
     ("Pad", {"mode": "reflect"}, (IMAGE[0, 0], np.array([1, 2, 0, 1]))),
     ("Pad", {}, (IMAGE[0, 0], np.array([1, 2, 0, 1]), np.array(3.0, np.float32))),
     *(

@@ -9,7 +9,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.onnx.families import load_operators
-from rushlight.onnx.table import EXPORTS
+from rushlight.onnx.table import COMPLEX, EXPORTS, PARTS, TAKING_COMPLEX
 from rushlight.ops.table.table import TABLE
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "onnx.md"
@@ -17,14 +17,17 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "onnx.md"
 
 def test_every_form_is_of_an_operator() -> None:
     load_operators()
-    assert set(EXPORTS) <= set(TABLE.names())
+    assert set(EXPORTS) | set(COMPLEX) <= set(TABLE.names())
 
 
 def test_the_page_lists_the_table() -> None:
     load_operators()
-    _, _, listed = PAGE.read_text(encoding="utf-8").partition("## Operators\n")
-    wanted = sorted(name.removeprefix("aten::") for name in EXPORTS)
-    assert listed.replace("`", "").replace(",", "").split() == wanted
+    text, _, plain = PAGE.read_text(encoding="utf-8").partition("## Operators\n")
+    _, _, over_complex = text.partition("## Operators over complex numbers\n")
+    names = {*COMPLEX, *PARTS, *TAKING_COMPLEX}
+    for listed, wanted in ((plain, set(EXPORTS)), (over_complex, names)):
+        found = listed.replace("`", "").replace(",", "").split()
+        assert found == sorted(name.removeprefix("aten::") for name in wanted)
 
 
 def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
