@@ -124,7 +124,7 @@ def _joined(first: Array, second: Array) -> Array:
 def of_parts(real: Array, imag: Array) -> Array:
     _check_parts(real, imag)
     joined = _joined(real, imag)
-    return joined.astype(dtype_of(real).to_complex().numpy) if real.itemsize < 4 else joined
+    return joined.astype(dtype_of(real).complex_form.numpy) if real.itemsize < 4 else joined
 
 
 _refuse_polar: Final = Refusal("h", "polar_cpu")
@@ -170,7 +170,7 @@ def view_as_complex(self: Array) -> Array:
         raise OperatorError("Input tensor must have one or more dimensions", code="shape-mismatch")
     if self.shape[-1] != 2:
         raise OperatorError("Tensor must have a last dimension of size 2", code="shape-mismatch")
-    dtype = dtype_of(self).to_complex().numpy
+    dtype = dtype_of(self).complex_form.numpy
     if self.size:
         _check_pairs(self)
     return view_of(self, self.shape[:-1], self.strides[:-1], 0, dtype)

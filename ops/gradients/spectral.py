@@ -96,7 +96,7 @@ def _declare(kind: str, first: str | None, last: str | None, each: str) -> None:
     ) -> Tensor:
         dims = dims_of(self.ndim, s, dim)
         if first is last is None and not self.dtype.is_complex:
-            self = self.to(self.dtype.to_complex())
+            self = self.to(self.dtype.complex_form)
         sizes = [None] * len(dims) if s is None else [None if n == -1 else n for n in s]
         pairs = list(zip(dims, sizes, strict=True))
         if first is not None:
@@ -137,7 +137,7 @@ def hfftn(
     """The same over several dimensions."""
     before, dims, n, last = _but_last(self.ndim, s, dim)
     if n is not None and n // 2 + 1 < self.shape[last]:
-        self = self if self.dtype.is_complex else self.to(self.dtype.to_complex())
+        self = self if self.dtype.is_complex else self.to(self.dtype.complex_form)
         self = self.narrow(last, 0, n // 2 + 1)  # before the others are transformed, as in torch
     across = aten.fft_fftn(self, before, dims, norm) if dims else self
     return aten.fft_hfft(across, n, last, norm)

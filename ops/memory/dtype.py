@@ -97,7 +97,18 @@ class DType:
         return self._numpy
 
     def to_complex(self) -> DType:
-        """The complex dtype whose parts are of this one."""
+        """The complex dtype whose parts are of this one; of bfloat16, complex64.
+
+        Raises:
+            RuntimeError: there is none.
+        """
+        if not (self.is_complex or self.name in ("float16", "bfloat16", "float32", "float64")):
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.scalar_name}")
+        return self.complex_form
+
+    @property
+    def complex_form(self) -> DType:
+        """The complex dtype that numbers of this one become."""
         names = {"float16": "complex32", "float64": "complex128"}
         return self if self.is_complex else dtype_by_name(names.get(self.name, "complex64"))
 

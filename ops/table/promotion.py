@@ -74,7 +74,7 @@ def _promote(a: DType, b: DType) -> DType:
     if a.is_complex or b.is_complex:
         parts = [t.to_real() for t in (a, b) if t.kind in "fc"]
         part = _promote(parts[0], parts[-1])
-        return part.to_complex()
+        return part.complex_form
     if a.is_floating_point and b.is_floating_point:
         if a.itemsize == b.itemsize:
             return DTYPES["float32"]
@@ -117,7 +117,7 @@ def _combine(higher: Dtype, lower: Dtype) -> Dtype:
     if above >= below and not (above == below == 0):
         return higher
     if above == 2 and below == 3:
-        return of_numpy(higher).to_complex().numpy
+        return of_numpy(higher).complex_form.numpy
     if below >= 2:
         return lower
     return promote(higher, lower)

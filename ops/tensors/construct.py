@@ -248,7 +248,18 @@ def frombuffer(
     return made
 
 
-class finfo:
+class _Limits:
+    """What is told of a dtype; equal to what is told of the same one."""
+
+    dtype: str
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.dtype == getattr(other, "dtype", None)
+
+    __hash__ = None  # type: ignore[assignment]  # as in torch
+
+
+class finfo(_Limits):
     """The range and precision of a float dtype, the default one if none is given."""
 
     def __init__(self, dtype: DType | None = None) -> None:
@@ -282,7 +293,7 @@ class finfo:
         )
 
 
-class iinfo:
+class iinfo(_Limits):
     """The range of a dtype of whole numbers."""
 
     def __init__(self, dtype: DType) -> None:

@@ -337,7 +337,7 @@ def _inflate_expr(
     count = arg.untyped_storage().nbytes() // max(arg.itemsize, 1)
     if count <= MAX_RAW_TENSOR_SIZE or skip_size_check:
         return arg, ref, None
-    if arg.numel() <= MAX_RAW_TENSOR_SIZE:
+    if arg.numel() <= MAX_RAW_TENSOR_SIZE and arg.is_contiguous():
         return arg.clone(), ref, None
     for form in ("contiguous_format", "channels_last"):
         first: Any = arg.flatten()[:1]
@@ -366,7 +366,16 @@ def _get_bundled_inputs_attributes_and_methods(
             methods.append("get_all_bundled_inputs_for_" + name)
             methods.append("_generate_bundled_inputs_for_" + name)
             attributes.append("_bundled_inputs_deflated_" + name)
+            methods += _helpers_of(module, name)
     return methods, attributes
+
+
+def _helpers_of(module: Any, function_name: str) -> list[str]:
+    """The methods that make some arguments of a method's inputs."""
+    inputs = range(len(getattr(module, f"get_all_bundled_inputs_for_{function_name}")()))
+    arguments = range(len(getattr(module, function_name).schema.arguments) - 1)
+    names = [_get_inflate_helper_fn_name(j, i, function_name) for j in arguments for i in inputs]
+    return [name for name in names if hasattr(module, name)]
 
 
 def _get_inflate_helper_fn_name(arg_idx: int, input_idx: int, function_name: str) -> str:

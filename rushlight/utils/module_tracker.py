@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..autograd.variable import Variable
 from ..nn.modules.module import (
     Module,
     register_module_forward_hook,
@@ -62,8 +63,14 @@ class ModuleTracker:
         self._watch(output, lambda: self._backward(name))
 
     def _backward(self, name: str) -> None:
+        if not self.is_bw:
+            Variable._execution_engine.queue_callback(self._forward_again)
         self.is_bw = True
         self.parents.add(name)
+
+    def _forward_again(self) -> None:
+        self.is_bw = False
+        self.parents = {"Global"}
 
     def _watch(self, values: object, then: Callable[..., object]) -> None:
         """Do something when the gradient of a value is there."""

@@ -54,6 +54,19 @@ def test_types_of_python_are_dtypes() -> None:
     assert torch.finfo(float).bits == 64
 
 
+def test_limits_of_one_dtype_are_equal() -> None:
+    assert torch.finfo() == torch.finfo(torch.float32) == torch.finfo(torch.complex64)
+    assert torch.finfo() != torch.finfo(torch.float64)
+    assert torch.iinfo(torch.int8) == torch.iinfo(torch.int8) != torch.iinfo(torch.uint8)
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int64, torch.float8_e4m3fn])
+def test_not_every_dtype_has_a_complex_one(dtype: torch.dtype) -> None:
+    assert torch.bfloat16.to_complex() == torch.complex64
+    with pytest.raises(RuntimeError, match="Unknown Complex ScalarType for"):
+        dtype.to_complex()
+
+
 @pytest.mark.parametrize(("sizes", "dims"), [((1, 1, 2, 2), 4), ((1, 1, 2), 5)])
 def test_grids_are_asked_for_as_many_dimensions_as_images_have(
     sizes: tuple[int, ...], dims: int

@@ -54,6 +54,19 @@ def test_the_modules_at_work_are_known() -> None:
     assert tracker.parents == {"Global"}
 
 
+def test_modules_at_work_are_forgotten_when_the_gradients_are_there() -> None:
+    seen: list[bool] = []
+    layer = nn.Linear(2, 2)
+    with ModuleTracker() as tracker:
+        for _ in range(2):
+            result = layer(torch.ones(2, requires_grad=True))
+            result.register_hook(lambda _: seen.append(tracker.is_bw))
+            assert not tracker.is_bw
+            result.sum().backward()
+            assert tracker.parents == {"Global"}
+    assert seen == [True, True]
+
+
 def test_statements_are_measured_and_compared() -> None:
     options: dict[str, Any] = {"globals": {"x": 1}, "label": "sums"}
     one = benchmark.Timer("x + 1", sub_label="small", description="old", **options).timeit(10)

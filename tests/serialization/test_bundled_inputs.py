@@ -101,8 +101,12 @@ def test_large_tensors_are_stored_as_they_say() -> None:
     assert torch.equal(found[1], numbers)
     assert torch.equal(found[2], torch.ones(2, 2))
     assert torch.equal(found[3], torch.full((2, 2), 2.0))
+    methods, _ = bundled._get_bundled_inputs_attributes_and_methods(_loaded(made))
+    assert "_inflate_helper_for_forward_input_3_arg_0" in methods
     with pytest.raises(Exception, match="tensor with storage size 100"):
         bundled.bundle_inputs(module, [(numbers, None)])
+    with pytest.raises(Exception, match="tensor with storage size 100"):
+        bundled.bundle_inputs(module, [(numbers[:2, :1], None)])
 
 
 def test_the_module_itself_grows_others_do_not() -> None:
