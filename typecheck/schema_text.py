@@ -145,6 +145,8 @@ class _Reading:
                 self._need(",")
             if self._has("..."):
                 self._need(")")
+                if any(argument.has_default for argument in found):
+                    raise SchemaError("schemas with vararg (...) can't have default value args")
                 return tuple(found), True
             if self._has("*"):
                 keyword_only = True

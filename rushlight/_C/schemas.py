@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..ops.table.table import TABLE
-from ..typecheck.relations import is_subtype
 from ..typecheck.schema import AliasInfo, Signature
 from ..typecheck.schema import Argument as InnerArgument
 from ..typecheck.schema_text import SchemaError
 from ..typecheck.schema_text import parse_schema as read_schema
 from ..typecheck.signature_text import torch_signature
+from .schema_compatibility import fits_old_calls, fits_old_readers
 from .types import Type as TypeHandle
 from .types import type_handle
 
@@ -132,12 +132,11 @@ class FunctionSchema:
 
     def is_backward_compatible_with(self, old: FunctionSchema) -> bool:
         """Whether calls and archives made for the old one are right for this one."""
-        return not _incompatibility(self._inner, old._inner)
+        return fits_old_calls(self._inner, old._inner)
 
     def check_forward_compatible_with(self, old: FunctionSchema) -> tuple[bool, str]:
         """Whether what is saved with this one can be read where there is the old one."""
-        reason = _forward_incompatibility(self._inner, old._inner)
-        return not reason, reason
+        return fits_old_readers(self._inner, old._inner)
 
     def __str__(self) -> str:
         return torch_signature(self._inner)
@@ -148,45 +147,7 @@ class FunctionSchema:
         return isinstance(other, FunctionSchema) and self._inner == other._inner
 
     def __hash__(self) -> int:
-        return hash(self._inner)
-
-
-def _incompatibility(new: Signature, old: Signature) -> bool:
-    """Whether something that fitted the old signature does not fit the new one."""
-    if (new.name, new.overload) != (old.name, old.overload):
-        return True
-    if (new.vararg, new.varret) != (old.vararg, old.varret):
-        return True
-    if len(new.returns) != len(old.returns) or len(new.arguments) < len(old.arguments):
-        return True
-    returns = zip(new.returns, old.returns, strict=True)
-    if any(not is_subtype(a.type, b.type) for a, b in returns):
-        return True
-    positional = [a for a in new.arguments if not a.keyword_only]
-    named = {a.name: a for a in new.arguments}
-    for place, argument in enumerate(old.arguments):
-        other = named.get(argument.name)
-        if not argument.keyword_only:
-            other = positional[place] if place < len(positional) else None
-        if other is None or not _takes(other, argument):
-            return True
-    added = [a for a in new.arguments if a.name not in {b.name for b in old.arguments}]
-    return any(not argument.has_default for argument in added)
-
-
-def _takes(new: InnerArgument, old: InnerArgument) -> bool:
-    same = new.name == old.name and new.size == old.size and new.alias == old.alias
-    kept = not old.has_default or (new.has_default and new.default == old.default)
-    return same and kept and is_subtype(old.type, new.type)
-
-
-def _forward_incompatibility(new: Signature, old: Signature) -> str:
-    if _incompatibility(new, old):
-        return "the new schema is not compatible with the old one"
-    for argument in new.arguments[len(old.arguments) :]:
-        if isinstance(argument.default, (list, dict)):
-            return f"the new argument '{argument.name}' has a default that cannot be left out"
-    return ""
+        return hash(str(self))
 
 
 # ----------------------------------------------------------------------------------- look-up

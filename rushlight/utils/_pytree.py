@@ -239,6 +239,12 @@ def _register_pytree_node(cls: type, *functions: Any, **options: Any) -> None:
         FutureWarning,
         stacklevel=2,
     )
+    if cls in SUPPORTED_NODES:
+        warnings.warn(
+            f"{cls} is already registered as pytree node. Overwriting the previous registration.",
+            stacklevel=2,
+        )
+        _deregister_pytree_node(cls)
     register_pytree_node(cls, *functions, **options)
 
 

@@ -124,3 +124,6 @@ def test_the_older_name_warns() -> None:
     cls = type("Own", (Box,), {})
     with pytest.warns(FutureWarning, match="use `torch.utils._pytree.register_pytree_node`"):
         pytree._register_pytree_node(cls, lambda box: ([box.content], None), cls)
+    with pytest.warns(match="already registered"), pytest.warns(FutureWarning):
+        pytree._register_pytree_node(cls, lambda box: ([box.content, 2], None), cls)
+    assert pytree.tree_leaves(cls(1)) == [1, 2]

@@ -83,5 +83,7 @@ def test_what_is_no_schema_is_refused(text: str, place: int) -> None:
 
 
 def test_a_default_that_is_no_text_is_refused() -> None:
+    with pytest.raises(SchemaError, match=r"vararg \(...\) can't have default value args"):
+        parse_schema("aten::f(int a=0, ...) -> int")
     with pytest.raises(SchemaError, match="no text is"):
         parse_schema(r'aten::f(str x="\x") -> int')
