@@ -205,13 +205,17 @@ class ExpressionConverter:
         value = self.expression(node.value)
         end = self.positions.end(node)
         name_span = Span(self.source, max(end - len(node.attr), value.span.end), end)
-        # Torch finds the name by counting on from where it thinks the value ends.
-        begin = whole_end(value) + 1
-        text = self.source.text
+        torch_end = end if self.is_text else self._counted_end(value, node.attr)
+        span = self.span(node, start=value.span.start, torch_end=torch_end)
+        return tree.Attribute(span, value, node.attr, name_span)
+
+    def _counted_end(self, value: tree.Expr, name: str) -> int:
+        """Where torch takes a member's name of Python code to end: it counts on from where it
+        thinks the value does."""
+        begin, text = whole_end(value) + 1, self.source.text
         while begin < len(text) and text[begin] in " \t\n\r\v\f":
             begin += 1
-        span = self.span(node, start=value.span.start, torch_end=begin + len(node.attr))
-        return tree.Attribute(span, value, node.attr, name_span)
+        return begin + len(name)
 
     def call(self, node: ast.Call) -> tree.Expr:
         function = self.expression(node.func)

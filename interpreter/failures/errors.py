@@ -29,6 +29,7 @@ from .call_stack import named_frames, original, torch_frames, where
 from .describe import Operand, explain, operands_of, value_notes
 from .reasons import advice, declared_optional, layer_path, made_labels, origin_of, still_known
 from .spelling import users_span
+from .traced import is_trace, traced_at
 
 __all__ = ["Failure", "script_error", "task_error"]
 
@@ -213,7 +214,8 @@ def _last_line(cause: Exception) -> tuple[str, str]:
 def _diagnostic(failure: Failure, function: Function | Task, exception: str) -> Diagnostic:
     cause = failure.cause
     frames = named_frames(list(map(_placed, failure.nodes)), function)
-    shown = [original(f) or f for f in frames]
+    written = list(map(original, frames))
+    shown = [f if o is None or is_trace(o) else o for f, o in zip(frames, written, strict=True)]
     number = users_span([f.span for f in frames])
     archived = [f.span for f, s in zip(frames, shown, strict=True) if s is not f]
     code, headline = _headline(cause, failure)
@@ -234,7 +236,7 @@ def _diagnostic(failure: Failure, function: Function | Task, exception: str) -> 
         where=where(failure.nodes, frames, number) + (_SAVED if archived else ""),
         notes=(f"in the archive: {', '.join(f'{s.filename}:{s.line}' for s in archived)}",)
         if archived
-        else (),
+        else traced_at(frames),
         secondary=made_labels(failure.operands, node, cause) if number >= 0 and node else (),
         values=() if isinstance(cause, ScriptRaise) else shown_values,
         helps=advice(cause, failure.operands)

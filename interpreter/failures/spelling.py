@@ -14,7 +14,7 @@ from ...frontend.python_ast import python_tree
 from ...frontend.source import UNKNOWN, Source, Span
 from ...ir.graph import Node, Value
 
-__all__ = ["expression_of", "operand_texts", "users_span"]
+__all__ = ["expression_of", "is_of_torch", "operand_texts", "users_span"]
 
 LONGEST = 40
 """Longer expressions are not repeated."""
@@ -48,12 +48,17 @@ def users_span(spans: Sequence[Span]) -> int:
     """The place of the innermost span that is in no library's file; failing that the last."""
     for number in reversed(range(len(spans))):
         filename = (spans[number].original or spans[number]).filename or ""
-        if not is_own_file(filename) and not _OF_TORCH.search(filename):
+        if not is_own_file(filename) and not is_of_torch(filename):
             return number
     return len(spans) - 1
 
 
-_OF_TORCH = re.compile(r"(^|/site-packages/)torch/")
+_OF_TORCH: Final = re.compile(r"(^|/site-packages/)torch/")
+
+
+def is_of_torch(filename: str) -> bool:
+    """Whether a file is one of torch's, as archives that torch wrote name them."""
+    return _OF_TORCH.search(filename) is not None
 
 
 def _parsed(span: Span) -> ast.expr | None:
