@@ -17,6 +17,7 @@ from ..bounds.guard import OPERATOR
 from ..code.code import Code, Step
 from ..code.instructions import ROWS, read_numbers, row
 from ..code.reuse import LARGE
+from ..values.matching import EXACT
 from .slots import created_once, is_plain_slot
 from .source import PlanSource
 
@@ -148,6 +149,8 @@ class StepWriter:
         }
         if entry.name == "get_tensor" and step.instruction[2:] in self.kept:
             return f"{shown['a']} = {self.kept[step.instruction[2:]]}"  # type: ignore[index]
+        if entry.name == "is_instance":
+            return self._class_test(step, shown) or entry.line.format(**shown)
         if entry.name == "free":
             return shown["a"].replace(", ", " = ") + "None"
         if entry.plain and is_plain_slot(step):
@@ -160,6 +163,14 @@ class StepWriter:
         if operator is not None:
             return self._call(step, operator, shown)
         return entry.line.format(**shown)
+
+    def _class_test(self, step: Step, shown: dict[str, str]) -> str:
+        """What a test of types does that Python's classes tell; empty if they do not."""
+        numbers = step.instruction[3]
+        assert isinstance(numbers, tuple)
+        classes = [EXACT.get(self.code.types[number]) for number in numbers]
+        tests = [f"type({shown['b']}) is {cls.__name__}" for cls in classes if cls is not None]
+        return f"{shown['a']} = {' or '.join(tests)}" if len(tests) == len(classes) else ""
 
     def _call(self, step: Step, operator: int, shown: dict[str, str]) -> str:
         """The line of an operator: written out where one of its forms may stand for it."""

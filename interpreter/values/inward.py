@@ -50,6 +50,7 @@ from .actions import write_slot
 from .awaits import _Await
 from .handles import KEEPING, keeps_handles
 from .inference import CannotInfer, infer_type, type_of_value
+from .matching import EXACT
 from .objects import EnumMember, ScriptObject, python_class
 from .shared_parts import bounded_conversion, may_share
 from .shared_values import SharedValues
@@ -355,10 +356,14 @@ def _optional_inward(type: OptionalType) -> Convert:
 
 @_CONVERSIONS.row(UnionType)
 def _union_inward(type: UnionType) -> Convert:
+    ways = [_inward(member) for member in type.members]
+    exact = {EXACT[t]: way for t, way in zip(type.members, ways, strict=True) if t in EXACT}
+
     def convert(value: object) -> Any:
-        for member in sorted(type.members, key=lambda t: not _is_exact(value, t)):
+        first = exact.get(value.__class__)
+        for way in ways if first is None else (first, *ways):
             try:
-                return _inward(member)(value)
+                return way(value)
             except CastError:
                 continue
         raise CastError(
@@ -373,13 +378,6 @@ def _type_text(value: object) -> str:
     """A value's type as torch writes it; for what has none, its Python class."""
     found = type_of_value(value)
     return value.__class__.__name__ if found is None else found.annotation_str
-
-
-_CLASSES: dict[Type, type] = {INT: int, FLOAT: float, BOOL: bool, COMPLEX: complex, STRING: str}
-
-
-def _is_exact(value: object, type: Type) -> bool:
-    return _CLASSES.get(type) is value.__class__
 
 
 @_CONVERSIONS.row(ClassType)

@@ -38,10 +38,11 @@ from ...typecheck.types import (
 )
 from .objects import EnumMember, ScriptObject
 
-__all__ = ["matches"]
+__all__ = ["EXACT", "matches"]
 
 _class_of: Final = builtins.type
-_EXACT: dict[Type, type] = {INT: int, FLOAT: float, BOOL: bool, COMPLEX: complex, STRING: str}
+EXACT: dict[Type, type] = {INT: int, FLOAT: float, BOOL: bool, COMPLEX: complex, STRING: str}
+"""The types all of whose values are of one class of Python's, which no others are of."""
 
 
 _SHARABLE: Final = (list, dict, tuple)
@@ -76,7 +77,7 @@ _TESTS: TypeTable[[object, _Seen | None], bool] = TypeTable()
 def _is_list(type: ListType, value: object, seen: _Seen | None) -> bool:
     if not isinstance(value, list):
         return False
-    exact = _EXACT.get(type.element)
+    exact = EXACT.get(type.element)
     if exact is not None:
         return {exact}.issuperset(map(_class_of, value))
     return all(matches(v, type.element, seen) for v in value)
@@ -125,7 +126,7 @@ def _is_enum_member(type: EnumType, value: object, seen: _Seen | None) -> bool:
 
 @_TESTS.row(Type)
 def _is_simple(type: Type, value: object, seen: _Seen | None) -> bool:
-    exact = _EXACT.get(type)
+    exact = EXACT.get(type)
     if exact is not None:
         return value.__class__ is exact
     test = _SIMPLE.get(type)

@@ -43,7 +43,8 @@ __all__ = [
 
 NAMES: Final[Mapping[str, object]] = MappingProxyType(
     {
-        **{"type": type, "len": len, "int": int, "float": float, "ndarray": np.ndarray},
+        **{"type": type, "len": len, "ndarray": np.ndarray},
+        **{each.__name__: each for each in (int, float, bool, str, complex)},
         **{name: np.dtype(name) for name in ("float32", "int64")},
         "bool_": np.dtype(np.bool_),
     }

@@ -42,6 +42,21 @@ def test_every_instruction_can_be_written() -> None:
     assert {r.name for r in ROWS if not r.line} == structural
 
 
+@pytest.mark.parametrize("wanted", ["int", "bool, str", "float, int[]", "complex, int, float"])
+def test_types_are_asked_for_alike(wanted: str) -> None:
+    """Also where Python's classes tell: truths are no numbers."""
+    code, plan = both(
+        f"""
+        graph(%a : Union(int, float, str)):
+          %r : bool = prim::isinstance[types=[{wanted}]](%a)
+          return (%r)
+        """
+    )
+    for value in (1, True, 1.5, "a", 2j, [1], ["a"], None):
+        assert plan.run(value) is Machine(code, no_calls).run((value,))
+    assert ("is_instance" in plan.text) == ("[]" in wanted)
+
+
 EDGES = st.sampled_from([0, 1, -1, 2**30, -(2**30), 2**31, 2**62, 2**63 - 1, -(2**63), 12345])
 
 
