@@ -148,10 +148,11 @@ def as_tensor(data: object, dtype: object = None, device: Device | str | None = 
         dtype = given_dtype("as_tensor", dtype)
     if isinstance(data, Tensor):
         return data if dtype is None or dtype is data.dtype else data.to(dtype)
-    if isinstance(data, np.ndarray):
-        array = admitted(data)
+    if isinstance(data, np.ndarray) or hasattr(data, "__dlpack__"):
+        array = admitted(data if isinstance(data, np.ndarray) else np.from_dlpack(data))
         if dtype is None or dtype.numpy is array.dtype:
-            _warn_unless_writable(array)
+            if isinstance(data, np.ndarray):
+                _warn_unless_writable(array)
             return _sharing(array, "torch.as_tensor", "to")
     return _made_of(data, dtype, None, False, "torch.as_tensor")
 

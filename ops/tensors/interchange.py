@@ -16,6 +16,10 @@ _CPU: Final = (1, 0)
 """The protocol's device type of main memory, and the number of the device."""
 
 
+_NO_ORDER: Final = -1
+"""The stream of who waits for nothing."""
+
+
 def dlpack_device(self: Tensor) -> tuple[int, int]:
     """The device's type and number in the protocol: always main memory."""
     return _CPU
@@ -32,17 +36,20 @@ def dlpack(
     """A capsule through which another library sees the tensor's memory.
 
     Args:
-        stream: None; the CPU has no streams.
+        stream: None or -1; the CPU has no streams.
         max_version: the newest version of the protocol that the caller knows.
         dl_device: the device wanted; main memory.
         copy: whether to copy; by default only if there is no other way.
 
     Raises:
+        TypeError: the stream is no number.
         BufferError: the tensor requires gradients, or the protocol lacks its dtype or device.
     """
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-    assert stream is None, "stream should be None on cpu."
+    if stream is not None and type(stream) is not int:
+        raise TypeError("stream must be ``int`` or ``none``")
+    assert stream in (None, _NO_ORDER), "stream should be None on cpu."
     if self._array.dtype.isbuiltin != 1:
         raise BufferError(f"{self.dtype} cannot be exported")
     seen = self._array[...]  # which stays what it is when the tensor is changed

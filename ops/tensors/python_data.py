@@ -50,7 +50,19 @@ def array_of_data(data: object, dtype: Dtype | None) -> Array:
     if dtype is None and type(data) is float:
         return np.array(data, default_dtype.float)
     found = _at_once(data, None if dtype is None else of_numpy(dtype))
+    if found is None:
+        found = _of_another_library(data, dtype)
     return _one_by_one(data, dtype) if found is None else found
+
+
+def _of_another_library(data: Any, dtype: Dtype | None) -> Array | None:
+    """A copy of a storage, or of memory shown by DLPack's protocol; None for anything else."""
+    if hasattr(data, "_untyped_storage"):
+        return None if dtype is None else _array_of_storage(data, dtype).copy()
+    if not hasattr(data, "__dlpack__"):
+        return None
+    shared = admitted(np.from_dlpack(data))
+    return shared.astype(shared.dtype if dtype is None else dtype)
 
 
 def _array_in(data: object) -> Array | None:

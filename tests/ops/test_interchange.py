@@ -73,3 +73,42 @@ def test_what_is_no_array_is_refused(value: Any) -> None:
 def test_dtypes_the_protocol_of_numpy_lacks_are_refused() -> None:
     with pytest.raises(BufferError, match=r"torch\.bfloat16 cannot be exported"):
         torch.ones(2).bfloat16().__dlpack__()
+
+
+class OfAnotherLibrary:
+    """Shows memory by the protocol alone."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+
+def test_objects_of_the_protocol_are_data() -> None:
+    array = np.arange(3.0)
+    shown = OfAnotherLibrary(array)
+    assert torch.as_tensor(shown).data_ptr() == array.ctypes.data
+    for made in (torch.tensor(shown), torch.zeros(1, dtype=torch.float64).new_tensor(shown)):
+        assert made.data_ptr() != array.ctypes.data
+        assert torch.equal(made, torch.from_numpy(array))
+    assert torch.tensor(shown, dtype=torch.int32).tolist() == [0, 1, 2]
+    assert torch.as_tensor(shown, dtype=torch.float32).dtype == torch.float32
+
+
+def test_storages_are_data_of_their_dtype() -> None:
+    storage: Any = torch.arange(3).storage()
+    assert torch.tensor(storage, dtype=torch.int64).tolist() == [0, 1, 2]
+    with pytest.raises(RuntimeError, match="Expected a Storage of type Float or an UntypedStorage"):
+        torch.tensor(storage, dtype=torch.float32)
+
+
+def test_the_cpu_has_no_streams() -> None:
+    assert torch.ones(1).__dlpack__(stream=-1) is not None
+    with pytest.raises(AssertionError, match="stream should be None on cpu"):
+        torch.ones(1).__dlpack__(stream=1)
+    with pytest.raises(TypeError, match="stream must be ``int`` or ``none``"):
+        torch.ones(1).__dlpack__(stream=object())
