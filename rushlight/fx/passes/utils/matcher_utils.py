@@ -13,6 +13,7 @@ from ....utils._pytree import tree_flatten
 from ..._attributes import get_attr
 from ...graph import Graph
 from ...node import Node
+from .fuser_utils import leads_back
 
 __all__ = ["InternalMatch", "SubgraphMatcher"]
 
@@ -189,7 +190,7 @@ class SubgraphMatcher:
         for node in (*self.pattern_returning_nodes, *self.pattern_placeholder_nodes):
             if node not in match.nodes_map and node.users:
                 return False
-        if not self._is_contained(match.nodes_map) or _is_around(match.nodes_map):
+        if not self._is_contained(match.nodes_map) or leads_back(_computed(match.nodes_map)):
             return False
         known = match.nodes_map
         inputs, outputs = self.pattern_placeholder_nodes, self.pattern_returning_nodes
@@ -199,23 +200,13 @@ class SubgraphMatcher:
         return True
 
 
-def _is_around(nodes_map: Mapping[Node, object]) -> bool:
-    """Whether something outside comes between nodes of a match, so that these cannot be one."""
-    inside = {
+def _computed(nodes_map: Mapping[Node, object]) -> list[Node]:
+    """The nodes of a match that are neither inputs nor results."""
+    return [
         gn
         for pn, gn in nodes_map.items()
         if pn.op not in ("placeholder", "output") and isinstance(gn, Node)
-    }
-    behind = [user for gn in inside for user in gn.users if user not in inside]
-    seen = set(behind)
-    while behind:
-        for user in behind.pop().users:
-            if user in inside:
-                return True
-            if user not in seen:
-                seen.add(user)
-                behind.append(user)
-    return False
+    ]
 
 
 def _apart(matches: list[InternalMatch]) -> list[InternalMatch]:
@@ -223,11 +214,7 @@ def _apart(matches: list[InternalMatch]) -> list[InternalMatch]:
     kept: list[InternalMatch] = []
     taken: set[Node] = set()
     for match in matches:
-        own = {
-            gn
-            for pn, gn in match.nodes_map.items()
-            if pn.op not in ("placeholder", "output") and isinstance(gn, Node)
-        }
+        own = set(_computed(match.nodes_map))
         if not own & taken:
             taken |= own
             kept.append(match)
