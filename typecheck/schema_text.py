@@ -27,6 +27,7 @@ from typing import Final
 
 from ..frontend.bounds import bounded
 from .builtin_classes import builtin_class
+from .scalar_types import NUMBERS, OLD_NAMES
 from .schema import NO_DEFAULT, AliasInfo, Argument, Signature
 from .types import (
     INT,
@@ -82,6 +83,8 @@ _WORDS: Final[dict[str, object]] = {
     "contiguous_format": 0,
     "long": 4,
 }
+_DTYPE: Final = "ScalarType"
+_DTYPES: Final = {**NUMBERS, **{word: NUMBERS[name] for word, name in OLD_NAMES.items()}}
 
 
 class _Reading:
@@ -157,7 +160,7 @@ class _Reading:
     def _argument(self, keyword_only: bool) -> Argument:
         type, size, alias, word = self._type()
         name = self._name()
-        value = self._default(type) if self._has("=") else NO_DEFAULT
+        value = self._default(type, of_dtype=word == _DTYPE) if self._has("=") else NO_DEFAULT
         return Argument(name, type, value, keyword_only, size, alias, word)
 
     def _returns(self) -> tuple[tuple[Argument, ...], bool]:
@@ -258,8 +261,8 @@ class _Reading:
 
     # -- defaults
 
-    def _default(self, type: Type) -> object:
-        """A default's value; a whole number for a float argument is a float."""
+    def _default(self, type: Type, *, of_dtype: bool = False) -> object:
+        """A default's value; a whole number for a float argument is a float, a dtype its number."""
         if self._has("["):
             return self._defaults(type.contained[0] if type.contained else type)
         number = self._found(_NUMBER)
@@ -273,6 +276,8 @@ class _Reading:
             except SyntaxError:
                 raise SchemaError(f"no text is {text[:80]}") from None
         word = self._found(_NAME) or self._raise("a default")
+        if of_dtype and word in _DTYPES:
+            return _DTYPES[word]
         if word not in _WORDS:
             raise SchemaError(f"unknown default {word}")
         return _WORDS[word]

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, NoReturn, overload
 
 import numpy as np
 
+from ...typecheck.scalar_types import OLD_NAMES
 from ..memory.dtype import DTYPES, PYTHON_DTYPES, QSCHEMES, DType, QScheme
 from ..table.table import TABLE
 from ..tensors.construct import from_numpy, new_tensor
@@ -238,9 +239,8 @@ def where(self: Tensor, condition: Tensor, other: object) -> Tensor:
 # --------------------------------------------------------------------------- conversions
 
 _CASTS: Final = {
-    **{"float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16"},
-    **{"int": "int32", "long": "int64", "short": "int16", "char": "int8", "byte": "uint8"},
-    **{"bool": "bool", "chalf": "complex32", "cfloat": "complex64", "cdouble": "complex128"},
+    **OLD_NAMES,
+    **{"bfloat16": "bfloat16", "bool": "bool", "char": "int8", "byte": "uint8"},
 }
 
 

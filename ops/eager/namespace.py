@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, overload
 
 import numpy as np
 
+from ...typecheck.scalar_types import OLD_NAMES
 from ..kernels.threads import get_threads, set_threads
 from ..linear_algebra.einsum import from_sublists
 from ..memory.dtype import (
@@ -58,12 +59,6 @@ from .dispatch import EagerFunction, eager_function
 from .functional import FUNCTIONS
 
 __all__ = ["names_with_prefix", "public_names"]
-
-_SHORT_NAMES: Final = {
-    **{"float": "float32", "double": "float64", "half": "float16", "int": "int32"},
-    **{"long": "int64", "short": "int16", "cfloat": "complex64", "cdouble": "complex128"},
-    **{"chalf": "complex32"},
-}
 
 
 # --------------------------------------------------------------------------- written by hand
@@ -409,7 +404,7 @@ def public_names() -> dict[str, Any]:
         if face in ("function", "both"):
             names[qualified.removeprefix("aten::")] = eager_function(qualified)
     names |= DTYPES
-    names |= {short: DTYPES[name] for short, name in _SHORT_NAMES.items()}
+    names |= {short: DTYPES[name] for short, name in OLD_NAMES.items()}
     names |= LAYOUTS
     names |= QSCHEMES
     names |= MEMORY_FORMATS

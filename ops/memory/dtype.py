@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
+from ...typecheck.scalar_types import NUMBERS
 from .entered import ENTERED
 from .errors import OnMeta, OperatorError, no_device
 
@@ -144,26 +145,25 @@ def _numpy_dtype(name: str) -> Dtype:
 
 
 _WORDS: Final = """
-uint8 0 1 u Byte; int8 1 1 i Char; int16 2 2 i Short; int32 3 4 i Int; int64 4 8 i Long;
-float16 5 2 f Half; float32 6 4 f Float; float64 7 8 f Double; complex32 8 4 c ComplexHalf;
-complex64 9 8 c ComplexFloat; complex128 10 16 c ComplexDouble; bool 11 1 b Bool;
-qint8 12 1 q QInt8; quint8 13 1 q QUInt8; qint32 14 4 q QInt32; bfloat16 15 2 f BFloat16;
-quint4x2 16 1 q QUInt4x2; quint2x4 17 1 q QUInt2x4; bits1x8 18 1 x Bits1x8; bits2x4 19 1 x Bits2x4;
-bits4x2 20 1 x Bits4x2; bits8 21 1 x Bits8; bits16 22 2 x Bits16; float8_e5m2 23 1 f Float8_e5m2;
-float8_e4m3fn 24 1 f Float8_e4m3fn; float8_e5m2fnuz 25 1 f Float8_e5m2fnuz;
-float8_e4m3fnuz 26 1 f Float8_e4m3fnuz; uint16 27 2 u UInt16; uint32 28 4 u UInt32;
-uint64 29 8 u UInt64; uint1 30 1 u UInt1; uint2 31 1 u UInt2; uint3 32 1 u UInt3;
-uint4 33 1 u UInt4; uint5 34 1 u UInt5; uint6 35 1 u UInt6; uint7 36 1 u UInt7; int1 37 1 i Int1;
-int2 38 1 i Int2; int3 39 1 i Int3; int4 40 1 i Int4; int5 41 1 i Int5; int6 42 1 i Int6;
-int7 43 1 i Int7; float8_e8m0fnu 44 1 f Float8_e8m0fnu; float4_e2m1fn_x2 45 1 f Float4_e2m1fn_x2
+uint8 1 u Byte; int8 1 i Char; int16 2 i Short; int32 4 i Int; int64 8 i Long; float16 2 f Half;
+float32 4 f Float; float64 8 f Double; complex32 4 c ComplexHalf; complex64 8 c ComplexFloat;
+complex128 16 c ComplexDouble; bool 1 b Bool; qint8 1 q QInt8; quint8 1 q QUInt8; qint32 4 q QInt32;
+bfloat16 2 f BFloat16; quint4x2 1 q QUInt4x2; quint2x4 1 q QUInt2x4; bits1x8 1 x Bits1x8;
+bits2x4 1 x Bits2x4; bits4x2 1 x Bits4x2; bits8 1 x Bits8; bits16 2 x Bits16;
+float8_e5m2 1 f Float8_e5m2; float8_e4m3fn 1 f Float8_e4m3fn; float8_e5m2fnuz 1 f Float8_e5m2fnuz;
+float8_e4m3fnuz 1 f Float8_e4m3fnuz; uint16 2 u UInt16; uint32 4 u UInt32; uint64 8 u UInt64;
+uint1 1 u UInt1; uint2 1 u UInt2; uint3 1 u UInt3; uint4 1 u UInt4; uint5 1 u UInt5;
+uint6 1 u UInt6; uint7 1 u UInt7; int1 1 i Int1; int2 1 i Int2; int3 1 i Int3; int4 1 i Int4;
+int5 1 i Int5; int6 1 i Int6; int7 1 i Int7; float8_e8m0fnu 1 f Float8_e8m0fnu;
+float4_e2m1fn_x2 1 f Float4_e2m1fn_x2
 """
 
 
 def _read(words: str) -> dict[str, DType]:
     found = {}
     for entry in words.split(";"):
-        name, number, itemsize, kind, scalar_name = entry.split()
-        found[name] = DType(name, int(number), int(itemsize), kind, scalar_name)
+        name, itemsize, kind, scalar_name = entry.split()
+        found[name] = DType(name, NUMBERS[name], int(itemsize), kind, scalar_name)
     return found
 
 

@@ -482,3 +482,12 @@ def test_results_become_what_the_schema_says() -> None:
     made = torch.ops.test_results.right(torch.ones(1))
     library._destroy()
     assert [type(each) for each in made] == [float, bool, type(None)]
+
+
+def test_custom_operators_may_take_a_dtype_by_default() -> None:
+    @torch.library.custom_op("dtypes::cast", mutates_args=())
+    def cast(x: torch.Tensor, dtype: torch.dtype = torch.bfloat16) -> torch.Tensor:
+        return x.to(dtype)
+
+    assert cast(torch.ones(2)).dtype is torch.bfloat16
+    assert torch.ops.dtypes.cast(torch.ones(2), torch.int8).dtype is torch.int8

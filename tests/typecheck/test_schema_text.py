@@ -87,3 +87,11 @@ def test_a_default_that_is_no_text_is_refused() -> None:
         parse_schema("aten::f(int a=0, ...) -> int")
     with pytest.raises(SchemaError, match="no text is"):
         parse_schema(r'aten::f(str x="\x") -> int')
+
+
+def test_dtypes_are_defaults_where_a_dtype_is_taken() -> None:
+    text = "f(Tensor x, ScalarType d=bfloat16, ScalarType? e=float, ScalarType i=int) -> Tensor"
+    assert [a.default for a in parse_schema(text).arguments[1:]] == [15, 6, 3]
+    for wrong in ("f(int d=float32) -> ()", "f(ScalarType d=floating) -> ()"):
+        with pytest.raises(SchemaError, match="unknown default float"):
+            parse_schema(wrong)
