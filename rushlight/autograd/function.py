@@ -177,22 +177,30 @@ class FunctionNode(Node):
             assert IN_TRANSFORMS.installed is not None
             return IN_TRANSFORMS.installed.pushed(self, grads)
         given = backward_of(self.function)(self, *grads)
-        parts = list(given) if isinstance(given, (tuple, list)) else [given]
+        parts = list(given) if isinstance(given, tuple) else [given]
         if len(parts) < len(self._needs) or any(p is not None for p in parts[len(self._needs) :]):
             raise RuntimeError(
                 f"function {self.name()} returned an incorrect number of gradients (expected "
                 f"{len(self._needs)}, got {len(parts)})"
             )
+        self._check_places(parts)
         results: list[Tensor | None] = []
-        for place, (sizes, dtype) in self._arguments:
+        for number, (place, (sizes, dtype)) in enumerate(self._arguments):
             part = parts[place]
-            results.append(None if part is None else self._fitted(part, sizes, dtype, len(results)))
+            if part is not None and not isinstance(part, Tensor):
+                raise RuntimeError(f"expected Variable or None (got {type(part).__name__})")
+            asked = part is not None and self.edges[number] is not None
+            results.append(fit(part, sizes, dtype, self, number) if asked else None)
         return results
 
-    def _fitted(self, part: Tensor, sizes: tuple[int, ...], dtype: Any, place: int) -> Tensor:
-        if not isinstance(part, Tensor):
-            raise TypeError(f"expected Variable or None (got {type(part).__name__})")
-        return fit(part, sizes, dtype, self, place)
+    def _check_places(self, parts: list[Any]) -> None:
+        tensors = {place for place, _ in self._arguments}
+        for place, part in enumerate(parts):
+            if part is not None and place not in tensors:
+                raise RuntimeError(
+                    f"function {self.name()} returned a gradient different than None at position "
+                    f"{place + 1}, but the corresponding forward input was not a Variable"
+                )
 
     def release(self) -> None:
         for each in (*self._kept, *self._kept_for_directions):

@@ -175,3 +175,30 @@ def test_the_level_of_directions_has_a_number() -> None:
     with forward_ad.dual_level():
         assert forward_ad._current_level == 0
     assert forward_ad._current_level == -1
+
+
+def test_gradients_of_a_function_go_where_they_are_asked_for() -> None:
+    class Given(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor, steps: torch.Tensor, factor: float) -> torch.Tensor:
+            return x * factor
+
+    def gradient(given: object, *, of_steps: bool = False) -> torch.Tensor:
+        body = {"backward": staticmethod(lambda ctx, g: given)}
+        x, steps = torch.ones(3, requires_grad=True), torch.ones(5, requires_grad=of_steps)
+        type("Known", (Given,), body).apply(x, steps, 2.0).sum().backward()
+        return x.grad
+
+    g = torch.full((3,), 2.0)
+    assert gradient((g, torch.zeros(2), None)).tolist() == g.tolist()  # nobody asks for its sizes
+    for told, message in {
+        (g, torch.zeros(2), 1.0): "different than None at position 3, but",
+        (g, 3, None): r"expected Variable or None \(got int\)",
+        (g, None): r"incorrect number of gradients \(expected 3, got 2\)",
+    }.items():
+        with pytest.raises(RuntimeError, match=message):
+            gradient(told)
+    with pytest.raises(RuntimeError, match=r"invalid gradient at index 1 - got \[2\]"):
+        gradient((g, torch.zeros(2), None), of_steps=True)
+    with pytest.raises(RuntimeError, match="incorrect number of gradients"):
+        gradient([g, None, None])
