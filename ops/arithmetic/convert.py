@@ -217,7 +217,7 @@ def to_dtype(self: Array, dtype: Dtype, copy: bool, memory_format: int | None) -
         result = cast(self, dtype)
         if memory_format not in (None, 1):
             return in_format(result, memory_format)
-        return lies_like(result, self) if 0 in self.strides or 1 in self.shape else result
+        return lies_like(result, self) if 1 in self.shape else result
     if copy:
         return in_format(self, memory_format)
     if memory_format in (None, 1) or (memory_format == 0 and not is_channels_last(self)):
@@ -348,7 +348,7 @@ def to_prim_other(self: Array, non_blocking: bool, copy: bool) -> Array:
     rows=rows_of("self"),
 )
 def type_as(self: Array, other: Array) -> Array:
-    return cast(self, other.dtype)
+    return to_dtype(self, other.dtype, False, None)
 
 
 @operator(

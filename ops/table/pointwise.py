@@ -23,6 +23,7 @@ from .refusals import check_number, letter
 __all__ = [
     "as_array",
     "binary",
+    "by_strides_of",
     "cast",
     "cast_error",
     "check_result_shape",
@@ -69,6 +70,12 @@ def as_array(value: object, dtype: Dtype | None = None) -> Array:
     return asarray(value, dtype)
 
 
+def by_strides_of(given: Array, computed: Any) -> Array:
+    """What NumPy has computed of one tensor, laid out as torch does where elements are repeated."""
+    result: Array = computed if type(computed) is ndarray else asarray(computed)
+    return beside(result, given) if 0 in given.strides else result
+
+
 def cast(array: Array, dtype: Dtype) -> Array:
     """The array in that dtype; itself if it is in it already.
 
@@ -83,8 +90,7 @@ def cast(array: Array, dtype: Dtype) -> Array:
     if dtype.kind == "V" and dtype.name == "float8_e4m3fn":
         # it has no infinity: what is too large becomes the largest
         array = asarray(np.clip(array, -_LARGEST_E4M3FN, _LARGEST_E4M3FN))
-    made: Array = cast_by_kernel(array, dtype)
-    return made
+    return by_strides_of(array, cast_by_kernel(array, dtype))
 
 
 _LARGEST_E4M3FN: Final = 448.0
@@ -228,13 +234,11 @@ def with_number(kernel: Kernel, a: Array, number: Scalar, *, swapped: bool = Fal
     dtype = a.dtype
     if type(number) in _USUAL.get(dtype, ()):
         value = operand(number, dtype)
-        result = kernel(value, a) if swapped else kernel(a, value)
-        return result if type(result) is ndarray else asarray(result)
+        return by_strides_of(a, kernel(value, a) if swapped else kernel(a, value))
     dtype = common_dtype_with(a, number)
-    a = cast(a, dtype)
+    one = cast(a, dtype)
     value = operand(number, dtype)
-    result = kernel(value, a) if swapped else kernel(a, value)
-    return result if type(result) is ndarray else asarray(result)
+    return by_strides_of(a, kernel(value, one) if swapped else kernel(one, value))
 
 
 def exactly(kernel: Kernel, a: Array, b: Array | Scalar, dtype: Dtype) -> Array:
@@ -260,8 +264,7 @@ def compare(kernel: Kernel, a: Array, b: Array) -> Array:
 
 def unary(kernel: Kernel, a: Array) -> Array:
     """`kernel(a)` in the dtype of `a`."""
-    result = kernel(a)
-    return result if type(result) is ndarray else asarray(result)
+    return by_strides_of(a, kernel(a))
 
 
 # --------------------------------------------------------------------------- in place

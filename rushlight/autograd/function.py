@@ -189,8 +189,11 @@ class FunctionNode(Node):
             part = parts[place]
             if part is not None and not isinstance(part, Tensor):
                 raise RuntimeError(f"expected Variable or None (got {type(part).__name__})")
-            asked = part is not None and self.edges[number] is not None
-            results.append(fit(part, sizes, dtype, self, number) if asked else None)
+            if part is not None and self.edges[number] is not None:
+                part = fit(part, sizes, dtype, self, number)
+            else:
+                part = None
+            results.append(part)
         return results
 
     def _check_places(self, parts: list[Any]) -> None:

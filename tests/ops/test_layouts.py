@@ -477,3 +477,21 @@ def test_products_of_which_one_factor_wants_a_gradient(name: str, first: bool) -
     assert [node.kept(at) is None for at in (0, 1)] == [first, not first]
     result.sum().backward()
     assert (a if first else b).grad.sum().item() == 60
+
+
+def test_rows_that_are_repeated_tell_no_order() -> None:
+    whole = torch.arange(4).view(1, 4).expand(2, 4)
+    column = torch.tensor([[3.0], [2.0]])
+    for made in (
+        whole.type_as(column),
+        whole >= column,
+        whole + column,
+        whole * 2.5,
+        whole / 2,
+        whole > 1.5,
+        torch.atan2(whole, column),
+    ):
+        assert made.stride() == (4, 1)
+    planes = torch.arange(8.0).view(2, 1, 4).expand(2, 3, 4).transpose(0, 2)
+    for made in (planes + 1, 1 - planes, planes > 1, planes * 2, planes.double()):
+        assert made.stride() == (1, 4, 12)
