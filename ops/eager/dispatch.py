@@ -343,6 +343,8 @@ class EagerFunction:
         return f"<built-in method {self.__name__}>"
 
     def __reduce__(self) -> tuple[object, ...]:
+        if self._as_method:
+            return getattr, (Tensor, self.__name__)
         return eager_function, (self.operator_name,)
 
 

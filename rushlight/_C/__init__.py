@@ -66,7 +66,9 @@ def __getattr__(name: str) -> Any:
     return _listed(name)
 
 
-_listed = names_of(__name__, "_autograd", "_functions", "_functorch")
+_listed = names_of(
+    __name__, *("_autograd", "_fft", "_functions", "_functorch", "_linalg", "_special")
+)
 
 
 def __dir__() -> list[str]:

@@ -23,6 +23,10 @@ _PUBLIC: Final = (
     ("ops.", ""),
     ("ops.", "nn"),
     ("ops.", "nn.functional"),
+    ("ops.eager.", "_C._fft"),
+    ("ops.eager.", "_C._linalg"),
+    ("ops.eager.", "_C._nn"),
+    ("ops.eager.", "_C._special"),
 )
 """Where torch has what lies in files that it has not, by the beginning of the module's name."""
 
@@ -40,9 +44,13 @@ def name_of(value: Any, name: str = "") -> tuple[str, str]:
     """
     name = name or getattr(value, "__qualname__", None) or value.__name__
     module = getattr(value, "__module__", None) or "builtins"
+    if sys.modules.get("torch") is sys.modules[_ROOT]:  # under torch's name ours says that one
+        module = torch_module(module)
     for begin, public in _PUBLIC:
         if module.startswith(f"{_ROOT}.{begin}"):
-            holder = sys.modules.get(f"{_ROOT}.{public}".rstrip("."))
+            place = f"{_ROOT}.{public}".rstrip(".")
+            is_rare = public.startswith("_C.")
+            holder = import_module(place) if is_rare else sys.modules.get(place)
             if getattr(holder, name, None) is value:
                 return f"torch.{public}".rstrip("."), name
     try:

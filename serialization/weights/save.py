@@ -197,6 +197,8 @@ class ObjectsWriter:
                 self.made("_codecs", "encode", value.decode("latin-1"), "latin1")
             case set():
                 self.made("__builtin__", "set", list(value))
+            case EagerFunction() if value.is_method:
+                self.made("__builtin__", "getattr", Tensor, value.__name__)
             case FunctionType() | BuiltinFunctionType() | EagerFunction() | type():
                 self.name(*self.name_of(value))
             case PackedWeights():

@@ -50,6 +50,8 @@ def test_packages_that_import_torch_get_rushlight(tmp_path: Path) -> None:
         assert b"__torch__.torch.nn.modules.linear" in open("m.pt", "rb").read()
         assert pickle.loads(pickle.dumps(nn.Linear(2, 2))).in_features == 2
         torch.save(nn.Linear(2, 2), "w.pt")
+        functions = [F.gelu, torch.tanh, torch.Tensor.add, torch.special.erf]
+        torch.save(functions, "f.pt")
         try:
             import torch.nowhere
         except ModuleNotFoundError as error:
@@ -59,6 +61,7 @@ def test_packages_that_import_torch_get_rushlight(tmp_path: Path) -> None:
         assert rushlight.__name__ == "rushlight"
         assert rushlight.nn.Linear.__module__ == "rushlight.nn.modules.linear"
         assert rushlight.load("w.pt", weights_only=False).out_features == 2
+        assert rushlight.load("f.pt", weights_only=False) == functions
         try:
             import torch
         except ModuleNotFoundError:

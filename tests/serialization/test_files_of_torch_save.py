@@ -6,6 +6,7 @@ import copy
 import gzip
 import io
 import pickle
+import pickletools
 import shutil
 import struct
 from collections import OrderedDict
@@ -275,3 +276,24 @@ def test_devices_that_are_not_there(location, told: str) -> None:
     for place in ("cpu", {"cuda:0": "cpu"}, lambda storage, _: storage, None):
         file.seek(0)
         assert torch.load(file, map_location=place).tolist() == [1.0]
+
+
+FUNCTIONS = {
+    "torch.nn.functional linear": torch.nn.functional.linear,
+    "torch._C._fft fft_fft": torch.fft.fft,
+    "torch._C._linalg linalg_norm": torch.linalg.norm,
+    "torch._C._nn log_sigmoid": torch._C._nn.log_sigmoid,
+    "torch._C._special special_erf": torch.special.erf,
+    "__builtin__ getattr": torch.Tensor.add,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_are_saved_by_names_of_torchs(name: str) -> None:
+    file = io.BytesIO()
+    torch.save(FUNCTIONS[name], file)
+    data = ArchiveReader(file.getvalue()).read("data.pkl")
+    assert next(a for o, a, _ in pickletools.genops(data) if o.name == "GLOBAL") == name
+    file.seek(0)
+    assert torch.load(file, weights_only=False) is FUNCTIONS[name]
+    assert pickle.loads(pickle.dumps(FUNCTIONS[name])) is FUNCTIONS[name]
