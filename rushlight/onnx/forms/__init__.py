@@ -6,6 +6,7 @@ from . import bags as bags
 from . import comparisons as comparisons
 from . import complex_numbers as complex_numbers
 from . import convolutions as convolutions
+from . import detection as detection
 from . import factories as factories
 from . import indexing as indexing
 from . import losses as losses

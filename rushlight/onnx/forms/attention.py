@@ -23,11 +23,18 @@ def scaled_dot_product_attention(
     scale: Item = None,
     enable_gqa: Item = False,
 ) -> Item:
-    q, k, v = w.tensor(query), w.tensor(key), w.tensor(value)
     if w.real(dropout_p, "dropout_p") != 0:
         raise Unsupported("it draws random numbers in training")
     if enable_gqa is not False:
         raise Unsupported("groups of heads")
+    q, k = w.tensor(query), w.tensor(key)
+    return w.op("MatMul", _weights(w, q, k, attn_mask, is_causal, scale), w.tensor(value))
+
+
+def _weights(
+    w: Writer, q: Operand, k: Operand, attn_mask: Item, is_causal: Item, scale: Item
+) -> Operand:
+    """How much each query takes of each key."""
     width = w.known_size(q, -1, "the width of the heads")
     factor = 1 / math.sqrt(width) if scale is None else w.real(scale, "scale")
     order = [*range(w.rank(k) - 2), w.rank(k) - 1, w.rank(k) - 2]
@@ -45,7 +52,7 @@ def scaled_dot_product_attention(
     soft = w.op("Softmax", weights, axis=-1)
     if mask is not None and mask.dtype == BOOL:
         soft = w.where(w.op("IsNaN", soft), w.constant(0.0, q.dtype), soft)
-    return w.op("MatMul", soft, v)
+    return soft
 
 
 @exports("aten::_nested_tensor_from_mask_left_aligned")
@@ -92,8 +99,9 @@ def _of_heads(
     num_heads: Item,
     projections: tuple[Item, Item, Item, Item],
     added: Operand | None,
-) -> Operand:
-    """Attention (B, T, E) over query, key and value, with the projections before and after."""
+) -> tuple[Operand, Operand]:
+    """Attention (B, T, E) over query, key and value, with the projections before and after, and
+    its weights (B, heads, T, S)."""
     weight, bias, out_weight, out_bias = projections
     linear, heads = EXPORTS["aten::linear"], w.whole(num_heads, "num_heads")
     thirds = w.ints(width, width, width)
@@ -104,9 +112,10 @@ def _of_heads(
         parts = w.op("Reshape", w.tensor(linear(w, each, own, shift)), apart)
         turned.append(w.transpose(parts, [0, 2, 1, 3]))
     query, key, value = turned
-    found = w.tensor(scaled_dot_product_attention(w, query, key, value, added))
+    soft = _weights(w, query, key, added, False, None)
+    found = w.op("MatMul", soft, value)
     joined = w.op("Reshape", w.transpose(found, [0, 2, 1, 3]), w.ints(0, 0, width))
-    return w.tensor(linear(w, joined, out_weight, out_bias))
+    return w.tensor(linear(w, joined, out_weight, out_bias)), soft
 
 
 @exports("aten::_native_multi_head_attention")
@@ -126,14 +135,14 @@ def native_multi_head_attention(
     average_attn_weights: Item = True,
     mask_type: Item = None,
 ) -> Item:
-    if need_weights is not False:
-        raise Unsupported("the weights of the attention are asked for")
     inputs = [w.tensor(each) for each in (query, key, value)]
     added = None if mask is None else _left_out(w, mask, mask_type, inputs[0])
     projections = (qkv_weight, qkv_bias, proj_weight, proj_bias)
     width = w.whole(embed_dim, "embed_dim")
-    nothing = w.filled([0], 0.0, inputs[0].dtype)
-    return _of_heads(w, inputs, width, num_head, projections, added), nothing
+    found, soft = _of_heads(w, inputs, width, num_head, projections, added)
+    if need_weights is False:
+        return found, w.filled([0], 0.0, inputs[0].dtype)
+    return found, w.reduce("ReduceMean", soft, [1], False) if average_attn_weights else soft
 
 
 @exports("aten::_transformer_encoder_layer_fwd")
@@ -169,7 +178,7 @@ def encoder_layer(
 
     def attended(y: Operand) -> Operand:
         projections = (qkv_weight, qkv_bias, proj_weight, proj_bias)
-        return _of_heads(w, [y] * 3, width, num_heads, projections, added)
+        return _of_heads(w, [y] * 3, width, num_heads, projections, added)[0]
 
     def widened(y: Operand) -> Operand:
         inner = linear(w, y, ffn_weight_1, ffn_bias_1)

@@ -105,6 +105,11 @@ def size(w: Writer, self: Item, dim: Item = None) -> Item:
     return w.op("Gather", w.op("Shape", x), w.tensor(dim, INT), axis=0)
 
 
+@exports("aten::_shape_as_tensor", takes_complex=True)
+def shape_as_tensor(w: Writer, self: Item) -> Item:
+    return w.vector(size(w, self))
+
+
 @exports("aten::dim", takes_complex=True)
 def dim(w: Writer, self: Item) -> Item:
     x = w.tensor(self)

@@ -65,18 +65,30 @@ def repeat_interleave(
     w: Writer, self: Item, repeats: Item = None, dim: Item = None, output_size: Item = None
 ) -> Item:
     x = w.tensor(self)
-    if (isinstance(repeats, Operand) and not repeats.weak) or repeats is None:
-        raise Unsupported("how often each element is repeated only a run knows")
+    if repeats is None:
+        return _places_of(w, x)
     if dim is None:
         x, axis = w.reshape(x, [-1]), 0
     else:
         axis = w.axis(dim, w.rank(x))
+    if isinstance(repeats, Operand) and repeats.shape not in ((), (1,)):
+        return w.op("Gather", x, _places_of(w, repeats), axis=axis)
     wide = w.unsqueeze(x, axis + 1)
     ones: list[Item] = [1] * w.rank(wide)
-    ones[axis + 1] = repeats
+    ones[axis + 1] = w.reshape(repeats, []) if isinstance(repeats, Operand) else repeats
     sizes = w.sizes(x)
     sizes[axis] = -1
     return w.reshape(w.op("Tile", wide, w.vector(ones)), sizes)
+
+
+def _places_of(w: Writer, repeats: Operand) -> Operand:
+    """Each place as often as `repeats` says there: how many of the places before end by then."""
+    counts = w.cast(repeats, INT)
+    ends = w.op("CumSum", counts, w.constant(0, INT))
+    total = w.reduce("ReduceSum", counts, [0], False)
+    places = w.op("Range", w.constant(0, INT), total, w.constant(1, INT))
+    ended = w.op("LessOrEqual", w.unsqueeze(ends, 0), w.unsqueeze(places, 1))
+    return w.reduce("ReduceSum", w.cast(ended, INT), [1], False)
 
 
 @exports("aten::pad", parts=(0, 3))
@@ -145,22 +157,26 @@ def flip(w: Writer, self: Item, dims: Item) -> Item:
 @exports("aten::roll", parts=(0,))
 def roll(w: Writer, self: Item, shifts: Item, dims: Item = ()) -> Item:
     x = w.tensor(self)
+    by = shifts if isinstance(shifts, list | tuple) else [shifts]
     if not dims:
         flat = w.reshape(x, [-1])
-        return w.reshape(_rolled(w, flat, 0, w.wholes(shifts, "shifts")[0]), w.sizes(x))
-    for shift, dim in zip(w.wholes(shifts, "shifts"), w.wholes(dims, "dims"), strict=True):
+        return w.reshape(_rolled(w, flat, 0, by[0]), w.sizes(x))
+    for shift, dim in zip(by, w.wholes(dims, "dims"), strict=True):
         x = _rolled(w, x, w.axis(dim, w.rank(x)), shift)
     return x
 
 
-def _rolled(w: Writer, x: Operand, axis: int, shift: int) -> Operand:
-    size = x.shape[axis] if x.shape is not None else None
-    if isinstance(size, int):
-        shift = shift % size if size else 0
-    if shift == 0:
-        return x
-    parts = [w.slice(x, axis, -shift, END), w.slice(x, axis, 0, -shift)]
-    return w.op("Concat", *parts, axis=axis)
+def _rolled(w: Writer, x: Operand, axis: int, shift: Item) -> Operand:
+    size = w.size(x, axis)
+    if isinstance(shift, int) and isinstance(size, int):
+        begin: Item = -shift % size if size else 0
+        if begin == 0:
+            return x
+    else:
+        size = w.tensor(size, INT)
+        begin = w.op("Mod", w.op("Neg", w.tensor(shift, INT)), size)
+    parts = [w.slice(x, axis, begin, END), w.slice(x, axis, 0, begin)]
+    return w.op("Concat", *parts, dims=x.shape, axis=axis)
 
 
 def _triangle(w: Writer, self: Item, diagonal: Item, upper: int) -> Operand:

@@ -1,5 +1,6 @@
 """What ONNX operators mean, a file a family; importing them fills the table."""
 
+from . import detection as detection
 from . import layers as layers
 from . import pointwise as pointwise
 from . import reductions as reductions

@@ -247,6 +247,58 @@ def test_functions_of_ones_own_are_written_out() -> None:
     np.testing.assert_allclose(run(program, (x,))[0], program(x).detach().numpy())
 
 
+def counted(x: torch.Tensor, n: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    repeated = x.repeat_interleave(n, dim=0)
+    rolled = torch.roll(x, [x.size(0) // 2, -1], [0, 1])
+    return repeated, rolled, x.repeat_interleave(x.size(0) + 1, 1)
+
+
+def boxes(x: torch.Tensor, scores: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    rois = torch.cat([torch.zeros(x.size(0), 1), x], 1)
+    image = torch.arange(64.0).reshape(1, 1, 8, 8)
+    cut = torch.ops.torchvision.roi_align(image, rois, 0.5, 2, 3, 2, True)
+    return torch.ops.torchvision.nms(x, scores, 0.5), cut
+
+
+def test_counts_and_boxes_of_a_run() -> None:
+    x, n = torch.arange(6.0).reshape(3, 2), torch.tensor([2, 0, 3])
+    corners = torch.tensor([[0.0, 0, 4, 4], [0, 1, 4, 4], [4, 4, 8, 9], [0, 0, 9, 9]])
+    marks = torch.tensor([0.5, 0.7, 0.1, 0.2])
+    cases = (
+        (counted, (x, n), {"x": {0: "rows"}, "n": {0: "rows"}}),
+        (boxes, (corners, marks), {"x": {0: "boxes"}, "scores": {0: "boxes"}}),
+    )
+    for function, given, axes in cases:
+        program, names = torch.jit.script(function), list(axes)
+        found = run(program, given, input_names=names, dynamic_axes=axes)
+        file = io.BytesIO()
+        torch.onnx.export(program, given, file, input_names=names, dynamic_axes=axes)
+        file.seek(0)
+        again = torch.onnx.load(file)(*given)
+        for one, two, wanted in zip(found, again, program(*given), strict=True):
+            np.testing.assert_allclose(one, wanted.numpy(), 1e-6)
+            assert torch.allclose(two, wanted)
+
+
+def test_sizes_as_tensors_and_the_weights_of_attention() -> None:
+    class Attending(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.attention = nn.MultiheadAttention(4, 2, batch_first=True)
+
+        def forward(self, x: torch.Tensor) -> Any:
+            size = torch.onnx.operators.shape_as_tensor(x)[1]
+            return *self.attention(x, x, x), size * 2
+
+    model, x = Attending().eval(), torch.rand(2, 3, 4)
+    axes = {"x": {1: "length"}}
+    other = torch.rand(2, 5, 4)
+    with torch.no_grad():
+        found = run(model, (x,), (other,), input_names=["x"], dynamic_axes=axes)
+        for one, wanted in zip(found, model(other), strict=True):
+            np.testing.assert_allclose(one, wanted.numpy(), 1e-5, 1e-6)
+
+
 def test_the_command_writes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     torch.jit.script(Net()).save(str(tmp_path / "m.pt"))
     target = tmp_path / "m.onnx"
