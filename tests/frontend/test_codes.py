@@ -46,6 +46,11 @@ def test_every_code_in_use_has_a_page() -> None:
         ("UnsupportedNodeError: try blocks aren't supported", "unsupported-syntax"),
         ("mat1 and mat2 shapes cannot be multiplied (3x8 and 6x2)", "shape-mismatch"),
         ("Module 'Model' has no attribute 'porj'", "missing-attribute"),
+        ("Dict values consist of heterogeneous types, which means", "mixed-dict"),
+        ("Keyword argument wieght unknown.", "unknown-keyword"),
+        ("Expected integer literal for index but got a variable", "modulelist-index"),
+        ("expected input[1, 4, 8, 8] to have 3 channels, but got 4 channels", "shape-mismatch"),
+        ("expected scalar type Float but found Double", "dtype-mismatch"),
     ],
 )
 def test_a_sentence_of_torch_leads_to_a_code(sentence: str, slug: str) -> None:
