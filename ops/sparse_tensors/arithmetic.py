@@ -278,26 +278,27 @@ def total(
     *,
     dtype: DType | None = None,
 ) -> Tensor:
-    """The sum of all elements, or over dimensions; sparse where sparse dimensions are left.
-
-    Raises:
-        RuntimeError: a reduced dimension shall be kept.
-    """
+    """The sum of all elements, or over dimensions; sparse where sparse dimensions are left."""
     own = parts_of(tensor).to_coo()
     values = own.values if dtype is None else own.values.to(dtype)
     if dim is None:
         return values.sum()
-    if keepdim:
-        raise RuntimeError("the sum of a sparse tensor keeps no reduced dimension")
     axes = wrap_dims([dim] if isinstance(dim, int) else list(dim), len(own.sizes))
     within = [axis - own.depth + 1 for axis in axes if axis >= own.depth]
-    values = values.sum(within) if within else values
+    values = values.sum(within, keepdim) if within else values
     left = [axis for axis in range(own.depth) if axis not in axes]
+    sizes = tuple(1 if axis in axes else n for axis, n in enumerate(own.sizes))
     if not left:
-        return values.sum(0)
-    sizes = tuple(n for axis, n in enumerate(own.sizes) if axis not in axes)
-    made = Coo(own.indices[left], values, sizes)
-    return of_parts(made.once())
+        made = values.sum(0)
+        return made.reshape(sizes) if keepdim else made
+    if not keepdim:
+        kept = tuple(n for axis, n in enumerate(own.sizes) if axis not in axes)
+        return of_parts(Coo(own.indices[left], values, kept).once())
+    places = own.indices.clone()
+    for axis in axes:
+        if axis < own.depth:
+            places[axis] = 0
+    return of_parts(Coo(places, values, sizes).once())
 
 
 @form("aten::any")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final, cast
 
+from ..eager.calls import any_requires_grad
 from ..eager.dispatch import eager_function
 from ..eager.elsewhere import Choose
+from ..eager.out_tensors import check_dtypes_of_out, write_out
 from ..table.elements import is_by_elements
+from ..table.grad_mode import is_recording
+from ..table.out_forms import no_gradients
 from ..table.second_names import SECOND_NAMES
 from ..table.table import TABLE
 from ..tensors.tensor import Tensor
@@ -26,13 +30,45 @@ def call(
     Raises:
         NotImplementedError: it has no form for them.
     """
+    if isinstance(kwargs.get("out"), Tensor):
+        return _into(operator_name, args, kwargs, choose)
     known = FORMS.get(operator_name)
     if known is not None:
         return known(*args, **kwargs)
     if operator_name.endswith("_") and args and isinstance(args[0], Tensor) and is_sparse(args[0]):
+        if operator_name not in _OF_PLACES_NAMED_TWICE and not args[0].is_coalesced():
+            raise RuntimeError(f"{operator_name.removeprefix('aten::')} requires coalesced input")
         made = call(operator_name[:-1], args, kwargs, choose)
         return arithmetic.put_into(args[0], made)
     return _on_values(operator_name, args, kwargs)
+
+
+_OF_PLACES_NAMED_TWICE: Final = frozenset(
+    f"aten::{name}_"
+    for name in "neg negative pow square conj_physical div divide true_divide floor_divide".split()
+)
+"""What changes a sparse tensor whose places may be named more than once."""
+
+
+def _into(
+    operator_name: str, args: tuple[object, ...], kwargs: dict[str, object], choose: Choose
+) -> Tensor:
+    """`out` with what an operator gives: a sparse tensor with a sparse one, dense with dense."""
+    rest = dict(kwargs)
+    out = cast(Tensor, rest.pop("out"))
+    if operator_name == "aten::zeros":
+        rest["layout"] = out.layout
+    made = call(operator_name, args, rest, choose)
+    if is_sparse(made) is not is_sparse(out):
+        raise _missing(operator_name)
+    if any_requires_grad([made, out]) and is_recording():
+        raise no_gradients(operator_name.removeprefix("aten::"))
+    (entry, *_) = TABLE.operators(SECOND_NAMES.get(operator_name, operator_name))
+    check_dtypes_of_out(entry, made, out)
+    if is_sparse(out):
+        return arithmetic.put_into(out, made)
+    write_out(entry, made, out)
+    return out
 
 
 def _on_values(

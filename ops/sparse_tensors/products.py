@@ -24,8 +24,14 @@ _select: Callable[..., Tensor] = eager_function("aten::index_select")
 
 
 def _check(a: Tensor, b: Tensor) -> None:
-    if a.ndim != 2 or b.ndim != 2:
-        raise RuntimeError(f"mm: expected matrices, got {a.ndim}D and {b.ndim}D tensors")
+    for place, each in enumerate((a, b), 1):
+        if each.ndim != 2:
+            raise RuntimeError(
+                f"Expected mat{place}_.dim() == 2 to be true, but got false.  (Could this error "
+                "message be improved?  If so, please report an enhancement request to PyTorch.)"
+                if is_sparse(a) and is_sparse(b)
+                else f"addmm: matrices expected, got {each.ndim}D tensor"
+            )
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and "

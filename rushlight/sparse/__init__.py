@@ -18,7 +18,6 @@ from ..ops.sparse_tensors.arithmetic import total as _total
 from ..ops.sparse_tensors.creation import CHECKED as _CHECKED
 from ..ops.sparse_tensors.creation import sparse_coo_tensor as _sparse_coo_tensor
 from ..ops.sparse_tensors.products import addmm as _addmm
-from ..ops.sparse_tensors.products import product as _product
 from ..ops.sparse_tensors.products import reduced_product as _reduced_product
 from ..ops.sparse_tensors.structure import mask as _mask
 from ..ops.tensors.tensor import Tensor
@@ -54,7 +53,9 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:
         RuntimeError: no matrices, sizes that do not meet, or another reduction.
         NotImplementedError: a reduction of other matrices.
     """
-    return _product(mat1, mat2) if reduce is None else _reduced_product(mat1, mat2, reduce)
+    if reduce is None:
+        return cast(Tensor, eager_function("aten::mm")(mat1, mat2))
+    return _reduced_product(mat1, mat2, reduce)
 
 
 def addmm(
@@ -88,6 +89,35 @@ def log_softmax(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tenso
     return _softmax(input, dim, dtype, logarithm=True)
 
 
+def _check_diagonals(
+    rows: Tensor, offsets: Tensor, shape: tuple[int, ...], layout: Layout | None
+) -> None:
+    """Refuse what is no matrix of diagonals, in the order in which torch looks at it."""
+    count, named = rows.shape[0], offsets.numel()
+    wanted = "sparse_coo" if layout is None else layout.name
+    spelled = wanted.title().replace("_", "")
+    for refused, said in (
+        (rows.ndim != 2, "Diagonals must be vector or matrix"),
+        (len(shape) != 2, "Output shape must be 2d"),
+        (offsets.ndim > 1, "Offsets must be scalar or vector"),
+        (
+            count != named,
+            f"Number of diagonals ({count}) does not match the number of offsets ({named})",
+        ),
+        (
+            wanted not in ("sparse_coo", "sparse_csr", "sparse_csc"),
+            f"Only output layouts (Sparse, SparseCsc, SparseCsr) are supported, got {spelled}",
+        ),
+        (
+            offsets.dtype.name != "int64",
+            f"Offset Tensor must have dtype Long but got {offsets.dtype.scalar_name}",
+        ),
+        (offsets.unique().numel() != named, "Offset tensor contains duplicate values"),
+    ):
+        if refused:
+            raise RuntimeError(said)
+
+
 def spdiags(
     diagonals: Tensor, offsets: Tensor, shape: tuple[int, int], layout: Layout | None = None
 ) -> Tensor:
@@ -102,13 +132,9 @@ def spdiags(
     Raises:
         RuntimeError: as many offsets as rows are wanted, each once.
     """
-    rows, kept = (each if each.ndim > 1 else each.unsqueeze(0) for each in (diagonals, offsets))
-    kept = kept.reshape(-1)
-    if len(kept) != rows.shape[0] or kept.unique().numel() != kept.numel():
-        raise RuntimeError(
-            f"spdiags: {rows.shape[0]} diagonals need as many different offsets, "
-            f"not {kept.tolist()}"
-        )
+    rows = diagonals if diagonals.ndim > 1 else diagonals.unsqueeze(0)
+    kept = offsets.reshape(-1)
+    _check_diagonals(rows, offsets, shape, layout)
     columns = eager_function("aten::arange")(rows.shape[1]).expand_as(rows)
     lines = columns - kept.unsqueeze(1)
     inside = (lines >= 0) & (lines < shape[0]) & (columns < shape[1])

@@ -491,3 +491,63 @@ def test_what_keeps_zeros_is_a_function_of_values(name: str) -> None:
     s = _example() / 10
     function = getattr(torch.ops.aten, name)
     assert torch.equal(function(s).to_dense(), function(s.to_dense()))
+
+
+def test_sparse_results_go_into_out() -> None:
+    s, out = _example().coalesce(), _example()
+    assert torch.sin(s, out=out) is out
+    assert torch.equal(out.to_dense(), s.to_dense().sin())
+    halves = torch.div(s, -2, rounding_mode="floor", out=out)
+    assert torch.equal(halves.to_dense(), s.to_dense().div(-2, rounding_mode="floor"))
+    assert torch.zeros((4, 3), out=out).layout == torch.sparse_coo
+    assert (tuple(out.shape), out._nnz()) == ((4, 3), 0)
+    dense = torch.empty(0)
+    assert torch.mm(s, torch.ones(3, 2), out=dense) is dense
+    assert torch.equal(dense, s.to_dense() @ torch.ones(3, 2))
+    with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired"):
+        torch.sin(s, out=s.long())
+    with pytest.raises(NotImplementedError, match="aten::sin"):
+        torch.sin(s, out=dense)
+
+
+def test_elements_named_twice_are_not_changed_one_by_one() -> None:
+    twice = torch.sparse_coo_tensor([[0, 0]], [0.5, 0.25], (2,))
+    with pytest.raises(RuntimeError, match="asin_ requires coalesced input"):
+        twice.asin_()
+    assert twice.neg_().to_dense().tolist() == [-0.75, 0]
+    assert twice.coalesce().asin_().to_dense()[0].item() == pytest.approx(-0.848062)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2, (0, 2), (0, 1), (0, 1, 2)])
+def test_sums_keep_reduced_dimensions(dim: Any) -> None:
+    s = torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], torch.rand(3, 4), (2, 3, 4))
+    kept = s.sum(dim, keepdim=True)
+    assert torch.allclose(
+        kept.to_dense() if kept.is_sparse else kept, s.to_dense().sum(dim, keepdim=True)
+    )
+
+
+def test_sparse_products_are_of_matrices() -> None:
+    s = torch.sparse_coo_tensor([[0], [0], [0]], [2.0], (2, 2, 2))
+    with pytest.raises(RuntimeError, match=r"Expected mat1_.dim\(\) == 2 to be true"):
+        torch.sparse.mm(s, s)
+    with pytest.raises(RuntimeError, match="addmm: matrices expected, got 3D tensor"):
+        torch.sparse.mm(s, torch.ones(2, 2))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (((1, 3), [0], (3, 2, 3)), "Output shape must be 2d"),
+        (((3, 2, 3), [0, 1, 2], (4, 4)), "Diagonals must be vector or matrix"),
+        (((2, 3), [[1, 2], [0, 3]], (3, 3)), "Offsets must be scalar or vector"),
+        (((3, 3), [-1, 0], (3, 3)), r"Number of diagonals \(3\) does not match the number of o"),
+        (((2, 2), [0, 1], (2, 3), torch.strided), "Only output layouts .* got Strided"),
+        (((2, 5), [0, 0], (5, 5)), "Offset tensor contains duplicate values"),
+        (((1, 5), [0.0], (5, 5)), "Offset Tensor must have dtype Long but got Float"),
+    ],
+)
+def test_what_is_no_matrix_of_diagonals_is_refused(arguments: Any, said: str) -> None:
+    sizes, offsets, *rest = arguments
+    with pytest.raises(RuntimeError, match=said):
+        torch.sparse.spdiags(torch.ones(sizes), torch.tensor(offsets), *rest)
