@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from ..kernels import blas
-from ..memory.dtype import Array
+from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..table.out_dtypes import FIELDS_SAFELY, SAFELY, SAME, OutDtype
 from ..table.refusals import Refusal
@@ -241,7 +241,8 @@ def qr(self: Array, some: bool) -> tuple[Array, Array]:
     out="a",
 )
 def geqrf(self: Array) -> tuple[Array, Array]:
-    check_matrix(self, "torch.geqrf", "input")
+    if self.ndim < 2:
+        raise OperatorError("torch.geqrf: input must have at least 2 dimensions.")
     check_lapack(self, "geqrf_cpu")
     turned, tau = _qr(self, "raw")
     return turned.swapaxes(-1, -2), tau
@@ -258,6 +259,24 @@ def _reflect(target: Array, reflections: Array, tau: Array, i: int) -> None:
     rows -= blas.matmul(tau[..., i, None, None] * v, blas.matmul(adjoint(v), rows))
 
 
+def _check_batch(name: str, input: Array, other: Array, word: str, fewer: int) -> None:
+    """Refuse what belongs to other batches than the input's, with as many dimensions or fewer."""
+    if other.ndim != input.ndim - fewer:
+        wanted = "one dimension less than" if fewer else "the same number of dimensions as"
+        raise OperatorError(
+            f"{name}: Expected {word} to have {wanted} input, but got {word}.ndim equal to "
+            f"{other.ndim} and input.ndim is equal to {input.ndim}",
+            code="shape-mismatch",
+        )
+    batch = other.shape[: input.ndim - 2]
+    if batch != input.shape[:-2]:
+        raise OperatorError(
+            f"{name}: Expected batch dimensions of {word} to be equal to input.shape[:-2], but "
+            f"got {list(batch)}",
+            code="shape-mismatch",
+        )
+
+
 def _check_reflections(input: Array, tau: Array) -> None:
     name = "torch.linalg.householder_product"
     if input.ndim < 2:
@@ -269,6 +288,13 @@ def _check_reflections(input: Array, tau: Array) -> None:
     if input.shape[-1] < tau.shape[-1]:
         raise OperatorError(
             f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]"
+        )
+    _check_batch(name, input, tau, "tau", 1)
+    if tau.dtype != input.dtype:
+        raise OperatorError(
+            f"{name}: tau dtype {dtype_of(tau).scalar_name} does not match input dtype "
+            f"{dtype_of(input).scalar_name}",
+            code="dtype-mismatch",
         )
 
 
@@ -300,27 +326,26 @@ def linalg_householder_product(input: Array, tau: Array) -> Array:
 
 
 def _check_ormqr(self: Array, tau: Array, other: Array, left: bool) -> None:
-    for name, array in (("input", self), ("other", other)):
+    name = "torch.ormqr"
+    for word, array in (("input", self), ("other", other)):
         if array.ndim < 2:
-            raise OperatorError(f"torch.ormqr: {name} must have at least 2 dimensions.")
+            raise OperatorError(f"{name}: {word} must have at least 2 dimensions.")
     place = -2 if left else -1
-    if other.shape[place] < tau.shape[-1]:
-        raise OperatorError(
-            f"torch.ormqr: other.shape[{place}] must be greater than or equal to tau.shape[-1]"
-        )
+    if other.shape[place] != self.shape[-2]:
+        raise OperatorError(f"{name}: other.shape[{place}] must be equal to input.shape[-2]")
     if tau.shape[-1] != min(other.shape[place], self.shape[-1]):
         raise OperatorError(
-            f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{place}], "
-            "input.shape[-1])"
+            f"{name}: tau.shape[-1] must be equal to min(other.shape[{place}], input.shape[-1])"
         )
-    if other.shape[place] != self.shape[-2]:
-        raise OperatorError(f"torch.ormqr: other.shape[{place}] must be equal to input.shape[-2]")
-    if tau.shape[:-1] != self.shape[:-2]:
-        raise OperatorError(
-            "torch.ormqr: Expected batch dimensions of tau to be equal to input.shape[:-2], but "
-            f"got {list(tau.shape[:-1])}",
-            code="shape-mismatch",
-        )
+    _check_batch(name, self, tau, "tau", 1)
+    _check_batch(name, self, other, "other", 0)
+    for word, array in (("tau", tau), ("other", other)):
+        if array.dtype != self.dtype:
+            raise OperatorError(
+                f"{name}: Expected input and {word} to have the same dtype, but input has dtype"
+                f"{dtype_of(self).scalar_name} and {word} has dtype {dtype_of(array).scalar_name}",
+                code="dtype-mismatch",
+            )
 
 
 @operator(

@@ -172,11 +172,15 @@ def _of_sizes(sizes: Array, order: float, axes: tuple[int, ...], keepdim: bool) 
 def linalg_vector_norm(
     self: Array, ord: Scalar, dim: Dims, keepdim: bool, dtype: int | None
 ) -> Array:
-    if isinstance(ord, complex):
+    return vector_norm(self, _real_order(ord, "vector"), dim, keepdim, dtype)
+
+
+def _real_order(order: Scalar, kind: str) -> float:
+    if isinstance(order, complex):
         raise OperatorError(
-            "linalg.vector_norm: Expected a non-complex scalar as the order of norm."
+            f"linalg.{kind}_norm: Expected a non-complex scalar as the order of norm."
         )
-    return vector_norm(self, float(ord), dim, keepdim, dtype)
+    return float(order)
 
 
 @operator(
@@ -310,7 +314,7 @@ def _extreme(values: Array, axis: int, largest: bool) -> Array:
 def linalg_matrix_norm(
     self: Array, ord: Scalar, dim: Sequence[int], keepdim: bool, dtype: int | None
 ) -> Array:
-    return matrix_norm(self, float(_real(ord)), dim, keepdim, dtype)
+    return matrix_norm(self, _real_order(ord, "matrix"), dim, keepdim, dtype)
 
 
 def _real(number: Scalar) -> int | float:
@@ -361,7 +365,8 @@ def _norm(
 def linalg_norm(
     self: Array, ord: Scalar | None, dim: Dims, keepdim: bool, dtype: int | None
 ) -> Array:
-    return _norm(self, None if ord is None else float(_real(ord)), dim, keepdim, dtype)
+    kind = "matrix" if (self.ndim if dim is None else len(dim)) == 2 else "vector"
+    return _norm(self, None if ord is None else _real_order(ord, kind), dim, keepdim, dtype)
 
 
 @operator(

@@ -230,13 +230,20 @@ def svd(self: Array, some: bool, compute_uv: bool) -> tuple[Array, Array, Array]
 
 
 def _tolerances(
-    A: Array, absolute: Array | float | None, relative: Array | float | None
+    name: str, A: Array, absolute: Array | float | None, relative: Array | float | None
 ) -> tuple[Array, Array]:
     """What counts as zero among singular values, absolutely and relatively to the largest.
 
     The relative default is the precision times the larger size; it is 0 where an absolute one was
     given.
     """
+    for word, each in (("atol", absolute), ("rtol", relative)):
+        if isinstance(each, np.ndarray) and each.dtype.kind == "c":
+            raise OperatorError(
+                f"{name}: {word} tensor of complex type is not supported. "
+                f"Got {dtype_of(each).scalar_name}",
+                code="dtype-mismatch",
+            )
     real = real_dtype(A.dtype)
     default = float(np.finfo(real).eps) * max(A.shape[-2:])
     if relative is None:
@@ -275,7 +282,7 @@ def linalg_matrix_rank(
     self: Array, atol: Array | float | None, rtol: Array | float | None, hermitian: bool
 ) -> Array:
     check_matrix(self, "torch.linalg.matrix_rank", "input")
-    return _rank(self, *_tolerances(self, atol, rtol), hermitian)
+    return _rank(self, *_tolerances("torch.linalg.matrix_rank", self, atol, rtol), hermitian)
 
 
 @operator(
@@ -338,7 +345,7 @@ def linalg_pinv(
             f"linalg.pinv({dtype_of(self).scalar_name}{{{list(self.shape)}}}): expected a tensor "
             "with 2 or more dimensions of float, double, cfloat or cdouble types"
         )
-    return _pseudo_inverse(self, *_tolerances(self, atol, rtol), hermitian)
+    return _pseudo_inverse(self, *_tolerances("torch.linalg.pinv", self, atol, rtol), hermitian)
 
 
 @operator(

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from ..kernels import blas
-from ..memory.dtype import Array, Dtype, dtype_of
+from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from ..table.layouts import column_major
 from ..table.out_dtypes import AS_EXPECTED, SAME
@@ -206,6 +206,11 @@ def lu_unpack(
             "torch.linalg.lu_factor",
             code="dtype-mismatch",
         )
+    if unpack_pivots and not _are_rows(LU_pivots, LU_data.shape[-2]):
+        raise OperatorError(
+            "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
+            "Did you properly pass the result of lu_factor?"
+        )
     none = np.empty(0, LU_data.dtype)
     lower, upper = _lower_and_upper(LU_data) if unpack_data else (none, none)
     if not unpack_pivots:
@@ -284,6 +289,13 @@ def triangular_solve(
             "matrices",
             code="shape-mismatch",
         )
+    if A.shape[-1] != self.shape[-2]:
+        raise OperatorError(
+            "Incompatible matrix sizes for triangular_solve: each A matrix is "
+            f"{A.shape[-2]} by {A.shape[-1]} but each b matrix is {self.shape[-2]} by "
+            f"{self.shape[-1]}",
+            code="shape-mismatch",
+        )
     check_lapack(A, "triangular_solve_cpu")
     a = A.swapaxes(-1, -2) if transpose else A
     batch = np.broadcast_shapes(self.shape[:-2], A.shape[:-2])
@@ -309,6 +321,32 @@ def _by_factors(factors: Array, pivots: Array, b: Array, adjointly: bool = False
     return solve_triangular(factors, solve_triangular(factors, b, False, True), True)
 
 
+def _are_rows(pivots: Array, count: int) -> bool:
+    return bool(((pivots >= 1) & (pivots <= count)).all())
+
+
+def _check_pivots(LU: Array, pivots: Array) -> None:
+    """Refuse what `lu_factor` has not made for these matrices."""
+    if pivots.shape[-1:] != LU.shape[-1:]:
+        raise OperatorError(
+            "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the "
+            "matrix",
+            code="shape-mismatch",
+        )
+    if pivots.shape != LU.shape[:-1]:
+        raise OperatorError(
+            "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got "
+            f"pivots with shape {list(pivots.shape)} instead",
+            code="shape-mismatch",
+        )
+    if not _are_rows(pivots, LU.shape[-2]):
+        end = "greater or equal to 1" if (pivots < 1).any() else "smaller or equal to LU.size(-2)"
+        raise OperatorError(
+            f"Pivots given to lu_solve must all be {end}. "
+            "Did you properly pass the result of lu_factor?"
+        )
+
+
 @operator(
     "aten::linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, "
     "bool adjoint=False) -> Tensor",
@@ -321,14 +359,14 @@ def linalg_lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjointly: b
     check_floating(LU, name)
     if pivots.dtype != np.int32:
         raise OperatorError(
-            f"{name}: pivots should be a Tensor of scalar type torch.int32. "
-            f"Got {dtype_of(pivots).scalar_name} instead",
+            f"{name}: pivots should be a Tensor of scalar type torch.int32",
             code="dtype-mismatch",
         )
     check_square(LU, name, "LU")
     check_matrix(B, name, "B")
     check_same_dtype(LU, B, name, ("LU", "B"))
     _check_shapes(LU, B, left, name)
+    _check_pivots(LU, pivots)
     if left:
         return column_major(_by_factors(LU, pivots, B, adjointly))
     return adjoint(column_major(_by_factors(LU, pivots, adjoint(B), not adjointly)))

@@ -218,6 +218,12 @@ def div(a: Tensor, b: Tensor | Scalar, **options: Any) -> Tensor:
     return _quotient("div", "division", a, b, **options)
 
 
+@form("aten::div_", "aten::divide_", "aten::true_divide_")
+def div_in_place(a: Tensor, b: Tensor | Scalar, **options: Any) -> Tensor:
+    """The quotient, in the first tensor."""
+    return put_into(a, div(a, b, **options))
+
+
 @form("aten::floor_divide")
 def floor_divide(a: Tensor, b: Tensor | Scalar) -> Tensor:
     """The quotient by a number, rounded down.
@@ -226,6 +232,12 @@ def floor_divide(a: Tensor, b: Tensor | Scalar) -> Tensor:
         RuntimeError: as `div`.
     """
     return _quotient("floor_divide", "floor division", a, b)
+
+
+@form("aten::floor_divide_")
+def floor_divide_in_place(a: Tensor, b: Tensor | Scalar) -> Tensor:
+    """The quotient rounded down, in the first tensor."""
+    return put_into(a, floor_divide(a, b))
 
 
 @form("aten::copy_")

@@ -36,18 +36,15 @@ def call(
     if known is not None:
         return known(*args, **kwargs)
     if operator_name.endswith("_") and args and isinstance(args[0], Tensor) and is_sparse(args[0]):
-        if operator_name not in _OF_PLACES_NAMED_TWICE and not args[0].is_coalesced():
+        if operator_name not in _LINEAR and not args[0].is_coalesced():
             raise RuntimeError(f"{operator_name.removeprefix('aten::')} requires coalesced input")
         made = call(operator_name[:-1], args, kwargs, choose)
         return arithmetic.put_into(args[0], made)
     return _on_values(operator_name, args, kwargs)
 
 
-_OF_PLACES_NAMED_TWICE: Final = frozenset(
-    f"aten::{name}_"
-    for name in "neg negative pow square conj_physical div divide true_divide floor_divide".split()
-)
-"""What changes a sparse tensor whose places may be named more than once."""
+_LINEAR: Final = ("aten::neg_", "aten::negative_", "aten::conj_physical_")
+"""What may be done with each of several elements at one place as with their sum."""
 
 
 def _into(

@@ -116,3 +116,41 @@ def test_attention_of_shapes_that_do_not_fit(shapes: tuple[tuple[int, ...]], tol
     with pytest.raises(RuntimeError) as caught:
         torch.nn.functional.scaled_dot_product_attention(*map(torch.ones, shapes))
     assert told in str(caught.value)
+
+
+LU, PIVOTS = torch.linalg.lu_factor(torch.stack([I2, I2, I2]))
+
+
+@pytest.mark.parametrize(("pivot", "said"), [(0, "greater or equal to 1"), (3, "smaller or equal")])
+def test_pivots_that_no_factorisation_has_are_refused(pivot: int, said: str) -> None:
+    pivots = PIVOTS.clone()
+    pivots[1, 0] = pivot
+    with pytest.raises(RuntimeError, match=f"lu_solve must all be {said}"):
+        torch.linalg.lu_solve(LU, pivots, LU)
+    with pytest.raises(RuntimeError, match=r"lu_unpack must be between 1 and LU.size"):
+        torch.lu_unpack(LU, pivots)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: torch.linalg.lu_solve(LU, PIVOTS[0], LU), r"with shape \[2\] instead"),
+        (lambda: torch.linalg.lu_solve(I2, PIVOTS[0, :1], I2), "Number of pivots per batch should"),
+        (lambda: torch.orgqr(I2, I2[0].double()), "tau dtype Double does not match input dtype"),
+        (lambda: torch.orgqr(LU, I2[0]), "Expected tau to have one dimension less than input"),
+        (lambda: torch.orgqr(LU, I2), r"of tau to be equal to input.shape\[:-2\], but got \[2\]"),
+        (lambda: torch.ormqr(I2, I2[0], LU), "other to have the same number of dimensions as"),
+        (lambda: torch.ormqr(LU, PIVOTS.float(), LU[:1]), r"of other to be .*, but got \[1\]"),
+        (lambda: torch.ormqr(I2, I2[0].double(), I2), "dtypeFloat and tau has dtype Double"),
+        (lambda: torch.ormqr(I2, I2[0], I2.double()), "dtypeFloat and other has dtype Double"),
+        (lambda: torch.linalg.pinv(I2, atol=torch.tensor(1j)), "atol tensor of complex type is"),
+        (lambda: torch.linalg.matrix_rank(I2, tol=torch.tensor(1j)), "matrix_rank: atol tensor of"),
+        (lambda: torch.linalg.norm(I2, 1j), "matrix_norm: Expected a non-complex scalar"),
+        (lambda: torch.linalg.norm(I2[0], 1j), "vector_norm: Expected a non-complex scalar"),
+        (lambda: torch.triangular_solve(I2, torch.eye(3)), "each A matrix is 3 by 3 but each b"),
+        (lambda: torch.geqrf(I2[0]), "torch.geqrf: input must have at least 2 dimensions."),
+    ],
+)
+def test_operands_of_other_batches_or_dtypes_are_refused(call: Any, said: str) -> None:
+    with pytest.raises(RuntimeError, match=said):
+        call()

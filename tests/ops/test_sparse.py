@@ -514,6 +514,7 @@ def test_elements_named_twice_are_not_changed_one_by_one() -> None:
     twice = torch.sparse_coo_tensor([[0, 0]], [0.5, 0.25], (2,))
     with pytest.raises(RuntimeError, match="asin_ requires coalesced input"):
         twice.asin_()
+    assert twice.clone().div_(2).to_dense().tolist() == [0.375, 0]
     assert twice.neg_().to_dense().tolist() == [-0.75, 0]
     assert twice.coalesce().asin_().to_dense()[0].item() == pytest.approx(-0.848062)
 
