@@ -9,14 +9,18 @@ from typing import Final, Protocol
 
 from ..frontend import tree
 from ..frontend.locks import DEFINING, after_fork
+from ..frontend.source import Source
 from .schema import Argument, Signature
 from .turns import define_in_turn
 from .types import NamedType, Type
 
-__all__ = ["Bounding", "Function", "PythonFunction", "RecursiveDefinition"]
+__all__ = ["Bounding", "Function", "Program", "PythonFunction", "RecursiveDefinition"]
 
 _IN_PROGRESS: Final[list[tuple[Function, Function]]] = []
 """The functions whose `define` runs, outermost first, and copies of how they were before."""
+
+
+_Tree = tree.Function
 
 
 class RecursiveDefinition(Exception):
@@ -57,13 +61,30 @@ class Bounding(Protocol):
         """What is done inside is bounded."""
 
 
+class Program(Protocol):
+    """What a function was read with, and what the names in it stand for."""
+
+    digest: str
+    """Of all that its functions are made of; empty if that is not known."""
+
+    def type_named(self, qualified: str) -> Type | None:
+        """The type that is declared by that name."""
+
+    def function_named(self, qualified: str) -> Function | None:
+        """The free function of that name."""
+
+    def source_named(self, filename: str) -> Source | None:
+        """The text of a file."""
+
+
 @dataclass(eq=False)
 class Function:
     """A function or method.
 
     `define` is called once, when the signature is first needed, and fills in `declared` (early, if
     the signature does not depend on the body), `typed` and `graph`.  `owner` is a method's class,
-    `python` the live function it was made from; `is_text` says that it was read from an archive.
+    `python` the live function it was made from; `is_text` says that it was read from an archive,
+    `program` is that archive's code.
     Calls of a function that `is_inlined` leave no trace of it in the caller's graph.
     `typed` is a `TypedFunction` and `graph` an `ir.Graph`, which lie above functions.
     `tiers` is what the interpreter keeps to run the function; `guard` bounds what compiling
@@ -82,6 +103,7 @@ class Function:
     is_inlined: bool = False
     tiers: object | None = field(default=None, repr=False)
     guard: Bounding | None = field(default=None, repr=False)
+    program: Program | None = field(default=None, repr=False)
     _defining: bool = field(default=False, repr=False)
 
     @property
@@ -93,6 +115,13 @@ class Function:
     def is_being_defined(self) -> bool:
         """Whether its body is being checked right now, so that a call of it is a recursion."""
         return self._defining
+
+    @property
+    def written(self) -> _Tree | None:
+        """Its tree, for messages: it may have been run without."""
+        if not self._defining:
+            self.ensure_defined()
+        return self.tree
 
     def ensure_defined(self) -> None:
         """Run `define` if it has not run; if another thread runs it, wait.

@@ -157,7 +157,7 @@ def advice(cause: Exception, operands: Sequence[Operand]) -> tuple[Help, ...]:
 def declared_optional(function: object, operands: Sequence[Operand]) -> tuple[Help, ...]:
     """`x=None` -> `x: torch.Tensor | None = None`, of a parameter that was None and is no
     Optional: tests for None in the function were settled when it was compiled."""
-    written = function.tree if isinstance(function, Function) else None
+    written = function.written if isinstance(function, Function) else None
     missing = {o.text for o in operands if o.found is None}
     for parameter in () if written is None else written.parameters:
         default = parameter.default

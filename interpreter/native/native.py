@@ -80,7 +80,8 @@ def native_of(
     has taken in, which is made native in its place where it is too long as a whole.
     """
     why = reason_against(code, arguments)
-    if len(code.instructions) > LONGEST and in_parts is not None:
+    is_long = len(code.instructions) > LONGEST
+    if is_long and in_parts is not None and not _reason_of_arguments(arguments):
         code = in_parts()
         why = reason_against(code, arguments)
     if why:
@@ -117,6 +118,11 @@ def reason_against(code: Code, arguments: Sequence[Type]) -> str:
     for entry in code.operators:
         if "Tensor" in entry.schema:
             return f"`{entry.name}` is over tensors"
+    return _reason_of_arguments(arguments)
+
+
+def _reason_of_arguments(arguments: Sequence[Type]) -> str:
+    """Why native code cannot take them; empty if it can."""
     try:
         kinds = [kind_of(type) for type in arguments]
     except NotNative as error:

@@ -25,6 +25,7 @@ from ..code.instructions import row
 from ..native.kinds import NotNative
 from ..native.native import Native, native_of, reason_against
 from .evaluating import CONTEXT
+from .kept_graphs import keep_graph
 
 __all__ = ["Executable", "executable_of"]
 
@@ -61,19 +62,26 @@ class Executable:
 
 
 def executable_of(
-    function: Function, guard: Bounding | None, *, inlined: bool = True
+    function: Function, guard: Bounding | None, *, inlined: bool = True, ready: Graph | None = None
 ) -> Executable:
     """The code of a function for the present autocast, bounded by a guard if there is one.
 
-    Where what it calls is not `inlined`, calls stay calls.
+    Where what it calls is not `inlined`, calls stay calls.  What is `ready` is its graph as
+    `keep_graph` had it, made without an autocast.
 
     Raises:
         UnsupportedKind: the machine has no instruction for a node of the graph.
         RuntimeError: what autocast shall do is not known beforehand.
     """
     if inlined:
-        graph = inline(graph_of(function), function.name, CONTEXT, calls_for_running)
-        return Executable(_cleaned(graph, guard), function.name, lambda: _code_in_parts(function))
+        is_plain = not autocast_state()
+        graph = ready if ready is not None and is_plain else None
+        if graph is None:
+            graph = inline(graph_of(function), function.name, CONTEXT, calls_for_running)
+            graph = _cleaned(graph, guard)
+            if is_plain and not enters_autocast(graph):
+                keep_graph(function, graph)
+        return Executable(graph, function.name, lambda: _code_in_parts(function))
     return Executable(_cleaned(clone_graph(graph_of(function)), guard), function.name)
 
 

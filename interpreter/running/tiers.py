@@ -31,6 +31,7 @@ from ..values.arguments import Binding
 from ..values.handles import KEEPING, listener
 from .evaluating import CONTEXT
 from .executable import Executable, executable_of
+from .kept_graphs import kept_graph
 from .source_files import file_of
 
 __all__ = ["SHORT", "FunctionTiers", "Tiers", "Way", "debug", "exchange", "is_debugging", "watch"]
@@ -340,10 +341,13 @@ class FunctionTiers(Tiers):
     """How a function runs, and how Python calls it."""
 
     def __init__(self, function: Function, invoke: Invoke) -> None:
-        guard = graph_of(function).guard or function.guard
+        ready, signature = kept_graph(function) or (None, None)
+        guard = function.guard
+        if signature is None:
+            guard, signature = graph_of(function).guard or guard, function.signature
         kind = Way if guard is None else _Bounded
-        super().__init__(lambda: executable_of(function, guard), guard, invoke, kind)
-        self.binding = Binding(function)
+        super().__init__(lambda: executable_of(function, guard, ready=ready), guard, invoke, kind)
+        self.binding = Binding(function, signature)
         self._function = function
 
     def _heard(self) -> Executable:
@@ -353,6 +357,7 @@ class FunctionTiers(Tiers):
     def _in_lines(self) -> Way | None:
         """The way line by line; not of code under a guard, that comes without its source, or under
         an autocast, nor while a mode hears of calls."""
+        self._function.ensure_defined()
         typed = self._function.typed
         if self._guard is not None or not isinstance(typed, TypedFunction):
             return None

@@ -40,9 +40,9 @@ def _inward_of(argument: Argument) -> Convert:
 class Binding:
     """How Python calls a function: conversions of its arguments and of its result."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, signature: Signature) -> None:
         self.function = function
-        self.signature = function.signature
+        self.signature = signature
         self.arguments = self.signature.arguments
         self._inward = [_inward_of(a) for a in self.arguments]
         returns = [r.type for r in self.signature.returns]
@@ -168,7 +168,7 @@ class Binding:
 
     def _is_inferred(self, argument: Argument) -> bool:
         """Whether the argument is a tensor because no annotation says anything else."""
-        tree = self.function.tree
+        tree = self.function.written
         if tree is None or str(argument.type) != "Tensor":
             return False
         return any(p.name == argument.name and p.annotation is None for p in tree.parameters)

@@ -61,14 +61,16 @@ def too_many_arguments(function: Function, most: int, given: int, torch: str) ->
     """More positional arguments than parameters; `most` and `given` do not count self."""
     plural = "" if most == 1 else "s"
     message = f"`{function.name}` takes {most} argument{plural} by position, but {given} were given"
-    place = function.tree.name_span if function.tree is not None else None
+    written = function.written
+    place = None if written is None else written.name_span
     return _error("too-many-arguments", message, function, place, "defined here", torch)
 
 
 def unknown_keyword(function: Function, name: str, names: list[str], torch: str) -> Exception:
     """A keyword that is no parameter's name."""
     helps = tuple(Help(f"did you mean `{close}`?") for close in near_misses(name, names))
-    place = function.tree.name_span if function.tree is not None else None
+    written = function.written
+    place = None if written is None else written.name_span
     message = f"`{function.name}` has no parameter `{name}`"
     listed = ", ".join(f"`{n}`" for n in names) or "none"
     return _error(
@@ -78,7 +80,8 @@ def unknown_keyword(function: Function, name: str, names: list[str], torch: str)
 
 def _parameter(function: Function, argument: Argument) -> Span | None:
     """Where the parameter is declared, in the program's own source if that is known."""
-    for parameter in function.tree.parameters if function.tree is not None else ():
+    written = function.written
+    for parameter in () if written is None else written.parameters:
         if parameter.name == argument.name:
             return parameter.span
     return None

@@ -111,9 +111,8 @@ class Times:
         tiers = way.tiers
         function = tiers.binding.function if isinstance(tiers, FunctionTiers) else None
         name = way.name
-        place = (
-            "" if function is None or function.tree is None else place_of(function.tree.name_span)
-        )
+        written = None if function is None else function.written
+        place = "" if written is None else place_of(written.name_span)
         own = frame.child(name, FUNCTION, place, module)
         own.calls += run.count
         for node, spent in list(run.nodes()):

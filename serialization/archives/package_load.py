@@ -34,6 +34,7 @@ class PackageLoader(Loader):
 
     needed = (f"{DATA}extern_modules",)
     code_folder = f"{SCRIPTS}code/"
+    is_all_code = False
 
     number: str | None = None
     storages: StorageReader | None = None

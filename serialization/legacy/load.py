@@ -43,6 +43,7 @@ class LegacyLoader(Loader):
 
     needed = ("model.json",)
     code_folder = "libs/"
+    is_all_code = False
 
     def __init__(self, archive: Archive, limits: Limits, trusted: bool, mapped: bool) -> None:
         super().__init__(archive, limits, trusted, mapped)

@@ -64,6 +64,9 @@ class CodeImporter:
     classes that no archive defines.
     """
 
+    digest = ""
+    """Of what its functions follow from, as `Program` says."""
+
     def __init__(
         self,
         files: Mapping[str, Callable[[], CodeFile]],
@@ -81,6 +84,7 @@ class CodeImporter:
         self.define: Define = _undefined
         self.guard: Bounding | None = None
         self._outlines: dict[str, dict[str, Outline]] = {}
+        self._sources: dict[str, Source] = {}
         self._members: dict[str, tuple[str, ...]] = {}
         self._bodies: dict[Function, Callable[[], tree.Definition | None]] = {}
         self._more_texts: list[str] = []
@@ -126,7 +130,15 @@ class CodeImporter:
         file = self._files[namespace]()
         filename = f"code/{namespace.replace('.', '/')}.py"
         for outline in module_outlines(file.text, filename, self._collector, file.origin):
+            self._sources[filename] = outline.converter.source
             yield outline.name, outline
+
+    def source_named(self, filename: str) -> Source | None:
+        """The text of a code file."""
+        if filename not in self._sources:
+            namespace = filename.removeprefix("code/").removesuffix(".py").replace("/", ".")
+            self._outline(f"{namespace}.")
+        return self._sources.get(filename)
 
     def type_named(self, qualified: str) -> Type | None:
         """The class, NamedTuple, enumeration or interface of that name; None if there is none."""
@@ -153,7 +165,9 @@ class CodeImporter:
 
     def _function(self, name: str, owner: ClassType | None = None) -> Function:
         """A function that is compiled when it is needed."""
-        return Function(name, define=self.define, owner=owner, is_text=True, guard=self.guard)
+        made = Function(name, define=self.define, owner=owner, is_text=True, guard=self.guard)
+        made.program = self if self.guard is None else None
+        return made
 
     def members_of(self, namespace: str) -> Iterable[str]:
         """The names one level below a namespace."""

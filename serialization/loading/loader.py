@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
@@ -120,6 +121,9 @@ class Loader:
     restores = True
     """Whether objects whose code is not trusted may restore themselves by it."""
 
+    is_all_code = True
+    """Whether functions follow from the code files, where these use no constants."""
+
     without_data = False
     """Whether the weights are left in the file, and all tensors lie on the device `meta`."""
 
@@ -130,10 +134,11 @@ class Loader:
         self.guard = None if trusted else Guard(limits.running)
         self.collector = Collector(warnings=False)
         self.constants: list[Constant] = []
+        self._digest = hashlib.sha256()
         self._check_kind()
-        self.upgraders = Upgraders(
-            archive_version(archive), _old_meanings(self.collector).function_named
-        )
+        version = archive_version(archive)
+        self._digest.update(f"{version}\0".encode())
+        self.upgraders = Upgraders(version, _old_meanings(self.collector).function_named)
         self.importer = CodeImporter(
             self._files(),
             self.constants,
@@ -159,6 +164,8 @@ class Loader:
     def _load(self, extra_files: dict[str, object] | None) -> ScriptObject:
         for value in self.constant_values():
             self.constants.append(Constant(value, machine_type(value)))
+        if self.is_all_code and not self.constants:
+            self.importer.digest = self._digest.hexdigest()
         root = self.root()
         self._check_operators(root)
         if self.guard is not None:
@@ -271,6 +278,7 @@ class Loader:
             what = f"has a code file of {self.archive.size(record)} bytes: `{record}`"
             raise self.error("limit-exceeded", what)
         code = self.archive.read(record)
+        self._digest.update(f"{record}\0{len(code)}\0".encode() + code)
         debug_record = debug_record or f"{record}.debug_pkl"
         debug = self.archive.read(debug_record) if debug_record in self.archive else None
 

@@ -65,6 +65,7 @@ class FlatbufferLoader(Loader):
     """Opens one flatbuffer."""
 
     needed = ()
+    is_all_code = False
     archive: FlatbufferRecords
 
     def constant_values(self) -> Sequence[object]:

@@ -158,6 +158,7 @@ class _SourceLoader(Loader):
     """Makes the model of one source."""
 
     needed = ()
+    is_all_code = False
 
     def __init__(
         self, records: _Records, limits: Limits, trusted: bool, root: Node, constants: Node

@@ -44,7 +44,7 @@ def bind(name: str, *parameters: Any, annotated: bool = True, **options: Any) ->
     annotation = tree.Name(UNKNOWN, "int") if annotated else None
     shown = tuple(tree.Parameter(UNKNOWN, p[0], annotation, None) for p in parameters)
     function.tree = tree.Function(UNKNOWN, name, UNKNOWN, shown, None, ())
-    return Binding(function)
+    return Binding(function, function.signature)
 
 
 def tensor(data: Any, dtype: Any = np.float32) -> Tensor:

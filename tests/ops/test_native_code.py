@@ -27,6 +27,7 @@ from rushlight.ops.kernels.code.loops import Expression, Step, expression_kernel
 from rushlight.ops.kernels.code.run import _by_ctypes, run
 from rushlight.ops.kernels.code.target import Target, host
 from rushlight.ops.kernels.code.text import BYTE, DOUBLE, FLOAT, POINTER, Code, Kind
+from rushlight.ops.kernels.kept_files import keep, read_kept
 
 pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
 
@@ -501,10 +502,10 @@ def test_files_that_are_not_whole_are_not_read(tmp_path: Path) -> None:
     whole = _signed(b"code of a kernel")
     for data in (b"", whole[:20], whole[:-1], whole[:33] + b"?" + whole[34:]):
         file.write_bytes(data)
-        assert objects._read(file) is None
+        assert read_kept(file) is None
     file.write_bytes(whole)
-    assert objects._read(file) == b"code of a kernel"
-    assert objects._read(tmp_path) is None
+    assert read_kept(file) == b"code of a kernel"
+    assert read_kept(tmp_path) is None
 
 
 def _signed(data: bytes) -> bytes:
@@ -542,7 +543,7 @@ def test_a_full_disk_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    objects._keep(tmp_path / "made.o", b"code")
+    keep(tmp_path / "made.o", b"code")
     assert not list(tmp_path.iterdir())
 
 

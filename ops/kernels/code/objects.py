@@ -1,16 +1,12 @@
 """Native functions by what they are made from: from memory, from disk, or compiled.
 
-The folder of objects is the user's own (`cache_folder`).  A file begins with a digest of the rest;
-one that is cut off, from elsewhere or not understood is made anew.  A warm process imports no
-compiler.
+The folder of objects is the user's own (`cache_folder`); a file that is not understood is made
+anew.  A warm process imports no compiler.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
-import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,6 +20,7 @@ from ....frontend.locks import fork_safe_lock
 from ....frontend.started import started
 from ...memory.allocation import uncounted
 from ..cache_folder import cache_folder
+from ..kept_files import keep, read_kept
 from . import elf
 from .target import Target, host
 
@@ -36,13 +33,6 @@ _MADE: Final[dict[_Key, dict[str, int]]] = {}
 _TEXTS: Final[dict[_Key, Callable[[Target], str]]] = {}
 """What the code of a process is made from."""
 _MAKING: Final = fork_safe_lock()
-_DIGEST: Final = 32
-_READING: Final = os.O_RDONLY | sum(
-    getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK")
-)
-"""Nothing is waited for, and nowhere else is looked, whatever lies in the place of an object."""
-_LARGEST: Final = 64 << 20
-"""Bytes; an object has some thousands."""
 
 
 def kernel(name: str, parameters: tuple[str | int, ...], text: Callable[[Target], str]) -> int:
@@ -106,7 +96,7 @@ def is_kept(name: str, parameters: tuple[str | int, ...]) -> bool:
 
 def mark(name: str, parameters: tuple[str | int, ...]) -> None:
     """Have `is_kept` say that there is something of this name, here and in other processes."""
-    _keep(_file((name, *parameters)), b"")
+    keep(_file((name, *parameters)), b"")
 
 
 def is_possible() -> bool:
@@ -118,14 +108,14 @@ def _addresses(
     functions: tuple[str, ...], key: _Key, text: Callable[[Target], str], quickly: bool
 ) -> dict[str, int]:
     file = _file(key)
-    kept = _read(file)
+    kept = read_kept(file)
     if kept is not None:
         with suppress(elf.ForeignObject, RuntimeError):
             return _placed(kept, functions)
     target = host()
     made = _undisturbed(partial(_assembler().assembled, text(target), target, quickly=quickly))
     found = _placed(made, functions)
-    _keep(file, made)
+    keep(file, made)
     return found
 
 
@@ -190,34 +180,3 @@ def _file(key: _Key) -> Path | None:
         return None
     words = "\0".join((_stamp(), *map(repr, key)))
     return folder / f"{key[0]}-{hashlib.sha256(words.encode()).hexdigest()[:32]}.o"
-
-
-def _read(file: Path | None) -> bytes | None:
-    """The object in a file; None if there is none that is whole."""
-    if file is None:
-        return None
-    try:
-        descriptor = os.open(file, _READING)
-        with os.fdopen(descriptor, "rb") as opened:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
-                return None
-            data = opened.read()
-    except OSError:
-        return None
-    kept = data[_DIGEST:]
-    return kept if hashlib.sha256(kept).digest() == data[:_DIGEST] else None
-
-
-def _keep(file: Path | None, made: bytes) -> None:
-    """Write an object, whole; where that fails it is compiled again next time."""
-    if file is None:
-        return
-    with suppress(OSError):
-        descriptor, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=file.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as opened:
-                opened.write(hashlib.sha256(made).digest() + made)
-            os.replace(name, file)
-        except OSError:
-            os.unlink(name)

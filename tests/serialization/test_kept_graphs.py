@@ -1,0 +1,134 @@
+"""Graphs that are kept on disk as they are run, for the next process that opens the archive."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight.interpreter.running import kept_graphs
+from rushlight.ops.kernels.kept_files import keep, read_kept
+
+_LINES = [
+    "def forward(x: Tensor, rows: int) -> Tensor:",
+    "    found: List[Tensor] = []",
+    *["    x = x * 0.5 + 1"] * 60,
+    "    for i in range(rows):",
+    "        found.append(x[i])",
+    "    return torch.stack(found)",
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    made = tmp_path / "graphs"
+    made.mkdir()
+    monkeypatch.setattr(kept_graphs, "_folder", lambda: made)
+    return made
+
+
+def _archive(path: Path, last: str = "") -> Path:
+    unit = torch.jit.CompilationUnit("\n".join([*_LINES[:-1], last or _LINES[-1]]))
+    torch.jit.save(unit.forward, path)
+    return path
+
+
+def _is_compiled(module: Any) -> bool:
+    return module.forward._rushlight_function.define is None
+
+
+def _run(path: Path) -> tuple[torch.Tensor, bool]:
+    module = torch.jit.load(path)
+    result = module(torch.arange(6.0).view(3, 2), 2)
+    return result, _is_compiled(module)
+
+
+def test_are_found_by_whoever_opens_the_archive_next(folder: Path, tmp_path: Path) -> None:
+    path = _archive(tmp_path / "a.pt")
+    first, compiled = _run(path)
+    assert compiled
+    (file,) = folder.iterdir()
+    kept = file.read_bytes()
+    second, compiled = _run(path)
+    assert not compiled
+    assert torch.equal(first, second)
+    assert file.read_bytes() == kept
+
+
+def test_go_by_the_code(folder: Path, tmp_path: Path) -> None:
+    _run(_archive(tmp_path / "a.pt"))
+    _, compiled = _run(_archive(tmp_path / "b.pt", "    return torch.stack(found, 1)"))
+    assert compiled
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_tell_faults_as_compiled_ones_do(folder: Path, tmp_path: Path) -> None:
+    path = _archive(tmp_path / "a.pt")
+    told = list[list[str]]()
+    for _ in range(2):
+        module, texts = torch.jit.load(path), []
+        for values in ((torch.ones(1, 2), 2), (), ("x", 2), (torch.ones(2), 1, 2)):
+            with pytest.raises((RuntimeError, IndexError)) as caught:
+                module(*values)
+            texts.append(f"{type(caught.value)} {caught.value}")
+        told.append(texts)
+    assert told[0] == told[1]
+
+
+def test_are_compiled_when_they_are_looked_at(folder: Path, tmp_path: Path) -> None:
+    path = _archive(tmp_path / "a.pt")
+    _run(path)
+    module = torch.jit.load(path)
+    module(torch.ones(2, 2), 2)
+    assert not _is_compiled(module)
+    assert "aten::stack" in str(module.graph)
+    assert module.forward.schema.arguments[2].name == "rows"
+    assert _is_compiled(module)
+
+
+def _told(file: Path) -> Any:
+    return json.loads(read_kept(file) or b"")
+
+
+@pytest.mark.parametrize("fault", ["cut off", "no data", "names", "numbers", "parts"])
+def test_that_are_not_whole_are_made_again(folder: Path, tmp_path: Path, fault: str) -> None:
+    path = _archive(tmp_path / "a.pt")
+    expected, _ = _run(path)
+    (file,) = folder.iterdir()
+    whole = read_kept(file) or b""
+    if fault == "cut off":
+        file.write_bytes(file.read_bytes()[:-9])
+    elif fault == "no data":
+        keep(file, b"[")
+    elif fault == "names":
+        keep(file, whole.replace(b"aten::stack", b"aten::stuck"))
+    elif fault == "numbers":
+        told = _told(file)
+        told[0][1][0][2] = [10**6]
+        keep(file, json.dumps(told).encode())
+    else:
+        keep(file, json.dumps(_told(file)[:2]).encode())
+    found, compiled = _run(path)
+    assert compiled
+    assert torch.equal(found, expected)
+    assert read_kept(file) == whole
+
+
+def test_untrusted_code_has_none(folder: Path, tmp_path: Path) -> None:
+    module = torch.jit.load(_archive(tmp_path / "a.pt"), trust="none")
+    module(torch.ones(2, 2), 2)
+    assert not list(folder.iterdir())
+
+
+def test_those_not_used_for_longest_go(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_graphs, "_MOST", 2)
+    for number in range(4):
+        last = f"    return torch.stack(found) * {number}"
+        _run(_archive(tmp_path / f"{number}.pt", last))
+    assert len(list(folder.iterdir())) == 2
+    assert not _run(tmp_path / "3.pt")[1]
