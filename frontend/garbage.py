@@ -23,6 +23,24 @@ _pausing: Final = list[int]()
 """The threads that have switched garbage collection off, and will switch it on again."""
 
 
+class _Paused:
+    def __enter__(self) -> None:
+        try:
+            _pausing.append(get_ident())
+            gc.disable()  # here, or an interrupt right behind it would leave it so
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        gc.enable()
+        if get_ident() in _pausing:
+            _pausing.remove(get_ident())
+
+
+_PAUSED: Final = _Paused()
+
+
 def uncollected(function: Callable[P, T]) -> Callable[P, T]:
     """The function, during which no garbage is looked for, in any thread."""
 
@@ -30,15 +48,8 @@ def uncollected(function: Callable[P, T]) -> Callable[P, T]:
     def call(*values: P.args, **named: P.kwargs) -> T:
         if not gc.isenabled():
             return function(*values, **named)
-        thread = get_ident()
-        try:
-            _pausing.append(thread)
-            gc.disable()  # here, or an interrupt right behind it would leave it so
+        with _PAUSED:
             return function(*values, **named)
-        finally:
-            gc.enable()
-            if thread in _pausing:
-                _pausing.remove(thread)
 
     return call
 
