@@ -9,7 +9,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, Prepared, family, is_ready, is_whole, of_floats, written_by_numpy
+from ..kernels import (
+    LARGE,
+    Prepared,
+    family,
+    is_ready,
+    is_real,
+    is_whole,
+    of_floats,
+    written_by_numpy,
+)
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import BadNumber, IndexOutOfRange, OperatorError
 from ..reductions.loss_reduction import widened
@@ -76,8 +85,8 @@ def _natively(input: Array) -> Any:
 def _moments(input: Array) -> tuple[Array, Array]:
     """Mean and variance of each channel, in float64."""
     input = input[...]  # which no other thread can change
-    kernels = _natively(input)
-    if kernels is not None:
+    is_short = input.ndim == 2 and is_ready(input) and input.size < LARGE
+    if _natively(input) is not None or (is_short and family("batch_norms") is not None):
         moments: tuple[Array, Array] = _KNOWN_MOMENTS.call(input)
         return moments
     found = _moments_of_rows(input) if input.ndim == 2 else None
@@ -97,7 +106,8 @@ def _moments(input: Array) -> tuple[Array, Array]:
 
 
 def _moments_of_planes(input: Array) -> object:
-    return family("batch_norms").moments(input)
+    kernels = family("batch_norms")
+    return kernels.moments_of_rows(input) if input.ndim == 2 else kernels.moments(input)
 
 
 _KNOWN_MOMENTS: Final = Prepared(_moments_of_planes)
@@ -106,7 +116,7 @@ _KNOWN_MOMENTS: Final = Prepared(_moments_of_planes)
 def _moments_of_rows(input: Array) -> tuple[Array, Array] | None:
     """The same where each row has one element of each channel; None where that is no work for
     native code."""
-    folds = family("folds") if is_ready(input) and input.size >= LARGE else None
+    folds = family("folds") if is_ready(input) else None
     if folds is None:
         return None
     totals = folds.fold(input, 0, 1, "total")
@@ -138,7 +148,10 @@ def _follow(running: Array | None, now: Array, momentum: float) -> None:
     """Move running statistics towards the present ones; those of bfloat16 round at every step."""
     if running is None:
         return
-    if running.dtype.name == "bfloat16":
+    kernels = family("batch_norms") if is_ready(running) and now.dtype == np.float64 else None
+    if kernels is not None and running.shape == now.shape and running.flags.writeable:
+        kernels.follow(running, now, momentum)
+    elif running.dtype.name == "bfloat16":
         number = running.dtype.type
         before = (number(1 - momentum) * running).astype(np.float32)
         running[...] = (number(momentum) * now).astype(np.float32) + before
@@ -186,7 +199,8 @@ def _rows_natively(
     float64, then a product and a sum."""
     if weight is None or bias is None or input.ndim != 2:
         return None
-    known = family("arrays") and all(map(is_ready, (input, mean, variance, weight, bias)))
+    is_known = all(map(is_ready, (input, weight, bias))) and all(map(is_real, (mean, variance)))
+    known = family("arrays") if is_known else None
     return _KNOWN_ROWS.call(input, mean, variance, eps, weight, bias) if known else None
 
 
@@ -270,7 +284,10 @@ def _batch_norm(
     training: bool,
     momentum: float,
     eps: float,
+    *,
+    keeps: bool = True,
 ) -> tuple[Array, Array, Array]:
+    """The result, and what is kept of the batch unless it does not matter."""
     _check(input, weight, bias, running_mean, running_var, training)
     saved = statistics_dtype(
         input, weight, bias, running_mean, running_var, read_first=2 if training else 0
@@ -292,8 +309,11 @@ def _batch_norm(
         unbiased = variance * (count / (count - 1) if count > 1 else np.nan)
     _follow(running_mean, mean, momentum)
     _follow(running_var, unbiased, momentum)
-    scale = 1 / np.sqrt(variance + eps)
     mean = mean.astype(np.float64, copy=False)
+    if not keeps and saved.itemsize > 2:
+        none = np.empty(0, saved)
+        return _normalized(input, mean, variance, eps, weight, bias), none, none
+    scale = 1 / np.sqrt(variance + eps)
     kept = mean.astype(saved), scale.astype(saved)
     if saved.itemsize == 2:  # and computes with what it keeps
         mean, scale = (each.astype(np.float64) for each in kept)
@@ -389,7 +409,8 @@ def batch_norm(
 ) -> Array:
     if not input.size:
         return input.copy()
-    return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+    settings = training, momentum, eps
+    return _batch_norm(input, weight, bias, running_mean, running_var, *settings, keeps=False)[0]
 
 
 operator(

@@ -33,6 +33,23 @@ def test_moments_are_exact_far_from_zero(shape: tuple[int, ...]) -> None:
     np.testing.assert_allclose(variance, x.astype(np.float64).var(axes), 1e-12)
 
 
+@pytest.mark.parametrize("shape", [(1, 5), (7, 16), (40, 33)])
+def test_moments_of_rows_are_exact_far_from_zero(shape: tuple[int, int]) -> None:
+    x = _drawn(*shape) + np.float32(1e4)
+    mean, variance = batch_norms.moments_of_rows(x)
+    np.testing.assert_allclose(mean, x.mean(0, dtype=np.float64), 1e-14)
+    np.testing.assert_allclose(variance, x.astype(np.float64).var(0), 1e-12)
+
+
+def test_statistics_follow_as_numpy_moves_them() -> None:
+    now, running = np.random.default_rng(1).standard_normal(37), _drawn(37)
+    wanted = (0.1 * now + (1 - 0.1) * running.astype(np.float64)).astype(np.float32)
+    batch_norms.follow(running, now, 0.1)
+    assert running.tobytes() == wanted.tobytes()
+    with pytest.raises(ValueError, match="no statistics"):
+        batch_norms.follow(running, now[1:], 0.1)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("parameters", ["", "w", "b", "wb"])
 def test_each_element_is_rounded_once(shape: tuple[int, ...], parameters: str) -> None:

@@ -31,7 +31,10 @@ from .run import run
 from .target import Target
 from .text import DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value
 
-__all__ = ["Elements", "factors", "gradients", "moments", "normalized", "scaled"]
+__all__ = [
+    *("Elements", "factors", "follow", "gradients", "moments", "moments_of_rows"),
+    *("normalized", "scaled"),
+]
 
 F: Final = np.float32
 _LEAST: Final = 1 << 15
@@ -184,6 +187,79 @@ def moments(x: Any) -> tuple[Any, Any]:
         *(size, channels, samples, x, mean, variance),
     )
     return mean, variance
+
+
+def moments_of_rows(x: Any) -> tuple[Any, Any]:
+    """The same of float32 [samples, channels]; samples are added in order."""
+    x = x[...]  # which no other thread can change
+    samples, channels = x.shape
+    mean, variance = np.empty(channels), np.empty(channels)
+    blocks = -(-channels // LANES)
+    moments = kernel("row_moments", (), _row_moments_text)
+    run(moments, blocks, _LEAST // (LANES * samples) + 1, channels, samples, x, mean, variance)
+    return mean, variance
+
+
+def _row_moments_text(target: Target) -> str:
+    """For blocks of channels from `start` to `stop`."""
+    code = Code(target)
+    channels, samples = (code.argument(INT64, name) for name in ("channels", "samples"))
+    x, zero = code.argument(POINTER, "x"), code.constant(INT64, 0)
+    count = code.spread(samples.converted("sitofp", DOUBLE))
+
+    def average(first: Value, mask: Value, center: Value | None) -> Value:
+        total = code.variable(code.constant(DOUBLES, 0.0))
+        with code.counted(zero, samples) as sample:
+            seen = code.load_if(FLOATS, code.at(x, sample * channels + first, FLOAT), mask)
+            wide = seen.converted("fpext", DOUBLES)
+            if center is not None:
+                wide = wide - center
+                total.set(code.multiply_add(wide, wide, total.now))
+            else:
+                total.set(total.now + wide)
+        return total.now / count
+
+    with code.units() as block:
+        first = block * LANES
+        mask = code.first(channels - first)
+        mean = average(first, mask, None)
+        code.store_if(mean, code.at(code.argument(POINTER, "mean"), first, DOUBLE), mask)
+        spread = average(first, mask, mean)
+        code.store_if(spread, code.at(code.argument(POINTER, "variance"), first, DOUBLE), mask)
+    words = [(INT64, "channels"), (INT64, "samples")]
+    return code.kernel(
+        "row_moments", [*words, *((POINTER, name) for name in ("x", "mean", "variance"))]
+    )
+
+
+def follow(running: Any, now: Any, momentum: float) -> None:
+    """Move float32 statistics of channels in one piece towards those of the present, float64."""
+    running = running[...]  # which no other thread can change
+    if running.shape != now.shape or not running.flags.writeable:
+        raise ValueError("these are no statistics that could be moved")
+    run(
+        *(kernel("follow", (), _follow_text), running.size, _LEAST),
+        *(float(momentum), float(1 - momentum), now, running),
+    )
+
+
+def _follow_text(target: Target) -> str:
+    """For channels from `start` to `stop`."""
+    code = Code(target)
+    share, rest = (code.spread(code.argument(DOUBLE, name)) for name in ("share", "rest"))
+    now, running = code.argument(POINTER, "now"), code.argument(POINTER, "running")
+
+    def move(places: list[Value], mask: Value | None) -> None:
+        (at,) = places
+        goal = code.at(running, at, FLOAT)
+        new = code.load_if(DOUBLES, code.at(now, at, DOUBLE), mask)
+        old = code.load_if(FLOATS, goal, mask).converted("fpext", DOUBLES)
+        moved = share * new + rest * old
+        code.store_if(moved.converted("fptrunc", FLOATS), goal, mask)
+
+    code.vectors(code.argument(INT64, "start"), code.argument(INT64, "stop"), 1, move)
+    words = [(DOUBLE, "share"), (DOUBLE, "rest"), (POINTER, "now"), (POINTER, "running")]
+    return code.kernel("follow", words)
 
 
 def _moments_text(target: Target) -> str:
