@@ -1,16 +1,12 @@
-"""Normalisation of each channel over the batch, with running statistics.
-
-Means and variances are summed in float64, as torch does.
-"""
+"""Normalisation of each channel over the batch, with running statistics."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..kernels import (
-    LARGE,
     Prepared,
     family,
     is_ready,
@@ -21,12 +17,11 @@ from ..kernels import (
 )
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import BadNumber, IndexOutOfRange, OperatorError
-from ..reductions.loss_reduction import widened
 from ..shapes.windows import ends_in_channels, wide_dtype
-from ..table.pointwise import as_array
 from ..table.refusals import not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
+from .batch_statistics import follow, kernels_for, moments, rounded_moments
 from .normalize import statistics_dtype
 
 __all__ = ["batch_norm_gradients"]
@@ -77,93 +72,11 @@ def _check(
         raise not_implemented("batch_norm", input.dtype)
 
 
-def _natively(input: Array) -> Any:
-    """The kernels for what is large, float32 and lies in one piece; None if it is not."""
-    return family("batch_norms") if input.ndim > 2 and is_ready(input) else None
-
-
-def _moments(input: Array) -> tuple[Array, Array]:
-    """Mean and variance of each channel, in float64."""
-    input = input[...]  # which no other thread can change
-    is_short = input.ndim == 2 and is_ready(input) and input.size < LARGE
-    if _natively(input) is not None or (is_short and family("batch_norms") is not None):
-        moments: tuple[Array, Array] = _KNOWN_MOMENTS.call(input)
-        return moments
-    found = _moments_of_rows(input) if input.ndim == 2 else None
-    if found is not None:
-        return found
-    axes = (0, *range(2, input.ndim))
-    mean = input.mean(axes, dtype=np.float64, keepdims=True)
-    if input.dtype == np.float64:
-        squares = np.square(input - mean).mean(axes)
-    else:
-        centered = input - mean.astype(input.dtype)
-        shift = mean - mean.astype(input.dtype)
-        squares = np.square(centered, dtype=np.float64 if input.size < 1 << 16 else None).mean(
-            axes, dtype=np.float64
-        ) - np.square(shift.reshape(-1))
-    return mean.reshape(-1), squares
-
-
-def _moments_of_planes(input: Array) -> object:
-    kernels = family("batch_norms")
-    return kernels.moments_of_rows(input) if input.ndim == 2 else kernels.moments(input)
-
-
-_KNOWN_MOMENTS: Final = Prepared(_moments_of_planes)
-
-
-def _moments_of_rows(input: Array) -> tuple[Array, Array] | None:
-    """The same where each row has one element of each channel; None where that is no work for
-    native code."""
-    folds = family("folds") if is_ready(input) else None
-    if folds is None:
-        return None
-    totals = folds.fold(input, 0, 1, "total")
-    if totals is None:
-        return None
-    count = input.shape[0]
-    mean = totals / count
-    near = mean.astype(input.dtype)
-    squares = folds.fold(input - near, 0, 1, "squares")
-    return mean, squares / count - np.square(mean - near)
-
-
-def _rounded_moments(input: Array, dtype: Any, count: int) -> tuple[Array, Array, Array]:
-    """Mean, variance and its unbiased estimate, as torch has them of bfloat16 but not of float16:
-    the mean, the sum of squares and their quotients are rounded."""
-
-    def rounded(value: Any) -> Array:
-        return as_array(value).astype(dtype).astype(np.float64)
-
-    axes = (0, *range(2, input.ndim))
-    mean = rounded(input.mean(axes, dtype=np.float64))
-    apart = input - mean.reshape(1, -1, *(1,) * (input.ndim - 2))
-    squares = rounded(np.square(apart).sum(axes))
-    unbiased = rounded(squares / (count - 1 or np.nan))
-    return mean.astype(dtype), rounded(squares / count), unbiased.astype(np.float32)
-
-
-def _follow(running: Array | None, now: Array, momentum: float) -> None:
-    """Move running statistics towards the present ones; those of bfloat16 round at every step."""
-    if running is None:
-        return
-    kernels = family("batch_norms") if is_ready(running) and now.dtype == np.float64 else None
-    if kernels is not None and running.shape == now.shape and running.flags.writeable:
-        kernels.follow(running, now, momentum)
-    elif running.dtype.name == "bfloat16":
-        number = running.dtype.type
-        before = (number(1 - momentum) * running).astype(np.float32)
-        running[...] = (number(momentum) * now).astype(np.float32) + before
-    else:
-        running[...] = (momentum * now + (1 - momentum) * widened(running)).astype(running.dtype)
-
-
 def _normalized(
     input: Array, mean: Array, variance: Array, eps: float, weight: Array | None, bias: Array | None
 ) -> Array:
     """`(input - mean) / sqrt(variance + eps) * weight + bias`, by channel."""
-    kernels = _natively(input)
+    kernels = kernels_for(input)
     if kernels is not None:
         has_both = weight is not None and bias is not None
         normalize = _KNOWN_PLANES.call if has_both else kernels.normalized
@@ -303,12 +216,12 @@ def _batch_norm(
     wide = input.astype(wide_dtype(input.dtype), copy=False)
     count = input.size // channels
     if saved.name == "bfloat16":
-        mean, variance, unbiased = _rounded_moments(wide, saved, count)
+        mean, variance, unbiased = rounded_moments(wide, saved, count)
     else:
-        mean, variance = _moments(wide)
+        mean, variance = moments(wide)
         unbiased = variance * (count / (count - 1) if count > 1 else np.nan)
-    _follow(running_mean, mean, momentum)
-    _follow(running_var, unbiased, momentum)
+    follow(running_mean, mean, momentum)
+    follow(running_var, unbiased, momentum)
     mean = mean.astype(np.float64, copy=False)
     if not keeps and saved.itemsize > 2:
         none = np.empty(0, saved)
@@ -335,7 +248,7 @@ def batch_norm_gradients(
     g, input = g[...], input[...]  # which no other thread can change
     weight = None if weight is None else weight[...]
     of_batch = training or running_mean is None or running_var is None
-    kernels = _natively(input)
+    kernels = kernels_for(input)
     if kernels is None or g.dtype is not input.dtype or g.shape != input.shape:
         return None
     if weight is not None and weight.dtype is not input.dtype:
@@ -380,7 +293,7 @@ def _scales(
     cudnn_enabled: bool,
 ) -> object:
     """Factor and term of each channel, if `batch_norm` is computed by them."""
-    if training or (kernels := _natively(input)) is None:
+    if training or (kernels := kernels_for(input)) is None:
         return None
     _check(input, weight, bias, running_mean, running_var, training)
     statistics_dtype(input, weight, bias, running_mean, running_var, read_first=0)

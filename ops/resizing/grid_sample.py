@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import blas, family, in_order, is_ready
+from ..kernels import family, in_order, is_ready, products
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
+from ..memory.remembered import remembered
 from ..shapes.windows import Ints, wide_dtype
 from ..table.refusals import not_implemented, scalar_types_differ
 from ..table.table import operator
@@ -282,6 +283,15 @@ def _steps(count: int, align: bool, dtype: Any) -> Array:
     return (line if align else line * (count - 1) / count).astype(dtype)
 
 
+@remembered(1 << 22)
+def _bases(space: tuple[int, ...], align: bool, dtype: Any) -> Array:
+    """The places of all elements, each followed by a one: [elements, dimensions and one]."""
+    axes = np.meshgrid(*(_steps(count, align, dtype) for count in space), indexing="ij")
+    base = np.stack([*reversed(axes), np.ones(space, dtype)], -1).reshape(-1, len(space) + 1)
+    base.setflags(write=False)
+    return base
+
+
 @operator("aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor")
 def affine_grid_generator(theta: Array, size: Ints, align_corners: bool) -> Array:
     """The places that affine maps send the elements of a (batch, channels, *space) tensor to."""
@@ -290,10 +300,8 @@ def affine_grid_generator(theta: Array, size: Ints, align_corners: bool) -> Arra
             "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) size as input",
             headline=f"`size` has {len(size)} numbers, 4 or 5 are needed",
         )
-    space = size[2:]
+    space = tuple(size[2:])
     wide: Any = wide_dtype(theta.dtype)
-    lines = [_steps(count, align_corners, wide) for count in space]
-    axes = np.meshgrid(*lines, indexing="ij")
-    base = np.stack([*reversed(axes), np.ones(tuple(space), wide)], -1).reshape(-1, len(space) + 1)
-    made: Array = blas.matmul(base, theta.astype(wide, copy=False).swapaxes(1, 2))
+    base = _bases(space, bool(align_corners), wide)
+    made: Array = products.matmul(base, theta.astype(wide, copy=False).swapaxes(1, 2))
     return made.reshape(size[0], *space, len(space)).astype(theta.dtype, copy=False)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import threads
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype, default_dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -20,7 +21,7 @@ from ..table.promotion import kind
 from ..table.refusals import Refusal
 from ..table.table import operator
 
-__all__ = ["complex_of", "transform", "transform_real"]
+__all__ = ["complex_of", "shared", "transform", "transform_real"]
 
 Sizes = Sequence[int] | None
 _NORMS: Final = (None, "backward", "ortho", "forward")
@@ -100,13 +101,40 @@ def _laid(found: Array, given: Array, places: Sequence[int], last: bool = False)
 # --------------------------------------------------------------------------- one dimension
 
 
+_PER_THREAD: Final = 1 << 15
+"""Elements that are worth another thread."""
+
+
+def shared(
+    function: Any, array: Array, dim: int, size: int, norm: str | None, made: Dtype
+) -> Array:
+    """One of NumPy's transforms along a dimension, whose results have `size` elements there and are
+    `made` of a dtype; threads share those of a large array, each of which is computed alone."""
+    array = array[...]  # which no other thread can change
+    shape = (*array.shape[:dim], size, *array.shape[dim + 1 :])
+    others = [d for d in range(array.ndim) if d != dim]
+    axis = max(others, key=array.shape.__getitem__, default=dim)
+    count = array.shape[axis] if others else 1
+    least = _PER_THREAD * count // max(1, array.size) + 1
+    if threads.get_threads() == 1 or count < 2 * least:
+        return as_array(function(array, size if made.kind == "f" else None, axis=dim, norm=norm))
+    out = np.empty_like(array, made, shape=shape)
+
+    def work(start: int, stop: int) -> None:
+        part = (slice(None),) * axis + (slice(start, stop),)
+        length = size if made.kind == "f" else None
+        function(array[part], length, axis=dim, norm=norm, out=out[part])
+
+    threads.share(work, count, least)
+    return out
+
+
 def transform(array: Array, dim: int, norm: str | None, forward: bool) -> Array:
     """The complex transform along a dimension."""
-    function = np.fft.fft if forward else np.fft.ifft
+    function, made = np.fft.fft if forward else np.fft.ifft, complex_of(array.dtype)
     if not array.size:
-        return np.zeros(array.shape, complex_of(array.dtype))
-    found = function(array, axis=dim, norm=norm)  # type: ignore[arg-type]
-    return as_array(found).astype(complex_of(array.dtype), copy=False)
+        return np.zeros(array.shape, made)
+    return shared(function, array, dim, array.shape[dim], norm, made).astype(made, copy=False)
 
 
 def transform_real(array: Array, dim: int, norm: str | None) -> Array:
@@ -115,8 +143,9 @@ def transform_real(array: Array, dim: int, norm: str | None) -> Array:
         shape = list(array.shape)
         shape[dim] = shape[dim] // 2 + 1
         return np.zeros(shape, complex_of(array.dtype))
-    found = np.fft.rfft(array, axis=dim, norm=norm)  # type: ignore[arg-type]
-    return as_array(found).astype(complex_of(array.dtype), copy=False)
+    made = complex_of(array.dtype)
+    found = shared(np.fft.rfft, array, dim, array.shape[dim] // 2 + 1, norm, made)
+    return found.astype(made, copy=False)
 
 
 def _to_real(array: Array, dim: int, size: int, norm: str | None) -> Array:
@@ -125,8 +154,7 @@ def _to_real(array: Array, dim: int, size: int, norm: str | None) -> Array:
     if not array.size:
         return np.zeros((*array.shape[:dim], size, *array.shape[dim + 1 :]), real)
     wide = array.astype(complex_of(array.dtype), copy=False)
-    found = np.fft.irfft(wide, size, axis=dim, norm=norm)  # type: ignore[arg-type]
-    return as_array(found).astype(real, copy=False)
+    return shared(np.fft.irfft, wide, dim, size, norm, real).astype(real, copy=False)
 
 
 def _dim(array: Array, dim: int) -> int:

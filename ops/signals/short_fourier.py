@@ -14,7 +14,7 @@ from ..shapes.shape import unfold
 from ..table.pointwise import as_array
 from ..table.promotion import kind
 from ..table.table import operator
-from .fourier import complex_of, transform, transform_real
+from .fourier import complex_of, shared, transform, transform_real
 
 __all__: list[str] = []
 
@@ -238,7 +238,7 @@ def istft(
         pieces = transform(spectrum, 2, norm, False)
     else:
         one_side = spectrum if half else spectrum[..., : n_fft // 2 + 1]
-        pieces = np.fft.irfft(one_side, n_fft, axis=2, norm=norm).astype(real, copy=False)
+        pieces = shared(np.fft.irfft, one_side, 2, n_fft, norm, real).astype(real, copy=False)
     total = _overlapped(as_array(pieces * weights), hop)
     squares = np.broadcast_to(weights * weights, (1, spectrum.shape[1], n_fft))
     cover = _overlapped(squares, hop)

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import rushlight as torch
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
+from rushlight.ops.signals import fourier
 
 pytestmark = pytest.mark.skipif(kernels.family("rows") is None, reason="no native code here")
 
@@ -361,6 +362,20 @@ def test_batch_norm(shape: Any, training: bool, crew: int, by_numpy: Any) -> Non
         return F.batch_norm(x, mean, var, plain(channels), plain(channels), training, 0.1, 1e-5)
 
     same(compute(), by_numpy(compute), 1e-5, 1e-5)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("call", [torch.fft.fft, torch.fft.ifft, torch.fft.rfft, torch.fft.irfft])
+def test_threads_change_no_transform(call: Any, dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fourier, "_PER_THREAD", 1)
+    x = special(5, 14, 9).nan_to_num(1.0, 2.0, 3.0)
+    before, made = threads.get_threads(), []
+    for count in (1, 3):
+        threads.set_threads(count)
+        made.append(call(x, dim=dim, norm="ortho").resolve_conj().numpy())
+    threads.set_threads(before)
+    assert made[0].tobytes() == made[1].tobytes()
+    assert made[0].strides == made[1].strides
 
 
 def test_threads_of_matrix_products_follow() -> None:

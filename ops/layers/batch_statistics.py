@@ -1,0 +1,99 @@
+"""Mean and variance of each channel of a batch, and how running ones follow them.
+
+They are summed in float64, as torch does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ..kernels import LARGE, Prepared, family, is_ready
+from ..memory.dtype import Array
+from ..reductions.loss_reduction import widened
+from ..table.pointwise import as_array
+
+__all__ = ["follow", "kernels_for", "moments", "rounded_moments"]
+
+
+def kernels_for(input: Array) -> Any:
+    """The kernels for what is large, float32 and lies in one piece; None if it is not."""
+    return family("batch_norms") if input.ndim > 2 and is_ready(input) else None
+
+
+def moments(input: Array) -> tuple[Array, Array]:
+    """Mean and variance of each channel, in float64."""
+    input = input[...]  # which no other thread can change
+    is_short = input.ndim == 2 and is_ready(input) and input.size < LARGE
+    if kernels_for(input) is not None or (is_short and family("batch_norms") is not None):
+        native: tuple[Array, Array] = _KNOWN_MOMENTS.call(input)
+        return native
+    found = _moments_of_rows(input) if input.ndim == 2 else None
+    if found is not None:
+        return found
+    axes = (0, *range(2, input.ndim))
+    mean = input.mean(axes, dtype=np.float64, keepdims=True)
+    if input.dtype == np.float64:
+        squares = np.square(input - mean).mean(axes)
+    else:
+        centered = input - mean.astype(input.dtype)
+        shift = mean - mean.astype(input.dtype)
+        squares = np.square(centered, dtype=np.float64 if input.size < 1 << 16 else None).mean(
+            axes, dtype=np.float64
+        ) - np.square(shift.reshape(-1))
+    return mean.reshape(-1), squares
+
+
+def _moments_of_planes(input: Array) -> object:
+    kernels = family("batch_norms")
+    return kernels.moments_of_rows(input) if input.ndim == 2 else kernels.moments(input)
+
+
+_KNOWN_MOMENTS: Final = Prepared(_moments_of_planes)
+
+
+def _moments_of_rows(input: Array) -> tuple[Array, Array] | None:
+    """The same where each row has one element of each channel; None where that is no work for
+    native code."""
+    folds = family("folds") if is_ready(input) else None
+    if folds is None:
+        return None
+    totals = folds.fold(input, 0, 1, "total")
+    if totals is None:
+        return None
+    count = input.shape[0]
+    mean = totals / count
+    near = mean.astype(input.dtype)
+    squares = folds.fold(input - near, 0, 1, "squares")
+    return mean, squares / count - np.square(mean - near)
+
+
+def rounded_moments(input: Array, dtype: Any, count: int) -> tuple[Array, Array, Array]:
+    """Mean, variance and its unbiased estimate, as torch has them of bfloat16 but not of float16:
+    the mean, the sum of squares and their quotients are rounded."""
+
+    def rounded(value: Any) -> Array:
+        return as_array(value).astype(dtype).astype(np.float64)
+
+    axes = (0, *range(2, input.ndim))
+    mean = rounded(input.mean(axes, dtype=np.float64))
+    apart = input - mean.reshape(1, -1, *(1,) * (input.ndim - 2))
+    squares = rounded(np.square(apart).sum(axes))
+    unbiased = rounded(squares / (count - 1 or np.nan))
+    return mean.astype(dtype), rounded(squares / count), unbiased.astype(np.float32)
+
+
+def follow(running: Array | None, now: Array, momentum: float) -> None:
+    """Move running statistics towards the present ones; those of bfloat16 round at every step."""
+    if running is None:
+        return
+    kernels = family("batch_norms") if is_ready(running) and now.dtype == np.float64 else None
+    if kernels is not None and running.shape == now.shape and running.flags.writeable:
+        kernels.follow(running, now, momentum)
+    elif running.dtype.name == "bfloat16":
+        number = running.dtype.type
+        before = (number(1 - momentum) * running).astype(np.float32)
+        running[...] = (number(momentum) * now).astype(np.float32) + before
+    else:
+        running[...] = (momentum * now + (1 - momentum) * widened(running)).astype(running.dtype)
