@@ -14,27 +14,23 @@ from ..tensors.tensor import Tensor
 from .rows import Run, aten, composite, gradient, lying, rewritten, same_as
 from .rules import is_narrow, rounded_once, widened
 
-gradient("aten::relu", self=lambda g, result: aten.where(result <= 0, 0, g))
+gradient("aten::relu", self=lambda g, result: aten.threshold_backward(g, result, 0))
 gradient(
     "aten::relu6",
-    self=lambda g, result: g.masked_fill((result <= 0).logical_or(result >= 6), 0),
+    self=lambda g, result: aten.hardtanh_backward(g, result, 0, 6),
     name="HardtanhBackward0",
 )
 gradient(
     "aten::hardtanh",
-    self=rounded_once(
-        lambda g, self, min_val, max_val: g.masked_fill(
-            (self <= min_val).logical_or(self >= max_val), 0
-        )
-    ),
+    self=lambda g, self, min_val, max_val: aten.hardtanh_backward(g, self, min_val, max_val),
 )
 gradient(
     "aten::leaky_relu",
-    self=lambda g, self, negative_slope: aten.where(self > 0, g, g * negative_slope),
+    self=lambda g, self, negative_slope: aten.leaky_relu_backward(g, self, negative_slope, False),
 )
 gradient(
     "aten::threshold",
-    self=rounded_once(lambda g, self, threshold: aten.where(self <= threshold, 0, g)),
+    self=lambda g, self, threshold: aten.threshold_backward(g, self, threshold),
 )
 
 
@@ -89,32 +85,24 @@ def _mish(g: Tensor, self: Tensor) -> Tensor:
 gradient("aten::mish", self=_mish)
 gradient(
     "aten::hardsigmoid",
-    self=rounded_once(lambda g, self: (g / 6).masked_fill((self <= -3).logical_or(self >= 3), 0)),
+    self=lambda g, self: aten.hardsigmoid_backward(g, self),
 )
 gradient(
     "aten::hardswish",
-    self=rounded_once(
-        lambda g, self: (g * aten.where(self >= 3, 1, self / 3 + 0.5)).masked_fill(self <= -3, 0)
-    ),
+    self=lambda g, self: aten.hardswish_backward(g, self),
 )
 gradient(
     "aten::hardshrink",
-    self=lambda g, self, lambd: g.masked_fill((self >= -lambd).logical_and(self <= lambd), 0),
+    self=lambda g, self, lambd: aten.hardshrink_backward(g, self, lambd),
 )
 gradient(
     "aten::softshrink",
-    self=lambda g, self, lambd: g.masked_fill((self >= -lambd).logical_and(self <= lambd), 0),
+    self=lambda g, self, lambd: aten.softshrink_backward(g, self, lambd),
 )
-
-
-@rounded_once
-def _softplus(g: Tensor, self: Tensor, beta: Scalar, threshold: Scalar) -> Tensor:
-    x = self if beta == 1 else self * beta
-    found: Tensor = aten.where(x > threshold, g, g * x.sigmoid())
-    return found
-
-
-gradient("aten::softplus", self=_softplus)
+gradient(
+    "aten::softplus",
+    self=lambda g, self, beta, threshold: aten.softplus_backward(g, self, beta, threshold),
+)
 
 
 def log_sigmoid_slope(g: Tensor, self: Tensor) -> Tensor:

@@ -10,7 +10,6 @@ from ..memory.complex_parts import is_complex
 from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 from .rows import aten, composite, conj, constant, gradient, refused, same_as
-from .rules import rounded_once
 
 _TWO_PI = 2 / math.sqrt(math.pi)
 
@@ -138,7 +137,7 @@ gradient("aten::cos", self=lambda g, self: -g * conj(self.sin()))
 gradient("aten::tan", self=lambda g, result: g * conj(1 + result * result))
 gradient("aten::sinh", self=lambda g, self: g * conj(self.cosh()))
 gradient("aten::cosh", self=lambda g, self: g * conj(self.sinh()))
-gradient("aten::tanh", self=rounded_once(lambda g, result: g * conj(1 - result * result)))
+gradient("aten::tanh", self=lambda g, result: aten.tanh_backward(g, result))
 gradient("aten::asin", self=lambda g, self: g * conj((1 - self * self).rsqrt()))
 gradient("aten::acos", self=lambda g, self: -g * conj((1 - self * self).rsqrt()))
 gradient("aten::atan", self=lambda g, self: g / conj(self * self + 1))
@@ -173,7 +172,7 @@ gradient("aten::i0", self=lambda g, self: g * aten.special_i1(self))
 gradient("aten::deg2rad", self=lambda g: g * (math.pi / 180))
 gradient("aten::rad2deg", self=lambda g: g * (180 / math.pi))
 gradient("aten::frac", self=lambda g: g)
-gradient("aten::sigmoid", self=rounded_once(lambda g, result: g * conj((1 - result) * result)))
+gradient("aten::sigmoid", self=lambda g, result: aten.sigmoid_backward(g, result))
 gradient(
     "aten::logit",
     self=lambda g, self, eps=None: (

@@ -14,6 +14,7 @@ from . import (
     older_convolutions,
     packed_sequence,
     recurrent,
+    slopes,
     softmax,
     weight_norm,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "older_convolutions",
     "packed_sequence",
     "recurrent",
+    "slopes",
     "softmax",
     "weight_norm",
 ]

@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 from ..frontend.port import Port
 from ..module_names import names_of
-from ..ops.gradients.autograd import (
-    Edge,
-    Node,
-    Saved,
-    edge_of,
-    is_wanted,
-    node_class,
-    saved,
-)
+from ..ops.gradients.autograd import Edge, Node, Saved, edge_of, is_wanted, node_class, saved
 from ..ops.gradients.fitting import fit
 from ..ops.gradients.saved_tensors import SavedTensor, raw_tensors
 from ..ops.gradients.tape import rebase

@@ -59,6 +59,21 @@ def test_floats_are_divided_and_rounded_down_as_by_numpy() -> None:
     assert np.array_equal(np.signbit(made[want == 0]), np.signbit(want[want == 0]))
 
 
+SLOPES = {
+    **{"tanh": (), "sigmoid": (), "threshold": (0.7,), "leaky_relu": (0.2, False)},
+    **{"hardtanh": (-1, 3), "hardshrink": (0.7,), "hardsigmoid": (), "hardswish": ()},
+}
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_slopes_are_the_same_in_large_tensors_and_small_ones(name: str) -> None:
+    run = getattr(torch.ops.aten, f"{name}_backward")
+    g, x = map(torch.from_numpy, pairs(REAL, F))
+    made = run(g, x, *SLOPES[name])
+    parts = [run(*two, *SLOPES[name]) for two in zip(g.split(999), x.split(999), strict=True)]
+    assert np.array_equal(made.numpy(), torch.cat(parts).numpy(), equal_nan=True)
+
+
 def test_float64_leaves_rests_as_numpy_does() -> None:
     """Of quotients that are small, large, and beyond all numbers."""
     random = np.random.default_rng(5)

@@ -23,7 +23,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-from . import angles, arithmetic, gammas, nearest, powers, scalars  # noqa: F401  (which fill the table)
+from . import (  # noqa: F401  (which fill the table)
+    angles,
+    arithmetic,
+    gammas,
+    nearest,
+    powers,
+    scalars,
+    slopes,
+)
 from .formulas import (
     FORMULAS,
     HALVES,
