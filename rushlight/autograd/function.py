@@ -463,8 +463,8 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
         node._sizes.append(output._array)
         made.append(output)
     if active:
-        node._kept = _kept_of(node, node._forward_values, outputs, made)
-        node._kept_for_directions = _kept_of(node, node._directed_values, outputs, made)
+        node._kept = _kept_of(node, node._forward_values, made)
+        node._kept_for_directions = _kept_of(node, node._directed_values, made)
     node._forward_values = node._directed_values = ()
     node._sizes = [None if a is None else _Like(a) for a in node._sizes]
     if not isinstance(result, (tuple, list)):
@@ -520,10 +520,8 @@ def _Like(array: Array) -> Array:
     return np.broadcast_to(np.zeros((), array.dtype), array.shape)
 
 
-def _kept_of(
-    node: Any, tensors: Sequence[object], outputs: Sequence[object], made: list[Any]
-) -> tuple[Any, ...]:
-    """Tensors as a node keeps them."""
+def _kept_of(node: Any, tensors: Sequence[object], made: list[Any]) -> tuple[Any, ...]:
+    """Tensors as a node keeps them; an input that is given back as it is stays an input."""
     kept: list[Any] = []
     for tensor in tensors:
         if not isinstance(tensor, Tensor):
@@ -532,7 +530,7 @@ def _kept_of(
         if tensor.layout is not STRIDED:  # nobody counts how often it is written
             kept.append(tensor)
             continue
-        place = next((i for i, o in enumerate(outputs) if o is tensor), None)
+        place = next((i for i, o in enumerate(made) if o is tensor), None)
         own = place is not None and made[place]._grad_node is node
         if own and place is not None:
             kept.append(saved(made[place], made[place]._output_number))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
 from ..ops.memory.dtype import Device
+from ._contextlib import context_decorator
 
 __all__ = ["DeviceContext", "device_decorator", "set_device"]
 
@@ -37,13 +37,7 @@ class DeviceContext:
 
 def device_decorator(device: Device | str, func: Callable[..., object]) -> Callable[..., Any]:
     """The function, which makes its tensors on a device."""
-
-    @functools.wraps(func)
-    def wrapped(*args: object, **kwargs: object) -> object:
-        with DeviceContext(device):
-            return func(*args, **kwargs)
-
-    return wrapped
+    return context_decorator(lambda: DeviceContext(device), func)
 
 
 def set_device(device: Device | str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -6,6 +6,7 @@ do.  Each multiplication and each addition counts as one.
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
@@ -148,7 +149,10 @@ class FlopCounterMode:
         display: bool = True,
         custom_mapping: dict[Any, Formula] | None = None,
     ) -> None:
-        del mods
+        if mods is not None:
+            warnings.warn(
+                "mods argument is not needed anymore, you can stop passing it", stacklevel=2
+            )
         self.depth = depth
         self.display = display
         self.flop_counts: dict[str, dict[Any, int]] = _counts()

@@ -250,6 +250,16 @@ def test_policies_are_functions_or_lists_of_overloads() -> None:
         create_selective_checkpoint_contexts(3)
 
 
+@both
+def test_arguments_may_be_results(reentrant: bool) -> None:
+    x = torch.ones(2, requires_grad=True)
+    given, twice, said = checkpoint(lambda a: (a, a * 2, "said"), x, use_reentrant=reentrant)
+    assert said == "said"
+    (given * 3 + twice).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [5, 5]
+
+
 def test_leaves_of_reentrant_checkpoints_are_not_asked_for_one_by_one() -> None:
     x = torch.ones(2, requires_grad=True)
     made = checkpoint(torch.exp, x, use_reentrant=True).sum()

@@ -155,6 +155,11 @@ def test_a_mode_that_knows_nothing() -> None:
         _ = X + 1
 
 
+def test_counting_asks_for_no_modules() -> None:
+    with pytest.warns(UserWarning, match="mods argument is not needed anymore"):
+        FlopCounterMode(LINEAR)
+
+
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 def test_counts_of_layers(device: str) -> None:
     model = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Sequential(nn.Linear(3, 30))).to(device)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import rushlight as torch
 from rushlight.nn.parallel.scatter_gather import gather, scatter, scatter_kwargs
 from rushlight.utils._device import DeviceContext, set_device
@@ -24,3 +26,10 @@ def test_a_block_and_a_function_on_a_device() -> None:
         assert torch.ones(1).device.type == "meta"
     assert torch.ones(1).device.type == "cpu"
     assert set_device("meta")(torch.zeros)(2).device.type == "meta"
+
+    @set_device("meta")
+    def steps() -> Iterator[torch.Tensor]:
+        yield torch.ones(1)
+        yield torch.ones(1)
+
+    assert [each.device.type for each in steps()] == ["meta", "meta"]

@@ -207,3 +207,23 @@ def test_hooks_of_kept_tensors_are_refused_where_some_are_entered() -> None:
         assert not inner._saved_tensors_hooks_is_enabled()
         assert inner._saved_tensors_hooks_get_disabled_error_message() == "not here"
     assert inner._saved_tensors_hooks_is_enabled()
+
+
+class Given(Function):
+    seen: list[torch.Tensor]
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        ctx.save_for_backward(x)
+        return x, x * 2
+
+    @staticmethod
+    def backward(ctx: Any, one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
+        Given.seen = list(ctx.saved_tensors)
+        return one + 2 * two
+
+
+def test_an_input_that_is_a_result_is_kept_as_an_input() -> None:
+    x = torch.ones(2, requires_grad=True)
+    sum(Given.apply(x)).sum().backward()
+    assert Given.seen[0] is x
