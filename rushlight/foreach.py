@@ -80,6 +80,8 @@ def _numbers(value: object, count: int) -> object:
     """Numbers that come packed in a tensor, as a list; others as they are."""
     if not isinstance(value, Tensor):
         return value
+    if not value.is_contiguous():
+        raise RuntimeError("Expected scalars to be contiguous.")
     if value.dim() != 1:
         raise RuntimeError(
             f"Expected packed scalar Tensor to be of dimension 1. Got {value.dim()} instead."

@@ -49,7 +49,7 @@ class TensorClass(type):
             TypeError: a Tensor of another dtype is given, or what is neither sizes nor numbers.
             RuntimeError: `device` is not the CPU.
         """
-        on_cpu_alone(device)
+        on_cpu_alone(device, args)
         return told(Tensor._of(array_of_arguments(args, Size, cls.dtype.numpy)), args, Size)
 
     def __instancecheck__(cls, value: object) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ...frontend.exceptions import trim_traceback
 from ...typecheck.types import INT, TENSOR, ListType
-from ..memory.dtype import DType, default_dtype
+from ..memory.dtype import default_dtype
 from ..memory.errors import Elsewhere
 from ..memory.overlap import check_out
 from ..memory.unforeseen import told
@@ -28,7 +28,7 @@ from .elsewhere import Run, elsewhere
 from .fronts import Front, Given, Recording, front_of
 from .observers import OBSERVERS, Observer
 from .old_signatures import without_numbers_between
-from .out_tensors import check_dtypes_of_out, check_factory_dtype, write_out
+from .out_tensors import check_dtypes_of_out, check_factory_dtype, check_factory_place, write_out
 from .out_traces import note_written
 from .python_forms import refusal
 from .recipes import Key, Recipe, keep, key_of
@@ -241,7 +241,7 @@ class EagerFunction:
                 if not isinstance(requires_grad, (bool, type(None))):
                     raise wrong_keyword(self.__name__, "requires_grad", "bool", requires_grad)
         if isinstance(out, Tensor):
-            self._compute_in(out.dtype, kwargs)
+            self._compute_in(out, kwargs)
         if len(args) == 2 and takes_numbers(self.__name__) and self.__name__ != "result_type":
             name = "" if kwargs.get("rounding_mode") else self.__name__
             operands = _as_operands(name, *args)
@@ -287,11 +287,12 @@ class EagerFunction:
             result.requires_grad_(True)
         return result
 
-    def _compute_in(self, own: DType, kwargs: dict[str, Any]) -> None:
+    def _compute_in(self, out: Tensor, kwargs: dict[str, Any]) -> None:
         """Give the function the dtype of `out=` to compute in, if it is one that does."""
-        demand = self.forms[0].entry.out_dtype.demand if self.forms else ""
+        demand, own = self.forms[0].entry.out_dtype.demand if self.forms else "", out.dtype
         if demand == "made":
             check_factory_dtype(kwargs.setdefault("dtype", own), own)
+            check_factory_place(kwargs.get("layout"), kwargs.get("device"), out)
         elif demand == "computed":
             check_dtype_of_out(own, kwargs.setdefault("dtype", own) or own)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ..memory.dtype import DType
+from ..memory.dtype import Device, DType, Layout
 from ..memory.errors import OperatorError
 from ..memory.metadata import become
 from ..memory.named_results import NamedResults, named_results
@@ -20,7 +20,7 @@ from ..table.pointwise import cast
 from ..table.record import Operator
 from ..tensors.tensor import Tensor
 
-__all__ = ["check_dtypes_of_out", "check_factory_dtype", "write_out"]
+__all__ = ["check_dtypes_of_out", "check_factory_dtype", "check_factory_place", "write_out"]
 
 
 def check_dtypes_of_out(entry: Operator, result: Any, out: Any) -> None:
@@ -40,6 +40,26 @@ def check_factory_dtype(wanted: DType | None, out: DType) -> None:
             f"dtype {wanted.scalar_name} does not match dtype of out parameter ({out.scalar_name})",
             code="dtype-mismatch",
             headline=f"`out` is `{out}`, so `dtype` cannot be `{wanted}`",
+        )
+
+
+def check_factory_place(
+    layout: Layout | None, device: Device | str | int | None, out: Tensor
+) -> None:
+    """Refuse a layout or a device that `out` does not have."""
+    if layout is not None and layout is not out.layout:
+        given, own = (
+            each.name.title().replace("_", "").removesuffix("Coo") for each in (layout, out.layout)
+        )
+        raise OperatorError(
+            f"layout {given} does not match layout of out parameter ({own})",
+            headline=f"`out` has the layout `{out.layout}`, so `layout` cannot be `{layout}`",
+        )
+    if device is not None and Device(device).type != out.device.type:
+        raise OperatorError(
+            f"device type {Device(device).type} does not match device type of out parameter "
+            f"({out.device.type})",
+            headline=f"`out` is on `{out.device}`, so `device` cannot be `{device}`",
         )
 
 

@@ -420,7 +420,7 @@ def new(
         TypeError: a tensor of another dtype is given, or what is neither.
         RuntimeError: `device` is not the CPU.
     """
-    on_cpu_alone(device)
+    on_cpu_alone(device, args, "new")
     if size is not None:
         args = (Size(size), *args)
     return told(Tensor._of(array_of_arguments(args, Size, self.dtype.numpy)), args, Size)

@@ -25,6 +25,10 @@ _OUT_OF_HISTC: Final = OutDtype(
     "same",
     "torch.histogram: input tensor and hist tensor should have the same dtype, but got "
     "input {cpp_result} and hist {cpp_out}",
+    others={
+        "bin_edges": "torch.histogram: input tensor and bin_edges tensor should have the same "
+        "dtype, but got input {cpp_result} and bin_edges {cpp_out} for dimension 0"
+    },
 )
 
 _INT64: Final = np.dtype(np.int64)

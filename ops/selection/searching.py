@@ -10,6 +10,7 @@ from ..kernels import family
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.storage import settled
+from ..memory.warned import warn_caller_once
 from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import cast
 from ..table.promotion import common_dtype, kind
@@ -80,6 +81,17 @@ def _check_search(sequence: Array, values: Array, sorter: Array | None) -> None:
         )
 
 
+def _warn_of_copies(values: Array, sequence: Array, sorter: Array | None) -> None:
+    for array, name in ((values, "input value"), (sequence, "boundary"), (sorter, "sorter")):
+        if array is not None and not array.flags.c_contiguous:
+            warn_caller_once(
+                f"torch.searchsorted(): {name} tensor is non-contiguous, this will lower the "
+                "performance due to extra data copy when converting non-contiguous tensor to "
+                f"contiguous, please use contiguous {name} tensor if possible. This message will "
+                "only appear once per program."
+            )
+
+
 def search(sequence: Array, values: Array, right: bool) -> Array:
     """For each value the first place it can be put in without breaking the order of its row."""
     native = family("searches") if values.size else None
@@ -119,6 +131,7 @@ def _searchsorted(
             "while right was True"
         )
     _check_search(sequence, values, sorter)
+    _warn_of_copies(values, sequence, sorter)
     check_kernel("searchsorted_out_cpu", sequence, "bc")
     if sorter is not None:
         sequence = np.take_along_axis(sequence, settled(sorter), -1)

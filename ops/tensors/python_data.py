@@ -78,16 +78,30 @@ def _array_of_tensor(data: object) -> Array | None:
     return found if isinstance(found, np.ndarray) else None
 
 
-def on_cpu_alone(device: Device | str | None) -> None:
+_NO_DEVICE: Final = {
+    "constructor": "constructor of the form torch.Tensor(tensor, device=device) is not supported.  "
+    "Use torch.tensor(...) or torch.as_tensor(...) instead.",
+    "new": "new of the form tensor.new(tensor, device=device) is not supported.  "
+    "Use torch.as_tensor(...) instead.",
+}
+
+
+def on_cpu_alone(
+    device: Device | str | None, args: tuple[object, ...], form: str = "constructor"
+) -> None:
     """Refuse another device where `torch.Tensor(...)` and its like are told one.
 
     Raises:
-        RuntimeError: it is not the CPU.
+        RuntimeError: it is not the CPU, or a tensor is given beside it.
     """
-    if device is not None and (kind := Device(device).type) != "cpu":
+    if device is None:
+        return
+    if (kind := Device(device).type) != "cpu":
         raise RuntimeError(
             f"legacy constructor expects device type: cpu but device type: {kind} was passed"
         )
+    if len(args) == 1 and _array_of_tensor(args[0]) is not None:
+        raise RuntimeError(f"Legacy tensor {_NO_DEVICE[form]}")
 
 
 def array_of_arguments(

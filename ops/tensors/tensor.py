@@ -86,7 +86,7 @@ class Tensor(_Base):
 
     def __new__(cls, *args: object, **options: Any) -> Self:
         if "device" in options:
-            on_cpu_alone(options["device"])
+            on_cpu_alone(options["device"], args)
         return told(cls._of(array_of_arguments(args, Size)), args, Size, "torch.Tensor")
 
     def __init_subclass__(cls, **options: object) -> None:

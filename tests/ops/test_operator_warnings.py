@@ -35,6 +35,12 @@ _WARNED: dict[str, tuple[Callable[[], object], list[str]]] = {
     "empty out": (lambda: torch.add(torch.ones(2, 2), 1, out=torch.zeros(0)), []),
     "factory": (lambda: torch.zeros(2, out=torch.zeros(3)), []),
     "drawn": (lambda: torch.randperm(3, out=torch.zeros(2, dtype=torch.int64)), []),
+    "searched rows": (
+        lambda: torch.searchsorted(torch.eye(2)[:, ::2].T, torch.ones(1, 2)[:, ::2]),
+        [
+            "torch.searchsorted(): boundary tensor is non-contiguous, this will lower the",
+        ],
+    ),
     "arange": (
         lambda: torch.arange(1, 5, out=torch.zeros(2)),
         ["The number of elements in the out tensor of shape [2] is 2 which does not match the"],
@@ -136,6 +142,21 @@ _REFUSED: dict[str, Callable[[], object]] = {
     ),
     "legacy constructor expects device type: cpu but device type: mps was passed": (
         lambda: torch.ones(2).new(3, device="mps")
+    ),
+    "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported": (
+        lambda: torch.Tensor(torch.ones(2), device="cpu")
+    ),
+    "Legacy tensor new of the form tensor.new(tensor, device=device) is not supported": (
+        lambda: torch.ones(2).new(torch.ones(2), device="cpu")
+    ),
+    "layout SparseCsr does not match layout of out parameter (Strided)": (
+        lambda: torch.zeros(2, 2, layout=torch.sparse_csr, out=torch.ones(2))
+    ),
+    "device type meta does not match device type of out parameter (cpu)": (
+        lambda: torch.rand(2, device="meta", out=torch.ones(2))
+    ),
+    "torch.histogram: input tensor and bin_edges tensor should have the same dtype, but got": (
+        lambda: torch.histogram(torch.ones(2), 3, out=(torch.ones(3), torch.ones(4).double()))
     ),
     "torch.histc: max must be larger than min": (
         lambda: torch.histc(torch.tensor([1, 2]), 4, min=5, max=1)

@@ -531,6 +531,9 @@ def test_operators_over_lists_give_tuples_and_what_they_were_given() -> None:
         "Expected length of scalars to match input of length 2 but got 3": lambda: (
             torch._foreach_addcmul(ones, ones, ones, torch.ones(3))
         ),
+        "Expected scalars to be contiguous.": lambda: torch._foreach_addcmul(
+            ones, ones, ones, torch.ones(4)[::2]
+        ),
         "to be of dimension 1. Got 2": lambda: torch._foreach_addcmul(
             ones, ones, ones, torch.ones(2, 2)
         ),
