@@ -13,11 +13,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from ...ir.graph import Value
+from ...ir.graph import Node, Value
 from ...ir.inlined_sizes import callee
 from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
-from ...typecheck.types import Type
+from ...typecheck.types import ANY, Type
+from ...typecheck.types import NONE as NONE_TYPE
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
 from .kept import note_sites
@@ -55,6 +56,15 @@ def _kinds_of(code: Code, arguments: Sequence[Type]) -> list[Kind]:
     if len(arguments) != code.argument_count:
         raise NotNative("arguments of unknown types")
     return [kind_of(type) for type in arguments]
+
+
+_CONTEXT_METHODS: Final = {"prim::Enter": "__enter__", "prim::Exit": "__exit__"}
+
+
+def _context_method(node: Node) -> Function | None:
+    """What entering or leaving a context calls."""
+    name, type = _CONTEXT_METHODS.get(node.kind), node.inputs[0].type
+    return None if name is None or not isinstance(type, ClassType) else type.method(name)
 
 
 class _Callee(NamedTuple):
@@ -149,19 +159,21 @@ class _Writer(Steps):
         self._call(step, step.node.inputs[1:], depth, state)
 
     def _write_method(self, step: Step, depth: int, state: State) -> None:
-        if step.node.kind != "prim::CallMethod":
+        if step.node.kind not in ("prim::CallMethod", *_CONTEXT_METHODS):
             raise NotNative(f"a call of `{step.node.attributes.get('name', step.node.kind)}`")
         self._call(step, step.node.inputs, depth, state)
 
     def _call(self, step: Step, inputs: Sequence[Value], depth: int, state: State) -> None:
-        """A call of a function of the program."""
-        function = callee(step.node)
+        """A call of a function of the program; a context is left with None for all else."""
+        function = callee(step.node) or _context_method(step.node)
         if function is None:
             raise NotNative(f"a call of `{step.node.attributes.get('name', step.node.kind)}`")
         called = self._callee(function)
         numbers = read_numbers(step.instruction)
         pairs = zip(numbers, inputs, strict=True)
         operands = [refined(self._operand(number, state), value.type) for number, value in pairs]
+        if step.node.kind == "prim::Exit":
+            operands += [("None", NONE)] * (len(called.arguments) - 1)
         texts = [
             self._as(text, kind, wanted)
             for (text, kind), wanted in zip(operands, called.arguments, strict=True)
@@ -189,6 +201,7 @@ class _Writer(Steps):
         try:
             code, types = program.code_of(function)
             writer = _Writer(code, program, self)
+            types = [NONE_TYPE if each == ANY else each for each in types]  # the one such value
             name, kinds = f"callee{len(program.callees)}", _kinds_of(code, types)
             program.lines += writer._function_text(name, kinds)
         except NotNative as error:

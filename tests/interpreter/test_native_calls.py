@@ -122,6 +122,35 @@ def counted(n: int) -> tuple[int, list[int], int]:
     return one.total, one.seen, Counter(1).add(3)
 
 
+class Depth:
+    def __init__(self) -> None:
+        self.depth = 0
+        self.told: list[str] = []
+
+    def __enter__(self) -> int:
+        self.depth += 1
+        return self.depth
+
+    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
+        self.told.append(f"left {self.depth}")
+        self.depth -= 1
+
+
+def nested(n: int, limit: int) -> tuple[int, list[str], int]:
+    one, other = Depth(), Depth()
+    total = 0
+    for i in range(n):
+        with one as depth, other:
+            with one:
+                if i != 2:
+                    total += depth * i + one.depth
+            print("within", one.depth, other.depth)
+        if total > limit:
+            return -total, one.told, one.depth
+    total += 100 // (limit - 7)
+    return total, one.told + other.told, one.depth
+
+
 def endless(n: int) -> int:
     total = 0
     while n > 0:
@@ -173,6 +202,8 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (quotients, (5, 3)),
     (words, (4,)),
     (counted, (6,)),
+    (nested, (5, 1000)),
+    (nested, (5, 8)),
 ]
 
 
@@ -194,6 +225,15 @@ def test_methods_of_modules_are_called() -> None:
     scripted = torch.jit.script(module)
     for _ in range(3):
         assert scripted(["a", "b", "c", "a"]) == module(["a", "b", "c", "a"])
+    assert made_of(scripted).is_ready
+
+
+def test_a_failure_leaves_the_contexts_that_were_entered() -> None:
+    scripted = torch.jit.script(nested)
+    assert scripted(3, 9) == nested(3, 9)
+    with pytest.raises(RuntimeError, match="division by 0"):
+        scripted(0, 7)
+    assert scripted(3, 9) == nested(3, 9)
     assert made_of(scripted).is_ready
 
 
