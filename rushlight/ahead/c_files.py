@@ -193,7 +193,7 @@ def example_of_tensors(face: Face, name: str) -> str:
     """A program that reads the arguments from files, calls the function, and prints the results."""
     count = len(face.sizes)
     words = "".join(
-        f"    int64_t {size.name} = strtoll(argv[{n}], NULL, 10);\n"
+        f"    int64_t {size.name} = read_whole(&argv[{n}], 0);\n"
         for n, size in enumerate(face.sizes, 1)
     )
     checked = "".join(f"{size.name}, " for size in face.sizes)
@@ -222,11 +222,9 @@ def example_of_tensors(face: Face, name: str) -> str:
  *
  * Each argument is a file with the elements of one input as they lie in memory. */
 
-#include <stdio.h>
-#include <stdlib.h>
-
+{_INCLUDED}
 #include "{name}.h"
-
+{_reader("int64_t") if count else ""}
 static void *read_elements(const char *path, size_t count, size_t size) {{
     void *elements = malloc(count * size + 1);
     FILE *file = fopen(path, "rb");
@@ -300,15 +298,14 @@ def example_of_texts(
             is_one = each.name.endswith("_size") or len(group) == 1
             arguments.append(f"&{each.name}" if is_one else each.name)
     usage = " ".join(group[0].name.upper() for group in inputs)
+    kinds = {_number(group[0]) for group in inputs if group[0].type != "const char *"}
+    readers = "".join(map(_reader, sorted(kinds)))
     return f"""/* cc {name}_example.c {name}.o -lm -o {name}_example
  * ./{name}_example {usage} */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+{_INCLUDED}
 #include "{name}.h"
-
+{readers}
 int main(int argc, char **argv) {{
     if (argc != {len(inputs) + 1}) {{
         fprintf(stderr, "usage: %s {usage}\\n", argv[0]);
@@ -331,19 +328,49 @@ def _taken(group: Sequence[Parameter], number: int) -> str:
             f"    const char *{first.name} = {given};\n"
             f"    int64_t {group[1].name} = (int64_t)strlen({given});\n"
         )
-    is_real = "double" in first.type
-    read = "strtod(at, &at)" if is_real else "strtoll(at, &at, 10)"
+    kind = _number(first)
+    read = _READERS[kind][0]
     if len(group) == 1:
-        kind = "double" if is_real else "int64_t"
-        read = f"strtod({given}, NULL)" if is_real else f"strtoll({given}, NULL, 10)"
-        return f"    {kind} {first.name} = {read};\n"
-    kind = "double" if is_real else "int64_t"
+        return f"    {kind} {first.name} = {read}(&{given}, 0);\n"
     return (
         f"    {kind} *{first.name} = malloc((strlen({given}) + 1) * sizeof({kind}));\n"
         f"    int64_t {group[1].name} = 0;\n"
         f"    for (char *at = {given}; *at; at += *at == ',')\n"
-        f"        {first.name}[{group[1].name}++] = {read};\n"
+        f"        {first.name}[{group[1].name}++] = {read}(&at, 1);\n"
     )
+
+
+def _number(parameter: Parameter) -> str:
+    return "double" if "double" in parameter.type else "int64_t"
+
+
+_INCLUDED: Final = """#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+"""
+_READERS: Final = {
+    "int64_t": ("read_whole", "strtoll(*at, &end, 10)", "errno == ERANGE"),
+    "double": ("read_real", "strtod(*at, &end)", "0"),
+}
+
+
+def _reader(kind: str) -> str:
+    """What reads a number of a kind from the command line, or the next one of a list."""
+    name, read, too_large = _READERS[kind]
+    return f"""
+static {kind} {name}(char **at, int in_list) {{
+    char *end;
+    errno = 0;
+    {kind} number = {read};
+    if (end == *at || {too_large} || !(*end == 0 || (in_list && *end == ','))) {{
+        fprintf(stderr, "not a number: %s\\n", *at);
+        exit(2);
+    }}
+    *at = end;
+    return number;
+}}
+"""
 
 
 def _room(group: Sequence[Parameter]) -> str:
