@@ -334,6 +334,10 @@ def _check_types(schema: str, parts: Sequence[Argument]) -> None:
             )
 
 
+_NAMELESS: Final = re.compile(r"\(.*\) -> .*", re.DOTALL)
+"""A schema behind the name of its operator."""
+
+
 def define(qualname: str, schema: Any = None, *, lib: Library | None = None, tags: Any = ()) -> Any:
     """Define an operator: `define("mine::f", "(Tensor x) -> Tensor")`; also `define(lib, schema,
     alias_analysis)` as a decorator of its kernel.
@@ -350,7 +354,7 @@ def define(qualname: str, schema: Any = None, *, lib: Library | None = None, tag
             f"{type(qualname)}"
         )
     namespace, name = parts_of(qualname)
-    if not schema.lstrip().startswith("("):
+    if not _NAMELESS.fullmatch(schema):
         raise ValueError(
             'define(qualname, schema, ...): expected schema to look like e.g. "(Tensor x) -> '
             f'Tensor" but got "{schema}"'

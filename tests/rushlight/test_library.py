@@ -491,3 +491,12 @@ def test_custom_operators_may_take_a_dtype_by_default() -> None:
 
     assert cast(torch.ones(2)).dtype is torch.bfloat16
     assert torch.ops.dtypes.cast(torch.ones(2), torch.int8).dtype is torch.int8
+
+
+@pytest.mark.parametrize(
+    "schema", ["(Tensor x -> Tensor", "(Tensor x)", "(Tensor x)-> Tensor", "f(Tensor x) -> Tensor"]
+)
+def test_schemas_without_a_name_have_torchs_form(schema: str) -> None:
+    with pytest.raises(ValueError, match="expected schema to look like") as told:
+        torch.library.define("mine::never_defined", schema)
+    assert str(told.value).endswith(f'but got "{schema}"')
