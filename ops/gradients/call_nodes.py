@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 from ..memory.dtype import Array, of_numpy
@@ -17,7 +18,6 @@ from ..table.grad_mode import ANOMALY, RUNNING, is_recording
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .autograd import FREED, RESOLVING, WALKING, Edge, Node, edge_of, edge_within
-from .call_back import back_of
 from .call_derivatives import Derivative, derived
 from .call_replay import arrays_of, nodes_of
 from .call_shapes import LONGEST, CallShape, NotJoined, shape_of
@@ -75,7 +75,8 @@ class _Known:
         found = self.backs.get((asked, given))
         if found is None:
             count = len(self.shape.outward) - len(given)
-            made = back_of(self.shape, asked, (*given, *[False] * count))
+            writing = import_module(".call_back", __package__)  # nothing needs it until now
+            made = writing.back_of(self.shape, asked, (*given, *[False] * count))
             found = self.backs[asked, given] = made
         return found
 
