@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .ops.memory.dtype import DTYPES, Device, DType
-from .ops.tensors.python_data import array_of_arguments, on_cpu_alone
-from .ops.tensors.sizes import Size
+from typing import Any
+
+from .ops.memory.dtype import DTYPES, DType
+from .ops.tensors.called_classes import called
 from .ops.tensors.tensor import Tensor
-from .ops.tensors.tracing import told
 
 __all__ = ["TENSOR_CLASSES"]
 
@@ -42,15 +42,15 @@ class TensorClass(type):
                 )
         return super().__new__(mcs, name, bases, names)
 
-    def __call__(cls, *args: object, device: Device | str | None = None) -> Tensor:
+    def __call__(cls, *args: object, **options: Any) -> Tensor:
         """A tensor of the given values, or of the given sizes with values that mean nothing.
 
         Raises:
             TypeError: a Tensor of another dtype is given, or what is neither sizes nor numbers.
             RuntimeError: `device` is not the CPU.
         """
-        on_cpu_alone(device, args)
-        return told(Tensor._of(array_of_arguments(args, Size, cls.dtype.numpy)), args, Size)
+        made: Tensor = called(Tensor, args, options, cls.dtype.numpy)
+        return made
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, Tensor) and value.dtype is cls.dtype

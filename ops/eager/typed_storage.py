@@ -10,11 +10,9 @@ import numpy as np
 from ..memory.dtype import DTYPES, Device, DType, get_default_dtype, place_of
 from ..selection.strides import elements_of
 from ..table.refusals import cpp_name
+from ..tensors.called_classes import called
 from ..tensors.construct import tensor as _made
-from ..tensors.python_data import array_of_arguments, on_cpu_alone
-from ..tensors.sizes import Size
 from ..tensors.tensor import Tensor
-from ..tensors.tracing import told
 from ..tensors.untyped_storage import Storage as UntypedStorage
 from .dispatch import eager_function
 from .storage_warning import going_away, warn_of_removal
@@ -408,19 +406,12 @@ def set_(
     return changed
 
 
-def new(
-    self: Tensor,
-    *args: object,
-    size: Sequence[int] | None = None,
-    device: Device | str | None = None,
-) -> Tensor:
+def new(self: Tensor, *args: object, **options: Any) -> Tensor:
     """A tensor of the same dtype: of sizes, unfilled, or of numbers.
 
     Raises:
         TypeError: a tensor of another dtype is given, or what is neither.
         RuntimeError: `device` is not the CPU.
     """
-    on_cpu_alone(device, args, "new")
-    if size is not None:
-        args = (Size(size), *args)
-    return told(Tensor._of(array_of_arguments(args, Size, self.dtype.numpy)), args, Size)
+    made: Tensor = called(Tensor, args, options, self.dtype.numpy, form="new")
+    return made

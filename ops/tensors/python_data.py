@@ -22,8 +22,9 @@ from ..memory.errors import BadNumber, OperatorError
 from ..memory.warned import warn_caller_once
 from ..table.pointwise import cast
 from ..table.promotion import promote
+from .untyped_storage import Storage
 
-__all__ = ["array_of_arguments", "array_of_data", "on_cpu_alone", "spelled_type"]
+__all__ = ["array_of_arguments", "array_of_data", "is_sequence", "on_cpu_alone", "spelled_type"]
 
 _MOST_DIMS: Final = 128
 _HEAP_TYPE: Final = 1 << 9
@@ -129,9 +130,12 @@ def array_of_arguments(
             if dtype is not None and array.dtype != dtype:
                 raise TypeError(f"expected {of_numpy(dtype)} (got {of_numpy(array.dtype)})")
             return array
+        if isinstance(first, Storage):
+            held = first._bytes()
+            return held[: held.size // made.itemsize * made.itemsize].view(made)
         if hasattr(first, "_untyped_storage"):
             return _array_of_storage(first, made)
-        if _is_sequence(first):
+        if is_sequence(first):
             return array_of_data(first, made)
     return np.empty(_sizes(first if isinstance(first, sizes_class) else args), made)
 
@@ -251,7 +255,7 @@ def _rounded(numbers: Array, dtype: Dtype) -> Array:
 # ----------------------------------------------------------------------- shape and dtype
 
 
-def _is_sequence(data: object) -> bool:
+def is_sequence(data: object) -> bool:
     """Whether an object has items by number, as far as its type tells (tensors do not count)."""
     if isinstance(data, dict | np.generic | MappingProxyType):
         return False
@@ -262,7 +266,7 @@ def _is_sequence(data: object) -> bool:
 
 def _shape(data: Any) -> list[int]:
     shape: list[int] = []
-    while type(data) not in _NUMBERS and _is_sequence(data):
+    while type(data) not in _NUMBERS and is_sequence(data):
         shape.append(len(data))
         if len(shape) > _MOST_DIMS:
             raise ValueError(f"too many dimensions '{spelled_type(data)}'")
@@ -299,7 +303,7 @@ def _inferred(data: Any) -> Dtype:
             return dtype
     if isinstance(data, str | bytes):
         raise TypeError(f"new(): invalid data type '{spelled_type(data)}'")
-    if not _is_sequence(data):
+    if not is_sequence(data):
         raise RuntimeError(f"Could not infer dtype of {spelled_type(data)}")
     found = None
     for place in range(len(data)):

@@ -35,6 +35,7 @@ from ..shapes.query import length
 from ..shapes.shape import matrix_t, numpy_t
 from ..table.grad_mode import GRAD_MODE, is_recording
 from . import overriding
+from .called_classes import called
 from .differentiable import Differentiable
 from .display import format_array
 from .indexing import get_item, set_item
@@ -42,7 +43,7 @@ from .keys import AsksError, is_several, without_tensors
 from .marked_parameters import ParameterType, marked
 from .members import NO_GRADIENTS, NOT_COPIED, Members, attributes_of
 from .overriding import PLAIN, asks
-from .python_data import array_of_arguments, on_cpu_alone, spelled_type
+from .python_data import spelled_type
 from .sizes import Size, made_of
 from .tape_port import tape
 from .tracing import (
@@ -50,7 +51,6 @@ from .tracing import (
     asked_by_operators,
     current_tracer,
     decided,
-    told,
     traced_sizes,
 )
 from .untyped_storage import Storage
@@ -85,9 +85,7 @@ class Tensor(_Base):
     _view_of: Tensor | None
 
     def __new__(cls, *args: object, **options: Any) -> Self:
-        if "device" in options:
-            on_cpu_alone(options["device"], args)
-        return told(cls._of(array_of_arguments(args, Size)), args, Size, "torch.Tensor")
+        return called(cls, args, options, maker="torch.Tensor")  # type: ignore[no-any-return]
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 from .. import compiler
@@ -14,7 +13,7 @@ from ..compiler import (
     list_backends,
     reset,
 )
-from . import eval_frame, exc, utils
+from . import config, eval_frame, exc, utils
 from .eval_frame import OptimizedModule
 
 __all__ = [
@@ -39,11 +38,6 @@ __all__ = [
     "reset",
     "utils",
 ]
-
-config = SimpleNamespace(
-    suppress_errors=False, cache_size_limit=8, recompile_limit=8, capture_scalar_outputs=False
-)
-"""Settings, which nobody reads."""
 
 disallow_in_graph = forbid_in_graph = allow_in_graph
 

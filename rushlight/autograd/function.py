@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 from ..frontend.port import Port
 from ..module_names import names_of
 from ..ops.gradients.autograd import Edge, Node, Saved, edge_of, is_wanted, node_class, saved
-from ..ops.gradients.fitting import fit
 from ..ops.gradients.saved_tensors import SavedTensor, raw_tensors
 from ..ops.gradients.tape import rebase
 from ..ops.memory.dtype import STRIDED, Array
@@ -23,6 +22,7 @@ from ..ops.table.grad_mode import DIRECTIONS, grad_mode_set, is_recording, no_gr
 from ..ops.tensors.differentiable import BEHIND
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE, Tracer, current_tracer
+from .given_gradients import checked
 
 if TYPE_CHECKING:
     from ..ops.batching.batched import Level
@@ -168,34 +168,7 @@ class FunctionNode(Node):
                 return [None] * len(self._arguments)
             assert IN_TRANSFORMS.installed is not None
             return IN_TRANSFORMS.installed.pushed(self, grads)
-        given = backward_of(self.function)(self, *grads)
-        parts = list(given) if isinstance(given, tuple) else [given]
-        if len(parts) < len(self._needs) or any(p is not None for p in parts[len(self._needs) :]):
-            raise RuntimeError(
-                f"function {self.name()} returned an incorrect number of gradients (expected "
-                f"{len(self._needs)}, got {len(parts)})"
-            )
-        self._check_places(parts)
-        results: list[Tensor | None] = []
-        for number, (place, (sizes, dtype)) in enumerate(self._arguments):
-            part = parts[place]
-            if part is not None and not isinstance(part, Tensor):
-                raise RuntimeError(f"expected Variable or None (got {type(part).__name__})")
-            if part is not None and self.edges[number] is not None:
-                part = fit(part, sizes, dtype, self, number)
-            else:
-                part = None
-            results.append(part)
-        return results
-
-    def _check_places(self, parts: list[Any]) -> None:
-        tensors = {place for place, _ in self._arguments}
-        for place, part in enumerate(parts):
-            if part is not None and place not in tensors:
-                raise RuntimeError(
-                    f"function {self.name()} returned a gradient different than None at position "
-                    f"{place + 1}, but the corresponding forward input was not a Variable"
-                )
+        return checked(self, backward_of(self.function)(self, *grads))
 
     def release(self) -> None:
         for each in (*self._kept, *self._kept_for_directions):

@@ -82,3 +82,46 @@ def test_constructors_of_types_may_be_imported_by_other_names() -> None:
 
     assert swapped((1, None)) == (None, 1)
     assert str(swapped.schema) == "swapped((int, float?) pair) -> ((float?, int))"
+
+
+def test_transposed_convolutions_have_their_older_base() -> None:
+    conv = torch.nn.modules.conv
+    assert conv._ConvTransposeMixin.__mro__[1] is conv._ConvTransposeNd
+
+
+class Labelled(torch.Tensor):
+    def __new__(cls, given: torch.Tensor, labels: tuple[str, ...] = ()) -> Labelled:
+        return super().__new__(cls, given)
+
+
+def test_classes_called_with_a_tensor_are_views_of_it() -> None:
+    leaf = torch.ones(2, requires_grad=True)
+    doubled = leaf * 2
+    for make in (torch.Tensor, torch.FloatTensor, Labelled, doubled.new, Labelled(doubled).new):
+        made = make(doubled)
+        assert made.requires_grad
+        assert made._is_view()
+        assert made.data_ptr() == doubled.data_ptr()
+        (gradient,) = torch.autograd.grad(made.sum(), leaf)
+        assert gradient.tolist() == [2, 2]
+    assert type(Labelled(doubled)) is Labelled
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        torch.Tensor(leaf).add_(1)
+
+
+def test_classes_called_with_names() -> None:
+    x = torch.arange(3.0)
+    assert torch.Tensor(data=[1, 2]).tolist() == torch.FloatTensor(data=[1, 2]).tolist() == [1, 2]
+    assert torch.Tensor(size=(2, 3)).shape == x.new(size=(2, 3)).shape == (2, 3)
+    for view in (torch.Tensor(other=x), torch.Tensor(storage=x.untyped_storage())):
+        view[0] += 1
+    assert x.tolist() == [2, 1, 2]
+    for names, message in {
+        (("data", x),): r"new\(\): data must be a sequence \(got Tensor\)",
+        (("sizes", 2),): "some of the keywords were incorrect: sizes",
+        (("size", (2,)), ("dtype", x.dtype)): "keywords were incorrect: size, dtype",
+    }.items():
+        with pytest.raises(TypeError, match=message):
+            torch.Tensor(**dict(names))
+    with pytest.raises(RuntimeError, match=r"torch\.Tensor\(tensor, device=device\) is not"):
+        torch.Tensor(x, device="cpu")

@@ -542,3 +542,7 @@ class ConvTranspose3d(_ConvTransposeNd):
 
 
 __getattr__ = names_of(__name__)
+
+
+class _ConvTransposeMixin(_ConvTransposeNd):
+    """The name that packages of before torch 1.8 build on."""
