@@ -117,9 +117,9 @@ def is_contiguous(self: Array) -> bool:
     face="method",
 )
 def is_contiguous_as(self: Array, memory_format: int) -> bool:
-    if memory_format == 0:
+    if memory_format in (0, 1):  # 1 keeps what there is
         return self.flags.c_contiguous
-    if memory_format == 1 or self.ndim != memory_format + 2:
+    if self.ndim != memory_format + 2:
         return False
     return self.transpose(0, *range(2, self.ndim), 1).flags.c_contiguous
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +13,7 @@ from typing_extensions import deprecated
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.eager.namespace import promote_types
-from ..ops.memory.dtype import DTYPES, DType
+from ..ops.memory.dtype import DTYPES, STRIDED, DType
 from ..ops.table.pointwise import cast
 from ..ops.tensors.construct import as_tensor
 from ..ops.tensors.tensor import Tensor
@@ -41,7 +41,9 @@ class _Terms:
     rtol: float | None
     atol: float | None
     equal_nan: bool
+    check_device: bool
     check_dtype: bool
+    check_layout: bool
     check_stride: bool
 
     def tolerances(self, dtypes: Sequence[DType]) -> tuple[float, float]:
@@ -75,9 +77,9 @@ def assert_close(
         rtol: the relative tolerance; by the dtype if neither is given.
         atol: the absolute tolerance; by the dtype if neither is given.
         equal_nan: whether two NaN are equal.
-        check_device: has no effect, all tensors are on the CPU.
+        check_device: whether devices must be the same; of the device `meta` there are no values.
         check_dtype: whether dtypes must be the same.
-        check_layout: has no effect, all tensors are strided.
+        check_layout: whether layouts must be the same; sparse ones are compared part by part.
         check_stride: whether strides must be the same.
         msg: the text of the error, or a function that makes it from the text it would have.
 
@@ -86,7 +88,10 @@ def assert_close(
         TypeError: values of these types cannot be compared.
         ValueError: just one of the tolerances is given.
     """
-    terms = _Terms(allow_subclasses, rtol, atol, equal_nan, check_dtype, check_stride)
+    terms = _Terms(
+        *(allow_subclasses, rtol, atol, equal_nan),
+        *(check_device, check_dtype, check_layout, check_stride),
+    )
     pairs = list(_pairs(actual, expected, (), terms))
     if pairs and (rtol is None) != (atol is None):
         missing = "rtol" if rtol is None else "atol"
@@ -230,8 +235,50 @@ def _allowed(bound: float, rtol: float, atol: float) -> str:
 
 def _compare_tensors(actual: Tensor, expected: Tensor, terms: _Terms) -> str | None:
     fault = _attribute_fault(actual, expected, terms)
-    if fault is not None:
+    if fault is not None or "meta" in (actual.device.type, expected.device.type):
         return fault
+    if actual.layout is not expected.layout:
+        actual, expected = actual.to_dense(), expected.to_dense()
+    if actual.layout is not STRIDED:
+        return _sparse_fault(actual, expected, terms)
+    if actual.is_quantized:
+        actual, expected = actual.dequantize(), expected.dequantize()
+        return _value_fault(actual, expected, terms, "Quantized tensor-likes")
+    return _value_fault(actual, expected, terms, "Tensor-likes")
+
+
+def _places(layout: str) -> tuple[str, ...]:
+    """The methods that say where the values of a sparse layout stand."""
+    if layout == "sparse_coo":
+        return ("_indices",)
+    by_rows = layout in ("sparse_csr", "sparse_bsr")
+    return ("crow_indices", "col_indices") if by_rows else ("ccol_indices", "row_indices")
+
+
+def _sparse_fault(actual: Any, expected: Any, terms: _Terms) -> str | None:
+    """What differs in the numbers of dimensions and of values, in the places or the values."""
+    layout = str(actual.layout).removeprefix("torch.")
+    kind = f"sparse {layout[-3:].upper()}"
+    counts = {"specified values": "_nnz"}
+    if layout == "sparse_coo":
+        counts = {"sparse dimensions": "sparse_dim", **counts}
+    for what, method in counts.items():
+        one, other = getattr(actual, method)(), getattr(expected, method)()
+        if one != other:
+            return f"The number of {what} in {kind} tensors does not match: {one} != {other}"
+    exact = replace(terms, rtol=0.0, atol=0.0)
+    values = "_values" if layout == "sparse_coo" else "values"
+    for method in (*_places(layout), values):
+        what = f"S{kind[1:]} {method.removeprefix('_')}"
+        parts = getattr(actual, method)(), getattr(expected, method)()
+        fault = _value_fault(*parts, terms if method == values else exact, what)
+        if fault is not None:
+            return fault
+    return None
+
+
+def _value_fault(actual: Tensor, expected: Tensor, terms: _Terms, what: str) -> str | None:
+    """What differs in the elements of two tensors."""
     rtol, atol = terms.tolerances([actual.dtype, expected.dtype])
     if "float8" in actual.dtype.name and actual.dtype is expected.dtype:
         return _bit_fault(actual, expected)
@@ -246,11 +293,18 @@ def _compare_tensors(actual: Tensor, expected: Tensor, terms: _Terms) -> str | N
         return None
     if not actual.ndim:
         return _number_fault(actual.item(), expected.item(), rtol, atol, terms.equal_nan)
-    return _tensor_fault(actual, expected, matches, rtol, atol)
+    return _tensor_fault(actual, expected, matches, (rtol, atol), what)
 
 
 def _attribute_fault(actual: Tensor, expected: Tensor, terms: _Terms) -> str | None:
     compared: list[tuple[str, object, object]] = [("shape", actual.shape, expected.shape)]
+    if terms.check_layout:
+        compared.append(("layout", actual.layout, expected.layout))
+    compared.append(("is_quantized", actual.is_quantized, expected.is_quantized))
+    if actual.is_quantized and expected.is_quantized:
+        compared.append(("qscheme()", actual.qscheme(), expected.qscheme()))
+    if terms.check_device:
+        compared.append(("device", actual.device, expected.device))
     if terms.check_dtype:
         compared.append(("dtype", actual.dtype, expected.dtype))
     if terms.check_stride:
@@ -280,15 +334,16 @@ def _bit_fault(actual: Tensor, expected: Tensor) -> str | None:
 
 
 def _tensor_fault(
-    actual: Tensor, expected: Tensor, matches: object, rtol: float, atol: float
+    actual: Tensor, expected: Tensor, matches: object, bounds: tuple[float, float], what: str
 ) -> str:
+    rtol, atol = bounds
     one, other = actual._array, expected._array
     if one.dtype.kind in "biu":
         one, other = cast(one, np.dtype(np.int64)), cast(other, np.dtype(np.int64))
     with np.errstate(all="ignore"):
         absolute = np.abs(one - other)
         relative = absolute / np.abs(other)
-    lines = [f"Tensor-likes are not {_close(rtol, atol)}!\n", _count(matches)]
+    lines = [f"{what} are not {_close(rtol, atol)}!\n", _count(matches)]
     for name, differences, bound in (("absolute", absolute, atol), ("relative", relative, rtol)):
         differences[matches] = 0
         value, index = _greatest(differences)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -146,6 +147,13 @@ def _bounds(
         raise ValueError(f"`low` and `high` cannot be NaN, but got low={low} and high={high}")
     if low > high or (low == high and _is_integral(dtype)):
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+    if low == high:
+        warnings.warn(
+            "Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is "
+            "deprecated since 2.1 and will be removed in 2.3. Use `torch.full(...)` instead.",
+            FutureWarning,
+            stacklevel=4,
+        )
     if high < limits[0] or low >= limits[1]:
         raise ValueError(
             f"The value interval specified by `low` and `high` is [{low}, {high}), "

@@ -195,3 +195,58 @@ def test_importing_rushlight_imports_nothing_heavy() -> None:
 
 def test_random_complex_tensors_are_no_views() -> None:
     assert not make_tensor((2, 3), dtype=torch.complex64, device="cpu")._is_view()
+
+
+def coo(places: list[list[int]], values: Any) -> Any:
+    return torch.sparse_coo_tensor(torch.tensor(places), torch.tensor(values), (2, 2))
+
+
+DENSE = torch.tensor([[0.0, 1.0], [2.0, 0.0]])
+SPARSE = coo([[0, 1], [1, 0]], [1.0, 2.0])
+QUANTIZED: Any = torch.quantize_per_tensor(X, 0.1, 0, torch.qint8)
+META = torch.ones(2, device="meta")
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "text"),
+    [
+        (SPARSE, DENSE, "'layout' do not match: torch.sparse_coo != torch.strided."),
+        (
+            SPARSE,
+            coo([[0], [1]], [1.0]),
+            "specified values in sparse COO tensors does not match: 2",
+        ),
+        (SPARSE, coo([[0, 1]], [[0.0, 1], [2, 0]]), "sparse dimensions in sparse COO tensors does"),
+        (SPARSE, coo([[0, 1], [1, 1]], [1.0, 2.0]), "Sparse COO indices are not equal!"),
+        (SPARSE, coo([[0, 1], [1, 0]], [1.0, 3.0]), "Sparse COO values are not close!"),
+        (DENSE.to_sparse_csr(), 2 * DENSE.to_sparse_csr(), "Sparse CSR values are not close!"),
+        (DENSE.to_sparse_csc(), torch.eye(2).to_sparse_csc(), "Sparse CSC row_indices are not"),
+        (QUANTIZED, QUANTIZED.dequantize(), "'is_quantized' do not match: True != False."),
+        (
+            QUANTIZED,
+            torch.quantize_per_tensor(X + 1, 0.1, 0, torch.qint8),
+            "Quantized tensor-likes are not close!",
+        ),
+        (META, torch.ones(2), "'device' do not match"),
+        (META, META.double(), "'dtype' do not match"),
+    ],
+)
+def test_tensors_of_other_kinds_that_differ(actual: Any, expected: Any, text: str) -> None:
+    with pytest.raises(AssertionError) as caught:
+        assert_close(actual, expected)
+    assert text in str(caught.value)
+
+
+def test_tensors_of_other_kinds_that_are_close() -> None:
+    for each in (SPARSE, DENSE.to_sparse_csr(), QUANTIZED, META):
+        assert_close(each, each.clone())
+    assert_close(SPARSE, DENSE, check_layout=False)
+    assert_close(SPARSE, SPARSE.double(), check_dtype=False)
+    assert_close(META, torch.ones(2), check_device=False)
+
+
+def test_equal_bounds_are_deprecated() -> None:
+    with pytest.warns(FutureWarning, match=r"Passing `low==high` to `torch.testing.make_tensor`"):
+        made = make_tensor(2, dtype=torch.float32, device="cpu", low=3, high=3)
+    assert made.tolist() == [3, 3]
+    assert made.is_contiguous(memory_format=torch.preserve_format)
