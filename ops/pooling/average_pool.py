@@ -10,11 +10,12 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
+from ..memory.remembered import remembered
 from ..shapes.windows import Ints, follow_format, per_dimension, positions, shifted, wide_dtype
 from ..table.formula import Part
 from ..table.layouts import contiguous
 from ..table.out_dtypes import SAME
-from ..table.pointwise import operand
+from ..table.pointwise import as_array, operand
 from ..table.record import Known
 from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
@@ -102,14 +103,24 @@ def _added_up(
     return [Part([*chain, ("divide", "", (int(sums), prod(kernel)))], operands, result)]
 
 
-def _counts(size: int, g: Geometry, place: int, include_pad: bool) -> Array:
-    """How many elements each window along a dimension counts."""
-    padding = g.padding[place]
-    start = np.arange(g.output[place]) * g.stride[place] - padding
-    stop = np.minimum(start + g.kernel[place], size + padding)
-    if include_pad:
-        return stop - start
-    return np.minimum(stop, size) - np.maximum(start, 0)
+@remembered(1 << 20)
+def _counts(
+    space: tuple[int, ...],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    output: tuple[int, ...],
+    include_pad: bool,
+) -> Array:
+    """How many elements each window counts."""
+    found = list[Array]()
+    for size, length, step, pad, count in zip(space, kernel, stride, padding, output, strict=True):
+        start = np.arange(count) * step - pad
+        stop = np.minimum(start + length, size + pad)
+        found.append(stop - start if include_pad else np.minimum(stop, size) - np.maximum(start, 0))
+    made = as_array(reduce(np.multiply.outer, found))
+    made.setflags(write=False)
+    return made
 
 
 def _averages(
@@ -133,8 +144,8 @@ def _averages(
     ):
         counts = operand(prod(g.kernel), np.dtype(np.int64))
     else:
-        each = [_counts(space[place], g, place, include_pad) for place in range(dims)]
-        counts = reduce(np.multiply.outer, each)
+        settings = tuple(g.kernel), tuple(g.stride), tuple(g.padding), tuple(g.output)
+        counts = _counts(space, *settings, bool(include_pad))
     if dtype.kind == "i":
         quotient = np.abs(total) // np.abs(counts)
         return np.asarray(np.where((total < 0) == (counts < 0), quotient, -quotient))
