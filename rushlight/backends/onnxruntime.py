@@ -36,6 +36,7 @@ from ..nn.modules.module import Module
 from ..onnx.errors import OnnxExporterError
 from ..onnx.export import export
 from ..onnx.families import load_operators, load_steps
+from ..onnx.running import as_floats
 from ..onnx.table import EXPORTS
 from ..onnx.walk import STEPS
 from ..ops.memory.dtype import Array
@@ -156,7 +157,7 @@ class Part:
         """The results: a tensor, or a tuple of several."""
         if is_grad_enabled() and any(each.requires_grad for each in tensors):
             return self.function(*tensors)
-        arrays = [_as_floats(each.detach()) for each in tensors]
+        arrays = [as_floats(each) for each in tensors]
         dtypes = (each.dtype for each in tensors)
         session = self._session(tensors, tuple(zip(dtypes, (a.shape for a in arrays), strict=True)))
         if session is None:
@@ -210,12 +211,6 @@ class _Session(NamedTuple):
 
     runtime: Any
     are_complex: tuple[bool, ...]
-
-
-def _as_floats(tensor: Tensor) -> Array:
-    """The array of a tensor as files have it: complex numbers are two floats."""
-    array = np.asarray(tensor.resolve_conj().numpy(), order="C")
-    return np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
 
 
 def _as_complex(array: Array) -> Array:

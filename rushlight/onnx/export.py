@@ -21,6 +21,7 @@ from ..typecheck.schema import Argument
 from . import proto
 from .errors import OnnxExporterError
 from .modes import OperatorExportTypes, TrainingMode, exporting
+from .running import feeds, result_of
 
 if TYPE_CHECKING:
     from .program import Program
@@ -41,10 +42,42 @@ class ONNXProgram:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._session: Any = None
 
     @property
     def model_proto(self) -> Any:
         return self._program.message()
+
+    def __call__(self, *args: object, **kwargs: object) -> tuple[Tensor, ...]:
+        """The results that ONNX Runtime gives for arguments, as they stand in the file.
+
+        Raises:
+            ImportError: onnxruntime is not installed.
+            TypeError: there are more or fewer arguments than inputs.
+        """
+        if self._session is None:
+            try:
+                runtime = import_module("onnxruntime")
+            except ImportError:
+                raise ImportError(
+                    "a call of an ONNXProgram needs the package onnxruntime: "
+                    "pip install rushlight[onnxruntime]"
+                ) from None
+            data = self.model_proto.SerializeToString()
+            self._session = runtime.InferenceSession(data, providers=["CPUExecutionProvider"])
+        names = [each.name for each in self._session.get_inputs()]
+        return tuple(map(result_of, self._session.run(None, feeds(names, args, kwargs))))
+
+    def call_reference(self, *args: object, **kwargs: object) -> tuple[Tensor, ...]:
+        """The same by the package onnx's own evaluator, which is slow."""
+        model = self.model_proto
+        evaluator = import_module("onnx.reference").ReferenceEvaluator(model)
+        given = feeds([each.name for each in model.graph.input], args, kwargs)
+        return tuple(map(result_of, evaluator.run(None, given)))
+
+    def release(self) -> None:
+        """Let go of what calls have made."""
+        self._session = None
 
     def save(self, destination: File, *, external_data: bool | None = None) -> None:
         """Write the model, whole or not at all.

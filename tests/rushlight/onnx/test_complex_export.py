@@ -138,6 +138,20 @@ def test_branches_loops_and_changes_in_place() -> None:
     check(torch.jit.script(changed), numbers(3))
 
 
+def test_exported_programs_are_called() -> None:
+    def program(x: torch.Tensor, n: int, y: torch.Tensor) -> torch.Tensor:
+        return x * n + y
+
+    x, y = numbers(3), real(3)
+    made = torch.onnx.export(torch.jit.script(program), (x, 2, y))
+    wanted = as_floats(program(x, 2, y))
+    for found in (made.call_reference(x, 2, y), made.call_reference(x, y=y)):
+        np.testing.assert_allclose(found[0].numpy(), wanted, rtol=1e-6)
+    for given, named in (((x,), {}), ((x, y), {"z": x}), ((x, y, y), {})):
+        with pytest.raises(TypeError, match="the inputs x, y"):
+            made.call_reference(*given, **named)
+
+
 def test_lengths_that_vary() -> None:
     @torch.jit.script
     def spectrum(x: torch.Tensor) -> torch.Tensor:

@@ -121,6 +121,13 @@ class TestWithRuntime:
         (part,) = made.parts
         assert not part.reasons
 
+    def test_exported_programs_are_called(self) -> None:
+        layer, x = nn.Linear(3, 2), torch.rand(4, 3)
+        made = torch.onnx.export(layer, (x,))
+        torch.testing.assert_close(made(x)[0], layer(x).detach())
+        made.release()
+        torch.testing.assert_close(made(input=x)[0], layer(x).detach())
+
     def test_complex_tensors_and_numbers_go_along(self) -> None:
         from rushlight.backends.onnxruntime import delegate
 
