@@ -303,7 +303,7 @@ class AccumulateGrad(Node):
         with _ACCUMULATING:  # several threads may walk back to one leaf
             before = self.variable._gradient
             if type(grad) is not Tensor and grad.is_sparse:
-                self.variable._gradient = grad if before is None else before + grad
+                self.variable._gradient = grad if before is None else _joined(before, grad)
             elif before is None:
                 if grad._requires_grad:
                     first = grad.clone()
@@ -318,6 +318,14 @@ class AccumulateGrad(Node):
                 self.variable._gradient = before + grad
             elif not added_to(before, grad):
                 before.add_(grad)
+
+
+def _joined(before: Tensor, grad: Tensor) -> Tensor:
+    """A gradient and a sparse one: the former itself, where nobody can tell what it was."""
+    if grad._requires_grad or before._requires_grad or is_recording():
+        return before + grad
+    made: Tensor = before.add_(grad)
+    return made
 
 
 _NEW: Final = object.__new__
@@ -490,8 +498,10 @@ class Saved:
         made = packed[1](packed[0])
         if not isinstance(made, Tensor):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor")
-        found = Tensor._of(made._array)
         edge = self.edge if self.number is None else (node, self.number)
+        if edge is None and not made._requires_grad:
+            return made
+        found = Tensor._of(made._array)
         if edge is not None and made._array.dtype.kind not in "biu":
             found._requires_grad = True
             found._grad_node, found._output_number = edge

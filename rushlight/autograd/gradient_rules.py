@@ -82,13 +82,13 @@ def _check_at_once(
 
     one_by_one = [filled(start) for start in starts]
     try:
-        together = _vmap(filled)(_stack(starts))
+        together = [each.unbind() for each in _vmap(filled)(_stack(starts))]
     except (RuntimeError, NotImplementedError) as error:
         raise GradcheckError(
             f"While computing batched gradients, got: {error}\n\n\n{where}"
         ) from error
     for number, (at_once, *single) in enumerate(zip(together, *one_by_one, strict=True)):
-        for slice_, one in zip(at_once.unbind(), single, strict=True):
+        for slice_, one in zip(at_once, single, strict=True):
             if not np.allclose(slice_.detach()._array, one.detach()._array, equal_nan=True):
                 raise GradcheckError(
                     f"For {what} {number}: gradients of several at once are {slice_!r}, "

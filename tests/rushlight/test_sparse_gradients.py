@@ -158,3 +158,17 @@ def test_gradients_that_are_assigned_keep_their_own_places() -> None:
         assert each.grad.to_dense().tolist() == [[5.0, 1.0], [1.0, 0.0]]
     with pytest.raises(RuntimeError, match="attempting to assign a gradient of size"):
         x.grad = torch.ones(3).to_sparse()
+
+
+@pytest.mark.filterwarnings("ignore:Using backward.. with create_graph=True")
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("before", ["dense", "sparse"])
+def test_gradients_that_sparse_ones_are_added_to_stay_the_same(
+    before: str, create_graph: bool
+) -> None:
+    part = torch.sparse_coo_tensor(torch.tensor([[0, 1]]), torch.tensor([1.0, 2.0]))
+    leaf = torch.ones(2, requires_grad=True)
+    leaf.grad = known = part.to_dense() if before == "dense" else part.clone()
+    leaf.backward(part.clone(), create_graph=create_graph)
+    assert leaf.grad.to_dense().tolist() == [2, 4]
+    assert (leaf.grad is known) is not create_graph

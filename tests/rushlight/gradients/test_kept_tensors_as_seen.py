@@ -227,3 +227,26 @@ def test_an_input_that_is_a_result_is_kept_as_an_input() -> None:
     x = torch.ones(2, requires_grad=True)
     sum(Given.apply(x)).sum().backward()
     assert Given.seen[0] is x
+
+
+def test_what_a_hook_gives_back_for_a_constant_is_that_itself() -> None:
+    constant = torch.tensor([2.0, 3.0])
+    seen = []
+
+    class Scaled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(by)
+            return x * by
+
+        @staticmethod
+        def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, None]:
+            seen.extend(ctx.saved_tensors)
+            return grad * ctx.saved_tensors[0], None
+
+    x = torch.ones(2, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda kept: kept, lambda kept: kept):
+        made = Scaled.apply(x, constant)
+    made.sum().backward()
+    assert seen[0] is constant
+    assert x.grad.tolist() == [2, 3]
