@@ -28,6 +28,8 @@ __all__ = ["GraphModule", "reduce_graph_module", "reduce_package_graph_module"]
 _HOOKS: Final = ("_replace_hooks", "_create_node_hooks", "_erase_node_hooks", "_deepcopy_hooks")
 TRACER: Final[Port[type[Any]]] = Port()
 """The class that makes graphs of modules."""
+_USER_PRESERVED_ATTRIBUTES_KEY: Final = "_user_preserved_attributes"
+"""The key in `GraphModule.meta` of attributes that copies have too."""
 _KEPT_IN_COPIES: Final = (
     *("_state_dict_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"),
     *("_state_dict_pre_hooks", *_HOOKS),
@@ -314,6 +316,8 @@ class GraphModule(Module):
             if name in self.__dict__:
                 setattr(made, name, copy.deepcopy(self.__dict__[name], memo))
         made.meta = copy.deepcopy(getattr(self, "meta", {}), memo)
+        for name, value in made.meta.get(_USER_PRESERVED_ATTRIBUTES_KEY, {}).items():
+            setattr(made, name, value)
         for hook in self._deepcopy_hooks:
             hook(made)
         return made

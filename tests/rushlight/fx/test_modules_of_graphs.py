@@ -277,3 +277,11 @@ def test_places_with_something_between_their_nodes_are_no_match() -> None:
 
     matcher = SubgraphMatcher(fx.symbolic_trace(pattern).graph)
     assert [len(matcher.match(fx.symbolic_trace(f).graph)) for f in (between, beside)] == [0, 1]
+
+
+def test_copies_keep_the_attributes_that_a_module_says_are_its_users() -> None:
+    key = fx.graph_module._USER_PRESERVED_ATTRIBUTES_KEY
+    traced = fx.symbolic_trace(torch.nn.Sequential(torch.nn.ReLU()))
+    traced.meta[key] = {"sizes": [2, 3]}
+    copied = copy.deepcopy(traced)
+    assert copied.sizes == copied.meta[key]["sizes"] == [2, 3]
