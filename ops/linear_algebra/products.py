@@ -91,10 +91,12 @@ def inner(self: Array, other: Array) -> Array:
 
 
 def _crossed(self: Array, other: Array, dim: int) -> Array:
-    a, b = np.broadcast_arrays(np.moveaxis(self, dim, -1), np.moveaxis(other, dim, -1))
+    self, other = self[...], other[...]  # which no other thread can change
+    if self.shape != other.shape:
+        self, other = np.broadcast_arrays(self, other)
     ahead, behind = [1, 2, 0], [2, 0, 1]
-    product = sub(mul(a[..., ahead], b[..., behind]), mul(a[..., behind], b[..., ahead]), 1)
-    return np.moveaxis(product, -1, dim)
+    one = mul(self.take(ahead, dim), other.take(behind, dim))
+    return as_array(sub(one, mul(self.take(behind, dim), other.take(ahead, dim)), 1))
 
 
 def _products_and_differences(result: Array, self: Array, other: Array, dim: int) -> list[Part]:
