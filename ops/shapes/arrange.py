@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain, combinations, combinations_with_replacement
 from math import comb
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..memory.counts import check_count, repeated
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
+from ..memory.versions import counted_apart
 from ..reductions.reduce import sum_over, total
 from ..table.formula import Part, moved
 from ..table.layouts import contiguous, like
@@ -142,12 +143,21 @@ def chunk_cat(tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
 # --------------------------------------------------------------------------- cutting
 
 
-operator("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")(join.chunk)
+def _unsafe(cut: Callable[..., list[Array]]) -> Callable[..., list[Array]]:
+    """The parts as tensors of their own: writes of one are not counted for the others."""
+
+    def parts(self: Array, sizes: Any, dim: int) -> list[Array]:
+        return [counted_apart(part) for part in cut(self, sizes, dim)]
+
+    return parts
+
+
+operator("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")(_unsafe(join.chunk))
 operator("aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]")(
-    join.split
+    _unsafe(join.split)
 )
 operator("aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]")(
-    join.split_with_sizes
+    _unsafe(join.split_with_sizes)
 )
 
 

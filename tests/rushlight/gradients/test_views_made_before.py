@@ -282,3 +282,16 @@ def test_functions_that_write_the_base() -> None:
     Scaled.apply(x, y)
     (v * 2).sum().backward()
     assert torch.equal(y.grad, _expected(VIEWS["row"]))
+
+
+def test_parts_that_are_no_views_are_written_apart() -> None:
+    for cut in (
+        lambda t: t.unsafe_split(1),
+        lambda t: t.unsafe_split_with_sizes((1, 1, 1)),
+        lambda t: t.unsafe_chunk(3),
+    ):
+        x = torch.full((3, 3), 2.0, requires_grad=True)
+        first, second, _third = cut(x * 1)
+        first.mul_(second)
+        first.sum().backward()
+        assert x.grad.tolist() == [[2, 2, 2], [2, 2, 2], [0, 0, 0]]
