@@ -14,21 +14,33 @@ from ...jit.special_names import _assert
 from ...module_names import names_of
 from ...nn.modules.module import Module
 from .._symbolic_trace import Tracer
+from ..annotate import annotate
 from ..graph import Graph
 
 __all__ = ["AST_Rewriter", "RewritingTracer"]
 
-_CALLED: Final = "_rewritten_assert"
+_ASSERT: Final = "_rewritten_assert"
+_ANNOTATE: Final = "_rewritten_annotate"
+_CALLED: Final = {_ASSERT: _assert, _ANNOTATE: annotate}
+"""What rewritten code calls, by names that nobody else takes."""
 
 
 class AST_Rewriter(ast.NodeTransformer):
-    """Makes calls of `torch._assert` of the `assert` in a function."""
+    """Makes calls of `torch._assert` of the `assert` in a function, and of `torch.fx.annotate` of
+    annotations of variables."""
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
         """The call in the place of one `assert`."""
         message = node.msg or ast.Constant("")
-        call = ast.Call(ast.Name(_CALLED, ast.Load()), [node.test, message], [])
+        call = ast.Call(ast.Name(_ASSERT, ast.Load()), [node.test, message], [])
         return ast.copy_location(ast.Expr(call), node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """A call that notes the type of a variable, in the place of its annotation."""
+        if node.value is None or not isinstance(node.target, ast.Name):
+            return node
+        call = ast.Call(ast.Name(_ANNOTATE, ast.Load()), [node.value, node.annotation], [])
+        return ast.copy_location(ast.Assign([node.target], call), node)
 
     def rewrite(self, fn: FunctionType) -> FunctionType:
         """The function with these calls; one without a `def` of its own is given back.
@@ -47,7 +59,7 @@ class AST_Rewriter(ast.NodeTransformer):
         for each in ast.walk(define.args):
             if isinstance(each, ast.arg):
                 each.annotation = None
-        made = _within(self.visit(define), [*fn.__code__.co_freevars, _CALLED])
+        made = _within(self.visit(define), [*fn.__code__.co_freevars, *_CALLED])
         ast.increment_lineno(made, first - 1)
         outer = compile(ast.fix_missing_locations(made), fn.__code__.co_filename, "exec")
         return _with_code_of(fn, _inner_code(_inner_code(outer)))
@@ -67,7 +79,7 @@ def _inner_code(code: CodeType) -> CodeType:
 def _with_code_of(fn: FunctionType, code: CodeType) -> FunctionType:
     """The function with other code, which may call `_assert`."""
     cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
-    cells[_CALLED] = CellType(_assert)
+    cells |= {name: CellType(called) for name, called in _CALLED.items()}
     closure = tuple(cells[name] for name in code.co_freevars)
     made = FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, closure)
     made.__kwdefaults__, made.__annotations__ = fn.__kwdefaults__, fn.__annotations__

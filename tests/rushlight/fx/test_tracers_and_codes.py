@@ -56,6 +56,15 @@ def test_asserts_of_closures_become_nodes() -> None:
     assert [node.name for node in graph.nodes] == ["x", "by", "add", "gt", "_assert", "output"]
 
 
+def test_annotated_variables_have_their_type() -> None:
+    def twice(x: Any) -> Any:
+        y: int = x + 1
+        return y + y
+
+    node = list(RewritingTracer().trace(twice).nodes)[1]
+    assert node.type is int
+
+
 class Several(nn.Module):
     def forward(self, *args: Any) -> Any:
         return args[0] + args[1]
