@@ -93,7 +93,9 @@ class _Compiled:
 
     @property
     def graph(self) -> Graph:
-        """The graph as compiled, calls not inlined."""
+        """The graph as compiled, calls not inlined; who has it may change it."""
+        if self._rushlight_function.program is not None:
+            self._rushlight_function.program.digest = ""  # it is no more what it was read from
         return Graph(graph_of(self._rushlight_function))
 
     @property

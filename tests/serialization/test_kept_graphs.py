@@ -132,3 +132,34 @@ def test_those_not_used_for_longest_go(
         _run(_archive(tmp_path / f"{number}.pt", last))
     assert len(list(folder.iterdir())) == 2
     assert not _run(tmp_path / "3.pt")[1]
+
+
+class _Inner(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x)
+
+
+class _Outer(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inners = torch.nn.Sequential(*(_Inner() for _ in range(101)))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.inners(x)
+
+
+@pytest.mark.parametrize("are_kept", [False, True])
+def test_graphs_that_somebody_changes_are_run_and_not_kept(
+    folder: Path, tmp_path: Path, are_kept: bool
+) -> None:
+    torch.jit.script(_Outer()).save(path := tmp_path / "a.pt")
+    if are_kept:
+        torch.jit.load(path)(torch.ones(1))
+    before = list(folder.iterdir())
+    module = torch.jit.load(path)
+    before_and_after = (f"graph(%x):\n  %y = aten::{n}(%x)\n  return (%y)" for n in ("relu", "neg"))
+    inner = getattr(module.inners, "0")
+    torch._C._jit_pass_custom_pattern_based_rewrite_graph(*before_and_after, inner.graph)
+    assert module(torch.ones(1)).item() == -1
+    assert list(folder.iterdir()) == before
+    assert len(before) == are_kept
