@@ -128,9 +128,9 @@ def check_out_dtype(
     if result is out or rule.holds(result, out):
         return
     spelled = _spelled(name.partition("::")[2])
-    kind = "complex" if out.is_complex else place
+    of_complex = rule.others.get("complex", rule.sentence) if out.is_complex else rule.sentence
     raise rule.error(
-        rule.others.get(kind, rule.sentence).format(
+        rule.others.get(place, of_complex).format(
             result=result.scalar_name,
             out=out.scalar_name,
             cpp_result=cpp_name(result),

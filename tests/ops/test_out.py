@@ -30,6 +30,11 @@ REFUSED: list[tuple[Callable[..., Any], Any, str]] = [
         "torch.frexp() expects exponent to have int dtype but got long int",
     ),
     (
+        lambda out: torch.frexp(X, out=(torch.empty_like(X), out)),
+        torch.complex64,
+        "torch.frexp() expects exponent to have int dtype but got c10::complex<float>",
+    ),
+    (
         lambda out: torch.heaviside(X, X, out=out),
         torch.complex64,
         "heaviside is not yet implemented for complex tensors.",
