@@ -92,7 +92,10 @@ class StandIn(abc.MetaPathFinder):
         prepared = module.get_preparation_data
 
         def get_preparation_data(name: str) -> dict[str, object]:
-            return {"torch": _Again(), **prepared(name)}
+            data = {"torch": _Again(), **prepared(name)}
+            if name == "ignore":  # for a server, which would import the program before this
+                data.pop("init_main_from_path", None)
+            return data
 
         self._prepared = prepared
         module.get_preparation_data = get_preparation_data

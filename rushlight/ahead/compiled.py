@@ -11,7 +11,7 @@ import numpy as np
 from ..interpreter.running.evaluating import CONTEXT
 from ..ir.inline import inline
 from ..jit.freezing import freeze
-from ..ops.kernels import family
+from ..ops.table.direct import knows_calls
 from ..ops.table.grad_mode import no_grad
 from ..typecheck.schema import Argument, Signature
 from ..typecheck.types import TENSOR, Type
@@ -62,8 +62,8 @@ def compile_module(module: Any, arguments: Sequence[object], name: str, source: 
     Raises:
         CannotCompile: something has no form ahead of time.
     """
-    if family("prepared") is None:
-        raise CannotCompile("compiling ahead of time needs llvmlite")
+    if not knows_calls():
+        raise CannotCompile("compiling ahead of time needs llvmlite, and Linux on x86-64")
     signature = module._c.cls.method("forward").signature
     if not any(_has_tensors(each.type) for each in (*signature.arguments[1:], *signature.returns)):
         return _of_texts(module, arguments, name, source)

@@ -21,6 +21,7 @@ from rushlight.interpreter.native.source import write_native
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.interpreter.running.tiers import Way
 from rushlight.ops.kernels.code import objects as kept_objects
+from rushlight.ops.kernels.kept_files import keep, read_kept
 from rushlight.typecheck.types import FLOAT, INT, STRING, ListType
 
 HUGE = 2**63 - 1
@@ -625,10 +626,10 @@ def test_what_lies_in_the_place_of_an_object_is_neither_waited_for_nor_followed(
     tmp_path: Path,
 ) -> None:
     whole, pipe, link, holes = (tmp_path / name for name in ("whole", "pipe", "link", "holes"))
-    kept_objects._keep(whole, b"code")
+    keep(whole, b"code")
     os.mkfifo(pipe)
     link.symlink_to(whole)
     with open(holes, "wb") as file:
         file.truncate(1 << 40)
-    found = [kept_objects._read(each) for each in (whole, pipe, link, holes, tmp_path)]
+    found = [read_kept(each) for each in (whole, pipe, link, holes, tmp_path)]
     assert found == [b"code", None, None, None, None]

@@ -32,6 +32,15 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.fixture(autouse=True)
+def forked() -> Iterator[None]:
+    """Datasets here close over what the program knows; newer Pythons fork no processes unasked."""
+    before = multiprocessing.get_start_method(allow_none=True)
+    multiprocessing.set_start_method("fork", force=True)
+    yield
+    multiprocessing.set_start_method(before, force=True)
+
+
 class Squares(Dataset[Any]):
     """Numbers, some of which fail, take long or end their process."""
 

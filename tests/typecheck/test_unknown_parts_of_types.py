@@ -67,14 +67,14 @@ def constructor(x: List[Sequence[int]]):  # noqa: UP006
         ),
         (
             *(in_optional, AssertionError),
-            "Unsupported annotation typing.Optional[bytes] could not be resolved because <class "
+            f"Unsupported annotation {Optional[bytes]} could not be resolved because <class "  # noqa: UP045
             "'bytes'> could not be resolved. At\n",
             "List[Optional[bytes]]",
         ),
         (
             in_union,
             AssertionError,
-            "Unsupported annotation typing.Union[int, bytes] could",
+            f"Unsupported annotation {Union[int, bytes]} could",  # noqa: UP007
             "Union[int, bytes]",
         ),
         (in_tuple, RuntimeError, "Can not create tuple with None type", ""),

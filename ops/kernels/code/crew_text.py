@@ -361,11 +361,12 @@ done:
 """
 
 
-def crew_text(head: int, bytes_begin: int) -> str:
+def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
     """The module: `work`, which threads run until `end`, `run`, `prepared` and `front`.
 
     `head` is the size of what every Python object begins with, whose last word is its type;
-    `bytes_begin` is where the bytes of a bytes object lie in it.
+    `bytes_begin` is where the bytes of a bytes object lie in it, `tuple_begin` the items of a
+    tuple.
     """
     values = {
         "room": MOST_ARGUMENTS + 3,
@@ -376,7 +377,8 @@ def crew_text(head: int, bytes_begin: int) -> str:
         "bytes_begin": bytes_begin,
         "type_at": head - 8,
         "head": head,
-        "items_at": head + 8,
+        "list_at": head + 8,
+        "tuple_at": tuple_begin,
         "rank_at": head + 8,
         "sizes_at": head + 16,
         "strides_at": head + 24,

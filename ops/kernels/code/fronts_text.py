@@ -124,12 +124,13 @@ entry:
   %type_place = getelementptr i8, ptr %object, i64 {type_at}
   %type = load ptr, ptr %type_place
   %is_list = icmp eq ptr %type, %list_type
-  %inside = getelementptr i8, ptr %object, i64 {items_at}
   br i1 %is_list, label %list, label %tuple
 list:
-  %items = load ptr, ptr %inside
+  %items_place = getelementptr i8, ptr %object, i64 {list_at}
+  %items = load ptr, ptr %items_place
   ret ptr %items
 tuple:
+  %inside = getelementptr i8, ptr %object, i64 {tuple_at}
   ret ptr %inside
 }
 
@@ -142,7 +143,7 @@ entry:
   %is_failed = icmp eq ptr %list, null
   br i1 %is_failed, label %failed, label %begin
 begin:
-  %places_place = getelementptr i8, ptr %list, i64 {items_at}
+  %places_place = getelementptr i8, ptr %list, i64 {list_at}
   %places = load ptr, ptr %places_place
   br label %next
 next:

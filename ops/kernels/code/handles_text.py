@@ -157,11 +157,11 @@ entry:
 begin:
   %count_place = getelementptr i8, ptr %list, i64 {head}
   %count = load i64, ptr %count_place
-  %items_place = getelementptr i8, ptr %list, i64 {items_at}
+  %items_place = getelementptr i8, ptr %list, i64 {list_at}
   %items = load ptr, ptr %items_place
   %tuple = call ptr %make_tuple(i64 %count)
   %is_failed = icmp eq ptr %tuple, null
-  %inside = getelementptr i8, ptr %tuple, i64 {items_at}
+  %inside = getelementptr i8, ptr %tuple, i64 {tuple_at}
   br i1 %is_failed, label %out, label %next
 next:
   %i = phi i64 [0, %begin], [%i1, %made]
@@ -204,7 +204,7 @@ entry:
 begin:
   %count_place = getelementptr i8, ptr %results, i64 {head}
   %count = load i64, ptr %count_place
-  %items = getelementptr i8, ptr %results, i64 {items_at}
+  %items = getelementptr i8, ptr %results, i64 {tuple_at}
   br label %check
 check:
   %j = phi i64 [0, %begin], [%j1, %fits]
@@ -225,7 +225,7 @@ fits:
 make:
   %tuple = call ptr %make_tuple(i64 %count)
   %is_failed = icmp eq ptr %tuple, null
-  %inside = getelementptr i8, ptr %tuple, i64 {items_at}
+  %inside = getelementptr i8, ptr %tuple, i64 {tuple_at}
   br i1 %is_failed, label %failed, label %next
 next:
   %i = phi i64 [0, %make], [%i1, %made]
@@ -265,7 +265,7 @@ entry:
 begin:
   %count_place = getelementptr i8, ptr %result, i64 {head}
   %count = load i64, ptr %count_place
-  %items_place = getelementptr i8, ptr %result, i64 {items_at}
+  %items_place = getelementptr i8, ptr %result, i64 {list_at}
   %items = load ptr, ptr %items_place
   br label %next
 next:

@@ -160,7 +160,7 @@ length:
   %is_as_long = icmp eq i64 %count, %a
   br i1 %is_as_long, label %items, label %no
 items:
-  %items_place = getelementptr i8, ptr %value_place, i64 8
+  %items_place = getelementptr i8, ptr %object, i64 {list_at}
   %listed = load ptr, ptr %items_place
   br label %compare
 tuple:
@@ -169,7 +169,7 @@ tuple:
 size:
   %tuple_count = load i64, ptr %value_place
   %is_as_large = icmp eq i64 %tuple_count, %a
-  %inside = getelementptr i8, ptr %value_place, i64 8
+  %inside = getelementptr i8, ptr %object, i64 {tuple_at}
   br i1 %is_as_large, label %compare, label %no
 compare:
   %first = phi ptr [%listed, %items], [%inside, %size]

@@ -277,7 +277,7 @@ several:
   %length = select i1 %is_list, i64 %minus, i64 %size
   %tuple = call ptr %make_tuple(i64 %length)
   %failed = icmp eq ptr %tuple, null
-  %items = getelementptr i8, ptr %tuple, i64 {items_at}
+  %items = getelementptr i8, ptr %tuple, i64 {tuple_at}
   br i1 %failed, label %out, label %next
 next:
   %i = phi i64 [0, %several], [%i1, %next]

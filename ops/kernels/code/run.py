@@ -30,6 +30,8 @@ __all__ = ["CREW", "HEAD", "is_told", "run", "unforeseen"]
 
 HEAD: Final = object.__basicsize__
 """The size of what every Python object begins with."""
+TUPLE_BEGIN: Final = tuple.__basicsize__
+"""Where the items of a tuple begin: behind its length, and from Python 3.14 on behind its hash."""
 _STARTING: Final = fork_safe_lock()
 
 
@@ -48,7 +50,7 @@ class _Crew:
 
     def __init__(self) -> None:
         names = ("work", "end", "run", "prepared", "front")
-        parameters = (HEAD, BYTES_BEGIN)
+        parameters = (HEAD, BYTES_BEGIN, TUPLE_BEGIN)
         made = native_addresses("crew", parameters, names, lambda target: crew_text(*parameters))
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(made["work"])
         self._end = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(made["end"])
@@ -226,7 +228,7 @@ def _lie_as_expected() -> bool:
         and ctypes.c_void_p.from_address(id(array) + HEAD + 40).value == id(array.dtype)
         and ctypes.c_int32.from_address(id(array) + HEAD + 48).value == array.flags.num
         and ctypes.c_int64.from_address(id([number]) + HEAD).value == 1
-        and ctypes.c_void_p.from_address(id(pair) + HEAD + 8).value == id(number)
+        and ctypes.c_void_p.from_address(id(pair) + TUPLE_BEGIN).value == id(number)
     )
 
 

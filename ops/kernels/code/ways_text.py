@@ -27,7 +27,7 @@ next_name:
   %more_names = icmp ult i64 %j, %named
   br i1 %more_names, label %name, label %next
 name:
-  %inside = getelementptr i8, ptr %names, i64 {items_at}
+  %inside = getelementptr i8, ptr %names, i64 {tuple_at}
   %name_place = getelementptr ptr, ptr %inside, i64 %j
   %its_name_place = getelementptr ptr, ptr %its_names, i64 %j
   %its = load ptr, ptr %name_place
