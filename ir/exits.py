@@ -301,6 +301,29 @@ def _wrap_contexts(block: Block) -> None:
             while context.next is not node:
                 context.next.move_before(body.ret)
             node.move_before(end.ret)
+            _give_out(context, body)
+
+
+def _give_out(context: Node, body: Block) -> None:
+    """Have what is made in the body and used behind it be results of the context: what follows an
+    exit within the body is put under a branch."""
+    for node in list(body.nodes):
+        for value in node.outputs:
+            uses = [use for use in value.uses if not _is_inside(use.user, body)]
+            if uses:
+                result = context.add_output(value.type)
+                for use in uses:
+                    use.user.set_input(use.number, result)
+                body.add_output(value)
+
+
+def _is_inside(node: Node, block: Block) -> bool:
+    """Whether a node stands in a block, or anywhere within one of its nodes."""
+    while node.owner is not None and node.owner is not block:
+        if node.owner.node is None:
+            return False
+        node = node.owner.node
+    return node.owner is block
 
 
 def _unwrap_contexts(block: Block) -> None:
@@ -308,7 +331,10 @@ def _unwrap_contexts(block: Block) -> None:
         for inner in node.blocks:
             _unwrap_contexts(inner)
         if node.kind == "prim::With":
+            for result, value in zip(node.outputs, node.blocks[0].outputs, strict=True):
+                result.replace_uses(value)
             for inner in node.blocks:
+                inner.clear_outputs()
                 for each in inner.nodes:
                     each.move_before(node)
             node.destroy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..frontend import tree
+from ..frontend.torch_ranges import whole_range
 from . import typed
 from .assignments import assign_name
 from .class_types import ClassType
@@ -23,12 +24,10 @@ def check_with(scope: Scope, node: tree.With, into: list[typed.Statement]) -> No
 
 def _context(scope: Scope, item: tree.WithItem) -> typed.WithContext | None:
     value = expression(scope, item.context)
-    if value.type is UNKNOWN:
+    enter = None if value.type is UNKNOWN else _context_methods(scope, value, item)
+    if enter is None:
         if isinstance(item.target, tree.Name):
             assign_name(scope, item.target, scope.unknown(item.span), [])
-        return None
-    enter = _context_methods(scope, value, item)
-    if enter is None:
         return None
     signature = signature_of(scope, enter, item.context, item.context.span)
     if signature is None:
@@ -98,4 +97,5 @@ def _report_context(scope: Scope, item: tree.WithItem, message: str, torch: str)
         item.context.span,
         "it needs `__enter__(self)` and `__exit__(self, t: Any, value: Any, traceback: Any)`",
         torch=torch,
+        torch_span=whole_range(item.context),
     )

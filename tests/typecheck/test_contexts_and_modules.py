@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import enum
+import io
 from collections.abc import Callable
 from typing import Any, List, NamedTuple
 
@@ -215,3 +216,57 @@ def test_marks_for_profilers_are_contexts_in_script() -> None:
         return y
 
     assert torch.jit.script(f)(torch.ones(1)).tolist() == [2.0]
+
+
+def skips(x: Tensor, n: int):
+    for i in range(n):
+        with torch.no_grad():
+            if i == 2:
+                continue
+            x = x + i
+    return x
+
+
+def stops(x: Tensor, n: int):
+    total = 0
+    while total < 10:
+        with torch.no_grad():
+            total += 3
+            if total > n:
+                break
+            x = x * 2
+        x = x + total
+    return x, total
+
+
+def leaves(x: Tensor, n: int):
+    for i in range(n):
+        with torch.no_grad():
+            x = x - 1
+            if i == 3:
+                return x, i
+            last = x * i
+        x = last + x
+    return x, n
+
+
+@pytest.mark.parametrize("function", [skips, stops, leaves])
+def test_a_loop_may_be_left_out_of_a_context(function: Any) -> None:
+    scripted = torch.jit.script(function)
+    scripted.save(stream := io.BytesIO())
+    loaded = torch.jit.load(io.BytesIO(stream.getvalue()))
+    for n in range(7):
+        expected = function(torch.ones(1), n)
+        assert scripted(torch.ones(1), n) == expected
+        assert loaded(torch.ones(1), n) == expected
+
+
+def enters_without_exit(x: Tensor):
+    with NoEnter() as y:
+        return y
+
+
+def test_a_context_that_cannot_be_entered_is_one_error() -> None:
+    with pytest.raises(RuntimeError, match="does not define __enter__") as caught:
+        torch.jit.script(enters_without_exit)
+    assert len(caught.value.diagnostics) == 1  # type: ignore[attr-defined]
