@@ -25,6 +25,8 @@ __all__ = ["put_back"]
 
 _PER_THREAD: Final = 1 << 14
 """Numbers looked at that are worth another thread."""
+_MOST_LISTED: Final = 1 << 16
+"""Elements of a window's line by the distance of windows: so many are looked at for the lists."""
 _SPREAD: Final = 3
 """Distances of windows from which lines are written element by element."""
 _COUNTS: Final = ("lines", "width", "windows", "apart", "size", "channels", "sample", "channel")
@@ -66,6 +68,9 @@ def put_back(
     columns = np.ascontiguousarray(columns[...])  # which no other thread can change
     element = ELEMENTS.get(columns.dtype.str[1:])
     if element not in ("float", "double") or not columns.size or not prod(output):
+        return None
+    last = columns.shape[len(output) if together else len(output) + 1]
+    if stride[-1] * last > _MOST_LISTED:
         return None
     known = _known(columns.shape, output, counts, stride, dilation, pads, together)
     out = np.empty(known.shape, columns.dtype)
