@@ -271,6 +271,8 @@ from .lobpcg import lobpcg as lobpcg
 from .float_precision import get_float32_matmul_precision as get_float32_matmul_precision
 from .float_precision import set_float32_matmul_precision as set_float32_matmul_precision
 from .amp.autocast_mode import autocast as autocast
+from .streams import Event as Event
+from .streams import Stream as Stream
 from .amp.state import autocast_decrement_nesting as autocast_decrement_nesting
 from .amp.state import autocast_increment_nesting as autocast_increment_nesting
 from .amp.state import clear_autocast_cache as clear_autocast_cache

@@ -39,13 +39,16 @@ def _slope(
     refuses: Refusal,
     numbers: tuple[int, ...],
     turned: bool,
+    rounds: bool,
 ) -> Callable[..., Array]:
-    """The forward of an operator of a gradient, a tensor, and numbers, of which those are read."""
+    """The forward of an operator of a gradient, a tensor, and numbers, of which those are read,
+    which it `rounds` beside 16-bit floats."""
 
     def forward(grad_output: Array, self: Array, *given: Any) -> Array:
         dtype = common_dtype(grad_output, self)
         refuses(dtype)
-        read = [checked_operand(given[at], dtype) for at in numbers]
+        kept = dtype if rounds or not _is_half(dtype) else _FLOAT32
+        read = [checked_operand(given[at], kept) for at in numbers]
         pair = (self, grad_output) if turned else (grad_output, self)
         if dtype in _FLOATS and grad_output.dtype is self.dtype:
             found = by_formula(name, *pair, *read)
@@ -71,10 +74,12 @@ def _declare(
     out: str = "grad_input",
     grad: str = "grad_output",
     turned: bool = False,
+    rounds: bool = True,
 ) -> None:
     """Declare the slope of an activation by the kernel that gives its product with a gradient.
 
     One that is `turned` has the tensor before the gradient: results lie as the first one does.
+    Numbers are rounded to the tensor's dtype unless torch compares with them as they are.
     """
     own = slope or f"{name}_slope"
     places = (1, 0) if turned else (0, 1)
@@ -84,7 +89,7 @@ def _declare(
         face="operator",
         out=out,
         formula=formula(own, *places, *(at + 2 for at in numbers), checks=bool(numbers)),
-    )(_slope(kernel, own, refuses, numbers, turned))
+    )(_slope(kernel, own, refuses, numbers, turned, rounds))
 
 
 def _conj(x: Array) -> Array:
@@ -155,6 +160,7 @@ _declare(
     Refusal("buqc", "threshold_cpu"),
     0,
     turned=True,
+    rounds=False,
 )
 _declare(
     "leaky_relu",
@@ -172,6 +178,7 @@ _declare(
     _of_hardtanh,
     Refusal("biuqc", "hardshrink_backward_cpu"),
     *(0, 1),
+    rounds=False,
 )
 _refuse_shrink: Final = Refusal("biuqc", "shrink_backward_cpu")
 for _name, _grad in (("hardshrink", "grad_out"), ("softshrink", "grad_output")):

@@ -9,7 +9,7 @@ allow no such part are computed over zeros, within a bound.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from ..linear_algebra.matrix_checks import LinAlgError
 from ..memory.dims import wrap_dims
 from ..memory.dtype import Array
-from ..memory.errors import OnMeta
+from ..memory.errors import OnMeta, OperatorError
 from ..memory.reserved import reserved
 from ..random_numbers.random import default_generator
 from ..table.pointwise import check_result_shape
@@ -130,14 +130,31 @@ def _in_full(entry: Operator, values: Values) -> object:
     if size > _MOST:
         raise OnMeta(f"{entry.full_name}: no sizes are known without computing with {size} bytes")
     try:
-        made = entry.forward(*(_each(value, _sample) for value in values))
+        made = _tried(entry, values)
     except (np.linalg.LinAlgError, LinAlgError) as error:
         raise OnMeta(f"{entry.full_name}: no sizes are known without data: {error}") from None
     return _emptied(made, [])
 
 
+def _tried(entry: Operator, values: Values) -> object:
+    """What the forward gives of elements that it does not refuse: indices count from 0 on, pivots
+    from 1."""
+    try:
+        return entry.forward(*(_each(value, _sample) for value in values))
+    except OperatorError:
+        if not any(array.dtype.kind == "i" for array in _arrays(values)):
+            raise
+        with suppress(OperatorError):
+            return entry.forward(*(_each(value, _counted) for value in values))
+        raise
+
+
+def _counted(array: Array) -> Array:
+    return np.ones_like(array) if array.dtype.kind == "i" else _sample(array)
+
+
 def _sample(array: Array) -> Array:
-    """Elements that no operator refuses: zeros, with ones along the diagonals of matrices."""
+    """Zeros, with ones along the diagonals of matrices."""
     made = np.zeros_like(array)
     if array.ndim > 1 and array.dtype.kind != "i":
         places = np.arange(min(array.shape[-2:]))
