@@ -143,6 +143,7 @@ def main(questions: IO[bytes], answers: IO[bytes]) -> None:
         answers.write(json.dumps(facts).encode() + b"\n")
         answers.flush()
         _keep(question, facts, functions)
+        gc.collect()  # now, while nobody waits
 
 
 _WARM = """\
