@@ -1,21 +1,21 @@
 """A graph as data that can be written to a file, and back: lists, strings and numbers.
 
-What is told by name is given by `Names`: sources, types and functions of the program.  A graph that
-holds anything else that is not plain (tensors, tasks) is not packed.  The copy has the
+Sources, types and functions of the program are told by name.  A graph that holds anything else
+that is not plain (tensors, tasks) is not packed.  The copy has the
 values' numbers and names; it is a graph to run, not one to go on writing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from ..frontend.deep_stack import goes_deep
-from ..frontend.source import UNKNOWN, Source, Span
+from ..frontend.source import UNKNOWN, Span
 from ..ops.memory.dtype import Device
 from ..ops.table.table import TABLE
 from ..typecheck.class_types import FunctionType
-from ..typecheck.functions import Function
+from ..typecheck.functions import Program
 from ..typecheck.schema import NO_DEFAULT, Argument, Signature
 from ..typecheck.types import (
     SIMPLE_TYPES,
@@ -31,7 +31,7 @@ from ..typecheck.types import (
 from .graph import Block, CallSite, Graph, Node, Value
 from .kinds import KINDS
 
-__all__ = ["Names", "NotPacked", "packed", "unpacked"]
+__all__ = ["NotPacked", "packed", "unpacked"]
 
 Data = list[Any]
 
@@ -42,20 +42,7 @@ class NotPacked(Exception):
     """A graph that holds what has no name."""
 
 
-class Names(Protocol):
-    """What a program's names stand for."""
-
-    def type_named(self, name: str) -> Type | None:
-        """The type that the program declares by a qualified name."""
-
-    def function_named(self, name: str) -> Function | None:
-        """The free function that the program declares by a qualified name."""
-
-    def source_named(self, filename: str) -> Source | None:
-        """The text of a file of the program."""
-
-
-def packed(graph: Graph, signature: Signature, names: Names) -> Data:
+def packed(graph: Graph, signature: Signature, names: Program) -> Data:
     """A graph and the signature of the function that it is of.
 
     Raises:
@@ -65,7 +52,7 @@ def packed(graph: Graph, signature: Signature, names: Names) -> Data:
     return [packing.block(graph.block), packing.signature(signature), packing.tables]
 
 
-def unpacked(data: Data, names: Names) -> tuple[Graph, Signature]:
+def unpacked(data: Data, names: Program) -> tuple[Graph, Signature]:
     """What `packed` was given.
 
     Raises:
@@ -96,7 +83,7 @@ class _Table:
 
 
 class _Packing:
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Program) -> None:
         self._names = names
         self._values: dict[Value, int] = {}
         self._types = _Table(self._type)
@@ -225,7 +212,7 @@ _OURS: Final = ("aten", "prim", "quantized")
 
 
 class _Unpacking:
-    def __init__(self, tables: Sequence[Sequence[Data]], names: Names) -> None:
+    def __init__(self, tables: Sequence[Sequence[Data]], names: Program) -> None:
         types, spans, sites, operators, constants = tables
         self._names = names
         self._values: list[Value] = []

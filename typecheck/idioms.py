@@ -92,7 +92,7 @@ def _as_comprehension(given: Sequence[tree.Expr], whole: Span) -> tuple[Edit, ..
     written = _LAMBDA.fullmatch(function)
     if written is not None:
         return (Edit(whole, f"[{written[2]} for {written[1]} in {values}]"),)
-    if not isinstance(given[0], tree.Name | tree.Attribute) or "lambda" in function:
+    if not isinstance(given[0], tree.Name | tree.Attribute) or re.match(r"lambda\b", function):
         return ()
     return (Edit(whole, f"[{function}(each) for each in {values}]"),)
 

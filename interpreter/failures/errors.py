@@ -236,7 +236,7 @@ def _diagnostic(failure: Failure, function: Function | Task, exception: str) -> 
         where=where(failure.nodes, frames, number) + (_SAVED if archived else ""),
         notes=(f"in the archive: {', '.join(f'{s.filename}:{s.line}' for s in archived)}",)
         if archived
-        else traced_at(frames),
+        else traced_at(written[-1] if written else None),
         secondary=made_labels(failure.operands, node, cause) if number >= 0 and node else (),
         values=() if isinstance(cause, ScriptRaise) else shown_values,
         helps=advice(cause, failure.operands)

@@ -4,13 +4,11 @@ place of source text."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ...frontend.diagnostics import Frame
 from ...frontend.paths import is_own_file, shown
 from ...frontend.source import Source
-from .call_stack import original
 from .spelling import is_of_torch
 
 __all__ = ["is_trace", "traced_at"]
@@ -45,10 +43,10 @@ def is_trace(frame: Frame) -> bool:
     return bool(_calls(frame.span.source))
 
 
-def traced_at(frames: Sequence[Frame]) -> tuple[str, ...]:
-    """The note of the calls that led to the operator in Python, without those within torch."""
-    source = original(frames[-1]) if frames else None
-    calls = _calls(source.span.source) if source is not None else []
+def traced_at(frame: Frame | None) -> tuple[str, ...]:
+    """The note of the calls that led to an operator in Python, without those within torch, by what
+    is known of its source."""
+    calls = [] if frame is None else _calls(frame.span.source)
     users = [each for each in calls if each.is_users] or calls[:1]
     lines = [f"{shown(each.file)}:{each.line} in {each.function}" for each in users[:MOST]]
     return ("traced at (innermost first):\n" + "\n".join(lines),) if lines else ()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from ...frontend.garbage import uncollected
+from ...frontend.paths import PACKAGE
 from ...ir.graph import Graph
 from ...ir.pack import NotPacked, packed, unpacked
 from ...ops.kernels.cache_folder import cache_folder
@@ -31,7 +32,6 @@ found."""
 _CALLS: Final = frozenset(("prim::CallFunction", "prim::CallMethod"))
 _MOST: Final = 1000
 """Graphs that are kept; those that have not been used for longest go."""
-_ROOT: Final = Path(__file__).parents[2]
 _ROOMS: Final = ("frontend", "typecheck", "ops", "ir", "interpreter", "serialization")
 
 
@@ -93,7 +93,7 @@ def _stamp() -> str:
     """What all graphs depend on beside the program."""
     digest = hashlib.sha256()
     for room in _ROOMS:
-        for folder, inner, files in os.walk(_ROOT / room):
+        for folder, inner, files in os.walk(PACKAGE / room):
             inner.sort()
             for name in sorted(files):
                 if name.endswith(".py"):

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..arithmetic.complex_numbers import conj
 from ..arithmetic.maths import sigmoid
-from ..kernels import by_formula
+from ..kernels import by_formula, is_half
 from ..memory.dtype import Array
 from ..table.formula import formula
 from ..table.pointwise import as_array, binary, cast, checked_operand
@@ -26,11 +27,7 @@ _FLOATS: Final = (_FLOAT32, np.dtype(np.float64))
 def _wide(*tensors: Array) -> list[Array]:
     """Tensors in the dtype they meet in, 16-bit floats in float32."""
     dtype = common_dtype(*tensors)
-    return [cast(each, _FLOAT32 if _is_half(dtype) else dtype) for each in tensors]
-
-
-def _is_half(dtype: Any) -> bool:
-    return dtype.itemsize == 2 and dtype.kind not in "iub"
+    return [cast(each, _FLOAT32 if is_half(dtype) else dtype) for each in tensors]
 
 
 def _slope(
@@ -47,14 +44,14 @@ def _slope(
     def forward(grad_output: Array, self: Array, *given: Any) -> Array:
         dtype = common_dtype(grad_output, self)
         refuses(dtype)
-        kept = dtype if rounds or not _is_half(dtype) else _FLOAT32
+        kept = dtype if rounds or not is_half(dtype) else _FLOAT32
         read = [checked_operand(given[at], kept) for at in numbers]
         pair = (self, grad_output) if turned else (grad_output, self)
         if dtype in _FLOATS and grad_output.dtype is self.dtype:
             found = by_formula(name, *pair, *read)
             if found is not None:
                 return found
-        if not _is_half(dtype):
+        if not is_half(dtype):
             return binary(lambda one, other: kernel(one, other, *read), *pair)
         wide = [each.astype(_FLOAT32) for each in read]
         made = binary(lambda one, other: kernel(one, other, *wide), *_wide(*pair))
@@ -92,16 +89,12 @@ def _declare(
     )(_slope(kernel, own, refuses, numbers, turned, rounds))
 
 
-def _conj(x: Array) -> Array:
-    return np.conjugate(x) if x.dtype.kind == "c" else x
-
-
 def _of_tanh(g: Array, y: Array) -> object:
-    return g * _conj(as_array(1 - y * y))
+    return g * conj(as_array(1 - y * y))
 
 
 def _of_sigmoid(g: Array, y: Array) -> object:
-    return g * _conj(as_array((1 - y) * y))
+    return g * conj(as_array((1 - y) * y))
 
 
 def _of_softplus(g: Array, x: Array, beta: Array, threshold: Array) -> object:

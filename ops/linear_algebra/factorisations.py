@@ -18,6 +18,7 @@ from .matrix_checks import (
     check_floating,
     check_lapack,
     check_matrix,
+    check_right_side,
     check_square,
 )
 from .small_systems import small_cholesky
@@ -159,13 +160,7 @@ def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
                 "instead",
                 code="shape-mismatch",
             )
-    if input2.shape[-1] != self.shape[-2]:
-        raise OperatorError(
-            "Incompatible matrix sizes for cholesky_solve: each A matrix is "
-            f"{input2.shape[-1]} by {input2.shape[-1]} but each b matrix is {self.shape[-2]} by "
-            f"{self.shape[-1]}",
-            code="shape-mismatch",
-        )
+    check_right_side(input2, self, "cholesky_solve")
     check_lapack(self, "cholesky_solve_cpu")
     return _by_cholesky(self, input2, upper)
 

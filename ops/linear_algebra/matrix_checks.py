@@ -18,6 +18,7 @@ __all__ = [
     "check_floating",
     "check_lapack",
     "check_matrix",
+    "check_right_side",
     "check_same_dtype",
     "check_square",
     "real_dtype",
@@ -69,6 +70,17 @@ def check_square(array: Array, name: str, argument: str = "A") -> None:
             f"but they are {rows} by {columns} matrices",
             code="shape-mismatch",
             headline=f"the matrix must be square, it is {rows} by {columns}",
+        )
+
+
+def check_right_side(A: Array, b: Array, name: str) -> None:
+    """Refuse right sides that have not as many rows as the square matrices `A`."""
+    size = A.shape[-1]
+    if size != b.shape[-2]:
+        raise OperatorError(
+            f"Incompatible matrix sizes for {name}: each A matrix is {size} by {size} but each b "
+            f"matrix is {b.shape[-2]} by {b.shape[-1]}",
+            code="shape-mismatch",
         )
 
 

@@ -23,6 +23,7 @@ from .matrix_checks import (
     check_floating,
     check_lapack,
     check_matrix,
+    check_right_side,
     check_same_dtype,
     check_square,
 )
@@ -289,13 +290,7 @@ def triangular_solve(
             "matrices",
             code="shape-mismatch",
         )
-    if A.shape[-1] != self.shape[-2]:
-        raise OperatorError(
-            "Incompatible matrix sizes for triangular_solve: each A matrix is "
-            f"{A.shape[-2]} by {A.shape[-1]} but each b matrix is {self.shape[-2]} by "
-            f"{self.shape[-1]}",
-            code="shape-mismatch",
-        )
+    check_right_side(A, self, "triangular_solve")
     check_lapack(A, "triangular_solve_cpu")
     a = A.swapaxes(-1, -2) if transpose else A
     batch = np.broadcast_shapes(self.shape[:-2], A.shape[:-2])

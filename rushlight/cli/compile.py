@@ -13,6 +13,7 @@ from ..ahead.known import CannotCompile
 from ..ahead.sizes import Described, Size
 from ..ops.memory.dtype import Array
 from .archive import open_archive
+from .arguments.options import parted
 from .atomic import refuse_existing, replacing
 from .failure import CommandError
 from .inputs import read_array
@@ -50,10 +51,9 @@ def _argument(word: str, named: dict[str, Size]) -> object:
     """What an argument is: an array of a file, or sizes, some of which may have names."""
     if word.endswith(".npy"):
         return _checked(word, read_array(word))
-    sizes, _, dtype = word.partition(":")
+    given, dtype = parted(word)
     if dtype and dtype not in _DTYPES:
         raise CommandError(f"--input {word}: the dtype is one of {', '.join(_DTYPES)}")
-    given = [each.strip() for each in sizes.split(",") if each.strip()]
     return Described(tuple(_size(word, each, named) for each in given), dtype or "float32")
 
 

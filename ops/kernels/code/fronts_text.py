@@ -47,9 +47,36 @@ FRONT: Final = (
     WAYS
     + HANDLES
     + """
-define internal ptr @array_of(ptr %table, ptr %object, ptr %wanted) {
+define internal i32 @recording(ptr %table) {
 entry:
   %mode = alloca ptr
+{front_loads}
+  %read = call i32 %variable(ptr %grad_mode, ptr null, ptr %mode)
+  %is_unread = icmp slt i32 %read, 0
+  br i1 %is_unread, label %failed, label %known
+known:
+  %now = load ptr, ptr %mode
+  %is_nothing = icmp eq ptr %now, null
+  br i1 %is_nothing, label %on, label %said
+said:
+  call void %drop(ptr %now)
+  %is_off = icmp eq ptr %now, %never
+  br i1 %is_off, label %off, label %perhaps
+perhaps:
+  %is_on = icmp eq ptr %now, %always
+  br i1 %is_on, label %on, label %other
+on:
+  ret i32 1
+off:
+  ret i32 0
+other:
+  ret i32 2
+failed:
+  ret i32 -1
+}
+
+define internal ptr @array_of(ptr %table, ptr %object, ptr %wanted) {
+entry:
 {front_loads}
   %type_place = getelementptr i8, ptr %object, i64 {type_at}
   %type = load ptr, ptr %type_place
@@ -88,20 +115,8 @@ marks:
   %is_empty = icmp eq i64 %length, 0
   br i1 %is_empty, label %yes, label %doubt
 doubt:
-  %read = call i32 %variable(ptr %grad_mode, ptr null, ptr %mode)
-  %is_unread = icmp slt i32 %read, 0
-  br i1 %is_unread, label %failed, label %known
-known:
-  %now = load ptr, ptr %mode
-  %is_nothing = icmp eq ptr %now, null
-  br i1 %is_nothing, label %on, label %said
-said:
-  call void %drop(ptr %now)
-  %is_off = icmp eq ptr %now, %never
-  br i1 %is_off, label %off, label %perhaps
-perhaps:
-  %is_on = icmp eq ptr %now, %always
-  br i1 %is_on, label %on, label %no
+  %recording = call i32 @recording(ptr %table)
+  switch i32 %recording, label %no [i32 -1, label %failed i32 0, label %off i32 1, label %on]
 on:
   store i64 2, ptr %wanted
   br label %no

@@ -33,21 +33,11 @@ failed:
 
 define internal i1 @mode_word(ptr %table, ptr %word) {
 entry:
-  %mode = alloca ptr
   %memory = alloca ptr
 {front_loads}
   store ptr null, ptr %word
-  %read = call i32 %variable(ptr %grad_mode, ptr null, ptr %mode)
-  %is_unread = icmp slt i32 %read, 0
-  br i1 %is_unread, label %bad, label %known
-known:
-  %now = load ptr, ptr %mode
-  %is_nothing = icmp eq ptr %now, null
-  br i1 %is_nothing, label %good, label %said
-said:
-  call void %drop(ptr %now)
-  %is_off = icmp eq ptr %now, %never
-  br i1 %is_off, label %off, label %good
+  %recording = call i32 @recording(ptr %table)
+  switch i32 %recording, label %good [i32 -1, label %bad i32 0, label %off]
 off:
   %asked = call i32 %variable(ptr %inference_mode, ptr %never, ptr %memory)
   %is_unanswered = icmp slt i32 %asked, 0

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Sized",
     *("add_archive", "add_force", "add_json", "add_method", "add_sizes", "add_trust"),
-    "named_dtype",
+    *("named_dtype", "parted"),
 ]
 
 
@@ -82,24 +82,33 @@ def add_sizes(parser: argparse.ArgumentParser, what: str = "", *, named: bool = 
     )
 
 
+def parted(text: str) -> tuple[list[str], str | None]:
+    """`8,n:int64` as the words of its sizes and that of its dtype, None if there is none."""
+    sizes, colon, dtype = text.partition(":")
+    return [each.strip() for each in sizes.split(",") if each.strip()], dtype if colon else None
+
+
 def _sized(text: str) -> Sized:
     """`1,3,224,224` as numbers, with a dtype or without."""
-    sizes, colon, dtype = text.partition(":")
-    parts = [part.strip() for part in sizes.split(",") if part.strip()]
-    if not all(part.isdecimal() for part in parts):
+    words, dtype = parted(text)
+    if not all(word.isdecimal() for word in words):
+        sizes = text.partition(":")[0]
         raise argparse.ArgumentTypeError(f"sizes are numbers divided by commas, not {sizes!r}")
-    return Sized([int(part) for part in parts], named_dtype(dtype) if colon else None)
+    return _made(words, dtype)
 
 
 def _named(text: str) -> Sized:
     """`batch,3,224,224`: sizes are numbers or names."""
-    sizes, colon, dtype = text.partition(":")
-    words = [word.strip() for word in sizes.split(",") if word.strip()]
+    words, dtype = parted(text)
     for word in words:
         if not (word.isidentifier() or word.isdecimal()):
             raise argparse.ArgumentTypeError(f"a size is a number or a name: {word}")
-    given = [int(word) if word.isdecimal() else word for word in words]
-    return Sized(given, named_dtype(dtype) if colon else None)
+    return _made(words, dtype)
+
+
+def _made(words: list[str], dtype: str | None) -> Sized:
+    sizes = [int(word) if word.isdecimal() else word for word in words]
+    return Sized(sizes, None if dtype is None else named_dtype(dtype))
 
 
 def named_dtype(text: str) -> DType:
