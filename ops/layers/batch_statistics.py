@@ -88,6 +88,7 @@ def follow(running: Array | None, now: Array, momentum: float) -> None:
     """Move running statistics towards the present ones; those of bfloat16 round at every step."""
     if running is None:
         return
+    running = running[...]  # which no other thread can change
     kernels = family("batch_norms") if is_ready(running) and now.dtype == np.float64 else None
     if kernels is not None and running.shape == now.shape and running.flags.writeable:
         kernels.follow(running, now, momentum)

@@ -72,6 +72,9 @@ def _exact(x: Array, packed: PackedConvolution) -> tuple[Array, Any]:
 
 
 def _static(x: Array, packed: PackedConvolution, scale: float, zero: int, relu: bool) -> Array:
+    known = as_before(x, packed, scale, zero, relu)
+    if known is not None:
+        return known
     made = None
     if x.ndim == packed.weight.ndim == 4:
         quantizer = quantizer_of(x, "conv")
@@ -127,8 +130,7 @@ def _declare_static(dims: int, relu: bool) -> None:
     def new(x: Array, packed: PackedConvolution, scale: float, zero_point: int) -> Array:
         if dims == 1:
             return _shortened(_static(_lengthened(x), packed, scale, zero_point, relu))
-        made = as_before(x, packed, scale, zero_point, relu)
-        return _static(x, packed, scale, zero_point, relu) if made is None else made
+        return _static(x, packed, scale, zero_point, relu)
 
     def old(
         x: Array,

@@ -72,6 +72,9 @@ def _check_input(array: Array, packed: PackedLinear) -> None:
 
 
 def _static(packed: PackedLinear, x: Array, scale: float, zero: int, relu: bool) -> Array:
+    known = as_before(x, packed, scale, zero, relu)
+    if known is not None:
+        return known
     _check_input(x, packed)
     if x.dtype.names != ("quint8",):
         raise OperatorError("expected scalar type QUInt8", code="dtype-mismatch")
@@ -90,8 +93,7 @@ def _static(packed: PackedLinear, x: Array, scale: float, zero: int, relu: bool)
     cost="product-transposed",
 )
 def linear(x: Array, packed: PackedLinear, scale: float, zero_point: int) -> Array:
-    made = as_before(x, packed, scale, zero_point, False)
-    return _static(packed, x, scale, zero_point, False) if made is None else made
+    return _static(packed, x, scale, zero_point, False)
 
 
 @operator(
@@ -100,8 +102,7 @@ def linear(x: Array, packed: PackedLinear, scale: float, zero_point: int) -> Arr
     cost="product-transposed",
 )
 def linear_relu(x: Array, packed: PackedLinear, scale: float, zero_point: int) -> Array:
-    made = as_before(x, packed, scale, zero_point, True)
-    return _static(packed, x, scale, zero_point, True) if made is None else made
+    return _static(packed, x, scale, zero_point, True)
 
 
 @operator(

@@ -116,13 +116,13 @@ def shared(
     axis = max(others, key=array.shape.__getitem__, default=dim)
     count = array.shape[axis] if others else 1
     least = _PER_THREAD * count // max(1, array.size) + 1
+    length = size if made.kind == "f" else None
     if threads.get_threads() == 1 or count < 2 * least:
-        return as_array(function(array, size if made.kind == "f" else None, axis=dim, norm=norm))
+        return as_array(function(array, length, axis=dim, norm=norm))
     out = np.empty_like(array, made, shape=shape)
 
     def work(start: int, stop: int) -> None:
         part = (slice(None),) * axis + (slice(start, stop),)
-        length = size if made.kind == "f" else None
         function(array[part], length, axis=dim, norm=norm, out=out[part])
 
     threads.share(work, count, least)
