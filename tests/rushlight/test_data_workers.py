@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import random
@@ -140,11 +141,16 @@ def test_workers_begin_as_the_program_says_and_may_stay() -> None:
     [
         ("raise", r"Caught KeyError in DataLoader worker process 1\.\nOriginal Traceback"),
         ("unpicklable", r"Caught \w+ in DataLoader worker process 1\."),
-        ("sleep", r"DataLoader timed out after 2 seconds"),
+        ("sleep", r"DataLoader timed out after 1 seconds"),
     ],
 )
-def test_failures_of_workers_reach_the_program(failure: str, told: str) -> None:
-    limit = 2 if failure == "sleep" else 0
+def test_failures_of_workers_reach_the_program(
+    failure: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        dataloader, "MP_STATUS_CHECK_INTERVAL", 0.5
+    )  # they have to end in it
+    limit = 1 if failure == "sleep" else 0
     loader = DataLoader(
         Squares(4, 1, failure),
         batch_size=None,
@@ -154,6 +160,16 @@ def test_failures_of_workers_reach_the_program(failure: str, told: str) -> None:
     )
     with pytest.raises(Exception, match=told):
         list(loader)
+
+
+def test_workers_of_a_pass_in_a_circle_of_references_end_by_themselves() -> None:
+    batches: Any = iter(DataLoader(Squares(4), num_workers=2))
+    next(batches)
+    workers = list(batches._workers)
+    batches.circle = batches
+    del batches
+    gc.collect()
+    assert [each.exitcode for each in workers] == [0, 0]  # nobody had to end them
 
 
 @pytest.mark.parametrize("stay", [False, True])

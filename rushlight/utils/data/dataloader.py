@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import pickle
 import queue
+import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
@@ -439,6 +441,10 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             context = multiprocessing.get_context(context)
         self._made = context.Queue()
         self._wanted = [context.Queue() for _ in range(loader.num_workers)]
+        ended = (self._owner_process, self._workers, self._wanted, self._made)
+        # a `__del__` would find the queues closed where a circle of references is let go
+        self._shutdown_workers = weakref.finalize(self, _end_workers, *ended)
+        self._shutdown_workers.atexit = False  # when the program ends, `multiprocessing` ends them
         for number, wanted in enumerate(self._wanted):
             wanted.cancel_join_thread()
             given = (self._fetchers(), self._dataset, wanted, self._made, self._worker_init_fn)
@@ -531,23 +537,27 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 if limit:
                     raise RuntimeError(f"DataLoader timed out after {limit} seconds") from None
 
-    def _shutdown_workers(self) -> None:
-        """Let the workers end; one that does not is ended."""
-        workers, self._workers = self._workers, []
-        if not workers or self._owner_process != os.getpid():
-            return
-        for wanted in self._wanted:
-            wanted.put(END)
-        for worker in workers:
-            worker.join(MP_STATUS_CHECK_INTERVAL)
-            if worker.is_alive():
-                worker.terminate()
-        for each in (*self._wanted, self._made):
-            each.cancel_join_thread()
-            each.close()
 
-    def __del__(self) -> None:
-        self._shutdown_workers()
+def _end_workers(owner: int, workers: list[Any], wanted: list[Any], made: Any) -> None:
+    """Let the workers end; one that does not is ended.
+
+    Args:
+        owner: the process that began them; others have nothing to end.
+        workers, wanted, made: the processes, and the queues to and from them.
+    """
+    if owner != os.getpid():
+        return
+    for queue_ in wanted:
+        queue_.put(END)
+    limit = time.monotonic() + MP_STATUS_CHECK_INTERVAL  # of all together
+    for worker in workers:
+        worker.join(max(0.0, limit - time.monotonic()))
+        if worker.is_alive():
+            worker.terminate()
+    workers.clear()
+    for each in (*wanted, made):
+        each.cancel_join_thread()
+        each.close()
 
 
 class _DatasetKind:
