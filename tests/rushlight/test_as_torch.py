@@ -131,7 +131,7 @@ def test_functorch_belongs_to_torch_whoever_puts_it_in_place() -> None:
         sys.modules["torch"] = rushlight
         from functorch import vmap
         import functorch
-        assert functorch is rushlight.functorch and vmap is rushlight.func.vmap
+        assert functorch is rushlight.functorch and vmap.__wrapped__ is rushlight.func.vmap
         assert functorch.__spec__.name == "rushlight.functorch"
     """
     if importlib.util.find_spec("functorch") is not None:

@@ -147,9 +147,7 @@ def test_workers_begin_as_the_program_says_and_may_stay() -> None:
 def test_failures_of_workers_reach_the_program(
     failure: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        dataloader, "MP_STATUS_CHECK_INTERVAL", 0.5
-    )  # they have to end in it
+    monkeypatch.setattr(dataloader, "MP_STATUS_CHECK_INTERVAL", 0.5)  # they have to end in it
     limit = 1 if failure == "sleep" else 0
     loader = DataLoader(
         Squares(4, 1, failure),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Generator
 from typing import Any
@@ -163,15 +161,3 @@ def test_modules_of_kinds_of_devices() -> None:
     assert _utils._get_device_module("cpu") is torch.cpu
     with pytest.raises(RuntimeError, match=r"registered as 'torch\.nope'"):
         _utils._get_device_module("nope")
-
-
-def test_the_first_name_of_function_transforms() -> None:
-    text = (
-        "import functorch, torch; from functorch import FunctionalModule, vmap\n"
-        "assert vmap is torch.func.vmap\n"
-        "try: functorch.make_functional()\n"
-        "except NotImplementedError as error: print(error)"
-    )
-    command = [sys.executable, "-m", "rushlight.as_torch", "-c", text]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert said.startswith("functorch.make_functional: modules are functions by torch.func.")
