@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
+from typing import Final
 
 import numpy as np
 
+from ..kernels import Prepared, family, in_order
 from ..memory.dtype import Array
+from ..pooling.average_pool import divisors
 from ..pooling.max_pool import max_pool_with_indices
 from ..pooling.pool_checks import pool_geometry
 from ..selection.places import combined_natively
@@ -67,39 +70,45 @@ def _repeated(g: Array, sizes: Ints, count: int) -> One | None:
     return (Tensor._of(repeated.reshape(tuple(sizes))),)
 
 
+def _shared_out(
+    g: Array, space: Ints, kernel: Ints, stride: Ints, padding: Ints, include_pad: bool,
+    divisor: int | None,
+) -> Array | None:  # fmt: skip
+    """What each element gets of the means of all windows that see it."""
+    made = g.shape[g.ndim - len(space) :]
+    settings = tuple(space), tuple(kernel), tuple(stride), tuple(padding), made
+    by = divisors(*settings, include_pad, divisor, g.dtype)
+    lines = by.size - made[-1]
+    counts = np.multiply.outer(by[:lines], by[lines:]).reshape(made)
+    counts.setflags(write=False)
+    shares = family("arrays").apply("divide", (g, counts))
+    windows = family("window_sums")
+    found: Array | None = windows.shared_out(shares, *(settings[i] for i in (0, 1, 2, 3)))
+    return found
+
+
+_known_shared: Final = Prepared(_shared_out)
+
+
 def _means(count: int) -> Callable[..., One | None]:
     def slopes(
-        g: Tensor | None, self_sizes: Ints, kernel_size: Ints, stride: Ints, padding: Ints
-    ) -> One | None:
-        if g is None or not are_wide(g):
+        g: Tensor | None, self_sizes: Ints, kernel_size: Ints, stride: Ints, padding: Ints,
+        count_include_pad: bool, divisor_override: int | None = None,
+    ) -> One | None:  # fmt: skip
+        if g is None or not are_wide(g) or family("window_sums") is None or 0 in self_sizes:
             return None
         kernels = each_of(kernel_size, count)
-        if each_of(stride, count, kernels) != kernels or any(each_of(padding, count, [0])):
-            return None
-        whole = self_sizes[len(self_sizes) - count :]
-        if any(size % kernel for size, kernel in zip(whole, kernels, strict=True)):
-            return None
-        return _repeated(g._array, self_sizes, count)
+        steps, pads = each_of(stride, count, kernels), each_of(padding, count, [0] * count)
+        space = list(self_sizes[len(self_sizes) - count :])
+        given = space, kernels, steps, pads, bool(count_include_pad), divisor_override
+        found = _known_shared.call(in_order(g._array[...]), *given)
+        return None if found is None else (Tensor._of(found),)
 
     return slopes
 
 
-def _means_by(count: int) -> Callable[..., One | None]:
-    plain = _means(count)
-
-    def slopes(
-        g: Tensor | None, self_sizes: Ints, kernel_size: Ints, stride: Ints, padding: Ints,
-        divisor_override: int | None,
-    ) -> One | None:  # fmt: skip
-        given = g, self_sizes, kernel_size, stride, padding
-        return plain(*given) if divisor_override is None else None
-
-    return slopes
-
-
-direct("aten::avg_pool1d", of="self")(_means(1))
-direct("aten::avg_pool2d", of="self")(_means_by(2))
-direct("aten::avg_pool3d", of="self")(_means_by(3))
+for _count in (1, 2, 3):
+    direct(f"aten::avg_pool{_count}d", of="self")(_means(_count))
 
 
 @direct("aten::adaptive_avg_pool1d", "aten::adaptive_avg_pool2d", of="self")

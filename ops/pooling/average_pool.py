@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial, reduce
-from math import prod
-from typing import Any, Final
+from functools import reduce
+from typing import Final
 
 import numpy as np
 
-from ..memory.dtype import Array
+from ..kernels import cast_by_kernel, family, in_order
+from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from ..memory.remembered import remembered
-from ..shapes.windows import Ints, follow_format, per_dimension, positions, shifted, wide_dtype
-from ..table.formula import Part
+from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.layouts import contiguous
 from ..table.out_dtypes import SAME
-from ..table.pointwise import as_array, operand
 from ..table.record import Known
 from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
@@ -23,9 +21,8 @@ from ..table.without_data import rows_of
 from .few_windows import sums_in, windows_of
 from .pool_checks import Geometry, check_ints, pool_geometry
 
-__all__: list[str] = []
+__all__ = ["divisors"]
 
-_KERNELS: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _SETTINGS: Final = (
     "int[{0}] kernel_size, int[{0}] stride=[], int[{0}] padding={1}, bool ceil_mode=False, "
     "bool count_include_pad=True"
@@ -65,60 +62,29 @@ def _sums_along(array: Array, axis: int, g: Geometry, place: int) -> Array:
     return total
 
 
-_MOST: Final = 9
-"""Elements of a window that one formula adds up."""
-
-
-def _added_up(
-    dims: int,
-    result: Array,
-    self: Array,
-    kernel_size: Ints,
-    stride: Ints,
-    padding: Ints,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> list[Part]:
-    """Of small windows that lie inside: along each dimension in turn, as `_sums_along` adds."""
-    kernel, pads = per_dimension(kernel_size, dims), per_dimension(padding, dims)
-    steps = per_dimension(stride, dims) if stride else kernel
-    if any(pads) or ceil_mode or prod(kernel) > _MOST or result.dtype not in _KERNELS:
-        return []
-    if any(count < size for count, size in zip(result.shape[-dims:], kernel, strict=True)):
-        return []
-    operands: list[Any] = [
-        shifted(self, place, result.shape[-dims:], steps, [1] * dims) for place in positions(kernel)
-    ]
-    operands.append(prod(kernel) if divisor_override is None else divisor_override)
-    sums = np.arange(prod(kernel)).reshape(kernel)
-    chain: list[tuple[str, str, tuple[int, ...]]] = []
-    for _ in kernel:
-        total = np.array(sums[0])
-        for each in sums[1:]:
-            for at in np.ndindex(total.shape):
-                chain.append(("add", "", (int(total[at]), int(each[at]))))
-                total[at] = len(operands) + len(chain) - 1
-        sums = total
-    return [Part([*chain, ("divide", "", (int(sums), prod(kernel)))], operands, result)]
-
-
 @remembered(1 << 20)
-def _counts(
+def divisors(
     space: tuple[int, ...],
     kernel: tuple[int, ...],
     stride: tuple[int, ...],
     padding: tuple[int, ...],
     output: tuple[int, ...],
     include_pad: bool,
+    divisor: int | None,
+    dtype: Dtype,
 ) -> Array:
-    """How many elements each window counts."""
+    """By what sums are divided: their own number for each line of windows, behind these one for
+    each place in a line, and both are multiplied."""
     found = list[Array]()
     for size, length, step, pad, count in zip(space, kernel, stride, padding, output, strict=True):
         start = np.arange(count) * step - pad
         stop = np.minimum(start + length, size + pad)
         found.append(stop - start if include_pad else np.minimum(stop, size) - np.maximum(start, 0))
-    made = as_array(reduce(np.multiply.outer, found))
+    lines = reduce(np.multiply.outer, found[:-1], np.asarray(1)).reshape(-1)
+    made = np.concatenate([lines, found[-1]])
+    if divisor is not None:
+        made[: lines.size], made[lines.size :] = divisor, 1
+    made = made.astype(dtype)
     made.setflags(write=False)
     return made
 
@@ -129,27 +95,25 @@ def _averages(
     dtype = input.dtype
     if dtype.kind in "bc" or (dtype.kind in "iu" and dtype != np.int64):
         raise not_implemented(name, dtype)
-    dims = len(g.kernel)
-    total = input.astype(wide_dtype(dtype), copy=False)
+    wide, dims = wide_dtype(dtype), len(g.kernel)
+    space = input.shape[input.ndim - dims :]
+    settings = tuple(g.kernel), tuple(g.stride), tuple(g.padding), tuple(g.output)
+    by = divisors(space, *settings, bool(include_pad), divisor, wide)
+    windows = family("mean_windows")
+    if windows is not None and wide.kind == "f":
+        x = in_order(cast_by_kernel(input, wide) if wide != dtype else input)
+        found: Array | None = windows.means_of_windows(x, *settings, by)
+        if found is not None:
+            return np.asarray(cast_by_kernel(found, dtype)) if wide != dtype else found
+    total = input.astype(wide, copy=False)
     for place in range(dims):
         total = _sums_along(total, input.ndim - dims + place, g, place)
-    space = input.shape[input.ndim - dims :]
-    if divisor is not None:
-        counts: Array = np.asarray(divisor)
-    elif all(
-        not before and (count - 1) * step + length <= size
-        for before, count, step, length, size in zip(
-            g.padding, g.output, g.stride, g.kernel, space, strict=True
-        )
-    ):
-        counts = operand(prod(g.kernel), np.dtype(np.int64))
-    else:
-        settings = tuple(g.kernel), tuple(g.stride), tuple(g.padding), tuple(g.output)
-        counts = _counts(space, *settings, bool(include_pad))
+    lines = by.size - g.output[-1]
+    counts = np.multiply.outer(by[:lines], by[lines:]).reshape(tuple(g.output))
     if dtype.kind == "i":
         quotient = np.abs(total) // np.abs(counts)
         return np.asarray(np.where((total < 0) == (counts < 0), quotient, -quotient))
-    return np.asarray(total / counts.astype(total.dtype)).astype(dtype, copy=False)
+    return np.asarray(total / counts).astype(dtype, copy=False)
 
 
 @operator(
@@ -157,6 +121,7 @@ def _averages(
     face="function",
     cost="windows",
     rows=rows_of("self"),
+    prepared=True,
 )
 def avg_pool1d(
     self: Array,
@@ -166,6 +131,7 @@ def avg_pool1d(
     ceil_mode: bool,
     count_include_pad: bool,
 ) -> Array:
+    self = self[...]
     if self.ndim not in (2, 3):
         raise OperatorError(
             f"Expected 2 to 3 dimensions, but got {self.ndim}-dimensional tensor for argument #1 "
@@ -195,8 +161,7 @@ def _declare(dims: int) -> None:
     name = f"avg_pool{dims}d"
     kernel_name = name if dims == 2 else "avg_pool3d_out_frame"
     known: Known = {"face": "layer", "cost": "windows", "out_dtype": SAME}
-    known["parts"] = partial(_added_up, dims)
-    known["rows"] = rows_of("self")
+    known |= {"prepared": True, "rows": rows_of("self")}
     if dims == 3:
         known |= {"autocast": "full", "refuses": Refusal("h", kernel_name)}
 
@@ -211,6 +176,7 @@ def _declare(dims: int) -> None:
     ) -> Array:
         if divisor_override == 0:
             raise OperatorError("divisor must be not zero")
+        self = self[...]
         check_ints(kernel_size, stride, padding)
         g = pool_geometry(
             self, dims, name, kernel_size, stride, padding, [1], ceil_mode, averaging=True

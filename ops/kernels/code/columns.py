@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .text import Code, Kind, Value
 
-__all__ = ["columns"]
+__all__ = ["columns", "of_parts"]
 
 _BY_VECTORS = 4
 """Columns of which the rows are taken whole, not one element at a time."""
@@ -23,7 +23,7 @@ def columns(code: Code, kind: Kind, address: Value, size: int) -> list[Value]:
     parts = [
         code.load(kind, code.at(address, number * kind.lanes, element)) for number in range(size)
     ]
-    return [_of_parts(code, parts, [place + column for place in every]) for column in range(size)]
+    return [of_parts(code, parts, [place + column for place in every]) for column in range(size)]
 
 
 def _picked(code: Code, kind: Kind, address: Value, places: Sequence[int]) -> Value:
@@ -34,7 +34,7 @@ def _picked(code: Code, kind: Kind, address: Value, places: Sequence[int]) -> Va
     return made
 
 
-def _of_parts(code: Code, parts: Sequence[Value], places: Sequence[int]) -> Value:
+def of_parts(code: Code, parts: Sequence[Value], places: Sequence[int]) -> Value:
     """A vector of elements of several, which are counted through."""
     made, lanes = parts[0], parts[0].kind.lanes
     for number, part in enumerate(parts):

@@ -1,4 +1,5 @@
-"""What windows hold, put back where they were and added up: the columns of transposed convolutions.
+"""What windows hold, put back where they were and added up: the columns of transposed convolutions,
+and one number for all elements of a window.
 
 An output's numbers are added in the order of the elements of windows, from zero on, as adding
 whole columns does.  Which source lines an output line is made of, and which elements of windows the
@@ -16,18 +17,21 @@ import numpy as np
 
 from ...memory.remembered import remembered
 from .along import ELEMENTS
+from .columns import of_parts
 from .objects import kernel
 from .run import run
 from .target import Target
 from .text import INT32, INT64, LANES, POINTER, Code, Kind, Value, Variable
 
-__all__ = ["put_back"]
+__all__ = ["put_back", "shared_out"]
 
 _PER_THREAD: Final = 1 << 14
 """Numbers looked at that are worth another thread."""
 _MOST_LISTED: Final = 1 << 16
 """Elements of a window's line by the distance of windows: so many are looked at for the lists."""
-_SPREAD: Final = 3
+_MOST_SHARED: Final = 1 << 20
+"""Lengths of dimensions by that of windows: so many are looked at for lists of shares."""
+_SPREAD: Final = 5
 """Distances of windows from which lines are written element by element."""
 _COUNTS: Final = ("lines", "width", "windows", "apart", "size", "channels", "sample", "channel")
 _PLACES: Final = ("lists", "columns", "out")
@@ -77,6 +81,31 @@ def put_back(
     to_run = _kernel(element, min(stride[-1], _SPREAD))
     run(to_run, known.planes, known.least, *known.words, known.lists, columns, out)
     return out
+
+
+def shared_out(numbers: Any, output: Ints, size: Ints, stride: Ints, pads: Ints) -> Any:
+    """The sums [..., *output] of float32 or float64 [..., *counts], a number for each window, over
+    the windows that see an element; None for what is not computed here."""
+    numbers = np.ascontiguousarray(numbers[...])  # which no other thread can change
+    element, lead = ELEMENTS.get(numbers.dtype.str[1:]), numbers.shape[: numbers.ndim - len(size)]
+    if element not in ("float", "double") or not numbers.size or not prod(output):
+        return None
+    if prod(size) * stride[-1] > _MOST_LISTED or sum(output) * max(size) > _MOST_SHARED:
+        return None
+    counts = numbers.shape[len(lead) :]
+    planes = prod(lead)
+    least = _PER_THREAD * planes // (numbers.size * prod(size)) + 1
+    words = prod(output[:-1]), output[-1], counts[-1], stride[-1], size[-1], 1, prod(counts), 0
+    lists = _lists_of_shares(output, counts, size, stride, pads)
+    out = np.empty((*lead, *output), numbers.dtype)
+    to_run = _kernel(element, min(stride[-1], _SPREAD))
+    run(to_run, planes, least, *words, lists, numbers, out)
+    return out
+
+
+@remembered(1 << 22)
+def _lists_of_shares(output: Ints, counts: Ints, size: Ints, stride: Ints, pads: Ints) -> Any:
+    return _listed(_Windows(output, counts, size, stride, (1,) * len(size), pads), 0)
 
 
 class _Known(NamedTuple):
@@ -215,7 +244,7 @@ class _Lines:
                 lanes = range(part * LANES, (part + 1) * LANES)
                 places = [lane % step * LANES + lane // step for lane in lanes]
                 at = first * step + part * LANES
-                made = code.shuffled(totals[0], totals[-1], places)
+                made = of_parts(code, totals, places)
                 left = code.first(given["width"] - at)
                 code.store_if(made, code.at(goal, at, self.element), left)
 
