@@ -161,6 +161,8 @@ _ELSEWHERE = {
     **dict.fromkeys(_INNER, "._C"),
     **dict.fromkeys(("fork", "wait"), ".jit"),
     "GradScaler": ".amp",
+    "_amp_foreach_non_finite_check_and_unscale_": ".amp.factors",
+    "_amp_update_scale_": ".amp.factors",
     **dict.fromkeys("dsmm hsmm hspmm saddmm smm spmm sspaddmm".split(), ".sparse.older"),
     **dict.fromkeys(_SPARSE, ".ops.sparse_tensors.creation"),
     "pca_lowrank": ".low_rank",

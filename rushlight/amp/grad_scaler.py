@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable
+from enum import Enum
 from typing import Any, Final
 
 from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
-from ..ops.memory.dtype import DTYPES
+from ..ops.memory.dtype import DTYPES, Device
 from ..ops.table.grad_mode import no_grad
-from ..ops.tensors.construct import finfo, tensor
 from ..ops.tensors.tensor import Tensor
+from .factors import _amp_foreach_non_finite_check_and_unscale_, _amp_update_scale_
 
-__all__ = ["GradScaler"]
-
-_LARGEST: Final = finfo(DTYPES["float32"]).max
-"""The factor is a tensor of float32."""
-
+__all__ = ["GradScaler", "OptState"]
 
 _PASSED: Final = (
     "GradScaler is going to stop passing itself as a keyword argument to the passed optimizer. In "
@@ -27,12 +25,26 @@ _PASSED: Final = (
 )
 
 
-def _gradients_of(optimizer: Any) -> Iterator[Tensor]:
-    """The gradients of an optimizer's parameters; the values that sparse ones hold."""
+class OptState(Enum):
+    """How far an optimizer's iteration is."""
+
+    READY = 0
+    UNSCALED = 1
+    STEPPED = 2
+
+
+def _refresh_per_optimizer_state() -> dict[str, Any]:
+    return {"stage": OptState.READY, "found_inf_per_device": {}}
+
+
+def _with_gradients(optimizer: Any) -> Iterable[Any]:
     for group in optimizer.param_groups:
-        for each in group["params"]:
-            if each.grad is not None:
-                yield each.grad._values() if each.grad.is_sparse else each.grad
+        yield from (each for each in group["params"] if each.grad is not None)
+
+
+def _filled(value: float, dtype: str = "float32") -> Tensor:
+    made: Tensor = eager_function("aten::full")((), value, dtype=DTYPES[dtype])
+    return made
 
 
 class GradScaler:
@@ -63,23 +75,24 @@ class GradScaler:
                 " Disabling.",
                 stacklevel=2,
             )
-        self._state: dict[str, Any] = {}
-        self._scale: Tensor | None = None
-        self._unscaled: dict[int, bool] = {}
-        self._stepped: set[int] = set()
         if not self._enabled:
             return
         if growth_factor <= 1.0:
             raise AssertionError("The growth factor must be > 1.0.")
         if backoff_factor >= 1.0:
             raise AssertionError("The backoff factor must be < 1.0.")
-        self._state = {
-            "scale": init_scale,
-            "growth_factor": growth_factor,
-            "backoff_factor": backoff_factor,
-            "growth_interval": growth_interval,
-            "_growth_tracker": 0,
-        }
+        self._init_scale = init_scale
+        self._scale: Tensor | None = None
+        self._growth_factor = growth_factor
+        self._backoff_factor = backoff_factor
+        self._growth_interval = growth_interval
+        self._init_growth_tracker = 0
+        self._growth_tracker: Tensor | None = None
+        self._per_optimizer_states = self._no_states()
+
+    @staticmethod
+    def _no_states() -> defaultdict[int, dict[str, Any]]:
+        return defaultdict(_refresh_per_optimizer_state)
 
     def scale(self, outputs: Any) -> Any:
         """A tensor, or all tensors of lists and tuples, times the factor.
@@ -90,26 +103,55 @@ class GradScaler:
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
-            return outputs * self._factor()
+            if self._scale is None:
+                self._lazy_init_scale_growth_tracker(outputs.device)
+            return outputs * self._scale
         if isinstance(outputs, list | tuple):
             scaled = [self.scale(each) for each in outputs]
             is_named = hasattr(outputs, "_fields")
             return type(outputs)(*scaled) if is_named else type(outputs)(scaled)
+        if isinstance(outputs, Iterable):
+            return map(self.scale, outputs)
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
-    def _factor(self) -> Tensor:
-        if self._scale is None:
-            full = eager_function("aten::full")
-            self._scale = full((), self._state["scale"], dtype=DTYPES["float32"])
-        return self._scale
+    def _lazy_init_scale_growth_tracker(self, dev: object) -> None:
+        if self._growth_tracker is not None:
+            raise AssertionError("_growth_tracker initialized before _scale")
+        self._scale = _filled(self._init_scale)
+        self._growth_tracker = _filled(self._init_growth_tracker, "int32")
 
-    def _needed(self, what: str) -> Tensor:
+    def _check_scale_growth_tracker(self, funcname: str) -> tuple[Tensor, Tensor]:
+        fix = (
+            "This may indicate your script did not use scaler.scale(loss or outputs) earlier in "
+            "the iteration."
+        )
         if self._scale is None:
-            raise AssertionError(
-                f"Attempted {what} but _scale is None.  This may indicate your script did not use "
-                "scaler.scale(loss or outputs) earlier in the iteration."
-            )
-        return self._scale
+            raise AssertionError(f"Attempted {funcname} but _scale is None.  {fix}")
+        if self._growth_tracker is None:
+            raise AssertionError(f"Attempted {funcname} but _growth_tracker is None.  {fix}")
+        return self._scale, self._growth_tracker
+
+    def _unscale_grads_(
+        self, optimizer: Any, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool
+    ) -> dict[Device, Tensor]:
+        """Multiply gradients by a factor; where they lie, and what was found there.
+
+        Raises:
+            ValueError: a gradient is float16, and that is not allowed.
+        """
+        gradients: list[Tensor] = []
+        with no_grad():
+            for each in _with_gradients(optimizer):
+                half = each.grad.dtype is DTYPES["float16"]
+                if half and not allow_fp16:
+                    raise ValueError("Attempting to unscale FP16 gradients.")
+                if each.grad.is_sparse and half:
+                    each.grad = each.grad.coalesce()  # sums of equal places may overflow
+                gradients.append(each.grad._values() if each.grad.is_sparse else each.grad)
+            if not gradients:
+                return {}
+            _amp_foreach_non_finite_check_and_unscale_(gradients, found_inf, inv_scale)
+        return {found_inf.device: found_inf}
 
     def unscale_(self, optimizer: Any) -> None:
         """Divide the gradients of an optimizer's parameters by the factor.
@@ -120,92 +162,120 @@ class GradScaler:
         """
         if not self._enabled:
             return
-        if id(optimizer) in self._stepped:
-            raise RuntimeError("unscale_() is being called after step().")
-        if id(optimizer) in self._unscaled:
+        scale, _ = self._check_scale_growth_tracker("unscale_")
+        state = self._per_optimizer_states[id(optimizer)]
+        if state["stage"] is OptState.UNSCALED:
             raise RuntimeError(
                 "unscale_() has already been called on this optimizer since the last update()."
             )
-        inverse = 1.0 / float(self._needed("unscale_").item())
-        good = True
-        with no_grad():
-            for values in _gradients_of(optimizer):
-                if values.dtype is DTYPES["float16"]:
-                    raise ValueError("Attempting to unscale FP16 gradients.")
-                good = bool(values.isfinite().all().item()) and good
-                values.mul_(inverse)
-        self._unscaled[id(optimizer)] = good
+        if state["stage"] is OptState.STEPPED:
+            raise RuntimeError("unscale_() is being called after step().")
+        inverse = scale.double().reciprocal().float()
+        found = self._unscale_grads_(optimizer, inverse, _filled(0.0), False)
+        state["found_inf_per_device"] = found
+        state["stage"] = OptState.UNSCALED
+
+    def _maybe_opt_step(
+        self, optimizer: Any, optimizer_state: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> Any:
+        found = sum(each.item() for each in optimizer_state["found_inf_per_device"].values())
+        return None if found else optimizer.step(*args, **kwargs)
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """The optimizer's step, unless a gradient is infinite or NaN; what it gives, or None.
 
         Raises:
+            AssertionError: it has no gradients.
             RuntimeError: it was made since the last `update`, or a closure is given.
         """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
-        self._needed("step")
-        if id(optimizer) in self._stepped:
+        self._check_scale_growth_tracker("step")
+        state = self._per_optimizer_states[id(optimizer)]
+        if state["stage"] is OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
         if getattr(optimizer, "_step_supports_amp_scaling", False):
-            return self._step_of_its_own(optimizer, args, kwargs)
-        if id(optimizer) not in self._unscaled:
+            return self._step_of_its_own(optimizer, state, args, kwargs)
+        if state["stage"] is OptState.READY:
             self.unscale_(optimizer)
-        self._stepped.add(id(optimizer))
-        return optimizer.step(*args, **kwargs) if self._unscaled[id(optimizer)] else None
+        if not state["found_inf_per_device"]:
+            raise AssertionError("No inf checks were recorded for this optimizer.")
+        made = self._maybe_opt_step(optimizer, state, *args, **kwargs)
+        state["stage"] = OptState.STEPPED
+        return made
 
     def _step_of_its_own(
-        self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, optimizer: Any, state: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """The step of an optimizer that unscales gradients, and leaves out what is not finite,
         itself: it finds the factor and whether that is so in attributes, or asks this object."""
         if "grad_scaler" in inspect.signature(optimizer.step).parameters:
             warnings.warn(_PASSED, FutureWarning, stacklevel=3)
-            self._stepped.add(id(optimizer))
+            state["stage"] = OptState.STEPPED
             return optimizer.step(*args, **{**kwargs, "grad_scaler": self})
-        unscaled = id(optimizer) in self._unscaled
-        if not unscaled:
-            found = [bool(each.isfinite().all().item()) for each in _gradients_of(optimizer)]
-            self._unscaled[id(optimizer)] = all(found)
-        factor = self._needed("step") * getattr(optimizer, "grad_scale", 1)
+        if state["stage"] is OptState.READY:
+            self._check_inf_per_device(optimizer)
+        scale, _ = self._check_scale_growth_tracker("step")
+        unscaled = state["stage"] is OptState.UNSCALED
+        factor = scale * getattr(optimizer, "grad_scale", 1)
         optimizer.grad_scale = None if unscaled else factor
-        optimizer.found_inf = tensor(0.0 if self._unscaled[id(optimizer)] else 1.0)
+        optimizer.found_inf = sum(state["found_inf_per_device"].values(), _filled(0.0))
         try:
             made = optimizer.step(*args, **kwargs)
-            self._stepped.add(id(optimizer))
+            state["stage"] = OptState.STEPPED
         finally:
             del optimizer.grad_scale, optimizer.found_inf
         return made
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
-        """Have the factor grow or shrink after the steps of all optimizers, or be another one."""
+        """Have the factor grow or shrink after the steps of all optimizers, or be another one.
+
+        Raises:
+            AssertionError: no gradients were looked at, or the new factor is no number.
+        """
         if not self._enabled:
             return
-        factor, state = float(self._needed("update").item()), self._state
+        scale, tracker = self._check_scale_growth_tracker("update")
         if new_scale is not None:
-            factor = float(new_scale)
-        elif not self._unscaled:
-            raise AssertionError("No inf checks were recorded prior to update.")
-        elif not all(self._unscaled.values()):
-            factor *= state["backoff_factor"]
-            state["_growth_tracker"] = 0
+            scale.copy_(self._as_factor(new_scale))
         else:
-            state["_growth_tracker"] += 1
-            if state["_growth_tracker"] == state["growth_interval"]:
-                grown = factor * state["growth_factor"]
-                factor = grown if grown <= _LARGEST else factor
-                state["_growth_tracker"] = 0
-        state["scale"] = factor
-        self._scale = None
-        self._factor()
-        self._unscaled.clear()
-        self._stepped.clear()
+            self._moved(scale, tracker)
+        self._per_optimizer_states = self._no_states()
+
+    @staticmethod
+    def _as_factor(given: float | Tensor) -> Tensor:
+        if not isinstance(given, Tensor):
+            return _filled(given)
+        fits = given.dtype is DTYPES["float32"] and given.numel() == 1 and not given.requires_grad
+        if not fits:
+            raise AssertionError(
+                "new_scale should be a float or a 1-element torch.cuda.FloatTensor or "
+                "torch.FloatTensor with requires_grad=False."
+            )
+        return given
+
+    def _moved(self, scale: Tensor, tracker: Tensor) -> None:
+        found = [
+            each
+            for state in self._per_optimizer_states.values()
+            for each in state["found_inf_per_device"].values()
+        ]
+        if not found:
+            raise AssertionError("No inf checks were recorded prior to update.")
+        growth, backoff = self._growth_factor, self._backoff_factor
+        all_found = sum(found[1:], found[0])
+        _amp_update_scale_(scale, tracker, all_found, growth, backoff, self._growth_interval)
+
+    def _get_scale_async(self) -> Tensor | None:
+        return self._scale
 
     def get_scale(self) -> float:
         """The factor; 1 if disabled."""
-        return float(self._state["scale"]) if self._enabled else 1.0
+        if not self._enabled:
+            return 1.0
+        return float(self._init_scale if self._scale is None else self._scale.item())
 
     def is_enabled(self) -> bool:
         """Whether anything is scaled."""
@@ -213,34 +283,45 @@ class GradScaler:
 
     def get_growth_factor(self) -> float:
         """By what the factor grows."""
-        return float(self._state["growth_factor"])
+        return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
         """Have it grow by something else."""
-        self._state["growth_factor"] = new_factor
+        self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
         """By what the factor shrinks."""
-        return float(self._state["backoff_factor"])
+        return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
         """Have it shrink by something else."""
-        self._state["backoff_factor"] = new_factor
+        self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
         """After how many good steps it grows."""
-        return int(self._state["growth_interval"])
+        return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
         """Have it grow after another number."""
-        self._state["growth_interval"] = new_interval
+        self._growth_interval = new_interval
 
     def _get_growth_tracker(self) -> int:
-        return int(self._state.get("_growth_tracker", 0))
+        if not self._enabled:
+            return 0
+        kept = self._growth_tracker
+        return self._init_growth_tracker if kept is None else int(kept.item())
 
     def state_dict(self) -> dict[str, Any]:
         """What `load_state_dict` takes; nothing if disabled."""
-        return dict(self._state)
+        if not self._enabled:
+            return {}
+        return {
+            "scale": self.get_scale(),
+            "growth_factor": self._growth_factor,
+            "backoff_factor": self._backoff_factor,
+            "growth_interval": self._growth_interval,
+            "_growth_tracker": self._get_growth_tracker(),
+        }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on where another scaler was.
@@ -250,15 +331,48 @@ class GradScaler:
         """
         if not self._enabled:
             return
-        if not state_dict:
+        if len(state_dict) == 0:
             raise RuntimeError(
                 "The source state dict is empty, possibly because it was saved from a disabled "
                 "instance of GradScaler."
             )
-        self._state = {key: state_dict[key] for key in self._state}
+        self._init_scale = state_dict["scale"]
         if self._scale is not None:
-            self._scale = None
-            self._factor()
+            self._scale.fill_(state_dict["scale"])
+        self._growth_factor = state_dict["growth_factor"]
+        self._backoff_factor = state_dict["backoff_factor"]
+        self._growth_interval = state_dict["growth_interval"]
+        self._init_growth_tracker = state_dict["_growth_tracker"]
+        if self._growth_tracker is not None:
+            self._growth_tracker.fill_(state_dict["_growth_tracker"])
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        if not self._enabled:
+            return state
+        if self._per_optimizer_states:
+            raise AssertionError(
+                "A GradScaler instance may only be pickled at the beginning of an iteration, or "
+                "at the end after scaler.update()."
+            )
+        kept = {"_init_scale": self.get_scale(), "_init_growth_tracker": self._get_growth_tracker()}
+        return {**state, **kept, "_scale": None, "_growth_tracker": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def _check_inf_per_device(self, optimizer: Any) -> dict[Device, Tensor]:
+        """Look at the gradients without changing them."""
+        self._check_scale_growth_tracker("_check_inf_per_device")
+        found = self._unscale_grads_(optimizer, _filled(1.0), _filled(0.0), True)
+        self._per_optimizer_states[id(optimizer)]["found_inf_per_device"] = found
+        return found
+
+    def _found_inf_per_device(self, optimizer: Any) -> dict[Device, Tensor]:
+        found: dict[Device, Tensor] = self._per_optimizer_states[id(optimizer)][
+            "found_inf_per_device"
+        ]
+        return found
 
 
 __getattr__ = names_of(__name__)

@@ -214,6 +214,43 @@ def test_optimizers_that_scale_themselves_are_told_the_factor() -> None:
         assert scaler.step(_Passed([weight], {})) is False
 
 
+def test_what_was_found_lies_by_device_and_the_state_goes_along() -> None:
+    weight = torch.nn.Parameter(torch.ones(2))
+    optimizer, scaler = torch.optim.SGD([weight], lr=0.1), GradScaler("cpu", 4.0)
+    scaler.scale(weight)
+    with pytest.raises(AssertionError, match="No inf checks were recorded for this optimizer"):
+        scaler.step(optimizer)
+    scaler.update(8.0)
+    assert scaler.get_scale() == 8.0
+    weight.grad = torch.tensor([16.0, float("inf")], dtype=torch.float32)
+    assert scaler._check_inf_per_device(optimizer)[torch.device("cpu")].item() == 1.0
+    assert weight.grad[0].item() == 16.0
+    scaler.unscale_(optimizer)
+    assert weight.grad[0].item() == 2.0
+    with pytest.raises(AssertionError, match="only be pickled at the beginning of an iteration"):
+        pickle.dumps(scaler)
+    scaler.update()
+    assert (scaler.get_scale(), pickle.loads(pickle.dumps(scaler)).get_scale()) == (4.0, 4.0)
+    with pytest.raises(AssertionError, match="should be a float or a 1-element"):
+        scaler.update(torch.ones(2))
+    with pytest.warns(FutureWarning, match=r"`torch\.cpu\.amp\.GradScaler\(args\.\.\.\)` is"):
+        assert torch.cpu.amp.GradScaler().is_enabled()
+
+
+def test_the_factor_moves_by_what_was_found() -> None:
+    scale, steps = torch.tensor(4.0), torch.tensor(0, dtype=torch.int32)
+    found, gradients = torch.tensor(0.0), [torch.tensor([4.0]), torch.tensor([float("nan")])]
+    for expected in ([4.0, 1], [8.0, 0]):
+        torch._amp_update_scale_(scale, steps, found, 2.0, 0.25, 2)
+        assert [scale.item(), steps.item()] == expected
+    torch._amp_foreach_non_finite_check_and_unscale_(gradients, found, torch.tensor(0.5))
+    assert [gradients[0].item(), found.item()] == [2.0, 1.0]
+    assert torch._amp_update_scale_(scale, steps, found, 2.0, 0.25, 2) is scale
+    assert scale.item() == 2.0
+    with pytest.raises(RuntimeError, match="found_inf must be a float tensor"):
+        torch._amp_update_scale_(scale, steps, steps, 2.0, 0.25, 2)
+
+
 def test_gradients_of_few_rows_are_unscaled_where_they_lie() -> None:
     table = torch.nn.Embedding(4, 2, sparse=True)
     optimizer, scaler = torch.optim.SGD(table.parameters(), lr=1.0), GradScaler("cpu", 4.0)
