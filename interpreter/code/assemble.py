@@ -203,7 +203,7 @@ class Assembler(CodeTables):
         outer_pins = set(registers.pinned)
         if tested:
             registers.pinned.add(places[-1])
-        numbers = 0
+        numbers = -1
         if counted:
             numbers = registers.take()
             registers.pinned.add(numbers)
@@ -213,7 +213,7 @@ class Assembler(CodeTables):
         self._loop_body(node, counted, [*body.outputs[1:], body.outputs[0]], places, inner)
         registers.pinned = outer_pins | self._warned
         test = places[-1] if tested else None
-        index_register = registers.of.get(index, 0)
+        index_register = registers.of[index] if counted else -1
         results = places[: len(carried)]
         region.append(Repeat(count, test, index_register, numbers, inner, node, results))
         self._settle(node, results, region)

@@ -42,7 +42,7 @@ class Repeat:
 
     It ends when `count` rounds are done (if there is a count) or when register `condition`, looked
     at before each round, is false (if there is a condition).  `index` is the register that counts
-    the rounds and `numbers` the one that holds what `range` gave; both exist only with a count.
+    the rounds and `numbers` the one that holds what `range` gave; both are -1 without a count.
     What is carried from round to round, and is the node's results at the end, is in `carried`.
     """
 

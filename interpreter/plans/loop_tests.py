@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from ..code.code import Branch, Region, Repeat, Step
 from ..code.instructions import row
 
-__all__ = ["loop_test"]
+__all__ = ["loop_test", "test_spans"]
 
 
 def loop_test(region: Region, position: int) -> tuple[Step, Step] | None:
@@ -38,6 +38,14 @@ def loop_test(region: Region, position: int) -> tuple[Step, Step] | None:
         for mine, other in operands
     )
     return (first, last) if same else None
+
+
+def test_spans(region: Region) -> list[tuple[int, int]]:
+    """From where up to where a loop of a region and the step that its test stands for lie: without
+    the loop nobody does that step."""
+    places = {id(part): place for place, part in enumerate(region)}
+    found = ((loop_test(region, place), place + 1) for place in range(len(region)))
+    return [(places[id(test[0])], end) for test, end in found if test is not None]
 
 
 def _last_steps(region: Sequence[Step | Branch | Repeat]) -> list[Step]:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from ..code.code import Branch, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
 
-__all__ = ["Part", "Registers", "Row", "targets_of"]
+__all__ = ["Part", "Registers", "Row", "emptied_by", "targets_of"]
 
 Part = Step | Branch | Repeat
 
@@ -52,6 +52,15 @@ class Registers:
             uses = self.uses(part)
             found.append(uses.read | (found[-1] - uses.surely))
         return found[::-1]
+
+    def inside(self, part: Part, after: frozenset[int]) -> Iterator[tuple[Region, frozenset[int]]]:
+        """The regions inside a part behind which the registers `after` are needed, each with those
+        that are needed behind it."""
+        if isinstance(part, Branch):
+            yield from ((way, after) for way in (part.then, part.otherwise))
+        elif isinstance(part, Repeat):
+            live = after | self.exposed(part.body) | set(part.carried)
+            yield part.body, live | ({part.condition} if part.condition is not None else set())
 
     def uses(self, part: Part) -> Uses:
         """What a part does."""
@@ -110,3 +119,14 @@ def targets_of(step: Step) -> Iterator[int]:
 
 def _raises(part: Part) -> bool:
     return isinstance(part, Step) and row(part.instruction).name == "raise"
+
+
+def emptied_by(registers: Registers, region: Sequence[Part]) -> set[int]:
+    """The registers that a region empties at its end."""
+    found = set[int]()
+    for part in region:
+        if isinstance(part, Step) and row(part.instruction).name == "free":
+            found.update(targets_of(part))
+        else:
+            found -= registers.written([part])
+    return found

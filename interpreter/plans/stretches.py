@@ -19,10 +19,11 @@ from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import opcode, read_numbers, row
 from .chains import find_chains
 from .groups import find_runs
-from .registers import Part, Registers, Row, targets_of
+from .loop_tests import test_spans
+from .registers import Part, Registers, Row, emptied_by, targets_of
 from .replaying import Stretch
 
-__all__ = ["Found", "find_stretches"]
+__all__ = ["Found", "find_stretches", "spans_together"]
 
 FEWEST: Final = 3
 """Operators over tensors, each round of a loop counted as three."""
@@ -83,7 +84,8 @@ class _Finder:
         if _worth(self.code, region) < FEWEST:  # nor is any part of it worth more
             return
         position, failed, tried = 0, -1, 0
-        together = _together(self.code, region)
+        joined, tests = spans_together(self.code, region), test_spans(region)
+        begins = {begin for begin, _ in tests}
         needed = self._registers.needed(region, live_end)
         latest = self._latest_begins(region)
         worth = [0, *accumulate(_worth(self.code, [part]) for part in region)]
@@ -91,10 +93,13 @@ class _Finder:
             stop = position
             while stop < len(region) and position <= latest[stop]:
                 stop += 1
-            found, is_begin = None, stop > position and not _is_idle(region[position])
-            is_begin = is_begin and not any(a < position < b for a, b in together)
+            is_begin = position in begins or not _is_idle(region[position])
+            is_begin = is_begin and stop > position
+            is_begin = is_begin and not any(a < position < b for a, b in (*joined, *tests))
+            found = None
             if is_begin and stop != failed:
-                found = self._longest(region, _ends(position, stop, together, worth), needed)
+                ends = _ends(position, stop, joined, tests, worth)
+                found = self._longest(region, ends, needed)
             if found is not None:
                 self.found.setdefault(id(region), {})[position] = found
                 stop = found.stop
@@ -107,16 +112,12 @@ class _Finder:
 
     def _inside(self, part: Part, after: frozenset[int]) -> None:
         """Look into a loop or branch, behind which the registers `after` are needed."""
-        if isinstance(part, Branch):
-            for way in (part.then, part.otherwise):
-                self.region(way, after)
-        elif isinstance(part, Repeat):
-            live = after | self._registers.exposed(part.body) | set(part.carried)
-            live |= {part.condition} if part.condition is not None else set()
-            before = set(self._indices)
+        before = set(self._indices)
+        if isinstance(part, Repeat):
             self._indices.add(f"r{part.index}")
-            self.region(part.body, live)
-            self._indices = before
+        for region, live in self._registers.inside(part, after):
+            self.region(region, live)
+        self._indices = before
 
     def _longest(
         self, region: Region, ends: list[int], needed: Sequence[frozenset[int]]
@@ -161,18 +162,23 @@ class _Finder:
 
 
 def _ends(
-    start: int, stop: int, together: Sequence[tuple[int, int]], worth: Sequence[int]
+    start: int,
+    stop: int,
+    joined: Sequence[tuple[int, int]],
+    tests: Sequence[tuple[int, int]],
+    worth: Sequence[int],
 ) -> list[int]:
-    """`start`, and where stretches that begin there and reach up to `stop` at most may end; `worth`
-    is that of all in front of each position."""
+    """`start`, and where stretches that begin there and reach up to `stop` at most may end; what is
+    `joined`, and loops with their `tests`, may not be cut, `worth` is that of all in front of each
+    position."""
     found = list[int]()
     for last in range(stop, max(start, stop - _MOST_LEFT_OUT), -1):
         here = worth[last] - worth[start]
         if here < FEWEST:
             break
-        if any(a < last < b for a, b in together):
+        if any(a < last < b for a, b in (*joined, *tests)):
             continue
-        if any(worth[b] - worth[a] == here for a, b in together if start <= a < last):
+        if any(worth[b] - worth[a] == here for a, b in joined if start <= a < last):
             break  # it is one group, and better so
         found.append(last)
     return [start, *reversed(found)]
@@ -207,8 +213,8 @@ def _written_lists(part: Part) -> Iterator[tuple[int, bool]]:
             yield register, value.type.list_of == TENSOR
 
 
-def _together(code: Code, region: Region) -> list[tuple[int, int]]:
-    """The chains and groups of a region, none of which a stretch may cut: from where to where."""
+def spans_together(code: Code, region: Region) -> list[tuple[int, int]]:
+    """The chains and groups of a region, none of which may be cut: from where to where."""
     chains = find_chains(code, region)
     chained = {place for begin, each in chains.items() for place in (begin, *each.links)}
     found = [(begin, each.links[-1] + 1) for begin, each in chains.items()]
@@ -331,7 +337,7 @@ class _Building:
         read_lists = [each for each in given if each in self._read_lists]
         stretch = Stretch(code, tuple(given), len(read_lists), tuple(results), bool(lists))
         emptied = tuple(n for n in given if n not in texts and n not in live)
-        freed = _freed(self._registers, self._region)
+        freed = emptied_by(self._registers, self._region)
         heavy = tuple(n for n in emptied if n in freed and n not in results)
         single = [texts.get(n, f"r{n}") for n in given if n not in read_lists]
         lengths = [f"len({texts[n]})" for n in read_lists]
@@ -437,14 +443,3 @@ class _Building:
         if step.node.output.type.list_of == TENSOR:
             self._read_lists.add(number)
         return [Step((_MOVE, target, number), step.node)]
-
-
-def _freed(registers: Registers, region: Sequence[Part]) -> set[int]:
-    """The registers that a region empties at its end."""
-    found = set[int]()
-    for part in region:
-        if isinstance(part, Step) and row(part.instruction).name == "free":
-            found.update(targets_of(part))
-        else:
-            found -= registers.written([part])
-    return found

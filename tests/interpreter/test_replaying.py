@@ -125,7 +125,16 @@ def indexed(table: Tensor, places: Tensor) -> Tensor:
     return found
 
 
+def halved(x: Tensor, w: Tensor, n: int) -> Tensor:
+    y = w
+    while n > 0:
+        y = torch.tanh(y * 0.5) @ x
+        n = n // 2
+    return y
+
+
 MAKERS = {
+    "halved": (halved, lambda s, n: (random(5, 5, seed=s), random(5, 5, seed=s + 1), n)),
     "recurrent": (
         recurrent,
         lambda s, n: tuple(random(*size, seed=s) for size in ((n, 4), (6,), (4, 6), (6, 6))),
