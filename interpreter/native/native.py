@@ -39,8 +39,8 @@ from .remembered import remember, was_hot
 from .source import CodeOf, NativeSource, write_native
 
 __all__ = [
-    *("NATIVE_VARIABLE", "NEVER", "REFUSALS", "ROUNDS", "STRAIGHT", "Native", "native_of"),
-    "reason_against",
+    *("NATIVE_VARIABLE", "NEVER", "REFUSALS", "ROUNDS", "STRAIGHT", "Native", "native_island"),
+    *("is_native_possible", "native_of", "reason_against"),
 ]
 
 MOST: Final = 2000
@@ -87,8 +87,26 @@ def native_of(
     if why:
         count_refusal(why)
         return None
-    now = os.environ.get(NATIVE_VARIABLE, "").lower() == "now"
-    return Native(code, arguments, 0.0 if now else SPENT, code_of)
+    return Native(code, arguments, _limit(), code_of)
+
+
+def native_island(code: Code, arguments: Sequence[Type], registers: Sequence[int]) -> Native:
+    """What makes native code of a part of a code when it is hot: it takes what `registers` hold."""
+    return Native(code, arguments, _limit(), registers=registers)
+
+
+def is_native_possible() -> bool:
+    """Whether codes can become native here."""
+    return not _is_off() and _may_compile()
+
+
+def _is_off() -> bool:
+    return os.environ.get(NATIVE_VARIABLE, "").lower() == "off"
+
+
+def _limit() -> float:
+    """How much calls may take before a code is hot."""
+    return 0.0 if os.environ.get(NATIVE_VARIABLE, "").lower() == "now" else SPENT
 
 
 REFUSALS: Final[Counter[str]] = Counter()
@@ -109,7 +127,7 @@ _CALLS: Final = frozenset(("function", "method"))
 
 def reason_against(code: Code, arguments: Sequence[Type]) -> str:
     """Why a code is left to its plan without being looked at; empty if it is not."""
-    if os.environ.get(NATIVE_VARIABLE, "").lower() == "off":
+    if _is_off():
         return "native code is switched off"
     if not (code.has_loop or any(row(each).name in _CALLS for each in code.instructions)):
         return "it has no loop"
@@ -158,8 +176,11 @@ class Native:
         arguments: Sequence[Type],
         limit: float,
         code_of: CodeOf | None = None,
+        registers: Sequence[int] | None = None,
     ) -> None:
         self._code, self._code_of = code, code_of
+        self._registers = registers
+        self._how = _BOUND if registers is None else _CHECKED
         self._arguments = arguments
         self._limit = limit
         self._spent = 0.0
@@ -202,8 +223,19 @@ class Native:
         elif self._stage is _Stage.COLD:
             return self._timed(plan, values)
         elif self._stage is _Stage.TRIAL:
-            return self._tried(plan, values)
+            result = self._tried(values)
+            if result is not FAILED:
+                return result
         return plan.run(*values)
+
+    def attempt(self, values: Sequence[object]) -> Any:
+        """The result on machine values; `FAILED` where a plan has to do the call, of which
+        `count_in_plan` is told."""
+        if self._stage is _Stage.NEW:
+            self._look()
+        if self._stage is _Stage.TRIAL:
+            return self._tried(values)
+        return self._attempt(values) if self._stage is _Stage.HOT else FAILED
 
     def call_first(self, values: Sequence[object]) -> Any:
         """The result on machine values where there is no plan yet; `FAILED` if that is needed."""
@@ -213,7 +245,7 @@ class Native:
 
     def _attempt(self, values: Sequence[object]) -> Any:
         """The result of hot native code, or `FAILED`."""
-        result = self._run_natively(values, _BOUND)
+        result = self._run_natively(values, self._how)
         if result is FAILED:
             self._misses += 1
             if self._misses >= MISSES and self._limit:
@@ -278,18 +310,23 @@ class Native:
         began = perf_counter()
         result = plan.run(*values)
         ended = perf_counter()
-        self._in_plan += ended - began
-        self._spent += ended - (self._arrived or began)
+        self._spent += began - (self._arrived or began)
         self._arrived = 0.0
-        self._calls += 1
-        if self._spent >= self._limit:
-            self._begin()
+        self.count_in_plan(ended - began)
         return result
 
-    def _tried(self, plan: Plan, values: Sequence[object]) -> Any:
+    def count_in_plan(self, seconds: float) -> None:
+        """A plan did a call; compile when that has taken long enough."""
+        self._in_plan += seconds
+        self._spent += seconds
+        self._calls += 1
+        if self._stage is _Stage.COLD and self._spent >= self._limit:
+            self._begin()
+
+    def _tried(self, values: Sequence[object]) -> Any:
         """A call that is timed; if none of a few pays, plans go on."""
         began = perf_counter()
-        result = self._run_natively(values, _BOUND)
+        result = self._run_natively(values, self._how)
         if result is not FAILED and perf_counter() - began < self._in_plan / max(1, self._calls):
             if self._stage is _Stage.TRIAL:  # another thread may have given it up meanwhile
                 self._stage = _Stage.HOT
@@ -298,7 +335,7 @@ class Native:
         self._trials += 1
         if self._trials >= TRIALS:
             self._give_up("handing its arguments over costs more than it saves")
-        return plan.run(*values) if result is FAILED else result
+        return result
 
     # ------------------------------------------------------------------ compiling
 
@@ -322,7 +359,7 @@ class Native:
                 return
             self._stage = _Stage.PLAN
         try:
-            source = write_native(self._code, self._arguments, self._code_of)
+            source = write_native(self._code, self._arguments, self._code_of, self._registers)
         except NotNative as error:
             self._refuse(str(error))
             return
@@ -414,7 +451,9 @@ after_fork(_begin_anew)
 
 _BOUND: Final = 0
 STRAIGHT: Final = 1
-"""Whether values are the machine's or come straight from Python."""
+_CHECKED: Final = 2
+"""Whether values are the machine's or come straight from Python; or are the machine's, but have to
+be looked at."""
 
 _EVER: Final = 1 << 62
 """More rounds than there is time for."""

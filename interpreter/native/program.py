@@ -85,8 +85,8 @@ def compile_native(source: NativeSource, *, quickly: bool = False) -> Callable[.
 
     Its first arguments are how many rounds of loops may run, the address of a number (what is not 0
     there stops it), and 1 if the others come straight from a caller in Python, unchecked, where
-    lists are copied for each place, 0 if they are the machine's.  It gives `FAILED` or `STOPPED`
-    where the call is not done.
+    lists are copied for each place, 0 if they are the machine's, 2 if these are to be checked.  It
+    gives `FAILED` or `STOPPED` where the call is not done.
 
     Raises:
         NotNative: the library has no function for some values.

@@ -42,14 +42,19 @@ where that may not be called natively."""
 
 
 def write_native(
-    code: Code, arguments: Sequence[Type], code_of: CodeOf | None = None
+    code: Code,
+    arguments: Sequence[Type],
+    code_of: CodeOf | None = None,
+    registers: Sequence[int] | None = None,
 ) -> NativeSource:
     """The source of a code's native form; what it calls is native, too, by its own code.
+
+    Its arguments are what `registers` hold at the start, the first ones if none are named.
 
     Raises:
         NotNative: it has none; the text says why.
     """
-    return _Writer(code, _Program(code_of)).write(_kinds_of(code, arguments))
+    return _Writer(code, _Program(code_of)).write(_kinds_of(code, arguments), registers)
 
 
 def _kinds_of(code: Code, arguments: Sequence[Type]) -> list[Kind]:
@@ -117,21 +122,26 @@ class _Writer(Steps):
         self._program = program
         self._loops = 0
 
-    def _function_text(self, name: str, arguments: list[Kind]) -> list[str]:
-        """The lines of a function of the program."""
+    def _function_text(
+        self, name: str, arguments: list[Kind], registers: Sequence[int] | None = None
+    ) -> list[str]:
+        """The lines of a function of the program; the registers that its arguments are in at the
+        start, if they are not the first ones."""
         self._program.count(self.code)
         source = self.source
         source.arguments = arguments
-        names = [f"r{i}{kind.letters}" for i, kind in enumerate(arguments)]
-        self._region(self.code.body, 1, dict(enumerate(arguments)))
+        state = dict(zip(registers or range(len(arguments)), arguments, strict=True))
+        names = [self._name(register, kind) for register, kind in state.items()]
+        self._region(self.code.body, 1, state)
         if source.result is None:
             raise NotNative("it gives nothing back")
         return [f"def {name}({', '.join(names)}):", *self._first, *source.lines]
 
-    def write(self, arguments: list[Kind]) -> NativeSource:
+    def write(self, arguments: list[Kind], registers: Sequence[int] | None) -> NativeSource:
         """The source of the program that begins with this code."""
         source = self.source
-        source.lines = [*self._function_text("native", arguments), *self._program.lines]
+        lines = self._function_text("native", arguments, registers)
+        source.lines = [*lines, *self._program.lines]
         if self._program.orders:
             source.lines += ["def object_lt(self, other):", *self._program.orders.values()]
         note_outside(source)
@@ -278,7 +288,9 @@ class _Writer(Steps):
                 wanted = kind_of(value.type)
             except NotNative:
                 continue
-            if kind is not None and kind != wanted and is_convertible(kind, wanted):
+            if kind is None or kind == wanted:
+                continue
+            if kind == NONE or is_convertible(kind, wanted):
                 self._convert(register, kind, wanted, depth, state)
 
     def _repeat(self, part: Repeat, depth: int, state: State) -> State:

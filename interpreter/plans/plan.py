@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
 from types import CodeType, TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,9 +25,9 @@ from ..values.actions import ACTIONS
 from .direct_calls import DirectCalls
 from .plan_source import write_plan
 from .replaying import Replay
-from .source import PlanSource
+from .source import FoundIsland, Island, PlanSource
 
-__all__ = ["Plan", "make_plan"]
+__all__ = ["Islands", "NativePart", "Plan", "make_plan"]
 
 LONGEST_GUARDED = 20_000
 """Operands of all instructions; to compile more would take a good part of a guarded call's time."""
@@ -65,6 +67,34 @@ class Plan:
         return None
 
 
+class Islands(Protocol):
+    """What finds the islands of codes, and has them run natively."""
+
+    def find(
+        self, code: Code, taken: Mapping[int, Mapping[int, int]]
+    ) -> dict[int, dict[int, FoundIsland]]:
+        """Those of a code, of each region by its identity: see `write_plan`."""
+
+    def at_work(self, island: Island, cool: Callable[[], object]) -> NativePart:
+        """One at work; `cool` is called when it never will be native."""
+
+
+class NativePart(Protocol):
+    """An island at work: it gives a tuple of its results, or None where the plan has to do it."""
+
+    def __call__(self, *values: object) -> Any: ...
+
+    def spent(self, since: float) -> None:
+        """The plan did it, from a time of `perf_counter` up to now."""
+
+
+def _put_island(space: dict[str, Any], name: str, island: Island, islands: Islands) -> None:
+    """Give a plan's text what it calls for an island."""
+    part = islands.at_work(island, partial(space.update, {f"warm{name}": False}))
+    space.update({name: part, f"warm{name}": True, f"spent{name}": part.spent})
+    space["clock"] = perf_counter
+
+
 _CALLS_OTHERS = frozenset({"method", "function"})
 
 
@@ -77,22 +107,31 @@ def _keeps_grad_mode(code: Code) -> bool:
 
 @uncollected
 @goes_deep
-def make_plan(code: Code, invoke: Invoke, calls: Calls = PLAIN) -> Plan | None:
+def make_plan(
+    code: Code, invoke: Invoke, calls: Calls = PLAIN, islands: Islands | None = None
+) -> Plan | None:
     """The plan of a code whose operators are called in this way; None if it nests too deeply, or
     if it is under a guard that would have to look at memory oftener, or is too long for one.
 
-    Recorded operators over tensors are noted in a call, or by a line of their own.
+    Recorded operators over tensors are noted in a call, or by a line of their own.  `islands` finds
+    what native code may do, and does it.
     """
     guard = calls.guard
     if guard is not None and (not is_counting() or code.operand_count > LONGEST_GUARDED):
         return None
     notes = _notes(code, calls)
     calls_all = guard is not None or calls.recording is not None
-    source = write_plan(code, calls_all=calls_all, noted=frozenset(notes), counts=guard is not None)
+    source = write_plan(
+        code,
+        calls_all=calls_all,
+        noted=frozenset(notes),
+        counts=guard is not None,
+        find_islands=None if islands is None or guard is not None else islands.find,
+    )
     if source is None:
         return None
     with uncounted():
-        return _compiled(code, source, invoke, calls, notes)
+        return _compiled(code, source, invoke, calls, notes, islands)
 
 
 def _notes(code: Code, calls: Calls) -> dict[int, Any]:
@@ -104,7 +143,12 @@ def _notes(code: Code, calls: Calls) -> dict[int, Any]:
 
 
 def _compiled(
-    code: Code, source: PlanSource, invoke: Invoke, calls: Calls, notes: dict[int, Any]
+    code: Code,
+    source: PlanSource,
+    invoke: Invoke,
+    calls: Calls,
+    notes: dict[int, Any],
+    islands: Islands | None,
 ) -> Plan:
     text = source.text
     space: dict[str, Any] = {"__builtins__": {}, **ACTIONS, **NAMES, **source.named}
@@ -121,6 +165,9 @@ def _compiled(
     with np.errstate(over="ignore"):
         for i in source.numbers:
             space[f"k{i}"] = np.asarray(code.constants[i]).astype(np.float32)
+    if islands is not None:
+        for name, island in source.islands.items():
+            _put_island(space, name, island, islands)
     replays: dict[str, Replay] = {}
     if source.has_direct_forms:
         operators = {i: code.operators[i] for i in sorted(source.direct)}

@@ -7,6 +7,7 @@ operators, types and other constants are reached by number (`o3`, `t1`, `c2`).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeGuard
 
@@ -22,11 +23,14 @@ from .loop_tests import loop_test
 from .plan_steps import StepWriter
 from .row_groups import RowGroup
 from .slots import is_plain_slot
-from .source import PlanSource
+from .source import FoundIsland, PlanSource
 from .stretches import Found as FoundStretch
 from .stretches import find_stretches
 
-__all__ = ["write_plan"]
+__all__ = ["FindIslands", "write_plan"]
+
+FindIslands = Callable[[Code, Mapping[int, Mapping[int, int]]], dict[int, dict[int, FoundIsland]]]
+"""What finds the islands of a code, of which other parts are taken."""
 
 BEGUN = JOINED // 8
 """Numbers of an input from which a chain is begun, if its result has `JOINED`."""
@@ -44,6 +48,7 @@ def write_plan(
     calls_all: bool = False,
     noted: frozenset[int] = frozenset(),
     counts: bool = False,
+    find_islands: FindIslands | None = None,
 ) -> PlanSource | None:
     """The source of a code's plan; None if the code nests too deeply for one.
 
@@ -54,6 +59,8 @@ def write_plan(
     if _depth(code.body) > DEEPEST:
         return None
     writer = _Writer(code, calls_all, noted, counts)
+    if find_islands is not None:
+        writer.find_islands(find_islands)
     arguments = ", ".join(f"r{i}" for i in range(code.argument_count))
     writer.source.add(0, f"def plan({arguments}):")
     if noted:
@@ -97,6 +104,15 @@ class _Writer:
         self._ends: dict[int, str] = {}
         self._whole: dict[int, tuple[str, Found]] = {}
         self._stretches = find_stretches(code) if self._joins and not counts else {}
+        self._islands: dict[int, dict[int, FoundIsland]] = {}
+
+    def find_islands(self, find: FindIslands) -> None:
+        """Find what may run natively by itself, beside the stretches."""
+        taken = {
+            region: {begin: each.stop for begin, each in found.items()}
+            for region, found in self._stretches.items()
+        }
+        self._islands = find(self.code, taken)
 
     def region(self, region: Region, depth: int, node: Node, *, is_round: bool = False) -> None:
         """Write the parts of a region; there is at least one line."""
@@ -119,10 +135,16 @@ class _Writer:
                 self._tests[id(region[position])] = test
                 self._written.update(map(id, test))
         position = 0
-        for start, found in sorted(self._stretches.get(id(region), {}).items()):
+        stretches = self._stretches.get(id(region), {})
+        islands = self._islands.get(id(region), {})
+        for start in sorted((*stretches, *islands)):
             self._row(region[position:start], depth)
-            self._stretch(found, region[start : found.stop], depth)
-            position = found.stop
+            if start in stretches:
+                position = stretches[start].stop
+                self._stretch(stretches[start], region[start:position], depth)
+            else:
+                position = islands[start].stop
+                self._island(islands[start], region[start:position], depth)
         self._row(region[position:], depth)
         if len(self.source.lines) == lines:
             self.source.add(depth, "pass")
@@ -149,6 +171,26 @@ class _Writer:
         self._row(region, depth + 1)
         if len(self.source.lines) == lines:
             self.source.add(depth + 1, "pass")
+
+    def _island(self, found: FoundIsland, region: Region, depth: int) -> None:
+        """Parts that native code may do; how long the plan takes for them is told behind them."""
+        name = f"i{len(self.source.islands)}"
+        self.source.islands[name] = found.island
+        first = region[0] if isinstance(region[0], Step) else place_of(region[0].node)
+        call = f"{name}({', '.join(f'r{each}' for each in found.island.given)})"
+        self.source.add(depth, f"if (made := {call} if warm{name} else None) is not None:", first)
+        goals = "".join(f"r{register}, " for register in found.island.results)
+        if goals:
+            self.source.add(depth + 1, f"{goals} = made", first)
+        for register in found.emptied:
+            self.source.add(depth + 1, f"r{register} = None", first)
+        self.source.add(depth + 1, "made = None", first)
+        self.source.add(depth, "else:", first)
+        self.source.add(depth + 1, f"since{name} = clock() if warm{name} else None", first)
+        self._row(region, depth + 1)
+        last = place_of(region[-1].node)
+        told = f"if since{name} is not None: spent{name}(since{name})"
+        self.source.add(depth + 1, told, last)
 
     def _row(self, region: Region, depth: int, *, folds: bool = True) -> None:
         """Parts that stand one after the other; `folds` are those of rows that may be joined."""

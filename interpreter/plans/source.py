@@ -4,12 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from ..code.code import Step
+from ...typecheck.types import Type
+from ..code.code import Code, Step
 from .fusing import Group
 from .replaying import Stretch
 
-__all__ = ["PlanSource"]
+__all__ = ["FoundIsland", "Island", "PlanSource"]
+
+
+class Island(NamedTuple):
+    """Parts of a code over numbers and containers alone: `code` is they, with an end of its own.
+
+    The registers `given` hold what it takes, of these `types`; it gives a tuple of what the
+    registers `results` hold behind it, or True where there are none.
+    """
+
+    code: Code
+    given: tuple[int, ...]
+    types: tuple[Type, ...]
+    results: tuple[int, ...]
+
+
+class FoundIsland(NamedTuple):
+    """An island from one position of a region up to another, and the registers it empties."""
+
+    stop: int
+    island: Island
+    emptied: tuple[int, ...]
 
 
 @dataclass
@@ -18,7 +41,8 @@ class PlanSource:
 
     `numbers` are the constants that the text wants as arrays of float32, `direct` the operators
     that it may call by their direct forms, `whole` the chains that it may, by name, `groups` the
-    groups, `stretches` the stretches, and `named` what the forms of operators name.
+    groups, `stretches` the stretches, `islands` the islands, and `named` what the forms of
+    operators name.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -28,6 +52,7 @@ class PlanSource:
     whole: dict[str, Callable[..., object]] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
     stretches: dict[str, Stretch] = field(default_factory=dict)
+    islands: dict[str, Island] = field(default_factory=dict)
     named: dict[str, object] = field(default_factory=dict)
 
     @property

@@ -24,6 +24,7 @@ from ..code.calls import Calls
 from ..code.code import Code
 from ..code.machine import Invoke, Machine, MachineFailure
 from ..failures.errors import Failure, is_from_outside
+from ..native.islands import ISLANDS
 from ..native.program import FAILED
 from ..plans.lines import LinePlan, make_line_plan
 from ..plans.plan import Plan, make_plan
@@ -137,7 +138,8 @@ class Way:
             return None
         with DEFINING:
             if self.plan is None and not self._runs_before_plan:
-                self.plan = make_plan(self.executable.code, self._invoke, self._calls)
+                islands = ISLANDS if self._native is None else None
+                self.plan = make_plan(self.executable.code, self._invoke, self._calls, islands)
                 self._runs_before_plan = inf if self.plan is None else 0
                 self._machine = None
         return self.plan

@@ -1,0 +1,273 @@
+"""Islands: loops over numbers, texts and containers amid code over tensors, natively by themselves.
+
+What a plan of such code spends in an island is added up as for a whole code (`native`).  Until it
+is native, and where that gives up, the plan does its lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from time import perf_counter
+from typing import Any, Final
+
+from ...ir.graph import Node, Value
+from ...ops.table.record import Operator
+from ...typecheck.types import BOOL, INT, TupleType, Type
+from ..code.code import Branch, Code, Region, Repeat, Step
+from ..code.instructions import opcode, read_numbers, row
+from ..plans.loop_tests import test_spans
+from ..plans.plan import NativePart
+from ..plans.registers import Part, Registers, Row, emptied_by, targets_of
+from ..plans.source import FoundIsland, Island
+from ..plans.stretches import spans_together
+from .kinds import NotNative, kind_of
+from .native import Native, is_native_possible, native_island
+from .program import FAILED
+
+__all__ = ["ISLANDS", "find_islands"]
+
+_REFUSED: Final = frozenset(
+    ("get_tensor", "set_tensor", "tensor_dict", "method", "function", "return")
+)
+_CALLS: Final = frozenset(("call1", "call2", "call3", "call", "call_many"))
+_MOVE, _TUPLE, _RETURN = map(opcode, ("move", "tuple", "return"))
+
+MOST_GIVEN: Final = 50
+"""Values that an island takes or gives."""
+
+
+def find_islands(
+    code: Code, taken: Mapping[int, Mapping[int, int]]
+) -> dict[int, dict[int, FoundIsland]]:
+    """The islands of a code: of each region, by its identity, where they begin.
+
+    Args:
+        taken: of each region the parts that islands leave alone: from where up to where.
+    """
+    if not code.has_loop or not is_native_possible():
+        return {}
+    registers, found = Registers(), dict[int, dict[int, FoundIsland]]()
+    moved = dict(_moved(code.body))
+    for region, needed in _regions(registers, code.body, frozenset()):
+        spans = [*taken.get(id(region), {}).items(), *spans_together(code, region)]
+        others = {place for span in spans for place in range(*span)}
+        tests = test_spans(region)
+        for begin, end in _rows(code, region, others):
+            begin = max([begin, *(b for a, b in tests if a < begin < b)])
+            if not any(isinstance(part, Repeat) for part in region[begin:end]):
+                continue
+            island = _island(code, registers, moved, region[begin:end], needed[end])
+            if island is not None:
+                found.setdefault(id(region), {})[begin] = FoundIsland(end, *island)
+    return found
+
+
+def _regions(
+    registers: Registers, region: Region, live: frozenset[int]
+) -> Iterator[tuple[Region, Sequence[frozenset[int]]]]:
+    """A region and all inside it, with the registers that are needed at each position."""
+    needed = registers.needed(region, live)
+    yield region, needed
+    for position, part in enumerate(region):
+        for inner, at_end in registers.inside(part, needed[position + 1]):
+            yield from _regions(registers, inner, at_end)
+
+
+def _rows(code: Code, region: Region, others: set[int]) -> Iterator[tuple[int, int]]:
+    """Where rows of parts that native code may do begin, and where the last of their loops ends."""
+    begin = end = 0
+    for position, part in enumerate(region):
+        if position in others or not _takes(code, part):
+            if end > begin:
+                yield begin, end
+            begin = end = position + 1
+        elif isinstance(part, Repeat):
+            end = position + 1
+    if end > begin:
+        yield begin, end
+
+
+def _takes(code: Code, part: Part) -> bool:
+    """Whether native code may do a part, as far as its operators and the types of values tell."""
+    if not all(_has_kind(value.type) for value in part.node.outputs):
+        return False
+    if isinstance(part, Branch):
+        return all(_takes(code, each) for each in (*part.then, *part.otherwise))
+    if isinstance(part, Repeat):
+        return all(_takes(code, each) for each in part.body)
+    name = row(part.instruction).name
+    if name not in _CALLS:
+        return name not in _REFUSED
+    number = part.instruction[2]
+    assert isinstance(number, int)
+    return _has_form(code.operators[number])
+
+
+def _has_form(entry: Operator) -> bool:
+    return bool(entry.native) and "Tensor" not in entry.schema
+
+
+@cache
+def _has_kind(type: Type) -> bool:
+    """Whether values of a type are native ones, which go in and out."""
+    try:
+        return kind_of(type).may_cross
+    except NotNative:
+        return False
+
+
+def _island(
+    code: Code, registers: Registers, moved: Moved, region: Region, live: frozenset[int]
+) -> tuple[Island, tuple[int, ...]] | None:
+    """The island that parts are, behind which the registers `live` are needed, and the registers
+    that it empties; None if what it takes or gives is no native value."""
+    uses = Row(registers)
+    for part in region:
+        uses.add(part)
+    given, results = sorted(uses.exposed), sorted(uses.written & live)
+    types, made = _types_read(region, moved), _types_written(region)
+    if len(given) + len(results) > MOST_GIVEN:
+        return None
+    if not all(each in types and _has_kind(types[each]) for each in given):
+        return None
+    if not all(each in made for each in results):
+        return None
+    node = Node(code.nodes[0].graph, "prim::TupleConstruct", region[-1].node.span)
+    constants, body = [*code.constants, True], list(region)
+    if results:
+        node.add_output(TupleType(tuple(made[each] for each in results)))
+        body.append(Step((_TUPLE, code.register_count, tuple(results)), node))
+    body.append(Step((_RETURN, code.register_count if results else -len(constants)), node))
+    part_of = Code(
+        code.name,
+        body,
+        len(given),
+        code.register_count + 1,
+        constants,
+        code.operators,
+        code.types,
+        code.names,
+    )
+    arguments = tuple(types[each] for each in given)
+    island = Island(part_of, tuple(given), arguments, tuple(results))
+    return island, tuple(sorted(emptied_by(registers, region) - set(results)))
+
+
+Moved = Mapping[tuple[Node, int], Type]
+"""The types of what is moved to a register for a branch or loop: its results, what it carries."""
+
+
+def _moved(region: Region) -> Iterator[tuple[tuple[Node, int], Type]]:
+    for part in region:
+        if isinstance(part, Branch):
+            for register, value in zip(part.results, part.node.outputs, strict=False):
+                yield (part.node, register), value.type
+            yield from _moved(part.then)
+            yield from _moved(part.otherwise)
+        elif isinstance(part, Repeat):
+            for register, value in zip(part.carried, _carried(part), strict=False):
+                yield (part.node, register), value.type
+            yield from _moved(part.body)
+
+
+def _carried(part: Repeat) -> Sequence[Value]:
+    return part.node.blocks[0].inputs[1:]
+
+
+def _types_read(region: Region, moved: Moved) -> dict[int, Type]:
+    """The types of what parts read from registers that they have not written; one that may be None,
+    if that is what any reader takes."""
+    found = dict[int, Type]()
+    for register, type in _reads(region, moved, set()):
+        before = found.setdefault(register, type)
+        if type.optional_of is not None and before.optional_of is None:
+            found[register] = type
+    return found
+
+
+def _reads(region: Region, moved: Moved, own: set[int]) -> Iterator[tuple[int, Type]]:
+    """What parts read from registers that are not their `own`, which they write as they go."""
+    for part in region:
+        read = _read_by_step(part, moved) if isinstance(part, Step) else _read_at_head(part)
+        yield from ((register, type) for register, type in read if register not in own)
+        if isinstance(part, Step):
+            own.update(targets_of(part))
+        elif isinstance(part, Branch):
+            yield from _reads(part.then, moved, own)
+            yield from _reads(part.otherwise, moved, own)
+        else:
+            own.add(part.index)
+            yield from _reads(part.body, moved, own)
+
+
+def _read_by_step(step: Step, moved: Moved) -> Iterator[tuple[int, Type]]:
+    numbers, inputs = read_numbers(step.instruction), step.node.inputs
+    if step.instruction[0] == _MOVE:
+        goal = step.instruction[1]
+        assert isinstance(goal, int)
+        type = moved.get((step.node, goal))
+        yield from ((number, type) for number in numbers if type is not None)
+    elif len(numbers) == len(inputs):
+        yield from ((number, value.type) for number, value in zip(numbers, inputs, strict=True))
+
+
+def _read_at_head(part: Branch | Repeat) -> Iterator[tuple[int, Type]]:
+    """What decides of a branch or loop, and what a loop begins with."""
+    if isinstance(part, Branch):
+        yield part.condition, BOOL
+        return
+    yield from ((each, INT) for each in (part.count,) if each is not None)
+    yield from ((each, BOOL) for each in (part.condition,) if each is not None)
+    pairs = zip(part.carried, _carried(part), strict=False)
+    yield from ((register, value.type) for register, value in pairs)
+
+
+def _types_written(region: Region) -> dict[int, Type]:
+    """The types of what a row of parts leaves in registers, as far as they are known."""
+    found = dict[int, Type]()
+    for part in region:
+        if isinstance(part, Step):
+            goals: Sequence[int] = list(targets_of(part))
+        else:
+            goals = part.results if isinstance(part, Branch) else part.carried
+        outputs = part.node.outputs
+        if len(goals) == len(outputs):
+            found.update((r, value.type) for r, value in zip(goals, outputs, strict=True))
+        else:
+            for register in goals:
+                found.pop(register, None)
+    return found
+
+
+class _Part:
+    """An island at work: called with what it takes, it gives a tuple of its results, or None where
+    the plan has to do it; then the plan tells when it began, behind it."""
+
+    def __init__(self, native: Native, cool: Callable[[], object]) -> None:
+        self._native, self._cool = native, cool
+
+    def __call__(self, *values: object) -> Any:
+        found = self._native.attempt(values)
+        if found is FAILED:
+            if self._native.refusal:
+                self._cool()
+            return None
+        return () if found is True else found
+
+    def spent(self, since: float) -> None:
+        """The plan did it, from a time of `perf_counter` up to now."""
+        self._native.count_in_plan(perf_counter() - since)
+
+
+class _Islands:
+    """Finds islands, and has them run natively when they are hot."""
+
+    find = staticmethod(find_islands)
+
+    def at_work(self, island: Island, cool: Callable[[], object]) -> NativePart:
+        """One at work; `cool` is called when it never will be native."""
+        return _Part(native_island(island.code, island.types, island.given), cool)
+
+
+ISLANDS: Final = _Islands()

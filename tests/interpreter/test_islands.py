@@ -1,0 +1,208 @@
+"""Loops over numbers and containers amid code over tensors, which are native by themselves."""
+
+from __future__ import annotations
+
+import copy
+import re
+import time
+import types
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight.interpreter.native.native import is_native_possible
+from rushlight.interpreter.running.invoking import tiers_of
+
+pytestmark = pytest.mark.skipif(not is_native_possible(), reason="there is no native code here")
+
+Tensor = torch.Tensor
+
+
+def aliases(x: Tensor, xs: list[int], ys: list[int], d: dict[str, list[int]]):
+    y = x.sum()
+    out: list[int] = []
+    for i in range(len(xs)):
+        xs[i] += 1
+        out.append(xs[i] * ys[0])
+        d["a"].append(i)
+    alias = xs
+    n = 0
+    last: int | None = None
+    while n < 10:
+        n += 3
+        if n % 2 == 0:
+            alias = out
+            last = n
+    print(n, last)
+    alias.append(99)
+    z = y * n
+    for v in out:
+        if v > 1000:
+            raise ValueError("too large")
+    if last is not None:
+        z = z + last
+    return z, out, alias, last
+
+
+def texts(x: Tensor, words: list[str]):
+    counts: dict[str, int] = {}
+    for word in words:
+        key = word.lower()
+        counts[key] = counts.get(key, 0) + 1
+    total = x.clone()
+    pairs: list[tuple[int, str]] = []
+    for key, count in counts.items():
+        pairs.append((-count, key))
+    pairs.sort()
+    for count, _key in pairs:  # has an operator over tensors
+        total = total * count
+    return total, pairs, counts
+
+
+def nothing_behind(x: Tensor, xs: list[float], n: int):
+    y = x * 2
+    while n > 0:
+        xs.append(float(n))
+        n -= 1
+    return y
+
+
+def in_loops(x: Tensor, n: int):
+    y = x
+    found = [0]
+    for i in range(n):
+        total = 0
+        for j in range(i):
+            total += j * j
+            if total > 20:
+                break
+        y = y + total
+        for _ in range(3):
+            found[0] += total
+    return y, found
+
+
+def unset(x: Tensor, n: int):
+    y = x + 1
+    found: dict[str, int] = {}
+    for i in range(n):
+        if i > 100:
+            early = {"a": i}
+            return y, early
+        found["b"] = i
+    return y * 2, found
+
+
+class Counting(torch.nn.Module):
+    seen: list[int]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(2, 2)
+        self.seen = []
+        self.calls = 0
+
+    def forward(self, x: Tensor, n: int):
+        y = self.linear(x).detach()
+        for i in range(n):
+            self.calls += i
+            self.seen.append(self.calls)
+        return y * 0 + self.calls
+
+
+ARGUMENTS: dict[Any, tuple[Any, ...]] = {
+    aliases: (torch.ones(2), [1, 2, 3], [4, 5], {"a": [7]}),
+    texts: (torch.ones(2), "the Cat and the dog and the bird".split()),
+    nothing_behind: (torch.ones(2), [0.5], 4),
+    in_loops: (torch.ones(2), 6),
+    unset: (torch.ones(2), 6),
+}
+
+
+def fresh(function: Any) -> Any:
+    """The same function, which nobody has scripted yet."""
+    return types.FunctionType(function.__code__, function.__globals__, function.__name__)
+
+
+def outcome(function: Any, given: Any) -> str:
+    """The result or error of a call, and what becomes of its arguments."""
+    given = copy.deepcopy(given)
+    try:
+        found: Any = function(*given)
+    except Exception as error:
+        found = str(error)
+    return f"{found} {given}"
+
+
+def space_of(scripted: Any) -> dict[str, Any]:
+    """The names of a function's plan."""
+    plan = tiers_of(scripted._rushlight_function).way(False).plan
+    assert plan is not None
+    return plan.run.__globals__
+
+
+@pytest.mark.parametrize("function", list(ARGUMENTS))
+def test_islands_do_what_their_lines_do(
+    function: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ARGUMENTS[function]
+    shared = (given[0], given[1], given[1], {"a": [1]}) if function is aliases else given
+    failing = (given[0], [10**6], [7], {"b": [1]}) if function is aliases else given
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "off")
+    plain = torch.jit.script(fresh(function))
+    wanted = [outcome(plain, each) for each in (given, shared, failing)]
+    printed = capsys.readouterr().out
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    scripted = torch.jit.script(fresh(function))
+    assert [outcome(scripted, each) for each in (given, shared, failing)] == wanted
+    assert capsys.readouterr().out == printed
+
+
+@pytest.mark.parametrize(("function", "calls"), [(aliases, 2), (texts, 2), (nothing_behind, 1)])
+def test_loops_over_numbers_and_containers_are_islands(
+    function: Any, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    scripted = torch.jit.script(fresh(function))
+    scripted(*copy.deepcopy(ARGUMENTS[function]))
+    space, done = space_of(scripted), list[bool]()
+    names = [name for name in space if re.fullmatch(r"i\d+", name)]
+    for name in names:
+
+        def watched(*values: object, part: Any = space[name]) -> Any:
+            found = part(*values)
+            done.append(found is not None)
+            return found
+
+        space[name] = watched
+    scripted(*copy.deepcopy(ARGUMENTS[function]))
+    assert done == [True] * calls
+    assert len(names) == calls
+
+
+def test_attributes_of_modules_are_read_and_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    scripted = torch.jit.script(Counting())
+    assert [scripted(torch.ones(1, 2), 4).max().item() for _ in range(2)] == [6, 12]
+    assert scripted.seen == [0, 1, 3, 6, 6, 7, 9, 12]
+
+
+def test_an_island_becomes_native_when_it_is_hot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RUSHLIGHT_NATIVE", raising=False)
+
+    def long(x: Tensor, n: int):
+        total = 0
+        for i in range(n):
+            total = (total * 31 + i) % 1000003
+        return x + total
+
+    scripted = torch.jit.script(long)
+    wanted = scripted(torch.zeros(1), 50_000)
+    space = space_of(scripted)
+    until = time.monotonic() + 20
+    while space["i0"]._native.is_ready is False:
+        assert time.monotonic() < until, "native code has not taken over"
+        assert torch.equal(scripted(torch.zeros(1), 50_000), wanted)
+    assert torch.equal(scripted(torch.zeros(1), 50_000), wanted)
+    assert space["warmi0"]
