@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import threads
+from ..kernels import family, threads
+from ..kernels import in_order as as_it_lies
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype, default_dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -21,7 +22,7 @@ from ..table.promotion import kind
 from ..table.refusals import Refusal
 from ..table.table import operator
 
-__all__ = ["complex_of", "shared", "transform", "transform_real"]
+__all__ = ["complex_of", "to_real", "transform", "transform_real"]
 
 Sizes = Sequence[int] | None
 _NORMS: Final = (None, "backward", "ortho", "forward")
@@ -105,7 +106,7 @@ _PER_THREAD: Final = 1 << 15
 """Elements that are worth another thread."""
 
 
-def shared(
+def _shared(
     function: Any, array: Array, dim: int, size: int, norm: str | None, made: Dtype
 ) -> Array:
     """One of NumPy's transforms along a dimension, whose results have `size` elements there and are
@@ -129,12 +130,35 @@ def shared(
     return out
 
 
-def transform(array: Array, dim: int, norm: str | None, forward: bool) -> Array:
-    """The complex transform along a dimension."""
+def _scale(norm: str | None, size: int, forward: bool) -> float:
+    """By what a transform is multiplied."""
+    if norm == "ortho":
+        return math.sqrt(1 / size)
+    return 1 / size if (norm == "forward") is forward else 1.0
+
+
+def _natively(name: str, array: Array, *settings: Any, **more: Any) -> Array | None:
+    """What a kernel makes of an array; None where there is none for it."""
+    kernels = family("fourier")
+    if kernels is None:
+        return None
+    found: Array | None = getattr(kernels, name)(as_it_lies(array), *settings, **more)
+    return found
+
+
+def transform(
+    array: Array, dim: int, norm: str | None, forward: bool, *, last: bool = False
+) -> Array:
+    """The complex transform along a dimension; where it is to lie as the `last` one it may do so
+    already."""
     function, made = np.fft.fft if forward else np.fft.ifft, complex_of(array.dtype)
     if not array.size:
         return np.zeros(array.shape, made)
-    return shared(function, array, dim, array.shape[dim], norm, made).astype(made, copy=False)
+    scale = _scale(norm, array.shape[dim], forward)
+    found = _natively("along", array, dim, scale, inverse=not forward, last=last)
+    if found is not None:
+        return found
+    return _shared(function, array, dim, array.shape[dim], norm, made).astype(made, copy=False)
 
 
 def transform_real(array: Array, dim: int, norm: str | None) -> Array:
@@ -143,18 +167,26 @@ def transform_real(array: Array, dim: int, norm: str | None) -> Array:
         shape = list(array.shape)
         shape[dim] = shape[dim] // 2 + 1
         return np.zeros(shape, complex_of(array.dtype))
+    if dim == array.ndim - 1:
+        known = _natively("of_real", array, _scale(norm, array.shape[dim], True))
+        if known is not None:
+            return known
     made = complex_of(array.dtype)
-    found = shared(np.fft.rfft, array, dim, array.shape[dim] // 2 + 1, norm, made)
+    found = _shared(np.fft.rfft, array, dim, array.shape[dim] // 2 + 1, norm, made)
     return found.astype(made, copy=False)
 
 
-def _to_real(array: Array, dim: int, size: int, norm: str | None) -> Array:
+def to_real(array: Array, dim: int, size: int, norm: str | None) -> Array:
     """The inverse of `transform_real`, of a given size."""
     real = np.dtype(np.float64 if array.dtype in (np.complex128, np.float64) else np.float32)
     if not array.size:
         return np.zeros((*array.shape[:dim], size, *array.shape[dim + 1 :]), real)
     wide = array.astype(complex_of(array.dtype), copy=False)
-    return shared(np.fft.irfft, wide, dim, size, norm, real).astype(real, copy=False)
+    if dim == array.ndim - 1:
+        known = _natively("of_half", wide, size, _scale(norm, size, False))
+        if known is not None:
+            return known
+    return _shared(np.fft.irfft, wide, dim, size, norm, real).astype(real, copy=False)
 
 
 def _dim(array: Array, dim: int) -> int:
@@ -184,6 +216,7 @@ def _declare(name: str, forward: Callable[[Array, int | None, int, str | None], 
     operator(
         f"aten::fft_{name}(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
         autocast="full",
+        prepared=True,
         out_dtype=_rule(name, name),
         out_layout="" if name in ("ifft", "ihfft") else "C",
         out_overlap="read-first",
@@ -191,7 +224,7 @@ def _declare(name: str, forward: Callable[[Array, int | None, int, str | None], 
 
 
 def _transform(array: Array, place: int, norm: str | None, forward: bool) -> Array:
-    return _laid(transform(array, place, norm, forward), array, [place])
+    return _laid(transform(array, place, norm, forward, last=True), array, [place])
 
 
 def _fft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
@@ -218,7 +251,7 @@ def _irfft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
     _check_norm(norm)
     size = _check_size(2 * (array.shape[place] - 1) if n is None else n)
     array = _resized(array, place, size // 2 + 1)
-    return _laid(_to_real(array, place, size, norm), array, [place])
+    return _laid(to_real(array, place, size, norm), array, [place])
 
 
 def _hfft(self: Array, n: int | None, dim: int, norm: str | None) -> Array:
@@ -335,9 +368,9 @@ def _real_over(
         array = transform(array, place, norm, hermitian)
     array = _laid(array, given, places[:-1])
     if hermitian:
-        found = _to_real(as_array(np.conj(array)), last, size, _FLIPPED[norm])
+        found = to_real(as_array(np.conj(array)), last, size, _FLIPPED[norm])
     else:
-        found = _to_real(array, last, size, norm)
+        found = to_real(array, last, size, norm)
     return _laid(found, array, [last])
 
 
@@ -359,6 +392,7 @@ for _base, _over in (
         f"aten::fft_{_base}2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) "
         "-> Tensor",
         autocast="" if _over in (_hfftn, _ihfftn) else "full",
+        prepared=True,
         out_dtype=_rule(_base, "fftn" if _base == "ifft" else f"{_base}n"),
         out_layout="C",
         out_overlap="read-first",
@@ -415,7 +449,7 @@ def fft_c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size: 
     for place in places[:-1]:
         array = transform(array, place, "forward", False)
     array = _resized(array, places[-1], last_dim_size // 2 + 1)
-    found = _to_real(array, places[-1], last_dim_size, "forward")
+    found = to_real(array, places[-1], last_dim_size, "forward")
     return _scaled(found, [found.shape[p] for p in places], normalization)
 
 

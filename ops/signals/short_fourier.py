@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ..kernels import of_floats, written_by_numpy
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.warned import warn_caller
@@ -14,7 +15,7 @@ from ..shapes.shape import unfold
 from ..table.pointwise import as_array
 from ..table.promotion import kind
 from ..table.table import operator
-from .fourier import complex_of, shared, transform, transform_real
+from .fourier import complex_of, to_real, transform, transform_real
 
 __all__: list[str] = []
 
@@ -85,12 +86,19 @@ def _whole_window(window: Array | None, n_fft: int, length: int, dtype: Dtype) -
     return np.pad(given, (left, n_fft - length - left))
 
 
+def _weighted(pieces: Array, window: Array) -> Array:
+    """Pieces of a signal times a window."""
+    found = of_floats("multiply", pieces, window) if pieces.dtype == window.dtype else None
+    return as_array(pieces * window) if found is None else found
+
+
 @operator(
     "aten::stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, "
     "Tensor? window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, "
     "bool? align_to_window=None) -> Tensor",
     autocast="full",
     out="",
+    prepared=True,
 )
 def stft(
     self: Array,
@@ -115,6 +123,7 @@ def stft(
     flags = (normalized, onesided, return_complex, align_to_window)
     _check_window(_Call(self, n_fft, hop, length, window, flags))
     if window is None:
+        written_by_numpy()  # a call that warns is done in full
         warn_caller(
             "A window was not provided. A rectangular window will be applied,which is known to "
             "cause spectral leakage. Other windows such as torch.hann_window or "
@@ -126,7 +135,7 @@ def stft(
     batch = self if self.ndim == 2 else self[None]
     whole = _whole_window(window, n_fft, length, self.dtype)
     pieces = unfold(batch, 1, n_fft, hop)
-    pieces = pieces if whole is None else as_array(pieces * whole)
+    pieces = pieces if whole is None else _weighted(pieces, whole)
     norm = "ortho" if normalized else None
     half = not is_complex if onesided is None else onesided
     found = transform_real(pieces, 2, norm) if half else transform(pieces, 2, norm, True)
@@ -143,6 +152,7 @@ def stft(
     "bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor",
     autocast="full",
     out="",
+    prepared=True,
 )
 def stft_centred(
     self: Array,
@@ -238,7 +248,7 @@ def istft(
         pieces = transform(spectrum, 2, norm, False)
     else:
         one_side = spectrum if half else spectrum[..., : n_fft // 2 + 1]
-        pieces = shared(np.fft.irfft, one_side, 2, n_fft, norm, real).astype(real, copy=False)
+        pieces = to_real(one_side, 2, n_fft, norm)
     total = _overlapped(as_array(pieces * weights), hop)
     squares = np.broadcast_to(weights * weights, (1, spectrum.shape[1], n_fft))
     cover = _overlapped(squares, hop)

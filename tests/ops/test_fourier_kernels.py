@@ -1,0 +1,79 @@
+"""Fourier transforms by kernels, beside NumPy's of twice the precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops.kernels import family
+
+pytestmark = pytest.mark.skipif(family("fourier") is None, reason="no native code here")
+SIZES = [1, 2, 3, 5, 7, 8, 16, 30, 49, 60, 64, 97, 100, 121, 254, 500, 512, 1001, 4096, 16384]
+"""Powers and products of primes, and sizes that are taken as matrices."""
+
+
+def _numbers(shape: Any, dtype: Any) -> Any:
+    random = np.random.default_rng(shape[-1])
+    parts = random.standard_normal((2, *shape))
+    return (parts[0] + 1j * parts[1]).astype(dtype)
+
+
+def _check(made: Any, wanted: Any, dtype: Any) -> None:
+    found = made.numpy()
+    assert found.shape == wanted.shape
+    assert np.dtype(found.dtype).itemsize == np.dtype(dtype).itemsize // (
+        2 - (found.dtype.kind == "c")
+    )
+    nearness = 2e-6 if dtype == np.complex64 else 1e-14
+    assert np.abs(found - wanted).max() <= nearness * max(1, np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("rows", "dtype"), [(3, np.complex64), (18, np.complex64), (18, np.complex128)]
+)
+def test_like_numpys(size: int, rows: int, dtype: Any) -> None:
+    if size > 5000 and rows > 3:
+        rows = 1
+    c = _numbers((rows, size), dtype)
+    given, x = torch.from_numpy(c), torch.from_numpy(np.ascontiguousarray(c.real))
+    wide, real = c.astype(np.complex128), c.real.astype(np.float64)
+    _check(torch.fft.fft(given), np.fft.fft(wide), dtype)
+    _check(torch.fft.ifft(given, norm="ortho"), np.fft.ifft(wide, norm="ortho"), dtype)
+    _check(torch.fft.fft(x, norm="forward"), np.fft.fft(real, norm="forward"), dtype)
+    _check(torch.fft.rfft(x), np.fft.rfft(real), dtype)
+    for made in (2 * size - 1, 2 * size - 2):
+        if made:
+            _check(torch.fft.irfft(given, n=made), np.fft.irfft(wide, n=made), dtype)
+    _check(torch.fft.ifft(given.mT.contiguous(), dim=0), np.fft.ifft(wide.T, axis=0), dtype)
+    _check(torch.fft.fft(x.mT.contiguous(), dim=0), np.fft.fft(real.T, axis=0), dtype)
+
+
+def test_other_layouts_and_later_calls_give_the_same() -> None:
+    c = torch.from_numpy(_numbers((3, 20, 24), np.complex64))
+    wanted, along = torch.fft.fft2(c), torch.fft.fft(c, dim=1)
+    assert along.stride() == (480, 1, 20)
+    apart = torch.empty(3, 24, 40, dtype=torch.complex64).mT[:, ::2]
+    apart.copy_(c)
+    for _ in range(40):
+        for each in (c, apart):
+            assert torch.equal(torch.fft.fft2(each), wanted)
+            assert torch.equal(torch.fft.fft(each, dim=1), along)
+
+
+def test_a_row_that_is_no_number_leaves_others_alone() -> None:
+    x = torch.randn(5, 60)
+    wanted = torch.fft.rfft(x)
+    x[2, 7] = float("nan")
+    found = torch.fft.rfft(x)
+    assert torch.equal(found[[0, 1, 3, 4]], wanted[[0, 1, 3, 4]])
+    assert found[2].isnan().all()
+
+
+def test_a_transform_without_a_window_warns_each_time() -> None:
+    for _ in range(4):
+        with pytest.warns(UserWarning, match="window was not provided"):
+            torch.stft(torch.randn(400), 64, return_complex=True)
