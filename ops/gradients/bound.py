@@ -33,8 +33,8 @@ from .walk import run_backward
 
 __all__ = ["Bound", "Meta", "RowNode", "bound_row", "bound_row_in_script"]
 
-_RESULTS: Final = ("result", "result1", "results")
-"""What formulas call results: the first, the second, all."""
+_RESULTS: Final = {"result": 0, "result1": 1, "results": None}
+"""What formulas call results, and their numbers: the first, the second, all."""
 
 _READERS: Final = {
     **{"g": "gs[0]", "gs": "gs", "wanted": "node.wanted()", "result": "node.results(0)"},
@@ -116,6 +116,13 @@ class Bound:
         self.first_of = TABLE.operator(row.first_of) if row is not None and row.first_of else None
         """The operator whose first result it gives, of the same arguments."""
         self.reads_results = any(self.keeps_result.values())
+        rules = [*self.formulas.values(), *filter(None, [self.shared, self.direct])]
+        self.reads_all = any("gs" in rule.readers for rule in rules)
+        """Whether a formula reads the gradients of all results."""
+        self.read_results = {
+            n for rule in rules for name, n in _RESULTS.items() if name in rule.readers
+        }
+        """The results that formulas read, by number; None among them stands for all."""
         self.read_together = {self.positions.get(name) for name in row.together} if row else set()
         self.lays, self.looks = layouts_of("" if row is None else row.lays, self.positions)
         self.may_be_thin = "sparse" in self.positions
@@ -328,7 +335,7 @@ class RowNode(Node):
                     arguments[at].version -= 1  # it was written after it was read
             elif type(value) in (list, tuple):
                 arguments[at] = kept_list(value, at in kept)
-        self._results: list[Saved] | None = []
+        self._results: list[Saved | None] | None = []
         self.count = 0
         if ANOMALY[0]:
             note_place(self, WALKING.walk)
@@ -339,21 +346,28 @@ class RowNode(Node):
     def set_results(self, tensors: Sequence[Tensor]) -> None:
         """Tell the node its results: those of floats come first by number."""
         bound = self._bound
-        keeps = bound.reads_results and any(
-            bound.keeps_result[at]
-            for (at, _), edge in zip(self._places, self.edges, strict=True)
-            if edge is not None
-        )
-        self._results = []
-        self.count = 0
-        for tensor in tensors:
+        kept: list[Saved | None] = []
+        number, keeps = 0, self._keeps_results()
+        for place, tensor in enumerate(tensors):
             is_smooth = tensor._array.dtype.kind not in "biu"
-            if keeps:
+            if keeps and (place in bound.read_results or None in bound.read_results):
                 version = RUNNING.version_of(tensor._array)
-                number = self.count if is_smooth else None
-                kept = Saved(tensor, None, version, number, True)
-                self._results.append(kept.pack(tensor) if PACKING.used else kept)
-            self.count += is_smooth
+                saved = Saved(tensor, None, version, number if is_smooth else None, True)
+                kept.append(saved.pack(tensor) if PACKING.used else saved)
+            elif keeps:
+                kept.append(None)
+            number += is_smooth
+        self._results, self.count = kept, number
+
+    def _keeps_results(self) -> bool:
+        """Whether a formula that may be asked reads results."""
+        if not self._bound.reads_results:
+            return False
+        keeps = self._bound.keeps_result
+        for (at, _), edge in zip(self._places, self.edges, strict=True):
+            if edge is not None and keeps[at]:
+                return True
+        return False
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
@@ -428,7 +442,8 @@ class RowNode(Node):
                     if type(each) is Saved:
                         each.release()
         for kept in self._results or ():
-            kept.release()
+            if kept is not None:
+                kept.release()
 
     # ------------------------------------------------------------------ the way back
 

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..memory.dtype import Array
+from ..table.pointwise import as_array
 from ..tensors.tensor import Tensor
-from .rows import Run, Tensors, Wanted, aten, gradient, joint, rewritten
+from .rows import Run, Tensors, Wanted, aten, direct, gradient, joint, rewritten
+from .rules import are_wide
 
 _WITH_MASK = (
     "aten::fake_quantize_per_tensor_affine_cachemask",
@@ -17,6 +19,14 @@ _WITH_MASK = (
     "aten::_fused_moving_avg_obs_fq_helper",
 )
 gradient(*_WITH_MASK, self=lambda g, result1: g * result1)
+
+
+@direct(*_WITH_MASK, of="self")
+def masked(g: Tensor | None, result1: Tensor) -> tuple[Tensor] | None:
+    """What was held back has no gradient."""
+    if g is None or not are_wide(g):
+        return None
+    return (Tensor._of(as_array(np.multiply(g._array, result1._array))),)
 
 
 # What may change until somebody walks back (scales, zero points, ranges that are observed) is read

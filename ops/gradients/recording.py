@@ -12,12 +12,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..eager.calls import finish
+from ..eager.calls import finish, several_of
 from ..memory.dtype import Array, of_numpy
 from ..memory.inference import MADE, is_for_inference
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import version_of
 from ..table.grad_mode import ANOMALY, RUNNING, is_recording
+from ..table.table import Operator
 from ..tensors.tape_port import MISSED
 from ..tensors.tensor import PLAIN_TENSORS, Parameter, Tensor
 from .autograd import TURN, WALKING, Edge, Saved, edge_of, edge_within, node_class, packed
@@ -114,7 +115,7 @@ _MADE: Final = """
 _SEVERAL: Final = """
  if not are_new(result, values):
   return finished(args, values, result)
- made = finish(entry, values, result, args){node}
+ made = {handles}{node}
  give_node(node, made, a{first})
  return made"""
 
@@ -224,11 +225,18 @@ def are_new(results: Any, values: Sequence[object]) -> bool:
     """Whether results are arrays, of floats the first, and none is an argument."""
     if type(results) not in _LISTS or not results:
         return False
-    return (
-        all(type(each) is np.ndarray for each in results)
-        and results[0].dtype.kind not in "biu"
-        and not any(each is given for each in results for given in values)
-    )
+    for each in results:
+        if type(each) is not np.ndarray:
+            return False
+    if results[0].dtype.kind in "biu":
+        return False
+    return {*map(id, values)}.isdisjoint(map(id, results))
+
+
+def handles_of(entry: Operator, results: Any) -> Sequence[Tensor]:
+    """Tensors of several new arrays, in what the operator gives them in."""
+    several = several_of(entry) if type(results) is tuple else None
+    return tuple.__new__(several or tuple, map(Tensor._of, results))
 
 
 def give_node(node: RowNode, results: Sequence[Tensor], base: Tensor) -> None:
@@ -237,7 +245,8 @@ def give_node(node: RowNode, results: Sequence[Tensor], base: Tensor) -> None:
     apart = bound.row.apart if bound.row is not None else ()
     number = -1
     for result in results:
-        if result._array.dtype.kind in "biu":
+        array = result._array
+        if array.dtype.kind in "biu":
             continue
         number += 1
         if number in apart:
@@ -245,7 +254,7 @@ def give_node(node: RowNode, results: Sequence[Tensor], base: Tensor) -> None:
         result._requires_grad = True
         result._grad_node, result._output_number = node, number
         if bound.is_view:
-            result._view_of, result._view_version = base, version_of(result._array)
+            result._view_of, result._view_version = base, version_of(array)
             if bound.forbids_writes:
                 result._view_among = node.name().removesuffix("Backward0")
     node.set_results(results)
@@ -298,6 +307,7 @@ _SPACE: Final[dict[str, Any]] = {
     },
     **{"is_among": is_among, "forms_of": forms_of},
     **{"are_new": are_new, "give_node": give_node, "finish": finish},
+    **{"handles_of": handles_of},
     **{"UNREAD": _UNREAD},
     **{"kept": kept, "seen": seen, "idle_view": idle_view},
     **{"turns": TURN, "walking": WALKING, "RowNode": RowNode},
@@ -346,7 +356,9 @@ def _written(
     space = {**_SPACE, "bound": bound, "finished": finished, "name": row.name}
     space |= {"cls": bound.node_class, "places": [(at, None) for at in ends]}
     space |= {"entry": bound.entry}
-    is_known = (not row.composite or bound.direct is not None) and not several
+    is_known = not row.composite or bound.direct is not None
+    if several:
+        is_known = bool(bound.formulas) and not bound.reads_all
     if not is_known or bound.may_be_thin:
         space["back"] = None
     elif listed:
@@ -435,8 +447,11 @@ def _text(
     same += "".join(f" or is_among(result, values[{at}])" for at in listed)
     edges = "".join(_EDGE.format(d=at) for at in ends)
     edges += "".join(_EDGES.format(at=at) for at in listed)
+    handles = (
+        "finish(entry, values, result, args)" if bound.is_view else "handles_of(entry, result)"
+    )
     made = (_SEVERAL if bound.gives_several else _MADE).format(
-        same=same, node=node, first=(tensors + lists)[0]
+        same=same, node=node, first=(tensors + lists)[0], handles=handles
     )
     return form.format(
         names=names,

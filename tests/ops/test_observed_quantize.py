@@ -127,3 +127,18 @@ def test_the_node_is_that_of_the_operator_with_a_mask() -> None:
     assert x.grad.tolist() == [[0, 2], [3, 0]]
     assert made.grad_fn.name() == "FakeQuantizePerTensorAffineCachemaskBackward0"
     assert torch.fake_quantize_per_tensor_affine(torch.zeros(0, 2), 0.1, 0, -10, 10).shape == (0, 2)
+
+
+def test_of_several_results_those_are_kept_that_gradients_read() -> None:
+    x = torch.tensor([[-3.0, 0.2], [0.4, 9.0]], requires_grad=True)
+    kept = []
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        kept.append(tensor)
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda each: each):
+        made = torch.fake_quantize_per_tensor_affine(x, 0.1, 0, -10, 10)
+    assert [each.tolist() for each in kept] == [[[False, True], [True, False]]]
+    made.sum().backward()
+    assert x.grad.tolist() == [[0, 1], [1, 0]]
