@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arithmetic.elementwise import check_alpha, check_subtraction
 from ..eager.dispatch import eager_function
-from ..memory.dims import wrap_dims
+from ..memory.dims import broadcast_error, wrap_dims
 from ..memory.dtype import DType, Scalar, of_numpy
 from ..table.out_dtypes import CASTABLE, OutDtype, check_out_dtype
 from ..table.pointwise import number_in
@@ -163,27 +163,72 @@ def mul(a: Tensor, b: Tensor) -> Tensor:
     """The product by element: it keeps what the sparse tensor keeps, or both of two.
 
     Raises:
-        RuntimeError: sizes differ.
+        RuntimeError: sizes do not broadcast, or those of two sparse tensors differ.
     """
-    if not is_sparse(a):
+    if not is_sparse(a) or (not a.ndim and isinstance(b, Tensor) and is_sparse(b)):
         a, b = b, a
     if not isinstance(b, Tensor) or not b.ndim:
-        own = parts_of(a).once()
-        return of_parts(own.with_values(own.values * b))
-    if not is_sparse(b):
+        own, factor = parts_of(a).once(), to_dense(b) if isinstance(b, Tensor) else b
+        return of_parts(own.with_values(own.values * factor))
+    return _of_both(a, b) if is_sparse(b) else _at_places(a, b)
+
+
+def _at_places(a: Tensor, b: Tensor) -> Tensor:
+    """A sparse tensor times a dense one, which is read where the first keeps something."""
+    own = parts_of(a).once()
+    if isinstance(own, Compressed):
         b = _widened(b, tuple(a.shape))
-    _same_sizes("mul", a, b)
-    if not is_sparse(b):
-        own = parts_of(a).once()
-        there = b[tuple(own.to_coo().indices.unbind(0))]
-        return of_parts(own.with_values(own.values * there))
+        _same_sizes("mul", a, b)
+        return of_parts(own.with_values(own.values * b[tuple(own.to_coo().indices.unbind(0))]))
+    try:
+        sizes = np.broadcast_shapes(tuple(b.shape), own.sizes)
+    except ValueError:
+        raise broadcast_error(tuple(b.shape), own.sizes, ("other", "self")) from None
+    wide = _repeated(own, sizes)
+    there = b.expand(sizes)[tuple(wide.indices.unbind(0))]
+    if not wide.depth:
+        there = b.expand(sizes).unsqueeze(0)
+    return of_parts(wide.with_values(wide.values * there))
+
+
+def _repeated(own: Coo, sizes: tuple[int, ...]) -> Coo:
+    """A coalesced tensor in larger sizes to which it broadcasts; new dimensions are sparse."""
+    if own.sizes == sizes:
+        return own
+    more = len(sizes) - len(own.sizes)
+    before, places = (1,) * more + own.sizes, own.indices.numpy()
+    places = np.concatenate([np.zeros((more, places.shape[1]), np.int64), places])
+    keep = np.arange(places.shape[1])
+    for axis in range(len(places)):
+        if before[axis] != sizes[axis]:
+            row = np.repeat(np.arange(sizes[axis]), len(keep))
+            keep, places = np.tile(keep, sizes[axis]), np.tile(places, sizes[axis])
+            places[axis] = row
+    dense = sizes[len(places) :]
+    values = _select(own.values, 0, Tensor._of(keep)).expand([len(keep), *dense])
+    return Coo(Tensor._of(places), values, sizes).once()
+
+
+def _of_both(a: Tensor, b: Tensor) -> Tensor:
+    """The product of two sparse tensors, whose dense dimensions may broadcast."""
     one, other = parts_of(a).to_coo().once(), parts_of(b).to_coo().once()
+    depth = one.depth
+    if (
+        depth != other.depth
+        or len(one.sizes) != len(other.sizes)
+        or (one.sizes[:depth] != other.sizes[:depth])
+    ):
+        raise RuntimeError(
+            "sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, "
+            "number of sparse dimensions, and shape of sparse dimensions"
+        )
     _, first, second = np.intersect1d(
         flat_places(one), flat_places(other), assume_unique=True, return_indices=True
     )
     chosen = Tensor._of(first)
     values = _select(one.values, 0, chosen) * _select(other.values, 0, Tensor._of(second))
-    made = Coo(_select(one.indices, 1, chosen), values, one.sizes, True)
+    sizes = (*one.sizes[:depth], *values.shape[1:])
+    made = Coo(_select(one.indices, 1, chosen), values, sizes, True)
     return compress(made) if isinstance(parts_of(a), Compressed) else of_parts(made)
 
 
@@ -200,9 +245,9 @@ def _quotient(
     name: str, said: str, a: Tensor, b: Tensor | Scalar, *rest: Any, **options: Any
 ) -> Tensor:
     if isinstance(b, Tensor) and (is_sparse(b) or b.ndim):
+        got = f"shape {list(b.shape)} for divisor" if b.ndim else "a sparse divisor"
         raise RuntimeError(
-            f"Sparse {said} requires a scalar or zero-dim dense tensor divisor (got shape "
-            f"{list(b.shape)} for divisor)"
+            f"Sparse {said} requires a scalar or zero-dim dense tensor divisor (got {got})"
         )
     own, function = parts_of(a).once(), eager_function(f"aten::{name}")
     return of_parts(own.with_values(function(own.values, b, *rest, **options)))

@@ -110,6 +110,18 @@ def resize_as(tensor: Tensor, the_template: Tensor) -> Tensor:
     return resize(tensor, own.sizes, own.depth, len(own.sizes) - own.depth)
 
 
+@form("aten::resize_as_")
+def resize_alike(tensor: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
+    """Give a tensor the sizes of another one, in place; a dense one takes those of a sparse one.
+
+    Raises:
+        NotImplementedError: a sparse tensor is to be like a dense one.
+    """
+    if is_sparse(tensor):
+        return resize_as(tensor, the_template)
+    return tensor.resize_(list(the_template.shape))
+
+
 def _product(tensor: Tensor, a: Tensor, b: Tensor) -> Tensor:
     if not is_sparse(tensor):
         raise RuntimeError("tensor.sspaddmm(...) can only be called on sparse tensors")

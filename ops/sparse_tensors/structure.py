@@ -111,12 +111,16 @@ def to_sparse(
     blocksize: object = None,
     dense_dim: int | None = None,
 ) -> Tensor:
-    """The tensor in a sparse layout, by coordinates if none is named.
+    """The tensor in a layout, by coordinates if none is named.
 
     Raises:
         NotImplementedError: blocks are asked for.
     """
     name = "sparse_coo" if layout is None else layout.name
+    if tensor.layout.name == name and sparse_dim is None:
+        return tensor
+    if name == "strided":
+        return to_dense(tensor)
     if name == "sparse_coo":
         return to_coo(tensor, sparse_dim)
     if name in ("sparse_csr", "sparse_csc"):

@@ -25,6 +25,7 @@ from ..tensors.marked_parameters import marked
 from ..tensors.sizes import Size
 from ..tensors.tensor import Parameter, Tensor
 from .display import shown
+from .indexing import at_index
 from .parts import Compressed, Coo, Parts, flat_places
 
 __all__ = [
@@ -273,6 +274,37 @@ class _Sparse:
         """
         raise NotImplementedError("Cannot access storage of SparseTensorImpl")
 
+    def new(self, *args: Any, device: object = None, **named: Any) -> Tensor:
+        """A tensor by coordinates: of sizes, without elements, or of places and values.
+
+        Raises:
+            RuntimeError: this one is by rows or columns.
+            TypeError: the arguments are something else.
+        """
+        del device
+        if not isinstance(parts_of(self), Coo):
+            raise RuntimeError("Cannot map DispatchKey SparseCsrCPU to a unique layout.")
+        places = [*args, *(named.pop(name) for name in ("indices", "values") if name in named)]
+        sizes = named.pop("size", None)
+        if len(places) > 1 and all(isinstance(each, Tensor) for each in places[:2]) and not named:
+            return coo(places[0], places[1], *(places[2:] or [sizes]))
+        if sizes is None:
+            alone = len(places) == 1 and not isinstance(places[0], int)
+            sizes = places[0] if alone else Size(places or [0])
+        if isinstance(sizes, (list, tuple)) and not isinstance(sizes, Size):
+            raise TypeError(
+                "SparseTensor.new(sequence) only accepts sizes.  Please use "
+                "torch.sparse_coo_tensor() or construct a strided tensor and convert it to sparse "
+                "via to_sparse."
+            )
+        if named or not isinstance(sizes, Size):
+            raise TypeError(
+                "new() received an invalid combination of arguments: a sparse tensor is made of "
+                "sizes, or of indices and values"
+            )
+        own = parts_of(self).values.detach().new_zeros([0])
+        return coo(tensor([]).long().reshape(len(sizes), 0), own, sizes, True)
+
     def item(self) -> Any:
         """The one element as a Python number."""
         return self.to_dense().item()  # type: ignore[attr-defined]
@@ -284,10 +316,7 @@ class _Sparse:
         return (self[place] for place in range(len(self)))
 
     def __getitem__(self, key: object) -> Tensor:
-        if isinstance(key, int):
-            chosen: Tensor = eager_function("aten::select")(self, 0, key)
-            return chosen
-        raise NotImplementedError("sparse tensors are indexed by one number; see index_select")
+        return at_index(self, key)
 
     def __setitem__(self, key: object, value: object) -> NoReturn:
         raise NotImplementedError("sparse tensors are not written by index")

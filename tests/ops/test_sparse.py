@@ -552,3 +552,62 @@ def test_what_is_no_matrix_of_diagonals_is_refused(arguments: Any, said: str) ->
     sizes, offsets, *rest = arguments
     with pytest.raises(RuntimeError, match=said):
         torch.sparse.spdiags(torch.ones(sizes), torch.tensor(offsets), *rest)
+
+
+@pytest.mark.parametrize(
+    ("of_sparse", "of_dense"),
+    [([3], [2, 3]), ([1, 3], [2, 3]), ([2, 1], [2, 3]), ([], [2, 3]), ([2, 3], [3]), ([3], [3])],
+)
+def test_products_broadcast_over_sparse_dimensions(
+    of_sparse: list[int], of_dense: list[int]
+) -> None:
+    one = torch.arange(float(torch.zeros(of_sparse).numel())).reshape(of_sparse) + 1 * (
+        not of_sparse
+    )
+    other = torch.arange(1.0, 1 + torch.zeros(of_dense).numel()).reshape(of_dense)
+    for made in (one.to_sparse() * other, other * one.to_sparse()):
+        assert made.is_sparse
+        assert made.is_coalesced()
+        assert made.to_dense().tolist() == (one * other).tolist()
+
+
+def test_dense_dimensions_of_sparse_factors_broadcast() -> None:
+    wide = torch.arange(12.0).reshape(2, 3, 2).to_sparse(1)
+    narrow = torch.tensor([[[2.0], [3.0], [4.0]], [[5.0], [6.0], [7.0]]]).to_sparse(1)
+    expected = (wide.to_dense() * narrow.to_dense()).tolist()
+    assert (narrow * wide).to_dense().tolist() == expected
+    number = torch.tensor(2.0).to_sparse()
+    assert (number * wide).to_dense().tolist() == (wide.to_dense() * 2).tolist()
+    with pytest.raises(RuntimeError, match="and shape of sparse dimensions"):
+        wide * wide.to_dense().to_sparse(2)
+    with pytest.raises(RuntimeError, match=r"size of tensor a \(4\) must match"):
+        wide * torch.ones(4)
+
+
+def test_numbers_and_whole_dimensions_are_indices() -> None:
+    dense = torch.tensor([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]])
+    tensor = dense.to_sparse()
+    assert (tensor[0, 2].item(), tensor[-1, -1].item(), tensor[0, 1].item()) == (2.0, 3.0, 0.0)
+    for key in ((slice(None), 2), (..., 0), (1, ...), (None, 1), (slice(None), None), ...):
+        assert tensor[key].to_dense().tolist() == dense[key].tolist()
+    assert tensor.to_sparse_csr()[0, 2].item() == 2.0
+    with pytest.raises(IndexError, match="index 5 is out of bounds for dimension 0 with size 2"):
+        tensor[5]
+    with pytest.raises(IndexError, match="too many indices for tensor of dimension 2"):
+        tensor[0, 0, 0]
+    with pytest.raises(NotImplementedError, match="index_select takes several places"):
+        tensor[1:]
+
+
+def test_other_sparse_tensors_are_made_of_one() -> None:
+    tensor = torch.tensor([[1.0, 0.0], [0.0, 2.0]]).to_sparse()
+    assert (tensor.new().shape, tensor.new(2, 3).shape) == ((0,), (2, 3))
+    assert tensor.new(torch.Size([2, 3]))._nnz() == 0
+    again = tensor.new(tensor.indices(), tensor.values(), tensor.size())
+    assert again.to_dense().tolist() == tensor.to_dense().tolist()
+    with pytest.raises(TypeError, match="only accepts sizes"):
+        tensor.new([2, 3])
+    assert tensor.clone().resize_as_(torch.zeros(3, 2).to_sparse()).shape == (3, 2)
+    assert torch.zeros(1).resize_as_(tensor).shape == (2, 2)
+    assert tensor.to_sparse_csr().to_sparse(layout=torch.strided).tolist() == [[1, 0], [0, 2]]
+    assert tensor.to_sparse() is tensor
