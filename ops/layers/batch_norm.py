@@ -9,6 +9,7 @@ import numpy as np
 from ..kernels import (
     Prepared,
     family,
+    in_order,
     is_ready,
     is_real,
     is_whole,
@@ -248,28 +249,30 @@ def batch_norm_gradients(
     g, input = g[...], input[...]  # which no other thread can change
     weight = None if weight is None else weight[...]
     of_batch = training or running_mean is None or running_var is None
-    kernels = kernels_for(input)
-    if kernels is None or g.dtype is not input.dtype or g.shape != input.shape:
+    is_known = is_ready(input) and family("batch_norms") is not None
+    if not is_known or g.dtype is not input.dtype or g.shape != input.shape:
         return None
     if weight is not None and weight.dtype is not input.dtype:
         return None
-    if of_batch:
-        mean, variance = kernels.moments(input)
-    else:
-        assert running_mean is not None
-        assert running_var is not None
-        mean, variance = (each.astype(np.float64) for each in (running_mean, running_var))
-    found: tuple[Array, Array, Array] = kernels.gradients(
-        *(
-            np.ascontiguousarray(g),
-            input,
-            mean.reshape(-1),
-            1 / np.sqrt(variance + eps).reshape(-1),
-        ),
-        weight,
-        of_batch=of_batch,
+    given = (None, None) if of_batch else (running_mean, running_var)
+    known = [each[...] for each in given if each is not None]
+    if not all(is_real(each) and each.dtype is known[0].dtype for each in known):
+        return None
+    found: tuple[Array, Array, Array] = _KNOWN_SLOPES.call(in_order(g), input, weight, eps, *known)
+    return found
+
+
+def _slopes(
+    g: Array, input: Array, weight: Array | None, eps: float, *known: Array
+) -> tuple[Array, Array, Array]:
+    mean, variance = known or moments(input)
+    found: tuple[Array, Array, Array] = family("batch_norms").gradients(
+        g, input, mean, variance, weight, eps, of_batch=not known
     )
     return found
+
+
+_KNOWN_SLOPES: Final = Prepared(_slopes)
 
 
 # --------------------------------------------------------------------------- operators

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, Prepared, family, is_ready
+from ..kernels import Prepared, family, is_ready
 from ..memory.dtype import Array
 from ..reductions.loss_reduction import widened
 from ..table.pointwise import as_array
@@ -25,13 +25,10 @@ def kernels_for(input: Array) -> Any:
 def moments(input: Array) -> tuple[Array, Array]:
     """Mean and variance of each channel, in float64."""
     input = input[...]  # which no other thread can change
-    is_short = input.ndim == 2 and is_ready(input) and input.size < LARGE
-    if kernels_for(input) is not None or (is_short and family("batch_norms") is not None):
+    is_known = input.ndim > 1 and is_ready(input)
+    if is_known and family("batch_norms") is not None:
         native: tuple[Array, Array] = _KNOWN_MOMENTS.call(input)
         return native
-    found = _moments_of_rows(input) if input.ndim == 2 else None
-    if found is not None:
-        return found
     axes = (0, *range(2, input.ndim))
     mean = input.mean(axes, dtype=np.float64, keepdims=True)
     if input.dtype == np.float64:
@@ -51,22 +48,6 @@ def _moments_of_planes(input: Array) -> object:
 
 
 _KNOWN_MOMENTS: Final = Prepared(_moments_of_planes)
-
-
-def _moments_of_rows(input: Array) -> tuple[Array, Array] | None:
-    """The same where each row has one element of each channel; None where that is no work for
-    native code."""
-    folds = family("folds") if is_ready(input) else None
-    if folds is None:
-        return None
-    totals = folds.fold(input, 0, 1, "total")
-    if totals is None:
-        return None
-    count = input.shape[0]
-    mean = totals / count
-    near = mean.astype(input.dtype)
-    squares = folds.fold(input - near, 0, 1, "squares")
-    return mean, squares / count - np.square(mean - near)
 
 
 def rounded_moments(input: Array, dtype: Any, count: int) -> tuple[Array, Array, Array]:

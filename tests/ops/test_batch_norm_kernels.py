@@ -65,15 +65,16 @@ def test_each_element_is_rounded_once(shape: tuple[int, ...], parameters: str) -
     np.testing.assert_array_max_ulp(made, wanted, 0 if host().has_fma else 2)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [*SHAPES, (5, 6), (40, 37), (33, 16)])
 @pytest.mark.parametrize("of_batch", [True, False])
 def test_gradients_are_those_of_the_formula(shape: tuple[int, ...], of_batch: bool) -> None:
     x, g = _drawn(*shape) + np.float32(100), _drawn(2, *shape)[1]
     axes, column = (0, *range(2, x.ndim)), (-1, *(1,) * (x.ndim - 2))
-    mean, variance = batch_norms.moments(x) if of_batch else abs(_drawn(2, shape[1])) + 1.0
-    mean, scale = mean.astype(np.float64), 1 / np.sqrt(variance.astype(np.float64) + 1e-5)
+    moments = batch_norms.moments_of_rows if x.ndim == 2 else batch_norms.moments
+    mean, variance = moments(x) if of_batch else abs(_drawn(2, shape[1])) + 1.0
+    scale = 1 / np.sqrt(variance.astype(np.float64) + 1e-5)
     weight = _drawn(shape[1])
-    made = batch_norms.gradients(g, x, mean, scale, weight, of_batch=of_batch)
+    made = batch_norms.gradients(g, x, mean, variance, weight, 1e-5, of_batch=of_batch)
     apart = (x - mean.reshape(column)) * scale.reshape(column)
     sums = (g * apart).sum(axes), g.sum(axes, dtype=np.float64)
     of_x, count = g.astype(np.float64), x.size // shape[1]
@@ -120,11 +121,11 @@ def test_cpus_with_shorter_vectors_give_the_same_bits() -> None:
     assert [each.tobytes() for each in batch_norms.moments(x)] == [
         each.tobytes() for each in (mean, variance)
     ]
-    made = assembled(batch_norms._gradients_text(target, 1), target)
+    made = assembled(batch_norms._gradients_text(target, 0, 1, "double", 0), target)
     kernel = placed(made, ("batch_norm_gradients",))["batch_norm_gradients"]
-    whole = batch_norms.gradients(x * 2, x, mean, variance, None, of_batch=True)
+    whole = batch_norms.gradients(x * 2, x, mean, variance, None, 0.5, of_batch=True)
     out = [np.empty_like(each) for each in whole]
-    run(kernel, 5, 6, 77, 5, 3, x * 2, x, mean, variance, np.ones(5), *out)
+    run(kernel, 5, 6, 0.5, 77, 5, 3, x * 2, x, mean, variance, mean, *out)
     assert [each.tobytes() for each in whole] == [each.tobytes() for each in out]
     found = np.empty((2, 5), np.float32)
     made = assembled(batch_norms._factors_text(target, "double", 0, 0), target)

@@ -304,94 +304,163 @@ def _moments_text(target: Target) -> str:
 
 
 def gradients(
-    g: Any, x: Any, mean: Any, scale: Any, weight: Any, *, of_batch: bool
+    g: Any, x: Any, mean: Any, spread: Any, weight: Any, eps: float, *, of_batch: bool
 ) -> tuple[Any, Any, Any]:
-    """The gradients of `(x - mean) * scale * weight + bias` in x, weight and bias from its own, g.
+    """The gradients of `(x - mean) / sqrt(spread + eps) * weight + bias` in x, weight and bias from
+    its own, g.
 
-    g and x are float32, in one piece and of one shape; mean and scale are float64, weight float32
-    or None, with an element for each channel.  If they are `of_batch`, they are those of x itself,
-    and move with it.  Sums are taken as in `moments`.
+    g and x are float32, in one piece and of one shape; mean and spread are both float32 or float64,
+    weight float32 or None, with an element for each channel.  If they are `of_batch`, they are
+    those of x itself, and move with it.  Sums are taken as in `moments` and `moments_of_rows`.
     """
     g, x = g[...], x[...]  # which no other thread can change
     samples, channels = x.shape[:2]
     size = x[0, 0].size
-    vectors = [np.ascontiguousarray(each[...], np.float64) for each in (mean, scale)]
-    vectors.append(np.ones(channels) if weight is None else weight.astype(np.float64).reshape(-1))
+    vectors = [np.ascontiguousarray(each[...]).reshape(-1) for each in (mean, spread)]
+    vectors.append(vectors[0] if weight is None else np.ascontiguousarray(weight[...], F))
     if g.shape != x.shape or any(each.shape != (channels,) for each in vectors):
         raise ValueError("statistics and parameters do not fit the channels")
     made = np.empty(x.shape, F), np.empty(channels, F), np.empty(channels, F)
-    form = (int(of_batch),)
+    is_of_rows = x.ndim == 2
+    wide = "double" if vectors[0].dtype.itemsize == 8 else "float"
+    form = int(is_of_rows), int(of_batch), wide, int(weight is not None)
+    units, each = (-(-channels // LANES), LANES) if is_of_rows else (channels, size)
     run(
         kernel("batch_norm_gradients", form, lambda target: _gradients_text(target, *form)),
-        *(channels, _LEAST // (2 * size * samples) + 1),
-        *(size, channels, samples, g, x, *vectors, *made),
+        *(units, _LEAST // (2 * each * samples) + 1),
+        *(float(eps), size, channels, samples, g, x, *vectors, *made),
     )
     return made
 
 
-_GRADIENTS: Final = ("g", "x", "mean", "scale", "weight", "of_x", "of_weight", "of_bias")
+_GRADIENTS: Final = ("g", "x", "mean", "spread", "weight", "of_x", "of_weight", "of_bias")
 
 
-def _gradients_text(target: Target, of_batch: int) -> str:
-    """For channels from `start` to `stop`."""
+def _gradients_text(
+    target: Target, is_of_rows: int, of_batch: int, wide: str, has_weight: int
+) -> str:
+    """For channels from `start` to `stop`, or for blocks of these whose elements lie together."""
     code = Code(target)
-    size, channels, samples = (
-        code.argument(INT64, name) for name in ("size", "channels", "samples")
-    )
-    at = {name: code.argument(POINTER, name) for name in _GRADIENTS}
-    zero = code.constant(INT64, 0)
-    count = (size * samples).converted("sitofp", DOUBLE)
+    made = _Gradients(code, Kind(wide), bool(of_batch), bool(has_weight))
+    with code.units() as unit:
+        if is_of_rows:
+            made.block(unit * LANES)
+        else:
+            made.channel(unit)
+    counts = [(DOUBLE, "eps"), *((INT64, name) for name in ("size", "channels", "samples"))]
+    return code.kernel("batch_norm_gradients", [*counts, *((POINTER, n) for n in _GRADIENTS)])
 
-    def planes(channel: Value, visit: Callable[..., None], beside: int) -> None:
-        with code.counted(zero, samples) as sample:
-            place = (sample * channels + channel) * size
-            code.vectors(zero, size, beside, partial(visit, place))
 
-    def numbers(name: str, place: Value, mask: Value | None) -> Value:
-        return code.load_if(FLOATS, code.at(at[name], place, FLOAT), mask)
+class _Gradients:
+    """The parts of the kernel."""
 
-    def sums(channel: Value, middle: Value) -> tuple[Value, Value]:
+    def __init__(self, code: Code, wide: Kind, of_batch: bool, has_weight: bool) -> None:
+        self.code, self.wide = code, wide
+        self.of_batch, self.has_weight = of_batch, has_weight
+        self.size, self.channels, self.samples = (
+            code.argument(INT64, name) for name in ("size", "channels", "samples")
+        )
+        self.at = {name: code.argument(POINTER, name) for name in _GRADIENTS}
+        self.zero = code.constant(INT64, 0)
+        self.count = (self.size * self.samples).converted("sitofp", DOUBLE)
+
+    def _numbers(self, name: str, place: Value, mask: Value | None) -> Value:
+        return self.code.load_if(FLOATS, self.code.at(self.at[name], place, FLOAT), mask)
+
+    def _of_channels(self, first: Value, lanes: int, mask: Value | None) -> list[Value]:
+        """Means, scales and weights of so many channels, one if there are no lanes."""
+        code, found = self.code, list[Value]()
+        for name in ("mean", "spread", *["weight"] * self.has_weight):
+            kind = FLOAT if name == "weight" else self.wide
+            seen = code.load_if(kind.of_lanes(lanes), code.at(self.at[name], first, kind), mask)
+            is_double = kind == DOUBLE
+            found.append(seen if is_double else seen.converted("fpext", DOUBLE.of_lanes(lanes)))
+        mean, spread, *rest = found
+        eps = code.argument(DOUBLE, "eps")
+        variance = spread + (code.spread(eps, lanes) if lanes else eps)
+        root = code.call(f"llvm.sqrt.{variance.kind.suffix}", variance.kind, [variance])
+        return [mean, 1.0 / root, *(rest or [code.constant(mean.kind, 1.0)])]
+
+    def _finish(
+        self, known: list[Value], sums: tuple[Value, Value], first: Value, mask: Value | None
+    ) -> list[Value]:
+        """Write the gradients of weights and biases; what those of x are made with, float32."""
+        code, (mean, scale, weight), (plain, moved) = self.code, known, sums
+        narrow = FLOAT.of_lanes(mean.kind.lanes)
+        for name, value in (("of_weight", moved * scale), ("of_bias", plain)):
+            place = code.at(self.at[name], first, FLOAT)
+            code.store_if(value.converted("fptrunc", narrow), place, mask)
+        count = code.spread(self.count, mean.kind.lanes) if mean.kind.lanes else self.count
+        factor = scale * weight
+        parts = (factor, -(factor * scale * scale * moved / count), -(factor * plain / count), mean)
+        return [each.converted("fptrunc", narrow) for each in parts]
+
+    def _made(self, place: Value, known: list[Value], mask: Value | None) -> None:
+        """Write gradients of x."""
+        code, (whole, tilt, shift, middle) = self.code, known
+        found = self._numbers("g", place, mask)
+        if self.of_batch:
+            apart = self._numbers("x", place, mask) - middle
+            found = code.multiply_add(found, whole, code.multiply_add(apart, tilt, shift))
+        else:
+            found = found * whole
+        code.store_if(found, code.at(self.at["of_x"], place, FLOAT), mask)
+
+    # ------------------------------------------------------------------------------ planes
+
+    def channel(self, channel: Value) -> None:
+        """A channel whose elements lie in planes, one for each sample."""
+        code = self.code
+        known = self._of_channels(channel, 0, None)
+        sums = self._sums(channel, code.spread(known[0]))
+        found = [code.spread(each) for each in self._finish(known, sums, channel, None)]
+
+        def write(place: Value, places: list[Value], mask: Value | None) -> None:
+            for each in places:
+                self._made(place + each, found, mask)
+
+        self._planes(channel, write, _BESIDE)
+
+    def _planes(self, channel: Value, visit: Callable[..., None], beside: int) -> None:
+        code = self.code
+        with code.counted(self.zero, self.samples) as sample:
+            place = (sample * self.channels + channel) * self.size
+            code.vectors(self.zero, self.size, beside, partial(visit, place))
+
+    def _sums(self, channel: Value, middle: Value) -> tuple[Value, Value]:
         """Of the gradients, and of their products with what x is away from the middle."""
+        code = self.code
         plain, moved = (begun(code, DOUBLES, 0.0, WIDE_BESIDE) for _ in range(2))
 
         def add(place: Value, places: list[Value], mask: Value | None) -> None:
             for i, each in enumerate(places):
                 wide, apart = (
-                    numbers(name, place + each, mask).converted("fpext", DOUBLES) for name in "gx"
+                    self._numbers(name, place + each, mask).converted("fpext", DOUBLES)
+                    for name in "gx"
                 )
                 plain[i].set(plain[i].now + wide)
                 apart = apart - middle
                 apart = apart if mask is None else code.choose(mask, apart, 0.0)
                 moved[i].set(code.multiply_add(wide, apart, moved[i].now))
 
-        planes(channel, add, WIDE_BESIDE)
+        self._planes(channel, add, WIDE_BESIDE)
         return folded(plain, add_up), folded(moved, add_up)
 
-    with code.units() as channel:
-        mean, scale, weight = (
-            code.load(DOUBLE, code.at(at[name], channel, DOUBLE))
-            for name in ("mean", "scale", "weight")
-        )
-        plain, moved = sums(channel, code.spread(mean))
-        for name, value in (("of_weight", moved * scale), ("of_bias", plain)):
-            code.store(value.converted("fptrunc", FLOAT), code.at(at[name], channel, FLOAT))
-        factor = scale * weight
-        parts = (factor, -(factor * scale * scale * moved / count), -(factor * plain / count), mean)
-        whole, tilt, shift, middle = (
-            code.spread(each.converted("fptrunc", FLOAT)) for each in parts
-        )
+    # ------------------------------------------------------------------------------ rows
 
-        def write(place: Value, places: list[Value], mask: Value | None) -> None:
-            for each in places:
-                found = numbers("g", place + each, mask)
-                if of_batch:
-                    apart = numbers("x", place + each, mask) - middle
-                    rest = code.multiply_add(apart, tilt, shift)
-                    found = code.multiply_add(found, whole, rest)
-                else:
-                    found = found * whole
-                code.store_if(found, code.at(at["of_x"], place + each, FLOAT), mask)
-
-        planes(channel, write, _BESIDE)
-    counts = [(INT64, name) for name in ("size", "channels", "samples")]
-    return code.kernel("batch_norm_gradients", [*counts, *((POINTER, n) for n in _GRADIENTS)])
+    def block(self, first: Value) -> None:
+        """Channels whose elements lie side by side; samples are added in order."""
+        code = self.code
+        mask = code.first(self.channels - first)
+        known = self._of_channels(first, LANES, mask)
+        plain, moved = (code.variable(code.constant(DOUBLES, 0.0)) for _ in range(2))
+        with code.counted(self.zero, self.samples) as sample:
+            place = sample * self.channels + first
+            wide, seen = (
+                self._numbers(name, place, mask).converted("fpext", DOUBLES) for name in "gx"
+            )
+            plain.set(plain.now + wide)
+            moved.set(code.multiply_add(wide, seen - known[0], moved.now))
+        found = self._finish(known, (plain.now, moved.now), first, mask)
+        with code.counted(self.zero, self.samples) as sample:
+            self._made(sample * self.channels + first, found, mask)
