@@ -130,8 +130,6 @@ class Chain:
     def __init__(self, head: Operator, links: Sequence[Link]) -> None:
         self._head = head
         self._links = links
-        self.is_known = head.scales is not None
-        """Whether native code may know what `whole` does: nothing follows from what arrays hold."""
         self._ways: dict[object, tuple[Any, Compiling]] = {}
         self._passed: set[int] = set()
         self._collector = Collector(self._filled)

@@ -220,7 +220,7 @@ class _Writer:
                 found[place] = f"{name}_{index}"
                 self.source.named[found[place]] = partial(each.chain.join, index)
             between = set(range(position + 1, each.links[-1])) - set(each.links)
-            if each.chain.is_known and all(_is_free(region[place]) for place in between):
+            if all(_is_free(region[place]) for place in between):
                 self._whole[id(region[position])] = name, each
             if each.ended_by:
                 self.source.named[f"{name}_end"] = each.chain.finish

@@ -252,6 +252,21 @@ def test_a_chain_is_one_call_that_follows_its_operands() -> None:
         unit.norm(x, m[:19], m.abs() + 1, False)
 
 
+def test_a_convolution_with_what_follows_is_one_call(joined: list[int]) -> None:
+    source = "def f(x, w, b):\n  return torch.relu(torch.conv2d(x, w, b, [1, 1], [1, 1]) + x)\n"
+    function = torch.jit.CompilationUnit(source).f
+    w, b = drawn(20, 20, 3, 3), drawn(20)
+    for seed in range(100):
+        x = drawn(2, 20, 15, 9, seed=seed)
+        assert bits(function(x, w, b)) == bits(torch.relu(torch.conv2d(x, w, b, 1, 1) + x))
+        w *= 1.01
+    names = tiers_of(function._rushlight_function).way(False).plan.run.__globals__
+    assert [names[name] for name in names if name.startswith("warmh")] == [True]
+    assert 0 < len(joined) < 80, "most calls are native code's"
+    with pytest.raises(RuntimeError, match="expected bias to be 1-dimensional with 20 elements"):
+        function(x, w, b[:19])
+
+
 def test_statistics_move_in_every_training_call() -> None:
     unit, x = torch.jit.CompilationUnit(NORM), drawn(2, 20, 15, 9, seed=1).nan_to_num(0, 0, 0)
     m, v, wanted_m, wanted_v = torch.zeros(20), torch.ones(20), torch.zeros(20), torch.ones(20)
