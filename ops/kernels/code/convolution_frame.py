@@ -17,7 +17,7 @@ from .formulas import FORMULAS, as_kind
 from .loops import NUMBER_LETTERS, Expression
 from .padded_planes import copy_part
 from .target import Target
-from .text import FLOAT, FLOATS, INT64, POINTER, Code, Value
+from .text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
 
 __all__ = ["COPIED", "PLAIN", "After", "Convolving"]
 
@@ -78,9 +78,14 @@ class Convolving(ABC):
     def fill(self, goal: Value, x: Value, before: Sequence[Value]) -> None:
         """Copy what windows see, with zeros where the input has ended: `channels` planes, `pitch`
         numbers apart, with so many planes, rows and columns `made` of those `seen`, of which the
-        first ones stand at the places `before`."""
+        first ones stand at the places `before`.  Those of the next channel are brought near
+        meanwhile."""
         code, size = self.code, self.size
         area = size["rows_seen"] * size["columns_seen"]
+        until = code.lesser(before[1] + size["rows_made"], size["rows_seen"])
+        rows = [
+            code.choose(row < 0, 0, row) * size["columns_seen"] for row in (before[1], until)
+        ]
         with (
             code.counted(self.zero, size["channels"]) as channel,
             code.counted(self.zero, size["planes_made"]) as plane,
@@ -90,6 +95,9 @@ class Convolving(ABC):
             seen = code.at(x, (channel * size["planes_seen"] + source) * area, FLOAT)
             place = channel * size["pitch"] + plane * size["rows_made"] * size["columns_made"]
             here = code.at(goal, place, FLOAT)
+            beside = code.at(seen, area * size["planes_seen"], FLOAT)
+            with code.counted(rows[0], rows[1], LANES) as ahead:
+                code.prefetch(code.at(beside, ahead, FLOAT))
             with code.counted(self.zero, size["rows_made"]) as row:
                 above = row + before[1]
                 is_row = is_plane & above.below(size["rows_seen"])

@@ -69,7 +69,7 @@ _EVEN: Final = 8
 """Items of a sample with pixels enough, if they are not too small."""
 _FARTHEST: Final = 1 << 21
 """Bytes that are worth a copy of each thread's own."""
-_KEPT: Final = 600 << 10
+_KEPT: Final = 700 << 10
 """Bytes of panels that stay near, beside what windows see."""
 _LEAST: Final = 1 << 18
 """Products of numbers that are worth taking from a thread that has others to do."""
