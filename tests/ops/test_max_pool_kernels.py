@@ -18,6 +18,7 @@ from tests.ops.test_products import before_a_wall
 pytestmark = pytest.mark.skipif(family("max_pools") is None, reason="no native code here")
 F = torch.nn.functional
 PAIRS = st.tuples(st.integers(1, 4), st.integers(1, 4)).map(list)
+SIZES = st.sampled_from([[2, 2], [3, 3]]) | PAIRS
 
 
 def _wild(shape: tuple[int, ...]) -> Any:
@@ -30,7 +31,7 @@ def _wild(shape: tuple[int, ...]) -> Any:
 
 
 @settings(deadline=None, max_examples=60)
-@given(PAIRS, PAIRS, PAIRS, st.booleans(), st.integers(1, 45), st.integers(1, 70), st.data())
+@given(SIZES, PAIRS, PAIRS, st.booleans(), st.integers(1, 45), st.integers(1, 70), st.data())
 def test_maxima_and_places(
     size: list[int],
     stride: list[int],

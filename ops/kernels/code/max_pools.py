@@ -7,6 +7,7 @@ row by row, as it lies; what is larger than all before it, or NaN, is the maximu
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 from math import inf, prod
 from typing import Any, Final
 
@@ -34,6 +35,8 @@ _NO_PLACES: Final = np.empty(0, np.int64)
 _NO_PLACES.setflags(write=False)
 _WORDS: Final = INT32.of_lanes(LANES)
 _LOWEST: Final = -inf
+_UNROLLED: Final = ((2, 2), (3, 3))
+"""Windows that have kernels of their own."""
 
 
 def max_pool(
@@ -49,9 +52,10 @@ def max_pool(
     rows, columns = map(_begins, output, stride, pads, dilation)
     form = str(stride[1]) if stride[1] < 3 else "any"
     counts = (*x.shape[-2:], *output, *size, *stride, *dilation, *pads)
-    text = partial(_text, form=form, with_places=with_places)
+    window = tuple(size) if tuple(size) in _UNROLLED else ()
+    text = partial(_text, form=form, with_places=with_places, window=window)
     run(
-        *(kernel("max_pool", (form, int(with_places)), text), made.size // output[1]),
+        *(kernel("max_pool", (form, int(with_places), *window), text), made.size // output[1]),
         *(max(1, _LEAST // (prod(size) * output[1])), *counts, x, rows, columns, made, places),
     )
     return made, places
@@ -66,10 +70,10 @@ def _begins(output: int, stride: int, pad: int, dilation: int) -> Array:
     return found
 
 
-def _text(target: Target, form: str, with_places: bool) -> str:
-    """For the rows made, counted over all planes."""
+def _text(target: Target, form: str, with_places: bool, window: tuple[int, ...]) -> str:
+    """For the rows made, counted over all planes; the sizes of the window may be told."""
     code = Code(target)
-    pool = _Pool(code, form, with_places)
+    pool = _Pool(code, form, with_places, window)
     with code.units() as row:
         pool.row(row)
     names = [*((INT64, name) for name in _COUNTS), *((POINTER, name) for name in _ARRAYS)]
@@ -79,11 +83,13 @@ def _text(target: Target, form: str, with_places: bool) -> str:
 class _Pool:
     """The parts of the kernel."""
 
-    def __init__(self, code: Code, form: str, with_places: bool) -> None:
+    def __init__(self, code: Code, form: str, with_places: bool, window: tuple[int, ...]) -> None:
         self.code = code
+        self.window = window
         self.size = {name: code.argument(INT64, name) for name in _COUNTS}
         self.at = {name: code.argument(POINTER, name) for name in _ARRAYS}
         self.form, self.with_places = form, with_places
+        self._far = self.size["across"] * (LANES - 1)
         self.zero = code.constant(INT64, 0)
 
     def row(self, row: Value) -> None:
@@ -92,23 +98,30 @@ class _Pool:
         plane, line = code.split(row, size["made_height"])
         source = code.at(self.at["x"], plane * size["height"] * size["width"], FLOAT)
         goal = row * size["made_width"]
-        seen = (size["columns"] - 1) * size["column_step"] + size["across"] * LANES
+        seen = (size["columns"] - 1) * size["column_step"] + self._far
+        top, low = line * size["down"] - size["top"], (size["rows"] - 1) * size["row_step"]
 
-        def visit(places: list[Value], mask: Value | None) -> None:
-            for at in places:
-                begin = at * size["across"] - size["left"]
-                best = code.variable(code.constant(FLOATS, _LOWEST))
-                found = code.variable(self._first(line, at))
-                inside = (begin > -1) & (begin + seen < size["width"] + 1)
-                for is_inside in (True, False):
-                    with code.when(inside if is_inside else inside.equals(0)):
-                        self._windows(source, line, begin, best, found, is_inside)
-                code.store_if(best.now, code.at(self.at["out"], goal + at, FLOAT), mask)
-                if self.with_places:
-                    wide = found.now.converted("sext", INT64.of_lanes(LANES))
-                    code.store_if(wide, code.at(self.at["places"], goal + at, INT64), mask)
+        def visit(at: Value, mask: Value | None) -> None:
+            begin = at * size["across"] - size["left"]
+            best = code.variable(code.constant(FLOATS, _LOWEST))
+            found = code.variable(self._first(line, at))
+            inside = (begin > -1) & (begin + seen < size["width"])
+            inside = inside & (top > -1) & (top + low < size["height"])
+            for is_inside in (True, False):
+                with code.when(inside if is_inside else inside.equals(0)):
+                    self._windows(source, line, begin, best, found, is_inside)
+            code.store_if(best.now, code.at(self.at["out"], goal + at, FLOAT), mask)
+            if self.with_places:
+                wide = found.now.converted("sext", INT64.of_lanes(LANES))
+                code.store_if(wide, code.at(self.at["places"], goal + at, INT64), mask)
 
-        code.vectors(self.zero, size["made_width"], 1, visit)
+        made = size["made_width"]
+        whole = made & -LANES
+        with code.counted(self.zero, whole, LANES) as at:
+            visit(at, None)
+        with code.when(whole < made):  # as much as there is, part of it again
+            at = code.choose(made < LANES, 0, made - LANES)
+            visit(at, code.first(made - at))
 
     def _first(self, line: Value, at: Value) -> Value:
         """The places of the first numbers that windows see."""
@@ -129,19 +142,29 @@ class _Pool:
     ) -> None:
         code, size = self.code, self.size
         top = line * size["down"] - size["top"]
+
+        def look(row: Value, c: Value) -> None:
+            column = begin + c * size["column_step"]
+            numbers = code.at(source, row * size["width"], FLOAT)
+            seen = self._seen(numbers, column, is_inside)
+            if self.with_places:
+                better = (seen > best.now) | seen.is_nan()
+                here = code.spread((row * size["width"] + column).converted("trunc", INT32))
+                found.set(code.choose(better, here + self._steps(), found.now))
+            larger = code.choose(seen > best.now, seen, best.now)
+            best.set(code.choose(seen.is_nan(), seen, larger))
+
+        if self.window and is_inside:
+            for r, c in product(*map(range, self.window)):
+                look(top + size["row_step"] * r, code.constant(INT64, c))
+            return
         with code.counted(self.zero, size["rows"]) as r:
             row = top + r * size["row_step"]
-            with code.when(row.below(size["height"])):
-                numbers = code.at(source, row * size["width"], FLOAT)
-                with code.counted(self.zero, size["columns"]) as c:
-                    column = begin + c * size["column_step"]
-                    seen = self._seen(numbers, column, is_inside)
-                    better = (seen > best.now) | seen.is_nan()
-                    best.set(code.choose(better, seen, best.now))
-                    if self.with_places:
-                        here = code.spread((row * size["width"] + column).converted("trunc", INT32))
-                        places = here + self._steps()
-                        found.set(code.choose(better, places, found.now))
+            with (
+                code.when(row.below(size["height"])),
+                code.counted(self.zero, size["columns"]) as c,
+            ):
+                look(row, c)
 
     def _steps(self) -> Value:
         across = self.size["across"].converted("trunc", INT32)
@@ -152,12 +175,26 @@ class _Pool:
         code = self.code
         if self.form == "any":
             return self._gathered(numbers, column)
-        parts = []
+        if is_inside:
+            return self._beside(numbers, column, is_inside=True)
+        found = code.variable(code.constant(FLOATS, _LOWEST))
+        inside = (column > -1) & (column + self._far < self.size["width"])
+        for is_inside in (True, False):
+            with code.when(inside if is_inside else inside.equals(0)):
+                found.set(self._beside(numbers, column, is_inside=is_inside))
+        return found.now
+
+    def _beside(self, numbers: Value, column: Value, *, is_inside: bool) -> Value:
+        """The same of neighbours, or of every second number: the vector behind begins with one that
+        is not wanted, so that none is read behind the last."""
+        code, parts = self.code, []
         for number in range(int(self.form)):
-            first = column + number * LANES
+            first = column + number * (LANES - 1)
             mask = None if is_inside else self._is_there(first, code.order(_WORDS))
             parts.append(code.load_if(FLOATS, code.at(numbers, first, FLOAT), mask, _LOWEST))
-        return code.shuffled(parts[0], parts[-1], range(0, LANES * len(parts), len(parts)))
+        if len(parts) == 1:
+            return parts[0]
+        return code.shuffled(*parts, [*range(0, LANES, 2), *range(LANES + 1, 2 * LANES, 2)])
 
     def _gathered(self, numbers: Value, column: Value) -> Value:
         code = self.code
