@@ -51,8 +51,6 @@ _WIDEST: Final = 1 << 12
 """Numbers of a plane that stays in the nearest cache while its windows are summed."""
 _BITS: Final = 1 << 12
 """Vectors of all places of a window, at most, for which it is told what is inside."""
-_UNPACKED: Final = 96
-"""Planes, at most, whose pixels are read as they lie."""
 _NEAREST: Final = 6 << 10
 """Numbers of pixels that are read as they lie by some channels after the other."""
 _PAGE: Final = 4096
@@ -225,7 +223,7 @@ def points_plan(what: Windows) -> object:
     blocks = min(most // chunks, -(-_SHARES // count), -(-made // _BLOCK))
     blocks = min(max(2, get_threads()), blocks) if is_gathered else max(1, blocks)
     plane = prod(shape[2:])
-    is_packed = is_gathered or depth > _UNPACKED or not (4 * plane) % _PAGE
+    is_packed = is_gathered or not (4 * plane) % _PAGE
     is_spread = not is_packed and made >= 2 * depth
     if is_spread:  # threads share channels, as they do in the layer after, which is often depthwise
         blocks = max(1, min(_SPREAD, most // 2, made // _ROWS))

@@ -2,9 +2,9 @@
 there are so few pixels that it is better to gather what their windows see than to turn weights.
 
 A vector holds 16 neighbouring pixels, of one number of their windows.  Some vectors of all such
-numbers are packed into memory of the thread's own; then the sums of some channels made stay in
-registers while the depth goes by, and are written as they lie.  Weights are read from where they
-are.
+numbers are read from where they lie, or packed into memory of the thread's own where caches do not
+take them so; the sums of some channels made stay in registers while the depth goes by, and are
+written as they lie.  Weights are read from where they are.
 
 Sums are chains as in `convolution_sums`.  Where the depth is large it is cut into pieces, between
 which sums wait in the result.  The last pixels of a sample, where one or two are left beyond whole
