@@ -83,9 +83,7 @@ class Convolving(ABC):
         code, size = self.code, self.size
         area = size["rows_seen"] * size["columns_seen"]
         until = code.lesser(before[1] + size["rows_made"], size["rows_seen"])
-        rows = [
-            code.choose(row < 0, 0, row) * size["columns_seen"] for row in (before[1], until)
-        ]
+        rows = [code.choose(row < 0, 0, row) * size["columns_seen"] for row in (before[1], until)]
         with (
             code.counted(self.zero, size["channels"]) as channel,
             code.counted(self.zero, size["planes_made"]) as plane,

@@ -155,8 +155,8 @@ class _Pool:
             best.set(code.choose(seen.is_nan(), seen, larger))
 
         if self.window and is_inside:
-            for r, c in product(*map(range, self.window)):
-                look(top + size["row_step"] * r, code.constant(INT64, c))
+            for down, across in product(*map(range, self.window)):
+                look(top + size["row_step"] * down, code.constant(INT64, across))
             return
         with code.counted(self.zero, size["rows"]) as r:
             row = top + r * size["row_step"]
@@ -194,7 +194,8 @@ class _Pool:
             parts.append(code.load_if(FLOATS, code.at(numbers, first, FLOAT), mask, _LOWEST))
         if len(parts) == 1:
             return parts[0]
-        return code.shuffled(*parts, [*range(0, LANES, 2), *range(LANES + 1, 2 * LANES, 2)])
+        one, behind = parts
+        return code.shuffled(one, behind, [*range(0, LANES, 2), *range(LANES + 1, 2 * LANES, 2)])
 
     def _gathered(self, numbers: Value, column: Value) -> Value:
         code = self.code
