@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Final
 
 from .emitter import TAGS, Emitter, Item, Known, Value
 from .kinds import ADDRESS, BOOL, FLOAT, INT, Kind, NotNative, list_of, tuple_of
 
 __all__ = ["BuiltIns"]
+
+
+_WIDTHS: Final = {
+    **{"i64": ("i64", INT, ""), "i32": ("i32", INT, "sext"), "u8": ("i8", INT, "zext")},
+    **{"f32": ("float", FLOAT, "fpext"), "f64": ("double", FLOAT, "")},
+}
+"""LLVM's type of a number, what it becomes, and how."""
 
 
 class BuiltIns(Emitter):
@@ -79,6 +87,15 @@ class BuiltIns(Emitter):
         """Eight bytes that may begin anywhere."""
         at = self._value(address)
         return self._let(INT, f"load i64, ptr {at.text}, align 1, !tbaa !{TAGS['other']}")
+
+    def _do_load_as(self, name: ast.expr, address: ast.expr) -> Item:
+        """A number of some width, which may begin anywhere, as a whole number or a float."""
+        item, at = self._expression(name), self._value(address)
+        assert isinstance(item, Known)
+        short, kind, longer = _WIDTHS[str(item.value)]
+        text = f"load {short}, ptr {at.text}, align 1, !tbaa !{TAGS['other']}"
+        found = self._let(kind, text)
+        return self._let(kind, f"{longer} {short} {found.text} to {kind.llvm}") if longer else found
 
     def _do_store_byte(self, address: ast.expr, value: ast.expr) -> Item:
         at, word = self._value(address), self._whole(value)

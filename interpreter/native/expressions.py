@@ -6,6 +6,8 @@ import ast
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from ...frontend.walks import MOST_COPIED
 from ...ops.kernels.code.text import DOUBLE
 from ...ops.python_values.strings import to_bytes
@@ -38,12 +40,18 @@ _COMPARED: Final = {
     ast.Gt: ("sgt", "ogt", "gt"),
     ast.GtE: ("sge", "oge", "ge"),
 }
+_HEAD: Final = object.__basicsize__
+_READ_DTYPES: Final = ("bool", "uint8", "int32", "int64", "float32", "float64")
 _CONSTANTS: Final[dict[str, object]] = {
     **{"INT": INT, "FLOAT": FLOAT, "BOOL": BOOL, "STR": STR, "ADDRESS": ADDRESS, "NONE": NONE},
     **{"FAILED": 0, "STOPPED": 2, "BROKEN": 3, "RAISED": 4},
     **{"MOST_MEMORY": 1 << 28, "FIRST_CHUNK": 1 << 16},
     **{"VERSION_AT": VERSION_AT, "MOST_KEPT": 1 << 26},
-    **{"MOST_GIVEN": MOST_COPIED, "CLASS_AT": object.__basicsize__ - 8},
+    **{"MOST_GIVEN": MOST_COPIED, "CLASS_AT": _HEAD - 8},
+    **{"ARRAY_DATA": _HEAD, "ARRAY_DEPTH": _HEAD + 8, "ARRAY_SIZES": _HEAD + 16},
+    **{"ARRAY_STRIDES": _HEAD + 24, "ARRAY_DTYPE": _HEAD + 40, "DTYPE_NUMBERS": _HEAD + 8},
+    **{"OWN_ORDER": ord("="), "NO_ORDER": ord("|")},
+    **{f"DTYPE_{name.upper()}": np.dtype(name).num for name in _READ_DTYPES},
 }
 
 
@@ -312,7 +320,7 @@ class Expressions(Compounds):
             assert isinstance(index.value, int)
             return Known(item.value[index.value])
         item = self._run(item)
-        if item.kind.family == "tuple":
+        if item.kind.family in ("tuple", "array"):
             index = self._expression(node.slice)
             if not isinstance(index, Known) or not isinstance(index.value, int):
                 raise NotNative(ast.unparse(node))

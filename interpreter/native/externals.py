@@ -72,7 +72,7 @@ EXTERNALS: Final[dict[str, _Signature]] = {
 VARIADIC: Final[Mapping[str, str]] = {"snprintf": "i32 (ptr, i64, ptr, ...)"}
 """LLVM's types of those that take any number of arguments."""
 
-_CLASSES: Final = (int, float, bool, str, list, dict, tuple)
+_CLASSES: Final = (int, float, bool, str, list, dict, tuple, ndarray)
 _OBJECTS: Final = (
     *(each.__name__ for each in _CLASSES),
     *("none", "failed", "stopped", "slots", "name", "write"),

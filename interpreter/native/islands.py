@@ -1,4 +1,5 @@
 """Islands: loops over numbers, texts and containers amid code over tensors, natively by themselves.
+Of tensors they read sizes and single numbers.
 
 What a plan of such code spends in an island is added up as for a whole code (`native`).  Until it
 is native, and where that gives up, the plan does its lines.
@@ -11,9 +12,10 @@ from functools import cache
 from time import perf_counter
 from typing import Any, Final
 
+import numpy as np
+
 from ...ir.graph import Node, Value
-from ...ops.table.record import Operator
-from ...typecheck.types import BOOL, INT, TupleType, Type
+from ...typecheck.types import BOOL, INT, NUMBER, TENSOR, TupleType, Type
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import opcode, read_numbers, row
 from ..plans.loop_tests import test_spans
@@ -33,6 +35,9 @@ _REFUSED: Final = frozenset(
 _CALLS: Final = frozenset(("call1", "call2", "call3", "call", "call_many"))
 _MOVE, _TUPLE, _RETURN = map(opcode, ("move", "tuple", "return"))
 
+_READ: Final = (TENSOR, NUMBER)
+"""The types of what is read on: parts of tensors, and their numbers."""
+
 MOST_GIVEN: Final = 50
 """Values that an island takes or gives."""
 
@@ -47,31 +52,45 @@ def find_islands(
     """
     if not code.has_loop or not is_native_possible():
         return {}
-    registers, found = Registers(), dict[int, dict[int, FoundIsland]]()
-    moved = dict(_moved(code.body))
-    for region, needed in _regions(registers, code.body, frozenset()):
-        spans = [*taken.get(id(region), {}).items(), *spans_together(code, region)]
+    finder = _Finder(code, taken)
+    finder.region(code.body, frozenset())
+    return finder.found
+
+
+class _Finder:
+    """The search through one code."""
+
+    def __init__(self, code: Code, taken: Mapping[int, Mapping[int, int]]) -> None:
+        self._code, self._taken = code, taken
+        self._registers, self._moved = Registers(), dict(_moved(code.body))
+        self.found: dict[int, dict[int, FoundIsland]] = {}
+
+    def region(self, region: Region, live: frozenset[int]) -> None:
+        """Find those of a region, behind which the registers `live` are needed, and those inside
+        its other parts."""
+        needed = self._registers.needed(region, live)
+        islands: dict[int, FoundIsland] = {}
+        for begin, end in self._spans(region):
+            parts = region[begin:end]
+            island = _island(self._code, self._registers, self._moved, parts, needed[end])
+            if island is not None:
+                islands[begin] = FoundIsland(end, *island)
+        if islands:
+            self.found[id(region)] = islands
+        done = {place for begin, each in islands.items() for place in range(begin, each.stop)}
+        for position in set(range(len(region))) - done:
+            for inner, at_end in self._registers.inside(region[position], needed[position + 1]):
+                self.region(inner, at_end)
+
+    def _spans(self, region: Region) -> Iterator[tuple[int, int]]:
+        """From where up to where rows with loops lie, none without what its first loop tests."""
+        spans = [*self._taken.get(id(region), {}).items(), *spans_together(self._code, region)]
         others = {place for span in spans for place in range(*span)}
         tests = test_spans(region)
-        for begin, end in _rows(code, region, others):
-            begin = max([begin, *(b for a, b in tests if a < begin < b)])
-            if not any(isinstance(part, Repeat) for part in region[begin:end]):
-                continue
-            island = _island(code, registers, moved, region[begin:end], needed[end])
-            if island is not None:
-                found.setdefault(id(region), {})[begin] = FoundIsland(end, *island)
-    return found
-
-
-def _regions(
-    registers: Registers, region: Region, live: frozenset[int]
-) -> Iterator[tuple[Region, Sequence[frozenset[int]]]]:
-    """A region and all inside it, with the registers that are needed at each position."""
-    needed = registers.needed(region, live)
-    yield region, needed
-    for position, part in enumerate(region):
-        for inner, at_end in registers.inside(part, needed[position + 1]):
-            yield from _regions(registers, inner, at_end)
+        for first, end in _rows(self._code, region, others):
+            begin = max([first, *(b for a, b in tests if a < first < b)])
+            if any(isinstance(part, Repeat) for part in region[begin:end]):
+                yield begin, end
 
 
 def _rows(code: Code, region: Region, others: set[int]) -> Iterator[tuple[int, int]]:
@@ -90,7 +109,7 @@ def _rows(code: Code, region: Region, others: set[int]) -> Iterator[tuple[int, i
 
 def _takes(code: Code, part: Part) -> bool:
     """Whether native code may do a part, as far as its operators and the types of values tell."""
-    if not all(_has_kind(value.type) for value in part.node.outputs):
+    if not all(each.type in _READ or _has_kind(each.type) for each in part.node.outputs):
         return False
     if isinstance(part, Branch):
         return all(_takes(code, each) for each in (*part.then, *part.otherwise))
@@ -101,11 +120,7 @@ def _takes(code: Code, part: Part) -> bool:
         return name not in _REFUSED
     number = part.instruction[2]
     assert isinstance(number, int)
-    return _has_form(code.operators[number])
-
-
-def _has_form(entry: Operator) -> bool:
-    return bool(entry.native) and "Tensor" not in entry.schema
+    return bool(code.operators[number].native)
 
 
 @cache
@@ -129,9 +144,11 @@ def _island(
     types, made = _types_read(region, moved), _types_written(region)
     if len(given) + len(results) > MOST_GIVEN:
         return None
-    if not all(each in types and _has_kind(types[each]) for each in given):
+    if not all(
+        each in types and (types[each] == TENSOR or _has_kind(types[each])) for each in given
+    ):
         return None
-    if not all(each in made for each in results):
+    if not all(each in made and _has_kind(made[each]) for each in results):
         return None
     node = Node(code.nodes[0].graph, "prim::TupleConstruct", region[-1].node.span)
     constants, body = [*code.constants, True], list(region)
@@ -244,16 +261,26 @@ class _Part:
     """An island at work: called with what it takes, it gives a tuple of its results, or None where
     the plan has to do it; then the plan tells when it began, behind it."""
 
-    def __init__(self, native: Native, cool: Callable[[], object]) -> None:
+    def __init__(self, native: Native, types: Sequence[Type], cool: Callable[[], object]) -> None:
         self._native, self._cool = native, cool
+        self._tensors = [place for place, type in enumerate(types) if type == TENSOR]
 
     def __call__(self, *values: object) -> Any:
-        found = self._native.attempt(values)
+        found = self._native.attempt(self._held(values) if self._tensors else values)
         if found is FAILED:
             if self._native.refusal:
                 self._cool()
             return None
         return () if found is True else found
+
+    def _held(self, values: Sequence[object]) -> Sequence[object]:
+        """The same with views of our own: other threads may give tensors other sizes meanwhile."""
+        found = list(values)
+        for place in self._tensors:
+            value = values[place]
+            if type(value) is np.ndarray:
+                found[place] = value[...]
+        return found
 
     def spent(self, since: float) -> None:
         """The plan did it, from a time of `perf_counter` up to now."""
@@ -267,7 +294,8 @@ class _Islands:
 
     def at_work(self, island: Island, cool: Callable[[], object]) -> NativePart:
         """One at work; `cool` is called when it never will be native."""
-        return _Part(native_island(island.code, island.types, island.given), cool)
+        native = native_island(island.code, island.types, island.given)
+        return _Part(native, island.types, cool)
 
 
 ISLANDS: Final = _Islands()

@@ -16,9 +16,10 @@ from ...typecheck.types import FLOAT as FLOAT_TYPE
 from ...typecheck.types import INT as INT_TYPE
 from ...typecheck.types import NONE as NONE_TYPE
 from ...typecheck.types import STRING as STRING_TYPE
+from ...typecheck.types import TENSOR as TENSOR_TYPE
 
 __all__ = [
-    *("ADDRESS", "BOOL", "FLOAT", "INT", "NONE", "STR"),
+    *("ADDRESS", "BOOL", "FLOAT", "INT", "NONE", "STR", "ARRAY"),
     *("Kind", "NotNative", "bound", "is_convertible", "kind_of", "list_of", "matches"),
     *("optional_of", "tuple_of"),
 ]
@@ -36,6 +37,7 @@ _LLVM: Final = {
 _LETTERS: Final = {
     **{"int": "i", "float": "f", "bool": "b", "none": "n", "str": "s", "address": "p"},
     **{"list": "L", "dict": "D", "tuple": "T", "optional": "Q", "object": "O", "enum": "E"},
+    "array": "A",
 }
 
 
@@ -46,7 +48,8 @@ class Kind:
     Numbers, truth values and addresses are words; a `str` is where its bytes begin and how many
     they are, a tuple its `parts` side by side, an optional its part and whether it is there, the
     member of an enumeration its place among them.  Lists, dicts and objects of the class `name` are
-    reached by address; their `parts` are what they hold.  `type` is that of classes, enumerations
+    reached by address; their `parts` are what they hold.  Tensors are only read, by their words
+    (`library/arrays.native`), which are the `parts`.  `type` is that of classes, enumerations
     and NamedTuples.
     """
 
@@ -58,7 +61,7 @@ class Kind:
     @property
     def llvm(self) -> str:
         """LLVM's type."""
-        if self.family == "tuple":
+        if self.family in ("tuple", "array"):
             return "{ " + ", ".join(part.llvm for part in self.parts) + " }"
         if self.family == "optional":
             return f"{{ {self.parts[0].llvm}, i1 }}"
@@ -109,6 +112,7 @@ BOOL: Final = Kind("bool")
 NONE: Final = Kind("none")
 STR: Final = Kind("str")
 ADDRESS: Final = Kind("address")
+ARRAY: Final = Kind("array", (ADDRESS, ADDRESS, ADDRESS, INT, INT))
 
 
 def list_of(element: Kind) -> Kind:
@@ -223,6 +227,8 @@ def _is_like(wanted: Type, kind: Kind, known: Known) -> bool:
             _is_exactly(want, part, known)
             for want, part in zip(wanted.tuple_of, kind.parts, strict=True)
         )
+    if wanted == TENSOR_TYPE:
+        return kind == ARRAY
     return kind.family == "enum" if wanted == ANY_ENUM else _ALONE.get(wanted) == kind
 
 
@@ -254,4 +260,4 @@ def bound(result: Type, known: Known) -> Kind:
     if result.optional_of is not None:
         inner = bound(result.optional_of, known)
         return inner if inner.family == "optional" else optional_of(inner)
-    return kind_of(result)
+    return ARRAY if result == TENSOR_TYPE else kind_of(result)

@@ -18,7 +18,7 @@ from ...typecheck.class_types import ClassType
 from ...typecheck.types import EnumType, TupleType, Type
 from ..values.objects import EnumMember, ScriptObject, python_class
 from ..values.outward import named_tuple_class
-from .kinds import NONE, Kind, NotNative, kind_of
+from .kinds import ARRAY, NONE, Kind, NotNative, kind_of
 from .native_source import NativeSource
 
 __all__ = ["attribute_kinds", "check_name", "note_outside"]
@@ -30,7 +30,7 @@ def note_outside(source: NativeSource) -> None:
     Raises:
         NotNative: two types have one name, or a value has no form outside.
     """
-    seen: set[Kind] = set()
+    seen: set[Kind] = {ARRAY} if source.result != ARRAY else set()
     for kind in (*source.arguments, source.result):
         assert kind is not None
         _note(kind, source, seen)

@@ -17,12 +17,12 @@ from ...ir.graph import Node, Value
 from ...ir.inlined_sizes import callee
 from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
-from ...typecheck.types import ANY, Type
+from ...typecheck.types import ANY, TENSOR, Type
 from ...typecheck.types import NONE as NONE_TYPE
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
 from .kept import note_sites
-from .kinds import BOOL, INT, NONE, Kind, NotNative, is_convertible, kind_of
+from .kinds import ARRAY, BOOL, INT, NONE, Kind, NotNative, is_convertible, kind_of
 from .native_source import NativeSource
 from .outside import note_outside
 from .steps import State, Steps, refined
@@ -60,7 +60,7 @@ def write_native(
 def _kinds_of(code: Code, arguments: Sequence[Type]) -> list[Kind]:
     if len(arguments) != code.argument_count:
         raise NotNative("arguments of unknown types")
-    return [kind_of(type) for type in arguments]
+    return [ARRAY if type == TENSOR else kind_of(type) for type in arguments]
 
 
 _CONTEXT_METHODS: Final = {"prim::Enter": "__enter__", "prim::Exit": "__exit__"}

@@ -18,6 +18,7 @@ from ..code.instructions import read_numbers, row
 from ..values.objects import EnumMember
 from .kept import is_keepable, is_only_read
 from .kinds import (
+    ARRAY,
     BOOL,
     FLOAT,
     INT,
@@ -47,6 +48,8 @@ Operand = tuple[str, Kind]
 """How the text names a value, and its kind."""
 
 _SCALARS_OF: dict[type, Kind] = {int: INT, float: FLOAT, bool: BOOL, str: STR}
+
+_GIVEN = {"bool": BOOL, "array": ARRAY}
 
 _MOST_MEMBERS = 100
 """Members of an enumeration whose values are found one by one."""
@@ -451,7 +454,10 @@ class Steps:
         if target is None:
             self._add(depth, text)
             return
-        results = [bound(each.type, known) for each in entry.signature.returns]
+        if form.gives:
+            results = [_GIVEN[form.gives]]
+        else:
+            results = [bound(each.type, known) for each in entry.signature.returns]
         if not isinstance(target, int):
             self._spread(target, tuple_of(results), text, depth, state)
             return

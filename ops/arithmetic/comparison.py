@@ -12,7 +12,7 @@ from ..memory.dtype import Array, Scalar, dtype_of, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..table.declare import with_twin
 from ..table.formula import formula
-from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline
+from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline, native
 from ..table.layouts import like
 from ..table.out_dtypes import CAN_CAST, CASTABLE, FOUND, OutDtype
 from ..table.pointwise import (
@@ -84,11 +84,30 @@ for _name, _sign, _alias, _kernel in (
             f"aten::{_spelling}.Tensor(Tensor self, Tensor other) -> Tensor",
             inline=inline(f"{{0}} {_sign} {{1}}", BOTH_FLOAT32),
             order="Scalar_out Tensor_out",
+            native=native(
+                f"(array_whole({{0}}) {_sign} array_whole({{1}}) if array_is_whole({{0}}) else "
+                f"array_real({{0}}) {_sign} array_real({{1}}))",
+                ("{0}[3] == 0", "{1}[3] == 0", "{0}[4] == {1}[4]"),
+                gives="bool",
+            ),
             formula=formula(_kernel.__name__, 0, 1, meets="operands"),
         )(_of_tensors)
         operator(
             f"aten::{_spelling}.Scalar(Tensor self, Scalar other) -> Tensor",
             inline=inline(f"{{0}} {_sign} {{k}}", ON_FLOAT32),
+            native=native(
+                f"(array_whole({{0}}) {_sign} {{1}} if array_is_whole({{0}}) else "
+                f"array_real({{0}}) {_sign} array_rounded({{0}}, float({{1}})))",
+                ("{0}[3] == 0",),
+                of=("array int",),
+                gives="bool",
+            )
+            + native(
+                f"array_real({{0}}) {_sign} array_rounded({{0}}, {{1}})",
+                ("{0}[3] == 0",),
+                of=("array float",),
+                gives="bool",
+            ),
             formula=formula(_kernel.__name__, 0, 1, meets="operands"),
         )(_of_number)
         operator(f"aten::{_spelling}_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")(

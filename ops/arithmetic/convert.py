@@ -10,7 +10,7 @@ from ..memory.dtype import Array, Device, Dtype, Scalar, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..table.formula import formula
 from ..table.grad_mode import RUNNING
-from ..table.inline import inline
+from ..table.inline import inline, native
 from ..table.layouts import lies_like, like
 from ..table.pointwise import cast, number_as
 from ..table.promotion import number_dtype
@@ -34,6 +34,7 @@ def _one(dtype: str) -> str:
 @operator(
     "aten::item(Tensor self) -> Scalar",
     inline=inline("{0}.item()", "({0}.dtype is float32 or {0}.dtype is int64) and {0}.size == 1"),
+    native=native("{0}", ("array_numel({0}) == 1",), gives="array"),
     face="method",
     data_dependent=always,
 )
@@ -64,6 +65,7 @@ def _number(element: Any) -> int | float | complex:
 @operator(
     "aten::Bool.Tensor(Tensor a) -> bool",
     inline=inline("{0}.item()", _one("bool_")),
+    native=native("array_bool({0})") + native("{0}", of=("bool",)),
     face="operator",
     data_dependent=always,
 )
@@ -91,6 +93,7 @@ def truth(a: Array) -> bool:
 @operator(
     "aten::Int.Tensor(Tensor a) -> int",
     inline=inline("{0}.item()", _one("int64")),
+    native=native("array_int({0})"),
     face="operator",
     order="bool float",
     data_dependent=always,
@@ -122,6 +125,7 @@ def real_part(number: object, kind: str) -> Any:
 @operator(
     "aten::Float.Tensor(Tensor a) -> float",
     inline=inline("{0}.item()", _one("float32")),
+    native=native("array_float({0})"),
     face="operator",
     order="Scalar int bool",
     data_dependent=always,

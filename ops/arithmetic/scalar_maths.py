@@ -455,7 +455,7 @@ operator(
 @operator(
     "aten::Int.Scalar(Scalar a) -> int",
     inline=inline("{0}", of="int") + inline("{0}", "type({0}) is int", of="Scalar"),
-    native=native("{0}", of=("int",)),
+    native=native("{0}", of=("int",)) + native("array_c_int({0})", of=("array",)),
 )
 def int_of_scalar(a: Any) -> int:
     if type(a) is int:
@@ -474,7 +474,7 @@ def int_of_scalar(a: Any) -> int:
     inline=inline("float({0})", of="int")
     + inline("{0}", of="float")
     + inline("{0}", "type({0}) is float", of="Scalar"),
-    native=native("float({0})", of=("int", "float")),
+    native=native("float({0})", of=("int", "float")) + native("array_float({0})", of=("array",)),
 )
 def float_of(a: int) -> float:
     return float(a.real if isinstance(a, complex) else a)

@@ -29,6 +29,7 @@ def size(self: Array) -> list[int]:
 @operator(
     "aten::size.int(Tensor self, int dim) -> int",
     inline=inline("{0}.shape[{1}]"),
+    native=native("array_size({0}, {1})"),
     face="method",
     of_layout=True,
 )
@@ -41,19 +42,24 @@ def size_of(self: Array, dim: int) -> int:
     return shape[wrap_dim(dim, len(shape))]
 
 
-@operator("aten::len.Tensor(Tensor t) -> int", face="operator", of_layout=True)
+@operator(
+    "aten::len.Tensor(Tensor t) -> int",
+    native=native("array_len({0})"),
+    face="operator",
+    of_layout=True,
+)
 def length(t: Array) -> int:
     if not t.ndim:
         raise OperatorError("len() of a 0-d tensor", headline="a 0-d tensor has no length")
     return t.shape[0]
 
 
-@operator("aten::dim(Tensor self) -> int", face="method", of_form=True)
+@operator("aten::dim(Tensor self) -> int", native=native("{0}[3]"), face="method", of_form=True)
 def dim(self: Array) -> int:
     return self.ndim
 
 
-@operator("aten::numel(Tensor self) -> int", of_layout=True)
+@operator("aten::numel(Tensor self) -> int", native=native("array_numel({0})"), of_layout=True)
 def numel(self: Array) -> int:
     return self.size
 

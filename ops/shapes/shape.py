@@ -14,7 +14,7 @@ from ..memory.dtype import Array, Dtype, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import contiguous_strides, spread, storage_of, strides_of, view_of
 from ..table.formula import Part, moved
-from ..table.inline import ORDINARY, inline
+from ..table.inline import ORDINARY, inline, native
 from ..table.pointwise import checked_broadcast
 from ..table.promotion import kind
 from ..table.table import operator
@@ -418,6 +418,7 @@ operator("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination)
     + inline("{0}[{2}, ...]", _SOME_ELEMENTS, at={1: "0"})
     + inline("{0}[:, {2}]", _MORE_DIMS, at={1: "1"})
     + inline("{0}[..., {2}]", _SOME_DIMS, at={1: "(-1)"}),
+    native=native("array_select({0}, {2})", at={1: "(0)"}),
 )
 def select(self: Array, dim: int, index: int) -> Array:
     self = _placed(self)

@@ -133,7 +133,9 @@ class Native(NamedTuple):
 
     The conditions `given` must hold before and `then` after, where `{result}` is the result; where
     one does not, the plan does the whole call again.  One that `writes` is a statement; one that
-    `orders` compares the elements of its first operand.
+    `orders` compares the elements of its first operand.  Where the schema says that it gives a
+    tensor or any number, it `gives` a truth value, or a tensor (`array`) whose number nobody has
+    read yet.
     """
 
     text: str
@@ -143,6 +145,7 @@ class Native(NamedTuple):
     of: Sequence[str]
     writes: bool
     orders: bool
+    gives: str
 
 
 def native(
@@ -154,6 +157,7 @@ def native(
     of: Sequence[str] = (),
     writes: bool = False,
     orders: bool = False,
+    gives: str = "",
 ) -> tuple[Native, ...]:
     """One form for native code: see `Native`."""
-    return (Native(text, given, then, at, of, writes, orders),)
+    return (Native(text, given, then, at, of, writes, orders, gives),)

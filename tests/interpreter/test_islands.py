@@ -94,6 +94,29 @@ def unset(x: Tensor, n: int):
     return y * 2, found
 
 
+def read(x: Tensor, y: Tensor, n: int):
+    total, whole, flags = 0.0, 0, [True]
+    for i in range(-n, n):
+        row = x[i]
+        for j in range(row.size(0)):
+            total = total * 0.5 + float(row[j]) + float(x[i, j].item())
+            whole += int(x[i][j].item()) + x.dim() + x.numel() + len(x)
+            flags.append(bool(row[j]))
+            flags += [bool(row[j] > 1), bool(row[j] == 0), bool(row[j] <= y[i, j])]
+            flags.append(bool(row[j] != y[0, j]))
+    return x.sum(), total, whole, flags
+
+
+def read_beside_floats(x: Tensor, y: Tensor, n: int):
+    found: list[int] = []
+    for i in range(n):
+        if x[i, 0] > 0.1:
+            found.append(i)
+        if y[i, 1] == 0.1:
+            found.append(-i)
+    return x.sum(), found
+
+
 class Counting(torch.nn.Module):
     seen: list[int]
 
@@ -123,6 +146,15 @@ ARGUMENTS: dict[Any, tuple[Any, ...]] = {
 def fresh(function: Any) -> Any:
     """The same function, which nobody has scripted yet."""
     return types.FunctionType(function.__code__, function.__globals__, function.__name__)
+
+
+def numbers(dtype: Any) -> Tensor:
+    """Rows of numbers that may be taken for others: 0.1 is not itself in 32 bits."""
+    rows = [[0.1, 0.1, 0.0], [-3.75, 1.0, 2.5], [255.0, -0.0, 1.0]]
+    return torch.tensor(rows, dtype=torch.float64).to(dtype)
+
+
+DTYPES = "float32 float64 int64 int32 uint8 bool float16 bfloat16 int8 complex64".split()
 
 
 def outcome(function: Any, given: Any) -> str:
@@ -179,6 +211,51 @@ def test_loops_over_numbers_and_containers_are_islands(
     scripted(*copy.deepcopy(ARGUMENTS[function]))
     assert done == [True] * calls
     assert len(names) == calls
+
+
+@pytest.mark.parametrize("function", [read, read_beside_floats])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_single_numbers_of_tensors(
+    function: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = numbers(getattr(torch, dtype))
+    wide = torch.cat([x, x, x], 1)
+    calls = [(x, x.flip(0), 3), (x.t(), x, 2), (wide[:, ::3], x, 3), (x, x.double(), 3)]
+    calls += [(x, x, 4), (x[:, 0], x, 2), (x[:0], x, 1), (x[None], x, 1)]  # which fail
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "off")
+    plain = torch.jit.script(fresh(function))
+    wanted = [outcome(plain, each) for each in calls]
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    scripted = torch.jit.script(fresh(function))
+    assert [outcome(scripted, each) for each in calls] == wanted
+    part = space_of(scripted)["i0"]
+    if dtype in ("float32", "float64", "int64") and (function is read or dtype != "int64"):
+        assert part(*(each.numpy() for each in calls[0][:2]), 3) is not None
+
+
+def test_numbers_that_are_no_whole_ones_and_large_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+
+    def whole(x: Tensor, n: int):
+        total = 0
+        for i in range(n):
+            total += int(x[i])
+        return x, total
+
+    def items(x: Tensor, n: int):
+        total = 0
+        for i in range(n):
+            total += int(x[i].item())
+        return x, total
+
+    scripted, read_items = torch.jit.script(whole), torch.jit.script(items)
+    assert scripted(torch.tensor([2.9, -2.9, 2.0**53]), 3)[1] == 2**53
+    assert read_items(torch.tensor([2.9, -2.9, 2.0**31 - 200]), 3)[1] == 2**31 - 256
+    with pytest.raises(RuntimeError, match="without overflow"):
+        read_items(torch.tensor([2.0**31]), 1)
+    for value in (float("nan"), float("inf"), -1e300):
+        with pytest.raises(RuntimeError):
+            scripted(torch.tensor([1.0, value], dtype=torch.float64), 2)
 
 
 def test_attributes_of_modules_are_read_and_written(monkeypatch: pytest.MonkeyPatch) -> None:

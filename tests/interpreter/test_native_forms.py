@@ -127,7 +127,8 @@ def _chosen() -> Iterator[tuple[Operator, Native]]:
     for entry in TABLE:
         for form in entry.native:
             if form.text != "fail()" and not any(
-                word in entry.schema for word in ("complex", "Any", "...")
+                word in f"{entry.schema} {form.of}"
+                for word in ("complex", "Any", "...", "Tensor", "array")
             ):
                 alike.setdefault((entry.name, form.text), []).append((entry, form))
     for each in alike.values():
