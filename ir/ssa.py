@@ -87,7 +87,7 @@ class _Variables:
             before = self.find(name)
             if before is None:
                 continue
-            type = join(before, written[name])
+            type = join(before, written[name], or_union=True)
             if type is None:
                 raise TypeError(f"{name} is {before} or {written[name]} after a loop")
             load = _load(node.graph, name, before).insert_before(node)

@@ -236,6 +236,28 @@ def test_what_two_branches_narrow_differently_is_a_union_in_archives() -> None:
     assert again(loaded)(5, "ab") == 7
 
 
+def unions_in_loops(n: int) -> int:
+    total = 0
+    u: int | str = 2
+    for _ in range(n):
+        if isinstance(u, int):
+            total += u
+        u = "abc"
+    total -= 1 if isinstance(u, int) else 4
+    for i in range(n):
+        if total > 3 and isinstance(u, int):
+            raise ValueError("never")
+        total += i
+    return total
+
+
+def test_a_union_that_loops_set_otherwise_than_before_is_one_in_archives() -> None:
+    """torch compiles no such annotation, nor reads what it writes of such arguments."""
+    scripted = torch.jit.script(unions_in_loops)
+    for function in (scripted, again(scripted), again(again(scripted))):
+        assert [function(n) for n in range(4)] == [unions_in_loops(n) for n in range(4)]
+
+
 def test_a_hook_that_is_registered_twice() -> None:
     class Named(torch.nn.Module):
         def forward(self, x: str) -> str:
