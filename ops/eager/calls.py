@@ -131,7 +131,8 @@ def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> obje
     if isinstance(result, _ndarray):
         return _handle_of(result, handles)
     if isinstance(result, tuple) and (several := several_of(entry)) is not None:
-        return tuple.__new__(several, [_part(r, handles) for r in result])
+        given = [each for each in handles if isinstance(each, (Tensor, list, tuple))]
+        return tuple.__new__(several, [_part(r, given) for r in result])
     if isinstance(result, list) and (not result or isinstance(result[0], np.ndarray)):
         given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
         return tuple(_handle_of(each, [*given, *handles]) for each in result)
@@ -155,6 +156,8 @@ def several_of(entry: Operator) -> type[tuple[object, ...]] | None:
 
 def _part(result: object, handles: Sequence[object]) -> object:
     """One of several results."""
+    if type(result) is _ndarray:
+        return _handle_of(result, handles)
     if isinstance(result, list):
         given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
         return tuple(_part(each, [*given, *handles]) for each in result)

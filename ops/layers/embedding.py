@@ -15,7 +15,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..reductions.loss_reduction import widened
 from ..selection.along import is_within
-from ..selection.places import copied, span
+from ..selection.places import span
 from ..table.pointwise import as_array, cast
 from ..table.promotion import common_dtype
 from ..table.refusals import class_name, cpp_name, letter, not_held
@@ -312,7 +312,11 @@ def _bags(
     if mode == _MEAN:
         result = result.astype(weight.dtype, copy=False)
         result /= np.maximum(sizes, 1)[:, None].astype(result.dtype)
-    return result.astype(weight.dtype, copy=False), bag_of, sizes, largest
+    made = result.astype(weight.dtype, copy=False)
+    if mode == _SUM:
+        nothing = np.zeros(offsets.shape if padding < 0 else sizes.shape, np.int64)
+        return made, np.empty(0, np.int64) if padding < 0 else bag_of, nothing, nothing.copy()
+    return made, bag_of, sizes, largest
 
 
 _known_bags: Final = Prepared(_bags)
@@ -365,6 +369,7 @@ def embedding_bag(
     "bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, "
     f"bool include_last_offset, int? padding_idx) -> {_FOUR}",
     out="",
+    prepared=True,
 )
 def embedding_bag_padded(
     weight: Array,
@@ -418,15 +423,9 @@ def plain_embedding_bag(
 
     Sums without padding leave the last three empty or zero, as nothing needs them.
     """
-    result, bag_of, sizes, largest = _known_bags.call(
+    return _known_bags.call(  # type: ignore[no-any-return]
         weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx
     )
-    if mode == _SUM:
-        nothing = np.zeros(offsets.shape if padding_idx < 0 else sizes.shape, np.int64)
-        nothing.setflags(write=False)
-        bag_of = np.empty(0, np.int64) if padding_idx < 0 else bag_of
-        return result, bag_of, copied(nothing), copied(nothing)
-    return result, bag_of, sizes, largest
 
 
 # --------------------------------------------------------------------------- one-hot, bilinear

@@ -5,6 +5,7 @@ Each index is looked at once, where it is used, so that no other thread can chan
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
@@ -41,8 +42,8 @@ def rows(table: Array, index: Array) -> Any | None:
 def bags(
     table: Array, index: Array, starts: Array, form: str, extra: bool = False, shares: Any = None
 ) -> tuple[object, ...] | None:
-    """The "sums", "means" or "maxima" of bags of rows, the bag of each index, and how many each bag
-    has; of "shared" sums each row times its share.
+    """The "means" or "maxima" of bags of rows, the bag of each index, and how many each bag has; or
+    "sums", of "shared" ones each row times its share: nothing, and for each start zeros, follow.
 
     `index` and `starts` are int64; bag b holds the indices from `starts[b]` on, the last one all
     that are left.  An `extra` start is looked at, but begins no bag.  Of maxima the rows that they
@@ -53,9 +54,13 @@ def bags(
     height, width = table.shape
     count = starts.size - extra
     out = np.empty((count, width), np.float32)
-    bag_of, sizes, wrong = np.empty_like(index), np.empty(count, np.int64), np.zeros(1, np.int64)
+    wrong, is_sum = np.zeros(1, np.int64), form in ("sums", "shared")
+    bag_of = np.empty(0 if is_sum else index.size, np.int64)
+    sizes = np.empty(starts.size if is_sum else count, np.int64)
     each = max(1, index.size * width // max(1, len(out)))
-    more = [shares[...]] if form == "shared" else []
+    more = [np.empty(sizes.shape, np.int64)] if is_sum else []
+    if form == "shared":
+        more.append(shares[...])
     if form == "maxima":
         more.append(np.empty(out.shape, np.int64))
     run(
@@ -64,7 +69,7 @@ def bags(
     )
     if wrong[0]:
         return None
-    return (out, bag_of, sizes, more[0] if form == "maxima" else sizes)
+    return (out, bag_of, sizes, sizes if form == "means" else more[0])
 
 
 @cache
@@ -109,7 +114,11 @@ def bags_text(target: Target, form: str) -> str:
     places = [(POINTER, name) for name in _BAGS]
     height, width, count, bags, extra = (code.argument(*each) for each in counts)
     table, index, starts, out, bag_of, sizes, wrong = (code.argument(*each) for each in places)
-    more = {"shared": [(POINTER, "shares")], "maxima": [(POINTER, "rows")]}.get(form, [])
+    zeros, rows_of = (POINTER, "zeros"), (POINTER, "rows")
+    more = {"sums": [zeros], "shared": [zeros, (POINTER, "shares")], "maxima": [rows_of]}.get(
+        form, []
+    )
+    is_sum = form in ("sums", "shared")
     zero = code.constant(INT64, 0)
     with code.units() as bag:
         first = code.load(INT64, code.at(starts, bag, INT64))
@@ -123,11 +132,15 @@ def bags_text(target: Target, form: str) -> str:
             code.store(code.constant(INT64, 1), wrong)
         first, last = code.choose(fits, first, zero), code.choose(fits, last, zero)
         size = last - first
-        code.store(size, code.at(sizes, bag, INT64))
+        if is_sum:
+            _clear(code, sizes, bag, is_last & extra.differs(0))
+        else:
+            code.store(size, code.at(sizes, bag, INT64))
 
         def check(places: list[Value], mask: Value | None) -> None:
             seen = code.load_if(_PLACES, code.at(index, places[0], INT64), mask)
-            code.store_if(code.spread(bag), code.at(bag_of, places[0], INT64), mask)
+            if not is_sum:
+                code.store_if(code.spread(bag), code.at(bag_of, places[0], INT64), mask)
             # indices that are masked are 0, which is there if anything is
             with code.when(code.any_of(seen.below(code.spread(height)).equals(0)), rarely=True):
                 code.store(code.constant(INT64, 1), wrong)
@@ -138,7 +151,7 @@ def bags_text(target: Target, form: str) -> str:
             place = code.load(INT64, code.at(index, i, INT64))
             return code.choose(place.below(height), place, 0)
 
-        def part(columns: list[Value], mask: Value | None) -> None:
+        def part(columns: list[Value], masks: list[Value | None]) -> None:
             totals = [code.variable(code.constant(FLOATS, 0.0)) for _ in columns]
             rows = [code.variable(code.constant(_PLACES, 0)) for _ in columns]
             with code.counted(first, last) as i:
@@ -148,7 +161,7 @@ def bags_text(target: Target, form: str) -> str:
                 for column in columns:
                     code.prefetch(code.at(table, later + column, FLOAT))
                 share = code.spread(_share(code, i)) if form == "shared" else None
-                for column, total, found in zip(columns, totals, rows, strict=True):
+                for column, mask, total, found in zip(columns, masks, totals, rows, strict=True):
                     seen = code.load_if(FLOATS, code.at(row, column, FLOAT), mask)
                     if form == "maxima":
                         better = (seen > total.now) | code.spread(i.equals(first))
@@ -159,7 +172,7 @@ def bags_text(target: Target, form: str) -> str:
                     else:
                         total.set(total.now + seen)
             divisor = code.choose(size > 0, size, 1).converted("sitofp", FLOAT)
-            for column, total, found in zip(columns, totals, rows, strict=True):
+            for column, mask, total, found in zip(columns, masks, totals, rows, strict=True):
                 at = bag * width + column
                 made = total.now / code.spread(divisor) if form == "means" else total.now
                 code.store_if(made, code.at(out, at, FLOAT), mask)
@@ -167,8 +180,37 @@ def bags_text(target: Target, form: str) -> str:
                     goal = code.at(code.argument(POINTER, "rows"), at, INT64)
                     code.store_if(found.now, goal, mask)
 
-        code.vectors(zero, width, _BESIDE, part)
+        _strips(code, width, part)
     return code.kernel("bags", [*counts, *places, *more])
+
+
+def _strips(
+    code: Code, width: Value, part: Callable[[list[Value], list[Value | None]], None]
+) -> None:
+    """Visit the columns of a row, some vectors at a time, and what is left of these at once."""
+    step = _BESIDE * LANES
+    whole = width & -step
+
+    def columns(first: Value, count: int) -> list[Value]:
+        return [first + place * LANES for place in range(count)]
+
+    with code.counted(code.constant(INT64, 0), whole, step) as at:
+        part(columns(at, _BESIDE), [None] * _BESIDE)
+    left, count = width - whole, 1
+    while count <= _BESIDE:
+        with code.when((left > count // 2 * LANES) & (left <= count * LANES)):
+            places = columns(whole, count)
+            part(places, [code.first(width - place) for place in places])
+        count *= 2
+
+
+def _clear(code: Code, sizes: Value, bag: Value, has_more: Value) -> None:
+    """Write the zeros of a bag, and of the start that is none, which comes behind the last."""
+    nothing = code.constant(INT64, 0)
+    for place in (sizes, code.argument(POINTER, "zeros")):
+        code.store(nothing, code.at(place, bag, INT64))
+        with code.when(has_more):
+            code.store(nothing, code.at(place, bag + 1, INT64))
 
 
 def _share(code: Code, i: Value) -> Value:
