@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_whole
+from ..kernels import family, in_order, is_whole
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -142,6 +142,20 @@ def _inserted(rows: Array) -> Array:
     return order
 
 
+def _mode_natively(rows: Array) -> tuple[Array, Array] | None:
+    """The most frequent elements of rows, and their places; None where there is no kernel that can
+    tell."""
+    native = family("modes") if rows.shape[-1] > 0 and rows.size else None
+    if native is None:
+        return None
+    rows, found = in_order(rows), None
+    if rows.shape[-1] <= native.LONGEST:
+        found = native.modes(rows)
+    elif rows.dtype.isbuiltin == 1:
+        found = native.modes_in_order(rows, np.sort(rows, -1))
+    return found
+
+
 @operator(
     "aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
     layout="CC",
@@ -150,6 +164,7 @@ def _inserted(rows: Array) -> Array:
     ),
     out_overlap="apart",
     out="values",
+    prepared=True,
 )
 def mode(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The most frequent value, the smallest of several, and where it comes last."""
@@ -157,7 +172,14 @@ def mode(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     axis = check_dim_not_empty(self, dim, "mode")
     if not self.ndim:
         return self.copy(), np.zeros((), _INT64)
+    self = self[...]  # which no other thread can change
     rows = np.moveaxis(self, axis, -1)
+    quick = _mode_natively(rows)
+    if quick is not None:
+        if keepdim:
+            shape = (*self.shape[:axis], 1, *self.shape[axis + 1 :])
+            return quick[0].reshape(shape), quick[1].reshape(shape)
+        return quick
     if rows.shape[-1] <= _SHORT and (rows != rows).any():
         order = _inserted(rows)
     else:
@@ -299,18 +321,38 @@ def _in_runs(flat: Array, return_inverse: bool) -> tuple[Array, Array, Array]:
     """The values, in order, where each element is among them, if asked for, and how many there are
     of each; what is no number differs from itself."""
     if return_inverse:
-        order = sorted_positions(flat, 0, False)
-        ordered = flat[order]
-    else:
-        ordered = np.sort(flat, kind="stable")
-    begins = np.ones(flat.size, np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
-    starts = np.flatnonzero(begins)
-    inverse = _NONE
-    if return_inverse:
-        inverse = np.empty(flat.size, _INT64)
-        inverse[order] = np.cumsum(begins) - 1
-    return ordered[starts], inverse, np.diff(starts, append=flat.size)
+        order = np.ascontiguousarray(sorted_positions(flat, 0, False))
+        return _runs_of_line(flat[order], True, order)
+    values, inverse, counts = _runs_of_line(_sorted(flat), False)
+    if flat.dtype.kind == "f":
+        at = int(values.searchsorted(0))
+        if at < values.size and not values[at]:  # the first of zeros of both signs
+            values[at] = flat[np.argmax(flat == 0)]
+    return values, inverse, counts
+
+
+def _sorted(flat: Array) -> Array:
+    """A line in order, where equal elements need not keep theirs."""
+    return np.sort(flat, kind="stable" if flat.itemsize < 4 else None)
+
+
+def _runs_of_line(
+    line: Array, return_inverse: bool, order: Array | None = None
+) -> tuple[Array, Array, Array]:
+    """The first elements of runs of equal neighbours, the run of each element, which stood as the
+    order says, and the runs' lengths."""
+    native = family("runs") if line.size else None
+    line = np.ascontiguousarray(line) if native is not None else line
+    found = native and native.runs(line, order, with_inverse=return_inverse)
+    if found:
+        made: tuple[Array, Array, Array] = found
+        return made
+    starts, inverse, counts = _runs(line[:, None])
+    if order is not None:
+        back = np.empty_like(inverse)
+        back[order] = inverse
+        inverse = back
+    return line[starts], inverse, counts
 
 
 def _counted_through(flat: Array, return_inverse: bool) -> tuple[Array, Array, Array] | None:
@@ -398,11 +440,27 @@ def unique_dim(
     axis = _check_unique_dim(self, dim)
     slices = _rows(self, axis)
     rows = sortable(slices)
-    order = np.lexsort(rows.T[::-1]) if rows.size else np.arange(rows.shape[0])
+    order = _order_of_rows(rows) if rows.size else np.arange(rows.shape[0])
     found, inverse, counts = _runs(rows[order])
     back = np.empty_like(inverse)
     back[order] = inverse
     return _slices(slices[order[found]], self, axis), back, counts
+
+
+def _order_of_rows(rows: Array) -> Array:
+    """The stable order of rows by their first elements, then the next ones, and so on."""
+    if len(rows) > rows.shape[1]:
+        return np.lexsort(rows.T[::-1])
+    if rows.dtype.kind == "f":  # zeros of both signs are equal, and so is what is no number
+        rows = np.where(np.isnan(rows), rows.dtype.type(np.nan), rows + rows.dtype.type(0))
+    words = np.ascontiguousarray(rows).view(f"u{rows.itemsize}")
+    top = words.dtype.type(1 << (8 * rows.itemsize - 1))
+    if rows.dtype.kind == "f":
+        words = np.where(words & top, ~words, words | top)
+    elif rows.dtype.kind == "i":
+        words = words ^ top
+    keys = words.astype(words.dtype.newbyteorder(">")).view(f"V{words[0].nbytes}")
+    return keys.reshape(-1).argsort(kind="stable")
 
 
 def _runs(rows: Array) -> tuple[Array, Array, Array]:
@@ -427,10 +485,9 @@ def unique_consecutive(
     if dim is not None:
         return unique_dim_consecutive(self, dim, return_inverse, return_counts)
     check_kernel("unique", self)
-    flat = self.reshape(-1)
-    found, inverse, counts = _runs(flat[:, None])
+    values, inverse, counts = _runs_of_line(self[...].reshape(-1), return_inverse)
     return (
-        flat[found],
+        values,
         inverse.reshape(self.shape) if return_inverse else _NONE.copy(),
         counts if return_counts else _NONE.copy(),
     )
