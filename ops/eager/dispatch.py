@@ -277,14 +277,14 @@ class EagerFunction:
             if ACTIVE:
                 note_written(tracer, form.entry, values, handles, out, result)
             if requires_grad and isinstance(out, Tensor):
-                out.requires_grad_(True)
+                out._want_gradients(True)
             return None if _gives_list(form.entry) else written_out
         if requires_grad:
             if result._array.dtype.kind in "biu":
                 raise RuntimeError(
                     "Only Tensors of floating point and complex dtype can require gradients"
                 )
-            result.requires_grad_(True)
+            result._want_gradients(True)
         return result
 
     def _compute_in(self, out: Tensor, kwargs: dict[str, Any]) -> None:

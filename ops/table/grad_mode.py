@@ -24,6 +24,7 @@ __all__ = [
     "GRAD_MODE",
     "LOOKS_FOR_NAN",
     "RUNNING",
+    "TRANSFORMS",
     "enable_grad",
     "grad_mode_set",
     "inference_mode",
@@ -69,6 +70,31 @@ class _Directions(threading.local):
 
 
 DIRECTIONS: Final = _Directions()
+
+
+class _Transforms(threading.local):
+    """What a thread runs of `torch.func` and of directions."""
+
+    depth = 0
+    """How many transforms of gradients."""
+    duals = False
+    """Whether a level of `forward_ad` is entered."""
+
+    def __init__(self) -> None:
+        self.levels: list[Any] = []
+        """The levels of the `vmap`s, the outer ones first."""
+
+    def refuse(self, said: str) -> None:
+        """Refuse what changes a tensor's history behind the back of the transforms that run.
+
+        Raises:
+            RuntimeError: one runs.
+        """
+        if self.depth or self.levels:
+            raise RuntimeError(said)
+
+
+TRANSFORMS: Final = _Transforms()
 
 BEGINNINGS: Final[set[Any]] = set()
 """References to the nodes where directions begin: what leads there alone requires no gradients."""

@@ -63,7 +63,7 @@ def asarray(
     else:
         made = shared.clone() if copy else shared
     if requires_grad and not made.requires_grad:
-        made.requires_grad_(True)
+        made._want_gradients(True)
     elif made.requires_grad and requires_grad is False:
         made = made.detach()
     return made

@@ -112,7 +112,7 @@ def _made_of(
     if requires_grad and of_numpy(array.dtype).kind not in "fc":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if place.type == "meta":
-        return Tensor._of(array).to(place).requires_grad_(requires_grad)
+        return Tensor._of(array).to(place)._want_gradients(requires_grad)
     made = Tensor._of(array, requires_grad)
     if ACTIVE:
         tracer = current_tracer()
@@ -245,7 +245,7 @@ def frombuffer(
         )
     made = in_memory_of(np.frombuffer(buffer, dtype.numpy, count, offset))
     if requires_grad:
-        made.requires_grad_(True)
+        made._want_gradients(True)
     return made
 
 

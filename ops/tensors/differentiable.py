@@ -8,13 +8,14 @@ from ..memory.dtype import Array
 from ..memory.inference import is_for_inference, is_on
 from ..memory.versions import owner_of, version_of
 from ..memory.warned import warn_caller
-from ..table.grad_mode import BEGINNINGS, GRAD_MODE, RUNNING
+from ..table.grad_mode import BEGINNINGS, GRAD_MODE, RUNNING, TRANSFORMS
 from ..table.table import TABLE
 from .tape_port import DIRECTION_OF, tape
 from .tracing import current_tracer
 
 __all__ = [
-    *("AMONG_UNKNOWN", "BEHIND", "INFERENCE", "NO_GRAD", "Differentiable", "check_gradient"),
+    *("AMONG_UNKNOWN", "BEHIND", "INFERENCE", "NO_BACKWARD", "NO_GRAD", "Differentiable"),
+    "check_gradient",
 ]
 
 _NOT_LEAF: Final = (
@@ -72,7 +73,7 @@ class Differentiable:
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
-        self.requires_grad_(wanted)
+        self._want_gradients(wanted)
 
     @requires_grad.deleter
     def requires_grad(self) -> None:
@@ -83,8 +84,13 @@ class Differentiable:
 
         Raises:
             RuntimeError: the tensor is not of floats or complex numbers, is no leaf, or was made
-                in `inference_mode` and this is outside.
+                in `inference_mode` and this is outside; a transform of `torch.func` runs.
         """
+        TRANSFORMS.refuse(_TRANSFORMED.format("requires_grad_", _OR_FUNCTIONAL))
+        return self._want_gradients(requires_grad)
+
+    def _want_gradients(self, requires_grad: bool = True) -> Self:
+        """The same, within transforms, too."""
         if not requires_grad and not self.is_leaf:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a "
@@ -277,6 +283,7 @@ class Differentiable:
         Raises:
             RuntimeError: there is no way back.
         """
+        TRANSFORMS.refuse(NO_BACKWARD)
         if inputs is not None:
             inputs = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
             if not inputs:
@@ -294,6 +301,8 @@ class Differentiable:
 
     def retain_grad(self) -> None:
         """Have the gradient of this tensor kept in `grad` though it is no leaf."""
+        refusal = _TRANSFORMED.format("retain_grad", "")
+        TRANSFORMS.refuse(refusal if self.requires_grad else _NOT_KEPT)
         tape().retain_grad(self)
 
     def detach_(self) -> Self:
@@ -306,6 +315,19 @@ class Differentiable:
         self._requires_grad, self._grad_node, self._output_number = False, None, 0
         return self
 
+
+NO_BACKWARD: Final = (
+    "backward() called inside a functorch transform. This is not supported, please use "
+    "functorch.grad or functorch.vjp instead or call backward() outside of functorch transforms."
+)
+_TRANSFORMED: Final = (
+    "You are attempting to call Tensor.{0}() {1}inside of a function being transformed by a "
+    "functorch transform. This is unsupported, please attempt to use the functorch transforms "
+    "(e.g. grad, vjp, jacrev, jacfwd, hessian) or call {0}() outside of a function being "
+    "transformed instead."
+)
+_NOT_KEPT: Final = "can't retain_grad on Tensor that has requires_grad=False"
+_OR_FUNCTIONAL: Final = "(or perhaps using torch.autograd.functional.* APIs) "
 
 _DETACH_VIEW = (
     "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "

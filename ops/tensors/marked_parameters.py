@@ -28,7 +28,7 @@ def marked(data: Any, requires_grad: bool) -> Any:
     Raises:
         RuntimeError: `detach` gives a tensor of another class.
     """
-    made = data.detach().requires_grad_(requires_grad)
+    made = data.detach()._want_gradients(requires_grad)
     kind, given = type(made).__name__, type(data).__name__
     if type(made) is not type(data):
         raise RuntimeError(

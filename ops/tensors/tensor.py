@@ -110,7 +110,7 @@ class Tensor(_Base):
         handle._array = array
         handle._requires_grad, handle._view_of = False, None
         if requires_grad:
-            Differentiable.requires_grad_(handle, True)
+            Differentiable._want_gradients(handle, True)
         return handle
 
     if TYPE_CHECKING:

@@ -9,23 +9,28 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, nullcontext
+from typing import Any, Final
 
 from ..autograd import grad as autograd_grad
 from ..autograd.forward_ad import directions_wanted
-from ..autograd.function import TRANSFORMS
+from ..autograd.graph import disable_saved_tensors_hooks
 from ..ops.batching.batched import Batched
 from ..ops.gradients.autograd import edge_of, is_wanted
 from ..ops.gradients.directed import begin_direction
 from ..ops.memory.inference import is_for_inference, is_on
-from ..ops.table.grad_mode import DIRECTIONS, enable_grad, is_recording
+from ..ops.table.grad_mode import DIRECTIONS, TRANSFORMS, enable_grad, is_recording
 from ..ops.tensors.tensor import Tensor
 from ..utils._pytree import LeafSpec, TreeSpec, tree_flatten, tree_map, tree_unflatten
 from .vmap import lifted_to_levels
 
 __all__ = ["grad", "grad_and_value", "jvp", "linearize", "vjp"]
 
+
+_HOOKS: Final = (
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an "
+    "issue with your use case."
+)
 
 # --------------------------------------------------------------------------- inputs and outputs
 
@@ -43,7 +48,7 @@ def _leaf(value: object, wanted: bool, depth: int, forwards: bool) -> tuple[Tens
         start, made = begin_direction(_bare(value) if links else _bare(value).detach())
         start, made = _in_place_of_bare(value, start), _in_place_of_bare(value, made)
     else:
-        start = made = value.view_as(value) if links else value.detach().requires_grad_()
+        start = made = value.view_as(value) if links else _wanting(value.detach())
     if not links:
         vars(_bare(start))["_made_at"] = depth
     return start, made
@@ -59,6 +64,12 @@ def _in_place_of_bare(value: Tensor, inner: Tensor) -> Tensor:
 def _bare(value: Tensor) -> Tensor:
     while type(value) is Batched:
         value = value._value
+    return value
+
+
+def _wanting(value: Tensor) -> Tensor:
+    """A leaf whose gradients are wanted; it may stand for slices."""
+    _bare(value)._want_gradients()
     return value
 
 
@@ -107,7 +118,7 @@ class _Recorded:
         TRANSFORMS.depth += 1
         DIRECTIONS.wanted += forwards
         try:
-            with enable_grad():
+            with enable_grad(), nullcontext() if forwards else disable_saved_tensors_hooks(_HOOKS):
                 self.result = func(tree_unflatten([given for _, given in leaves], self.spec))
         finally:
             TRANSFORMS.depth -= 1
@@ -435,7 +446,7 @@ def _pushed(run: _Recorded, flat: Sequence[Tensor], directions: Sequence[Tensor]
             products.append(output.new_zeros(output.shape))
             continue
         with enable_grad():
-            vector = lifted_to_levels(output.detach().new_zeros(output.shape)).requires_grad_()
+            vector = _wanting(lifted_to_levels(output.detach().new_zeros(output.shape)))
             with directions_wanted():
                 found = autograd_grad(
                     [output], run.tensors, [vector], create_graph=True, allow_unused=True

@@ -12,10 +12,10 @@ from contextlib import nullcontext
 from typing import Any
 
 from ..autograd import transformed as transformed  # functions of one's own ask it
-from ..autograd.function import TRANSFORMS
 from ..ops.batching.batched import RANDOM, Batched, Level
 from ..ops.eager.dispatch import eager_function
 from ..ops.random_numbers.random import default_generator, draws_noted
+from ..ops.table.grad_mode import TRANSFORMS
 from ..ops.tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .draws import DrawsForSlices
@@ -207,7 +207,7 @@ def _create_batched_inputs(
 
 
 def _level_at(number: int) -> Level:
-    levels = TRANSFORMS.levels
+    levels: list[Level] = TRANSFORMS.levels
     if not 0 < number <= len(levels):
         raise RuntimeError(f"vmap: no level {number} runs, {len(levels)} do")
     return levels[number - 1]

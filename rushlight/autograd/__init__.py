@@ -10,8 +10,15 @@ from ..module_names import names_of
 from ..ops.gradients.edges import GradientEdge
 from ..ops.gradients.tape import backward as _backward
 from ..ops.gradients.tape import gradients_of
-from ..ops.table.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..ops.table.grad_mode import (
+    TRANSFORMS,
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+)
 from ..ops.tensors.construct import stands_for
+from ..ops.tensors.differentiable import NO_BACKWARD
 from ..ops.tensors.overriding import ask_for, askers
 from ..ops.tensors.tensor import Tensor
 from . import functional, graph, profiler
@@ -66,6 +73,7 @@ def backward(
     Raises:
         RuntimeError: there is no way back from a result.
     """
+    TRANSFORMS.refuse(NO_BACKWARD)
     if inputs is not None and not isinstance(inputs, Tensor) and not inputs:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     outputs = _several(tensors)
@@ -137,7 +145,7 @@ def _zeros_like(wanted: Any, is_recorded: bool) -> Tensor:
             "materialize_grads cannot be used when the given input is a GradientEdge"
         )
     zeros: Tensor = wanted.new_zeros(wanted.shape)
-    return zeros.requires_grad_(is_recorded)
+    return zeros._want_gradients(is_recorded)
 
 
 def _batched(

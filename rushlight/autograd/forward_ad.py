@@ -16,12 +16,18 @@ from ..ops.gradients.autograd import Edge, edge_of, is_wanted
 from ..ops.gradients.directed import begin_direction, leads_to_leaf, without_direction
 from ..ops.memory.dtype import STRIDED
 from ..ops.memory.versions import owner_of, version_of
-from ..ops.table.grad_mode import DIRECTIONS, GRAD_MODE, enable_grad, is_grad_enabled
+from ..ops.table.grad_mode import (
+    DIRECTIONS,
+    GRAD_MODE,
+    TRANSFORMS,
+    enable_grad,
+    is_grad_enabled,
+)
 from ..ops.tensors.tape_port import DIRECTION_OF
 from ..ops.tensors.tensor import Tensor
 from . import grad
 from . import transformed as transformed  # functions of one's own ask it
-from .function import IN_LEVELS, TRANSFORMS
+from .function import IN_LEVELS
 
 __all__ = [
     *("UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual"),
@@ -225,7 +231,7 @@ def _direction(result: Tensor, level: list[_Direction]) -> Tensor | None:
     starts = [each.start for each in level]
     wanted = is_grad_enabled() and leads_to_leaf(result)
     with enable_grad():
-        vector: Tensor = result.detach().new_zeros(result.shape).requires_grad_()
+        vector: Tensor = result.detach().new_zeros(result.shape)._want_gradients()
         with directions_wanted():
             products = grad(
                 [result], starts, [vector], retain_graph=True, create_graph=True, allow_unused=True

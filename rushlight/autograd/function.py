@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -18,7 +17,13 @@ from ..ops.gradients.tape import rebase
 from ..ops.memory.dtype import STRIDED, Array
 from ..ops.memory.versions import version_of, written
 from ..ops.memory.warned import warn_caller
-from ..ops.table.grad_mode import DIRECTIONS, grad_mode_set, is_recording, no_grad
+from ..ops.table.grad_mode import (
+    DIRECTIONS,
+    TRANSFORMS,
+    grad_mode_set,
+    is_recording,
+    no_grad,
+)
 from ..ops.tensors.differentiable import BEHIND
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE, Tracer, current_tracer
@@ -29,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IN_TRANSFORMS",
-    "TRANSFORMS",
     "Function",
     "FunctionCtx",
     "FunctionNode",
@@ -39,22 +43,6 @@ __all__ = [
     "once_differentiable",
     "run_function",
 ]
-
-
-class _Transforms(threading.local):
-    """What a thread runs of `torch.func` and of directions."""
-
-    depth = 0
-    """How many transforms of gradients."""
-    duals = False
-    """Whether a level of `forward_ad` is entered."""
-
-    def __init__(self) -> None:
-        self.levels: list[Level] = []
-        """The `vmap`s, the outer ones first."""
-
-
-TRANSFORMS: Final = _Transforms()
 
 
 class InTransforms(Protocol):

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 from ..ops.batching.batched import Batched, Level, level_of
 from ..ops.eager.dispatch import eager_function
+from ..ops.table.grad_mode import TRANSFORMS
 from ..ops.tensors.tensor import Tensor
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
-from .function import IN_TRANSFORMS, TRANSFORMS, Function, FunctionNode, backward_of, run_function
+from .function import IN_TRANSFORMS, Function, FunctionNode, backward_of, run_function
 
 __all__ = ["VmapInfo", "for_all_slices", "level_of", "pushed"]
 

@@ -34,7 +34,7 @@ class ExponentialFamily(Distribution):
 
     def _normalizer_and_means(self) -> tuple[list[Tensor], Tensor, tuple[Tensor, ...]]:
         """theta cut off from its history, F(theta) and the gradients of F."""
-        theta = [each.detach().requires_grad_() for each in self._natural_params]
+        theta = [each.detach()._want_gradients() for each in self._natural_params]
         normalizer = self._log_normalizer(*theta)
         means: Any = grad(normalizer.sum(), theta, create_graph=True)
         return theta, normalizer, means

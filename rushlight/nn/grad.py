@@ -26,7 +26,7 @@ def _gradient(
 ) -> Tensor:
     """The gradient of a convolution by its input (0) or its weight (1); it has a history."""
     operands = [input, weight]
-    own = operands[at] = operands[at].detach().requires_grad_()
+    own = operands[at] = operands[at].detach()._want_gradients()
     create = is_grad_enabled()
     with enable_grad():
         made = eager_function(f"aten::conv{dims}d")(*operands, None, *options)

@@ -388,7 +388,7 @@ def detach_variable(inputs: tuple[object, ...]) -> tuple[Any, ...]:
 
 def _detached(tensor: Tensor) -> Tensor:
     made: Tensor = tensor.detach()
-    return made.requires_grad_(tensor.requires_grad)
+    return made._want_gradients(tensor.requires_grad)
 
 
 def check_backward_validity(inputs: Iterable[object]) -> None:

@@ -456,3 +456,55 @@ def test_what_is_drawn_without_slices_is_drawn_for_each() -> None:
     assert order.tolist() == drawn(lambda: [torch.randperm(5).tolist() for _ in x])
     same = drawn(lambda: vmap(shifted, randomness="same", chunk_size=2)(x))
     assert same[0].tolist() == same[1].tolist() == same[2].tolist()
+
+
+def _asks(x: Any) -> Any:
+    x.requires_grad_()
+    return x.sin().sum()
+
+
+def _walks_back(x: Any) -> Any:
+    y = x.sin().sum()
+    y.backward()
+    return y
+
+
+def _keeps(x: Any) -> Any:
+    y = x.sin()
+    y.retain_grad()
+    return y.sum()
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (_asks, r"Tensor\.requires_grad_\(\) \(or perhaps using torch\.autograd\.functional"),
+        (lambda x: torch.autograd.functional.jacobian(torch.sin, x).sum(), "requires_grad_"),
+        (_walks_back, r"backward\(\) called inside a functorch transform"),
+        (_keeps, r"Tensor\.retain_grad\(\) inside of a function|can't retain_grad on Tensor"),
+    ],
+)
+def test_histories_are_the_affair_of_transforms(function: Callable[..., Any], message: str) -> None:
+    x = torch.ones(3)
+    for transformed in (grad(function), jacrev(function), lambda x: jvp(function, (x,), (x,))):
+        with pytest.raises(RuntimeError, match=message):
+            transformed(x)
+    assert not x.requires_grad
+    made = grad(lambda x: (x * torch.ones(3, requires_grad=True)).sum())(x)
+    assert made.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_kept_tensors_go_through_no_hooks_inside_of_transforms() -> None:
+    def hooked(x: Any) -> Any:
+        with torch.autograd.graph.save_on_cpu():
+            return x.sin().sum()
+
+    for transformed in (grad(hooked), lambda x: vjp(hooked, x)):
+        with pytest.raises(RuntimeError, match="don't yet support saved tensor hooks"):
+            transformed(torch.ones(2))
+    with (
+        torch.autograd.graph.save_on_cpu(),
+        pytest.raises(RuntimeError, match="don't yet support saved tensor hooks"),
+    ):
+        grad(torch.sin)(torch.tensor(1.0))
+    assert jvp(hooked, (torch.zeros(2),), (torch.ones(2),))[1].item() == 2.0
