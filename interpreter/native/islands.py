@@ -261,9 +261,18 @@ class _Part:
     """An island at work: called with what it takes, it gives a tuple of its results, or None where
     the plan has to do it; then the plan tells when it began, behind it."""
 
-    def __init__(self, native: Native, types: Sequence[Type], cool: Callable[[], object]) -> None:
+    def __init__(self, native: Native, island: Island, cool: Callable[[], object]) -> None:
+        self.code = island.code
         self._native, self._cool = native, cool
-        self._tensors = [place for place, type in enumerate(types) if type == TENSOR]
+        self._tensors = [place for place, type in enumerate(island.types) if type == TENSOR]
+
+    @property
+    def is_native(self) -> bool:
+        return self._native.is_ready
+
+    @property
+    def why_not(self) -> str:
+        return self._native.refusal
 
     def __call__(self, *values: object) -> Any:
         found = self._native.attempt(self._held(values) if self._tensors else values)
@@ -295,7 +304,7 @@ class _Islands:
     def at_work(self, island: Island, cool: Callable[[], object]) -> NativePart:
         """One at work; `cool` is called when it never will be native."""
         native = native_island(island.code, island.types, island.given)
-        return _Part(native, island.types, cool)
+        return _Part(native, island, cool)
 
 
 ISLANDS: Final = _Islands()

@@ -38,7 +38,7 @@ class Plan:
     """A compiled plan: call `run` with the arguments.
 
     `text` is its source and `steps[i]` what line `i + 1` was written from; `replays` are its
-    stretches.
+    stretches, `islands` its islands.
     """
 
     run: Callable[..., Any]
@@ -47,6 +47,7 @@ class Plan:
     steps: list[Step | None]
     compiled: CodeType
     replays: Sequence[Replay] = ()
+    islands: Sequence[NativePart] = ()
 
     def is_in(self, traceback: TracebackType | None) -> bool:
         """Whether an exception came out of the plan."""
@@ -80,7 +81,18 @@ class Islands(Protocol):
 
 
 class NativePart(Protocol):
-    """An island at work: it gives a tuple of its results, or None where the plan has to do it."""
+    """An island at work: it gives a tuple of its results, or None where the plan has to do it.
+
+    `why_not` says why it is not native; empty if it is, or may yet become so.
+    """
+
+    code: Code
+
+    @property
+    def is_native(self) -> bool: ...
+
+    @property
+    def why_not(self) -> str: ...
 
     def __call__(self, *values: object) -> Any: ...
 
@@ -88,11 +100,12 @@ class NativePart(Protocol):
         """The plan did it, from a time of `perf_counter` up to now."""
 
 
-def _put_island(space: dict[str, Any], name: str, island: Island, islands: Islands) -> None:
+def _put_island(space: dict[str, Any], name: str, island: Island, islands: Islands) -> NativePart:
     """Give a plan's text what it calls for an island."""
     part = islands.at_work(island, partial(space.update, {f"warm{name}": False}))
     space.update({name: part, f"warm{name}": True, f"spent{name}": part.spent})
     space["clock"] = perf_counter
+    return part
 
 
 _CALLS_OTHERS = frozenset({"method", "function"})
@@ -165,9 +178,9 @@ def _compiled(
     with np.errstate(over="ignore"):
         for i in source.numbers:
             space[f"k{i}"] = np.asarray(code.constants[i]).astype(np.float32)
+    parts = []
     if islands is not None:
-        for name, island in source.islands.items():
-            _put_island(space, name, island, islands)
+        parts = [_put_island(space, *each, islands) for each in source.islands.items()]
     replays: dict[str, Replay] = {}
     if source.has_direct_forms:
         operators = {i: code.operators[i] for i in sorted(source.direct)}
@@ -176,4 +189,4 @@ def _compiled(
     # The text is all our own: see plan_source.
     exec(compile(text, "<plan>", "exec"), space)
     run = space["plan"]
-    return Plan(run, code, text, source.steps, run.__code__, list(replays.values()))
+    return Plan(run, code, text, source.steps, run.__code__, list(replays.values()), parts)

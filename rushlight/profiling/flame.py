@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
-from .tables import stretch_text, time_text
+from .tables import island_text, stretch_text, time_text
 
 __all__ = ["page"]
 
@@ -84,6 +84,8 @@ def _functions(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows:
         for stretch in row["stretches"]:
             yield f"<p>{escape(stretch_text(stretch))}</p>"
+        for island in row["islands"]:
+            yield f"<p>{escape(island_text(island))}</p>"
 
 
 def _sums(what: str, rows: Sequence[Mapping[str, Any]], whole: float) -> Iterator[str]:

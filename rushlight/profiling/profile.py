@@ -8,6 +8,8 @@ from time import perf_counter
 from typing import Any, Final
 
 from ..frontend.source import UNKNOWN
+from ..interpreter.code.code import Code
+from ..interpreter.plans.plan import NativePart
 from ..interpreter.plans.replaying import Replay
 from ..interpreter.running.tiers import Way
 from ..interpreter.running.timing import Timed, timing
@@ -31,7 +33,8 @@ class Compiled:
     and `not_plan` say why it is no higher one; empty where it is, or may yet become one.
     `records` says whether its operators are noted for gradients, which leaves them single.
     `stretches` are the parts of a plan that may be one native call: where they begin, for how many
-    sizes of operands they are, and why they are not.
+    sizes of operands they are, and why they are not; `islands` are its loops that may be native by
+    themselves.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Compiled:
     not_plan: str
     records: bool
     stretches: list[dict[str, Any]]
+    islands: list[dict[str, Any]]
 
     def data(self) -> dict[str, Any]:
         """The function as plain values."""
@@ -169,13 +173,28 @@ def _compiled(way: Timed, calls: int) -> Compiled:
     tier = usual.tier
     why = "" if tier == "native" else usual.why_not_native
     no_plan = usual.why_no_plan if tier == "machine" else ""
-    replays = () if usual.plan is None else usual.plan.replays
-    stretches = list(map(_stretch, replays))
-    return Compiled(way.name, calls, tier, why, no_plan, usual.records, stretches)
+    stretches, islands = [], []
+    if usual.plan is not None:
+        stretches = list(map(_stretch, usual.plan.replays))
+        islands = list(map(_island, usual.plan.islands))
+    return Compiled(way.name, calls, tier, why, no_plan, usual.records, stretches, islands)
+
+
+_TOO_SELDOM: Final = "it has not run often enough yet"
 
 
 def _stretch(replay: Replay) -> dict[str, object]:
-    spans = (node.span for node in replay.stretch.code.nodes)
-    begin = next((span for span in spans if span is not UNKNOWN), UNKNOWN)
-    why = "" if replay.learned else replay.why_not or "it has not run often enough yet"
-    return {"place": place_of(begin), "sizes": replay.learned, "why_not": why}
+    why = "" if replay.learned else replay.why_not or _TOO_SELDOM
+    place = _begin_of(replay.stretch.code)
+    return {"place": place, "sizes": replay.learned, "why_not": why}
+
+
+def _island(part: NativePart) -> dict[str, object]:
+    why = "" if part.is_native else part.why_not or _TOO_SELDOM
+    return {"place": _begin_of(part.code), "is_native": part.is_native, "why_not": why}
+
+
+def _begin_of(code: Code) -> str:
+    """Where a part of a code begins."""
+    spans = (node.span for node in code.nodes)
+    return place_of(next((span for span in spans if span is not UNKNOWN), UNKNOWN))

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..frontend.paths import shown
 
-__all__ = ["stretch_text", "table", "time_text"]
+__all__ = ["island_text", "stretch_text", "table", "time_text"]
 
 MOST_ROWS: Final = 20
 """Rows of a table of text; JSON and the page have all."""
@@ -56,6 +56,7 @@ def _functions(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from _aligned(cells, len(rows), "<><<")
     for row in rows[:MOST_ROWS]:
         yield from map(stretch_text, row["stretches"])
+        yield from map(island_text, row["islands"])
 
 
 def stretch_text(stretch: Mapping[str, object]) -> str:
@@ -64,6 +65,14 @@ def stretch_text(stretch: Mapping[str, object]) -> str:
     if stretch["sizes"]:
         return f"{begin}: one native call (known sizes of operands: {stretch['sizes']})"
     return f"{begin}: not one native call: {stretch['why_not']}"
+
+
+def island_text(island: Mapping[str, object]) -> str:
+    """A line about a loop of a plan that may be native by itself."""
+    begin = f"from {_shown(str(island['place'])) or '?'} on"
+    if island["is_native"]:
+        return f"{begin}: numbers and containers, natively"
+    return f"{begin}: numbers and containers, not natively: {island['why_not']}"
 
 
 def _shown(place: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,27 @@ def test_stretches_that_are_one_native_call_are_named() -> None:
         assert stretch["place"].startswith(str(HERE))
         assert bool(stretch["sizes"]) != bool(stretch["why_not"])
         assert "one native call" in str(found_by(model, x))
+
+
+def counting_beside(x: torch.Tensor, n: int):
+    total = 0
+    for i in range(n):
+        total += i % 3
+    return x + total
+
+
+def test_loops_that_are_native_by_themselves_are_named() -> None:
+    pytest.importorskip("llvmlite")
+    scripted, x = torch.jit.script(counting_beside), torch.ones(2)
+    (function,) = taken(scripted, x, 5)["functions"]
+    (island,) = function["islands"]
+    assert island["place"].startswith(str(HERE))
+    assert not island["is_native"]
+    assert "not natively: it has not run often enough yet" in str(found_by(scripted, x, 5))
+    until = time.monotonic() + 20
+    while "numbers and containers, natively" not in str(found_by(scripted, x, 5)):
+        assert time.monotonic() < until
+        scripted(x, 20_000)
 
 
 def adding(n: int) -> int:
