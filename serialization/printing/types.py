@@ -54,7 +54,7 @@ def element_is_evident(type: Type) -> bool:
 
 
 class TypeNames:
-    """Spells types.  If `unique`, different types of one name get different names."""
+    """Spells types.  If `unique`, as files need it, all names differ and have a namespace."""
 
     def __init__(self, unique: bool = False) -> None:
         self._unique = unique
@@ -69,6 +69,8 @@ class TypeNames:
         name = self._names.get(named)
         if name is None:
             name = qualified_name(named)
+            if "." not in name:  # of a CompilationUnit; a file needs a namespace
+                name = f"__torch__.{name}"
             while name in self._taken:
                 name = self._mangle(name)
             self._names[named] = name

@@ -333,3 +333,10 @@ def test_what_is_known_of_the_program_is_left_out_before_it_is_saved() -> None:
     scripted = torch.jit.script(Asking())
     assert scripted.code.count("if") == 1
     assert again(scripted).code == scripted.code
+
+
+def test_functions_of_a_unit_that_call_each_other() -> None:
+    unit = torch.jit.CompilationUnit(
+        "def twice(x):\n    return x * 2\n\ndef both(x):\n    return twice(x) + twice(twice(x))\n"
+    )
+    assert again(unit.both)(torch.ones(1)).tolist() == [6]
