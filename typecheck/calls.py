@@ -8,6 +8,7 @@ from ..frontend import tree
 from ..frontend.diagnostics import Edit, Help
 from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
+from ..frontend.torch_ranges import whole_range
 from . import typed
 from .arguments import check_arguments
 from .class_types import ClassType, InterfaceType
@@ -36,6 +37,7 @@ from .reasons import origin
 from .schema import NO_DEFAULT, Argument, Signature
 from .scope import Scope
 from .special_forms import special_form, tell_keywords
+from .subscripts import tensor_item
 from .sugar import (
     CASTS,
     BoundMethod,
@@ -81,8 +83,8 @@ _TO_LIST = Signature(
 @checks(tree.Call)
 def check_call(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
     """What a call stands for."""
-    if isinstance(node.function, tree.Attribute) and node.function.name == "tolist":
-        found = _to_list(scope, node, node.function, hint)
+    if isinstance(node.function, tree.Attribute) and node.function.name in _OF_TENSORS:
+        found = _OF_TENSORS[node.function.name](scope, node, node.function, hint)
         if found is not None:
             return found
     callee = sugared(scope, node.function)
@@ -509,6 +511,35 @@ def _to_list(
         typed.Default(kinds[str(element)], INT),
     )
     return typed.OperatorCall(node.span, hint, _TO_LIST, (value,), bindings)
+
+
+def _get_item(
+    scope: Scope, node: tree.Call, function: tree.Attribute, hint: Type | None
+) -> typed.Expr | None:
+    """`tensor.__getitem__(index)`, which is `tensor[index]`."""
+    value = expression(scope, function.value)
+    if value.type != TENSOR:
+        return None
+    count = len(node.arguments)
+    if count == 1 and not node.keywords and not isinstance(node.arguments[0], tree.Starred):
+        index = node.arguments[0]
+        several = index.elements if isinstance(index, tree.TupleDisplay) else ()
+        indices = several or (index,)
+        return tensor_item(scope, value, tree.Subscript(node.span, function.value, indices))
+    wrong = "too-many-arguments" if count > 1 else "missing-argument"
+    scope.report(
+        "unknown-keyword" if node.keywords else wrong,
+        f"`__getitem__` takes one argument, the index, not {count}",
+        function.name_span,
+        "called here",
+        torch=f"__getitem__ expected exactly 1 arguments, got {count}",
+        torch_span=whole_range(node),
+    )
+    return scope.unknown(node.span)
+
+
+_OF_TENSORS = {"__getitem__": _get_item, "tolist": _to_list}
+"""Methods that are forms of the language where they are a tensor's."""
 
 
 _RAISE = Signature(

@@ -36,7 +36,7 @@ from .types import (
 )
 from .values import value_of
 
-__all__ = ["index_list", "locate"]
+__all__ = ["index_list", "locate", "tensor_item"]
 
 LONG = 4
 """The number of `torch.int64`."""
@@ -70,7 +70,7 @@ def check_subscript(scope: Scope, node: tree.Subscript, hint: Type | None) -> Su
             _index_value(scope, index)
         return scope.unknown(node.span)
     if len(node.indices) > 1 or value.type == TENSOR:
-        return _tensor_item(scope, value, node)
+        return tensor_item(scope, value, node)
     by_number = isinstance(value.type, ClassType) and value.type.is_module
     if value.type.container or (by_number and hint is not None and hint.is_interface):
         return container_item(scope, value, node, hint)
@@ -225,7 +225,8 @@ def _slice_call(scope: Scope, leading: list[typed.Expr], cut: SliceValue, span: 
 # ------------------------------------------------------------------------------ tensors
 
 
-def _tensor_item(scope: Scope, value: typed.Expr, node: tree.Subscript) -> typed.Expr:
+def tensor_item(scope: Scope, value: typed.Expr, node: tree.Subscript) -> typed.Expr:
+    """`value[indices]` of a tensor; of anything else, that several indices are too many."""
     if value.type != TENSOR:
         scope.report(
             "argument-type",

@@ -46,6 +46,11 @@ def element_of_tuple(x: Tuple[int, int], i: int):
     return x[i]
 
 
+def items_by_method(x: torch.Tensor, i: torch.Tensor, d: Dict[str, int]):
+    pair = x.__getitem__((0, 1)).item(), x.__getitem__(-1).sum().item()
+    return x.__getitem__(i).shape, pair, d.__getitem__("a")
+
+
 def hashes():
     return [hash(5), hash("a"), hash(0.5), hash(True), hash((1, "a"))]
 
@@ -108,6 +113,11 @@ RESULTS: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
         (),
         [5, 4993892634952068459, -2829232615774148844, 1, 4993892805569072552],
     ),
+    (
+        items_by_method,
+        (torch.arange(6).view(2, 3), torch.tensor([1, 0, 1]), {"a": 5}),
+        ([3, 3], (1, 12), 5),
+    ),
     (phases, (1 + 1j,), (0.7853981633974483, 2 + 0j, 1.772453850905516)),
     (defaults, (), (0.125, 3, (1, 2.0))),
     (default_tensor, (), 2.0),
@@ -134,6 +144,10 @@ def final_local():
 
 def too_large():
     return 9223372036854775808
+
+
+def item_by_method_without_index(x: torch.Tensor):
+    return x.__getitem__()
 
 
 def global_device(x):
@@ -219,6 +233,7 @@ def dots():
 REFUSED: list[tuple[Callable[..., Any], str]] = [
     (final_local, "Unknown type constructor Final"),
     (too_large, "Integral constant out of range"),
+    (item_by_method_without_index, "__getitem__ expected exactly 1 arguments, got 0"),
     (global_device, "python value of type 'device' cannot be used as a value"),
     (number_type, "Unknown type name 'number'"),
     (layout_type, "Unknown type name 'torch.layout'"),
