@@ -167,15 +167,17 @@ class _Writer:
             return "()"
         if kind is ...:
             return self.add_global("_", kind)
+        if isinstance(kind, list):  # the arguments of a Callable
+            return f"[{','.join(map(self.type_repr, kind))}]"
         if isinstance(kind, types.UnionType):
             return "|".join(map(self.type_repr, kind.__args__))
         origin = getattr(kind, "__origin__", None)
         if origin is None:
             return self.add_global(type_text(kind), kind)
         if not isinstance(kind, types.GenericAlias):
-            origin = _TYPING.get(origin, origin) if getattr(kind, "__args__", None) else origin
+            origin = _TYPING.get(origin, origin) if _parts(kind) else origin
         name = self.add_global(type_text(origin), origin)
-        args = [self.type_repr(each) for each in getattr(kind, "__args__", ())]
+        args = [self.type_repr(each) for each in _parts(kind)]
         return f"{name}[{','.join(args)}]" if args else name
 
     # -- values ----------------------------------------------------------------------------
@@ -295,6 +297,13 @@ def _is_from_torch(thing: object) -> bool:
         return False
     named = hasattr(thing, "__qualname__")
     return named and torch_module(thing).partition(".")[0] == "torch"
+
+
+def _parts(kind: object) -> tuple[object, ...]:
+    """What stands in the brackets of a type; the arguments of a Callable are one list."""
+    if getattr(kind, "__origin__", None) is Callable:
+        return typing.get_args(kind)
+    return getattr(kind, "__args__", ())
 
 
 def operator_name(target: object) -> str:

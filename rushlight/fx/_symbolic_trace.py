@@ -271,10 +271,13 @@ class Tracer(TracerBase):
         """Inputs for a function's parameters, and the function that takes them.
 
         Raises:
+            AssertionError: it is no function of Python.
             RuntimeError: a method has no `self`, or a tuple of concrete values another length
                 than the parameters.
         """
         function: Any = inspect.unwrap(root_fn)
+        if not hasattr(function, "__code__"):
+            raise AssertionError(f"Expected FunctionType, got {type(function)}")
         code = function.__code__
         total = code.co_argcount + code.co_kwonlyargcount
         names = list(code.co_varnames[:total])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import typing
 from collections.abc import Callable
 from typing import Any
 
@@ -93,3 +94,23 @@ def test_transformers_keep_notes() -> None:
     made = fx.Transformer(traced).transform()
     noted = [n.meta.get("nn_module_stack") for n in made.graph.nodes if n.op != "placeholder"]
     assert noted == ["layer", "applied", "compiled", "output"]
+
+
+def test_what_is_no_function_of_python_is_refused() -> None:
+    for callee in (torch.add, len, torch.nn.functional.conv2d):
+        with pytest.raises(AssertionError, match="Expected FunctionType, got <class '"):
+            fx.symbolic_trace(callee)
+
+
+def test_functions_are_annotations_of_generated_code() -> None:
+    def measured(
+        x: torch.Tensor,
+        near: Callable[[torch.Tensor, int], torch.Tensor] | None = None,
+        far: Callable[..., int] | None = None,
+    ) -> Any:
+        return x + 1
+
+    measured.__annotations__ = typing.get_type_hints(measured, localns=locals())
+    code = fx.symbolic_trace(measured).code
+    assert "Callable[[torch.Tensor,int],torch.Tensor]" in code
+    assert "Callable[_,int]" in code
