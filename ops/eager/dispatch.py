@@ -146,6 +146,15 @@ class EagerFunction:
         return "\n".join(entry.schema for entry in entries)
 
     @property
+    def __signature__(self) -> object:
+        """Asked for by `inspect.signature`; with several overloads there is none.
+
+        Raises:
+            ValueError: always; who asks is used to it from functions that are not Python's.
+        """
+        raise ValueError(f"no signature found for builtin {self!r}")
+
+    @property
     def public_name(self) -> str:
         """What torch calls it where a class does not know it."""
         if self._as_method:

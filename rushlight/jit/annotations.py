@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import typing
-from types import GenericAlias
 from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: UP035
 
 from ..module_names import names_of
+from ..nn.broadcasting import (
+    BroadcastingList1,
+    BroadcastingList2,
+    BroadcastingList3,
+    BroadcastingList4,
+    BroadcastingList5,
+    BroadcastingList6,
+)
 
 __all__ = [
     "Any",
@@ -22,40 +29,6 @@ __all__ = [
     "Tuple",
     "Union",
 ]
-
-
-class _BroadcastingList:
-    """A list of a fixed length, for which one number stands that fills all its places.
-
-    It is read where it is written; an alias of it means nothing.
-    """
-
-    def __class_getitem__(cls, element: object) -> GenericAlias:
-        return GenericAlias(cls, (element,))
-
-
-class BroadcastingList1(_BroadcastingList):
-    """A list of one."""
-
-
-class BroadcastingList2(_BroadcastingList):
-    """A list of two."""
-
-
-class BroadcastingList3(_BroadcastingList):
-    """A list of three."""
-
-
-class BroadcastingList4(_BroadcastingList):
-    """A list of four."""
-
-
-class BroadcastingList5(_BroadcastingList):
-    """A list of five."""
-
-
-class BroadcastingList6(_BroadcastingList):
-    """A list of six."""
 
 
 _OLD = frozenset("Any Callable Dict List Optional Tuple Union".split())

@@ -4,6 +4,7 @@
 
 from . import attention as attention
 from . import backward_hooks as backward_hooks
+from . import broadcasting as broadcasting
 from . import common_types as common_types
 from . import conversion as conversion
 from . import dtype_names as dtype_names

@@ -7,12 +7,9 @@ that make tuples of numbers have nothing to do there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    T = TypeVar("T")
-    BroadcastingList2 = list[T]
-    BroadcastingList3 = list[T]
+from .broadcasting import BroadcastingList2, BroadcastingList3
 
 __all__ = [
     "annotate",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
+import typing
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -110,3 +112,16 @@ def test_only_python_knows_what_offsets_are() -> None:
         bags(*given)
     with pytest.raises(torch.jit.Error, match="found offsets of type <unknown>"):
         torch.jit.script(bags)(*given)
+
+
+def test_annotations_are_types_for_all_that_read_signatures() -> None:
+    for name in F.__all__:
+        function = getattr(F, name)
+        if isinstance(function, FunctionType):
+            kinds = [p.annotation for p in inspect.signature(function).parameters.values()]
+            assert not any(isinstance(kind, str) for kind in kinds)
+            typing.get_type_hints(function)
+    assert inspect.signature(F.relu).parameters["input"].annotation is torch.Tensor
+    for builtin in (F.conv2d, torch.add, torch.Tensor.add):
+        with pytest.raises(ValueError, match="no signature found for builtin"):
+            inspect.signature(builtin)

@@ -7,8 +7,6 @@ width; `rows` are B * heads, since every head of every sequence attends for itse
 # Script reads these bodies: no casts in them.
 # mypy: disable-error-code="no-any-return, unreachable, arg-type"
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable

@@ -1,19 +1,13 @@
 """Functions of layers: convolutions, and what rearranges their inputs."""
 
 # mypy: disable-error-code="no-any-return"
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
+from ..broadcasting import BroadcastingList2
 from ..sizes import pair
-
-if TYPE_CHECKING:
-    T = TypeVar("T")
-    BroadcastingList2 = list[T]
 
 __all__ = [
     "bilinear",

@@ -3,8 +3,6 @@
 # Script reads these bodies: no casts in them.
 # mypy: disable-error-code="no-any-return"
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ...ops.eager.dispatch import eager_function

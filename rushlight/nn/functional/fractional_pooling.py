@@ -4,21 +4,15 @@
 # mypy: disable-error-code="arg-type, assignment, no-any-return"
 # mypy: no-warn-unreachable
 # ruff: noqa: UP045
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Optional, TypeVar
+from typing import Optional
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
+from ..broadcasting import BroadcastingList2, BroadcastingList3
 from ..flag_dispatch import FlagDispatch
 from ..sizes import pair_of_floats, triple_of_floats
-
-if TYPE_CHECKING:
-    T = TypeVar("T")
-    BroadcastingList2 = list[T]
-    BroadcastingList3 = list[T]
 
 __all__ = [
     "fractional_max_pool2d",

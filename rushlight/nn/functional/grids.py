@@ -2,8 +2,6 @@
 
 # Script reads these bodies: they keep to its types.
 # mypy: disable-error-code="no-any-return"
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 

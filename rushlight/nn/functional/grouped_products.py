@@ -1,7 +1,5 @@
 """Products of matrices that come in groups of rows or columns, and words of `grid_sample`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -1,8 +1,6 @@
 """Functions of layers: cross entropy of a linear layer's scores, for eager code alone."""
 
 # mypy: disable-error-code="no-any-return"
-from __future__ import annotations
-
 import math
 import warnings
 from typing import Any

@@ -3,8 +3,6 @@
 # Script reads these bodies: they keep to its types.
 # mypy: disable-error-code="arg-type, no-any-return"
 # ruff: noqa: RUF005
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ...ops.eager.dispatch import eager_function

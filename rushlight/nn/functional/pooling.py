@@ -6,22 +6,15 @@ A function that takes `return_indices` is two functions, one with and one withou
 # Script reads these bodies: they keep to its types.
 # mypy: disable-error-code="no-any-return"
 # ruff: noqa: UP045
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Optional, TypeVar
+from typing import Optional
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
+from ..broadcasting import BroadcastingList1, BroadcastingList2, BroadcastingList3
 from ..flag_dispatch import FlagDispatch
 from ..sizes import annotate, list_with_default
-
-if TYPE_CHECKING:
-    T = TypeVar("T")
-    BroadcastingList1 = list[T]
-    BroadcastingList2 = list[T]
-    BroadcastingList3 = list[T]
 
 __all__ = [
     "adaptive_avg_pool1d",

@@ -4,23 +4,16 @@
 # mypy: disable-error-code="arg-type, assignment, no-any-return"
 # mypy: no-warn-unreachable
 # ruff: noqa: UP045
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Optional, TypeVar
+from typing import Optional
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
+from ..broadcasting import BroadcastingList1, BroadcastingList2, BroadcastingList3
 from ..sizes import pair, triple
 from .activations import relu
 from .pooling import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
-
-if TYPE_CHECKING:
-    T = TypeVar("T")
-    BroadcastingList1 = list[T]
-    BroadcastingList2 = list[T]
-    BroadcastingList3 = list[T]
 
 __all__ = [
     "lp_pool1d",

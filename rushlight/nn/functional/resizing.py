@@ -3,8 +3,6 @@
 # Script reads these bodies: they keep to its types.
 # mypy: disable-error-code="arg-type, assignment, empty-body, no-any-return"
 # mypy: no-warn-unreachable
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable

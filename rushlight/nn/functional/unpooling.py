@@ -4,21 +4,14 @@
 # mypy: disable-error-code="arg-type, assignment, no-any-return"
 # mypy: no-warn-unreachable
 # ruff: noqa: RUF005, UP045
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Optional, TypeVar
+from typing import Optional
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
+from ..broadcasting import BroadcastingList1, BroadcastingList2, BroadcastingList3
 from ..sizes import pair, single, triple
-
-if TYPE_CHECKING:
-    T = TypeVar("T")
-    BroadcastingList1 = list[T]
-    BroadcastingList2 = list[T]
-    BroadcastingList3 = list[T]
 
 __all__ = [
     "max_unpool1d",
