@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...ops.tensors.tensor import Tensor
 from .table import means, torch
 
@@ -18,7 +16,7 @@ def kept_boxes(
     iou_threshold: Tensor | None = None,
     score_threshold: Tensor | None = None,
     center_point_box: int = 0,
-) -> Any:
+) -> Tensor:
     if center_point_box:
         middle, size = boxes[..., :2], boxes[..., 2:]
         corners = torch.cat([middle - size / 2, middle + size / 2], -1)
@@ -51,11 +49,12 @@ def aligned_boxes(
     output_width: int = 1,
     sampling_ratio: int = 0,
     spatial_scale: float = 1.0,
-) -> Any:
+) -> Tensor:
     if mode != "avg":
         raise NotImplementedError(f"RoiAlign: the mode {mode!r} has no meaning here")
-    return torch.ops.torchvision.roi_align(
+    found: Tensor = torch.ops.torchvision.roi_align(
         *(x, torch.cat([images[:, None].to(rois.dtype), rois], 1), spatial_scale),
         *(output_height, output_width, sampling_ratio or -1),
         coordinate_transformation_mode == "half_pixel",
     )
+    return found

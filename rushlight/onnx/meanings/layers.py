@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Final
 
 from ...ops.tensors.tensor import Tensor
@@ -10,6 +11,10 @@ from .shapes import pad
 from .table import means, torch
 
 __all__: list[str] = []
+
+State = tuple[Tensor, ...]
+"""What a step of a recurrent layer hands to the next, and what a layer gives."""
+Activation = Callable[[Tensor], Tensor]
 
 
 def _pads(
@@ -32,7 +37,7 @@ def _pads(
     return [0] * (2 * dims) if given is None or auto == "VALID" else given
 
 
-def _with_borders(x: Tensor, pads: list[int], value: Any = None) -> Any:
+def _with_borders(x: Tensor, pads: list[int], value: Tensor | None = None) -> Tensor:
     if not any(pads):
         return x
     dims = len(pads) // 2
@@ -50,14 +55,14 @@ def conv(
     kernel_shape: list[int] | None = None,
     pads: list[int] | None = None,
     strides: list[int] | None = None,
-) -> Any:
+) -> Tensor:
     dims = weight.dim() - 2
     stride, holes = strides or [1] * dims, dilations or [1] * dims
     borders = _pads(auto_pad, pads, x, list(weight.shape[2:]), stride, holes)
     padding = borders[:dims]
     if borders[:dims] != borders[dims:]:
         x, padding = _with_borders(x, borders), [0] * dims
-    function = getattr(torch, f"conv{dims}d")
+    function: Callable[..., Tensor] = getattr(torch, f"conv{dims}d")
     return function(x, weight, bias, stride, padding, holes, group)
 
 
@@ -74,12 +79,12 @@ def conv_transpose(
     output_shape: list[int] | None = None,
     pads: list[int] | None = None,
     strides: list[int] | None = None,
-) -> Any:
+) -> Tensor:
     dims = weight.dim() - 2
     borders = [0] * (2 * dims) if pads is None else pads
     if auto_pad != "NOTSET" or output_shape is not None or borders[:dims] != borders[dims:]:
         raise NotImplementedError("ConvTranspose: only equal `pads` have a meaning here")
-    function = getattr(torch, f"conv_transpose{dims}d")
+    function: Callable[..., Tensor] = getattr(torch, f"conv_transpose{dims}d")
     more = output_padding or [0] * dims
     numbers = strides or [1] * dims, borders[:dims], more, group, dilations or [1] * dims
     return function(x, weight, bias, *numbers)
@@ -94,7 +99,7 @@ def gemm(
     beta: float = 1.0,
     transA: int = 0,
     transB: int = 0,
-) -> Any:
+) -> Tensor:
     one, other = a.t() if transA else a, b.t() if transB else b
     made = torch.matmul(one, other)
     made = made if alpha == 1 else made * alpha
@@ -116,7 +121,7 @@ def batch_norm(
     epsilon: float = 1e-5,
     momentum: float = 0.9,
     training_mode: int = 0,
-) -> Any:
+) -> Tensor:
     if training_mode:
         raise NotImplementedError("BatchNormalization in training has no meaning here")
     return torch.nn.functional.batch_norm(x, mean, variance, scale, bias, False, 0.0, epsilon)
@@ -130,14 +135,14 @@ def layer_norm(
     axis: int = -1,
     epsilon: float = 1e-5,
     stash_type: int = 1,
-) -> Any:
+) -> Tensor:
     sizes = list(x.shape[axis % x.dim() :])
     full = scale.expand(sizes) if list(scale.shape) != sizes else scale
     return torch.nn.functional.layer_norm(x, sizes, full, bias, epsilon)
 
 
 @means("InstanceNormalization")
-def instance_norm(x: Tensor, scale: Tensor, bias: Any, epsilon: float = 1e-5) -> Any:
+def instance_norm(x: Tensor, scale: Tensor, bias: Tensor, epsilon: float = 1e-5) -> Tensor:
     return torch.nn.functional.instance_norm(x, weight=scale, bias=bias, eps=epsilon)
 
 
@@ -180,32 +185,32 @@ def average_pool(
     dilations: list[int] | None = None,
     pads: list[int] | None = None,
     strides: list[int] | None = None,
-) -> Any:
+) -> Tensor:
     dims = len(kernel_shape)
     stride = strides or [1] * dims
     borders = _pads(auto_pad, pads, x, kernel_shape, stride, [1] * dims)
     if borders[:dims] != borders[dims:] or any(each != 1 for each in dilations or ()):
         raise NotImplementedError("AveragePool: only equal `pads` have a meaning here")
-    function = getattr(torch.nn.functional, f"avg_pool{dims}d")
+    function: Callable[..., Tensor] = getattr(torch.nn.functional, f"avg_pool{dims}d")
     return function(
         x, kernel_shape, stride, borders[:dims], bool(ceil_mode), bool(count_include_pad)
     )
 
 
 @means("GlobalAveragePool")
-def global_average_pool(x: Tensor) -> Any:
+def global_average_pool(x: Tensor) -> Tensor:
     return torch.mean(x, list(range(2, x.dim())), keepdim=True)
 
 
 @means("GlobalMaxPool")
-def global_max_pool(x: Tensor) -> Any:
+def global_max_pool(x: Tensor) -> Tensor:
     return torch.amax(x, list(range(2, x.dim())), keepdim=True)
 
 
 @means("Dropout")
 def dropout(
     x: Tensor, ratio: object = None, training_mode: object = None, seed: int | None = None
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     if training_mode is not None and bool(training_mode):
         raise NotImplementedError("Dropout in training has no meaning here")
     return x, torch.ones_like(x, dtype=torch.bool)
@@ -214,7 +219,7 @@ def dropout(
 # --------------------------------------------------------------------------- recurrent layers
 
 
-def _lstm_step(gates: Tensor, state: tuple[Any, ...], act: list[Any]) -> tuple[Any, ...]:
+def _lstm_step(gates: Tensor, state: State, act: list[Activation]) -> State:
     i, o, f, c = torch.chunk(gates, 4, 1)
     cell = act[0](f) * state[1] + act[0](i) * act[1](c)
     return act[0](o) * act[2](cell), cell
@@ -223,7 +228,7 @@ def _lstm_step(gates: Tensor, state: tuple[Any, ...], act: list[Any]) -> tuple[A
 _ACTIVATIONS: Final = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"]}
 
 
-def _functions(kind: str, given: list[str] | None, direction: int) -> list[Any]:
+def _functions(kind: str, given: list[str] | None, direction: int) -> list[Activation]:
     known = {"Sigmoid": torch.sigmoid, "Tanh": torch.tanh, "Relu": torch.relu}
     each = len(_ACTIVATIONS.get(kind, ["Tanh"]))
     names = given or _ACTIVATIONS.get(kind, ["Tanh"]) * 2
@@ -241,14 +246,14 @@ def _recurrent(
     r: Tensor,
     b: Tensor | None,
     lengths: Tensor | None,
-    *starts: Any,
+    *starts: Tensor | None,
     **o: Any,
-) -> object:
+) -> State:
     """All steps of a layer in its directions: (time, direction, batch, width) and the ends."""
     if lengths is not None or o.get("layout", 0) or o.get("clip") is not None:
         raise NotImplementedError(f"{kind}: lengths, layouts and clips have no meaning here")
     width, way = r.shape[2], o.get("direction", "forward")
-    outputs, ends = [], []
+    outputs, ends = list[Tensor](), list[State]()
     for n in range(w.shape[0]):
         act = _functions(kind, o.get("activations"), n)
         state = tuple(
@@ -258,12 +263,12 @@ def _recurrent(
         bw, br = bias[: w.shape[1]], bias[w.shape[1] :]
         is_back = way == "reverse" or n == 1
         order = range(x.shape[0] - 1, -1, -1) if is_back else range(x.shape[0])
-        steps = [None] * x.shape[0]
+        steps = dict[int, Tensor]()
         for t in order:
             given = torch.matmul(x[t], w[n].t()) + bw
             state = _step(kind, given, r[n], br, state, act, o)
             steps[t] = state[0]
-        outputs.append(torch.stack(steps))
+        outputs.append(torch.stack([steps[t] for t in range(x.shape[0])]))
         ends.append(state)
     joined = [torch.stack(each) for each in zip(*ends, strict=True)]
     return torch.stack(outputs, 1), *joined
@@ -274,10 +279,10 @@ def _step(
     given: Tensor,
     r: Tensor,
     bias: Tensor,
-    state: tuple[Any, ...],
-    act: list[Any],
+    state: State,
+    act: list[Activation],
     o: Any,
-) -> tuple[Any, ...]:
+) -> State:
     if kind == "GRU":
         hidden = state[0]
         width = hidden.shape[1]
@@ -305,7 +310,7 @@ def lstm(
     c: Tensor | None = None,
     p: object = None,
     **options: object,
-) -> Any:
+) -> State:
     if p is not None or options.get("input_forget", 0):
         raise NotImplementedError("LSTM: peepholes and joined gates have no meaning here")
     return _recurrent("LSTM", x, w, r, b, lengths, h, c, **options)
@@ -320,7 +325,7 @@ def gru(
     lengths: Tensor | None = None,
     h: Tensor | None = None,
     **options: object,
-) -> Any:
+) -> State:
     return _recurrent("GRU", x, w, r, b, lengths, h, **options)
 
 
@@ -333,7 +338,7 @@ def rnn(
     lengths: Tensor | None = None,
     h: Tensor | None = None,
     **options: object,
-) -> Any:
+) -> State:
     return _recurrent("RNN", x, w, r, b, lengths, h, **options)
 
 
@@ -351,7 +356,7 @@ def resize(
     nearest_mode: str = "round_prefer_floor",
     cubic_coeff_a: float = -0.75,
     **rest: object,
-) -> Any:
+) -> Tensor:
     """By torch's own resizing, where that is what the attributes say."""
     dims, place = x.dim() - 2, coordinate_transformation_mode
     names = {1: "linear", 2: "bilinear", 3: "trilinear"}
@@ -362,14 +367,16 @@ def resize(
         is_known = place == "asymmetric" and nearest_mode == "floor"
     if wanted is None or not is_known or any(v for k, v in rest.items() if k != "exclude_outside"):
         raise NotImplementedError(f"Resize: {mode} by {place} has no meaning here")
-    options = {} if mode == "nearest" else {"align_corners": corners}
+    aligned = None if mode == "nearest" else corners
     if sizes is not None:
-        return torch.nn.functional.interpolate(x, sizes.tolist()[2:], mode=wanted, **options)
+        return torch.nn.functional.interpolate(
+            x, sizes.tolist()[2:], mode=wanted, align_corners=aligned
+        )
     if scales is None:
         raise NotImplementedError("Resize: neither sizes nor scales are given")
     factors = scales.tolist()[2:]
     return torch.nn.functional.interpolate(
-        x, scale_factor=factors, mode=wanted, recompute_scale_factor=False, **options
+        x, scale_factor=factors, mode=wanted, recompute_scale_factor=False, align_corners=aligned
     )
 
 
@@ -381,7 +388,7 @@ def col2im(
     dilations: list[int] | None = None,
     pads: list[int] | None = None,
     strides: list[int] | None = None,
-) -> Any:
+) -> Tensor:
     borders = pads or [0, 0, 0, 0]
     if len(image_shape) != 2 or borders[:2] != borders[2:]:
         raise NotImplementedError("Col2Im: only images with equal `pads` have a meaning here")
@@ -398,7 +405,7 @@ def grid_sample(
     align_corners: int = 0,
     mode: str = "linear",
     padding_mode: str = "zeros",
-) -> Any:
+) -> Tensor:
     names = {"linear": "bilinear", "cubic": "bicubic"}
     return torch.nn.functional.grid_sample(
         x, grid, names.get(mode, mode), padding_mode, bool(align_corners)

@@ -63,23 +63,23 @@ def add(x: Tensor, y: Tensor) -> Tensor:
 
 
 @means("Div")
-def div(x: Tensor, y: Tensor) -> Any:
+def div(x: Tensor, y: Tensor) -> Tensor:
     whole = not x.is_floating_point()
     return torch.div(x, y, rounding_mode="trunc") if whole else torch.div(x, y)
 
 
 @means("Pow")
-def power(x: Tensor, y: Tensor) -> Any:
+def power(x: Tensor, y: Tensor) -> Tensor:
     return torch.pow(x, y).to(x.dtype)
 
 
 @means("Mod")
-def mod(x: Tensor, y: Tensor, fmod: int = 0) -> Any:
+def mod(x: Tensor, y: Tensor, fmod: int = 0) -> Tensor:
     return torch.fmod(x, y) if fmod else torch.remainder(x, y)
 
 
 @means("Max")
-def largest(*given: object) -> Any:
+def largest(*given: Tensor) -> Tensor:
     made = given[0]
     for each in given[1:]:
         made = torch.maximum(made, each)
@@ -87,7 +87,7 @@ def largest(*given: object) -> Any:
 
 
 @means("Min")
-def least(*given: object) -> Any:
+def least(*given: Tensor) -> Tensor:
     made = given[0]
     for each in given[1:]:
         made = torch.minimum(made, each)
@@ -95,7 +95,7 @@ def least(*given: object) -> Any:
 
 
 @means("Clip")
-def clip(x: Tensor, low: Any = None, high: Any = None) -> Any:
+def clip(x: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
     made = x if low is None else torch.maximum(x, low)
     return made if high is None else torch.minimum(made, high)
 
@@ -111,7 +111,7 @@ def cast(x: Tensor, to: int = 1, saturate: int = 1) -> Tensor:
 
 
 @means("IsInf")
-def is_infinite(x: Tensor, detect_negative: int = 1, detect_positive: int = 1) -> Any:
+def is_infinite(x: Tensor, detect_negative: int = 1, detect_positive: int = 1) -> Tensor:
     found = torch.isinf(x)
     if not detect_negative:
         found = found & (x > 0)
@@ -119,52 +119,52 @@ def is_infinite(x: Tensor, detect_negative: int = 1, detect_positive: int = 1) -
 
 
 @means("LeakyRelu")
-def leaky_relu(x: Tensor, alpha: float = 0.01) -> Any:
+def leaky_relu(x: Tensor, alpha: float = 0.01) -> Tensor:
     return torch.nn.functional.leaky_relu(x, alpha)
 
 
 @means("Elu")
-def elu(x: Tensor, alpha: float = 1.0) -> Any:
+def elu(x: Tensor, alpha: float = 1.0) -> Tensor:
     return torch.nn.functional.elu(x, alpha)
 
 
 @means("Celu")
-def celu(x: Tensor, alpha: float = 1.0) -> Any:
+def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     return torch.nn.functional.celu(x, alpha)
 
 
 @means("PRelu")
-def prelu(x: Tensor, slope: Any) -> Any:
+def prelu(x: Tensor, slope: Tensor) -> Tensor:
     return torch.where(x < 0, x * slope, x)
 
 
 @means("Softplus")
-def softplus(x: Tensor) -> Any:
+def softplus(x: Tensor) -> Tensor:
     return torch.nn.functional.softplus(x)
 
 
 @means("Softsign")
-def softsign(x: Tensor) -> Any:
+def softsign(x: Tensor) -> Tensor:
     return torch.nn.functional.softsign(x)
 
 
 @means("Gelu")
-def gelu(x: Tensor, approximate: str = "none") -> Any:
+def gelu(x: Tensor, approximate: str = "none") -> Tensor:
     return torch.nn.functional.gelu(x, approximate=approximate)
 
 
 @means("HardSwish")
-def hard_swish(x: Tensor) -> Any:
+def hard_swish(x: Tensor) -> Tensor:
     return torch.nn.functional.hardswish(x)
 
 
 @means("HardSigmoid")
-def hard_sigmoid(x: Tensor, alpha: float = 0.2, beta: float = 0.5) -> Any:
+def hard_sigmoid(x: Tensor, alpha: float = 0.2, beta: float = 0.5) -> Tensor:
     return torch.clamp(x * alpha + beta, 0.0, 1.0)
 
 
 @means("Shrink")
-def shrink(x: Tensor, bias: float = 0.0, lambd: float = 0.5) -> Any:
+def shrink(x: Tensor, bias: float = 0.0, lambd: float = 0.5) -> Tensor:
     near = torch.where(x < -lambd, x + bias, torch.zeros_like(x))
     return torch.where(x > lambd, x - bias, near)
 
@@ -173,7 +173,7 @@ def shrink(x: Tensor, bias: float = 0.0, lambd: float = 0.5) -> Any:
 
 
 @means("Constant")
-def constant(value: object = None, **others: Any) -> Any:
+def constant(value: Tensor | None = None, **others: Any) -> Tensor:
     if value is not None:
         return value
     (given,) = others.values()
@@ -182,25 +182,25 @@ def constant(value: object = None, **others: Any) -> Any:
 
 
 @means("ConstantOfShape")
-def constant_of_shape(shape: Any, value: Any = None) -> Any:
+def constant_of_shape(shape: Tensor, value: Tensor | None = None) -> Tensor:
     filled = torch.zeros(1) if value is None else value
     return filled.reshape([]).expand(shape.tolist()).clone()
 
 
 @means("Range")
-def counted(start: Tensor, limit: Tensor, delta: Tensor) -> Any:
+def counted(start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
     return torch.arange(start.item(), limit.item(), delta.item(), dtype=start.dtype)
 
 
 @means("EyeLike")
-def eye_like(x: Tensor, k: int = 0, dtype: int | None = None) -> Any:
+def eye_like(x: Tensor, k: int = 0, dtype: int | None = None) -> Tensor:
     rows, columns = x.shape
     made = torch.arange(columns).reshape(1, -1) - torch.arange(rows).reshape(-1, 1) == k
     return made.to(x.dtype if dtype is None else dtype_of_number(dtype))
 
 
 @means("OneHot")
-def one_hot(indices: Tensor, depth: Any, values: Any, axis: int = -1) -> Any:
+def one_hot(indices: Tensor, depth: Tensor, values: Tensor, axis: int = -1) -> Tensor:
     count = int(depth)
     places = torch.where(indices < 0, indices + count, indices).unsqueeze(axis)
     rank = places.dim()
@@ -221,7 +221,7 @@ def _along(numbers: Tensor, x: Tensor, axis: int) -> Tensor:
 @means("QuantizeLinear")
 def quantize_linear(
     x: Tensor, scale: Tensor, zero: Tensor | None = None, axis: int = 1, **rest: object
-) -> Any:
+) -> Tensor:
     dtype = torch.uint8 if zero is None else zero.dtype
     moved = torch.round(x / _along(scale, x, axis))
     moved = moved if zero is None else moved + _along(zero, x, axis)
@@ -239,7 +239,7 @@ def dequantize_linear(
 
 
 @means("DynamicQuantizeLinear")
-def dynamic_quantize_linear(x: Tensor) -> tuple[Any, Any, Any]:
+def dynamic_quantize_linear(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     zero = torch.zeros([])
     low, high = torch.minimum(x.min(), zero), torch.maximum(x.max(), zero)
     scale = (high - low) / 255

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from ...ops.tensors.tensor import Tensor
 from .table import means, torch
@@ -11,17 +11,17 @@ from .table import means, torch
 __all__: list[str] = []
 
 
-def _product(x: Tensor, axes: list[int], keep: bool) -> object:
+def _product(x: Tensor, axes: list[int], keep: bool) -> Tensor:
     for axis in sorted((a % max(x.dim(), 1) for a in axes), reverse=True):
         x = torch.prod(x, axis, keepdim=keep)
     return x.clone()
 
 
-def _sum(x: Tensor, axes: list[int], keep: bool) -> Any:
+def _sum(x: Tensor, axes: list[int], keep: bool) -> Tensor:
     return torch.sum(x, axes, keepdim=keep, dtype=x.dtype)
 
 
-_REDUCTIONS: Final[dict[str, Callable[[Any, list[int], bool], Any]]] = {
+_REDUCTIONS: Final[dict[str, Callable[[Tensor, list[int], bool], Tensor]]] = {
     "ReduceSum": _sum,
     "ReduceMean": lambda x, axes, keep: torch.mean(x, axes, keepdim=keep),
     "ReduceMax": lambda x, axes, keep: torch.amax(x, axes, keepdim=keep),
@@ -42,7 +42,7 @@ def reduce(
     keepdims: int = 1,
     noop_with_empty_axes: int = 0,
     kind: str = "",
-) -> Any:
+) -> Tensor:
     where = [] if axes is None else axes.tolist() if isinstance(axes, Tensor) else list(axes)
     if not where and noop_with_empty_axes:
         return x
@@ -50,30 +50,34 @@ def reduce(
 
 
 @means("ArgMax")
-def arg_max(x: Tensor, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
+def arg_max(x: Tensor, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Tensor:
     return _extreme(torch.argmax, x, axis, keepdims, select_last_index)
 
 
 @means("ArgMin")
-def arg_min(x: Tensor, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
+def arg_min(x: Tensor, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Tensor:
     return _extreme(torch.argmin, x, axis, keepdims, select_last_index)
 
 
-def _extreme(function: Any, x: Tensor, axis: int, keepdims: int, last: int) -> Any:
+def _extreme(
+    function: Callable[..., Tensor], x: Tensor, axis: int, keepdims: int, last: int
+) -> Tensor:
     if not last:
         return function(x, axis, keepdim=bool(keepdims))
     return x.shape[axis] - 1 - function(torch.flip(x, [axis]), axis, keepdim=bool(keepdims))
 
 
 @means("TopK")
-def top(x: Tensor, k: Tensor, axis: int = -1, largest: int = 1, sorted: int = 1) -> tuple[Any, Any]:
+def top(
+    x: Tensor, k: Tensor, axis: int = -1, largest: int = 1, sorted: int = 1
+) -> tuple[Tensor, Tensor]:
     found = torch.sort(x, dim=axis, descending=bool(largest), stable=True)
     count = int(k.reshape([]))
     return tuple(each.narrow(axis, 0, count) for each in found)
 
 
 @means("CumSum")
-def running_sum(x: Tensor, axis: Tensor, exclusive: int = 0, reverse: int = 0) -> Any:
+def running_sum(x: Tensor, axis: Tensor, exclusive: int = 0, reverse: int = 0) -> Tensor:
     where = int(axis.reshape([]))
     x = torch.flip(x, [where]) if reverse else x
     made = torch.cumsum(x, where, dtype=x.dtype)
@@ -82,17 +86,17 @@ def running_sum(x: Tensor, axis: Tensor, exclusive: int = 0, reverse: int = 0) -
 
 
 @means("Softmax")
-def softmax(x: Tensor, axis: int = -1) -> Any:
+def softmax(x: Tensor, axis: int = -1) -> Tensor:
     return torch.softmax(x, axis)
 
 
 @means("LogSoftmax")
-def log_softmax(x: Tensor, axis: int = -1) -> Any:
+def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
     return torch.log_softmax(x, axis)
 
 
 @means("Hardmax")
-def hardmax(x: Tensor, axis: int = -1) -> Any:
+def hardmax(x: Tensor, axis: int = -1) -> Tensor:
     best = torch.argmax(x, axis, keepdim=True)
     return torch.zeros_like(x).scatter(axis, best, 1.0)
 
@@ -104,12 +108,12 @@ def nll_loss(
     weight: Tensor | None = None,
     reduction: str = "mean",
     ignore_index: int = -100,
-) -> Any:
+) -> Tensor:
     return torch.nn.functional.nll_loss(
         x, target, weight, reduction=reduction, ignore_index=ignore_index
     )
 
 
 @means("Einsum")
-def summed_products(*given: Any, equation: str = "") -> Any:
+def summed_products(*given: Tensor, equation: str = "") -> Tensor:
     return torch.einsum(equation, *given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from ...ops.tensors.tensor import Tensor
 from .table import means, torch
@@ -12,17 +12,17 @@ __all__: list[str] = []
 
 
 @means("Shape")
-def shape_of(x: Tensor, start: int = 0, end: int | None = None) -> Any:
+def shape_of(x: Tensor, start: int = 0, end: int | None = None) -> Tensor:
     return torch.tensor(list(x.shape)[start:end], dtype=torch.int64)
 
 
 @means("Size")
-def size_of(x: Tensor) -> Any:
+def size_of(x: Tensor) -> Tensor:
     return torch.tensor(x.numel())
 
 
 @means("Reshape")
-def reshape(x: Tensor, shape: Any, allowzero: int = 0) -> Any:
+def reshape(x: Tensor, shape: Tensor, allowzero: int = 0) -> Tensor:
     sizes = shape.tolist()
     if not allowzero:
         sizes = [x.shape[n] if size == 0 else size for n, size in enumerate(sizes)]
@@ -30,7 +30,7 @@ def reshape(x: Tensor, shape: Any, allowzero: int = 0) -> Any:
 
 
 @means("Flatten")
-def flatten(x: Tensor, axis: int = 1) -> Any:
+def flatten(x: Tensor, axis: int = 1) -> Tensor:
     rows = 1
     for size in x.shape[: axis if axis >= 0 else axis + x.dim()]:
         rows *= size
@@ -67,7 +67,7 @@ def unsqueeze(x: Tensor, axes: Tensor) -> Tensor:
 
 
 @means("Concat")
-def concat(*given: Any, axis: int = 0) -> Any:
+def concat(*given: Tensor, axis: int = 0) -> Tensor:
     return torch.cat(list(given), axis)
 
 
@@ -79,7 +79,7 @@ def tile(x: Tensor, repeats: Tensor) -> Tensor:
 @means("Split")
 def split_up(
     x: Tensor, sizes: Tensor | None = None, axis: int = 0, num_outputs: int | None = None
-) -> tuple[Any, ...]:
+) -> tuple[Tensor, ...]:
     if sizes is not None:
         return tuple(torch.split(x, sizes.tolist(), axis))
     count = num_outputs or 1
@@ -105,7 +105,11 @@ def slice_of(
 
 @means("Pad")
 def pad(
-    x: Tensor, pads: Tensor, value: Any = None, axes: Tensor | None = None, mode: str = "constant"
+    x: Tensor,
+    pads: Tensor,
+    value: Tensor | None = None,
+    axes: Tensor | None = None,
+    mode: str = "constant",
 ) -> Tensor:
     given = pads.tolist()
     where = list(range(x.dim())) if axes is None else [a % x.dim() for a in axes.tolist()]
@@ -122,7 +126,7 @@ def pad(
     return x
 
 
-def _padded(x: Tensor, axis: int, first: int, last: int, mode: str, value: Any) -> Any:
+def _padded(x: Tensor, axis: int, first: int, last: int, mode: str, value: Tensor | None) -> Tensor:
     size = x.shape[axis]
     if mode == "constant":
         sizes = list(x.shape)
@@ -144,13 +148,13 @@ def _padded(x: Tensor, axis: int, first: int, last: int, mode: str, value: Any) 
 
 
 @means("Trilu")
-def triangle(x: Tensor, k: Tensor | None = None, upper: int = 1) -> Any:
+def triangle(x: Tensor, k: Tensor | None = None, upper: int = 1) -> Tensor:
     diagonal = 0 if k is None else int(k)
     return torch.triu(x, diagonal) if upper else torch.tril(x, diagonal)
 
 
 @means("DepthToSpace")
-def depth_to_space(x: Tensor, blocksize: int = 1, mode: str = "DCR") -> Any:
+def depth_to_space(x: Tensor, blocksize: int = 1, mode: str = "DCR") -> Tensor:
     if mode == "CRD":
         return torch.pixel_shuffle(x, blocksize)
     n, c, h, w = x.shape
@@ -161,25 +165,25 @@ def depth_to_space(x: Tensor, blocksize: int = 1, mode: str = "DCR") -> Any:
 # --------------------------------------------------------------------------- taking and putting
 
 
-def _places(indices: Tensor, size: int) -> Any:
+def _places(indices: Tensor, size: int) -> Tensor:
     """Places counted from the front."""
     return torch.where(indices < 0, indices + size, indices).to(torch.int64)
 
 
 @means("Gather")
-def gather(x: Tensor, indices: Tensor, axis: int = 0) -> Any:
+def gather(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
     axis %= x.dim()
     found = torch.index_select(x, axis, _places(indices, x.shape[axis]).reshape(-1))
     return found.reshape([*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]])
 
 
 @means("GatherElements")
-def gather_elements(x: Tensor, indices: Tensor, axis: int = 0) -> Any:
+def gather_elements(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
     return torch.gather(x, axis, _places(indices, x.shape[axis]))
 
 
 @means("GatherND")
-def gather_nd(x: Tensor, indices: Tensor, batch_dims: int = 0) -> Any:
+def gather_nd(x: Tensor, indices: Tensor, batch_dims: int = 0) -> Tensor:
     if batch_dims:
         parts = [gather_nd(a, b, batch_dims - 1) for a, b in zip(x, indices, strict=True)]
         return torch.stack(parts)
@@ -192,7 +196,7 @@ _REDUCTIONS: Final = {"add": "sum", "mul": "prod", "min": "amin", "max": "amax"}
 @means("ScatterElements")
 def scatter_elements(
     x: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, reduction: str = "none"
-) -> Any:
+) -> Tensor:
     places = _places(indices, x.shape[axis])
     if reduction == "none":
         return torch.scatter(x, axis, places, updates)
@@ -200,7 +204,7 @@ def scatter_elements(
 
 
 @means("ScatterND")
-def scatter_nd(x: Tensor, indices: Tensor, updates: Tensor, reduction: str = "none") -> Any:
+def scatter_nd(x: Tensor, indices: Tensor, updates: Tensor, reduction: str = "none") -> Tensor:
     depth, made = indices.shape[-1], x.clone()
     flat = indices.reshape(-1, depth).to(torch.int64)
     where = tuple(_places(flat[:, n], x.shape[n]) for n in range(depth))
@@ -218,7 +222,7 @@ def scatter_nd(x: Tensor, indices: Tensor, updates: Tensor, reduction: str = "no
 
 
 @means("Compress")
-def compress(x: Tensor, condition: Any, axis: int | None = None) -> Any:
+def compress(x: Tensor, condition: Tensor, axis: int | None = None) -> Tensor:
     source = x.reshape(-1) if axis is None else x
     along = 0 if axis is None else axis
     places = torch.nonzero(condition.reshape(-1)).reshape(-1)
@@ -226,16 +230,16 @@ def compress(x: Tensor, condition: Any, axis: int | None = None) -> Any:
 
 
 @means("NonZero")
-def non_zero(x: Tensor) -> Any:
+def non_zero(x: Tensor) -> Tensor:
     return torch.nonzero(x).t()
 
 
 @means("Unique")
-def unique(x: Tensor, axis: int | None = None, sorted: int = 1) -> tuple[Any, Any, Any, Any]:
+def unique(x: Tensor, axis: int | None = None, sorted: int = 1) -> tuple[Tensor, ...]:
     if axis is not None:
         raise NotImplementedError("Unique along an axis has no meaning here")
     flat = x.reshape(-1)
-    values, inverse, counts = torch.unique(flat, return_inverse=True, return_counts=True)
+    values, inverse, counts = torch._unique2(flat, return_inverse=True, return_counts=True)
     order = torch.arange(flat.shape[0])
     first = torch.full_like(values, flat.shape[0], dtype=torch.int64)
     first = torch.scatter_reduce(first, 0, inverse, order, "amin")
@@ -246,48 +250,50 @@ def unique(x: Tensor, axis: int | None = None, sorted: int = 1) -> tuple[Any, An
 
 
 @means("SequenceEmpty")
-def sequence_empty(dtype: int = 1) -> list[Any]:
+def sequence_empty(dtype: int = 1) -> list[Tensor]:
     return []
 
 
 @means("SequenceConstruct")
-def sequence_construct(*given: object) -> list[Any]:
+def sequence_construct(*given: Tensor) -> list[Tensor]:
     return list(given)
 
 
 @means("SequenceAt")
-def sequence_at(sequence: list[object], place: Any) -> Any:
+def sequence_at(sequence: list[Tensor], place: Tensor) -> Tensor:
     return sequence[int(place)]
 
 
 @means("SequenceLength")
-def sequence_length(sequence: list[Any]) -> Any:
+def sequence_length(sequence: list[Tensor]) -> Tensor:
     return torch.tensor(len(sequence))
 
 
 @means("SequenceInsert")
-def sequence_insert(sequence: Sequence[object], each: Tensor, place: Any = None) -> list[Any]:
+def sequence_insert(
+    sequence: Sequence[Tensor], each: Tensor, place: Tensor | None = None
+) -> list[Tensor]:
     made = list(sequence)
     made.insert(len(made) if place is None else int(place), each)
     return made
 
 
 @means("SequenceErase")
-def sequence_erase(sequence: Sequence[object], place: Any = None) -> list[Any]:
+def sequence_erase(sequence: Sequence[Tensor], place: Tensor | None = None) -> list[Tensor]:
     made = list(sequence)
     del made[-1 if place is None else int(place)]
     return made
 
 
 @means("ConcatFromSequence")
-def concat_from_sequence(sequence: list[Any], axis: int = 0, new_axis: int = 0) -> Any:
+def concat_from_sequence(sequence: list[Tensor], axis: int = 0, new_axis: int = 0) -> Tensor:
     return torch.stack(sequence, axis) if new_axis else torch.cat(sequence, axis)
 
 
 @means("SplitToSequence")
 def split_to_sequence(
     x: Tensor, sizes: Tensor | None = None, axis: int = 0, keepdims: int = 1
-) -> list[Any]:
+) -> list[Tensor]:
     if sizes is None:
         parts = list(torch.split(x, 1, axis))
         return parts if keepdims else [each.squeeze(axis) for each in parts]

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 __all__ = ["MEANINGS", "TAKES_KIND", "means", "torch"]
 
-torch: Any = import_module(__name__.partition(".")[0])
-"""The library itself, which is loaded by the time a file is read."""
+if TYPE_CHECKING:
+    import rushlight as torch
+else:  # loaded by the time a file is read
+    torch = import_module(__name__.partition(".")[0])
 
 F = TypeVar("F", bound=Callable[..., Any])
 MEANINGS: Final[dict[str, Callable[..., object]]] = {}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...ops.tensors.tensor import Tensor
 from .table import means, torch
 
@@ -17,7 +15,7 @@ def dft(
     axis: Tensor | int | None = None,
     inverse: int = 0,
     onesided: int = 0,
-) -> Any:
+) -> Tensor:
     if axis is None:
         if x.dim() != 3:  # 1 in older opsets, the last one in newer ones
             raise RuntimeError(
@@ -29,6 +27,7 @@ def dft(
     size = None if dft_length is None else int(dft_length)
     numbers = x[..., 0] if x.shape[-1] == 1 else torch.view_as_complex(x.contiguous())
     if inverse and onesided:
-        return torch.fft.irfft(numbers, size, place).unsqueeze(-1)
+        real: Tensor = torch.fft.irfft(numbers, size, place)
+        return real.unsqueeze(-1)
     transform = torch.fft.ifft if inverse else torch.fft.rfft if onesided else torch.fft.fft
     return torch.view_as_real(transform(numbers, size, place))
