@@ -482,6 +482,11 @@ def test_refusals_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
     executable = tiers_of(scripted._rushlight_function).way().executable
     assert "expandtabs" in executable.refusal
     assert native.REFUSALS["`aten::expandtabs` of str, int"] > 0
+    monkeypatch.setattr(native, "MOST_REASONS", 0)
+    native.count_refusal("something else (line 3)")
+    native.count_refusal("`aten::expandtabs` of str, int (line 7)")
+    assert "something else" not in native.REFUSALS
+    assert native.REFUSALS["`aten::expandtabs` of str, int"] > 1
     scripted = rushlight.jit.script(over_tensors)
     assert tiers_of(scripted._rushlight_function).way().executable.refusal == "it has no loop"
 

@@ -21,6 +21,10 @@ def several(
     return x, [rest[0], x + 1, x], {"a": named["b"]}, None if len(rest) > 5 else x
 
 
+def beside(x: torch.Tensor, n: int) -> tuple[torch.Tensor, int, tuple[int, torch.Tensor]]:
+    return x, n, (n, x)
+
+
 def contiguous(x: torch.Tensor) -> torch.Tensor:
     return x.contiguous().to(torch.float32)
 
@@ -66,6 +70,14 @@ def test_arguments_come_back_in_containers() -> None:
         assert found[0] is found[1][2] is found[3] is x
         assert found[1][0] is found[2]["a"] is y
         assert found[1][1].tolist() == [2.0] * 3
+
+
+def test_arguments_come_back_beside_what_is_no_tensor() -> None:
+    x = torch.ones(3)
+    scripted = torch.jit.script(beside)
+    for found in early_and_late(lambda: scripted(x, 7)):
+        assert found[0] is found[2][1] is x
+        assert found[1] == found[2][0] == 7
 
 
 def test_operators_that_change_nothing_give_the_same_tensor() -> None:

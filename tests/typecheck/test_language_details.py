@@ -15,12 +15,13 @@ def unit(text: str) -> Any:
     return torch.jit.CompilationUnit(text)
 
 
-def test_enumerate_takes_its_start_by_name() -> None:
+@pytest.mark.parametrize(("start", "total"), [("", 5), (", 1", 14), (", start=1", 14)])
+def test_enumerate_takes_its_start_by_place_and_by_name(start: str, total: int) -> None:
     cu = unit(
         "def f(x: List[int]):\n  s = 0\n"
-        "  for i, v in enumerate(x, start=1):\n    s += i * v\n  return s\n"
+        f"  for i, v in enumerate(x{start}):\n    s += i * v\n  return s\n"
     )
-    assert cu.f([4, 5]) == 14
+    assert cu.f([4, 5]) == total
 
 
 def test_a_device_of_a_named_type() -> None:
