@@ -197,7 +197,7 @@ class Node:
             results = all_after(hook, results, hook(tuple(results), tuple(grads)))
         return results
 
-    def __call__(self, *grads: Grad, **named: object) -> Any:
+    def __call__(self, *grads: Grad, **named: object) -> Tensor | tuple[Tensor | None, ...] | None:
         """The gradients of the arguments, of those of the results: one, or a tuple.
 
         Raises:

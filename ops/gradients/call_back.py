@@ -293,7 +293,7 @@ class _Back:
 
     def _symbolic(
         self, writing: Writing, array: Callable[[int], Any], step: Did, end: End, g: Any
-    ) -> Any:
+    ) -> Symbol:
         """The gradient of an argument by symbols.
 
         Raises:

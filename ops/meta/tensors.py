@@ -211,7 +211,7 @@ class _NoData:
 _plain_get: Final = _without_data(Tensor.__getitem__)
 
 
-def _twin(kind: type[Tensor]) -> Any:
+def _twin(kind: type[Tensor]) -> type[Tensor]:
     """A class of tensors without data that goes by the name of another, also to `isinstance`."""
     members: dict[str, object] = {name: _of_form(name) for name in _FORM}
     members["_array"] = property(_array, _set_array)

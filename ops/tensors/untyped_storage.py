@@ -263,7 +263,7 @@ class Storage:
         """A storage without bytes on the same device."""
         return type(self)(0, device=self.device)
 
-    def type(self, dtype: object = None, non_blocking: bool = False) -> Any:
+    def type(self, dtype: object = None, non_blocking: bool = False) -> str:
         """The name of the class.
 
         Raises:
@@ -332,7 +332,7 @@ class Storage:
             raise IndexError(f"index {index} out of range for storage of size {self._size}")
         return index
 
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: int | slice) -> Storage | int:
         held, place = self._bytes(), self._place(index)
         return (
             type(self).over(borrowed(held[place])) if isinstance(place, slice) else int(held[place])

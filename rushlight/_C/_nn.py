@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import Any
 
-from ..ops.eager.dispatch import eager_function
+from ..ops.eager.dispatch import EagerFunction, eager_function
 from ..ops.memory.dtype import Device
 from ..ops.table.table import TABLE
 
@@ -33,7 +32,7 @@ def _parse_to(*args: object, **kwargs: object) -> tuple[object, ...]:
     return None if device is None else Device(device), dtype, non_blocking, layout
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> EagerFunction:
     if name in _names():
         return eager_function(f"aten::{name}")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -215,7 +215,7 @@ def _note(
             node.output.type = node.output.type.with_contained(parts)
 
 
-def _parts(node: Node) -> Any:
+def _parts(node: Node) -> zip[tuple[Value, Type]]:
     return zip(node.inputs, node.output.type.contained, strict=True)
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from ..ir.tensor_types import contiguous_strides, refined_type, type_of_array
 from ..ir.text import type_text
-from ..ops.memory.dtype import DTYPES, Device
+from ..ops.memory.dtype import DTYPES, Device, DType
 from ..typecheck import class_types
 from ..typecheck import types as language
 from ..typecheck.functions import Function
@@ -79,7 +79,7 @@ class Type:
         """The element type's name (`Float`), if known."""
         return self._facts().scalar
 
-    def dtype(self) -> Any:
+    def dtype(self) -> DType | None:
         """The element type, or None."""
         scalar = self._facts().scalar
         return next((t for t in DTYPES.values() if t.scalar_name == scalar), None)

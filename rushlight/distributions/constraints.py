@@ -105,7 +105,7 @@ class _Dependent(Constraint):
 
     def __call__(
         self, *, is_discrete: bool = NotImplemented, event_dim: int = NotImplemented
-    ) -> Any:
+    ) -> _Dependent:
         """The same with more said of it."""
         return _Dependent(
             is_discrete=self._is_discrete if is_discrete is NotImplemented else is_discrete,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
 
 from ..nn.modules.module import Module
 from ..ops.tensors.tensor import Tensor
@@ -46,7 +45,7 @@ def write_folder(module: Module, folder: Path, name: str) -> None:
         )
 
 
-def _own(module: Module, kind: str) -> Any:
+def _own(module: Module, kind: str) -> list[tuple[str, Tensor]]:
     table = module._parameters if kind == "p" else module._buffers
     return [(title, value) for title, value in table.items() if value is not None]
 

@@ -301,7 +301,7 @@ class Proxy:
     def __bool__(self) -> bool:
         return self.tracer.to_bool(self)
 
-    def keys(self) -> Any:
+    def keys(self) -> Proxy:
         """What `**proxy` asks."""
         return self.tracer.keys(self)
 

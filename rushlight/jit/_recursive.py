@@ -6,6 +6,7 @@ from typing import Any
 
 from ..interpreter.values.objects import ScriptObject
 from ..nn.modules.module import Module
+from ..typecheck.class_types import ClassType
 from .concrete import concrete_type, own_types
 from .module import RecursiveScriptModule
 from .script import entry_points, script
@@ -30,7 +31,7 @@ class ConcreteTypeStore:
         self.type_store: dict[type, list[object]] = {}
         self.methods_compiled: set[object] = set()
 
-    def get_or_create_concrete_type(self, nn_module: Any) -> Any:
+    def get_or_create_concrete_type(self, nn_module: Any) -> ClassType:
         """The type that a module is compiled under."""
         return concrete_type(nn_module)
 

@@ -424,7 +424,7 @@ class CheckpointFunction(Function):
             return run_function(*args)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, ...]:
         """Compute again, under the same autocast and with the same random numbers if asked for, and
         walk back through that.
 

@@ -18,7 +18,7 @@ from .objects import kernel
 from .run import run
 from .scalars import exp
 from .target import Target
-from .text import BYTE, DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value, Variable
+from .text import BYTE, DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value, Variable
 
 __all__ = ["attend", "weighed", "weights_in_place"]
 
@@ -151,7 +151,7 @@ class _Weights:
             self._row(line, mask, code.choose(is_less, seen, count["columns"]))
 
     @property
-    def _element(self) -> Any:
+    def _element(self) -> Kind:
         return BYTE if self.form == "bool" else FLOAT
 
     def _row(self, line: Value, mask: Value, seen: Value) -> None:

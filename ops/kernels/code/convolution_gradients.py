@@ -62,7 +62,7 @@ def of_weights(
 @remembered(4 << 20)
 def _settled(
     x: Any, grad: Any, size: Any, stride: Any, pads: Any, dilation: Any, groups: int
-) -> Any:
+) -> Settled:
     """How it is computed for arrays of four dimensions; without `items` if it is not."""
     batch, made, *ends = grad
     reach = [

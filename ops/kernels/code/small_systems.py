@@ -20,7 +20,7 @@ from .arithmetic import called
 from .objects import kernel
 from .run import run
 from .target import Target
-from .text import DOUBLE, FLOAT, INT32, INT64, LANES, POINTER, Code, Kind, Value
+from .text import DOUBLE, FLOAT, INT32, INT64, LANES, POINTER, Code, Kind, Value, Variable
 
 __all__ = [
     *("MOST", "cholesky", "determinants", "factored", "holds", "log_determinants", "solved"),
@@ -204,7 +204,7 @@ class _Systems:
 
     # ---------------------------------------------------------------------------- elimination
 
-    def _eliminate(self, wide: Value, first: Value | None = None) -> Any:
+    def _eliminate(self, wide: Value, first: Value | None = None) -> Variable:
         """Make rows of so many columns those of U, and right sides what is left; the sign.
 
         The rows that were exchanged are written for matrices from `first` on, and the factors are

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from inspect import Parameter, signature
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
@@ -289,7 +289,7 @@ def flex_attention(
     kernel_options: object = None,
     *,
     return_aux: AuxRequest | None = None,
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor] | tuple[Tensor, AuxOutput]:
     """Softmax of changed scores, times the values; rows that see nothing give zeros.
 
     Args:
