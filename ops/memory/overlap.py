@@ -23,6 +23,7 @@ __all__ = [
     "check_written",
     "guarded",
     "lies_as",
+    "may_share",
     "overlaps_itself",
     "warn_if_expanded",
 ]
@@ -111,6 +112,11 @@ def _may_share(target: Array, owner: Array, other: Array) -> bool:
     if known and base.flags.owndata and owner.flags.owndata:
         return False
     return np.may_share_memory(target, other)
+
+
+def may_share(array: Array, other: Array) -> bool:
+    """Whether two tensors may share memory."""
+    return _may_share(array, array if array.base is None else array.base, other)
 
 
 def _shared() -> OperatorError:

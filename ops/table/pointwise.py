@@ -21,6 +21,7 @@ from .promotion import can_cast, common_dtype, common_dtype_with, kind, result_d
 from .refusals import check_number, letter
 
 __all__ = [
+    "LARGEST_FLOAT32",
     "as_array",
     "binary",
     "by_strides_of",
@@ -48,7 +49,7 @@ ndarray: Final = np.ndarray
 asarray: Final = np.asarray
 _BOOL: Final = np.dtype(np.bool_)
 _FLOAT32: Final = np.dtype(np.float32)
-_LARGEST_FLOAT32: Final = float(np.finfo(np.float32).max)
+LARGEST_FLOAT32: Final = float(np.finfo(np.float32).max)
 _FLOAT16: Final = np.dtype(np.float16)
 _FLOAT64: Final = np.dtype(np.float64)
 _INT64: Final = np.dtype(np.int64)
@@ -177,7 +178,7 @@ def number_to_fill(number: Scalar, dtype: Dtype, count: int) -> Array | float:
     Raises:
         OperatorError: the number is too large, or complex and the dtype is not.
     """
-    if type(number) is float and dtype is _FLOAT32 and abs(number) <= _LARGEST_FLOAT32:
+    if type(number) is float and dtype is _FLOAT32 and abs(number) <= LARGEST_FLOAT32:
         return number
     return scalar_of(number, dtype) if count == 1 else checked_operand(number, dtype)
 

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 
 import numpy as np
 
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange
-from ..memory.overlap import check_written, lies_as
+from ..memory.overlap import check_written, lies_as, may_share
 from ..memory.quiet import QUIET, enter, leave
 from ..selection.copying import copy_into
 from ..selection.index import index, index_put
 from ..shapes.shape import expand
-from ..table.direct import TRIALS, direct_form
-from ..table.pointwise import scalar_of
+from ..table.direct import TRIALS, direct_form, explained, formulas_of, known_calls
+from ..table.pointwise import LARGEST_FLOAT32, scalar_of
 from ..table.table import TABLE
 
-__all__ = ["BASIC", "get_item", "set_item"]
+__all__ = ["BASIC", "basic_view", "get_item", "set_item"]
 
+ndarray: Final = np.ndarray
 ALL: Final = slice(None)
 _BOOL: Final = np.dtype(np.bool_)
 _INT64: Final = np.dtype(np.int64)
+_FLOAT32: Final = np.dtype(np.float32)
 BASIC: Final = frozenset({int, slice, type(None), type(Ellipsis)})
 """What parts of a key are by which nothing is looked up in other tensors."""
 
@@ -35,7 +37,7 @@ def get_item(array: Array, key: object) -> Array:
         IndexError: there is no such part, or the key is none.
     """
     key = _with_numbers(key)
-    view = _basic_view(array, key)
+    view = basic_view(array, key)
     if view is not None:
         return view
     if _names_places(array, key):
@@ -43,26 +45,29 @@ def get_item(array: Array, key: object) -> Array:
         return found
     if type(key) is np.ndarray and key.dtype is _BOOL and 0 < key.ndim <= array.ndim:
         return index(array, [key])
-    view, indices = _walk(array, key)
+    view, indices = _seen_at_once(array, key) or _walk(array, key)
     if indices:
         view = _read(view, indices)
     return view
 
 
-def _basic_view(array: Array, key: object) -> Array | None:
+def basic_view(array: Array, key: Any) -> Array | None:
     """What NumPy gives for a key of numbers, slices, None and `...`; None where it refuses, or
     gives what torch does not."""
-    parts = key if type(key) is tuple else (key,)
-    if not BASIC.issuperset(map(type, parts)):
-        return None
-    for part in parts:
-        if type(part) is slice and part.step is not None and not _is_step(part.step):
+    for part in key if type(key) is tuple else (key,):
+        kind = type(part)
+        if kind is slice:
+            if part.step is not None and not _is_step(part.step):
+                return None
+        elif kind not in BASIC:
             return None
     try:
-        found: Array = array[parts if Ellipsis in parts else (*parts, ...)]
+        found: Array = array[key]
+        if type(found) is not ndarray:  # a number
+            found = array[(*key, ...) if type(key) is tuple else (key, ...)]
+        return found
     except (IndexError, TypeError, ValueError):
         return None
-    return found
 
 
 def _is_step(step: object) -> bool:
@@ -111,6 +116,30 @@ class _Calls:
         return self._forward if entry is None else direct_form(entry)
 
 
+class _Fill:
+    """What fills where a mask of a bool for each element says, learned once it is done often."""
+
+    def __init__(self) -> None:
+        self._left = TRIALS
+
+    def __call__(self, view: Array, mask: Array, value: Array) -> None:
+        self._left -= 1
+        (_put if self._left > 0 else self._direct)(view, mask, value)
+
+    @cached_property
+    def _direct(self) -> Any:
+        entry = TABLE.operator("aten::masked_fill_.Scalar")
+        assert entry is not None
+        explain = partial(explained, entry, formulas_of(entry))
+        self._known = known_calls(_put, lambda: None, explain, writes=True)
+        return _put if self._known is None else self._known.call
+
+
+def _put(view: Array, mask: Array, value: Array) -> Array:
+    return index_put(view, [mask], value, False)
+
+
+_fill: Final = _Fill()
 _read: Final = _Calls("aten::index.Tensor", index)
 _write: Final = _Calls("aten::index_put_", index_put)
 
@@ -123,23 +152,49 @@ def set_item(array: Array, key: object, value: object) -> None:
         OperatorError: the value does not fit there.
         ValueError: it is a whole number that does not even fit into 64 bits.
     """
+    if _is_set_plainly(array, key, value):
+        return
     loud = enter(QUIET)
     try:
         if key is False:  # nothing is written, whatever the value's shape is
             _check_number(array, value)
         elif key is True:
             _set(array[None], [], value)
+        elif type(key) is ndarray and key.dtype is _BOOL and key.ndim and key.shape == array.shape:
+            _set(array, [key], value)
         else:
             _set(*_parts(array, key, value), value)
     finally:
         leave(loud)
 
 
+def _is_set_plainly(array: Array, key: object, value: Any) -> bool:
+    """Whether a number that its dtype has was written, or elements of just these sizes and that
+    dtype from memory elsewhere."""
+    kind, dtype = type(value), array.dtype
+    if kind is ndarray:
+        if dtype is not value.dtype:
+            return False
+    elif not (
+        (kind is float and dtype is _FLOAT32 and abs(value) <= LARGEST_FLOAT32)
+        or (kind is int and dtype is _INT64 and -_BEYOND <= value < _BEYOND)
+        or (kind is bool and dtype is _BOOL)
+    ):
+        return False
+    view = basic_view(array, key)
+    if view is None or 0 in view.strides:
+        return False
+    if kind is ndarray and (view.shape != value.shape or may_share(view, value)):
+        return False
+    view[...] = value
+    return True
+
+
 def _parts(array: Array, key: object, value: object) -> tuple[Array, list[Array | None]]:
     """`_walk`; where that fails, a value that is no number of the tensor's is told first."""
     try:
-        view = _basic_view(array, key)
-        return _walk(array, key) if view is None else (view, [])
+        view = basic_view(array, key)
+        return (_seen_at_once(array, key) or _walk(array, key)) if view is None else (view, [])
     except Exception:
         _check_number(array, value)
         raise
@@ -169,7 +224,18 @@ def _set(view: Array, indices: list[Array | None], value: Any) -> None:
         value = scalar_of(value, view.dtype)
     elif value.ndim and value.shape[0] == 1:
         value = _without_leading_ones(value)
-    _write(view, indices, value, False)
+    mask = indices[0] if len(indices) == 1 and not value.ndim else None
+    if mask is not None and mask.dtype is _BOOL and _goes_with(view, mask, value):
+        _fill(view, mask, value)
+    else:
+        _write(view, indices, value, False)
+
+
+def _goes_with(view: Array, mask: Array, value: Array) -> bool:
+    """Whether a mask has a bool for each element of a view, and a value its dtype."""
+    dtype = view.dtype
+    is_alike = mask.shape == view.shape and dtype is value.dtype
+    return is_alike and dtype is not _BOOL and 0 not in view.strides
 
 
 _BEYOND: Final = 1 << 63
@@ -179,6 +245,38 @@ def _without_leading_ones(value: Array) -> Array:
     while value.ndim and value.shape[0] == 1:
         value = value[0, ...]
     return value
+
+
+def _seen_at_once(array: Array, key: Any) -> tuple[Array, list[Array | None]] | None:
+    """What `_walk` gives for a key of numbers, slices, None and index tensors of whole numbers, or
+    of a bool for each element of one dimension; None for others, and where NumPy refuses."""
+    plain, indices = list[Any](), list[Array | None]()
+    for part in key if type(key) is tuple else (key,):
+        given: Any = _as_part(part) if type(part) is list else part
+        kind = type(given)
+        if kind is int:
+            plain.append(given)
+            continue
+        if kind is ndarray:
+            if not (given.ndim and given.dtype is _INT64) and (given.ndim, given.dtype) != _MASK:
+                return None
+            plain.append(ALL)
+        elif given is None or (kind is slice and (given.step is None or _is_step(given.step))):
+            plain.append(given)
+            given = None
+        else:
+            return None
+        indices.append(given)
+    while indices and indices[-1] is None:
+        indices.pop()
+    try:
+        return array[tuple(plain)], indices
+    except (IndexError, TypeError, ValueError):
+        return None
+
+
+_MASK: Final = (1, _BOOL)
+"""How many dimensions a mask has that stands for one dimension, and its dtype."""
 
 
 def _walk(array: Array, key: object) -> tuple[Array, list[Array | None]]:

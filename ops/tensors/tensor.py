@@ -38,7 +38,7 @@ from . import overriding
 from .called_classes import called
 from .differentiable import Differentiable
 from .display import format_array
-from .indexing import get_item, set_item
+from .indexing import basic_view, get_item, set_item
 from .keys import AsksError, is_several, without_tensors
 from .marked_parameters import ParameterType, marked
 from .members import NO_GRADIENTS, NOT_COPIED, Members, attributes_of
@@ -371,18 +371,20 @@ class Tensor(_Base):
 
     def __getitem__(self, key: Any) -> Tensor:
         wanted = self._requires_grad
-        if not wanted and type(key) is int and not ACTIVE:
-            row = _new(Tensor)
+        if not wanted and not ACTIVE:
             try:
-                row._array, row._view_of = self._array[key, ...], self
+                part = self._array[key, ...] if type(key) is int else basic_view(self._array, key)
+            except IndexError:
+                part = None  # which is told below
+            if part is not None:
+                row = _new(Tensor)
+                row._array, row._view_of = part, self
                 if wanted is False:
                     wanted = self._requires_grad = []
                 row._requires_grad = wanted
                 if not _grad_mode():
                     row._note_mode()
                 return row
-            except IndexError:
-                pass  # which is told below
         if type(key) is list and is_several(key):
             key = tuple(key)
         if wanted and type(key) in PLAIN and not ACTIVE and is_recording():

@@ -39,6 +39,47 @@ def test_places_that_are_not_there_are_told_however_often_it_went_well() -> None
     assert sorted(x.unique().tolist()) == [0.0, 1.0]
 
 
+def test_a_number_is_written_where_any_mask_says() -> None:
+    random = np.random.default_rng(3)
+    x = torch.zeros(4, 6)
+    for number in range(OFTEN):
+        m = random.random((4, 6)) > 0.5
+        want = np.where(m, np.float32(number), x.numpy())
+        x[torch.from_numpy(m)] = number
+        assert np.array_equal(x.numpy(), want)
+        x[x > number / 2] = torch.tensor(float(number))
+        assert np.array_equal(x.numpy(), np.where(want > number / 2, np.float32(number), want))
+    bits = torch.tensor([True, False])
+    bits[bits] = False
+    assert not bits.any()
+    with pytest.raises(IndexError, match="shape of the mask"):
+        x[torch.zeros(4, 5, dtype=torch.bool)] = 1.0
+
+
+def test_keys_that_mix_numbers_slices_and_tensors() -> None:
+    random = np.random.default_rng(4)
+    x = random.standard_normal((4, 5, 6)).astype(np.float32)
+    for _ in range(OFTEN):
+        i, m = random.integers(0, 4, 3), random.random(5) > 0.4
+        for key in [
+            (slice(None), i),
+            (i, slice(1, 3)),
+            (1, i),
+            (i, 1),
+            (None, i),
+            (slice(None), m),
+        ]:
+            parts = tuple(torch.from_numpy(k) if isinstance(k, np.ndarray) else k for k in key)
+            assert np.array_equal(torch.from_numpy(x)[parts].numpy(), x[key])
+            y = torch.from_numpy(x.copy())
+            y[parts] = 3.0
+            want = x.copy()
+            want[key] = 3.0
+            assert np.array_equal(y.numpy(), want)
+    with pytest.raises(IndexError, match="index 9 is out of bounds for dimension 1 with size 5"):
+        torch.from_numpy(x)[torch.tensor([0]), 9]
+
+
 def masked(x: torch.Tensor, m: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     y = x.clone()
     y[m] = 7.0
