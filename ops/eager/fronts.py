@@ -22,7 +22,7 @@ from ..memory.inference import ON
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import address
 from ..memory.versions import written
-from ..table.direct import direct_form_around, has_direct_form, knows_calls
+from ..table.direct import TRIALS, direct_form_around, has_direct_form, knows_calls
 from ..table.grad_mode import GRAD_MODE
 from ..table.table import Operator
 from ..tensors.differentiable import AMONG_UNKNOWN, INFERENCE, NO_GRAD
@@ -31,7 +31,9 @@ from ..tensors.tensor import Parameter, Tensor
 from ..tensors.tracing import ACTIVE
 from .calls import finish, several_of
 
-__all__ = ["Front", "Given", "Learn", "Recording", "front_of", "quiet_form"]
+__all__ = [
+    *("Front", "Given", "Learn", "Recording", "front_of", "learning_more", "quiet_form"),
+]
 
 _MOST: Final = 24
 """Ways of one function: a call looks through them one after the other."""
@@ -117,11 +119,12 @@ class Front:
         inner, spread = _called(entry)
         arguments: list[int] = []
         for number, each in enumerate(given):
-            if 0 <= sizes_at <= number:
+            is_behind = 0 <= sizes_at <= number
+            if is_behind and not each.name:
                 arguments += [_SAME, id(int), each.place, 0]
                 continue
             found = _argument(each, template, spread)
-            if found is None:
+            if found is None or (is_behind and found[0] != _ITSELF):  # none is taken behind sizes
                 return None
             arguments += [*found[:2], each.place, *found[2:]]
         has_lists = _TENSORS in arguments[::4]  # whose elements might come back
@@ -253,6 +256,31 @@ def _slots() -> dict[str, int]:
     of_view = words[id(tensor)]
     tensor._view_of = None
     return {"slot": words[id(array)], "wants_slot": words[id(marks)], "base_slot": of_view}
+
+
+def learning_more(
+    call: Callable[..., Any],
+    learn: Callable[[Sequence[Any], dict[str, Any]], None],
+    first: Sequence[object],
+) -> Callable[..., Any]:
+    """A call that a front has learned with the arguments `first`, and learns with others of these
+    types: a dtype or a word is known by being the very one."""
+    places = [number for number, each in enumerate(first) if type(each) in _CONSTANT]
+    if not places:
+        return call
+    seen = {tuple([first[place] for place in places]): TRIALS + 1}
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        given = (*args, *kwargs.values()) if kwargs else args
+        key = tuple([given[place] for place in places])
+        count = seen.get(key, 0)
+        if count <= TRIALS and (count or len(seen) < _MOST):
+            seen[key] = count + 1
+            if count == TRIALS:
+                learn(args, kwargs)
+        return call(*args, **kwargs)
+
+    return counted
 
 
 def front_of(slowly: Callable[..., Any]) -> Front | None:

@@ -12,7 +12,8 @@ from typing import Any, Final, Literal, NoReturn, overload
 import numpy as np
 
 from ...typecheck.scalar_types import OLD_NAMES
-from ..memory.dtype import DTYPES, PYTHON_DTYPES, QSCHEMES, DType, QScheme
+from ..memory.dtype import CPU, DTYPES, PYTHON_DTYPES, QSCHEMES, DType, QScheme, dtype_of
+from ..table.direct import LISTENING
 from ..table.table import TABLE
 from ..tensors.construct import from_numpy, new_tensor
 from ..tensors.overriding import (
@@ -22,7 +23,8 @@ from ..tensors.overriding import (
     ask_operator,
     asks,
 )
-from ..tensors.tensor import Tensor
+from ..tensors.tensor import PLAIN_TENSORS, Tensor
+from ..tensors.tracing import ACTIVE
 from .binding import type_name, wrong_keyword
 from .dispatch import (
     EagerFunction,
@@ -249,9 +251,9 @@ def _cast(name: str) -> Callable[..., Tensor]:
     function = eager_function("aten::to")
 
     def method(self: Tensor, memory_format: object = None) -> Tensor:
-        options = {} if memory_format is None else {"memory_format": memory_format}
-        converted: Tensor = function(self, dtype, **options)
-        return converted
+        if memory_format is not None:
+            return function(self, dtype, memory_format=memory_format)  # type: ignore[no-any-return]
+        return self if _has(self, dtype) else function(self, dtype)
 
     method.__doc__ = f"The tensor as `torch.{name}`."
     return method
@@ -259,9 +261,13 @@ def _cast(name: str) -> Callable[..., Tensor]:
 
 def to(self: Tensor, *args: Any, **kwargs: object) -> Tensor:
     """The tensor in another dtype, on another device, or both; itself if nothing changes."""
-    if len(args) == 1 and not kwargs and type(args[0]) is DType:
-        made: Tensor = eager_function("aten::to")(self, args[0])
-        return made
+    if _is_left_alone(self):
+        if not kwargs and len(args) == 1 and type(args[0]) is DType:
+            dtype: Any = args[0]
+        else:
+            dtype = _dtype_alone(self, *args, **kwargs)
+        if dtype is not None:
+            return self if dtype_of(self._array) is dtype else _to(self, dtype)  # type: ignore[no-any-return]
     dtype = kwargs.pop("dtype", None)
     device = kwargs.pop("device", None)
     rest = list(args)
@@ -278,8 +284,45 @@ def to(self: Tensor, *args: Any, **kwargs: object) -> Tensor:
             dtype = rest.pop(0)
     names = ("non_blocking", "copy")
     kwargs |= dict(zip(names, rest, strict=False))
-    converted: Tensor = eager_function("aten::to")(self, dtype=dtype, device=device, **kwargs)
-    return converted
+    return _to(self, dtype=dtype, device=device, **kwargs)  # type: ignore[no-any-return]
+
+
+_to: Final = eager_function("aten::to")
+
+
+def _is_left_alone(tensor: Tensor) -> bool:
+    """Whether a tensor is an array and nothing else, and nobody hears of what is done with it."""
+    return type(tensor) in PLAIN_TENSORS and not ACTIVE and not LISTENING
+
+
+def _dtype_alone(
+    tensor: Tensor,
+    first: object = None,
+    second: object = None,
+    *rest: object,
+    dtype: object = None,
+    device: object = None,
+    non_blocking: object = False,
+    **others: object,
+) -> DType | None:
+    """The dtype that `to` is asked for, where that is all; None for other calls."""
+    if rest or others or type(non_blocking) is not bool:
+        return None
+    if type(first) is DType or type(first) is Tensor:
+        found = (first if type(first) is DType else first.dtype, second, dtype, device)
+        return found[0] if found[1:] == (None, None, None) else None  # type: ignore[return-value]
+    place, wanted = first or device, second or dtype
+    is_once = (first is None or device is None) and (second is None or dtype is None)
+    if not (is_once and (place == "cpu" or place == CPU or (place is None and wanted is not None))):
+        return None
+    if wanted is None:
+        return tensor.dtype
+    return wanted if type(wanted) is DType else None
+
+
+def _has(tensor: Tensor, dtype: DType) -> bool:
+    """Whether such a tensor is of a dtype, so that it is the outcome of its own cast."""
+    return _is_left_alone(tensor) and dtype_of(tensor._array) is dtype
 
 
 def _is_dtype(value: object) -> bool:

@@ -7,6 +7,7 @@ same types, names and lengths takes the same one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from keyword import iskeyword
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from ..tensors.sizes import Size
 from ..tensors.tensor import PLAIN_TENSORS, Tensor
 from .binding import Form, fits
 from .calls import run
-from .fronts import Given, Learn, Recording
+from .fronts import Given, Learn, Recording, learning_more
 from .shortcuts import MISFIT, Taken, written_out
 
 __all__ = ["Key", "Recipe", "keep", "key_of"]
@@ -93,8 +94,10 @@ class Recipe:
     def _counted(self, *args: Any, **kwargs: Any) -> Any:
         self._left -= 1
         if self._left < 0:
-            self.call, recording = self._written_out(args, kwargs)
-            self._learn_natively(args, kwargs, recording)
+            call, recording = self._written_out(args, kwargs)
+            learn = partial(self._learn_natively, recording)
+            learn(args, kwargs)
+            self.call = learning_more(call, learn, (*args, *kwargs.values()))
             return self.call(*args, **kwargs)
         values = self._values(args, kwargs)
         if values is None:
@@ -120,7 +123,7 @@ class Recipe:
         return made
 
     def _learn_natively(
-        self, args: Sequence[Any], kwargs: dict[str, Any], recording: Recording
+        self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> None:
         """Have a front learn calls with such arguments."""
         sizes_at = -1 if self._sizes_at is None else self._sizes_at
@@ -128,9 +131,8 @@ class Recipe:
         names = [*([""] * len(args)), *self._names]
         steps = self._steps
         if sizes_at >= 0:
-            if kwargs:
-                return
-            steps = [*steps[:sizes_at], *([(sizes_at, None)] * (len(args) - sizes_at))]
+            sizes = [(sizes_at, None)] * (len(args) - sizes_at)
+            steps = [*steps[:sizes_at], *sizes, *steps[sizes_at + 1 :]]
         pairs = zip(steps, names, given, strict=True)
         found = [
             Given(place, name, value, None if convert is _ARRAY else convert)

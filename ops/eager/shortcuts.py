@@ -24,7 +24,7 @@ from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .binding import NO
 from .calls import finish, run, views_of
-from .fronts import Given, Learn, Recording, quiet_form
+from .fronts import Given, Learn, Recording, learning_more, quiet_form
 
 __all__ = [
     *("MISFIT", "Shortcut", "Taken", "keep_shortcut", "keep_shortcut_of_sizes"),
@@ -346,10 +346,15 @@ def keep_shortcut(
         left -= 1
         if left < 0 or (has_direct and args[0]._array.size >= LARGE):
             forward = direct_form(entry) if has_direct else entry.forward
-            shortcuts[types], recording = with_forward(forward)
-            triples = enumerate(zip(args, converters, strict=True))
-            given = [Given(place, "", a, convert) for place, (a, convert) in triples]
-            learn(entry, given, values, -1, recording)
+            later, recording = with_forward(forward)
+
+            def learned(args: Sequence[Any], _: object) -> None:
+                triples = enumerate(zip(args, converters, strict=True))
+                given = [Given(place, "", a, convert) for place, (a, convert) in triples]
+                learn(entry, given, values, -1, recording)
+
+            learned(args, {})
+            shortcuts[types] = learning_more(later, learned, args)
         return first(*args)
 
     shortcuts[types] = counted
