@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -127,6 +128,14 @@ def _handle_of(array: Array, handles: Sequence[object]) -> Tensor:
     return Tensor._of(array)
 
 
+def _by_array(handles: Sequence[object]) -> dict[int, Tensor]:
+    """The tensors among some values, and in lists of them, by their arrays: the first that has
+    one, of lists before others."""
+    listed = [each for each in handles if isinstance(each, (list, tuple))]
+    given = [*chain.from_iterable(listed), *handles]
+    return {id(each._array): each for each in reversed(given) if isinstance(each, Tensor)}
+
+
 def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> object:
     if isinstance(result, _ndarray):
         return _handle_of(result, handles)
@@ -134,8 +143,8 @@ def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> obje
         given = [each for each in handles if isinstance(each, (Tensor, list, tuple))]
         return tuple.__new__(several, [_part(r, given) for r in result])
     if isinstance(result, list) and (not result or isinstance(result[0], np.ndarray)):
-        given = [h for each in handles for h in (each if isinstance(each, (list, tuple)) else ())]
-        return tuple(_handle_of(each, [*given, *handles]) for each in result)
+        known = _by_array(handles)
+        return tuple([known[id(a)] if id(a) in known else Tensor._of(a) for a in result])
     if isinstance(result, int) and entry.schema.endswith("-> ScalarType"):
         return dtype_by_number(result)
     return result

@@ -11,8 +11,10 @@ from ...frontend.exceptions import trim_traceback
 from ...typecheck.types import INT, TENSOR, ListType
 from ..memory.dtype import default_dtype
 from ..memory.errors import Elsewhere
-from ..memory.overlap import check_out
+from ..memory.overlap import check_out, may_share
 from ..memory.unforeseen import told
+from ..memory.versions import written
+from ..table.direct import LISTENING
 from ..table.faces import Face, face_of
 from ..table.grad_mode import is_recording
 from ..table.out_forms import check_dtype_of_out, no_gradients
@@ -23,7 +25,7 @@ from ..tensors.overriding import ask, askers
 from ..tensors.tensor import Parameter, Tensor
 from ..tensors.tracing import ACTIVE, paused
 from .binding import Form, Mismatch, takes_numbers, wrong_keyword
-from .calls import any_requires_grad, run
+from .calls import any_requires_grad, run, tensors_in
 from .elsewhere import Run, elsewhere
 from .fronts import Front, Given, Recording, front_of
 from .observers import OBSERVERS, Observer
@@ -67,6 +69,13 @@ def _is_for_python(entry: Operator) -> bool:
     if first and (first[0].type.is_variable or first[0].type.list_of is not None):
         return not first or first[0].type == ListType(INT)
     return _is_about_tensors(entry) or entry.name.startswith("quantized::")  # packed weights
+
+
+def _asks_for_out(entry: Operator) -> bool:
+    """Whether what an operator does depends on its `out`, or is more than to give a result."""
+    does_more = entry.random or entry.effects or entry.may_write
+    depends = entry.out_dtype.demand in ("made", "computed") or entry.out_layout
+    return bool(does_more or depends or entry.out_overlap == "apart")
 
 
 def _gives_list(entry: Operator) -> bool:
@@ -114,7 +123,7 @@ class EagerFunction:
 
     __slots__ = (
         *("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "shortcuts"),
-        *("_quickly", "front", "recipes"),
+        *("_is_quick", "_quickly", "front", "recipes"),
     )
 
     def __init__(self, operator_name: str, name: str, as_method: bool = False) -> None:
@@ -125,6 +134,7 @@ class EagerFunction:
         self.shortcuts: dict[tuple[type, ...], Shortcut] = {}
         self.recipes: dict[Key, Recipe] = {}
         self.front: Front | None = None
+        self._is_quick: bool | None = None
         self._quickly: Callable[..., Any] = self._by_types
 
     @property
@@ -192,6 +202,12 @@ class EagerFunction:
                 short = self.shortcuts.get(tuple(map(type, args)))
             if short is not None:
                 return short(*args)
+        elif (
+            type(kwargs.get("out")) is Tensor and self._is_into_quick and not (ACTIVE or LISTENING)
+        ):
+            into = self._into(args, kwargs)
+            if into is not None:
+                return into
         key = key_of(args, kwargs)
         if key is not None:
             recipe = self.recipes.get(key)
@@ -257,7 +273,11 @@ class EagerFunction:
             if operands[0] is not args[0]:
                 key = None
             args = operands
-        found = self._match(args, kwargs)
+        is_into = out is not _NO_TENSORS and out is not None
+        own_key = key_of(args, kwargs) if is_into and key is None else key
+        found = self._as_before(args, kwargs, own_key) if is_into else None
+        is_new = found is None
+        found = found or self._match(args, kwargs)
         if found is None:
             old = without_numbers_between(self.__name__, args, kwargs)
             if old is None:
@@ -266,9 +286,9 @@ class EagerFunction:
                 raise self._refusal(*given)
             return self(*old[0], **old[1], **({"out": out} if isinstance(out, Tensor) else {}))
         form, values, lenient = found
-        if key is not None and not lenient:
-            keep(self.recipes, key, Recipe(form, args, kwargs, values, self._learn))
-        if not kwargs and _LEAVES.issuperset(map(type, args)):
+        if own_key is not None and is_new and not lenient:
+            keep(self.recipes, own_key, Recipe(form, args, kwargs, values, self._learn))
+        if not kwargs and not is_into and _LEAVES.issuperset(map(type, args)):
             self._remember(form, args, values)
         for target in (out,) if isinstance(out, Tensor) else out or ():
             check_out(form.entry.out_overlap, target._array, values)
@@ -278,7 +298,7 @@ class EagerFunction:
                 result = run(form.entry, values, handles)
         else:
             tracer, result = None, run(form.entry, values, handles)
-        if out is not None and out is not _NO_TENSORS:
+        if is_into:
             if any_requires_grad([result, out]) and is_recording():
                 raise no_gradients(self.__name__)
             check_dtypes_of_out(form.entry, result, out)
@@ -295,6 +315,42 @@ class EagerFunction:
                 )
             result._want_gradients(True)
         return result
+
+    @property
+    def _is_into_quick(self) -> bool:
+        """Whether results are what they are without `out`, and drawn or seen by nobody."""
+        if self._is_quick is None:
+            entries = [form.entry for form in self.forms]
+            self._is_quick = not (self._as_method or any(map(_asks_for_out, entries)))
+        return self._is_quick
+
+    def _into(self, args: tuple[object, ...], kwargs: dict[str, Any]) -> Tensor | None:
+        """`out` with what the call gives without it, where it is of just that dtype and shape, lies
+        elsewhere than the operands and nobody wants gradients; None of other calls."""
+        rest = kwargs.copy()
+        out: Tensor = rest.pop("out")
+        target = out._array
+        if out._requires_grad or 0 in target.strides or key_of(args, rest) is None:
+            return None
+        for each in tensors_in((*args, *rest.values())):
+            if each._requires_grad or (each is not out and may_share(target, each._array)):
+                return None
+        made = self._quickly(*args, **rest)
+        if type(made) is not Tensor or made._array.dtype is not target.dtype:
+            return None
+        if made._array.shape != target.shape:
+            return None
+        target[...] = made._array
+        written(target)
+        return out
+
+    def _as_before(
+        self, args: Sequence[object], kwargs: dict[str, object], key: Key | None
+    ) -> tuple[Form, list[Any], bool] | None:
+        """What `_match` gives for arguments of which there is a recipe; None for others."""
+        recipe = None if key is None else self.recipes.get(key)
+        values = None if recipe is None else recipe.values(args, kwargs)
+        return None if recipe is None or values is None else (recipe.form, values, False)
 
     def _compute_in(self, out: Tensor, kwargs: dict[str, Any]) -> None:
         """Give the function the dtype of `out=` to compute in, if it is one that does."""

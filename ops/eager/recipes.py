@@ -99,12 +99,12 @@ class Recipe:
             learn(args, kwargs)
             self.call = learning_more(call, learn, (*args, *kwargs.values()))
             return self.call(*args, **kwargs)
-        values = self._values(args, kwargs)
+        values = self.values(args, kwargs)
         if values is None:
             return MISFIT
         return run(self.form.entry, values, [*args, *kwargs.values()] if kwargs else args)
 
-    def _values(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any] | None:
+    def values(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any] | None:
         """The operator's values; None if an argument turns out not to fit."""
         made = self._template.copy()
         if self.form.spread is not None:

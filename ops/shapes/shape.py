@@ -251,7 +251,7 @@ def broadcast_to(self: Array, size: Sequence[int]) -> Array:
 
 @operator("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]")
 def broadcast_tensors(tensors: list[Array]) -> list[Array]:
-    shape: tuple[int, ...] = ()
+    shape = tensors[0].shape if tensors else ()
     for tensor in tensors:
         shape = checked_broadcast(shape, tensor.shape, ("tensors", "tensors"))
     return [t if t.shape == shape else expand(t, shape) for t in tensors]

@@ -199,8 +199,10 @@ def checked_broadcast(
     Raises:
         OperatorError: there is none.
     """
-    if a == b:
+    if a == b or not b:
         return a
+    if not a:
+        return b
     try:
         return np.broadcast_shapes(a, b)
     except ValueError:
