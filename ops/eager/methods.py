@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NoReturn, overload
 import numpy as np
 
 from ...typecheck.scalar_types import OLD_NAMES
-from ..memory.dtype import CPU, DTYPES, PYTHON_DTYPES, QSCHEMES, DType, QScheme, dtype_of
+from ..memory.dtype import CPU, DTYPES, PYTHON_DTYPES, QSCHEMES, Device, DType, QScheme, dtype_of
 from ..table.direct import LISTENING
 from ..table.table import TABLE
 from ..tensors.construct import from_numpy, new_tensor
@@ -267,7 +267,7 @@ def to(self: Tensor, *args: Any, **kwargs: object) -> Tensor:
         else:
             dtype = _dtype_alone(self, *args, **kwargs)
         if dtype is not None:
-            return self if dtype_of(self._array) is dtype else _to(self, dtype)  # type: ignore[no-any-return]
+            return self if dtype_of(self._array) is dtype else _to(self, dtype)
     dtype = kwargs.pop("dtype", None)
     device = kwargs.pop("device", None)
     rest = list(args)
@@ -309,15 +309,20 @@ def _dtype_alone(
     if rest or others or type(non_blocking) is not bool:
         return None
     if type(first) is DType or type(first) is Tensor:
-        found = (first if type(first) is DType else first.dtype, second, dtype, device)
-        return found[0] if found[1:] == (None, None, None) else None  # type: ignore[return-value]
-    place, wanted = first or device, second or dtype
-    is_once = (first is None or device is None) and (second is None or dtype is None)
-    if not (is_once and (place == "cpu" or place == CPU or (place is None and wanted is not None))):
+        is_all = second is None and dtype is None and device is None
+        found = first.dtype if type(first) is Tensor else first
+        return found if is_all and isinstance(found, DType) else None
+    place, wanted = first if device is None else device, second if dtype is None else dtype
+    if (first is not None and device is not None) or (second is not None and dtype is not None):
+        return None
+    if type(place) is str or type(place) is Device:
+        if place != "cpu" and place != CPU:
+            return None
+    elif place is not None or wanted is None:
         return None
     if wanted is None:
         return tensor.dtype
-    return wanted if type(wanted) is DType else None
+    return wanted if isinstance(wanted, DType) else None
 
 
 def _has(tensor: Tensor, dtype: DType) -> bool:
