@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import LARGE, by_formula, of_floats, written_by_numpy
+from ..kernels import LARGE, by_formula, family, is_whole, of_floats, written_by_numpy
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype
 from ..memory.errors import KernelError, OperatorError
 from ..memory.order import beside
@@ -312,15 +312,23 @@ def _check_divisor(refuse: Refusal, dividend: Array, divisor: Array) -> None:
 
 
 def _check_zeros(dividend: Array, divisor: Array) -> None:
-    if divisor.dtype.kind not in "iu":
+    if divisor.dtype.kind not in "iu" or not dividend.size:
         return
-    written_by_numpy()  # the next divisor may hold a zero
-    if not divisor.all() and dividend.size:
+    if _has_zero(divisor):
         raise KernelError(
             "ZeroDivisionError",
             code="division-by-zero",
             headline="whole numbers are divided by zero",
         )
+
+
+def _has_zero(divisor: Array) -> bool:
+    counting = family("counting") if divisor.ndim and is_whole(divisor) else None
+    found: bool | None = None if counting is None else counting.has_zero(divisor)
+    if found is None:
+        written_by_numpy()  # the next divisor may hold a zero
+        return not divisor.all()
+    return found
 
 
 _refuse_div: Final = Refusal("q", "div_cpu")
@@ -363,7 +371,9 @@ def _floor_divide(a: Array, b: Array) -> object:
 def _trunc_divide(a: Array, b: Array) -> object:
     _check_divisor(_refuse_div_trunc, asarray(a), asarray(b))
     if kind(a.dtype) == 2:
-        return np.trunc(np.true_divide(a, b))
+        quotient = by_formula("divide", a, b)
+        found = None if quotient is None else by_formula("trunc", quotient)
+        return np.trunc(np.true_divide(a, b)) if found is None else found
     found = by_formula("trunc_divide", a, b) if a.dtype in _DIVIDED else None
     if found is not None:
         return found
@@ -420,6 +430,7 @@ def _with_array(kernel: Callable[..., object], self: Array, other: Scalar) -> Ar
 @operator(
     "aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
     autocast_in_graphs="widest",
+    prepared=True,
     out="out_mode",
 )
 def div_rounded(self: Array, other: Array, rounding_mode: str | None) -> Array:

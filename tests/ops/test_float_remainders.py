@@ -39,3 +39,20 @@ def test_what_is_left_of_a_division_is_exact(kind: str) -> None:
         made = getattr(torch, name)(torch.from_numpy(x), torch.from_numpy(y)).numpy()
         same = (made.view(np.int32) == right.view(np.int32)) | (np.isnan(made) & np.isnan(right))
         assert same.all()
+
+
+def test_whole_numbers_divide_as_ever_once_it_is_learned_and_zeros_are_told() -> None:
+    random = np.random.default_rng(8)
+    for dtype in (np.int64, np.int32):
+        for _ in range(120):
+            a = random.integers(-50, 50, 40).astype(dtype)
+            b = random.integers(1, 9, 40).astype(dtype) * random.choice([-1, 1], 40).astype(dtype)
+            x, y = torch.from_numpy(a), torch.from_numpy(b)
+            assert np.array_equal((x // y).numpy(), a // b)
+            assert np.array_equal((x % y).numpy(), a % b)
+            cut = torch.div(x, y, rounding_mode="trunc").numpy()
+            assert np.array_equal(cut, np.trunc(a / b).astype(dtype))
+        y[39] = 0
+        for divide in (torch.floor_divide, torch.remainder, torch.fmod):
+            with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+                divide(x, y)

@@ -8,13 +8,15 @@ from typing import Any, Final
 import numpy as np
 
 from ...memory.dtype import Array
+from .arrays import LETTERS
+from .formulas import KINDS
 from .lanes import folded
 from .objects import kernel
 from .run import run, unforeseen
 from .target import Target
 from .text import DOUBLE, INT64, LANES, POINTER, Code, Value
 
-__all__ = ["TALLIED", "clear", "count", "span", "tally"]
+__all__ = ["TALLIED", "clear", "count", "has_zero", "span", "tally"]
 
 TALLIED: Final = 1 << 10
 """Bins of a tally."""
@@ -59,6 +61,41 @@ def tally(x: Any) -> tuple[object, object] | None:
     counts, most, outside = np.empty(TALLIED, np.int64), np.empty((), np.int64), _flag()
     run(_kernel("tally"), 1, 2, x.size, TALLIED, x, counts, outside, most)
     return None if outside[0] else (counts, most)
+
+
+def has_zero(x: Any) -> bool | None:
+    """Whether one of the whole numbers of a contiguous array is 0; None for unusual dtypes."""
+    x = x[...]
+    letter = LETTERS[x.dtype]
+    if letter not in _WHOLE_LETTERS:
+        return None
+    found = _flag()
+    run(_zeros(letter), x.size, _PART, x, found)
+    return bool(found[0])
+
+
+_WHOLE_LETTERS: Final = frozenset("bhilB")
+
+
+@cache
+def _zeros(letter: str) -> int:
+    return kernel("zeros", (letter,), lambda target: zeros_text(target, letter))
+
+
+def zeros_text(target: Target, letter: str) -> str:
+    """The module of a kernel that notes whether there is a zero; its range is one of elements."""
+    code, one = Code(target), KINDS[letter]
+    x, found = code.argument(POINTER, "x"), code.argument(POINTER, "found")
+
+    def visit(places: list[Value], mask: Value | None) -> None:
+        for at in places:
+            seen = code.load_if(one.of_lanes(LANES), code.at(x, at, one), mask)
+            is_zero = seen.equals(0) if mask is None else seen.equals(0) & mask
+            with code.when(code.any_of(is_zero), rarely=True):
+                code.store(code.constant(INT64, 1), found)
+
+    code.vectors(code.argument(INT64, "start"), code.argument(INT64, "stop"), 1, visit)
+    return code.kernel("zeros", [(POINTER, "x"), (POINTER, "found")])
 
 
 def _flag() -> Array:
