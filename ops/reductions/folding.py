@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, family, is_half, is_real
+from ..kernels import Prepared, family, in_order, is_half, is_real
 from ..memory.dtype import Array
 
 __all__ = ["folded", "moments", "spread"]
@@ -119,18 +120,28 @@ def moments(self: Array, axes: tuple[int, ...]) -> tuple[Array, Array] | None:
 def spread(
     self: Array, axes: tuple[int, ...], freedom: float, *, keepdim: bool, of_root: bool
 ) -> Array | None:
-    """Over the last dimensions the sum of squared distances from the mean over a number, or the
-    root of it, in the tensor's dtype; None if it is to be had otherwise."""
+    """Over some dimensions the sum of squared distances from the mean over a number, or the root
+    of it, in the tensor's dtype; None if it is to be had otherwise."""
     self = self[...]
-    shape = _before(self, axes)
+    sizes, last = _kept(self, axes), sorted(axes)
+    if self.dtype is _FLOAT32:  # others would be rounded otherwise than along their own order
+        self, last = _turned(self, axes), list(range(self.ndim - len(axes), self.ndim))
+    shape = _before(self, last)
     folds, rows = family("folds"), family("rows")
     if shape is None or folds is None or rows is None or not (shape or self.size <= folds.PIECE):
         return None
     found: Array = rows.variance(self.reshape(prod(shape), -1), freedom, of_root=of_root)
-    return found.reshape((*shape, *[1] * len(axes)) if keepdim else shape)
+    return found.reshape(sizes if keepdim else shape)
 
 
-def _before(self: Array, axes: tuple[int, ...]) -> tuple[int, ...] | None:
+def _turned(self: Array, axes: tuple[int, ...]) -> Array:
+    """A tensor with some dimensions last, in one piece."""
+    kept = [dim for dim in range(self.ndim) if dim not in axes]
+    order = [*kept, *sorted(axes)]
+    return in_order(self if order == sorted(order) else self.transpose(order))
+
+
+def _before(self: Array, axes: Sequence[int]) -> tuple[int, ...] | None:
     """The sizes before some dimensions, of an array of reals in one piece; None if they are not the
     last ones."""
     kept = self.ndim - len(axes)
