@@ -14,7 +14,7 @@ from ..memory.storage import settled
 __all__ = ["chosen_places", "put_chosen", "take_chosen"]
 
 _FEW: Final = 1024
-"""Elements of a mask from which native code takes what is chosen sooner than NumPy."""
+"""Elements of which native code finds or takes what is chosen sooner than NumPy."""
 
 
 def chosen_places(self: Array) -> Array:
@@ -23,7 +23,10 @@ def chosen_places(self: Array) -> Array:
     Nobody else has the memory of them.
     """
     self = self[...]  # which no other thread can change
-    if self.size and self.ndim and (chosen := family("chosen")) is not None:
+    if self.ndim == 1 and self.size < _FEW:
+        return settled(self).nonzero()[0].reshape(1, -1)
+    is_much = self.size >= _FEW and self.ndim > 0
+    if is_much and (chosen := family("chosen")) is not None:
         marks = chosen.chosen(np.ascontiguousarray(self))
         if marks is not None:
             found: Array = chosen.places(marks)
@@ -63,12 +66,22 @@ def put_chosen(self: Array, mask: Array, source: Array, lacking: str = "") -> bo
     chosen = family("chosen")
     if chosen is None:
         return False
-    marks = chosen.chosen(mask)
-    wanted = marks.total * (self.size // mask.size)
+    is_few = mask.size < _FEW
+    if is_few:
+        written_by_numpy()
+        mask = settled(mask)
+    marks = None if is_few else chosen.chosen(mask)
+    total = int(np.count_nonzero(mask)) if marks is None else marks.total
+    wanted = total * (self.size // mask.size)
     if lacking and source.size < wanted:
         raise OperatorError(lacking)
     is_one = source.size == 1 and mask.size == self.size
     if not (lacking or is_one or source.size == wanted):
         return False
+    if marks is None:
+        inner = self.shape[mask.ndim :]
+        rows = source.reshape(-1) if is_one else source.reshape(-1)[:wanted].reshape(total, *inner)
+        self[mask] = rows
+        return True
     done: bool = chosen.put(marks, self, np.ascontiguousarray(source))
     return done
