@@ -7,10 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import LARGE, Prepared, family
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array
 from ..table.out_dtypes import OutDtype
 from ..table.table import operator
+from .folding import folded
 
 __all__: list[str] = []
 
@@ -21,36 +23,71 @@ _BOOL: Final = np.dtype(np.bool_)
 _OUT_OF_ALL: Final = OutDtype("same", "{name} only supports bool tensor for result, got: {out}")
 
 
+def _natively(
+    self: Array, axes: tuple[int, ...] | None, keepdim: bool, *, of_any: bool
+) -> Array | None:
+    """Whether any element holds, or all do, by native code so that it is learned; None where there
+    is none, nothing to look at, or too much."""
+    if self.dtype == np.uint8 or not 0 < self.size < LARGE or not self.ndim:
+        return None
+    return _known.call(self, axes, keepdim, of_any)  # type: ignore[no-any-return]
+
+
+def _counted(
+    self: Array, axes: tuple[int, ...] | None, keepdim: bool, of_any: bool
+) -> Array | None:
+    """The same by counts of those that hold, or do not: in float32, since what is known of calls
+    takes a whole number alone for a flag."""
+    arrays = family("arrays")
+    letter = "" if arrays is None else arrays.LETTERS[self.dtype]
+    if letter not in _COUNTED:
+        return None
+    step, own = ("same", "?") if of_any else ("is_zero", letter)
+    ones = arrays.evaluate([(step, own, (0,)), ("same", "f", (1,))], "f", self)
+    counts = folded(ones, axes, keepdim, "sum")
+    if counts is None:
+        return None
+    last = ("same", "?") if of_any else ("is_zero", "f")
+    return arrays.evaluate([(*last, (0,))], "?", counts)  # type: ignore[no-any-return]
+
+
+_COUNTED: Final = frozenset("fdbhil?")
+_known: Final = Prepared(_counted)
+
+
 def _truth(name: str, choose: Any) -> None:
-    def result(self: Array, value: object) -> Array:
+    def chosen(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
+        native = _natively(self, axes, keepdim, of_any=name == "any")
+        if native is not None:
+            return native
+        value = asarray(choose(self, axes, keepdims=keepdim))
         if self.dtype is _BOOL:
-            return asarray(value)
-        return asarray(value).astype(np.uint8 if self.dtype == np.uint8 else np.bool_)
+            return value
+        return value.astype(np.uint8 if self.dtype == np.uint8 else np.bool_)
 
     def of_all(self: Array) -> Array:
-        if self.dtype is _BOOL:
-            count = np.count_nonzero(self)
-            return asarray(count > 0 if name == "any" else count == self.size)
-        return result(self, choose(self, None))
+        return chosen(self, None, False)
 
     def along(self: Array, dim: int, keepdim: bool) -> Array:
         axis = wrap_dim(dim, self.ndim)
-        return result(self, choose(self, axis if self.ndim else None, keepdims=keepdim))
+        return chosen(self, (axis,) if self.ndim else None, keepdim)
 
     def over(self: Array, dim: Dims, keepdim: bool) -> Array:
         axes = wrap_dims(dim, self.ndim)
         if dim is not None and not dim:
-            return result(self, self.astype(np.bool_))
-        return result(self, choose(self, axes, keepdims=keepdim))
+            return self.astype(np.uint8 if self.dtype == np.uint8 else np.bool_)
+        return chosen(self, axes, keepdim)
 
     operator(
         f"aten::{name}(Tensor self) -> Tensor",
+        prepared=True,
         out="all_out",
         out_dtype=_OUT_OF_ALL,
         out_overlap="read-first",
     )(of_all)
     operator(
         f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+        prepared=True,
         layout="C",
         out="out",
         out_dtype=_OUT_OF_ALL,
@@ -58,6 +95,7 @@ def _truth(name: str, choose: Any) -> None:
     )(along)
     operator(
         f"aten::{name}.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+        prepared=True,
         layout="C",
         out_dtype=_OUT_OF_ALL,
         out_overlap="read-first",

@@ -737,3 +737,18 @@ def test_padding_with_a_number_is_learned(pad):
         assert notes_of_parts(border, values, expected, at_any_cost=True)
         assert known(x, pad, "constant", 2.5).tobytes() == expected.tobytes()
     assert len(calls) == 1
+
+
+def test_whether_any_or_all_elements_hold_is_learned() -> None:
+    random = np.random.default_rng(9)
+    for dtype in (np.float32, np.int64, np.bool_):
+        for _ in range(150):
+            x = random.choice([0, 0, 1, 2], (3, 5)).astype(dtype)
+            if dtype is np.float32:
+                x[1, 2] = random.choice([np.nan, -0.0])
+            for axis in (None, 0, 1):
+                given = () if axis is None else (axis,)
+                made = torch.any(torch.from_numpy(x), *given)
+                assert np.array_equal(made.numpy(), x.any(axis))
+                made = torch.all(torch.from_numpy(x).t(), *given)
+                assert np.array_equal(made.numpy(), x.T.all(axis))
