@@ -298,8 +298,8 @@ _declare(
     face="layer",
     formula=formula("elu", 0, 1, at={2: 1, 3: 1}, checks=True),
 )
-_declare("selu", _selu, shown="elu_cpu", out="", face="function")
-_declare("celu", _celu, ", Scalar alpha=1.", "elu_cpu", face="function")
+_declare("selu", _selu, shown="elu_cpu", out="", face="function", prepared=True)
+_declare("celu", _celu, ", Scalar alpha=1.", "elu_cpu", face="function", prepared=True)
 _declare("hardsigmoid", _hardsigmoid, face="layer", formula=formula("hardsigmoid"))
 _declare("hardswish", _hardswish, face="layer", formula=formula("hardswish"))
 _declare("mish", pointwise("mish", _mish), face="layer", formula=formula("mish"))

@@ -12,7 +12,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, by_formula, family, is_half, is_real, is_whole, written_by_numpy
+from ..kernels import (
+    Prepared,
+    by_formula,
+    family,
+    in_order,
+    is_half,
+    is_real,
+    is_whole,
+    written_by_numpy,
+)
 from ..memory.complex_parts import is_complex
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype, dtype_of, numpy_dtype
@@ -504,11 +513,11 @@ def _plain_logsumexp(self: Array, axes: tuple[int, ...], keepdim: bool) -> Array
     return result
 
 
-@operator("aten::trace(Tensor self) -> Tensor", autocast="full")
+@operator("aten::trace(Tensor self) -> Tensor", prepared=True, autocast="full")
 def trace(self: Array) -> Array:
     check_kernel("trace", self, "buqe")
     if self.ndim != 2:
         raise OperatorError(
             f"trace: expected a matrix, but got tensor with dim {self.ndim}", code="shape-mismatch"
         )
-    return total(np.diagonal(self), None)
+    return total(in_order(self.diagonal()), None)  # added in double, as by torch

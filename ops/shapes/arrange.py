@@ -16,7 +16,7 @@ from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.versions import counted_apart
 from ..reductions.reduce import sum_over, total
-from ..table.formula import Part, moved
+from ..table.formula import Part, filled_with, moved
 from ..table.layouts import contiguous, like
 from ..table.out_dtypes import SAME
 from ..table.pointwise import as_array, cast, number_to_fill, operand
@@ -66,23 +66,31 @@ for _count, _forward in ((1, atleast_1d), (2, atleast_2d), (3, atleast_3d)):
 # --------------------------------------------------------------------------- joining
 
 
-@operator("aten::dstack(Tensor[] tensors) -> Tensor", out_dtype=JOINED, out_overlap="apart")
+@operator(
+    "aten::dstack(Tensor[] tensors) -> Tensor",
+    parts=lambda result, tensors: join.end_to_end(result, [*map(atleast_3d, tensors)], 2),
+    out_dtype=JOINED,
+    out_overlap="apart",
+)
 def dstack(tensors: Sequence[Array]) -> Array:
     if not tensors:
         raise OperatorError("dstack expects a non-empty TensorList")
     return join.cat([atleast_3d(tensor) for tensor in tensors], 2)
 
 
-@operator("aten::column_stack(Tensor[] tensors) -> Tensor", out_dtype=JOINED)
+def _columns(tensors: Sequence[Array]) -> list[Array]:
+    return [t.reshape(t.size, 1) if t.ndim < 2 else t for t in tensors]
+
+
+@operator(
+    "aten::column_stack(Tensor[] tensors) -> Tensor",
+    parts=lambda result, tensors: join.end_to_end(result, _columns(tensors), 1),
+    out_dtype=JOINED,
+)
 def column_stack(tensors: Sequence[Array]) -> Array:
     if not tensors:
         raise OperatorError("column_stack expects a non-empty TensorList")
-    return join.hstack([t.reshape(t.size, 1) if t.ndim < 2 else t for t in tensors])
-
-
-operator("aten::row_stack(Tensor[] tensors) -> Tensor", out_dtype=JOINED, out_overlap="apart")(
-    join.vstack
-)
+    return join.hstack(_columns(tensors))
 
 
 @operator("aten::block_diag(Tensor[] tensors) -> Tensor")
@@ -331,8 +339,23 @@ for _name, _lower in (("tril", True), ("triu", False)):
     )(_zeroing(_lower))
 
 
+def _on_diagonal(
+    result: Array, self: Array, offset: int, dim1: int = 0, dim2: int = 1
+) -> list[Part]:
+    """The parts of zeros with elements on a diagonal."""
+    a, b = wrap_dim(dim1, result.ndim), wrap_dim(dim2, result.ndim)
+    return [filled_with(0, result), moved(self, shape.diagonal(result, offset, a, b))]
+
+
+def _of_diagonal(result: Array, self: Array, diagonal: int) -> list[Part]:
+    if self.ndim == 1:
+        return _on_diagonal(result, self, diagonal)
+    return [moved(shape.diagonal(self, diagonal, 0, 1), result)]
+
+
 @operator(
     "aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+    parts=_on_diagonal,
     out_dtype=SAME,
 )
 def diag_embed(self: Array, offset: int, dim1: int, dim2: int) -> Array:
@@ -352,13 +375,20 @@ def diag_embed(self: Array, offset: int, dim1: int, dim2: int) -> Array:
     return result
 
 
-@operator("aten::diagflat(Tensor self, int offset=0) -> Tensor", out="")
+@operator(
+    "aten::diagflat(Tensor self, int offset=0) -> Tensor",
+    parts=lambda result, self, offset: (
+        _on_diagonal(result, self.reshape(-1), offset) if self.flags.c_contiguous else []
+    ),
+    out="",
+)
 def diagflat(self: Array, offset: int) -> Array:
     return diag_embed(self.reshape(-1), offset, 0, 1)
 
 
 @operator(
     "aten::diag(Tensor self, int diagonal=0) -> Tensor",
+    parts=_of_diagonal,
     out_dtype=SAME,
     out_overlap="read-first",
 )

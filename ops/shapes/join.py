@@ -26,7 +26,7 @@ from ..table.without_data import rows_of
 from .shape import expand
 from .windows import channels_last, ends_in_channels
 
-__all__ = ["JOINED", "cat", "stack"]
+__all__ = ["JOINED", "cat", "end_to_end", "stack"]
 
 JOINED: Final = OutDtype(
     "castable",
@@ -57,7 +57,8 @@ _ORDINARY_FIRST: Final = inline("{p}({all})", "type({0}[0]) is ndarray")
 """For lists that are not empty; without a tensor the forward refuses them."""
 
 
-def _behind_each_other(result: Array, tensors: Sequence[Array], dim: int) -> list[Part]:
+def end_to_end(result: Array, tensors: Sequence[Array], dim: int) -> list[Part]:
+    """The parts of a result in which tensors lie one after the other along a dimension."""
     axis, begin, parts = wrap_dim(dim, result.ndim), 0, list[Part]()
     for tensor in tensors:
         if tensor.ndim == result.ndim and tensor.size:
@@ -70,14 +71,14 @@ def _behind_each_other(result: Array, tensors: Sequence[Array], dim: int) -> lis
 @operator(
     "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
     "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor",
-    parts=_behind_each_other,
+    parts=end_to_end,
     out_dtype=JOINED,
     out_overlap="apart",
     rows=rows_of("tensors"),
 )
 @operator(
     "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
-    parts=_behind_each_other,
+    parts=end_to_end,
     autocast="widest",
     autocast_in_graphs="widest",
     inline=_ORDINARY_FIRST,
@@ -187,19 +188,38 @@ def stack(tensors: Sequence[Array], dim: int) -> Array:
     return contiguous(np.stack(tensors, wrap_dim(dim, len(shape) + 1)))
 
 
-@operator("aten::hstack(Tensor[] tensors) -> Tensor", out_dtype=JOINED, out_overlap="apart")
+@operator(
+    "aten::hstack(Tensor[] tensors) -> Tensor",
+    parts=lambda result, tensors: end_to_end(result, *_beside(tensors)),
+    out_dtype=JOINED,
+    out_overlap="apart",
+)
 def hstack(tensors: Sequence[Array]) -> Array:
     if not tensors:
         raise OperatorError("hstack expects a non-empty TensorList")
+    return cat(*_beside(tensors))
+
+
+def _beside(tensors: Sequence[Array]) -> tuple[list[Array], int]:
     wide = [t.reshape(1) if not t.ndim else t for t in tensors]
-    return cat(wide, 0 if wide[0].ndim == 1 else 1)
+    return wide, 0 if wide[0].ndim == 1 else 1
 
 
-@operator("aten::vstack(Tensor[] tensors) -> Tensor", out_dtype=JOINED, out_overlap="apart")
+@operator(
+    "aten::row_stack(Tensor[] tensors) -> Tensor",
+    "aten::vstack(Tensor[] tensors) -> Tensor",
+    parts=lambda result, tensors: end_to_end(result, _below(tensors), 0),
+    out_dtype=JOINED,
+    out_overlap="apart",
+)
 def vstack(tensors: Sequence[Array]) -> Array:
     if not tensors:
         raise OperatorError("vstack expects a non-empty TensorList")
-    return cat([t.reshape(1, -1) if t.ndim < 2 else t for t in tensors], 0)
+    return cat(_below(tensors), 0)
+
+
+def _below(tensors: Sequence[Array]) -> list[Array]:
+    return [t.reshape(1, -1) if t.ndim < 2 else t for t in tensors]
 
 
 # --------------------------------------------------------------------------- cutting
