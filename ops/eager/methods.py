@@ -35,6 +35,7 @@ from .dispatch import (
 from .functional import METHODS
 from .rare_methods import ATTRIBUTES
 from .rare_methods import METHODS as RARE
+from .shortcuts import MISFIT
 from .typed_storage import new, set_, storage
 from .unknown_names import UnknownName
 
@@ -228,7 +229,45 @@ def _give_methods() -> None:
     for qualified, face in TABLE.faces().items():
         name = qualified.removeprefix("aten::")
         if face in ("method", "both") and not hasattr(Tensor, name):
-            _put(name, make_function(qualified, as_method=True))
+            at_once = _AT_ONCE.get(name) or _read_by(qualified)
+            if at_once is None:
+                _put(name, make_function(qualified, as_method=True))
+            else:
+                _put(name, _AtOnce(qualified, name, at_once))
+
+
+class _AtOnce(EagerFunction):
+    """A method that mostly needs no more than a look at a tensor: `at_once` gives its result, or
+    `MISFIT`, where nobody hears of the call."""
+
+    __slots__ = ("_look",)
+
+    def __init__(self, operator_name: str, name: str, look: Callable[[Tensor], object]) -> None:
+        super().__init__(operator_name, name, as_method=True)
+        self._look = look
+
+    def __call__(self, *args: Any, **kwargs: object) -> Any:
+        if len(args) == 1 and not kwargs and _is_left_alone(args[0]):
+            found = self._look(args[0])
+            if found is not MISFIT:
+                return found
+        return EagerFunction.__call__(self, *args, **kwargs)
+
+
+_AT_ONCE: Final[dict[str, Callable[[Tensor], object]]] = {
+    "contiguous": lambda tensor: tensor if tensor._array.flags.c_contiguous else MISFIT,
+    "detach": lambda tensor: Tensor._of(tensor._array.view()),
+}
+
+
+def _read_by(qualified: str) -> Callable[[Tensor], object] | None:
+    """What an operator says of the form of a tensor alone, whatever that holds; None of others."""
+    for entry in TABLE.operators(qualified):
+        is_alone = len(entry.signature.arguments) == 1 and entry.gives_number
+        if is_alone and (entry.of_form or entry.of_layout) and entry.quantized is None:
+            read = entry.forward
+            return lambda tensor: read(tensor._array)
+    return None
 
 
 def where(self: Tensor, condition: Tensor, other: object) -> Tensor:
@@ -292,7 +331,8 @@ _to: Final = eager_function("aten::to")
 
 def _is_left_alone(tensor: Tensor) -> bool:
     """Whether a tensor is an array and nothing else, and nobody hears of what is done with it."""
-    return type(tensor) in PLAIN_TENSORS and not ACTIVE and not LISTENING
+    kind = type(tensor)
+    return kind in PLAIN_TENSORS and kind in PLAIN and not ACTIVE and not LISTENING
 
 
 def _dtype_alone(

@@ -93,12 +93,12 @@ def nbytes(a: Array) -> int:
     return a.nbytes
 
 
-@operator("aten::is_floating_point(Tensor self) -> bool")
+@operator("aten::is_floating_point(Tensor self) -> bool", of_form=True)
 def is_floating_point(self: Array) -> bool:
     return self.dtype.kind == "f" or dtype_of(self).is_floating_point
 
 
-@operator("aten::is_complex(Tensor self) -> bool")
+@operator("aten::is_complex(Tensor self) -> bool", of_form=True)
 def is_complex(self: Array) -> bool:
     return complex_parts.is_complex(self.dtype)
 
@@ -113,7 +113,7 @@ def is_same_size(self: Array, other: Array) -> bool:
     return self.shape == other.shape
 
 
-@operator("aten::is_contiguous(Tensor self) -> bool", face="method")
+@operator("aten::is_contiguous(Tensor self) -> bool", face="method", of_layout=True)
 def is_contiguous(self: Array) -> bool:
     return self.flags.c_contiguous
 
