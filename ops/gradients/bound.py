@@ -20,7 +20,7 @@ from .anomaly import note_place
 from .autograd import FREED, WALKING, Edge, Node, Saved, edge_of, node_class, saved
 from .families import row_of
 from .fitting import fit, thin
-from .kept_arguments import about, kept_list
+from .kept_arguments import about, kept_list, kept_results
 from .layouts import layouts_of
 from .moves import moved
 from .packing import PACKING
@@ -60,7 +60,7 @@ Replay = Callable[[dict[int, Tensor], Callable[[Array], Tensor], Sequence[Any], 
 Traced = tuple[list[Edge | None], list[tuple[int, int | None]], Sequence[Any], Set[int]]
 """Where arguments came from, their places, their shapes and dtypes in turn, and what to keep."""
 
-_NOTHING: Final[Set[int]] = frozenset()
+_NOTHING: Final[Set[Any]] = frozenset()
 
 
 class Bound:
@@ -346,28 +346,12 @@ class RowNode(Node):
     def set_results(self, tensors: Sequence[Tensor]) -> None:
         """Tell the node its results: those of floats come first by number."""
         bound = self._bound
-        kept: list[Saved | None] = []
-        number, keeps = 0, self._keeps_results()
-        for place, tensor in enumerate(tensors):
-            is_smooth = tensor._array.dtype.kind not in "biu"
-            if keeps and (place in bound.read_results or None in bound.read_results):
-                version = RUNNING.version_of(tensor._array)
-                saved = Saved(tensor, None, version, number if is_smooth else None, True)
-                kept.append(saved.pack(tensor) if PACKING.used else saved)
-            elif keeps:
-                kept.append(None)
-            number += is_smooth
-        self._results, self.count = kept, number
-
-    def _keeps_results(self) -> bool:
-        """Whether a formula that may be asked reads results."""
-        if not self._bound.reads_results:
-            return False
-        keeps = self._bound.keeps_result
-        for (at, _), edge in zip(self._places, self.edges, strict=True):
-            if edge is not None and keeps[at]:
-                return True
-        return False
+        reads = bound.read_results if bound.reads_results else _NOTHING
+        if reads:
+            keeps, places = bound.keeps_result, zip(self._places, self.edges, strict=True)
+            if not any(edge is not None and keeps[at] for (at, _), edge in places):
+                reads = _NOTHING
+        self._results, self.count = kept_results(tensors, reads)
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:

@@ -14,7 +14,8 @@ __all__ = ["row_of"]
 _FAMILIES: Final = (
     "pointwise", "reduction", "shape", "linear", "activation", "slopes", "loss", "layers",
     "selection", "windows", "resampling", "recurrent", "factorisation", "spectral", "lu", "eigen",
-    "statistics", "names", "quantize", "library_calls", "detection", "audio", "direct_losses",
+    "statistics", "names", "quantize", "backward_operators", "backward_norms",
+    "library_calls", "detection", "audio", "direct_losses",
     "direct_layers", "direct_ctc", "direct_recurrent", "direct_products", "direct_pointwise",
     "direct_rows", "direct_moves", "direct_sums", "direct_tables", "direct_windows",
     "direct_transforms",

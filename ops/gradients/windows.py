@@ -140,7 +140,7 @@ lying("as images", "adaptive_avg_pool2d", "_adaptive_avg_pool2d")
 # --------------------------------------------------------------------------- extremes
 
 
-def _placed(g: Tensor, sizes: Ints, indices: Tensor, count: int) -> Tensor:
+def placed(g: Tensor, sizes: Ints, indices: Tensor, count: int) -> Tensor:
     """A gradient at places counted over the last dimensions."""
     lead = list(sizes[: len(sizes) - count])
     flat = g.new_zeros([*lead, math.prod(sizes[len(sizes) - count :])])
@@ -151,13 +151,13 @@ def _placed(g: Tensor, sizes: Ints, indices: Tensor, count: int) -> Tensor:
 
 def _placed_if_given(g: Tensor, sizes: Ints, indices: Tensor, count: int) -> Tensor:
     _check_given("max", g, count)
-    return _placed(g, sizes, indices, count)
+    return placed(g, sizes, indices, count)
 
 
 for _count in (1, 2, 3):
     gradient(
         f"aten::max_pool{_count}d_with_indices",
-        self=lambda g, self_sizes, result1, count=_count: _placed(g, self_sizes, result1, count),
+        self=lambda g, self_sizes, result1, count=_count: placed(g, self_sizes, result1, count),
     )
     gradient(
         f"aten::adaptive_max_pool{_count}d",
@@ -168,7 +168,7 @@ for _count in (1, 2, 3):
     gradient(
         f"aten::max_pool{_count}d",
         self=lambda g, self, kernel_size, stride, padding, dilation, ceil_mode, count=_count: (
-            _placed(
+            placed(
                 g,
                 self.shape,
                 _indices(count, self, kernel_size, stride, padding, dilation, ceil_mode),
@@ -185,7 +185,7 @@ gradient(
 for _count in (2, 3):
     gradient(
         f"aten::fractional_max_pool{_count}d",
-        self=lambda g, self_sizes, result1, count=_count: _placed(g, self_sizes, result1, count),
+        self=lambda g, self_sizes, result1, count=_count: placed(g, self_sizes, result1, count),
     )
     gradient(
         f"aten::max_unpool{_count}d",

@@ -3,6 +3,7 @@
 from . import (
     activation,
     attention,
+    backward_operators,
     batch_norm,
     convolution,
     convolution_backward,
@@ -22,6 +23,7 @@ from . import (
 __all__ = [
     "activation",
     "attention",
+    "backward_operators",
     "batch_norm",
     "convolution",
     "convolution_backward",

@@ -68,7 +68,7 @@ def _declare(
     refuses: Refusal,
     *numbers: int,
     slope: str = "",
-    out: str = "grad_input",
+    out: str = "grad_input grad_input",
     grad: str = "grad_output",
     turned: bool = False,
     rounds: bool = True,
@@ -201,7 +201,7 @@ _declare(
     "-> Tensor",
     refuses=Refusal("buqc", "mse_backward_cpu_out"),
     face="operator",
-    out="grad_input",
+    out="grad_input grad_input",
 )
 def mse_loss_backward(grad_output: Array, self: Array, target: Array, reduction: int) -> Array:
     """The gradient of squared differences, or of their mean or sum."""

@@ -65,7 +65,7 @@ def outs_of(schema: str, overload: str, said: str | None) -> Outs | None:
     if several is None:
         if results != "Tensor" or "(a!)" in arguments:
             return None
-        return Outs(called, ("out",), ("a",), ("",))
+        return Outs(called, (names[0] if names else "out",), ("a",), ("",))
     returned = tuple(each.partition(" ")[2] for each in several[1].split(", "))
     if names[-1:] == ["-"]:
         names.pop()
