@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..layers.normalize import check_normalized_shape
 from ..table.grad_mode import is_recording
 from ..tensors.tensor import Tensor
 from .backward_operators import formula_of
@@ -48,6 +49,7 @@ def layer_norm_back(
     weight: Tensor | None, bias: Tensor | None, output_mask: Sequence[bool],
 ) -> Found:  # fmt: skip
     """Of input, weight and bias, as they are asked for."""
+    _check(input, normalized_shape, weight, bias)
     g, x, w = widened(grad_out, input, weight)
     dims = list(range(x.ndim - len(normalized_shape), x.ndim))
     lead = list(range(x.ndim - len(normalized_shape)))
@@ -57,6 +59,11 @@ def layer_norm_back(
     second = summed(g * normal, lead) if output_mask[1] and weight is not None else None
     third = summed(g, lead) if output_mask[2] and bias is not None else None
     return _narrowed((first, second, third), (input, weight, bias))
+
+
+def _check(x: Tensor, shape: Ints, weight: Tensor | None, bias: Tensor | None) -> None:
+    factor, term = (None if each is None else each._array for each in (weight, bias))
+    check_normalized_shape(x._array, tuple(shape), factor, term, ", ")
 
 
 def summed(x: Tensor, dims: list[int]) -> Tensor:
@@ -126,6 +133,7 @@ def rms_norm_back(
     output_mask: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None]:  # fmt: skip
     """Of input and weight, as they are asked for."""
+    _check(input, normalized_shape, weight, None)
     g, x, w = widened(grad_out, input, weight)
     dims = list(range(x.ndim - len(normalized_shape), x.ndim))
     scale = rstd

@@ -19,11 +19,10 @@ from ..table.table import operator
 __all__: list[str] = []
 
 
-def _declare(schema: str, out: str | None = None) -> None:
+def _declare(schema: str, out: str = "out", order: str = "") -> None:
     """Declare one by its schema; the formula has its full name."""
     name = schema[: schema.index("(")]
-    known = {} if out is None else {"out": out}
-    operator(schema, face="operator", **known)(_walking(name))
+    operator(schema, face="operator", out=out, order=order)(_walking(name))
 
 
 def _walking(name: str) -> Callable[..., Any]:
@@ -89,10 +88,12 @@ _declare(
     "aten::smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int "
     "reduction, float beta) -> Tensor",
     out="grad_input grad_input",
+    order="grad_input -",
 )
 _declare(
     "aten::huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, "
     "float delta) -> Tensor",
+    order="out -",
 )
 _declare(
     "aten::binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, "
@@ -155,6 +156,7 @@ _declare(
 _declare(
     "aten::max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] "
     "stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+    order="out -",
 )
 _declare(
     "aten::adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",

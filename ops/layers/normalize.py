@@ -25,7 +25,7 @@ from ..table.refusals import not_held, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 
-__all__ = ["normalized", "statistics_dtype"]
+__all__ = ["check_normalized_shape", "normalized", "statistics_dtype"]
 
 _add: Final = np.add
 _subtract: Final = np.subtract
@@ -131,9 +131,15 @@ def _vectors(weight: Array | None, bias: Array | None, rows: Array) -> tuple[Arr
 # --------------------------------------------------------------------------- layers
 
 
-def _check_normalized_shape(
+def check_normalized_shape(
     input: Array, shape: tuple[int, ...], weight: Array | None, bias: Array | None, star: str
 ) -> None:
+    """Check that the last dimensions are those that are brought to mean 0, and those of weight and
+    bias.
+
+    Raises:
+        OperatorError: they are not.
+    """
     if not shape:
         raise OperatorError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
@@ -177,7 +183,7 @@ def _any_layer_norm(
 ) -> tuple[Array, Array, Array]:
     input, shape = input[...], tuple(normalized_shape)  # which no other thread can change
     weight, bias = (None if each is None else each[...] for each in (weight, bias))
-    _check_normalized_shape(input, shape, weight, bias, ", ")
+    check_normalized_shape(input, shape, weight, bias, ", ")
     _check_float(input, "LayerNormKernelImpl")
     input = in_order(input)
     saved = statistics_dtype(input, weight, bias)
@@ -259,7 +265,7 @@ def _root_mean_square(
 ) -> tuple[Array, Array]:
     input, shape = input[...], tuple(normalized_shape)  # which no other thread can change
     weight = None if weight is None else weight[...]
-    _check_normalized_shape(input, shape, weight, None, "")
+    check_normalized_shape(input, shape, weight, None, "")
     if input.dtype.kind in "biu":
         _check_float(input, "rms_norm")
     wide = cast(input, wide_dtype(input.dtype))
