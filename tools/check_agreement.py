@@ -3,7 +3,8 @@
     python tools/check_agreement.py [--count N] [--objects N] [--seed S]
 
 Each program of tools/fuzz_flow.py is run as Python, scripted, scripted without passes, on the
-bare machine without plans, and saved and loaded; N of each fifty are over objects.  Where
+bare machine without plans, and saved and loaded, each time three calls with each input, from the
+first of which plans learn; N of each fifty are over objects.  Where
 Python and TorchScript differ by design (text of floats, errors, 64-bit wrapping) the other four
 still must agree.  Prints what disagrees.
 """
@@ -31,6 +32,7 @@ sys.path.insert(0, str(ROOT))
 import rushlight
 from rushlight.ir import passes
 from tools import fuzz_flow, fuzz_native_objects, fuzz_objects, programs
+from tools.fuzz_stretches import learn_at_once
 
 A_FILE = 50
 """Programs a file holds."""
@@ -90,7 +92,9 @@ def outcome(target: Any, arguments: tuple[Any, ...]) -> Any:
 
 
 def results(module: Any, name: str, target: Any) -> list[Any]:
-    return [outcome(target, arguments) for arguments in module.INPUTS[name]()]
+    """What the program gives for each of its inputs; all that its calls give where that changes."""
+    calls = [[outcome(target, arguments) for arguments in module.INPUTS[name]()] for _ in range(3)]
+    return calls[0] if all(each == calls[0] for each in calls) else calls
 
 
 def loaded(scripted: Any) -> Any:
@@ -149,6 +153,7 @@ def main() -> int:
     signal.signal(signal.SIGPROF, _stop)
     for kind, limit in ((resource.RLIMIT_FSIZE, MOST_PRINTED), (resource.RLIMIT_AS, MOST_MEMORY)):
         resource.setrlimit(kind, (limit, resource.RLIM_INFINITY))
+    learn_at_once()
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

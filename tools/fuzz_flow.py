@@ -503,7 +503,8 @@ class Body(Expressions):
 
     def while_loop(self) -> None:
         name = self.fresh()
-        self.write(f"{name} = {self.rng.choice(['0', '1'])}")
+        begin = self.rng.choice(["0", "1", f"({self.expression('int', 1)}) % 5"])
+        self.write(f"{name} = {begin}")
         self.scope[name] = "int"
         test = f" and {self.expression('bool', 1)}" if self.rng.random() < 0.4 else ""
         flag = "True" if self.rng.random() < 0.1 else f"{name} < 4{test}"

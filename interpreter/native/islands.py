@@ -140,8 +140,9 @@ def _island(
     uses = Row(registers)
     for part in region:
         uses.add(part)
-    given, results = sorted(uses.exposed), sorted(uses.written & live)
-    types, made = _types_read(region, moved), _types_written(region)
+    results = sorted(uses.written & live)
+    given, made = sorted(uses.given(results)), _types_written(region)
+    types = {**made, **_types_read(region, moved)}
     if len(given) + len(results) > MOST_GIVEN:
         return None
     if not all(

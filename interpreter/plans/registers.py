@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ..code.code import Branch, Region, Repeat, Step
@@ -92,21 +92,26 @@ class Registers:
 
 class Row:
     """Parts that stand one after the other: the registers that they read before they write them,
-    and those that they may write."""
+    those that they may write, and those that they write in any case."""
 
     def __init__(self, registers: Registers, before: Row | None = None) -> None:
         """No parts yet, or those of another row."""
         self._registers = registers
         self.exposed: set[int] = set(before.exposed) if before else set()
         self.written: set[int] = set(before.written) if before else set()
-        self._surely: set[int] = set(before._surely) if before else set()
+        self.surely: set[int] = set(before.surely) if before else set()
+
+    def given(self, results: Iterable[int]) -> set[int]:
+        """The registers that something is needed of: also that of a result which may stay as it
+        is."""
+        return self.exposed.union(results) - (self.surely - self.exposed)
 
     def add(self, part: Part) -> None:
         """Take one more at the end."""
         uses = self._registers.uses(part)
-        self.exposed |= uses.read - self._surely
+        self.exposed |= uses.read - self.surely
         self.written |= uses.written
-        self._surely |= uses.surely
+        self.surely |= uses.surely
 
 
 def targets_of(step: Step) -> Iterator[int]:

@@ -279,7 +279,10 @@ class _Looking(Calls):
             raise Unforeseen("it changes a list that it is given")
         results = [frame[register] for register in stretch.results]
         if stretch.ends_in_list:
-            results += results.pop()
+            last = results.pop()
+            if type(last) is not list:
+                raise Unforeseen("a result is no list")
+            results += last
         for each in results:
             if type(each) is not ndarray or not self._is_new(each):
                 raise Unforeseen("a result is no new tensor")

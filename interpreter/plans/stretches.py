@@ -319,7 +319,7 @@ class _Building:
         if not self._views.isdisjoint(results):
             return None
         results = [each for each in results if each not in lists] + lists
-        given = sorted(self._row.exposed, key=lambda n: (n in self._read_lists, n))
+        given = sorted(self._row.given(results), key=lambda n: (n in self._read_lists, n))
         texts = {number: text for text, number in self._reads.items()}
         if not given or len(given) + len(results) > _MOST_GIVEN:
             return None

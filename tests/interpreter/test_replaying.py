@@ -133,6 +133,20 @@ def halved(x: Tensor, w: Tensor, n: int) -> Tensor:
     return y
 
 
+def leaves_early(x: Tensor, n: int) -> list[Tensor]:
+    for i in range(2):
+        if n > 5 or bool((x > 100.0).any()):  # what asks for elements is no part of a stretch
+            return [x + float(i)]
+    return [torch.tanh(x) @ x for _ in range(3)]
+
+
+def test_a_list_that_may_be_there_before() -> None:
+    scripted = torch.jit.script(leaves_early)
+    for n in [4] * 80 + [6] * 80 + [4, 6] * 20:
+        x = random(5, 5, seed=n)
+        assert same(scripted(x, n), leaves_early(x, n))
+
+
 MAKERS = {
     "halved": (halved, lambda s, n: (random(5, 5, seed=s), random(5, 5, seed=s + 1), n)),
     "recurrent": (
