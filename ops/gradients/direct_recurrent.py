@@ -319,6 +319,8 @@ def _one_step(
     weights = [each for each in params if each is not None]
     if len(weights) == 3 or not _is_wide([input, *hx, *weights, *gs]):
         return None
+    if any(each._array.ndim != 1 for each in weights[2:]):
+        return None  # one for each sample, which cells take
     states = [np.atleast_2d(h._array) for h in hx]
     ends = [None if g is None else np.atleast_2d(g._array) for g in gs[: len(hx)]]
     made = through(

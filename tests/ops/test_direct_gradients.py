@@ -76,6 +76,16 @@ def test_cells(kind: str) -> None:
         _agree(cell(x, (h, c) if kind == "LSTM" else h), (x, h, c, *cell.parameters()))
 
 
+def test_cells_take_a_bias_for_each_sample() -> None:
+    names = ("rnn_tanh_cell", "rnn_relu_cell")
+    given = [torch.rand(2, 2, dtype=torch.float64).requires_grad_() for _ in range(6)]
+    for name in names:
+        made = getattr(torch, name)(*given)
+        grads = torch.autograd.grad(made.sum(), given)
+        assert [each.shape for each in grads] == [(2, 2)] * 6
+        assert torch.equal(grads[4], grads[5])
+
+
 ACTIVATIONS = [F.relu, torch.tanh, torch.sigmoid, F.silu, F.gelu]
 
 
