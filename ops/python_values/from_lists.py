@@ -7,6 +7,7 @@ default dtype on their way to another; and what does not fit a dtype is cut, as 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from struct import pack
 from typing import Any, Final
 
 import numpy as np
@@ -57,9 +58,21 @@ def _array_of_lists(data: object, element: str) -> Array:
     shape = _shape(data)
     if 0 in shape:
         return np.empty(shape, dtype)
+    if len(shape) == 1:
+        return _array_of_list(data, element).astype(dtype)
     return np.array(list(_elements(data, shape, 0)), _DTYPES[element]).astype(dtype).reshape(shape)
 
 
+def _array_of_list(data: Any, element: str) -> Array:
+    """The numbers of one list: those of a long one are packed first, as Python does it sooner."""
+    letter = _PACKED.get(element)
+    if letter is None or len(data) < _MANY:
+        return np.array(data, _DTYPES[element])
+    return np.frombuffer(pack(f"{len(data)}{letter}", *data), _DTYPES[element])
+
+
+_MANY: Final = 16
+_PACKED: Final = {"int": "q", "float": "d"}
 _DTYPES: Final = {"int": np.dtype(np.int64), "float": np.dtype(float), "bool": np.dtype(bool)}
 
 

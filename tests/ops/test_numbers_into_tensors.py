@@ -141,3 +141,18 @@ def test_alpha_fits_the_dtypes() -> None:
     for add in (x.add, x.add_, x.sub):
         with pytest.raises(RuntimeError, match="Boolean alpha only supported for Boolean results"):
             add(x, alpha=True)
+
+
+def of_lists(x: list[int], y: list[float], z: list[bool]):
+    return torch.tensor(x), torch.tensor(y), torch.tensor(z), torch.tensor(x, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("length", [1, 15, 16, 40])
+def test_tensors_of_lists_of_any_length_may_be_written(length: int) -> None:
+    numbers = [*range(2**62, 2**62 + length)]
+    found = torch.jit.script(of_lists)(numbers, [0.1] * length, [True] * length)
+    wanted = of_lists(numbers, [0.1] * length, [True] * length)
+    for one, other in zip(found, wanted, strict=True):
+        assert one.dtype == other.dtype
+        assert torch.equal(one, other)
+        one[0] = 0
