@@ -324,6 +324,7 @@ def _real(number: Scalar) -> int | float:
 @operator(
     'aten::linalg_matrix_norm.str_ord(Tensor self, str ord="fro", int[] dim=[-2, -1], '
     "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    prepared=True,
     cost="matrices",
     out_dtype=_OUT_OF_LINALG_MATRIX_NORM,
     out_layout="C",

@@ -166,6 +166,7 @@ operator(
 
 @operator(
     "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    prepared=True,
     numbers_between=True,
     autocast_in_graphs="lower",
     cost="added-product",

@@ -44,7 +44,12 @@ def _wide(array: Array) -> Array:
 # --------------------------------------------------------------------------- vectors
 
 
-@operator("aten::vdot(Tensor self, Tensor other) -> Tensor", cost="product", out_dtype=AS_INPUT)
+@operator(
+    "aten::vdot(Tensor self, Tensor other) -> Tensor",
+    prepared=True,
+    cost="product",
+    out_dtype=AS_INPUT,
+)
 def vdot(self: Array, other: Array) -> Array:
     """The dot product with the first vector conjugated."""
     return dot(np.conj(self) if self.dtype.kind == "c" else self, other)
@@ -72,6 +77,7 @@ def linalg_vecdot(x: Array, y: Array, dim: int) -> Array:
 
 @operator(
     "aten::inner(Tensor self, Tensor other) -> Tensor",
+    prepared=True,
     autocast="lower",
     cost="products-of-rows",
     out_dtype=_OUT_OF_INNER,
@@ -154,15 +160,34 @@ def cross(self: Array, other: Array, dim: int | None) -> Array:
     return linalg_cross(self, other, dim)
 
 
-@operator("aten::kron(Tensor self, Tensor other) -> Tensor", cost="products-of-rows")
+def _parts_of_kron(result: Array, self: Array, other: Array) -> list[Part]:
+    left, right = _beside_each_other(self, other)
+    if not (result.dtype == self.dtype == other.dtype and result.dtype.itemsize > 2):
+        return []
+    made = result.reshape([x * y for x, y in zip(left.shape, right.shape, strict=True)])
+    return [Part([("multiply", "", (0, 1))], [left, right], made)]
+
+
+@operator(
+    "aten::kron(Tensor self, Tensor other) -> Tensor",
+    parts=_parts_of_kron,
+    cost="products-of-rows",
+)
 def kron(self: Array, other: Array) -> Array:
     """Every element of one times all of the other."""
+    left, right = _beside_each_other(self, other)
+    made = mul(left, right)
+    pairs = zip(made.shape[::2], made.shape[1::2], strict=True)
+    return made.reshape([x * y for x, y in pairs])
+
+
+def _beside_each_other(self: Array, other: Array) -> tuple[Array, Array]:
+    """Both with two dimensions for each that the wider one has, one of them of size 1."""
     rank = max(self.ndim, other.ndim)
-    a = self.reshape((1,) * (rank - self.ndim) + self.shape)
-    b = other.reshape((1,) * (rank - other.ndim) + other.shape)
-    left = a.reshape([n for size in a.shape for n in (size, 1)])
-    right = b.reshape([n for size in b.shape for n in (1, size)])
-    return mul(left, right).reshape([x * y for x, y in zip(a.shape, b.shape, strict=True)])
+    a = (1,) * (rank - self.ndim) + self.shape
+    b = (1,) * (rank - other.ndim) + other.shape
+    left = self.reshape([n for size in a for n in (size, 1)])
+    return left, other.reshape([n for size in b for n in (1, size)])
 
 
 # --------------------------------------------------------------------------- dimensions
@@ -170,6 +195,7 @@ def kron(self: Array, other: Array) -> Array:
 
 @operator(
     "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
+    prepared=True,
     autocast="lower",
     autocast_in_graphs="widest",
     face="function",

@@ -493,9 +493,10 @@ def linalg_lstsq(
 # --------------------------------------------------------------------------- powers and tensors
 
 
-@operator("aten::matrix_power(Tensor self, int n) -> Tensor", cost="matrices")
+@operator("aten::matrix_power(Tensor self, int n) -> Tensor", cost="matrices", prepared=True)
 @operator(
     "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
+    prepared=True,
     cost="matrices",
     out_dtype=_OUT_OF_LINALG_MATRIX_POWER,
     out_layout="C",

@@ -386,6 +386,7 @@ def _check_line(self: Array, name: str) -> None:
 
 @operator(
     f"aten::max_pool1d(Tensor self, {_SETTINGS.format(1, [0], [1])}) -> Tensor",
+    prepared=True,
     refuses=Refusal("iu", "max_pool1d_impl"),
     out="",
     face="function",

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family
+from ..kernels import family, in_order
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..table.formula import Part, moved
@@ -236,6 +236,7 @@ def _check_image(self: Array, name: str) -> None:
 
 @operator(
     "aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
+    prepared=True,
     face="function",
     rows=rows_of("self"),
 )
@@ -255,12 +256,13 @@ def pixel_shuffle(self: Array, upscale_factor: int) -> Array:
         )
     made = channels // (r * r)
     split = self.reshape(-1 if self.size else prod(outer), made, r, r, height, width)
-    result = np.ascontiguousarray(split.transpose(0, 1, 4, 2, 5, 3))
+    result = in_order(split.transpose(0, 1, 4, 2, 5, 3))
     return _laid_out(result.reshape(*outer, made, height * r, width * r), self)
 
 
 @operator(
     "aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
+    prepared=True,
     layout="e",
     face="function",
     rows=rows_of("self"),
@@ -281,7 +283,7 @@ def pixel_unshuffle(self: Array, downscale_factor: int) -> Array:
                 roles={"self": f"has {size} in dimension {dim}"},
             )
     split = self.reshape(prod(outer), channels, height // r, r, width // r, r)
-    result = np.ascontiguousarray(split.transpose(0, 1, 3, 5, 2, 4))
+    result = in_order(split.transpose(0, 1, 3, 5, 2, 4))
     return _laid_out(result.reshape(*outer, channels * r * r, height // r, width // r), self)
 
 
@@ -293,8 +295,8 @@ def _laid_out(result: Array, self: Array) -> Array:
 _SHUFFLES: Final = "(Tensor self, SymInt groups) -> Tensor"
 
 
-@operator(f"aten::native_channel_shuffle{_SHUFFLES}", out="", face="function")
-@operator(f"aten::channel_shuffle{_SHUFFLES}", face="function")
+@operator(f"aten::native_channel_shuffle{_SHUFFLES}", out="", face="function", prepared=True)
+@operator(f"aten::channel_shuffle{_SHUFFLES}", face="function", prepared=True)
 def channel_shuffle(self: Array, groups: int) -> Array:
     """The first channel of each group, then the second of each, and so on."""
     if self.ndim <= 2:
@@ -316,4 +318,4 @@ def channel_shuffle(self: Array, groups: int) -> Array:
             roles={"self": f"has {channels} channels"},
         )
     split = self.reshape(batch, groups, channels // groups, prod(space))
-    return _laid_out(np.ascontiguousarray(split.swapaxes(1, 2)).reshape(self.shape), self)
+    return _laid_out(in_order(split.swapaxes(1, 2)).reshape(self.shape), self)

@@ -752,3 +752,19 @@ def test_whether_any_or_all_elements_hold_is_learned() -> None:
                 assert np.array_equal(made.numpy(), x.any(axis))
                 made = torch.all(torch.from_numpy(x).t(), *given)
                 assert np.array_equal(made.numpy(), x.T.all(axis))
+
+
+def test_products_and_shuffles_are_learned_for_any_elements() -> None:
+    random = np.random.default_rng(10)
+    for _ in range(150):
+        a, b = random.integers(-4, 5, (2, 3, 4)).astype(np.float32)
+        x, y = torch.from_numpy(a), torch.from_numpy(b)
+        assert np.array_equal(torch.kron(x, y).numpy(), np.kron(a, b))
+        assert np.array_equal(torch.inner(x, y).numpy(), a @ b.T)
+        assert np.array_equal(torch.addmv(x[:, 0], y, x[1]).numpy(), a[:, 0] + b @ a[1])
+        lines = torch.nn.functional.max_pool1d(x, 2).numpy()
+        assert np.array_equal(lines, a.reshape(3, 2, 2).max(-1))
+        squares = torch.nn.functional.pixel_unshuffle(x.view(1, 3, 2, 2), 2).numpy()
+        assert np.array_equal(squares, a.reshape(1, 12, 1, 1))
+        rows = torch.stack([torch.trace(x), *torch.diag(y)]).numpy()
+        assert np.array_equal(rows, [a.trace(), *b.diagonal()])
