@@ -110,8 +110,9 @@ def test_random_numbers_of_workers_are_those_of_torch() -> None:
 
 
 def test_streams_are_shared_out() -> None:
-    loader = DataLoader(Stream(7), batch_size=2, num_workers=2)
-    assert [batch.tolist() for batch in loader] == [[0, 2], [1, 3], [4, 6], [5]]
+    batches = iter(DataLoader(Stream(7), batch_size=2, num_workers=2))
+    assert [batch.tolist() for batch in batches] == [[0, 2], [1, 3], [4, 6], [5]]
+    assert [each.exitcode for each in batches._workers] == [0, 0]  # who they were is known later
     short = DataLoader(Stream(7), batch_size=2, num_workers=2, drop_last=True)
     assert [batch.tolist() for batch in short] == [[0, 2], [1, 3], [4, 6]]
 

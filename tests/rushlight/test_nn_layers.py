@@ -171,6 +171,11 @@ def test_module_list() -> None:
         (lambda: nn.ModuleDict([(1, 2, 3)]), ValueError, "#0 has length 3; 2 is required"),
         (lambda: nn.ModuleDict([1]), TypeError, "#0 should be Iterable; isint"),
         (lambda: nn.ParameterList([1])(3), RuntimeError, "ParameterList should not be called."),
+        (
+            lambda: nn.ParameterList(nn.Parameter(torch.ones(2))),
+            TypeError,
+            "ParameterList.extend should be called with an iterable, but got Parameter",
+        ),
     ],
 )
 def test_containers_refuse(call: Callable[[], Any], error: type[Exception], text: str) -> None:

@@ -19,8 +19,9 @@ Self = TypeVar("Self", bound="_Numbered")
 
 
 def _iterable(values: object, method: str) -> Iterable[Any]:
-    if not isinstance(values, Iterable):
-        raise TypeError(f"{method} should be called with an iterable, but got {type_name(values)}")
+    if not isinstance(values, Iterable) or isinstance(values, Tensor):  # which has rows alone
+        kind = type(values).__name__
+        raise TypeError(f"{method} should be called with an iterable, but got {kind}")
     return values
 
 

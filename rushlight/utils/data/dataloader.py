@@ -554,7 +554,6 @@ def _end_workers(owner: int, workers: list[Any], wanted: list[Any], made: Any) -
         worker.join(max(0.0, limit - time.monotonic()))
         if worker.is_alive():
             worker.terminate()
-    workers.clear()
     for each in (*wanted, made):
         each.cancel_join_thread()
         each.close()
