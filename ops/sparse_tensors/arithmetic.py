@@ -17,7 +17,7 @@ from ..table.promotion import promote
 from ..tensors.tensor import Tensor
 from .forms import form
 from .parts import Compressed, Coo, are_unheard, flat_places
-from .structure import compress, to_coo, to_dense
+from .structure import laid_as, to_coo, to_dense
 from .tensors import is_sparse, of_parts, parts_of
 
 __all__ = ["softmax", "total"]
@@ -48,6 +48,9 @@ def add(a: Tensor, b: Tensor, *, alpha: Scalar = 1) -> Tensor:
     if not is_sparse(a):
         _same_sizes("add", a, b)
         return a.add(to_dense(b), alpha=alpha)
+    if not is_sparse(b) and isinstance(parts_of(a), Compressed):
+        _same_sizes("add", a, b)
+        return to_dense(a).add(b, alpha=alpha)
     if not is_sparse(b):
         raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
     check_alpha(promote(a.dtype.numpy, b.dtype.numpy), alpha)
@@ -67,7 +70,7 @@ def _sum(a: Tensor, b: Tensor, alpha: Scalar) -> Tensor:
         made = made.once()
     elif _ascends(one) and _ascends(other):
         made = made.once()._replace(coalesced=False)
-    return compress(made) if is_compressed else of_parts(made)
+    return laid_as(parts_of(a), made)
 
 
 def _scaled(one: Tensor, other: Tensor, alpha: Scalar) -> Tensor:
@@ -229,7 +232,7 @@ def _of_both(a: Tensor, b: Tensor) -> Tensor:
     values = _select(one.values, 0, chosen) * _select(other.values, 0, Tensor._of(second))
     sizes = (*one.sizes[:depth], *values.shape[1:])
     made = Coo(_select(one.indices, 1, chosen), values, sizes, True)
-    return compress(made) if isinstance(parts_of(a), Compressed) else of_parts(made)
+    return laid_as(parts_of(a), made)
 
 
 def _widened(dense: Tensor, shape: tuple[int, ...]) -> Tensor:

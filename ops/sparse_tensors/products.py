@@ -12,8 +12,8 @@ from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 from .forms import form
 from .parts import Compressed, Coo, flat_places
-from .structure import compress, select, t, to_csr, to_sparse
-from .tensors import is_sparse, of_parts, parts_of
+from .structure import laid_as, select, t, to_csr, to_sparse
+from .tensors import is_sparse, parts_of
 
 __all__ = ["addmm", "matmul", "product", "reduced_product", "sparse_product"]
 
@@ -63,7 +63,7 @@ def _by_sparse(a: Tensor, b: Tensor) -> Tensor:
     ours, theirs = (Tensor._of(each.astype(np.int64)) for each in (left, right))
     values = _select(first.values, 0, ours) * _select(second.values, 0, theirs)
     made = Coo(indices, values, (first.sizes[0], second.sizes[1])).once()
-    return compress(made) if isinstance(parts_of(a), Compressed) else of_parts(made)
+    return laid_as(parts_of(a), made)
 
 
 @form("aten::mm")
@@ -167,6 +167,25 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 @form("aten::addmm", "aten::_sparse_addmm")
 def addmm(tensor: Tensor, a: Tensor, b: Tensor, *, beta: Scalar = 1, alpha: Scalar = 1) -> Tensor:
     """`beta * tensor + alpha * (a @ b)`."""
-    made = mm(a, b)
+    return _weighted(tensor, mm(a, b), beta, alpha)
+
+
+def _weighted(tensor: Tensor, made: Tensor, beta: Scalar, alpha: Scalar) -> Tensor:
     made = made * alpha if alpha != 1 else made
     return (tensor * beta if beta != 1 else tensor) + made
+
+
+@form("aten::addmv")
+def addmv(tensor: Tensor, a: Tensor, x: Tensor, *, beta: Scalar = 1, alpha: Scalar = 1) -> Tensor:
+    """`beta * tensor + alpha * (a @ x)` for a vector.
+
+    Raises:
+        RuntimeError: dtypes differ.
+    """
+    kinds = [each.dtype.scalar_name for each in (tensor, a, x)]
+    if len(set(kinds)) > 1:
+        raise RuntimeError(
+            "addmv input tensors must have the same dtype, but got "
+            f"{kinds[0]}, {kinds[1]}, and {kinds[2]}"
+        )
+    return _weighted(tensor, mv(a, x), beta, alpha)

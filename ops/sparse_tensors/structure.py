@@ -9,15 +9,15 @@ import numpy as np
 
 from ..eager.dispatch import eager_function
 from ..memory.dims import wrap_dim
-from ..memory.dtype import Array, DType, Layout
+from ..memory.dtype import Array, DType, Layout, Scalar
 from ..memory.inference import is_for_inference
 from ..tensors.sizes import Size
 from ..tensors.tensor import Tensor
 from .forms import form
-from .parts import Compressed, Coo
-from .tensors import is_sparse, of_parts, parts_of
+from .parts import Compressed, Coo, Parts
+from .tensors import is_sparse, of_parts, parts_of, without
 
-__all__ = ["compress", "mask", "to_coo", "to_csc", "to_csr", "to_dense"]
+__all__ = ["compress", "laid_as", "mask", "to_coo", "to_csc", "to_csr", "to_dense"]
 
 _put: Callable[..., Tensor] = eager_function("aten::index_put")
 _select: Callable[..., Tensor] = eager_function("aten::index_select")
@@ -48,12 +48,12 @@ def to_coo(tensor: Tensor, sparse_dim: int | None = None) -> Tensor:
 
 
 def compress(given: Coo, by_columns: bool = False) -> Tensor:
-    """A matrix by rows, or by columns.
+    """A matrix by rows, or by columns; its elements may have dense dimensions.
 
     Raises:
-        RuntimeError: it is no matrix of numbers.
+        RuntimeError: it is no matrix.
     """
-    if given.depth != 2 or len(given.sizes) != 2:
+    if given.depth != 2:
         raise RuntimeError(
             f"only matrices are compressed, not a tensor of sizes {list(given.sizes)}"
         )
@@ -67,16 +67,21 @@ def compress(given: Coo, by_columns: bool = False) -> Tensor:
     return of_parts(made)
 
 
+def laid_as(like: Parts, made: Coo) -> Tensor:
+    """A tensor in the layout of others."""
+    return compress(made, like.by_columns) if isinstance(like, Compressed) else of_parts(made)
+
+
 @form("aten::to_sparse_csr")
 def to_csr(tensor: Tensor, dense_dim: int | None = None) -> Tensor:
-    """The matrix by its rows."""
-    return compress(parts_of(to_coo(tensor)).to_coo())
+    """The matrix by its rows; the last `dense_dim` dimensions are those of its elements."""
+    return compress(parts_of(to_coo(tensor, tensor.ndim - (dense_dim or 0))).to_coo())
 
 
 @form("aten::to_sparse_csc")
 def to_csc(tensor: Tensor, dense_dim: int | None = None) -> Tensor:
     """The matrix by its columns."""
-    return compress(parts_of(to_coo(tensor)).to_coo(), by_columns=True)
+    return compress(parts_of(to_coo(tensor, tensor.ndim - (dense_dim or 0))).to_coo(), True)
 
 
 @form("aten::to_sparse_bsr")
@@ -124,7 +129,7 @@ def to_sparse(
     if name == "sparse_coo":
         return to_coo(tensor, sparse_dim)
     if name in ("sparse_csr", "sparse_csc"):
-        return to_csr(tensor) if name == "sparse_csr" else to_csc(tensor)
+        return (to_csr if name == "sparse_csr" else to_csc)(tensor, dense_dim)
     raise NotImplementedError(f"to_sparse: the layout {layout} is not supported here")
 
 
@@ -191,7 +196,12 @@ def element_size(tensor: Tensor) -> int:
 
 @form("aten::is_contiguous")
 def is_contiguous(tensor: Tensor, memory_format: object = None) -> bool:
-    """Never: elements do not lie in one memory."""
+    """Never: elements do not lie in one memory.
+
+    Raises:
+        RuntimeError: of one by rows or columns, as in torch.
+    """
+    without(tensor, "is_contiguous")
     return False
 
 
@@ -262,11 +272,42 @@ def zeros_like(tensor: Tensor, **options: DType | None) -> Tensor:
             layout=options.get("layout"),
         )  # fmt: skip
         return made
-    own = parts_of(tensor).to_coo()
+    kept = parts_of(tensor)
+    own = kept.to_coo()
     dtype = options.get("dtype") or own.values.dtype
     values = own.values.detach().new_zeros([0, *own.values.shape[1:]], dtype=dtype)
     indices = Tensor._of(np.empty((own.depth, 0), np.int64))
-    return of_parts(Coo(indices, values, own.sizes, True))
+    return laid_as(kept, Coo(indices, values, own.sizes, True))
+
+
+def _at_same_places(name: str) -> Callable[..., Tensor]:
+    """Such other values for a matrix by rows or columns; torch has none for coordinates."""
+    function: Callable[..., Tensor] = eager_function(f"aten::{name}")
+
+    def made(tensor: Tensor, *args: Scalar, layout: object = None, **options: Any) -> Tensor:
+        own = parts_of(tensor)
+        if not isinstance(own, Compressed):
+            raise NotImplementedError(
+                f"Could not run 'aten::{name}' with arguments from the 'SparseCPU' backend."
+            )
+        return of_parts(own.with_values(function(own.values.detach(), *args, **options)))
+
+    return made
+
+
+for _name in ("ones_like", "full_like", "randn_like"):
+    form(f"aten::{_name}")(_at_same_places(_name))
+
+
+@form("aten::result_type")
+def result_type(*operands: Any) -> DType:
+    """The dtype in which operands meet: of a sparse tensor that of its values counts."""
+    stand_ins = [
+        parts_of(each).values.detach().new_empty([1] * each.ndim) if is_sparse(each) else each
+        for each in operands
+    ]
+    found: DType = eager_function("aten::result_type")(*stand_ins)
+    return found
 
 
 @form("aten::zero_")

@@ -35,6 +35,7 @@ __all__ = [
     "is_sparse",
     "of_parts",
     "parts_of",
+    "without",
 ]
 
 T = TypeVar("T")
@@ -247,7 +248,12 @@ class _Sparse:
         return sizes if dim is None else sizes[dim]
 
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
-        """Zeros: elements lie nowhere."""
+        """Zeros: elements lie nowhere.
+
+        Raises:
+            RuntimeError: of one by rows or columns, as in torch.
+        """
+        without(self, "strides")
         return 0 if dim is not None else (0,) * self.ndim
 
     def numpy(self, *, force: bool = False) -> NoReturn:
@@ -272,7 +278,8 @@ class _Sparse:
         Raises:
             NotImplementedError: always.
         """
-        raise NotImplementedError("Cannot access storage of SparseTensorImpl")
+        kind = "Csr" * isinstance(parts_of(self), Compressed)
+        raise NotImplementedError(f"Cannot access storage of Sparse{kind}TensorImpl")
 
     def new(self, *args: Any, device: object = None, **named: Any) -> Tensor:
         """A tensor by coordinates: of sizes, without elements, or of places and values.
@@ -391,6 +398,17 @@ def parts_of(value: object) -> Parts:
     return parts
 
 
+def without(tensor: object, what: str) -> None:
+    """Refuse to tell something of a tensor by rows or columns.
+
+    Raises:
+        RuntimeError: it is one.
+    """
+    if isinstance(parts_of(tensor), Compressed):
+        kind = parts_of(tensor).layout.name.removeprefix("sparse_").upper()
+        raise RuntimeError(f"Sparse {kind} tensors do not have {what}")
+
+
 def coo(
     indices: object, values: object, sizes: Sequence[int] | None, coalesced: bool = False
 ) -> Tensor:
@@ -441,8 +459,8 @@ def compressed(
     """
     own = values.view_as(values) if values.requires_grad else values.detach()
     places = tuple(map(int, sizes))
-    if len(places) != 2 or own.ndim != 1 or starts.ndim != 1 or inner.ndim != 1:
-        raise RuntimeError(f"only matrices of numbers are compressed, not sizes {list(places)}")
+    if len(places) != 1 + own.ndim or own.ndim < 1 or starts.ndim != 1 or inner.ndim != 1:
+        raise RuntimeError(f"only single matrices are compressed, not sizes {list(places)}")
     _check_starts(starts.long().numpy(), inner.long().numpy(), own.shape[0], places, by_columns)
     return of_parts(Compressed(starts.detach(), inner.detach(), own, places, by_columns))
 
@@ -463,7 +481,7 @@ def _check_starts(
         RuntimeError: they are not.
     """
     starts, inner, lines, across = _names(by_columns)
-    length, width = places[::-1] if by_columns else places
+    length, width = places[1::-1] if by_columns else places[:2]
     if len(first) != length + 1:
         raise RuntimeError(
             f"{starts}.shape[-1] must be equal to the number of {lines} + 1 (={length + 1}), but "

@@ -66,10 +66,17 @@ def addmm(
 
 
 def sampled_addmm(
-    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Scalar = 1, alpha: Scalar = 1
+    input: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    *,
+    beta: Scalar = 1,
+    alpha: Scalar = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """`alpha * (mat1 @ mat2) + beta * input` at the places that the matrix `input` keeps."""
-    return _mask(mat1 @ mat2, input) * alpha + input * beta
+    made = _mask(mat1 @ mat2, input) * alpha + input * beta
+    return made if out is None else out.copy_(made)
 
 
 def sum(

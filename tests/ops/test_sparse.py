@@ -611,3 +611,52 @@ def test_other_sparse_tensors_are_made_of_one() -> None:
     assert torch.zeros(1).resize_as_(tensor).shape == (2, 2)
     assert tensor.to_sparse_csr().to_sparse(layout=torch.strided).tolist() == [[1, 0], [0, 2]]
     assert tensor.to_sparse() is tensor
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_csr, torch.sparse_csc])
+def test_what_is_made_of_rows_and_columns_lies_so(layout: Any) -> None:
+    dense = torch.tensor([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]])
+    tensor = dense.to_sparse(layout=layout)
+    square = torch.ones(3, 3).to_sparse(layout=layout)
+    for made in (tensor + tensor, tensor * tensor, tensor @ square, torch.zeros_like(tensor)):
+        assert made.layout == layout
+    full = torch.full_like(tensor, 2.0)
+    assert (full.layout, full._nnz(), full.values().tolist()) == (layout, 3, [2.0, 2.0, 2.0])
+    assert (torch.randn_like(tensor)._nnz(), torch.ones_like(tensor).sum().item()) == (3, 3.0)
+    assert (tensor + torch.ones(2, 3)).tolist() == (dense + 1).tolist()
+    assert torch.result_type(tensor, 1.5) == torch.float32
+    assert torch.result_type(tensor, torch.ones(1).double()) == torch.float64
+    kind = layout_name(layout)
+    for call in (tensor.stride, tensor.is_contiguous):
+        with pytest.raises(RuntimeError, match=f"Sparse {kind} tensors do not have"):
+            call()
+    with pytest.raises(NotImplementedError, match="storage of SparseCsrTensorImpl"):
+        tensor.untyped_storage()
+
+
+def layout_name(layout: Any) -> str:
+    return str(layout).rpartition("_")[2].upper()
+
+
+def test_elements_of_rows_and_columns_have_dimensions_of_their_own() -> None:
+    dense = torch.arange(12.0).reshape(2, 3, 2)
+    dense[0, 1] = 0
+    for made in (dense.to_sparse_csr(dense_dim=1), dense.to_sparse_csc(dense_dim=1)):
+        assert (made.dense_dim(), made._nnz()) == (1, 5)
+        assert made.to_dense().tolist() == dense.tolist()
+    given = torch.sparse_csr_tensor([0, 1, 2], [0, 1], torch.ones(2, 2), (2, 3, 2))
+    assert given.to_dense()[:, :, 0].tolist() == [[1, 0, 0], [0, 1, 0]]
+    with pytest.raises(RuntimeError, match="only single matrices are compressed"):
+        torch.sparse_csr_tensor([0, 1, 2], [0, 1], torch.ones(2, 2), (2, 3))
+
+
+def test_products_with_vectors_are_added() -> None:
+    matrix = torch.tensor([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]]).to_sparse_csr()
+    ones = torch.ones(3)
+    assert torch.addmv(torch.ones(2), matrix, ones, beta=2, alpha=3).tolist() == [11.0, 11.0]
+    with pytest.raises(RuntimeError, match="must have the same dtype, but got Double, Float, and"):
+        torch.addmv(torch.ones(2).double(), matrix, ones)
+    out = torch.zeros(2, 3).to_sparse_csr()
+    made = torch.sparse.sampled_addmm(matrix, torch.ones(2, 1), torch.ones(1, 3), out=out)
+    assert made is out
+    assert out.values().tolist() == [2.0, 3.0, 4.0]
