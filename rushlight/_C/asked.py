@@ -95,3 +95,6 @@ def _infer_size(one: Size, other: Size) -> Size:
         if not isinstance(each, Size):
             raise RuntimeError(f"expected a torch.Size as argument {place + 1}")
     return Size(checked_broadcast(tuple(one), tuple(other), ("a", "b")))
+
+
+_infer_size._in_script = "aten::_infer_size"  # type: ignore[attr-defined]

@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from .broadcasting import BroadcastingList2, BroadcastingList3
+from .broadcasting import (
+    BroadcastingList1,
+    BroadcastingList2,
+    BroadcastingList3,
+    BroadcastingList4,
+)
 
 __all__ = [
     "annotate",
@@ -19,6 +24,7 @@ __all__ = [
     "list_with_default",
     "pair",
     "pair_of_floats",
+    "quadruple",
     "reversed_twice",
     "scripted_as",
     "single",
@@ -29,8 +35,11 @@ __all__ = [
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def in_script(other: Callable[..., object] | str) -> Callable[[Function], Function]:
-    """Say what script takes the decorated function for: another one, or a form by its name."""
+def in_script(
+    other: Callable[..., object] | tuple[Callable[..., object], ...] | str,
+) -> Callable[[Function], Function]:
+    """Say what script takes the decorated function for: another one, the first of several that
+    fits, or a form or an operator by its name."""
 
     def mark(function: Function) -> Function:
         function._in_script = other  # type: ignore[attr-defined]
@@ -59,7 +68,11 @@ def declares(*signatures: Callable[..., object]) -> Callable[[Function], Functio
     return mark
 
 
-def _same(x: list[int]) -> list[int]:
+def _same(x: BroadcastingList1[int]) -> list[int]:
+    return x
+
+
+def _same_float(x: BroadcastingList1[float]) -> list[float]:
     return x
 
 
@@ -67,7 +80,23 @@ def _same_two(x: BroadcastingList2[int]) -> list[int]:
     return x
 
 
+def _same_two_floats(x: BroadcastingList2[float]) -> list[float]:
+    return x
+
+
 def _same_three(x: BroadcastingList3[int]) -> list[int]:
+    return x
+
+
+def _same_three_floats(x: BroadcastingList3[float]) -> list[float]:
+    return x
+
+
+def _same_four(x: BroadcastingList4[int]) -> list[int]:
+    return x
+
+
+def _same_four_floats(x: BroadcastingList4[float]) -> list[float]:
     return x
 
 
@@ -80,22 +109,28 @@ def _same_sizes(out_size: list[int], defaults: list[int]) -> list[int]:
     return out_size
 
 
-@in_script(_same)
+@in_script((_same, _same_float))
 def single(x: object) -> tuple[Any, ...]:
     """`(x,)`, or the elements of `x`."""
     return tuple(x) if isinstance(x, Iterable) else (x,)
 
 
-@in_script(_same_two)
+@in_script((_same_two, _same_two_floats))
 def pair(x: object) -> tuple[Any, ...]:
     """`(x, x)`, or the elements of `x`."""
     return tuple(x) if isinstance(x, Iterable) else (x, x)
 
 
-@in_script(_same_three)
+@in_script((_same_three, _same_three_floats))
 def triple(x: object) -> tuple[Any, ...]:
     """`(x, x, x)`, or the elements of `x`."""
     return tuple(x) if isinstance(x, Iterable) else (x, x, x)
+
+
+@in_script((_same_four, _same_four_floats))
+def quadruple(x: object) -> tuple[Any, ...]:
+    """`(x, x, x, x)`, or the elements of `x`."""
+    return tuple(x) if isinstance(x, Iterable) else (x, x, x, x)
 
 
 @in_script(_same_floats)

@@ -37,6 +37,8 @@ __all__ = [
 ]
 
 
+_sparse_sum: Callable[..., Tensor] = eager_function("aten::_sparse_sum")
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -79,11 +81,21 @@ def sampled_addmm(
     return made if out is None else out.copy_(made)
 
 
+def _sum_in_script(input: Tensor, dim: list[int] | None = None, dtype: int | None = None) -> Tensor:
+    values = input if dtype is None else input.to(dtype=dtype)
+    if dim is None:
+        return _sparse_sum(values)
+    return _sparse_sum(values, dim)
+
+
 def sum(
     input: Tensor, dim: int | Sequence[int] | None = None, dtype: DType | None = None
 ) -> Tensor:
     """The sum of all elements, or over dimensions; sparse where sparse dimensions are left."""
     return _total(input, dim, dtype=dtype)
+
+
+sum._in_script = _sum_in_script  # type: ignore[attr-defined]
 
 
 def softmax(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:

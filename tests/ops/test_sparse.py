@@ -217,6 +217,18 @@ def test_diagonals() -> None:
     assert made.tolist() == [[0, 0, 8], [3, 1, 0], [0, 4, 2]]
 
 
+def test_scripts_sum_sparse_tensors() -> None:
+    def sums(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        sum = torch.sparse.sum
+        return sum(x), sum(x, [0]).to_dense(), sum(x, [0, 1], torch.float64)
+
+    scripted = torch.jit.script(sums)
+    assert "torch._sparse_sum(x)" in scripted.code
+    x = torch.tensor([[1.0, 0], [2, 3]]).to_sparse()
+    assert [t.tolist() for t in scripted(x)] == [t.tolist() for t in sums(x)] == [6, [3, 3], 6]
+    assert scripted(x)[2].dtype is torch.float64
+
+
 def test_scripts_know_the_operators_of_sparse_tensors() -> None:
     @torch.jit.script
     def total(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:

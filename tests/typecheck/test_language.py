@@ -14,7 +14,9 @@ from typing import Any, Dict, Final, List, NamedTuple, Optional, Tuple, Union
 import pytest
 
 import rushlight as torch
+from rushlight._C import _infer_size
 from rushlight.jit.annotations import BroadcastingList2
+from rushlight.nn.modules.utils import _pair, _quadruple, _single, _triple
 
 THREE = 3
 INFINITY = math.inf
@@ -49,6 +51,14 @@ def element_of_tuple(x: Tuple[int, int], i: int):
 def items_by_method(x: torch.Tensor, i: torch.Tensor, d: Dict[str, int]):
     pair = x.__getitem__((0, 1)).item(), x.__getitem__(-1).sum().item()
     return x.__getitem__(i).shape, pair, d.__getitem__("a")
+
+
+def repeated(x: float):
+    return _single(x), _pair(2), _triple([1, 2, 3]), _quadruple(x), _pair((1, 2))
+
+
+def common_size(x: torch.Tensor, y: torch.Tensor) -> List[int]:
+    return _infer_size(x.size(), y.size())
 
 
 def hashes():
@@ -118,6 +128,8 @@ RESULTS: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
         (torch.arange(6).view(2, 3), torch.tensor([1, 0, 1]), {"a": 5}),
         ([3, 3], (1, 12), 5),
     ),
+    (repeated, (0.5,), ([0.5], [2, 2], [1, 2, 3], [0.5, 0.5, 0.5, 0.5], [1, 2])),
+    (common_size, (torch.ones(2, 1), torch.ones(3)), [2, 3]),
     (phases, (1 + 1j,), (0.7853981633974483, 2 + 0j, 1.772453850905516)),
     (defaults, (), (0.125, 3, (1, 2.0))),
     (default_tensor, (), 2.0),

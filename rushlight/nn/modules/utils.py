@@ -7,6 +7,7 @@ from typing import Any
 
 from ..sizes import list_with_default as _list_with_default
 from ..sizes import pair as _pair
+from ..sizes import quadruple as _quadruple
 from ..sizes import reversed_twice
 from ..sizes import single as _single
 from ..sizes import triple as _triple
@@ -31,9 +32,6 @@ def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
 
     parse.__name__ = name
     return parse
-
-
-_quadruple = _ntuple(4, "_quadruple")
 
 
 def _reverse_repeat_tuple(t: tuple[int, ...], n: int) -> tuple[int, ...]:
