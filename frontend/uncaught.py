@@ -15,9 +15,14 @@ from types import TracebackType
 from .diagnostics import Diagnostic
 from .terminal import colors_wanted, width_wanted
 
-__all__ = ["after_uncaught", "show_readable_first"]
+__all__ = ["after_uncaught", "show_readable_first", "tell_of_torch"]
 
 _HINT = "torch's own text is str(e); RUSHLIGHT_DIAGNOSTICS=both shows it here"
+
+_NO_TORCH = """\
+`import rushlight as torch` names rushlight in that file alone.  For `from torch import ...`, also
+in other packages, call `rushlight.as_torch()` first, or run `python -m rushlight.as_torch FILE`.
+"""
 
 
 def show_readable_first(error: Exception) -> None:
@@ -26,6 +31,15 @@ def show_readable_first(error: Exception) -> None:
         sys.excepthook = _shown
     if "IPython" in sys.modules:
         error._render_traceback_ = _in_ipython  # type: ignore[attr-defined]
+
+
+def tell_of_torch() -> None:
+    """If the program ends since there is no module `torch`, say then what stands in for it.
+
+    Who asks whether there is one, or catches the error, sees what Python says.
+    """
+    if sys.excepthook is sys.__excepthook__:
+        sys.excepthook = _shown
 
 
 def after_uncaught(then: Callable[[], None]) -> None:
@@ -46,6 +60,8 @@ def _shown(kind: type[BaseException], error: BaseException, at: TracebackType | 
     stream, found = sys.stderr, getattr(error, "diagnostics", ())
     if not found or stream is None or not stream.isatty():
         sys.__excepthook__(kind, error, at)
+        if isinstance(error, ModuleNotFoundError) and error.name == "torch" and stream is not None:
+            stream.write(_NO_TORCH)
         return
     text = "".join(_lines(kind, error, at, found, colors_wanted(stream)))
     encoding = getattr(stream, "encoding", None) or "utf-8"

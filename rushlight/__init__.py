@@ -261,7 +261,8 @@ def __dir__() -> list[str]:
 class _StandingIn:
     """Finds PyTorch's modules where somebody wrote `sys.modules["torch"] = rushlight`.
 
-    Without it Python would load files of ours again, by these names.
+    Without it Python would load files of ours again, by these names.  Where there is no torch, who
+    looks for it may want to know of `as_torch`.
     """
 
     @staticmethod
@@ -270,6 +271,8 @@ class _StandingIn:
             return None
         own = sys.modules.get(_NAME)
         if own is None or sys.modules.get("torch") is not own:
+            if own is not None and fullname == "torch":
+                import_module(".frontend.uncaught", _NAME).tell_of_torch()
             return None
         return import_module(".as_torch", _NAME).torchs_module(fullname)
 

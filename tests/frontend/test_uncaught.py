@@ -104,6 +104,21 @@ def test_what_is_to_be_done_afterwards_does_not_hide_the_readable_text(
     assert done == ["ended"]
 
 
+def test_where_there_is_no_torch_what_stands_in_for_it_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is changed before somebody looks for torch, who finds nothing as before."""
+    assert sys.excepthook is sys.__excepthook__
+    assert torch._StandingIn.find_spec("numpy") is None
+    assert sys.excepthook is sys.__excepthook__
+    assert torch._StandingIn.find_spec("torch") is None
+    text = shown(ModuleNotFoundError("No module named 'torch'", name="torch"), monkeypatch)
+    assert "ModuleNotFoundError: No module named 'torch'\n`import rushlight as torch`" in text
+    assert "`rushlight.as_torch()`" in text
+    other = shown(ModuleNotFoundError("No module named 'jax'", name="jax"), monkeypatch)
+    assert other.endswith("No module named 'jax'\n")
+
+
 def test_the_prompt_says_where_sources_are() -> None:
     typed = "import rushlight as torch\ndef f(x):\n    return x\n\ntorch.jit.script(f)\n"
     typed += "space = {'__name__': 'm'}\nexec('def g(x): return x', space)\n"
