@@ -45,6 +45,14 @@ def test_a_call_like_an_earlier_one_is_done_natively():
         assert len(calls) == expected
 
 
+def test_large_results_are_learned_when_they_come_again():
+    known, calls = known_calls(family("rows").softmax)
+    for rows, expected in ((40, 1), (41, 2), (40, 3), (40, 3), (41, 4), (41, 4), (42, 5)):
+        x = random(rows, 500, seed=rows)
+        assert known(x).tobytes() == family("rows").softmax(x).tobytes()
+        assert len(calls) == expected, rows
+
+
 def test_what_a_call_keeps_for_later_ones_is_left_as_it_is():
     kept = []
 

@@ -9,7 +9,9 @@ import numpy as np
 from ...memory.dtype import Array
 from ...memory.storage import address, view_of
 
-__all__ = ["alike", "begins_in", "holds", "is_forward", "lies_apart", "span"]
+__all__ = [
+    *("alike", "begins_in", "has_bytes_of", "holds", "is_forward", "is_still", "lies_apart", "span")
+]
 
 
 def is_forward(array: Array) -> bool:
@@ -58,3 +60,17 @@ def begins_in(part: Array, whole: Array) -> bool:
     for step, size in sorted(zip(whole.strides, whole.shape, strict=True), reverse=True):
         rest -= min(rest // step, size - 1) * step if step > 0 else 0
     return rest < int(whole.itemsize)
+
+
+def has_bytes_of(array: Array, other: Array) -> bool:
+    """Whether arrays of one dimension, in one piece each and equally large, have the same bytes."""
+    words = np.uint64 if array.nbytes % 8 == 0 else np.uint8
+    return bool((array.view(words) == other.view(words)).all())
+
+
+def is_still(value: Any, settled: Any) -> bool:
+    """Whether an argument is what it was, when a view was made of it if it is an array."""
+    if value is settled:
+        return True
+    lies = value.shape == settled.shape and value.strides == settled.strides
+    return lies and value.dtype is settled.dtype and address(value) == address(settled)
