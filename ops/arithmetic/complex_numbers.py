@@ -12,6 +12,7 @@ from ..memory.dtype import Array, default_dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
 from ..table.declare import with_twin
+from ..table.formula import Part
 from ..table.layouts import contiguous
 from ..table.out_dtypes import FOUND, OutDtype
 from ..table.pointwise import as_array, checked_broadcast
@@ -81,7 +82,15 @@ def negative_view(self: Array) -> Array:
 _refuse_angle: Final = Refusal("q", "angle_cpu")
 
 
-@operator("aten::angle(Tensor self) -> Tensor")
+def _parts_of_angle(result: Array, self: Array) -> list[Part]:
+    if self.dtype.kind != "f" or self.itemsize < 4:
+        return []
+    steps = [("less", "", (0, 2)), ("choose", "", (3, 1, 2))]
+    steps += [("isnan", "", (0,)), ("choose", "", (5, 0, 4))]
+    return [Part(steps, [self, math.pi, 0.0], result)]
+
+
+@operator("aten::angle(Tensor self) -> Tensor", parts=_parts_of_angle)
 def angle(self: Array) -> Array:
     _refuse_angle(self.dtype)
     if self.dtype.kind == "c":

@@ -14,7 +14,7 @@ from ..memory.order import beside
 from ..special_functions.gamma import zeta
 from ..special_functions.incomplete_gamma import igamma, igammac
 from ..table.declare import number_first, number_second, of_two, with_twin
-from ..table.formula import formula
+from ..table.formula import Part, formula
 from ..table.layouts import contiguous
 from ..table.out_dtypes import OutDtype
 from ..table.pointwise import as_array, binary, cast, checked_broadcast, in_place, write
@@ -200,8 +200,16 @@ _refuse_heaviside: Final = Refusal(
 )
 
 
+def _parts_of_heaviside(result: Array, self: Array, values: Array) -> list[Part]:
+    if not self.dtype == values.dtype == result.dtype:
+        return []
+    steps = [("is_zero", "", (0,)), ("greater", "", (0, 2)), ("choose", "", (3, 1, 4))]
+    return [Part(steps, [self, values, 0], result)]
+
+
 @with_twin(
     "aten::heaviside(Tensor self, Tensor values) -> Tensor",
+    parts=_parts_of_heaviside,
     layout="P",
     out_dtype=OutDtype(
         "same",

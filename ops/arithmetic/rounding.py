@@ -10,7 +10,7 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..table.declare import with_twin
-from ..table.formula import formula
+from ..table.formula import Part, formula
 from ..table.out_dtypes import FOUND
 from ..table.pointwise import as_array
 from ..table.promotion import kind
@@ -55,7 +55,23 @@ _MOST_DIGITS: Final = 308
 """More places than that make a power of ten that no float64 holds."""
 
 
-@with_twin("aten::round.decimals(Tensor self, *, int decimals) -> Tensor", out_dtype=FOUND)
+def _parts_of_decimals(result: Array, self: Array, decimals: int) -> list[Part]:
+    if self.dtype.kind != "f" or self.itemsize < 4 or not 0 < abs(decimals) <= _FEW_DIGITS:
+        return []
+    first, last = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+    steps = [(first, "", (0, 1)), ("rint", "", (2,)), (last, "", (3, 1))]
+    return [Part(steps, [self, 10.0 ** abs(decimals)], result)]
+
+
+_FEW_DIGITS: Final = 10
+"""Places whose power of ten is a float32."""
+
+
+@with_twin(
+    "aten::round.decimals(Tensor self, *, int decimals) -> Tensor",
+    parts=_parts_of_decimals,
+    out_dtype=FOUND,
+)
 def round_decimals(self: Array, decimals: int) -> Array:
     if not decimals:
         return _round(self)

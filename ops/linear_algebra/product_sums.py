@@ -14,6 +14,7 @@ from ..memory.metadata import become
 from ..memory.storage import is_resizable
 from ..shapes.query import size_of
 from ..shapes.shape import expand
+from ..table.formula import Part
 from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import as_array, cast, in_place, number_in, write
 from ..table.promotion import kind, promote
@@ -298,8 +299,19 @@ def addbmm_in_place(
     return become(self, result)
 
 
+def _parts_of_addr(
+    result: Array, self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar
+) -> list[Part]:
+    is_alike = self.dtype == vec1.dtype == vec2.dtype == result.dtype
+    if not is_alike or beta != 1 or alpha != 1 or self.itemsize < 4 or self.dtype.kind == "c":
+        return []
+    steps = [("multiply", "", (1, 2)), ("add", "", (0, 3))]
+    return [Part(steps, [self, vec1[:, None], vec2], result)]
+
+
 @operator(
     "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    parts=_parts_of_addr,
     numbers_between=True,
     autocast_in_graphs="lower",
     cost="reads",

@@ -11,6 +11,7 @@ from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.storage import settled
 from ..memory.warned import warn_caller_once
+from ..table.formula import Part
 from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import cast
 from ..table.promotion import common_dtype, kind
@@ -221,8 +222,32 @@ def bucketize_number(self: Scalar, boundaries: Array, out_int32: bool, right: bo
 _ISIN: Final = "*, bool assume_unique=False, bool invert=False) -> Tensor"
 
 
+_FEW_TESTED: Final = 8
+"""Elements that others are compared with one by one."""
+
+
+def _parts_of_isin(
+    result: Array, elements: Array, test_elements: Array, assume_unique: bool, invert: bool
+) -> list[Part]:
+    """Comparisons with few elements, joined."""
+    arrays, count = family("arrays"), test_elements.size
+    is_alike = elements.dtype == test_elements.dtype and test_elements.flags.c_contiguous
+    if arrays is None or not (is_alike and 0 < count <= _FEW_TESTED):
+        return []
+    tested, first = test_elements.reshape(-1), 1 + count
+    letter = arrays.LETTERS[elements.dtype]
+    steps = [("equal", letter, (0, 1 + place)) for place in range(count)]
+    for place in range(1, count):
+        before = first if place == 1 else first + len(steps) - 1
+        steps.append(("either", "?", (before, first + place)))
+    if invert:
+        steps.append(("is_zero", "?", (first + len(steps) - 1,)))
+    return [Part(steps, [elements, *(tested[place, ...] for place in range(count))], result)]
+
+
 @operator(
     f"aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, {_ISIN}",
+    parts=_parts_of_isin,
     refuses=_NO_ISIN,
     order="Tensor_Tensor_out Tensor_Scalar Tensor_Scalar_out Scalar_Tensor",
     out_dtype=SAME,

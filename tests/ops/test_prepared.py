@@ -776,3 +776,22 @@ def test_products_and_shuffles_are_learned_for_any_elements() -> None:
         assert np.array_equal(squares, a.reshape(1, 12, 1, 1))
         rows = torch.stack([torch.trace(x), *torch.diag(y)]).numpy()
         assert np.array_equal(rows, [a.trace(), *b.diagonal()])
+
+
+def test_functions_of_elements_made_of_exact_steps_are_learned() -> None:
+    random = np.random.default_rng(11)
+    for _ in range(150):
+        a = random.choice([np.nan, -0.0, 0.0, -1.25, 2.375, 3.0], (4, 5)).astype(np.float32)
+        x, few = torch.from_numpy(a), random.choice(a.reshape(-1), 3)
+        at_zero = np.where(a == 0, few[0], (a > 0).astype(np.float32))
+        made = torch.heaviside(x, torch.from_numpy(few[:1]))
+        assert np.array_equal(made.numpy(), at_zero, equal_nan=True)
+        angles = np.where(np.isnan(a), a, np.where(a < 0, np.float32(np.pi), np.float32(0)))
+        assert np.array_equal(torch.angle(x).numpy(), angles, equal_nan=True)
+        tens = np.rint(a * np.float32(10)) / np.float32(10)
+        assert np.array_equal(torch.round(x, decimals=1).numpy(), tens, equal_nan=True)
+        for invert in (False, True):
+            made = torch.isin(x, torch.from_numpy(few), invert=invert)
+            assert np.array_equal(made.numpy(), np.isin(a, few, invert=invert))
+        made = torch.addr(x, x[:, 0], x[0])
+        assert np.array_equal(made.numpy(), a + np.outer(a[:, 0], a[0]), equal_nan=True)
