@@ -236,7 +236,9 @@ def _parts_of_isin(
         return []
     tested, first = test_elements.reshape(-1), 1 + count
     letter = arrays.LETTERS[elements.dtype]
-    steps = [("equal", letter, (0, 1 + place)) for place in range(count)]
+    steps: list[tuple[str, str, tuple[int, ...]]] = [
+        ("equal", letter, (0, 1 + place)) for place in range(count)
+    ]
     for place in range(1, count):
         before = first if place == 1 else first + len(steps) - 1
         steps.append(("either", "?", (before, first + place)))
