@@ -37,7 +37,8 @@ def call(
         return known(*args, **kwargs)
     if operator_name.endswith("_") and args and isinstance(args[0], Tensor) and is_sparse(args[0]):
         if operator_name not in _LINEAR and not args[0].is_coalesced():
-            raise RuntimeError(f"{operator_name.removeprefix('aten::')} requires coalesced input")
+            said = SECOND_NAMES.get(operator_name, operator_name).removeprefix("aten::")
+            raise RuntimeError(f"{said} requires coalesced input")
         made = call(operator_name[:-1], args, kwargs, choose)
         return arithmetic.put_into(args[0], made)
     return _on_values(operator_name, args, kwargs)

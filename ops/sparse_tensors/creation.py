@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn, TypeVar, cast
 
+from ..eager.dispatch import eager_function
 from ..memory.dtype import LAYOUTS, Device, DType, Layout, check_device, get_default_dtype
 from ..tensors.construct import tensor
 from ..tensors.tensor import Tensor
@@ -238,3 +239,20 @@ def zeros(
     own = tensor([], dtype=dtype or get_default_dtype())
     none = tensor([]).long()
     return _compressed(starts, none, own, sizes, by_columns, requires_grad=requires_grad)
+
+
+@form("aten::new_empty", "aten::new_zeros")
+def new_zeros(
+    tensor: Tensor,
+    *size: Any,
+    dtype: DType | None = None,
+    layout: Layout | None = None,
+    **options: object,
+) -> Tensor:
+    """A tensor of other sizes that keeps no elements; in this one's layout if none is named."""
+    sizes = list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
+    kind = tensor.layout if layout is None else layout
+    made: Tensor = eager_function("aten::zeros")(
+        sizes, dtype=dtype or tensor.dtype, layout=kind, **options
+    )
+    return made

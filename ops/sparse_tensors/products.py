@@ -32,6 +32,13 @@ def _check(a: Tensor, b: Tensor) -> None:
                 if is_sparse(a) and is_sparse(b)
                 else f"addmm: matrices expected, got {each.ndim}D tensor"
             )
+    if a.dtype is not b.dtype:
+        one, other = a.dtype.scalar_name, b.dtype.scalar_name
+        raise RuntimeError(
+            f"mat1 dtype {one} does not match mat2 dtype {other}"
+            if is_sparse(a) and is_sparse(b)
+            else f"expected scalar type {one} but found {other}"
+        )
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and "

@@ -672,3 +672,23 @@ def test_products_with_vectors_are_added() -> None:
     made = torch.sparse.sampled_addmm(matrix, torch.ones(2, 1), torch.ones(1, 3), out=out)
     assert made is out
     assert out.values().tolist() == [2.0, 3.0, 4.0]
+
+
+def test_dtypes_of_factors_are_the_same() -> None:
+    tensor = torch.ones(2, 2).to_sparse()
+    wide = torch.ones(2, 2).double()
+    with pytest.raises(RuntimeError, match="mat1 dtype Float does not match mat2 dtype Double"):
+        torch.sparse.mm(tensor, wide.to_sparse())
+    with pytest.raises(RuntimeError, match="expected scalar type Float but found Double"):
+        torch.sparse.mm(tensor, wide)
+    with pytest.raises(RuntimeError, match="asin_ requires coalesced input"):
+        torch.sparse_coo_tensor([[0, 0]], [0.5, 0.1], (2,)).arcsin_()
+
+
+def test_tensors_of_other_sizes_are_sparse_too() -> None:
+    tensor = torch.ones(2, 2).to_sparse_csc()
+    made = tensor.new_zeros(2, 3)
+    assert (made.layout, made.shape, made._nnz()) == (torch.sparse_csc, (2, 3), 0)
+    assert tensor.new_empty((3,), layout=torch.sparse_coo, dtype=torch.int64).shape == (3,)
+    assert tensor.new_zeros((2,), layout=torch.strided).tolist() == [0.0, 0.0]
+    assert torch.zeros(1).new_empty((2, 3), layout=torch.sparse_coo).is_sparse
