@@ -107,10 +107,11 @@ def exception_for(diagnostics: Sequence[Diagnostic], text: str | None = None) ->
     `text` is torch's text where it is not that of a compile error.
     """
     first = diagnostics[0]
-    message = clean_lines(compile_error_text(first)) if text is None else text
     if first.severity == "bug":
         # Torch has no text for a failure of rushlight's own.
         return attach(RuntimeError(first.message), diagnostics)
+    (first,) = fold([first])
+    message = clean_lines(compile_error_text(first)) if text is None else text
     mode = _mode()
     if mode == "rich":
         message = _readable(fold(diagnostics))

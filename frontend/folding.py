@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from .diagnostics import Demand, Diagnostic, Edit, Frame, Help, Label
-from .paths import is_library_file, shown
+from .paths import is_library_file, is_own_file, shown
 from .source import UNKNOWN, Span
 
 __all__ = ["fold"]
@@ -23,6 +23,9 @@ _CALL_FAULTS = frozenset(
         "unresolved-source",
     }
 )
+
+_FOR_SCRIPT = ("<rushlight>/nn/", "<rushlight>/functional_in_script.py")
+"""Functions of ours that scripts compile, as they do torch's; others are operators to torch."""
 
 _IGNORED = "it is called back at run time, and a model that uses it cannot be saved"
 
@@ -77,9 +80,28 @@ def _users_demands(diagnostic: Diagnostic) -> list[Demand]:
 
 def _folded(diagnostic: Diagnostic, demands: list[Demand]) -> Diagnostic:
     assert diagnostic.primary is not None
+    made = _at_call(diagnostic, diagnostic.primary, demands)
+    place = shown(diagnostic.primary.span.filename)
+    if not place.startswith("<rushlight>/") or place.startswith(_FOR_SCRIPT):
+        return made
+    way = list(takewhile(lambda each: not is_own_file(each.span.filename), diagnostic.demands))
+    callee = way[-1].written or way[-1].span.whole
+    name = f"aten::{callee.text.rpartition('.')[2]}"
+    return replace(
+        made,
+        torch_message=f"Unknown builtin op: {name}.\nCould not find any similar ops to {name}. "
+        "This op may not exist or may not be currently supported in TorchScript.\n",
+        torch_span=callee,
+        exception="RuntimeError",
+        demands=tuple(way[:-1]),
+        torch_text="",
+    )
+
+
+def _at_call(diagnostic: Diagnostic, primary: Label, demands: list[Demand]) -> Diagnostic:
     call = demands[-1]
     callee = call.written or call.span.whole
-    place = diagnostic.primary.span
+    place = primary.span
     reason = diagnostic.message
     name = callee.text
     if diagnostic.code == "variadic-signature":
@@ -93,8 +115,8 @@ def _folded(diagnostic: Diagnostic, demands: list[Demand]) -> Diagnostic:
         notes=(f"{reason} ({shown(place.filename)}:{_defined(place)})",),
         stack=tuple(Frame(demand.caller, demand.span) for demand in demands) if called else (),
         helps=(_help(call, called),),
-        torch_message=diagnostic.torch_message,
-        torch_span=diagnostic.torch_span,
+        torch_message=diagnostic.torch_message or diagnostic.message,
+        torch_span=diagnostic.torch_span or place,
         exception=diagnostic.exception,
         demands=diagnostic.demands,
         torch_text=diagnostic.torch_text,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+import rushlight
 from rushlight import ones
 from rushlight.jit import CompilationUnit, script
 
@@ -165,3 +166,33 @@ def named() -> int:
 
 def test_a_name_may_stand_for_what_is_no_value() -> None:
     assert script(named)() == 1
+
+
+def sets_threads(x: int) -> int:
+    rushlight.set_num_threads(x)
+    return x
+
+
+def sets_a_dtype(x: int) -> int:
+    rushlight.set_default_dtype(rushlight.float64)
+    return x
+
+
+@pytest.mark.parametrize("function", [sets_threads, sets_a_dtype])
+def test_functions_of_ours_that_are_pythons_are_unknown_operators(
+    function: Callable[[int], int],
+) -> None:
+    """As torch has it: how they are written here concerns nobody."""
+
+    def calls(x: int) -> int:
+        return function(x)
+
+    with pytest.raises(RuntimeError) as caught:
+        script(calls)
+    text = str(caught.value)
+    name = function.__code__.co_names[1]
+    assert f"Unknown builtin op: aten::{name}.\nCould not find any similar ops to" in text
+    assert f"    rushlight.{name}(" in text
+    assert f"    {'~' * len('rushlight.' + name)} <--- HERE" in text
+    assert f"'{function.__name__}' is being compiled since it was called from 'calls'" in text
+    assert caught.value.__class__ is RuntimeError
