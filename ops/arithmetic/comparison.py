@@ -11,7 +11,7 @@ from ..kernels import LARGE, by_formula
 from ..memory.dtype import Array, Scalar, dtype_of, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..table.declare import with_twin
-from ..table.formula import formula
+from ..table.formula import Part, formula
 from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline, native
 from ..table.layouts import like
 from ..table.out_dtypes import CAN_CAST, CASTABLE, FOUND, OutDtype
@@ -124,7 +124,7 @@ for _name, _sign, _alias, _kernel in (
     data_dependent=always,
 )
 def equal(self: Array, other: Array) -> bool:
-    return self.shape == other.shape and bool(np.array_equal(self, other))
+    return self.shape == other.shape and bool(np.count_nonzero(self == other) == self.size)
 
 
 @operator(
@@ -512,6 +512,13 @@ def clamp_tensors(self: Array, min: Array | None, max: Array | None) -> Array:
     return result
 
 
+def _parts_of_clamp(result: Array, self: Array, min: Array | None, max: Array | None) -> list[Part]:
+    """The larger of an element and one bound, then the smaller of that and the other."""
+    if min is None or max is None or not self.dtype == min.dtype == max.dtype:
+        return []
+    return [Part([("maximum", "", (0, 1)), ("minimum", "", (3, 2))], [self, min, max], result)]
+
+
 _OF_CLAMP: Final = (
     *formula("clamp_high", 0, 2, at={1: None}, checks=True),
     *formula("clamp_low", 0, 1, at={2: None}, checks=True),
@@ -533,6 +540,7 @@ def _declare_clamp() -> None:
                 f"aten::{name}{suffix}(Tensor self, {bounds}) -> Tensor",
                 layout="P" if suffix else "",
                 formula=() if suffix else _OF_CLAMP,
+                parts=_parts_of_clamp if suffix else None,
                 out_dtype=CASTABLE if suffix else FOUND,
             )(forward)
             operator(

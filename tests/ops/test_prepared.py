@@ -793,5 +793,9 @@ def test_functions_of_elements_made_of_exact_steps_are_learned() -> None:
         for invert in (False, True):
             made = torch.isin(x, torch.from_numpy(few), invert=invert)
             assert np.array_equal(made.numpy(), np.isin(a, few, invert=invert))
+        low, high = np.sort(random.integers(-3, 4, (2, 4, 5)), 0).astype(np.float32)
+        made = torch.clamp(x, torch.from_numpy(low), torch.from_numpy(high))
+        assert np.array_equal(made.numpy(), np.clip(a, low, high), equal_nan=True)
+        assert torch.equal(made, made.clone()) is not np.isnan(a).any().item()
         made = torch.addr(x, x[:, 0], x[0])
         assert np.array_equal(made.numpy(), a + np.outer(a[:, 0], a[0]), equal_nan=True)
