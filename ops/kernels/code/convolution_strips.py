@@ -99,20 +99,18 @@ class _Strips(Convolving):
         with code.counted(self.zero, size["inside"]) as channel:
             line = (plane * size["inside"] + channel) * size["height"] + first
             source = code.at(self.at["x"], line * size["width"], FLOAT)
-            with code.counted(self.zero, size["across"]) as place:
-                start = (channel * size["seen"] * size["across"] + place) * size["pitch"]
-                goal = code.at(slot, start, FLOAT)
-                self._copy(source, goal, size["left"] - place, (begin, end, needed))
+            start = channel * size["seen"] * size["across"] * size["pitch"]
+            self._copy(source, code.at(slot, start, FLOAT), (begin, end, needed))
 
-    def _copy(self, source: Value, goal: Value, left: Value, rows: tuple[Value, ...]) -> None:
-        """Copy rows, every number or every second one and so on; the first and last are zeros."""
+    def _copy(self, source: Value, goal: Value, rows: tuple[Value, ...]) -> None:
+        """Copy rows, sorted by their place in a stride; the first and last are zeros."""
         code, size = self.code, self.size
         across, width, (begin, end, needed) = size["across"], size["width"], rows
-        step = across * size["pitch"]
+        step, left = across * size["pitch"], size["left"]
         for start, stop in ((self.zero, begin), (end, needed)):
             with (
                 code.counted(start, stop) as row,
-                code.counted(self.zero, size["pitch"], LANES) as at,
+                code.counted(self.zero, step, LANES) as at,
             ):
                 code.store(code.constant(FLOATS, 0), code.at(goal, row * step + at, FLOAT))
         for far in (1, 2):
@@ -123,12 +121,18 @@ class _Strips(Convolving):
                         masks = self._inside(far, first, is_inside)
                         with code.counted(begin, end) as row:
                             seen = code.at(source, row * width + first, FLOAT)
-                            made = self._every(far, seen, masks)
-                            code.store(made, code.at(goal, row * step + at, FLOAT))
-        with code.when(across > 2), code.counted(begin, end) as row:
+                            here = code.at(goal, row * step + at, FLOAT)
+                            for number, made in enumerate(self._sorted(far, seen, masks)):
+                                code.store(made, code.at(here, size["pitch"] * number, FLOAT))
+        with (
+            code.when(across > 2),
+            code.counted(self.zero, across) as place,
+            code.counted(begin, end) as row,
+        ):
+            here = code.at(goal, row * step + place * size["pitch"], FLOAT)
             copy_row(
                 *(code, code.at(source, row * width, FLOAT), width),
-                *(code.at(goal, row * step, FLOAT), size["pitch"], left, across),
+                *(here, size["pitch"], left - place, across),
             )
 
     def _parts(self, left: Value, far: int) -> list[tuple[Value, Value, bool]]:
@@ -148,14 +152,18 @@ class _Strips(Convolving):
         width = self.size["width"]
         return [are_inside(self.code, first + i * LANES, width) for i in range(far)]
 
-    def _every(self, far: int, place: Value, masks: list[Value | None]) -> Value:
-        """A vector of every or every second number, those outside of the row being zero."""
+    def _sorted(self, far: int, place: Value, masks: list[Value | None]) -> list[Value]:
+        """So many vectors of neighbours, or those at the first and at the second place of two;
+        numbers outside of the row are zero."""
         code = self.code
         seen = [
             code.load_if(FLOATS, code.at(place, i * LANES, FLOAT), mask)
             for i, mask in enumerate(masks)
         ]
-        return seen[0] if far == 1 else code.shuffled(seen[0], seen[1], range(0, 2 * LANES, 2))
+        if far == 1:
+            return seen
+        one, other = seen
+        return [code.shuffled(one, other, range(first, 2 * LANES, 2)) for first in range(2)]
 
     def _channel(self, slot: Value, channel: Value, plane: Value, top: Value, count: Value) -> None:
         """The rows of an output channel; the last one stands in for those that are missing."""
