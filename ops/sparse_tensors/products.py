@@ -8,10 +8,11 @@ from typing import Final
 import numpy as np
 
 from ..eager.dispatch import eager_function
+from ..kernels import family, is_ready
 from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 from .forms import form
-from .parts import Compressed, Coo, flat_places
+from .parts import Compressed, Coo, are_unheard, flat_places
 from .structure import laid_as, select, t, to_csr, to_sparse
 from .tensors import is_sparse, parts_of
 
@@ -46,9 +47,30 @@ def _check(a: Tensor, b: Tensor) -> None:
         )
 
 
+def _unheard_bags(own: Compressed, b: Tensor) -> Tensor | None:
+    """The same of rows, which are bags of rows of the dense matrix, where nobody asks for gradients
+    or listens; None where there is no kernel for it, or something does not fit."""
+    if own.by_columns or not are_unheard(own.values) or not are_unheard(b):
+        return None
+    arrays = [each._array[...] for each in (b, own.inner, own.starts, own.values)]
+    dense, inner, starts, values = arrays  # which no other thread can change
+    of_places = inner.dtype == starts.dtype == np.int64 and inner.size and starts.ndim == 1
+    is_known = of_places and is_ready(dense) and is_ready(values) and values.shape == inner.shape
+    lookups = family("lookups") if is_known else None
+    if lookups is None:
+        return None
+    places = np.ascontiguousarray(inner), np.ascontiguousarray(starts)
+    found = lookups.bags(dense, *places, "shared", True, values)
+    return None if found is None else Tensor._of(found[0])
+
+
 def _by_dense(a: Tensor, b: Tensor) -> Tensor:
     """A sparse matrix times a dense one: rows of the second, weighted and added up."""
-    own = parts_of(a).to_coo()
+    given = parts_of(a)
+    made = _unheard_bags(given, b) if isinstance(given, Compressed) else None
+    if made is not None:
+        return made
+    own = given.to_coo()
     flat_places(own)
     rows, columns = own.indices.unbind(0)
     weighted = own.values.unsqueeze(1) * _select(b, 0, columns)
