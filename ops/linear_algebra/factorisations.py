@@ -21,7 +21,7 @@ from .matrix_checks import (
     check_right_side,
     check_square,
 )
-from .small_systems import small_cholesky
+from .small_systems import identity, small_cholesky
 from .substitution import solve_triangular
 from .triangular import adjoint, not_invertible
 
@@ -178,8 +178,8 @@ def cholesky_inverse(self: Array, upper: bool) -> Array:
     zeros = np.diagonal(self, 0, -2, -1) == 0
     if zeros.any():
         raise not_invertible((np.argmax(zeros, -1) + 1) * zeros.any(-1), "cholesky_inverse")
-    identity = np.broadcast_to(np.eye(self.shape[-1], dtype=self.dtype), self.shape)
-    return _by_cholesky(identity, np.triu(self) if upper else np.tril(self), upper)
+    ones = identity(self.shape[-1], self.dtype)
+    return _by_cholesky(ones, self, upper)
 
 
 # --------------------------------------------------------------------------- QR
@@ -313,8 +313,8 @@ def _check_reflections(input: Array, tau: Array) -> None:
 def linalg_householder_product(input: Array, tau: Array) -> Array:
     _check_reflections(input, tau)
     check_lapack(input, "orgqr_cpu")
-    identity = np.eye(*input.shape[-2:], dtype=input.dtype)
-    product = np.broadcast_to(identity, input.shape).copy()
+    ones = np.eye(*input.shape[-2:], dtype=input.dtype)
+    product = np.broadcast_to(ones, input.shape).copy()
     for i in reversed(range(tau.shape[-1])):
         _reflect(product, input, tau, i)
     return product

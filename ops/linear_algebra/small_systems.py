@@ -13,7 +13,7 @@ from ..memory.dtype import Array, Dtype
 
 __all__ = [
     *("identity", "small_cholesky", "small_determinants", "small_factors"),
-    *("small_log_determinants", "small_triangles", "solved_small"),
+    *("shared_batch", "small_log_determinants", "small_triangles", "solved_small"),
 ]
 
 
@@ -81,16 +81,32 @@ def small_factors(a: Array) -> tuple[Array, Array] | None:
     return None if found is None else (found[0].reshape(a.shape), found[1].reshape(a.shape[:-1]))
 
 
+def shared_batch(a: Array, b: Array) -> tuple[int, ...]:
+    """The shape of the batch that two batches of matrices broadcast to."""
+    batch = a.shape[:-2]
+    return batch if batch == b.shape[:-2] else np.broadcast_shapes(batch, b.shape[:-2])
+
+
+def _over(batch: tuple[int, ...], a: Array) -> Array:
+    shape = a.shape[-2:]
+    return a if a.shape[:-2] == batch else np.broadcast_to(a, (*batch, *shape))
+
+
 def small_triangles(a: Array, b: Array, upper: bool, unit: bool) -> Array | None:
     """X of A X = B of triangular matrices of float32 or float64; batches broadcast."""
     a, b = a[...], b[...]  # which no other thread can change
     native = family("small_systems")
     if native is None or a.dtype != b.dtype or not a.shape[-2] == a.shape[-1] == b.shape[-2]:
         return None
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    batch = shared_batch(a, b)
     if not native.holds(prod(batch), *b.shape[-2:]):
         return None
-    pair = [_flat(np.broadcast_to(each, (*batch, *each.shape[-2:]))) for each in (a, b)]
+    pair = [
+        _flat(
+            each if each.shape[:-2] == batch else np.broadcast_to(each, (*batch, *each.shape[-2:]))
+        )
+        for each in (a, b)
+    ]
     found = native.substituted(*pair, upper, unit)
     return found.reshape(*batch, *b.shape[-2:])  # type: ignore[no-any-return]
 

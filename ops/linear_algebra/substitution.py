@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import blas, family
+from ..kernels import blas, family, in_order
 from ..memory.dtype import Array
-from .small_systems import small_triangles
+from .small_systems import shared_batch, small_triangles
 
 __all__ = ["solve_triangular"]
 
@@ -22,10 +22,12 @@ def solve_triangular(a: Array, b: Array, upper: bool, unit: bool = False) -> Arr
     """
     if a.dtype in _KERNELS and a.size and b.size:
         quick = small_triangles(a, b, upper, unit)
+        if quick is None:
+            quick = _of_one_block(a, b, upper, unit)
         if quick is not None:
             return quick
     size = a.shape[-1]
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    batch = shared_batch(a, b)
     x = np.empty((*batch, *b.shape[-2:]), np.result_type(a, b))
     x[...] = b
     starts = range(0, size, _BLOCK)
@@ -42,13 +44,30 @@ _BLOCK: Final = 64
 """Rows that are solved one by one."""
 
 
+def _of_one_block(a: Array, b: Array, upper: bool, unit: bool) -> Array | None:
+    """The same of systems of one dtype and batch whose rows are one block, by kernels alone, so
+    that calls are learned; None of others."""
+    fits = a.dtype == b.dtype and a.shape[:-2] == b.shape[:-2] and b.shape[-2] == a.shape[-1]
+    if not fits or not a.shape[-2] == a.shape[-1] <= _BLOCK:
+        return None
+    triangles, copies = family("triangles"), family("copies")
+    made: Array | None = None
+    if triangles is not None and copies is not None:
+        made = copies.copied(in_order(b[...]))
+    if made is None:
+        return None
+    flat = made.reshape(-1, *b.shape[-2:])
+    triangles.solve(in_order(a[...]).reshape(-1, *a.shape[-2:]), flat, upper, unit)
+    return in_order(flat.reshape(b.shape).swapaxes(-1, -2)).swapaxes(-1, -2)  # by columns
+
+
 def _block_solved(a: Array, x: Array, upper: bool, unit: bool) -> Array:
     triangles = family("triangles") if x.size and x.dtype.kind == "f" else None
     if triangles is not None:
         made = np.ascontiguousarray(x).reshape(-1, *x.shape[-2:])
-        matrices = np.broadcast_to(a, (*x.shape[:-2], *a.shape[-2:])).astype(
-            x.dtype, "C", copy=False
-        )
+        whole = (*x.shape[:-2], *a.shape[-2:])
+        matrices = a if a.shape == whole else np.broadcast_to(a, whole)
+        matrices = matrices.astype(x.dtype, "C", copy=False)
         triangles.solve(matrices.reshape(-1, *a.shape[-2:]), made, upper, unit)
         return made.reshape(x.shape)
     size = a.shape[-1]

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import blas
+from ..kernels import blas, family
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from ..table.layouts import column_major
@@ -58,6 +58,11 @@ def lu_factor(matrices: Array) -> tuple[Array, Array, Array]:
     quick = small_factors(matrices)
     if quick is not None:
         return *quick, np.zeros(batch, np.int32)
+    native = family("factors")
+    found = None if native is None else native.factored(matrices)
+    if found is not None:
+        made: tuple[Array, Array, Array] = found
+        return made
     work = matrices.reshape(prod(batch), rows, columns).copy()
     count = min(rows, columns)
     pivots = np.empty((len(work), count), np.int32)
