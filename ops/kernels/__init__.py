@@ -171,7 +171,7 @@ class Prepared:
 
 ALWAYS: Final = frozenset(
     """acos acosh asin asinh atan atan2 atanh cos cosh digamma elu erf erfc erfinv exp2 floor_divide
-    fmod gelu gelu_tanh hypot lgamma log10 log2 log_sigmoid logaddexp logit power remainder
+    fmod gelu gelu_tanh hypot lgamma log10 log2 log_sigmoid logaddexp logit mish power remainder
     scaled_elu sigmoid silu sin sinh softplus softplus_slope tan tanh""".split()
 )
 """Formulas that compute floats of every size where there is native code: NumPy's way takes several
