@@ -156,6 +156,7 @@ class ScriptModule(Module, metaclass=ScriptMeta):
         def graph(self) -> Graph: ...
         @property
         def inlined_graph(self) -> Graph: ...
+        def graph_for(self, *args: object, **kwargs: object) -> Graph: ...
         @property
         def code(self) -> str: ...
         @property
@@ -295,6 +296,10 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
     def inlined_graph(self) -> Graph:
         """The graph of `forward` with all calls inlined."""
         return self._script_method("forward").inlined_graph
+
+    def graph_for(self, *args: object, **kwargs: object) -> Graph:
+        """The graph that runs when `forward` is called; the arguments make no difference here."""
+        return self._script_method("forward").graph_for(*args, **kwargs)
 
     @property
     def code(self) -> str:

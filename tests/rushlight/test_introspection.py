@@ -226,3 +226,12 @@ def test_passes_by_torchs_names() -> None:
     assert "_jit_pass_peephole" in dir(C)
     with pytest.raises(AttributeError, match="no attribute '_jit_pass_nothing'"):
         _ = C._jit_pass_nothing
+
+
+def test_modules_say_which_graph_runs() -> None:
+    layers = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
+    x = torch.ones(1, 1)
+    for module in (torch.jit.script(layers), torch.jit.trace(layers, x)):
+        text = str(module.graph_for(x))
+        assert "aten::relu" in text
+        assert "prim::CallMethod" not in text
