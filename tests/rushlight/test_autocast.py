@@ -48,8 +48,15 @@ def test_contexts_nest_and_decorate(x: torch.Tensor) -> None:
         assert torch.get_autocast_dtype("cpu") is F16
     assert torch.get_autocast_dtype("cpu") is BF16
     assert torch.autocast("cpu")(torch.mm)(x, x).dtype is BF16
-    with pytest.raises(ZeroDivisionError), torch.cpu.amp.autocast():
+    with pytest.raises(ZeroDivisionError), torch.autocast("cpu"):
         raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("kind", ["cpu", "cuda"])
+def test_older_names_tell_of_the_newer_one(kind: str) -> None:
+    said = rf"`torch\.{kind}\.amp\.autocast\(args\.\.\.\)` is deprecated. Please use .*'{kind}'"
+    with pytest.warns(FutureWarning, match=said):
+        getattr(torch, kind).amp.autocast(enabled=False)
 
 
 def test_what_has_no_effect_says_so(x: torch.Tensor) -> None:
@@ -97,6 +104,7 @@ CASES: list[tuple[Callable[..., Any], list[torch.dtype]]] = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*amp.autocast.args.* is deprecated:FutureWarning")
 @pytest.mark.parametrize(("function", "wanted"), CASES)
 def test_script_casts_where_it_is_entered(
     function: Callable[..., Any], wanted: list[torch.dtype], x: torch.Tensor

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from ...amp import autocast_mode
@@ -31,6 +32,12 @@ class autocast(autocast_mode.autocast):
             self.device = "cpu"
             self.fast_dtype = dtype
             return
+        warnings.warn(
+            "`torch.cpu.amp.autocast(args...)` is deprecated. Please use "
+            "`torch.amp.autocast('cpu', args...)` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
         super().__init__("cpu", dtype, enabled, cache_enabled)
 
     def __enter__(self):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from ...amp import autocast_mode
@@ -32,6 +33,12 @@ class autocast(autocast_mode.autocast):
             self.device = "cuda"
             self.fast_dtype = dtype
             return
+        warnings.warn(
+            "`torch.cuda.amp.autocast(args...)` is deprecated. Please use "
+            "`torch.amp.autocast('cuda', args...)` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
         super().__init__("cuda", dtype, enabled, cache_enabled)
 
     def __enter__(self):
