@@ -263,9 +263,8 @@ class TypedStorage:
         return self._untyped_storage.resizable()
 
     def resize_(self, size: int) -> Self:
-        """Have room for `size` elements; tensors that lie in the memory keep what they have."""
-        changed = self._untyped_storage.clone()
-        self._untyped_storage = changed.resize_(size * self.dtype.itemsize)
+        """Have room for `size` elements (see `UntypedStorage.resize_`)."""
+        self._untyped_storage.resize_(size * self.dtype.itemsize)
         return self
 
     def _pickle_storage_type(self) -> str:

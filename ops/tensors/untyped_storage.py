@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NoReturn, Self
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
 from ..memory.dtype import CPU, DTYPES, Array, Device, DType, place_of
 from ..memory.mapped_file import mapped_file
-from ..memory.storage import borrowed, copied_with_storage, storage_of
+from ..memory.storage import borrowed, copied_with_storage, is_resizable, storage_of
 from .storage_bytes import bytes_of_buffer, bytes_of_items, checked_size
 
 __all__ = ["Storage"]
@@ -21,6 +21,9 @@ _HOLDERS: Final = 2
 
 _KNOWN: Final[WeakValueDictionary[int, Any]] = WeakValueDictionary()
 """The storages that there are by the arrays they hold: the same memory is the same object."""
+
+_SIZES: Final[dict[int, tuple[int, ref[Array]]]] = {}
+"""The sizes of storages that were resized below tensors, by their arrays, as long as these live."""
 
 _FORMS: Final = """
  * (*, int allocator = None, torch.device device = None)
@@ -83,6 +86,8 @@ class Storage:
         """The memory that an array lies in; on `meta` it is only as large."""
         owner, _, count = storage_of(array)
         owner, size = _NOTHING if device.type == "meta" else owner, count * array.itemsize
+        if id(owner) in _SIZES:
+            size = _SIZES[id(owner)][0]
         known = _KNOWN.get(id(owner))
         if type(known) is cls and known._owner is owner and known._size == size:
             return known
@@ -209,14 +214,17 @@ class Storage:
 
     def resizable(self) -> bool:
         """Whether the memory can become another size."""
-        return not self._is_mapped
+        return not self._is_mapped and is_resizable(self._owner)
 
     def resize_(self, nbytes: int) -> Self:
         """Give the memory another size; the bytes that fit are kept.
 
+        Tensors that lie in it keep their sizes, and the memory stays theirs until they are set to
+        other memory: what has become small can become as large again as it was.
+
         Raises:
-            RuntimeError: the size is negative, or the memory is that of a file.
-            NotImplementedError: tensors, or other storages, lie in the memory.
+            RuntimeError: the size is negative, or the memory is that of a file or of somebody else.
+            NotImplementedError: it would outgrow the tensors, or other storages, that lie in it.
         """
         size = checked_size(nbytes)
         if not self.resizable():
@@ -225,13 +233,22 @@ class Storage:
             self._size = size
             return self
         if sys.getrefcount(self._owner) > _HOLDERS and self._owner is not _NOTHING:
-            raise NotImplementedError(
-                "memory in which tensors lie cannot be resized; resize the tensors"
-            )
+            return self._resize_below_tensors(size)
         fresh = np.empty(size, np.uint8)
         kept = min(size, self._size)
         fresh[:kept] = self._bytes()[:kept]
         self._owner, self._size = fresh, size
+        return self
+
+    def _resize_below_tensors(self, size: int) -> Self:
+        owner = self._owner
+        if size > storage_of(owner)[2] * owner.itemsize:
+            raise NotImplementedError(
+                "memory in which tensors lie cannot become larger than it was; resize the tensors"
+            )
+        key = id(owner)
+        _SIZES[key] = size, ref(owner, lambda _: _SIZES.pop(key, None))
+        self._size = size
         return self
 
     def cpu(self) -> Storage:

@@ -60,6 +60,34 @@ def test_storages_are_objects_with_sizes() -> None:
     assert bytes_of_one.tolist() == [1.0]
 
 
+def test_storages_become_small_below_tensors_and_large_again() -> None:
+    x = torch.arange(6.0)
+    tail = x[2:]
+    assert x.untyped_storage().resize_(0).nbytes() == 0
+    assert [tail.untyped_storage().size(), len(x.storage()), x.untyped_storage().tolist()] == [
+        0,
+        0,
+        [],
+    ]
+    assert (x.shape, tail.storage_offset()) == ((6,), 2)
+    x.untyped_storage().resize_(24)
+    x.copy_(torch.ones(6))
+    assert (tail.tolist(), x.storage().size()) == ([1.0] * 4, 6)
+    x.storage().resize_(2)
+    assert torch.empty(0).set_(x.untyped_storage(), 0, (2,)).tolist() == [1.0, 1.0]
+    x.set_(torch.zeros(3))
+    assert x.untyped_storage().size() == 12
+    with pytest.raises(NotImplementedError, match="larger than it was"):
+        x.untyped_storage().resize_(13)
+
+
+def test_memory_of_somebody_else_keeps_its_size() -> None:
+    theirs = torch.from_numpy(np.ones(3)).untyped_storage()
+    assert not theirs.resizable()
+    with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
+        theirs.resize_(0)
+
+
 def test_inference_mode_is_known() -> None:
     assert not torch.is_inference_mode_enabled()
     with torch.inference_mode():
