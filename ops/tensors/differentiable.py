@@ -91,7 +91,8 @@ class Differentiable:
 
     def _want_gradients(self, requires_grad: bool = True) -> Self:
         """The same, within transforms, too."""
-        if not requires_grad and not self.is_leaf:
+        is_leaf = self._origin() is None
+        if not requires_grad and not is_leaf:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a "
                 "computed variable in a subgraph that doesn't require differentiation use "
@@ -104,7 +105,7 @@ class Differentiable:
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not "
                 "allowed."
             )
-        if self.is_leaf:
+        if is_leaf:
             self._be_leaf(bool(requires_grad))
         elif requires_grad and BEGINNINGS and not self.requires_grad:
             tape().require(self)
@@ -148,6 +149,10 @@ class Differentiable:
     @property
     def grad_fn(self) -> Any:
         """The node of the operator that made this tensor; None for leaves."""
+        return self._origin()
+
+    def _origin(self) -> Any:
+        """`grad_fn`, which no class of tensors has a say in."""
         return tape().grad_fn(self) if self._requires_grad else None
 
     @property
@@ -158,7 +163,7 @@ class Differentiable:
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operator made this tensor."""
-        return self.grad_fn is None
+        return self._origin() is None
 
     @property
     def retains_grad(self) -> bool:

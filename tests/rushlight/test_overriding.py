@@ -98,6 +98,17 @@ def test_gradients_go_through_a_subclass() -> None:
     assert own.grad.tolist() == [2.0, 2.0]
 
 
+def test_a_class_that_answers_nothing_is_made() -> None:
+    class Silent(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, *others: Any) -> Any:
+            raise RuntimeError(f"asked for {func.__name__}")
+
+    silent = torch.Tensor._make_subclass(Silent, torch.ones(2), True)
+    with pytest.raises(RuntimeError, match="asked for __get__"):
+        _ = silent.is_leaf
+
+
 def test_copies_and_pickles_keep_the_class() -> None:
     x = labelled(2)
     assert [type(copy.deepcopy(x)), type(pickle.loads(pickle.dumps(x)))] == [Labelled] * 2
