@@ -11,11 +11,17 @@ from ...func import vjp, vmap
 from ...ops.table.grad_mode import enable_grad
 from ...ops.tensors.overriding import DisableTorchFunctionSubclass
 from ...ops.tensors.tensor import Tensor
+from .. import functional
 
 __all__ = ["ExpandedWeight"]
 
 _HANDLED: Final = frozenset(
-    "linear conv1d conv2d conv3d embedding group_norm instance_norm layer_norm".split()
+    each.__name__
+    for each in (
+        *(functional.linear, functional.embedding),
+        *(functional.conv1d, functional.conv2d, functional.conv3d),
+        *(functional.group_norm, functional.instance_norm, functional.layer_norm),
+    )
 )
 """Functions whose results of one sample depend on no other sample of their first argument."""
 
