@@ -117,10 +117,13 @@ def _by_correction(entry: Operator, values: Sequence[object]) -> Recorded:
 
 
 def _upsample(entry: Operator, values: Sequence[object]) -> Recorded:
-    """Resizing to sizes, or by factors: the form that takes either."""
+    """Resizing to sizes, or by factors: the form that takes either.  What its own form could have
+    been written with (one dimension, to a size) is known by that one."""
     names = [a.name for a in entry.signature.arguments]
     given = [v for v, n in zip(values, names, strict=True) if n.startswith("scales")]
     aligned = [v for v, n in zip(values, names, strict=True) if n == "align_corners"]
+    if given == [None]:
+        return entry.signature, values, True
     factors = None if None in given else given
     sizes = values[1] if factors is None else None
     return signature_named(f"{entry.name}.vec"), [values[0], sizes, *aligned, factors], True

@@ -146,8 +146,9 @@ class GraphTracer(Scopes):
                     "Cannot insert a Tensor that requires grad as a constant. Consider making it a "
                     f"parameter or input, or detaching the gradient\nTensor:\n{tensor!r}"
                 )
-            self._kept.append(tensor)
-            return self.constant(tensor._array, TENSOR, span)
+            made = self.constant(tensor._array, TENSOR, span)
+            self.learn(tensor, made)
+            return made
         if found.name is None:
             found.name = self._name_of(tensor)
         return found

@@ -28,8 +28,8 @@ def _demanding(
     scope: Scope, function: Function, node: tree.Expr, named: FunctionName | None
 ) -> Iterator[None]:
     """While the callee is compiled, its diagnostics say why it is."""
-    is_direct = scope.direct is not None and scope.direct[0] is node
-    span = scope.direct[1] if scope.direct is not None and is_direct else whole_range(node)
+    direct = scope.direct
+    span = direct[1] if direct is not None and direct[0] is node else whole_range(node)
     written = node.function.span.whole if isinstance(node, tree.Call) else None
     holder, attribute = ("", "") if named is None else (named.holder, named.attribute)
     scope.collector.demands.append(

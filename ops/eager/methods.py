@@ -312,9 +312,7 @@ def to(self: Tensor, *args: Any, **kwargs: object) -> Tensor:
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):
         other = rest.pop(0)
-        dtype = other.dtype
-        if other.is_meta or self.is_meta:
-            device = other.device
+        dtype, device = other.dtype, other.device
     elif rest and _is_dtype(rest[0]):
         dtype = rest.pop(0)
     elif rest:
