@@ -96,20 +96,26 @@ class _Walk:
     def _find_useful(self, roots: Iterable[Node]) -> None:
         """Find the nodes that lead to what gradients are wanted of."""
         assert self.targets is not None
-        seen: set[Node] = set()
         wanted = {node for node, _ in self.targets}
-        useful: set[Node] = set()
-        pending = [(node, False) for node in roots]
+        before: dict[Node, list[Node]] = {node: [] for node in roots}
+        pending = list(before)
         while pending:
-            node, done = pending.pop()
-            edges = self._edges_of(node) if node.is_call else node.edges
-            if done:  # so is what it leads to
-                if any(e is not None and (e[0] in wanted or e[0] in useful) for e in edges):
+            node = pending.pop()
+            for edge in self._edges_of(node) if node.is_call else node.edges:
+                if edge is not None:
+                    to = edge[0]
+                    if to in before:
+                        before[to].append(node)
+                    else:
+                        before[to] = [node]
+                        pending.append(to)
+        useful: set[Node] = set()
+        pending = [node for node in wanted if node in before]
+        while pending:
+            for node in before[pending.pop()]:
+                if node not in useful:
                     useful.add(node)
-            elif node not in seen:
-                seen.add(node)
-                pending.append((node, True))
-                pending += [(e[0], False) for e in edges if e is not None and e[0] not in seen]
+                    pending.append(node)
         self.useful = useful
         self.leads = frozenset(useful | wanted)
 
