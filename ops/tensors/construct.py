@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -283,7 +284,8 @@ class finfo(_Limits):
         self.min = float(info.min)
         self.tiny = float(info.tiny)
         self.smallest_normal = float(info.tiny)
-        self.resolution = float(info.resolution)
+        # the digits that numbers keep, which are whole
+        self.resolution = 10.0 ** -int(-math.log10(self.eps))
         self.dtype = dtype.to_real().name
 
     def __repr__(self) -> str:

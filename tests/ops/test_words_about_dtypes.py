@@ -74,3 +74,8 @@ def test_grids_are_asked_for_as_many_dimensions_as_images_have(
     grid = torch.ones(1, 2, len(sizes) - 2)
     with pytest.raises(RuntimeError, match=rf"expected {dims}D input and grid with same number"):
         torch.nn.functional.grid_sample(torch.ones(sizes), grid, align_corners=False)
+
+
+def test_resolutions_are_whole_digits() -> None:
+    dtypes = (torch.float16, torch.bfloat16, torch.float64, torch.float8_e5m2, torch.float8_e4m3fn)
+    assert [torch.finfo(dtype).resolution for dtype in dtypes] == [1e-3, 1e-2, 1e-15, 1, 1]
