@@ -35,6 +35,9 @@ MOST_RUNS: Final = 4000
 LARGEST: Final = 1 << 22
 """Bytes of all that is made on the way."""
 
+MOST_LEARNED: Final = 16
+"""Sizes of operands that a stretch is known for."""
+
 MOST_TRIED: Final = 10
 """Calls that are looked at without success."""
 
@@ -120,7 +123,7 @@ class Replay:
         To learn takes as long as many calls, so operands of some sizes have to come several times,
         oftener the more have been learned; and those of one place can only be so many.
         """
-        if self.learned >= family("prepared").MOST_ENTRIES:
+        if self.learned >= MOST_LEARNED:
             return _FOR_EVER
         self._waits = self._waits and is_compiling()
         if self._waits or (self._left < MOST_TRIED and perf_counter() < self._not_before):

@@ -1,5 +1,6 @@
 """Calls that native code knows beforehand: they are those of the function itself, bit for bit."""
 
+import itertools
 import linecache
 import os
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops.kernels import family
+from rushlight.ops.kernels.code import paces
 from rushlight.ops.memory.metadata import become
 from rushlight.ops.table import direct
 from rushlight.ops.table.direct import direct_form, notes_of_parts
@@ -290,6 +292,39 @@ def test_sizes_that_change_all_the_time_are_right():
     for rows in range(1, 300):
         x = random(rows, 40, seed=rows)
         assert known(x).tobytes() == family("rows").softmax(x).tobytes()
+
+
+def test_sizes_that_come_again_are_known_up_to_many():
+    known, calls = known_calls(lambda x, y: family("arrays").apply("add", (x, y)))
+    pairs = [(random(n, m), random(n, m, seed=2)) for n in range(1, 13) for m in (1, 4, 7)]
+    for _ in range(60):
+        for x, y in pairs:
+            assert np.array_equal(known(x, y), x + y)
+    before = len(calls)
+    for x, y in pairs * 3:
+        assert np.array_equal(known(x, y), x + y)
+    assert len(calls) == before
+
+
+def test_sizes_that_never_come_again_are_not_learned():
+    ended = []
+    add = family("arrays").apply
+    known = module.Known(lambda x: add("add", (x, x)), None, lambda: ended.append(1))
+    for n in range(1, 1600):
+        assert known.call(np.ones(n, np.float32))[-1] == 2
+    assert (known.count, ended) == (paces.FIRST, [1])
+
+
+def test_what_all_functions_learn_is_bounded(monkeypatch):
+    monkeypatch.setattr(paces, "_LEARNED", itertools.count())
+    monkeypatch.setattr(paces, "_MOST_IN_ALL", 3)
+    known, calls = known_calls(lambda x: family("arrays").apply("add", (x, x)))
+    for n in [*range(1, 100)] * 5:
+        assert known(np.ones(n, np.float32))[-1] == 2
+    before = len(calls)
+    for n in range(1, 100):
+        known(np.ones(n, np.float32))
+    assert len(calls) - before == 99 - paces.FIRST - 4
 
 
 def test_results_and_dtypes_are_counted_once():

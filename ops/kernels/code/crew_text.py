@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import Final
 
 from .fronts_text import FRONT, FRONT_WORDS, MOST_GIVEN
-from .prepared_text import MOST_ENTRIES, MOST_RESULTS, PREPARED, PREPARED_WORDS
+from .prepared_text import KEY_FACTOR, MOST_ENTRIES, MOST_RESULTS, PREPARED, PREPARED_WORDS
 
 __all__ = ["JOB_SIZE", "MOST_ARGUMENTS", "SPINS", "TABLE", "crew_text"]
 
@@ -374,6 +374,8 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "front_room": MOST_ARGUMENTS + 3,
         "results": MOST_RESULTS,
         "wait_at": MOST_ENTRIES + 1,
+        "keys_at": MOST_ENTRIES + 2,
+        "factor": KEY_FACTOR,
         "bytes_begin": bytes_begin,
         "type_at": head - 8,
         "head": head,

@@ -265,16 +265,63 @@ no:
   ret i1 false
 }
 
+define internal i64 @key_of(ptr %table, ptr %given, i64 %n) {
+entry:
+{loads}
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %look], [%i1, %size]
+  %key = phi i64 [0, %entry], [%key, %look], [%sum, %size]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %look, label %out
+look:
+  %place = getelementptr ptr, ptr %given, i64 %i
+  %object = load ptr, ptr %place
+  %i1 = add i64 %i, 1
+  %type_place = getelementptr i8, ptr %object, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_array = icmp eq ptr %type, %array_type
+  br i1 %is_array, label %array, label %next
+array:
+  %rank_place = getelementptr i8, ptr %object, i64 {rank_at}
+  %rank32 = load i32, ptr %rank_place
+  %rank = zext i32 %rank32 to i64
+  %sizes_place = getelementptr i8, ptr %object, i64 {sizes_at}
+  %sizes = load ptr, ptr %sizes_place
+  br label %size
+size:
+  %d = phi i64 [0, %array], [%d1, %add]
+  %sum = phi i64 [%key, %array], [%more_sum, %add]
+  %has = icmp ult i64 %d, %rank
+  br i1 %has, label %add, label %next
+add:
+  %d1 = add i64 %d, 1
+  %its_place = getelementptr i64, ptr %sizes, i64 %d
+  %its = load i64, ptr %its_place
+  %times = mul i64 %sum, {factor}
+  %more_sum = add i64 %times, %its
+  br label %size
+out:
+  ret i64 %key
+}
+
 define internal ptr @found(ptr %table, ptr %known, ptr %given, i64 %n) {
 entry:
   %entries = load i64, ptr %known
+  %key = call i64 @key_of(ptr %table, ptr %given, i64 %n)
+  %keys = getelementptr i64, ptr %known, i64 {keys_at}
   br label %next
 next:
-  %e = phi i64 [0, %entry], [%e1, %other]
+  %e = phi i64 [0, %entry], [%e1, %compare], [%e1, %other]
   %more = icmp ult i64 %e, %entries
-  br i1 %more, label %look, label %none
-look:
+  br i1 %more, label %compare, label %none
+compare:
   %e1 = add i64 %e, 1
+  %key_place = getelementptr i64, ptr %keys, i64 %e
+  %its_key = load i64, ptr %key_place
+  %may_be = icmp eq i64 %its_key, %key
+  br i1 %may_be, label %look, label %next
+look:
   %place = getelementptr ptr, ptr %known, i64 %e1
   %this = load ptr, ptr %place
   %count = load i64, ptr %this

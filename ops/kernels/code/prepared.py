@@ -34,8 +34,21 @@ from ...memory.dtype import Array, default_dtype
 from ...memory.storage import address
 from ..precision import PRECISION
 from .crew_text import MOST_ARGUMENTS
+from .paces import FIRST, Pace
 from .prepared_text import MOST_ENTRIES, MOST_RESULTS
-from .reaches import alike, begins_in, has_bytes_of, holds, is_forward, is_still, lies_apart, span
+from .reaches import (
+    alike,
+    begins_in,
+    gives_parts_of,
+    has_bytes_of,
+    holds,
+    is_forward,
+    is_still,
+    key_of,
+    lies_apart,
+    span,
+    views_of_all,
+)
 from .run import CREW, run
 
 __all__ = [
@@ -43,16 +56,12 @@ __all__ = [
 ]
 
 ndarray: Final = np.ndarray
-_MOST_LEARNED: Final = 200
-"""Entries that a function learns: none is given back, since another thread may be reading it."""
 _SHORTEST_WAIT: Final = 2
 """Calls before the next is learned from: every third one then, so that of two that alternate not
 always the same."""
 _LONGEST_WAIT: Final = 1 << 12
 _LARGEST: Final = 1 << 27
 """Bytes of an array that is filled twice more to find out what a call does."""
-_LARGE: Final = 1 << 16
-"""Bytes of one for which that takes several times as long as the call: it must have come before."""
 _NOTING: Final = fork_safe_lock(is_tried=True)
 _KEEPING: Final = fork_safe_lock()
 _INT64: Final = np.dtype(np.int64)
@@ -138,10 +147,10 @@ class Known:
         self._function, self._explain, self._cool = function, explain, cool
         self._learn = self.learn
         self._wrapped: list[tuple[Callable[..., Any], ...]] = []
-        self._known = np.zeros(MOST_ENTRIES + 2, np.int64)
+        self._known = np.zeros(2 * MOST_ENTRIES + 2, np.int64)
         self._entries: list[_Entry] = []
         self._place = self._forgotten = 0
-        self._met = set[Any]()
+        self._pace = Pace()
         self._next_wait = _SHORTEST_WAIT
         with _KEEPING:
             _EVERY.add(self)
@@ -159,13 +168,17 @@ class Known:
 
     def learn(self, *values: Any) -> Any:
         """Do a call and remember how."""
-        forgotten, settled = self._forgotten, _settled(values)
+        forgotten, settled = self._forgotten, views_of_all(values)
         before = settled[0].copy("K") if self._writes and type(values[0]) is ndarray else None
         result, notes, scratch, wait = self._look(values)
         if wait is not None:
             self._known[MOST_ENTRIES + 1] = wait
             return result
-        if self._is_first(values, result):
+        if self._pace.is_first(values, result, self._place):
+            if self._pace.is_fruitless:
+                self._end()
+            elif self._place >= FIRST:
+                self._known[MOST_ENTRIES + 1] = _SHORTEST_WAIT
             return result
         try:
             if not (notes or (self._gives_parts and notes is not None)) or () in notes:
@@ -188,19 +201,13 @@ class Known:
         if self._explain is None:
             return seen(self._function, values)
         result = self._function(*values)
-        is_given = self._gives_parts and _is_given(values, result)
+        is_given = self._gives_parts and gives_parts_of(values, result)
         return Seen(result, [] if is_given else self._explain(values, result))
 
-    def _is_first(self, values: Sequence[Any], result: Any) -> bool:
-        """Whether a call makes much and none like it came before; it is noted then."""
-        if type(result) is not ndarray or result.nbytes < _LARGE:
-            return False
-        form = tuple((each.shape, each.strides) for each in values if type(each) is ndarray)
-        is_first = form not in self._met
-        if len(self._met) >= _MOST_LEARNED:
-            self._met.clear()
-        self._met.add(form)
-        return is_first
+    def _end(self) -> None:
+        """Learn no more."""
+        self._known[MOST_ENTRIES + 1] = 1 << 62
+        self._cool()
 
     def around(
         self, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -217,17 +224,16 @@ class Known:
         Between any two lines an interrupt may end it: what is counted must lie there by then.
         """
         with _KEEPING:
-            if forgotten != self._forgotten:
-                return
             known, place = self._known, self._place
+            if forgotten != self._forgotten or place >= MOST_ENTRIES:
+                return
             self._entries.append(entry)
-            known[1 + place % MOST_ENTRIES] = entry.address
-            known[0] = min(place + 1, MOST_ENTRIES)
+            known[1 + place] = entry.address
+            known[MOST_ENTRIES + 2 + place] = entry.key
+            known[0] = place + 1
             self._place = place + 1
-        if place >= MOST_ENTRIES:  # sizes that change all the time are not worth it
-            self._cool()
-            every = len(self._entries)
-            known[MOST_ENTRIES + 1] = 4 * place if every <= _MOST_LEARNED else 1 << 62
+        if self._pace.is_over(place + 1, len(self._entries)):
+            self._end()
 
 
 def seen(function: Callable[..., Any], values: Sequence[Any]) -> Seen:
@@ -315,7 +321,7 @@ class _Entry:
             self._memory(scratch)
         self._runs = [self._run(note) for note in notes]
         self._verify(values)
-        self.address = self._written()
+        self.key, self.address = key_of(values), self._written()
         self._values = ()
         self._made.clear()
         self._at_place.clear()
@@ -560,38 +566,17 @@ class Alike(_Entry):
             raise Unknown
         arguments = self._kept([word for each in found for word in each])
         back = self._kept([0, -1])
-        known = np.zeros(MOST_ENTRIES + 2, np.int64)
+        known = np.zeros(MOST_ENTRIES + 3, np.int64)
         known[:2] = 1, self._kept([len(found), arguments, 0, 0, 0, 0, back, 0])
+        known[MOST_ENTRIES + 2] = key_of(values)
         known[MOST_ENTRIES + 1] = 1 << 62  # no call is learned from
         self._held.append(known)
         self.call = CREW.prepared(address(known), _other, _other)
         """Gives back the first argument where they are, else None."""
 
 
-def _is_given(values: Sequence[Any], result: Any) -> bool:
-    """Whether a result is made of nothing but the first argument, or parts of arguments."""
-    several = result if type(result) in (tuple, list) else (result,)
-    return bool(several) and all(
-        (bool(values) and each is values[0])
-        or (
-            type(each) is ndarray
-            and each.size > 0
-            and each.base is not None
-            and any(holds(value, each) for value in values)
-        )
-        for each in several
-    )
-
-
 def _other(*values: object) -> None:
     """What is known of arguments that are like no others."""
-
-
-def _settled(values: Sequence[Any]) -> tuple[Any, ...]:
-    """Arguments with a view in the place of each array, which no other thread can make another
-    array; one that is given twice has one view."""
-    views = {id(each): each[...] for each in values if type(each) is ndarray}
-    return tuple(views.get(id(each), each) for each in values)
 
 
 def _bits(number: float) -> int:

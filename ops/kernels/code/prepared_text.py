@@ -3,7 +3,8 @@
 All is written down in 64-bit words (`prepared.py` writes them):
 
     state    how many entries there are, their addresses (`MOST_ENTRIES` words), how many calls
-             that match none go to the function itself before the next is learned from
+             that match none go to the function itself before the next is learned from, and a key
+             of the sizes of each entry's arrays (as many words)
     entry    arguments: count, address of four words each, `kind a b c`
              results: count, address of six words each: dtype, dimensions, sizes, strides; the
              argument that it is a part of, -1 if of none, and how many bytes behind that it begins
@@ -25,10 +26,12 @@ from typing import Final
 
 from .matching_text import MATCHING
 
-__all__ = ["MOST_ENTRIES", "MOST_RESULTS", "PREPARED", "PREPARED_WORDS"]
+__all__ = ["KEY_FACTOR", "MOST_ENTRIES", "MOST_RESULTS", "PREPARED", "PREPARED_WORDS"]
 
-MOST_ENTRIES: Final = 16
+MOST_ENTRIES: Final = 256
 MOST_RESULTS: Final = 100
+KEY_FACTOR: Final = 1_000_003
+"""Of a key, which sizes of arrays are added to: most entries that do not match are told by it."""
 
 PREPARED_WORDS: Final = ("known", "function", "learn")
 """What `prepared` is given behind `TABLE`: where the state lies, and what is called otherwise."""

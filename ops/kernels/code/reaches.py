@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...memory.dtype import Array
 from ...memory.storage import address, view_of
+from .prepared_text import KEY_FACTOR
 
 __all__ = [
-    *("alike", "begins_in", "has_bytes_of", "holds", "is_forward", "is_still", "lies_apart", "span")
+    *("alike", "begins_in", "gives_parts_of", "has_bytes_of", "holds", "is_forward", "is_still"),
+    *("key_of", "lies_apart", "span", "views_of_all"),
 ]
 
 
@@ -74,3 +77,34 @@ def is_still(value: Any, settled: Any) -> bool:
         return True
     lies = value.shape == settled.shape and value.strides == settled.strides
     return lies and value.dtype is settled.dtype and address(value) == address(settled)
+
+
+def gives_parts_of(values: Sequence[Any], result: Any) -> bool:
+    """Whether a result is made of nothing but the first argument, or parts of arguments."""
+    several = result if type(result) in (tuple, list) else (result,)
+    return bool(several) and all(
+        (bool(values) and each is values[0])
+        or (
+            type(each) is np.ndarray
+            and each.size > 0
+            and each.base is not None
+            and any(holds(value, each) for value in values)
+        )
+        for each in several
+    )
+
+
+def views_of_all(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Arguments with a view in the place of each array, which no other thread can make another
+    array; one that is given twice has one view."""
+    views = {id(each): each[...] for each in values if type(each) is np.ndarray}
+    return tuple(views.get(id(each), each) for each in values)
+
+
+def key_of(values: Sequence[Any]) -> int:
+    """The sum of the sizes of arrays that native code looks for, as a word."""
+    key = 0
+    for value in values:
+        for size in value.shape if type(value) is np.ndarray else ():
+            key = (key * KEY_FACTOR + size) & ((1 << 64) - 1)
+    return key - (key >> 63 << 64)
