@@ -63,7 +63,7 @@ class _Nested:
     def requires_grad(self, wanted: bool) -> None:
         self.requires_grad_(wanted)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def _want_gradients(self, requires_grad: bool = True) -> Any:
         """Say whether gradients of the parts are wanted."""
         for part in parts_of(self):
             part.requires_grad_(requires_grad)

@@ -74,9 +74,9 @@ class _Sparse:
     def requires_grad(self, wanted: bool) -> None:
         self.requires_grad_(wanted)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Self:
+    def _want_gradients(self, requires_grad: bool = True) -> Self:
         """Say whether gradients of the values are wanted."""
-        parts_of(self).values.requires_grad_(requires_grad)
+        parts_of(self).values._want_gradients(requires_grad)
         return self
 
     @property

@@ -54,7 +54,6 @@ REFUSED = {
     "storage: longer than its file": "open('s', 'wb').write(b'12345678')\ntorch.UntypedStorage.from_file('s', False, 2**40)",
     "storage: of a negative size": "torch.UntypedStorage(-5)",
     "storage: an element behind": "torch.ones(4).untyped_storage()[16]",
-    "storage: resized to nothing beneath a view": "x = torch.ones(4)\nx.untyped_storage().resize_(0)\nprint(x)",
     "quantized: an index behind": "torch.quantize_per_tensor(torch.ones(4), 0.5, 0, torch.qint8)[9]",
     "quantized: an axis that is not there": "torch.quantize_per_channel(torch.ones(4, 2), torch.ones(4), torch.zeros(4, dtype=torch.long), 5, torch.qint8)",
     "quantized: scales that are not there": "torch._make_per_channel_quantized_tensor(torch.ones(4, 2, dtype=torch.int8), torch.ones(1), torch.zeros(1, dtype=torch.long), 0)",
@@ -64,6 +63,7 @@ REFUSED = {
 """Lines that end in a documented error, arrays around them as they were."""
 
 HARMLESS = {
+    "storage: resized to nothing beneath a view": "x = torch.ones(4)\nx.untyped_storage().resize_(0)\nassert x.sum() == 4",
     "take_along_dim of indices that go round": "assert torch.take_along_dim(torch.arange(8), torch.full((3,), 2**40 + 1), 0).tolist() == [1] * 3",
     "a known sum of what becomes shorter": "f = lambda x: x.sum()\nx = torch.ones(4000)\nfor _ in range(20): f(x)\nx.resize_(4)\nassert f(x) == 4",
     "a known sum of what gets other memory": "f = lambda x: torch.relu(x)\nx = torch.ones(4000)\nfor _ in range(20): f(x)\nx.set_(torch.ones(3))\nassert f(x).shape == (3,)",

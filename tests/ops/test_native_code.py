@@ -353,8 +353,11 @@ def test_rows_are_taken_and_summed_by_index(width: int) -> None:
             if form == "maxima":
                 filled = sizes > 0
                 assert np.array_equal(table[rows, np.arange(width)][filled], made[filled])
-            assert np.array_equal(sizes, np.diff(ends))
-            assert np.array_equal(bag_of, np.arange(5).repeat(np.diff(ends)))
+            if form in ("sums", "shared"):  # as torch, which looks at neither there
+                assert (sizes.tolist(), bag_of.size) == ([0] * starts.size, 0)
+            else:
+                assert np.array_equal(sizes, np.diff(ends))
+                assert np.array_equal(bag_of, np.arange(5).repeat(np.diff(ends)))
 
 
 @pytest.mark.parametrize("starts", [[1, 5], [0, 5, 4], [0, -1], [0, 301], [0, 2**62]])

@@ -153,7 +153,7 @@ def histogram(
         raise ValueError("The histogram is empty, please file a bug report.")
     first, last = int(filled[0]), int(filled[-1])
     return histogram_raw(
-        tag, given.min(), given.max(), given.size, given.sum(), given.dot(given),
+        tag, given.min(), given.max(), given.size, given.sum(), (given * given).sum(),
         limits[first : last + 2].tolist(), [0, *counts[first : last + 1].tolist()],
     )  # fmt: skip
 
