@@ -8,7 +8,6 @@ is native, and where that gives up, the plan does its lines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from time import perf_counter
 from typing import Any, Final
 
@@ -123,7 +122,6 @@ def _takes(code: Code, part: Part) -> bool:
     return bool(code.operators[number].native)
 
 
-@cache
 def _has_kind(type: Type) -> bool:
     """Whether values of a type are native ones, which go in and out."""
     try:
