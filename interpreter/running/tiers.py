@@ -155,6 +155,7 @@ class Way:
                 raise failed.cause from None
             raise Failure.in_machine(failed, self.executable.code) from None
 
+    @uncollected
     def _new_machine(self) -> Machine:
         return Machine(self.executable.code, self._invoke, self._calls)
 
