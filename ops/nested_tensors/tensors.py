@@ -61,7 +61,7 @@ class _Nested:
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
-        self.requires_grad_(wanted)
+        self._want_gradients(wanted)
 
     def _want_gradients(self, requires_grad: bool = True) -> Any:
         """Say whether gradients of the parts are wanted."""

@@ -72,7 +72,7 @@ class _Sparse:
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
-        self.requires_grad_(wanted)
+        self._want_gradients(wanted)
 
     def _want_gradients(self, requires_grad: bool = True) -> Self:
         """Say whether gradients of the values are wanted."""
