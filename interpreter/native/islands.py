@@ -23,7 +23,7 @@ from ..plans.registers import Part, Registers, Row, emptied_by, targets_of
 from ..plans.source import FoundIsland, Island
 from ..plans.stretches import spans_together
 from .kinds import NotNative, kind_of
-from .native import Native, is_native_possible, native_island
+from .native import LONGEST, Native, is_native_possible, native_island
 from .program import FAILED
 
 __all__ = ["ISLANDS", "find_islands"]
@@ -165,6 +165,8 @@ def _island(
         code.types,
         code.names,
     )
+    if len(part_of.instructions) > LONGEST:
+        return None
     arguments = tuple(types[each] for each in given)
     island = Island(part_of, tuple(given), arguments, tuple(results))
     return island, tuple(sorted(emptied_by(registers, region) - set(results)))
