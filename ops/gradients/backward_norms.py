@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from ..layers.normalize import check_normalized_shape
 from ..table.grad_mode import is_recording
 from ..tensors.tensor import Tensor
-from .backward_operators import formula_of
-from .rows import Ints
+from .rows import Ints, composite
 from .rules import widened
 
 Found = tuple[Tensor | None, Tensor | None, Tensor | None]
@@ -43,7 +42,7 @@ def _narrowed(found: Sequence[Tensor | None], like: Sequence[Tensor | None]) -> 
     return made[0], made[1], made[2]
 
 
-@formula_of("native_layer_norm_backward")
+@composite("aten::native_layer_norm_backward")
 def layer_norm_back(
     grad_out: Tensor, input: Tensor, normalized_shape: Ints, mean: Tensor, rstd: Tensor,
     weight: Tensor | None, bias: Tensor | None, output_mask: Sequence[bool],
@@ -71,7 +70,7 @@ def summed(x: Tensor, dims: list[int]) -> Tensor:
     return x.sum(dims) if dims else x
 
 
-@formula_of("native_group_norm_backward")
+@composite("aten::native_group_norm_backward")
 def group_norm_back(
     grad_out: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, N: int,
     C: int, HxW: int, group: int, output_mask: Sequence[bool],
@@ -94,7 +93,7 @@ def group_norm_back(
     return _narrowed((first, second, third), (input, weight, weight))
 
 
-@formula_of("native_batch_norm_backward")
+@composite("aten::native_batch_norm_backward")
 def batch_norm_back(
     grad_out: Tensor, input: Tensor, weight: Tensor | None, running_mean: Tensor | None,
     running_var: Tensor | None, save_mean: Tensor | None, save_invstd: Tensor | None, train: bool,
@@ -127,7 +126,7 @@ def batch_norm_back(
     return _narrowed((first, second, third), (input, weight, weight))
 
 
-@formula_of("_fused_rms_norm_backward")
+@composite("aten::_fused_rms_norm_backward")
 def rms_norm_back(
     grad_out: Tensor, input: Tensor, normalized_shape: Ints, rstd: Tensor, weight: Tensor | None,
     output_mask: Sequence[bool],

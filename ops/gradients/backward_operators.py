@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, Signature
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -20,15 +20,13 @@ from ..memory.errors import OperatorError
 from ..table.grad_mode import enable_grad, is_recording
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
+from .families import row_of
 from .rows import Formula, Ints, aten, composite
 from .rules import widened
 from .tape import gradients_of
 from .windows import placed
 
-__all__ = ["FORMULAS", "formula_of", "on_arrays"]
-
-FORMULAS: Final[dict[str, Formula]] = {}
-"""By the operator's full name; arguments are given by name."""
+__all__ = ["on_arrays"]
 
 Wanted = tuple[str, ...]
 Word = str | Callable[[Mapping[str, Any]], Any]
@@ -36,7 +34,10 @@ Word = str | Callable[[Mapping[str, Any]], Any]
 
 def on_arrays(name: str, given: Sequence[Any], own: Callable[[Array, Any], Array]) -> Any:
     """What an operator computes of machine values."""
-    made = FORMULAS[name](**dict(zip(_names(name), map(_lifted, given), strict=True)))
+    row = row_of(_entry(name))
+    assert row is not None
+    assert row.composite is not None
+    made = row.composite(**dict(zip(_names(name), map(_lifted, given), strict=True)))
     if isinstance(made, Tensor):
         return own(made._array, given)
     return tuple(None if each is None else own(each._array, given) for each in made)
@@ -60,16 +61,6 @@ def _entry(name: str) -> Operator:
 
 def _names(name: str) -> list[str]:
     return [each.name for each in _entry(name).signature.arguments]
-
-
-def formula_of(name: str) -> Callable[[Formula], Formula]:
-    """Declare the formula of an operator, which is the composite of its gradient."""
-
-    def declare(formula: Formula) -> Formula:
-        FORMULAS[f"aten::{name}"] = formula
-        return composite(f"aten::{name}")(formula)
-
-    return declare
 
 
 # --------------------------------------------------------------------------- walks through others
@@ -127,7 +118,7 @@ def _through(
             given here.
     """
     other = forward or name.replace("_backward", "")
-    formula_of(name)(_Through(name, tuple(of.split()), other, mask, sizes, renamed))
+    composite(f"aten::{name}")(_Through(name, tuple(of.split()), other, mask, sizes, renamed))
 
 
 def walked(entry: Operator, args: Mapping[str, Any], of: Wanted, grad: Tensor) -> dict[str, Tensor]:
@@ -226,7 +217,7 @@ for _name in ("per_tensor", "per_channel"):
 # --------------------------------------------------------------------------- by formulas
 
 
-@formula_of("elu_backward")
+@composite("aten::elu_backward")
 def elu_slope(
     grad_output: Tensor, alpha: float, scale: float, input_scale: float, is_result: bool,
     self_or_result: Tensor,
@@ -247,7 +238,7 @@ def elu_slope(
     return aten.where(x <= 0, g * below, g * scale).to(grad_output.dtype)
 
 
-@formula_of("rrelu_with_noise_backward")
+@composite("aten::rrelu_with_noise_backward")
 def rrelu_slope(
     grad_output: Tensor, self: Tensor, noise: Tensor, lower: float, upper: float, training: bool,
     self_is_result: bool,
@@ -275,11 +266,11 @@ def _by_places_of_windows(count: int) -> Formula:
 
 
 for _count in (2, 3):
-    formula_of(f"adaptive_max_pool{_count}d_backward")(_by_places(_count))
-    formula_of(f"fractional_max_pool{_count}d_backward")(_by_places_of_windows(_count))
+    composite(f"aten::adaptive_max_pool{_count}d_backward")(_by_places(_count))
+    composite(f"aten::fractional_max_pool{_count}d_backward")(_by_places_of_windows(_count))
 
 
-@formula_of("max_pool3d_with_indices_backward")
+@composite("aten::max_pool3d_with_indices_backward")
 def max_pool3d_back(
     grad_output: Tensor, self: Tensor, kernel_size: Ints, stride: Ints, padding: Ints,
     dilation: Ints, ceil_mode: bool, indices: Tensor,
@@ -288,7 +279,7 @@ def max_pool3d_back(
     return placed(grad_output, self.shape, indices, 3)
 
 
-@formula_of("value_selecting_reduction_backward")
+@composite("aten::value_selecting_reduction_backward")
 def selected_back(grad: Tensor, dim: int, indices: Tensor, sizes: Ints, keepdim: bool) -> Tensor:
     """Gradients of what was chosen along a dimension, where it stood."""
     if not keepdim and len(sizes):
@@ -296,7 +287,7 @@ def selected_back(grad: Tensor, dim: int, indices: Tensor, sizes: Ints, keepdim:
     return grad.new_zeros(list(sizes)).scatter(dim, indices, grad)
 
 
-@formula_of("cummaxmin_backward")
+@composite("aten::cummaxmin_backward")
 def running_back(grad: Tensor, input: Tensor, indices: Tensor, dim: int) -> Tensor:
     """Gradients of running extremes, added up where they stood."""
     if not input.numel():
@@ -304,7 +295,7 @@ def running_back(grad: Tensor, input: Tensor, indices: Tensor, dim: int) -> Tens
     return aten.zeros_like(input).scatter_add(dim, indices, grad)
 
 
-@formula_of("_masked_softmax_backward")
+@composite("aten::_masked_softmax_backward")
 def masked_softmax_back(
     grad_output: Tensor, output: Tensor, mask: Tensor, dim: int | None = None
 ) -> Tensor:
@@ -314,7 +305,7 @@ def masked_softmax_back(
     return y * (g - (g * y).sum([-1 if dim is None else dim], True))
 
 
-@formula_of("conv_tbc_backward")
+@composite("aten::conv_tbc_backward")
 def conv_tbc_back(
     self: Tensor, input: Tensor, weight: Tensor, bias: Tensor, pad: int
 ) -> tuple[Tensor, Tensor, Tensor]:

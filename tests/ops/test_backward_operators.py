@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -173,6 +176,20 @@ def test_scripts_and_outs() -> None:
     assert torch.equal(slope(TARGET, X), expected)
     ATEN.silu_backward.grad_input(TARGET, X, grad_input=out)
     assert torch.equal(out, expected)
+
+
+def test_norms_walk_back_where_nothing_was_recorded_before() -> None:
+    program = (
+        "import rushlight as torch; x = torch.arange(6.0).reshape(2, 3)\n"
+        "with torch.no_grad():\n"
+        "    y, mean, scale = torch.ops.aten.native_layer_norm(x, [3], None, None, 0.0)\n"
+        "    back, mask = torch.ops.aten.native_layer_norm_backward, [True, False, False]\n"
+        "    found = back(y * y, x, [3], mean, scale, None, None, mask)[0]\n"
+        "print([round(float(each), 4) for each in found[0]])"
+    )
+    root = Path(__file__).resolve().parent.parent.parent
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, text=True, capture_output=True)
+    assert done.stdout == "[0.6124, -1.2247, 0.6124]\n", done.stderr
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.7])
