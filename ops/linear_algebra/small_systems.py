@@ -12,8 +12,8 @@ from ..kernels import family, in_order
 from ..memory.dtype import Array, Dtype
 
 __all__ = [
-    *("identity", "small_cholesky", "small_determinants", "small_factors"),
-    *("shared_batch", "small_log_determinants", "small_triangles", "solved_small"),
+    *("identity", "over_batch", "shared_batch", "small_cholesky", "small_determinants"),
+    *("small_factors", "small_log_determinants", "small_triangles", "solved_small"),
 ]
 
 
@@ -87,9 +87,9 @@ def shared_batch(a: Array, b: Array) -> tuple[int, ...]:
     return batch if batch == b.shape[:-2] else np.broadcast_shapes(batch, b.shape[:-2])
 
 
-def _over(batch: tuple[int, ...], a: Array) -> Array:
-    shape = a.shape[-2:]
-    return a if a.shape[:-2] == batch else np.broadcast_to(a, (*batch, *shape))
+def over_batch(a: Array, batch: tuple[int, ...]) -> Array:
+    """Matrices as those of a batch that they broadcast to."""
+    return a if a.shape[:-2] == batch else np.broadcast_to(a, (*batch, *a.shape[-2:]))
 
 
 def small_triangles(a: Array, b: Array, upper: bool, unit: bool) -> Array | None:
@@ -101,12 +101,7 @@ def small_triangles(a: Array, b: Array, upper: bool, unit: bool) -> Array | None
     batch = shared_batch(a, b)
     if not native.holds(prod(batch), *b.shape[-2:]):
         return None
-    pair = [
-        _flat(
-            each if each.shape[:-2] == batch else np.broadcast_to(each, (*batch, *each.shape[-2:]))
-        )
-        for each in (a, b)
-    ]
+    pair = _flat(over_batch(a, batch)), _flat(over_batch(b, batch))
     found = native.substituted(*pair, upper, unit)
     return found.reshape(*batch, *b.shape[-2:])  # type: ignore[no-any-return]
 

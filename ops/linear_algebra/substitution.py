@@ -8,7 +8,7 @@ import numpy as np
 
 from ..kernels import blas, family, in_order
 from ..memory.dtype import Array
-from .small_systems import shared_batch, small_triangles
+from .small_systems import over_batch, shared_batch, small_triangles
 
 __all__ = ["solve_triangular"]
 
@@ -65,9 +65,7 @@ def _block_solved(a: Array, x: Array, upper: bool, unit: bool) -> Array:
     triangles = family("triangles") if x.size and x.dtype.kind == "f" else None
     if triangles is not None:
         made = np.ascontiguousarray(x).reshape(-1, *x.shape[-2:])
-        whole = (*x.shape[:-2], *a.shape[-2:])
-        matrices = a if a.shape == whole else np.broadcast_to(a, whole)
-        matrices = matrices.astype(x.dtype, "C", copy=False)
+        matrices = over_batch(a, x.shape[:-2]).astype(x.dtype, "C", copy=False)
         triangles.solve(matrices.reshape(-1, *a.shape[-2:]), made, upper, unit)
         return made.reshape(x.shape)
     size = a.shape[-1]
