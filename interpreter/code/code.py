@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...ir.graph import Node
 from ...ops.table.table import Operator
 from ...typecheck.types import Type
-from .instructions import Instruction, check, opcode
+from .instructions import Instruction, check, opcode, operator_number
 
 __all__ = ["Branch", "Code", "Region", "Repeat", "Step", "flatten", "place_of"]
 
@@ -102,6 +102,11 @@ class Code:
         """How many operands all instructions have together: a measure of its text as a plan."""
         operands = (each for instruction in self.instructions for each in instruction)
         return sum(len(each) if isinstance(each, tuple) else 1 for each in operands)
+
+    def called(self, step: Step) -> Operator | None:
+        """The operator that a step calls, None if it calls none."""
+        number = operator_number(step.instruction)
+        return None if number is None else self.operators[number]
 
     @property
     def has_loop(self) -> bool:

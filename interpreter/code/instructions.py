@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from ...frontend.made_once import made_once
 
@@ -31,6 +32,7 @@ __all__ = [
     "docs",
     "meaning",
     "opcode",
+    "operator_number",
     "read_numbers",
     "row",
 ]
@@ -169,6 +171,20 @@ def read_numbers(instruction: Instruction) -> list[int]:
         if kind[0] == "V":
             numbers.extend(operand if isinstance(operand, tuple) else [operand])  # type: ignore[list-item]
     return numbers
+
+
+_OPERATOR_AT: Final = tuple(1 + each.kinds.index("O") if "O" in each.kinds else 0 for each in ROWS)
+"""Where an instruction's operator is, by opcode; 0 if it has none."""
+
+
+def operator_number(instruction: Instruction) -> int | None:
+    """The number of the operator that an instruction calls, None if it calls none."""
+    number = instruction[0]
+    assert isinstance(number, int)
+    place = _OPERATOR_AT[number]
+    operator = instruction[place] if place else None
+    assert operator is None or isinstance(operator, int)
+    return operator
 
 
 def check(instruction: Instruction, limits: dict[str, int]) -> None:

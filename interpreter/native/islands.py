@@ -16,10 +16,18 @@ import numpy as np
 from ...ir.graph import Node, Value
 from ...typecheck.types import BOOL, INT, NUMBER, TENSOR, TupleType, Type
 from ..code.code import Branch, Code, Region, Repeat, Step
-from ..code.instructions import opcode, read_numbers, row
+from ..code.instructions import opcode, row
 from ..plans.loop_tests import test_spans
 from ..plans.plan import NativePart
-from ..plans.registers import Part, Registers, Row, emptied_by, targets_of
+from ..plans.registers import (
+    Part,
+    Registers,
+    Row,
+    emptied_by,
+    results_of,
+    targets_of,
+    values_read,
+)
 from ..plans.source import FoundIsland, Island
 from ..plans.stretches import spans_together
 from .kinds import NotNative, kind_of
@@ -31,7 +39,6 @@ __all__ = ["ISLANDS", "find_islands"]
 _REFUSED: Final = frozenset(
     ("get_tensor", "set_tensor", "tensor_dict", "method", "function", "return")
 )
-_CALLS: Final = frozenset(("call1", "call2", "call3", "call", "call_many"))
 _MOVE, _TUPLE, _RETURN = map(opcode, ("move", "tuple", "return"))
 
 _READ: Final = (TENSOR, NUMBER)
@@ -114,12 +121,8 @@ def _takes(code: Code, part: Part) -> bool:
         return all(_takes(code, each) for each in (*part.then, *part.otherwise))
     if isinstance(part, Repeat):
         return all(_takes(code, each) for each in part.body)
-    name = row(part.instruction).name
-    if name not in _CALLS:
-        return name not in _REFUSED
-    number = part.instruction[2]
-    assert isinstance(number, int)
-    return bool(code.operators[number].native)
+    called = code.called(part)
+    return row(part.instruction).name not in _REFUSED if called is None else bool(called.native)
 
 
 def _has_kind(type: Type) -> bool:
@@ -220,14 +223,15 @@ def _reads(region: Region, moved: Moved, own: set[int]) -> Iterator[tuple[int, T
 
 
 def _read_by_step(step: Step, moved: Moved) -> Iterator[tuple[int, Type]]:
-    numbers, inputs = read_numbers(step.instruction), step.node.inputs
-    if step.instruction[0] == _MOVE:
-        goal = step.instruction[1]
-        assert isinstance(goal, int)
-        type = moved.get((step.node, goal))
-        yield from ((number, type) for number in numbers if type is not None)
-    elif len(numbers) == len(inputs):
-        yield from ((number, value.type) for number, value in zip(numbers, inputs, strict=True))
+    if step.instruction[0] != _MOVE:
+        yield from ((number, value.type) for number, value in values_read(step))
+        return
+    _, goal, source = step.instruction
+    assert isinstance(goal, int)
+    assert isinstance(source, int)
+    type = moved.get((step.node, goal))
+    if type is not None:
+        yield source, type
 
 
 def _read_at_head(part: Branch | Repeat) -> Iterator[tuple[int, Type]]:
@@ -245,16 +249,11 @@ def _types_written(region: Region) -> dict[int, Type]:
     """The types of what a row of parts leaves in registers, as far as they are known."""
     found = dict[int, Type]()
     for part in region:
-        if isinstance(part, Step):
-            goals: Sequence[int] = list(targets_of(part))
-        else:
-            goals = part.results if isinstance(part, Branch) else part.carried
-        outputs = part.node.outputs
-        if len(goals) == len(outputs):
-            found.update((r, value.type) for r, value in zip(goals, outputs, strict=True))
-        else:
-            for register in goals:
+        for register, value in results_of(part):
+            if value is None:
                 found.pop(register, None)
+            else:
+                found[register] = value.type
     return found
 
 

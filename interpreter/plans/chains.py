@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...ir.graph import Node, Value
 from ...ops.table.direct import formulas_of
@@ -59,10 +59,8 @@ def _called(code: Code, step: Step) -> Operator | None:
     """The operator that a step calls for a tensor."""
     if row(step.instruction).name not in _CALLS or step.node.output.type != TENSOR:
         return None
-    number = step.instruction[2]
-    assert isinstance(number, int)
     inputs = len(step.node.inputs)
-    return code.operators[number] if len(read_numbers(step.instruction)) == inputs else None
+    return code.called(step) if len(read_numbers(step.instruction)) == inputs else None
 
 
 def _is_head(entry: Operator) -> bool:
@@ -104,14 +102,11 @@ def _is_harmless(code: Code, region: Region) -> bool:
             if not (_is_harmless(code, part.then) and _is_harmless(code, part.otherwise)):
                 return False
             continue
-        name = row(part.instruction).name
-        if name in _OTHERS:
+        if row(part.instruction).name in _OTHERS:
             return False
-        if name in _CALLS or name == "call_many":
-            number: Any = part.instruction[2]
-            entry = code.operators[number]
-            if "!" in entry.schema or _is_head(entry):
-                return False
+        entry = code.called(part)
+        if entry is not None and ("!" in entry.schema or _is_head(entry)):
+            return False
     return True
 
 

@@ -116,18 +116,16 @@ class _Building:
         """Whether a step is an operator of numbers that has a value for all of them."""
         if name not in _CALLS or any(v.type not in _LIGHT for v in step.node.inputs):
             return False
-        number = step.instruction[2]
-        assert isinstance(number, int)
-        entry = self._code.operators[number]
+        entry = self._code.called(step)
+        assert entry is not None
         is_partial = any(form.given or form.then for form in entry.native)
         return bool(entry.native) and not is_partial and not any(f.wraps for f in entry.inline)
 
     def _takes_call(self, step: Step) -> bool:
         numbers, types = read_numbers(step.instruction), [v.type for v in step.node.inputs]
-        _, register, number, *_ = step.instruction
+        register, entry = step.instruction[1], self._code.called(step)
         assert isinstance(register, int)
-        assert isinstance(number, int)
-        entry = self._code.operators[number]
+        assert entry is not None
         if len(numbers) != len(types) or step.node.output.type != TENSOR:
             return False
         is_fold = self._is_fold(entry, numbers)

@@ -15,7 +15,7 @@ from ...ops.table.listed import listed
 from ...ops.table.record import Operator
 from ..bounds.guard import OPERATOR
 from ..code.code import Code, Step
-from ..code.instructions import ROWS, read_numbers, row
+from ..code.instructions import operator_number, read_numbers, row
 from ..code.reuse import LARGE
 from ..values.matching import EXACT
 from .slots import created_once, is_plain_slot
@@ -38,9 +38,6 @@ OUTSIDE = (
 )
 """How a whole number is kept in 64 bits: one that may be too large or too small by less than 2**64,
 and any.  Numbers of one digit, as CPython counts, are compared fast; nearly all are."""
-
-_OPERATOR_AT = tuple(1 + entry.kinds.index("O") if "O" in entry.kinds else 0 for entry in ROWS)
-"""Where an instruction's operator is, by opcode; 0 if it has none."""
 
 _LEAVING = frozenset({"method", "function", "return"})
 """Instructions before which a plan that counts tells what it has run."""
@@ -103,9 +100,9 @@ class StepWriter:
 
     def _checks(self, step: Step) -> tuple[str, ...]:
         """The lines that keep a result in 64 bits: adding 1 can only make it too large."""
-        entry, operator = row(step.instruction), self._operator(step)
-        if operator is not None:
-            forms = self.code.operators[operator].inline
+        entry, called = row(step.instruction), self.code.called(step)
+        if called is not None:
+            forms = called.inline
             wraps = isinstance(step.instruction[1], int) and any(form.wraps for form in forms)
             return OUTSIDE if wraps else ()
         if entry.name in ("add_int", "sub_int"):
@@ -124,21 +121,9 @@ class StepWriter:
 
     def _entry(self, step: Step) -> Operator:
         """The operator that a step calls."""
-        number = self._operator(step)
-        assert number is not None
-        return self.code.operators[number]
-
-    @staticmethod
-    def _operator(step: Step) -> int | None:
-        """The number of the operator that a step calls."""
-        opcode = step.instruction[0]
-        assert isinstance(opcode, int)
-        place = _OPERATOR_AT[opcode]
-        if not place:
-            return None
-        operator = step.instruction[place]
-        assert isinstance(operator, int)
-        return operator
+        called = self.code.called(step)
+        assert called is not None
+        return called
 
     def line(self, step: Step) -> str:
         """What a step does."""
@@ -159,7 +144,7 @@ class StepWriter:
             return (
                 line.replace(f"r{owner}.slots[", f"s{owner}[") if owner in self._created else line
             )
-        operator = self._operator(step)
+        operator = operator_number(step.instruction)
         if operator is not None:
             return self._call(step, operator, shown)
         return entry.line.format(**shown)
@@ -236,7 +221,7 @@ class StepWriter:
         """The text of a form on these operands."""
         self.source.named.update(form.names)
         number = self._number(step) if "{k}" in form.text else ""
-        ordinary = f"p{self._operator(step)}"
+        ordinary = f"p{operator_number(step.instruction)}"
         return form.text.format(*operands, k=number, p=ordinary, all=", ".join(operands))
 
     def _over_operand(self, kernel: np.ufunc, text: str, first: str, second: str) -> str:

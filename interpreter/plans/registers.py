@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from ...ir.graph import Value
 from ..code.code import Branch, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
 
-__all__ = ["Part", "Registers", "Row", "emptied_by", "targets_of"]
+__all__ = ["Part", "Registers", "Row", "emptied_by", "results_of", "targets_of", "values_read"]
 
 Part = Step | Branch | Repeat
 
@@ -120,6 +121,27 @@ def targets_of(step: Step) -> Iterator[int]:
         if kind[0] == "R":
             numbers = operand if isinstance(operand, tuple) else (operand,)
             yield from (number for number in numbers if isinstance(number, int))
+
+
+def values_read(step: Step) -> list[tuple[int, Value]]:
+    """The operands that a step reads, each with the value of its node that it is; none of a step
+    that reads something else than its node does."""
+    numbers, values = read_numbers(step.instruction), step.node.inputs
+    return list(zip(numbers, values, strict=True)) if len(numbers) == len(values) else []
+
+
+def results_of(part: Part) -> list[tuple[int, Value | None]]:
+    """The registers that a part leaves something else in, each with the value of its node that
+    this is, or None where that is not known."""
+    if isinstance(part, Step):
+        registers, is_free = list(targets_of(part)), row(part.instruction).name == "free"
+    else:
+        registers = [*(part.results if isinstance(part, Branch) else part.carried)]
+        is_free = False
+    values = part.node.outputs
+    if is_free or len(registers) != len(values):
+        return [(register, None) for register in registers]
+    return list(zip(registers, values, strict=True))
 
 
 def _raises(part: Part) -> bool:

@@ -9,18 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...ops.table.direct import has_direct_form
 from ...ops.table.record import Operator
 from ...typecheck.class_types import ClassType
 from ...typecheck.types import TENSOR, Type
 from ..code.code import Branch, Code, Region, Repeat, Step
-from ..code.instructions import opcode, read_numbers, row
+from ..code.instructions import opcode, operator_number, row
 from .chains import find_chains
 from .groups import find_runs
 from .loop_tests import test_spans
-from .registers import Part, Registers, Row, emptied_by, targets_of
+from .registers import (
+    Part,
+    Registers,
+    Row,
+    emptied_by,
+    results_of,
+    targets_of,
+    values_read,
+)
 from .replaying import Stretch
 
 __all__ = ["Found", "find_stretches", "spans_together"]
@@ -28,7 +36,6 @@ __all__ = ["Found", "find_stretches", "spans_together"]
 FEWEST: Final = 3
 """Operators over tensors, each round of a loop counted as three."""
 
-_CALLS: Final = frozenset(("call1", "call2", "call3", "call", "call_many"))
 _REFUSED: Final = frozenset(
     (
         *("set_slot", "set_tensor", "create", "method", "function", "return"),
@@ -153,9 +160,10 @@ class _Finder:
             return all(map(self._takes, part.then)) and all(map(self._takes, part.otherwise))
         if isinstance(part, Repeat):
             return _worth(self.code, part.body) > 0 and all(map(self._takes, part.body))
+        entry = self.code.called(part)
+        if entry is not None:
+            return _takes_operator(entry)
         name = row(part.instruction).name
-        if name in _CALLS:
-            return _takes_operator(_operator(self.code, part))
         if name in ("get_slot", "get_tensor"):
             return self._reads_slots
         return name not in _REFUSED
@@ -187,11 +195,7 @@ def _ends(
 def _lists_read(part: Part) -> set[int]:
     """The registers with lists of tensors that a part reads and has not made itself."""
     if isinstance(part, Step):
-        numbers, inputs = read_numbers(part.instruction), part.node.inputs
-        if len(numbers) != len(inputs):
-            return set()
-        pairs = zip(numbers, inputs, strict=True)
-        return {n for n, value in pairs if n >= 0 and value.type.list_of == TENSOR}
+        return {n for n, value in values_read(part) if n >= 0 and value.type.list_of == TENSOR}
     found = set[int]()
     for region in (part.then, part.otherwise) if isinstance(part, Branch) else (part.body,):
         own = set[int]()
@@ -204,12 +208,8 @@ def _lists_read(part: Part) -> set[int]:
 
 def _written_lists(part: Part) -> Iterator[tuple[int, bool]]:
     """The registers of a part's results, and whether they hold lists of tensors then."""
-    if isinstance(part, Step):
-        goals: Sequence[int] = list(targets_of(part))
-    else:
-        goals = part.results if isinstance(part, Branch) else part.carried
-    if len(goals) == len(part.node.outputs):
-        for register, value in zip(goals, part.node.outputs, strict=True):
+    for register, value in results_of(part):
+        if value is not None:
             yield register, value.type.list_of == TENSOR
 
 
@@ -244,17 +244,12 @@ def _takes_tensors(entry: Operator) -> bool:
     return any("Tensor" in str(argument.type) for argument in entry.signature.arguments)
 
 
-def _operator(code: Code, step: Step) -> Operator:
-    number = step.instruction[2]
-    assert isinstance(number, int)
-    return code.operators[number]
-
-
 def _is_idle(part: Part) -> bool:
     """Whether a stretch need not begin with a part: it makes no tensor."""
     if not isinstance(part, Step):
         return False
-    return row(part.instruction).name not in (*_CALLS, "list")
+    instruction = part.instruction
+    return operator_number(instruction) is None and row(instruction).name != "list"
 
 
 def _worth(code: Code, region: Sequence[Part], weight: int = 1) -> int:
@@ -262,8 +257,8 @@ def _worth(code: Code, region: Sequence[Part], weight: int = 1) -> int:
     count = 0
     for part in region:
         if isinstance(part, Step):
-            if row(part.instruction).name in _CALLS:
-                entry = _operator(code, part)
+            entry = code.called(part)
+            if entry is not None:
                 makes = "Tensor" in entry.schema and not (entry.is_view or _asks(entry))
                 count += weight * makes
         elif isinstance(part, Branch):
@@ -366,13 +361,13 @@ class _Building:
                 otherwise = self._without_reads(part.otherwise)
                 self._paths, self._own = paths, own
                 made = Branch(part.condition, then, otherwise, part.node, part.results)
-                self._forget(part, zip(part.results, part.node.outputs, strict=False))
+                self._forget(part)
                 found.append(made)
             elif isinstance(part, Repeat):
                 for register in self._registers.written(part.body):
                     self._wrote(register)
                 body = self._without_reads(part.body)
-                self._forget(part, zip(part.carried, part.node.outputs, strict=False))
+                self._forget(part)
                 found.append(
                     Repeat(
                         *(part.count, part.condition, part.index, part.numbers),
@@ -383,10 +378,15 @@ class _Building:
                 found += self._step(part)
         return found
 
-    def _forget(self, part: Part, known: Iterator[tuple[int, Any]]) -> None:
+    def _forget(self, part: Branch | Repeat) -> None:
         """What registers held may be something else behind a branch or loop."""
         for register in self._registers.written([part]):
             self._wrote(register)
+        self._know(part)
+
+    def _know(self, part: Part) -> None:
+        """The types of a part's results are those of its node."""
+        known = ((register, value) for register, value in results_of(part) if value is not None)
         self._types.update((register, value.type) for register, value in known)
 
     def _wrote(self, register: int) -> None:
@@ -402,21 +402,20 @@ class _Building:
         made: list[Step] = [step]
         if name in ("get_slot", "get_tensor"):
             made = [] if path else self._read(step, name)
-        targets, outputs = list(targets_of(step)), step.node.outputs
+        targets = list(targets_of(step))
         source = step.instruction[2] if name == "move" else None
         for register in targets if name != "free" else ():
             self._wrote(register)
-        if name in _CALLS and _operator(self._code, step).is_view:
+        called = self._code.called(step)
+        if called is not None and called.is_view:
             self._views.update(targets)
         if name == "move":
             assert isinstance(source, int)
             self._types[targets[0]] = self._types.get(source)
             if source in self._views:
                 self._views.add(targets[0])
-        elif len(targets) == len(outputs):
-            self._types.update(
-                (register, value.type) for register, value in zip(targets, outputs, strict=True)
-            )
+        else:
+            self._know(step)
         if path:
             self._paths[targets[0]] = path
         return made
