@@ -7,7 +7,7 @@ operators, types and other constants are reached by number (`o3`, `t1`, `c2`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeGuard
 
@@ -154,19 +154,15 @@ class _Writer:
         name = f"s{len(self.source.stretches)}"
         self.source.stretches[name] = found.stretch
         first = region[0] if isinstance(region[0], Step) else place_of(region[0].node)
-        call = f"d{name}({', '.join(found.given)})"
-        self.source.add(depth, f"if (made := {call} if warm{name} else None) is not None:", first)
+        call = f"d{name}({', '.join(found.given)}) if warm{name} else None"
         goals = [f"r{register}, " for register in found.stretch.results]
         if found.stretch.ends_in_list:
             goals[-1] = f"*{goals[-1]}"
         goals += [f"r{register}, " for register, _ in found.objects]
         paths = ", ".join(path for _, path in found.objects)
         values = f"*made, {paths}" if paths else "made"
-        self.source.add(depth + 1, f"{''.join(goals)} = {values}", first)
-        for register in found.emptied:
-            self.source.add(depth + 1, f"r{register} = None", first)
-        self.source.add(depth + 1, "made = None", first)
-        self.source.add(depth, "else:", first)
+        kept = f"{''.join(goals)} = {values}"
+        self._if_made(call, kept, found.emptied, depth, first)
         lines = len(self.source.lines)
         self._row(region, depth + 1)
         if len(self.source.lines) == lines:
@@ -177,20 +173,28 @@ class _Writer:
         name = f"i{len(self.source.islands)}"
         self.source.islands[name] = found.island
         first = region[0] if isinstance(region[0], Step) else place_of(region[0].node)
-        call = f"{name}({', '.join(f'r{each}' for each in found.island.given)})"
-        self.source.add(depth, f"if (made := {call} if warm{name} else None) is not None:", first)
+        given = ", ".join(f"r{register}" for register in found.island.given)
         goals = "".join(f"r{register}, " for register in found.island.results)
-        if goals:
-            self.source.add(depth + 1, f"{goals} = made", first)
-        for register in found.emptied:
-            self.source.add(depth + 1, f"r{register} = None", first)
-        self.source.add(depth + 1, "made = None", first)
-        self.source.add(depth, "else:", first)
+        call, kept = f"{name}({given}) if warm{name} else None", f"{goals} = made" if goals else ""
+        self._if_made(call, kept, found.emptied, depth, first)
         self.source.add(depth + 1, f"since{name} = clock() if warm{name} else None", first)
         self._row(region, depth + 1)
         last = place_of(region[-1].node)
         told = f"if since{name} is not None: spent{name}(since{name})"
         self.source.add(depth + 1, told, last)
+
+    def _if_made(
+        self, call: str, kept: str, emptied: Sequence[int], depth: int, step: Step
+    ) -> None:
+        """The lines where a call gives something, `kept` by one of them; what stands for it
+        where the call gives None is to follow."""
+        self.source.add(depth, f"if (made := {call}) is not None:", step)
+        if kept:
+            self.source.add(depth + 1, kept, step)
+        for register in emptied:
+            self.source.add(depth + 1, f"r{register} = None", step)
+        self.source.add(depth + 1, "made = None", step)
+        self.source.add(depth, "else:", step)
 
     def _row(self, region: Region, depth: int, *, folds: bool = True) -> None:
         """Parts that stand one after the other; `folds` are those of rows that may be joined."""
@@ -304,18 +308,13 @@ class _Writer:
         if not is_folded:
             self.source.groups[name] = run.group
             small = f"d{name}({given}) if warm{name} else None"
-        test = f"if (made := {name}({given}) if {sizes} else {small}) is not None:"
-        self.source.add(depth, test, first)
         goals = [*run.results, *(register for register, _ in run.passed)]
         values = ["*made" if len(run.results) > 1 and run.passed else "made"] if run.results else []
         values += [self._given(step) for _, step in run.passed]  # from what a result may overwrite
-        if goals:
-            goal = ", ".join(f"r{register}" for register in goals)
-            self.source.add(depth + 1, f"{goal} = {', '.join(values)}", first)
-        for register in run.emptied:
-            self.source.add(depth + 1, f"r{register} = None", first)
-        self.source.add(depth + 1, "made = None", first)
-        self.source.add(depth, "else:", first)
+        goal = ", ".join(f"r{register}" for register in goals)
+        kept = f"{goal} = {', '.join(values)}" if goals else ""
+        call = f"{name}({given}) if {sizes} else {small}"
+        self._if_made(call, kept, run.emptied, depth, first)
         if is_folded:
             return self._row(region[begin : run.stop], depth + 1, folds=False)
         for position in range(begin, run.stop):
