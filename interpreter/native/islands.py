@@ -90,6 +90,8 @@ class _Finder:
 
     def _spans(self, region: Region) -> Iterator[tuple[int, int]]:
         """From where up to where rows with loops lie, none without what its first loop tests."""
+        if not any(isinstance(part, Repeat) and _takes(self._code, part) for part in region):
+            return
         spans = [*self._taken.get(id(region), {}).items(), *spans_together(self._code, region)]
         others = {place for span in spans for place in range(*span)}
         tests = test_spans(region)
