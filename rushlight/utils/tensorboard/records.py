@@ -11,7 +11,7 @@ from functools import cache
 from os import PathLike
 from typing import Final, Self
 
-__all__ = ["RecordWriter", "decimals", "double", "field", "number", "numbers", "single"]
+__all__ = ["Message", "RecordWriter", "decimals", "double", "field", "number", "numbers", "single"]
 
 _POLYNOMIAL: Final = 0x82F63B78
 
@@ -64,6 +64,17 @@ class RecordWriter:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+class Message:
+    """A message, written out."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def SerializeToString(self) -> bytes:
+        """The message in protobuf's form."""
+        return self._content
 
 
 def _varint(value: int) -> bytes:

@@ -13,23 +13,12 @@ import numpy as np
 from ...ops.memory.dtype import Array
 from ...ops.tensors.tensor import Tensor
 from .pictures import as_bytes, boxed, pixels, png
-from .records import decimals, double, field, number, numbers, single
+from .records import Message, decimals, double, field, number, numbers, single
 
 __all__ = [
-    *("Summary", "as_array", "audio", "custom_scalars", "histogram", "histogram_raw", "hparams"),
+    *("as_array", "audio", "custom_scalars", "histogram", "histogram_raw", "hparams"),
     *("image", "image_boxes", "mesh", "pr_curve", "pr_curve_raw", "scalar", "tensor_proto", "text"),
 ]
-
-
-class Summary:
-    """A message of values."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-
-    def SerializeToString(self) -> bytes:
-        """The message in protobuf's form."""
-        return self._content
 
 
 def as_array(values: Any) -> Array:
@@ -77,7 +66,7 @@ def _tensor(values: Array, sizes: Sequence[int] | None = None) -> bytes:
 
 def scalar(
     tag: str, value: Any, new_style: bool = False, double_precision: bool = False
-) -> Summary:
+) -> Message:
     """A number.
 
     Raises:
@@ -92,21 +81,21 @@ def scalar(
     if new_style or double_precision:
         kind = np.float64 if double_precision else np.float32
         content = field(8, _tensor(np.array([found], kind)))
-        return Summary(_value(tag, content, "scalars"))
-    return Summary(_value(tag, single(2, found)))
+        return Message(_value(tag, content, "scalars"))
+    return Message(_value(tag, single(2, found)))
 
 
-def tensor_proto(tag: str, values: Any) -> Summary:
+def tensor_proto(tag: str, values: Any) -> Message:
     """A tensor."""
     given = as_array(values)
     sizes = values.shape if isinstance(values, Tensor) else given.shape
-    return Summary(_value(tag, field(8, _tensor(given, sizes)), "tensor"))
+    return Message(_value(tag, field(8, _tensor(given, sizes)), "tensor"))
 
 
-def text(tag: str, words: str) -> Summary:
+def text(tag: str, words: str) -> Message:
     """A text, in Markdown."""
     content = number(1, 7) + field(2, field(2, number(1, 1))) + field(8, words)
-    return Summary(_value(f"{tag}/text_summary", field(8, content), "text"))
+    return Message(_value(f"{tag}/text_summary", field(8, content), "text"))
 
 
 # --------------------------------------------------------------------------- histograms
@@ -115,13 +104,13 @@ def text(tag: str, words: str) -> Summary:
 def histogram_raw(
     tag: str, min: float, max: float, num: float, sum: float, sum_squares: float,
     bucket_limits: Sequence[float], bucket_counts: Sequence[float],
-) -> Summary:  # fmt: skip
+) -> Message:  # fmt: skip
     """A histogram that was counted elsewhere; a limit is the upper end of its bucket."""
     told = (min, max, num, sum, sum_squares)
     content = b"".join(double(place, float(each)) for place, each in enumerate(told, 1))
     content += decimals(6, [float(each) for each in bucket_limits])
     content += decimals(7, [float(each) for each in bucket_counts])
-    return Summary(_value(tag, field(5, content)))
+    return Message(_value(tag, field(5, content)))
 
 
 def _growing_edges() -> Array:
@@ -135,7 +124,7 @@ def _growing_edges() -> Array:
 
 def histogram(
     tag: str, values: Any, bins: Any = "tensorflow", max_bins: int | None = None
-) -> Summary:
+) -> Message:
     """The histogram of some values, without the empty buckets at both ends.
 
     Raises:
@@ -166,26 +155,26 @@ def _joined(counts: Array, limits: Array, together: int) -> tuple[Array, Array]:
 # --------------------------------------------------------------------------- pictures and sounds
 
 
-def _picture(tag: str, picture: Array) -> Summary:
+def _picture(tag: str, picture: Array) -> Message:
     height, width, channels = picture.shape
     content = number(1, height) + number(2, width) + number(3, channels)
-    return Summary(_value(tag, field(4, content + field(4, png(picture)))))
+    return Message(_value(tag, field(4, content + field(4, png(picture)))))
 
 
-def image(tag: str, values: Any, dataformats: str = "NCHW") -> Summary:
+def image(tag: str, values: Any, dataformats: str = "NCHW") -> Message:
     """One picture, or several side by side."""
     return _picture(tag, as_bytes(pixels(as_array(values), dataformats)))
 
 
 def image_boxes(
     tag: str, values: Any, boxes: Any, dataformats: str = "CHW", labels: Any = None
-) -> Summary:
+) -> Message:
     """A picture with boxes drawn on it."""
     picture = as_bytes(pixels(as_array(values), dataformats))
     return _picture(tag, boxed(picture, as_array(boxes).reshape(-1, 4), labels))
 
 
-def audio(tag: str, values: Any, sample_rate: int = 44100) -> Summary:
+def audio(tag: str, values: Any, sample_rate: int = 44100) -> Message:
     """A sound of one channel, its samples from -1 to 1."""
     samples = as_array(values).squeeze()
     if abs(samples).max() > 1:
@@ -200,7 +189,7 @@ def audio(tag: str, values: Any, sample_rate: int = 44100) -> Summary:
         written.writeframes((samples * 32767.0).astype("<i2").tobytes())
     content = single(1, sample_rate) + number(2, 1) + number(3, len(samples))
     content += field(4, held.getvalue()) + field(5, "audio/wav")
-    return Summary(_value(tag, field(6, content)))
+    return Message(_value(tag, field(6, content)))
 
 
 # --------------------------------------------------------------------------- curves, charts, meshes
@@ -209,17 +198,17 @@ def audio(tag: str, values: Any, sample_rate: int = 44100) -> Summary:
 def pr_curve_raw(
     tag: str, tp: Any, fp: Any, tn: Any, fn: Any, precision: Any, recall: Any,
     num_thresholds: int = 127, weights: object = None,
-) -> Summary:  # fmt: skip
+) -> Message:  # fmt: skip
     """A curve of precision and recall that was counted elsewhere."""
     given = (tp, fp, tn, fn, precision, recall)
     rows = np.stack([as_array(each) for each in given]).astype(np.float32)
     content = field(8, _tensor(rows, rows.shape))
-    return Summary(_value(tag, content, "pr_curves", number(2, min(num_thresholds, 127))))
+    return Message(_value(tag, content, "pr_curves", number(2, min(num_thresholds, 127))))
 
 
 def pr_curve(
     tag: str, labels: Any, predictions: Any, num_thresholds: int = 127, weights: Any = None
-) -> Summary:
+) -> Message:
     """Precision and recall by the threshold from which on a prediction says yes."""
     count = min(num_thresholds, 127)
     truth = as_array(labels).astype(float).ravel()
@@ -236,14 +225,14 @@ def pr_curve(
     return pr_curve_raw(tag, tp, fp, tn, fn, precision, recall, count)
 
 
-def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Summary:
+def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Message:
     """Which scalars share a chart: `{category: {title: ["Multiline" or "Margin", tags]}}`."""
     categories = b""
     for category, charts in layout.items():
         held = b"".join(field(2, _chart(title, *chart)) for title, chart in charts.items())
         categories += field(2, field(1, category) + held)
     content = number(1, 7) + field(2, b"") + field(8, categories)
-    return Summary(_value("custom_scalars__config__", field(8, content), "custom_scalars"))
+    return Message(_value("custom_scalars__config__", field(8, content), "custom_scalars"))
 
 
 def _chart(title: str, kind: str, tags: Sequence[str]) -> bytes:
@@ -257,7 +246,7 @@ def _chart(title: str, kind: str, tags: Sequence[str]) -> bytes:
 _PARTS: Final = {"VERTEX": 1, "FACE": 2, "COLOR": 3}
 
 
-def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config_dict: Any = None) -> Summary:
+def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config_dict: Any = None) -> Message:
     """Points in space, with colours, and triangles between them, if they are given."""
     given = {"VERTEX": vertices, "FACE": faces, "COLOR": colors}
     present = {name: as_array(each) for name, each in given.items() if each is not None}
@@ -268,7 +257,7 @@ def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config_dict: Any = No
         told += numbers(6, list(each.shape)) + number(7, components)
         content = field(8, _tensor(each.astype(np.float32), each.shape))
         values += _value(f"{tag}_{name}", content, "mesh", told)
-    return Summary(values)
+    return Message(values)
 
 
 # --------------------------------------------------------------------------- hyperparameters
@@ -303,7 +292,7 @@ def hparams(
     hparam_dict: Mapping[str, Any],
     metric_dict: Mapping[str, Any],
     hparam_domain_discrete: Any = None,
-) -> tuple[Summary, Summary, Summary]:
+) -> tuple[Message, Message, Message]:
     """What was tried, where one session begins with what, and where it ends.
 
     Raises:
@@ -325,7 +314,7 @@ def hparams(
     told = {"experiment": field(2, infos), "session_start_info": field(3, begun)}
     told["session_end_info"] = field(4, number(1, 1))  # it was a success
     first, second, third = (
-        Summary(_value(f"_hparams_/{name}", b"", "hparams", content))
+        Message(_value(f"_hparams_/{name}", b"", "hparams", content))
         for name, content in told.items()
     )
     return first, second, third

@@ -11,20 +11,12 @@ from typing import Any, Final, NoReturn, Self
 import numpy as np
 
 from . import summary
-from .records import RecordWriter, double, field, number
+from .records import Message, RecordWriter, double, field, number
 
 __all__ = ["FileWriter", "SummaryWriter"]
 
 _NUMBERS: Final = count()
 """Files of one process, begun within a second, differ by these."""
-
-
-class _Event:
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-
-    def SerializeToString(self) -> bytes:
-        return self._content
 
 
 class FileWriter:
@@ -50,7 +42,7 @@ class FileWriter:
         name = f"events.out.tfevents.{made}{self._suffix}"
         self._records = RecordWriter(os.path.join(self._folder, name))
         self._waiting, self._flushed = 0, time.monotonic()
-        self.add_event(_Event(field(3, "brain.Event:2")))
+        self.add_event(Message(field(3, "brain.Event:2")))
         self.flush()
 
     def get_logdir(self) -> str:
@@ -75,7 +67,7 @@ class FileWriter:
     ) -> None:
         """Append values."""
         content = field(5, summary.SerializeToString())
-        self.add_event(_Event(content), global_step, walltime)
+        self.add_event(Message(content), global_step, walltime)
 
     def flush(self) -> None:
         """Hand to the system what was written."""
@@ -126,14 +118,14 @@ class SummaryWriter:
             self.all_writers = {self.file_writer.get_logdir(): self.file_writer}
             if self.purge_step is not None:
                 begun = field(7, number(1, 1))  # a session that starts
-                self.file_writer.add_event(_Event(begun), self.purge_step)
+                self.file_writer.add_event(Message(begun), self.purge_step)
                 self.purge_step = None
         return self.file_writer
 
     def _of_folder(self, folder: Any) -> FileWriter:
         return FileWriter(folder, self.max_queue, self.flush_secs, self.filename_suffix)
 
-    def _add(self, made: summary.Summary, step: Any, walltime: float | None) -> None:
+    def _add(self, made: Message, step: Any, walltime: float | None) -> None:
         self._get_file_writer().add_summary(made, step, walltime)
 
     def get_logdir(self) -> Any:
