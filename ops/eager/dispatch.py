@@ -187,9 +187,14 @@ class EagerFunction:
                 lambda run: self._choose(args, kwargs, None, run),
             )
         except Exception as error:
-            found = told(error, self.operator_name)
-            trim_traceback(found)  # where an operator found it is of no use to the caller
-            raise found  # noqa: B904
+            raise self.told(error)  # noqa: B904
+
+    def told(self, error: Exception) -> Exception:
+        """What the caller gets of an error of a call: in our words, and without the frames of where
+        an operator found it, which are of no use to the caller."""
+        found = told(error, self.operator_name)
+        trim_traceback(found)
+        return found
 
     def _by_types(self, *args: object, **kwargs: object) -> Any:
         if not kwargs:

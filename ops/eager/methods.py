@@ -77,11 +77,14 @@ def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], obje
 
     def method(self: Tensor, other: object) -> Any:
         nonlocal front
-        if front is not None:
-            return front(self, other)
-        if is_short and function.front is not None:
-            front = function.front.falling_to(slowly)
-        return slowly(self, other)
+        try:
+            if front is not None:
+                return front(self, other)
+            if is_short and function.front is not None:
+                front = function.front.falling_to(slowly)
+            return slowly(self, other)
+        except Exception as error:
+            raise function.told(error)  # noqa: B904
 
     def observed() -> None:
         nonlocal front, is_short

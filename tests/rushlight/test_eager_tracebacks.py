@@ -17,7 +17,7 @@ def test_errors_of_operators_have_no_frames_of_kernels(monkeypatch: pytest.Monke
     monkeypatch.delenv("RUSHLIGHT_TRACEBACK", raising=False)
     with pytest.raises(RuntimeError) as caught:
         torch.ones(2) @ torch.ones(3)
-    assert len(frames(caught.value)) <= 5  # one is there once autocast has been used
+    assert len(frames(caught.value)) <= 4
     with pytest.raises(RuntimeError) as caught:
         torch.mm(torch.ones(2, 2), torch.ones(3, 3))
     assert len(frames(caught.value)) <= 4
@@ -25,3 +25,23 @@ def test_errors_of_operators_have_no_frames_of_kernels(monkeypatch: pytest.Monke
     with pytest.raises(RuntimeError) as caught:
         torch.mm(torch.ones(2, 2), torch.ones(3, 3))
     assert len(frames(caught.value)) > 3
+
+
+def test_signs_that_are_known_by_their_types_have_no_frames_of_kernels_either() -> None:
+    for _ in range(3):
+        torch.ones(2) @ torch.ones(2), torch.ones(2) + torch.ones(2)
+    with pytest.raises(RuntimeError, match="inconsistent tensor size") as caught:
+        torch.ones(2) @ torch.ones(3)
+    assert len(frames(caught.value)) <= 2
+    with pytest.raises(RuntimeError, match="must match the size") as caught:
+        torch.ones(2) + torch.ones(3)
+    assert len(frames(caught.value)) <= 2
+
+
+def test_signs_tell_that_memory_is_at_an_end_as_functions_do() -> None:
+    for _ in range(3):
+        torch.ones(2) + torch.ones(2)
+    large = torch.ones(1).expand(1 << 44)
+    for call in (lambda: large + large, lambda: torch.add(large, large), lambda: large * 2):
+        with pytest.raises(RuntimeError, match="not enough memory: you tried to allocate"):
+            call()
