@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fuzz_families
+from fuzz_choices import CHOICES
 from fuzz_kinds import DTYPES, FORMS, FUNCTIONS
 from fuzz_language import LANGUAGE, METHODS
 from fuzz_modules import CLASSES, LAYERS
@@ -21,4 +22,5 @@ FAMILIES = {
     "forms": FORMS,
     "language": LANGUAGE,
     "methods": METHODS,
+    "choices": CHOICES,
 }

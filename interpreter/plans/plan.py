@@ -23,6 +23,7 @@ from ..code.machine import Invoke
 from ..code.reuse import reuse
 from ..values.actions import ACTIONS
 from .direct_calls import DirectCalls
+from .lifting import FAULTS
 from .plan_source import write_plan
 from .replaying import Replay
 from .source import FoundIsland, Island, PlanSource
@@ -165,7 +166,7 @@ def _compiled(
 ) -> Plan:
     text = source.text
     space: dict[str, Any] = {"__builtins__": {}, **ACTIONS, **NAMES, **source.named}
-    space.update(invoke=invoke, reuse=reuse, running=RUNNING)
+    space.update(invoke=invoke, reuse=reuse, running=RUNNING, faults=FAULTS)
     if calls.guard is not None:
         space["count"] = calls.guard.count
     space.update((f"b{i}", name) for i, name in notes.items())

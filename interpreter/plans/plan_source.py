@@ -21,6 +21,7 @@ from .chains import Found, find_chains
 from .groups import Run, find_runs
 from .loop_tests import loop_test
 from .plan_steps import StepWriter
+from .registers import targets_of
 from .row_groups import RowGroup
 from .slots import is_plain_slot
 from .source import FoundIsland, PlanSource
@@ -154,7 +155,8 @@ class _Writer:
         name = f"s{len(self.source.stretches)}"
         self.source.stretches[name] = found.stretch
         first = region[0] if isinstance(region[0], Step) else place_of(region[0].node)
-        call = f"d{name}({', '.join(found.given)}) if warm{name} else None"
+        test = "made" if found.lifted else f"warm{name}"
+        call = f"d{name}({', '.join(found.given)}) if {test} else None"
         goals = [f"r{register}, " for register in found.stretch.results]
         if found.stretch.ends_in_list:
             goals[-1] = f"*{goals[-1]}"
@@ -162,11 +164,26 @@ class _Writer:
         paths = ", ".join(path for _, path in found.objects)
         values = f"*made, {paths}" if paths else "made"
         kept = f"{''.join(goals)} = {values}"
-        self._if_made(call, kept, found.emptied, depth, first)
+        own = [each for step in found.lifted for each in targets_of(step)]
+        if own:
+            self._lifted(found.lifted, f"warm{name}", depth, first)
+        self._if_made(call, kept, [*found.emptied, *own], depth, first)
+        if own:
+            self.source.add(depth + 1, "".join(f"r{n} = " for n in own) + "None", first)
         lines = len(self.source.lines)
         self._row(region, depth + 1)
         if len(self.source.lines) == lines:
             self.source.add(depth + 1, "pass")
+
+    def _lifted(self, steps: Sequence[Step], test: str, depth: int, first: Step) -> None:
+        """Steps that are done in front, and whether they could be, as `made`."""
+        self.source.add(depth, f"made = {test}", first)
+        self.source.add(depth, "if made:", first)
+        self.source.add(depth + 1, "try:", first)
+        self._steps.freed = frozenset()
+        for step in steps:
+            self._steps.write(step, depth + 2)
+        self.source.add(depth + 1, "except faults: made = False", first)
 
     def _island(self, found: FoundIsland, region: Region, depth: int) -> None:
         """Parts that native code may do; how long the plan takes for them is told behind them."""

@@ -35,8 +35,9 @@ MOST_RUNS: Final = 4000
 LARGEST: Final = 1 << 22
 """Bytes of all that is made on the way."""
 
-MOST_LEARNED: Final = 16
-"""Sizes of operands that a stretch is known for."""
+MOST_LEARNED: Final = 250
+MOST_RUNS_LEARNED: Final = 64_000
+"""Sizes of operands that a stretch is known for, and kernels of all these calls."""
 
 MOST_TRIED: Final = 10
 """Calls that are looked at without success."""
@@ -49,10 +50,13 @@ SOONEST: Final = 0.005
 """Calls, and seconds, twice as many each time, between two that are looked at without success;
 where kernels are being compiled, that is waited for."""
 
-MOST_MET: Final = 200
+MOST_MET: Final = 500
 """Sizes of operands that are counted at a time."""
 
-MOST_MISSES: Final = 200
+FRUITLESS: Final = 200
+"""Calls in a row whose sizes had not come before, after which they never will."""
+
+MOST_MISSES: Final = 2000
 """Calls from which nothing is learned, for each from which something is, before nobody asks."""
 
 _FOR_EVER: Final = 1 << 62
@@ -87,7 +91,7 @@ class Replay:
         self._invoke = invoke
         self._left = MOST_TRIED
         self._met = Counter[Any]()
-        self._misses = 0
+        self._misses = self._new_in_a_row = self._runs = 0
         self.known: Any = None
         self._not_before = 0.0
         self._waits = False
@@ -105,7 +109,8 @@ class Replay:
         if wait is not None:
             return family("prepared").Seen(None, None, wait=wait)
         try:
-            found = _Looking(self.stretch, values).seen(self._invoke)
+            taken = family("reaches").apart(values)
+            found = _Looking(self.stretch, taken).seen(self._invoke)._replace(taken=taken)
         except MachineFailure as failed:
             if comes_from_outside(failed.cause):
                 raise failed.cause from None
@@ -114,6 +119,7 @@ class Replay:
             self._failed(cause)
         else:
             self._left, self.why_not = MOST_TRIED, ""
+            self._runs += len(found.notes)
             return found
         return family("prepared").Seen(None, None, wait=BETWEEN)
 
@@ -123,7 +129,7 @@ class Replay:
         To learn takes as long as many calls, so operands of some sizes have to come several times,
         oftener the more have been learned; and those of one place can only be so many.
         """
-        if self.learned >= MOST_LEARNED:
+        if self.learned >= MOST_LEARNED or self._runs >= MOST_RUNS_LEARNED:
             return _FOR_EVER
         self._waits = self._waits and is_compiling()
         if self._waits or (self._left < MOST_TRIED and perf_counter() < self._not_before):
@@ -132,14 +138,17 @@ class Replay:
             self._failed(_TooLarge("it takes what is no tensor or number"))
             return _FOR_EVER
         self._misses += 1
-        if self._misses > MOST_MISSES * (1 + self.learned):
+        form = tuple(map(_form, values))
+        self._new_in_a_row = 0 if form in self._met else self._new_in_a_row + 1
+        is_fruitless = self._new_in_a_row > FRUITLESS
+        if is_fruitless or self._misses > MOST_MISSES * (1 + self.learned):
             self.cool()
             return _FOR_EVER
-        form = tuple(map(_form, values))
         if form not in self._met and len(self._met) >= MOST_MET:
             self._met.clear()
         self._met[form] += 1
-        return 0 if self._met[form] < FEWEST_MET * (1 + self.learned) else None
+        # not every n-th call is looked at, which might always be the same of several in a round
+        return self._misses % 5 if self._met[form] < FEWEST_MET + self.learned else None
 
     def _failed(self, cause: BaseException) -> None:
         self.why_not = str(cause)

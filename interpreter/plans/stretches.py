@@ -19,7 +19,9 @@ from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import opcode, operator_number, row
 from .chains import find_chains
 from .groups import find_runs
+from .lifting import Lifting, without_unread
 from .loop_tests import test_spans
+from .masks import Masks
 from .registers import (
     Part,
     Registers,
@@ -57,7 +59,8 @@ LONGEST: Final = 1000
 class Found(NamedTuple):
     """A stretch from one position of a region up to another, and the text of what it is given.
 
-    `objects` are the registers that hold objects behind it, with the text of each.
+    `objects` are the registers that hold objects behind it, with the text of each, `lifted` steps
+    that are done in front of it.
     """
 
     stop: int
@@ -65,6 +68,7 @@ class Found(NamedTuple):
     given: tuple[str, ...]
     emptied: tuple[int, ...]
     objects: tuple[tuple[int, str], ...]
+    lifted: tuple[Step, ...] = ()
 
 
 def find_stretches(code: Code) -> dict[int, dict[int, Found]]:
@@ -82,7 +86,7 @@ class _Finder:
         self.code = code
         self.found: dict[int, dict[int, Found]] = {}
         self._indices: set[str] = set()
-        self._registers = Registers()
+        self._registers, self._masks = Registers(), Masks(code)
         names = {row(each).name for each in code.instructions}
         self._reads_slots = names.isdisjoint(_CHANGING)
 
@@ -162,7 +166,8 @@ class _Finder:
             return _worth(self.code, part.body) > 0 and all(map(self._takes, part.body))
         entry = self.code.called(part)
         if entry is not None:
-            return _takes_operator(entry)
+            is_cut = entry.data_dependent is not None and self._masks.are_among(part.node)
+            return _takes_operator(entry) and not is_cut
         name = row(part.instruction).name
         if name in ("get_slot", "get_tensor"):
             return self._reads_slots
@@ -291,15 +296,48 @@ class _Building:
         self._read_lists: set[int] = set(before._read_lists) if before else set()
         self._types: dict[int, Type | None] = dict(before._types) if before else {}
         self._views: set[int] = set(before._views) if before else set()
+        self._lifting: Lifting = Lifting(before._lifting if before else None)
+        self._numbers: set[int] = set(before._numbers) if before else set()
         self._is_known: bool = before is None or before._is_known
 
     def take(self, part: Part) -> None:
         """Take one more part at the end."""
         self._region.append(part)
         self._all.add(part)
-        for each in self._without_reads([part]):
+        for each in self._lifted(part) or self._without_reads([part]):
             self._body.append(each)
             self._row.add(each)
+
+    def _lifted(self, part: Part) -> Region:
+        """What is left of a part that is done in front of the stretch; nothing of others.
+
+        Numbers are made in both places: whether the stretch needs them shows at its end.
+        """
+        if not isinstance(part, Step):
+            return []
+        lifting, entry, register = self._lifting, self._code.called(part), self._next_register
+        if lifting.takes_view(part, entry, self._own):
+            lifting.lift(part, register)
+            (target,) = targets_of(part)
+            made: Region = [Step((_MOVE, target, register), part.node)]
+            self._wrote(target)
+            self._views.add(target)
+        elif lifting.takes_number(part, self._own):
+            lifting.lift(part, register)
+            (target,) = targets_of(part)
+            made = [part]
+            self._wrote(target)
+            self._numbers.add(id(part))
+        else:
+            return []
+        self._know(part)
+        lifting.held[target] = register
+        return made
+
+    @property
+    def _next_register(self) -> int:
+        """A register that the code has not."""
+        return self._code.register_count + len(self._reads) + len(self._lifting.steps)
 
     def found(self, stop: int, live: frozenset[int]) -> Found | None:
         """The stretch, behind which the registers `live` are needed; None if what it takes or gives
@@ -307,23 +345,24 @@ class _Building:
         if not self._is_known or self._loses_objects(live):
             return None
         objects = {number: path for number, path in self._paths.items() if number in live}
-        results = sorted((self._row.written & live) - objects.keys())
+        body, uses, lifted = self._without_lifted(live)
+        results = sorted((uses.written & live) - objects.keys())
         lists = [each for each in results if self._types.get(each) != TENSOR]
         if not results or len(lists) > 1 or any(not self._is_list(each) for each in lists):
             return None
         if not self._views.isdisjoint(results):
             return None
         results = [each for each in results if each not in lists] + lists
-        given = sorted(self._row.given(results), key=lambda n: (n in self._read_lists, n))
+        given = sorted(uses.given(results), key=lambda n: (n in self._read_lists, n))
         texts = {number: text for text, number in self._reads.items()}
         if not given or len(given) + len(results) > _MOST_GIVEN:
             return None
         node = self._region[-1].node
         code = Code(
             self._code.name,
-            [*self._body, Step((_RETURN, 0), node)],
+            [*body, Step((_RETURN, 0), node)],
             self._code.argument_count,
-            self._code.register_count + len(self._reads),
+            self._next_register,
             self._code.constants,
             self._code.operators,
             self._code.types,
@@ -338,12 +377,24 @@ class _Building:
         lengths = [f"len({texts[n]})" for n in read_lists]
         elements = [f"*{texts[n]}" for n in read_lists]
         texts_given = (*single, *lengths, *elements)
-        return Found(stop, stretch, texts_given, heavy, tuple(objects.items()))
+        return Found(stop, stretch, texts_given, heavy, tuple(objects.items()), lifted)
+
+    def _without_lifted(self, live: frozenset[int]) -> tuple[Region, Row, tuple[Step, ...]]:
+        """The body, behind which the registers `live` are needed, what it uses, and the steps that
+        are lifted out of it: without numbers of which nothing is needed but those steps."""
+        if not self._lifting.steps:
+            return self._body, self._row, ()
+        body = without_unread(self._registers, self._body, live, lambda p: id(p) in self._numbers)
+        uses = Row(self._registers)
+        for part in body:
+            uses.add(part)
+        return body, uses, self._lifting.needed(uses.exposed)
 
     def _loses_objects(self, live: frozenset[int]) -> bool:
         """Whether the body or what comes behind it needs an object whose way is not known."""
         without = self._all.written - self._row.written - self._paths.keys()
-        known = self._all.exposed | set(self._reads.values())
+        lifted = {register for step in self._lifting.steps for register in targets_of(step)}
+        known = self._all.exposed | set(self._reads.values()) | lifted
         return not without.isdisjoint(live) or not self._row.exposed <= known
 
     def _is_list(self, register: int) -> bool:
@@ -395,6 +446,7 @@ class _Building:
         self._paths.pop(register, None)
         self._types.pop(register, None)
         self._views.discard(register)
+        self._lifting.held.pop(register, None)
 
     def _step(self, step: Step) -> list[Step]:
         name = row(step.instruction).name
@@ -438,7 +490,7 @@ class _Building:
             self._is_known = False
             return []
         text = f"{text}._array" if name == "get_tensor" else f"read_slot({text})"
-        number = self._reads.setdefault(text, self._code.register_count + len(self._reads))
+        number = self._reads.setdefault(text, self._next_register)
         if step.node.output.type.list_of == TENSOR:
             self._read_lists.add(number)
         return [Step((_MOVE, target, number), step.node)]

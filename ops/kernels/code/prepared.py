@@ -81,12 +81,14 @@ Explain = Callable[[Sequence[Any], Any], Notes | None]
 class Seen(NamedTuple):
     """What a call gave, and the runs that would give it, None if that is not known; `scratch` is
     memory that they use between them, `wait` how many calls shall pass until the next is learned
-    from, if that is said."""
+    from, if that is said.  `taken` are the arguments that the notes hold, where others stood for
+    those of the call."""
 
     result: Any
     notes: Notes | None
     scratch: Any = None
     wait: int | None = None
+    taken: Sequence[Any] | None = None
 
 
 Look = Callable[[Sequence[Any]], Seen]
@@ -124,8 +126,8 @@ class Known:
 
     `cool` is called when nothing is learned, or when sizes change all the time.  Calls that are not
     learned from are done by `waiting`, by the function itself if nothing else is given.  `look`
-    does calls that are learned from in another way.  One that `gives_parts` may have nothing done
-    but give its first argument or parts of arguments.
+    does calls that are learned from in another way, and says which those are.  One that
+    `gives_parts` may have nothing done but give its first argument or parts of arguments.
     """
 
     def __init__(
@@ -141,7 +143,7 @@ class Known:
     ) -> None:
         assert CREW is not None
         self._gives_parts = gives_parts
-        self._look = look or self._looked
+        self._look, self._has_own_pace = look or self._looked, look is not None
         self._writes = writes
         self._waiting = waiting or function
         self._function, self._explain, self._cool = function, explain, cool
@@ -170,11 +172,11 @@ class Known:
         """Do a call and remember how."""
         forgotten, settled = self._forgotten, views_of_all(values)
         before = settled[0].copy("K") if self._writes and type(values[0]) is ndarray else None
-        result, notes, scratch, wait = self._look(values)
+        result, notes, scratch, wait, taken = self._look(values)
         if wait is not None:
             self._known[MOST_ENTRIES + 1] = wait
             return result
-        if self._pace.is_first(values, result, self._place):
+        if not self._has_own_pace and self._pace.is_first(values, result, self._place):
             if self._pace.is_fruitless:
                 self._end()
             elif self._place >= FIRST:
@@ -187,7 +189,7 @@ class Known:
                 raise Unknown
             made = settled[0] if values and result is values[0] else result
             told = () if self._explain is None else values
-            entry = _Entry(settled, made, notes, before, scratch, told)
+            entry = _Entry(taken or settled, made, notes, before, scratch, told)
             self._add(entry, forgotten)
             self._next_wait = _SHORTEST_WAIT
         except Unknown:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from ...memory.storage import address, view_of
 from .prepared_text import KEY_FACTOR
 
 __all__ = [
-    *("alike", "begins_in", "gives_parts_of", "has_bytes_of", "holds", "is_forward", "is_still"),
-    *("key_of", "lies_apart", "span", "views_of_all"),
+    *("alike", "apart", "begins_in", "gives_parts_of", "has_bytes_of", "holds", "is_forward"),
+    *("is_still", "key_of", "lies_apart", "span", "views_of_all"),
 ]
 
 
@@ -99,6 +100,19 @@ def views_of_all(values: Sequence[Any]) -> tuple[Any, ...]:
     array; one that is given twice has one view."""
     views = {id(each): each[...] for each in values if type(each) is np.ndarray}
     return tuple(views.get(id(each), each) for each in values)
+
+
+def apart(values: Sequence[Any]) -> Sequence[Any]:
+    """Arguments of which none shares memory with another one: with copies in the place of arrays
+    where some do, which lie as those."""
+    arrays = list({id(each): each for each in values if type(each) is np.ndarray}.values())
+    if not all(map(is_forward, arrays)):
+        return values
+    ends = sorted((address(each), address(each) + span(each)) for each in arrays if each.size)
+    if all(end <= begin for (_, end), (begin, _) in pairwise(ends)):
+        return values
+    copies = {id(each): alike(each, each) for each in arrays if each.size}
+    return tuple(copies.get(id(each), each) for each in values)
 
 
 def key_of(values: Sequence[Any]) -> int:

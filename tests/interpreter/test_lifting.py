@@ -1,0 +1,151 @@
+"""Stretches whose tensors are parts that a number chooses, lie in each other, or end at a mask."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight.interpreter.running.invoking import tiers_of
+from rushlight.ops.table.direct import knows_calls
+from tests.interpreter.test_replaying import Spy, random, replayed, same, space_of
+
+Tensor = torch.Tensor
+
+pytestmark = [
+    pytest.mark.skipif(not knows_calls(), reason="there is no native code here"),
+    pytest.mark.usefixtures("without_gradients"),
+]
+
+
+@pytest.fixture
+def without_gradients():
+    with torch.no_grad():
+        yield
+
+
+def learned(scripted: Any) -> int:
+    plan = tiers_of(scripted._rushlight_function).way(False).plan
+    assert plan is not None
+    return max(each.learned for each in plan.replays)
+
+
+def walk(table: Tensor, weights: Tensor, n: int) -> list[int]:
+    """A step depends on which number is the largest."""
+    place, found = 0, [0]
+    for i in range(n):
+        row = torch.tanh(table[place + 1] @ weights + table[2 * i] * 0.5)
+        place = int(row.argmax())
+        found.append(place)
+    return found
+
+
+def test_rows_that_numbers_choose_are_one_call_whatever_the_numbers_are() -> None:
+    scripted = torch.jit.script(walk)
+    weights = random(6, 6)
+    spy = replayed(scripted, random(20, 6, seed=1), weights, 9)
+    for seed in range(30):
+        table = random(20, 6, seed=seed)
+        assert scripted(table, weights, 9) == walk(table, weights, 9)
+    assert all(spy.done)
+    assert learned(scripted) == 1
+
+
+def test_a_number_outside_is_told_at_its_line() -> None:
+    scripted = torch.jit.script(walk)
+    weights = random(6, 6)
+    replayed(scripted, random(20, 6, seed=1), weights, 9)
+    with pytest.raises(RuntimeError, match=r"(?s) ~{12} <--- HERE.*index 20 out of range"):
+        scripted(random(20, 6, seed=1), weights, 11)
+
+
+def earlier_fault(x: Tensor, y: Tensor, i: int) -> Tensor:
+    z = torch.tanh(x @ y) * 0.5
+    return z + y[i]
+
+
+def test_what_fails_first_is_told_first() -> None:
+    scripted = torch.jit.script(earlier_fault)
+    replayed(scripted, random(3, 4), random(4, 4), 1)
+    with pytest.raises(RuntimeError, match=r"(?s)x @ y"):
+        scripted(random(3, 5), random(4, 4), 9)
+
+
+def test_parts_are_not_kept() -> None:
+    scripted = torch.jit.script(walk)
+    weights = random(6, 6)
+    replayed(scripted, random(20, 6, seed=1), weights, 9)
+    table = random(20, 6, seed=2)
+    array = weakref.ref(table._array)
+    scripted(table, weights, 9)
+    del table
+    assert array() is None
+
+
+# ----------------------------------------------------------------------- parts of one another
+
+
+def rotated(x: Tensor, cos: Tensor, first: Tensor, second: Tensor) -> Tensor:
+    y = torch.cat([-second, first], -1)
+    return torch.tanh(x * cos + y * cos) * 2.0 - x
+
+
+def test_operands_may_lie_in_each_other() -> None:
+    scripted = torch.jit.script(rotated)
+
+    def arguments(seed: int) -> tuple[Tensor, ...]:
+        x = random(3, 8, seed=seed)
+        return x, random(3, 8, seed=seed + 1), x[:, :4], x[:, 4:]
+
+    spy = replayed(scripted, *arguments(0))
+    for seed in range(20):
+        given = arguments(seed)
+        assert same(scripted(*given), rotated(*given))
+        apart = tuple(each.clone() for each in given)
+        assert same(scripted(*apart), rotated(*apart))
+        x, cos, *_ = given
+        crossed = x, cos, x[:, 2:6], x[:, 1:5]
+        assert same(scripted(*crossed), rotated(*crossed))
+    assert any(spy.done)
+
+
+# ------------------------------------------------------------------------------------- masks
+
+
+def suppressed(boxes: Tensor, scores: Tensor, limit: float) -> Tensor:
+    """The best boxes that overlap no better one, of lower and upper ends."""
+    sizes = boxes[:, 1] - boxes[:, 0]
+    order = scores.argsort(descending=True)
+    kept: list[int] = []
+    while order.numel() > 0:
+        best = int(order[0])
+        kept.append(best)
+        rest = order[1:]
+        low = torch.max(boxes[rest, 0], boxes[best, 0])
+        high = torch.min(boxes[rest, 1], boxes[best, 1])
+        both = (high - low).clamp(min=0.0)
+        order = rest[both / (sizes[rest] + sizes[best] - both) <= limit]
+    return torch.tensor(kept)
+
+
+def boxes_of(count: int, seed: int) -> tuple[Tensor, Tensor]:
+    ends = random(count, 2, seed=seed).sort(1)[0]
+    return ends, random(count, seed=seed + 1)
+
+
+def test_loops_over_what_masks_choose_know_more_than_a_few_sizes() -> None:
+    scripted = torch.jit.script(suppressed)
+    boxes, scores = boxes_of(60, 0)
+    wanted = suppressed(boxes, scores, 0.9)
+    assert len(wanted) > 20
+    for _ in range(400):
+        assert same(scripted(boxes, scores, 0.9), wanted)
+    assert learned(scripted) > 20
+    space = space_of(scripted)
+    spy = space["ds0"] = Spy(space["ds0"])
+    for seed in range(8):
+        given = *boxes_of(60, seed), 0.9
+        assert same(scripted(*given), suppressed(*given))
+    assert any(spy.done)
