@@ -30,6 +30,7 @@ from .normalize import layer_norm
 __all__ = ["dropped"]
 
 _KEYWORDS = "float? scale=None, bool enable_gqa=False"
+_Ints = tuple[int, ...]
 _NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
 
 
@@ -94,38 +95,52 @@ def _product(a: Array, b: Array) -> Array:
     return products.matmul(a, b)
 
 
-def _attended(
+def _swept(
     query: Array,
     key: Array,
     value: Array,
     mask: Array | None,
     is_causal: bool,
     scale: float | None,
+    enable_gqa: bool = False,
+    *,
+    as_columns: bool = False,
+    sums: Array | None = None,
 ) -> Array | None:
-    """The attention by kernels; None if it is to be had otherwise."""
-    shape = (*query.shape[:-1], key.shape[-2])
-    same = query.shape[:-2] == key.shape[:-2] == value.shape[:-2] and value.shape[-2] == shape[-1]
-    kernels = family("attention") if query.dtype == np.float32 and same else None
-    if kernels is None or query.shape[-1] != key.shape[-1] or not (query.size and value.size):
+    """The attention by a kernel, which may have a group of heads for each of the keys; None if it
+    is to be had otherwise.
+
+    Heads of a result with four dimensions lie beside one another if they shall be `as_columns`.
+    """
+    kernels = family("attention") if query.dtype in _SWEPT else None
+    sizes = query.shape[-1] == key.shape[-1], key.shape[-2] == value.shape[-2]
+    if kernels is None or not (all(sizes) and query.size and value.size and key.size):
         return None
+    if not _heads_fit(query.shape[:-2], key.shape[:-2], value.shape[:-2], enable_gqa):
+        return None
+    shape = (*query.shape[:-1], key.shape[-2])
     if mask is not None:
-        mask = _shown(mask, shape)
-        if mask is None:
+        if checked_broadcast(shape, mask.shape, ("query", "attn_mask")) != shape:
             return None
+        wide = mask if mask.dtype == np.bool_ else mask.astype(query.dtype, copy=False)
+        mask = np.broadcast_to(wide, shape)
     factor = scale if scale is not None else 1 / math.sqrt(query.shape[-1])
     operands = (None if x is None else _of_heads(x) for x in (query, key, value, mask))
-    made: Array = kernels.attend(*operands, float(factor), is_causal=is_causal)
-    return made.reshape(*shape[:-1], value.shape[-1])
+    options = {"is_causal": is_causal, "as_columns": as_columns, "sums": sums}
+    made: Array | None = kernels.attend(*operands, float(factor), **options)
+    return made if made is None or query.ndim == 4 else made.reshape(*shape[:-1], value.shape[-1])
 
 
-def _shown(mask: Array, shape: tuple[int, ...]) -> Array | None:
-    """A mask of the scores' shape; None if it is larger, or no kernel's."""
-    if checked_broadcast(shape, mask.shape, ("query", "attn_mask")) != shape:
-        return None
-    if mask.dtype not in (np.dtype(bool), np.dtype(np.float32)):
-        return None
-    columns = np.broadcast_to(mask, (*mask.shape[:-1], shape[-1])) if mask.ndim else mask
-    return np.broadcast_to(np.ascontiguousarray(columns), shape)
+def _heads_fit(batch: _Ints, keys: _Ints, values: _Ints, enable_gqa: bool) -> bool:
+    """Whether there are keys and values for each head, or for each group of them."""
+    if batch == keys == values:
+        return True
+    if batch[:-1] != keys[:-1] or keys != values:
+        return False
+    return keys[-1] == 1 or (enable_gqa and not batch[-1] % keys[-1])
+
+
+_SWEPT: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def _of_heads(x: Array) -> Array:
@@ -261,8 +276,19 @@ def scaled_dot_product_attention(
     enable_gqa: bool,
 ) -> Array:
     """`softmax(query @ key.T * scale + mask) @ value`; `scale` is by default 1 / sqrt(E)."""
+    _check(query, key, value, attn_mask, is_causal)
     were_columns = not dropout_p and _were_columns(query, key, value)
-    made = _attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+    made = None
+    if not dropout_p:
+        options = attn_mask, is_causal, scale
+        if _are_halves(query, key, value, enable_gqa):
+            made = _of_halves(query, key, value, *options)
+        else:
+            made = _swept(query, key, value, *options, enable_gqa, as_columns=were_columns)
+    if made is None:
+        made = attention_and_weights(
+            query, key, value, attn_mask, dropout_p, is_causal, None, scale, enable_gqa
+        )[0]
     return lies_like(made, query) if were_columns else made
 
 
@@ -277,30 +303,10 @@ def _were_columns(query: Array, key: Array, value: Array) -> bool:
     return all(x.strides[-1] == x.itemsize for x in (query, key, value))
 
 
-def _attention(
-    query: Array,
-    key: Array,
-    value: Array,
-    attn_mask: Array | None,
-    dropout_p: float,
-    is_causal: bool,
-    scale: float | None,
-    enable_gqa: bool,
-) -> Array:
-    is_plain = query.ndim == 4 and not (dropout_p or enable_gqa)
-    if query.itemsize == 2 and is_plain and _have_one_width(query, key, value):
-        _check(query, key, value, attn_mask, is_causal)
-        return _of_halves(query, key, value, attn_mask, is_causal, scale)
-    if not dropout_p:
-        _check(query, key, value, attn_mask, is_causal)
-        if enable_gqa:
-            key, value = _repeated(key, query.shape[-3]), _repeated(value, query.shape[-3])
-        made = _attended(query, key, value, attn_mask, is_causal, scale)
-        if made is not None:
-            return made
-    return attention_and_weights(
-        query, key, value, attn_mask, dropout_p, is_causal, None, scale, enable_gqa
-    )[0]
+def _are_halves(query: Array, key: Array, value: Array, enable_gqa: bool) -> bool:
+    """Whether torch's kernel for one sweep takes these 16-bit floats."""
+    is_plain = query.ndim == 4 and not enable_gqa
+    return query.itemsize == 2 and is_plain and _have_one_width(query, key, value)
 
 
 @operator(
@@ -325,6 +331,10 @@ def attention_and_sums(
         raise OperatorError(
             "scaled_dot_product_attention_flash_attention: Currently do not support dropout > 0"
         )
+    logarithms = np.empty(query.shape[:-1], query.dtype)
+    made = _swept(query, key, value, attn_mask, is_causal, scale, sums=logarithms)
+    if made is not None:
+        return made, logarithms
     scores = _scores(query, key, attn_mask, is_causal, scale)
     weights, sums = _weights(scores)
     return _product(weights, widened(value)).astype(query.dtype, copy=False), sums
@@ -414,14 +424,15 @@ def native_multi_head_attention(
     left_in = None
     if mask is not None:
         left_in = np.broadcast_to(_allowed(mask, mask_type, shape[0]), shape)
-    kernels = family("attention") if q.dtype == np.float32 and q.size and k.size else None
+    kernels = family("attention") if q.dtype in _SWEPT and q.size and k.size else None
     scale = math.sqrt(num_head / embed_dim)
+    mixed = None
     if kernels is not None and not need_weights:
-        mixed = kernels.attend(q, k, v, left_in, scale, or_nan=True)
-    elif kernels is not None:
-        weights = kernels.weighed(q, k, left_in, scale, or_nan=True)
+        mixed = kernels.attend(q, k, v, left_in, scale, hides=True, as_columns=True)
+    if mixed is None and kernels is not None and q.dtype == np.float32:
+        weights = family("attention_weights").weighed(q, k, left_in, scale)
         mixed = products.matmul(weights, v)
-    else:
+    elif mixed is None:
         scores = products.matmul(q, np.swapaxes(k, -1, -2)) / math.sqrt(embed_dim / num_head)
         if left_in is not None:
             scores = np.where(left_in, scores, scores.dtype.type(-np.inf))

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import rushlight as torch
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
+from rushlight.ops.kernels.code import elf
+from rushlight.ops.kernels.code.target import Target, host
 from rushlight.ops.table import direct
 from rushlight.ops.table.table import TABLE
 
@@ -21,6 +23,8 @@ pytestmark = pytest.mark.skipif(attention is None, reason="no native code here")
 
 F = torch.nn.functional
 INFINITY = float("inf")
+PLAIN = Target("plain", False, False, False, "x86-64", "+sse2")
+HASWELL = Target("haswell", True, False, False, "haswell", "")
 
 
 def randoms(*shape: int) -> Any:
@@ -73,15 +77,130 @@ def test_heads_may_lie_between_positions() -> None:
     assert np.array_equal(made(q, k, v), wanted)
 
 
-@pytest.mark.parametrize("near", [1, 3000, 20_000])
-def test_some_queries_at_a_time(near: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    q, k, v = randoms(3, 4, 60, 8), randoms(3, 4, 45, 8), randoms(3, 4, 45, 9)
-    mask = randoms(3, 1, 60, 45) > 0
-    wanted = made(q, k, v, mask), made(q, k, v, is_causal=True)
-    monkeypatch.setattr(attention, "_NEAR", near)
-    found = made(q, k, v, mask), made(q, k, v, is_causal=True)
-    for one, other in zip(wanted, found, strict=True):
-        assert np.allclose(one, other, rtol=1e-5, atol=1e-6)
+SIZES = (
+    *((1, 300, 64, 64), (3, 129, 16, 40), (8, 256, 40, 9), (9, 127, 8, 8), (47, 128, 16, 257)),
+    *((49, 130, 30, 17), (97, 40, 4, 1), (200, 7, 1, 3), (33, 260, 700, 20), (20, 20, 900, 5)),
+)
+"""Queries, keys, and columns of keys and values."""
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [*((kind, "f") for kind in ("none", "line", "whole", "bool", "causal")), ("whole", "d")],
+)
+def test_blocks_of_queries_and_keys(sizes: tuple[int, ...], kind: str, dtype: str) -> None:
+    rows, keys, depth, width = sizes
+    q, k = randoms(2, 3, rows, depth).astype(dtype), randoms(2, 3, keys, depth).astype(dtype)
+    v, mask = randoms(2, 3, keys, width).astype(dtype), None
+    if kind in ("line", "whole"):
+        mask = randoms(2, 1, 1 if kind == "line" else rows, keys).astype(dtype)
+    elif kind == "bool":
+        mask = randoms(rows, keys) > 0.3
+    shown = np.tri(rows, keys, dtype=bool) if kind == "causal" else mask
+    found = made(q, k, v, mask, is_causal=kind == "causal")
+    wanted = expected(q, k, v, shown, 1 / math.sqrt(depth))
+    most = 3e-6 if dtype == "f" else 1e-14
+    assert found.dtype == dtype
+    assert np.abs(found - wanted).max() < most * max(1, np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 40])
+@pytest.mark.parametrize("heads", [1, 2, 3, 6])
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"attn_mask": "bool"}])
+def test_groups_of_heads_have_the_same_keys(heads: int, rows: int, options: dict[str, Any]) -> None:
+    q, k, v = randoms(2, 6, rows, 16), randoms(2, heads, 50, 16), randoms(2, heads, 50, 16)
+    options = dict(options)
+    mask = randoms(2, 6, rows, 50) > 0 if options.pop("attn_mask", None) else None
+    found = made(q, k, v, mask, enable_gqa=True, **options)
+    repeated = (np.repeat(x, 6 // heads, 1) for x in (k, v))
+    assert np.allclose(found, made(q, *repeated, mask, **options), rtol=1e-5, atol=1e-6)
+
+
+def test_keys_for_a_part_of_all_heads_are_refused() -> None:
+    q, k = torch.ones(1, 6, 3, 4), torch.ones(1, 4, 3, 4)
+    with pytest.raises(RuntimeError, match="must divide the number of heads"):
+        F.scaled_dot_product_attention(q, k, k, enable_gqa=True)
+    with pytest.raises(RuntimeError):
+        F.scaled_dot_product_attention(q, k, k)
+    one = torch.ones(1, 1, 3, 4)
+    assert F.scaled_dot_product_attention(q, one, one).shape == (1, 6, 3, 4)
+
+
+def lying(x: Any, order: tuple[int, ...]) -> Any:
+    """The same numbers with dimensions that lie in another order."""
+    back = [order.index(d) for d in range(x.ndim)]
+    return np.ascontiguousarray(x.transpose(order)).transpose(back)
+
+
+@pytest.mark.parametrize("rows", [2, 60])
+@pytest.mark.parametrize("order", [(0, 2, 1, 3), (0, 1, 3, 2), (3, 2, 1, 0), (2, 0, 1, 3)])
+def test_operands_may_lie_in_any_way(order: tuple[int, ...], rows: int) -> None:
+    q, k, v = (randoms(2, 3, length, 16) for length in (rows, 50, 50))
+    mask = randoms(2, 3, rows, 50)
+    wanted = made(q, k, v, mask)
+    found = made(*(lying(x, order) for x in (q, k, v, mask)))
+    assert np.allclose(found, wanted, rtol=1e-5, atol=1e-6)
+    every = np.zeros((2, 3, 2 * rows, 32), "f")[:, :, ::2, ::2]
+    every[...] = q
+    assert np.array_equal(made(every, k, v, mask), wanted)
+
+
+def test_masks_and_scores_that_are_not_finite_are_as_in_torch() -> None:
+    q, k, v = randoms(1, 2, 4, 8), randoms(1, 2, 5, 8), randoms(1, 2, 5, 8)
+    mask = np.zeros((4, 5), "f")
+    mask[1], mask[2], mask[3, 2] = -INFINITY, np.finfo("f").min, INFINITY
+    found = made(q, k, v, mask)
+    assert not found[:, :, 1].any()  # nothing is seen
+    assert np.allclose(found[:, :, 2], v.mean(2), atol=1e-6)  # all is seen alike
+    assert np.isnan(found[:, :, 3]).all()
+    assert np.isfinite(found[:, :, 0]).all()
+    hidden = np.ones((4, 5), bool)
+    hidden[:, 2] = False
+    for number in (math.nan, INFINITY):
+        odd = k.copy()
+        odd[:, :, 2] = number
+        assert np.isnan(made(q, odd, v, hidden)).all()  # what is added to NaN stays NaN
+        odd = v.copy()
+        odd[:, :, 2] = number
+        assert np.isnan(made(q, k, odd, hidden)).all()  # no weight makes a number of it
+    later = k.copy()
+    later[:, :, 3] = math.nan
+    found = made(q, later, v, is_causal=True)
+    assert np.isnan(found).any(-1)[0].tolist() == [[False, False, False, True]] * 2
+
+
+@pytest.mark.parametrize("rows", [4, 12])
+def test_logarithms_of_sums(rows: int) -> None:
+    q, k, v = (torch.from_numpy(randoms(1, 2, size, 8)) for size in (rows, 150, 150))
+    mask = torch.zeros(rows, 150)
+    mask[1] = -INFINITY
+    attend = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+    found, sums = attend(q, k, v, attn_mask=mask)
+    wanted = torch.logsumexp(q @ k.mT / math.sqrt(8) + mask, -1)
+    wanted[:, :, 1] = 0
+    assert torch.allclose(sums, wanted, atol=1e-5)
+    assert torch.equal(found, F.scaled_dot_product_attention(q, k, v, mask))
+
+
+@pytest.mark.skipif(not elf.is_known() or not host().has_fma, reason="code for x86-64")
+@pytest.mark.parametrize(("target", "dtype"), [(PLAIN, "f"), (HASWELL, "f"), (HASWELL, "d")])
+@pytest.mark.parametrize("rows", [3, 40])
+def test_cpus_with_shorter_vectors(
+    target: Target, rows: int, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rushlight.ops.kernels.code.assemble import assembled, placed
+
+    def kernel(name: str, parameters: object, text: Any) -> int:
+        return placed(assembled(text(target), target), (name,))[name]
+
+    monkeypatch.setattr(attention, "kernel", kernel)
+    monkeypatch.setattr(attention, "host", lambda: target)
+    monkeypatch.setattr(attention, "_way", attention._way.__wrapped__)
+    q, k, v = (randoms(1, 2, size, 24).astype(dtype) for size in (rows, 140, 140))
+    mask = np.broadcast_to(randoms(rows, 140) > 0, (1, 2, rows, 140))
+    found = attention.attend(q, k, v, mask, 0.2)
+    assert np.abs(found - expected(q, k, v, mask, 0.2)).max() < (3e-6 if dtype == "f" else 1e-14)
 
 
 def test_what_is_not_a_number_stays_in_its_row() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from .formulas import stored_kind, taken_from
 from .text import INT64, Code, Kind, Value
 from .tiles import Tile
 
@@ -15,7 +16,7 @@ DOTS: Final = 8
 
 
 class Dots:
-    """Some rows times `DOTS` columns."""
+    """Some rows times `DOTS` columns, which may be of another dtype, that of a `letter`."""
 
     def __init__(
         self,
@@ -23,8 +24,10 @@ class Dots:
         kind: Kind,
         lanes: int,
         multiply_add: Callable[[Value, Value, Value], Value] | None = None,
+        letter: str = "",
     ) -> None:
         self._code = code
+        self._letter, self._stored = letter, stored_kind(letter) if letter else kind
         self._multiply_add = multiply_add or code.multiply_add
         self._kind = kind
         self._vector = kind.of_lanes(lanes)
@@ -39,7 +42,7 @@ class Dots:
         for j in range(beside):
             here = first + j
             near = code.choose(here > most, most, here)
-            made.append(code.at(address, near * step, self._kind))
+            made.append(code.at(address, near * step, self._stored))
         return made
 
     def rows(self, start: Value, stop: Value) -> Iterator[tuple[Value, int]]:
@@ -51,8 +54,11 @@ class Dots:
                 yield at, most
             start, most = until, most // 2
 
-    def sums(self, rows: list[Value], columns: list[Value], depth: Value) -> list[Value]:
-        """For each row, by its address, a vector of sums."""
+    def sums(
+        self, rows: list[Value], columns: list[Value], depth: Value, ahead: Value | None = None
+    ) -> list[Value]:
+        """For each row, by its address, a vector of sums; what lies so many elements behind columns
+        is brought near meanwhile."""
         code, vector, lanes = self._code, self._vector, self._vector.lanes
         empty = code.constant(vector, 0.0)
         sums = [[code.variable(empty) for _ in columns] for _ in rows]
@@ -60,7 +66,11 @@ class Dots:
         def add(at: Value, ending: Value | None) -> None:
             seen = [code.load_if(vector, code.at(row, at, self._kind), ending) for row in rows]
             for j, column in enumerate(columns):
-                weights = code.load_if(vector, code.at(column, at, self._kind), ending)
+                lying = code.at(column, at, self._stored)
+                if ahead is not None:
+                    code.prefetch(code.at(lying, ahead, self._stored))
+                weights = code.load_if(self._stored.of_lanes(lanes), lying, ending)
+                weights = taken_from(self._letter, weights)
                 for x, line in zip(seen, sums, strict=True):
                     line[j].set(self._multiply_add(x, weights, line[j].now))
 

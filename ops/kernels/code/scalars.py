@@ -15,7 +15,7 @@ from .formulas import formula
 from .series import polynomial, with_sign
 from .text import INT32, Value
 
-__all__ = ["exp", "log", "scaled_exp"]
+__all__ = ["exp", "falling_exp", "log", "scaled_exp"]
 
 
 # ------------------------------------------------------------------------------------- powers
@@ -23,6 +23,8 @@ __all__ = ["exp", "log", "scaled_exp"]
 _TO_WHOLE = 12582912.0  # 1.5 * 2**23: adding it rounds to a whole number
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860677e-06
+_LN2 = 0.6931471805599453
+_LEAST_NORMAL = -87.33654
 _EXP = (1 / 5040, 1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2)
 
 
@@ -38,6 +40,26 @@ def scaled_exp(x: Value, factor: float) -> Value:
     """`e ** x` times a power of two, for x from -100 to 90."""
     n, r = _reduced(x)
     return x.code.scaled(polynomial(r, *_EXP, 1.0, 1.0) * factor, n)
+
+
+_FALLING = (
+    *(0.0013843606642218688, 0.008374195624561475, 0.04166800472711706, 0.16666430800274842),
+    *(0.4999999419164172, 1.0000000322586526, 1.0),
+)
+
+
+def falling_exp(x: Value) -> Value:
+    """`e ** x` of what is at most 0: right to 2 units in the last place, from -10 down to 4; 0 in
+    place of denormal numbers."""
+    code = x.code
+    if x.kind.element == "double":
+        return doubles.exp(x)
+    if code.target.has_fma:
+        n = code.multiply_add(x, _LOG2_E, _TO_WHOLE) - _TO_WHOLE
+        r = code.multiply_add(n, -_LN2, x)
+    else:
+        n, r = _reduced(x)
+    return code.choose(x < _LEAST_NORMAL, 0.0, code.scaled(polynomial(r, *_FALLING), n))
 
 
 @formula(double=doubles.exp)

@@ -263,7 +263,7 @@ class Code:
         return self.call(f"llvm.vector.reduce.or.{mask.kind.suffix}", mask.kind.of_lanes(0), [mask])
 
     def alone(self, value: Value) -> Value:
-        """The number that a vector of one holds."""
+        """The number that a vector of one, or another one first, holds."""
         return self.let(value.kind.of_lanes(0), f"extractelement {value.kind} {value.name}, i32 0")
 
     def shuffled(self, one: Value, other: Value, places: Sequence[int]) -> Value:

@@ -43,16 +43,19 @@ def add_products(
     right: Callable[[int, Value], Value],
     depth: Value,
     multiply_add: Callable[[Value, Value, Value], Value],
+    begin: Callable[[int, int], Value] | None = None,
 ) -> dict[tuple[int, int], Variable]:
     """The sums of a block of so many rows and vectors over the depth.
 
-    `left` gives the element of a row, `right` a vector of the columns, at a depth.
+    `left` gives the element of a row, `right` a vector of the columns, at a depth; sums begin with
+    zero unless `begin` says otherwise.
     """
     rows, vectors = range(shape[0]), range(shape[1])
     zero = code.constant(depth.kind, 0)
     sums: dict[tuple[int, int], Variable] = {}
     for place in product(rows, vectors):
-        sums[place] = code.variable(code.constant(right(0, zero).kind, 0.0))
+        first = code.constant(right(0, zero).kind, 0.0) if begin is None else begin(*place)
+        sums[place] = code.variable(first)
     with code.counted(zero, depth) as at:
         columns = [right(j, at) for j in vectors]
         for i in rows:
