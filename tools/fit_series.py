@@ -1,6 +1,6 @@
-"""Write ops/special_functions/series.txt: Chebyshev series, computed to 40 digits with mpmath.
+"""Write ops/kernels/code/series.txt: Chebyshev series, computed to 40 digits with mpmath.
 
-    PYTHON_WITH_MPMATH tools/fit_series.py > ops/special_functions/series.txt
+    PYTHON_WITH_MPMATH tools/fit_series.py > ops/kernels/code/series.txt
 
 A line is a name, the interval, and the coefficients.  `bessel.py` and `gamma.py` say how the
 functions are put together from them.
@@ -50,6 +50,18 @@ def _airy_tail(t: mp.mpf) -> mp.mpf:
 
 
 _ZETA = 2 * mp.sqrt(2) ** 3 / 3  # of x = 2
+
+
+def _quantile_beside_middle(square: mp.mpf) -> mp.mpf:
+    """The normal quantile of 1 / 2 + q, divided by q."""
+    q = mp.sqrt(square)
+    return mp.sqrt(2) * mp.erfinv(2 * q) / q if q else mp.sqrt(2 * mp.pi)
+
+
+def _quantile_of_tail(level: mp.mpf) -> mp.mpf:
+    """How far out the normal curve leaves a share of `exp(-level ** 2)`, divided by the level."""
+    begin = mp.sqrt(2) * level - mp.log(2 * mp.sqrt(mp.pi) * level) / (mp.sqrt(2) * level)
+    return mp.findroot(lambda x: mp.log(mp.erfc(x / mp.sqrt(2)) / 2) + level**2, begin) / level
 
 
 def _series() -> Iterator[tuple[str, Callable[[mp.mpf], mp.mpf], float, float]]:
@@ -102,6 +114,10 @@ def _series() -> Iterator[tuple[str, Callable[[mp.mpf], mp.mpf], float, float]]:
         lambda t: _airy_wave(1 / mp.sqrt(t)).imag / mp.sqrt(t),
         *(0, float(1 / _ZETA**2)),
     )
+    yield "log_gamma", lambda a: mp.loggamma(1 + a) / a if a else -mp.euler, 0, 0.6
+    yield "quantile", _quantile_beside_middle, 0, 0.180625
+    yield "quantile_tail", _quantile_of_tail, 1.6, 5
+    yield "quantile_far", lambda u: _quantile_of_tail(1 / u), 0.036, 0.2
     yield "erfcx", lambda y: mp.exp((4 / y - 4) ** 2) * mp.erfc(4 / y - 4), 0, 1
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Unpack
 
 import numpy as np
 
-from ..kernels import by_formula, pointwise
+from ..kernels import by_formula, of_floats, pointwise
 from ..memory.dtype import Array, Dtype, default_dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError
 from ..special_functions.bessel import i0
@@ -16,7 +16,7 @@ from ..special_functions.error_functions import erf, erfc, erfinv
 from ..special_functions.gamma import digamma, lgamma, multigamma, polygamma
 from ..table.declare import in_double, of_one, with_twin
 from ..table.faces import Face
-from ..table.formula import formula
+from ..table.formula import Formula, formula
 from ..table.inline import inline_kernel
 from ..table.layouts import in_own_order
 from ..table.out_dtypes import FOUND, OutDtype
@@ -176,7 +176,7 @@ _native(
     "special_expm1",
     autocast_in_graphs="full",
 )
-_declare("i0", Refusal("qc", "i0_vml_cpu"), in_double(i0), "special_i0")
+_native("i0", Refusal("qc", "i0_vml_cpu"), in_double(i0), "special_i0")
 _native(
     "lgamma", Refusal("qc", "lgamma_vml_cpu"), in_double(lgamma), "special_gammaln", twin="method"
 )
@@ -206,7 +206,7 @@ _declare(
 sigmoid: Final = _native("sigmoid", Refusal("q", "sigmoid_cpu"), _sigmoid, "special_expit")
 """`1 / (1 + exp(-x))`."""
 _native("sin", Refusal("q", "sin_vml_cpu"), np.sin)
-_declare("sinc", Refusal("q", "sinc_cpu"), np.sinc, "special_sinc")
+_native("sinc", Refusal("q", "sinc_cpu"), np.sinc, "special_sinc")
 _native("sinh", Refusal("q", "sinh_cpu"), np.sinh, autocast_in_graphs="full")
 _declare("sqrt", Refusal("q", "sqrt_vml_cpu"), np.sqrt, formula=formula("sqrt"))
 _native("tan", Refusal("q", "tan_vml_cpu"), np.tan, autocast_in_graphs="full")
@@ -326,16 +326,18 @@ def _held(x: Array, eps: float | None) -> Array:
 
 
 def _logit(x: Array, eps: float | None) -> Any:
-    if x.dtype in _FLOATS:
-        bounds = (-math.inf, math.inf) if eps is None else (eps, 1 - x.dtype.type(eps))
-        found = by_formula("logit", x, *(np.asarray(each, x.dtype) for each in bounds))
-        if found is not None:
-            return found
+    bounds = () if eps is None else (np.asarray(eps, x.dtype),)
+    found = of_floats("logit_within" if bounds else "logit", x, *bounds)
+    if found is not None:
+        return found
     held = _held(x, eps)
     return np.log(held / (1 - held))
 
 
-@with_twin("aten::logit(Tensor self, float? eps=None) -> Tensor", twin="both")
+_OF_LOGIT: Final = formula("logit", at={1: None}) + formula("logit_within", 0, 1)
+
+
+@with_twin("aten::logit(Tensor self, float? eps=None) -> Tensor", twin="both", formula=_OF_LOGIT)
 def logit(self: Array, eps: float | None) -> Array:
     """`log(x / (1 - x))`, x held between eps and 1 - eps if there is one.
 
@@ -348,13 +350,42 @@ def logit(self: Array, eps: float | None) -> Array:
     return of_one(Refusal("qc", "logit_cpu"), lambda x: _logit(x, eps))(self)
 
 
-operator("aten::special_logit(Tensor self, float? eps=None) -> Tensor")(logit)
+operator("aten::special_logit(Tensor self, float? eps=None) -> Tensor", formula=_OF_LOGIT)(logit)
+
+
+def _with_order(name: str, order: int, kernel: Kernel) -> Kernel:
+    """A function of one float and of a whole number, by native code where there is such."""
+
+    def computed(x: Array) -> object:
+        found = of_floats(name, x, np.asarray(order, x.dtype))
+        return kernel(x) if found is None else found
+
+    return computed
+
+
+def _polygamma(n: int) -> Kernel:
+    if n < 2:
+        return _DERIVATIVES[n]
+    return _with_order("polygamma", n, in_double(lambda x: polygamma(n, x)))
+
+
+_DERIVATIVES: Final = (
+    pointwise("digamma", in_double(digamma)),
+    pointwise("trigamma", in_double(lambda x: polygamma(1, x))),
+)
+
+
+def _formulas_of_polygamma(n: int, x: int) -> tuple[Formula, ...]:
+    """The formulas, by the places of order and tensor."""
+    first = formula("digamma", x, at={n: 0}) + formula("trigamma", x, at={n: 1})
+    return first + formula("polygamma", x, n, checks=True)
 
 
 @operator(
     "aten::polygamma(int n, Tensor self) -> Tensor",
     "aten::special_polygamma(int n, Tensor self) -> Tensor",
     layout="P",
+    formula=_formulas_of_polygamma(0, 1),
 )
 def polygamma_of(n: int, self: Array) -> Array:
     if n < 0:
@@ -363,12 +394,17 @@ def polygamma_of(n: int, self: Array) -> Array:
             headline=f"`n` is {n}, it must not be negative",
         )
     refuse = Refusal("qc", "trigamma" if n else "digamma")
-    return of_one(refuse, in_double(lambda x: polygamma(n, x)))(self)
+    return of_one(refuse, _polygamma(n))(self)
 
 
-@operator("aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)")
+@operator(
+    "aten::polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", formula=_formulas_of_polygamma(1, 0)
+)
 def polygamma_in_place(self: Array, n: int) -> Array:
     return write(self, polygamma_of(n, self))
+
+
+_OF_MVLGAMMA: Final = formula("mvlgamma", 0, 1, checks=True)
 
 
 @operator(
@@ -378,6 +414,7 @@ def polygamma_in_place(self: Array, n: int) -> Array:
         "{name}: result type {result} can't be cast to the desired output type {result}",
     ),
     layout="C",
+    formula=_OF_MVLGAMMA,
 )
 def mvlgamma(self: Array, p: int) -> Array:
     """The logarithm of the multivariate gamma function of dimension p."""
@@ -387,10 +424,14 @@ def mvlgamma(self: Array, p: int) -> Array:
         raise OperatorError("p has to be greater than or equal to 1")
     if kind(self.dtype) < 2:
         self = self.astype(default_dtype.float)
-    return of_one(Refusal("qc", "arange_cpu"), in_double(lambda x: multigamma(x, p)))(self)
+    np.empty((max(self.size, 1), p), np.float32)  # torch holds all terms
+    kernel = _with_order("mvlgamma", p, in_double(lambda x: multigamma(x, p)))
+    return of_one(Refusal("qc", "arange_cpu"), kernel)(self)
 
 
-operator("aten::special_multigammaln(Tensor self, int p) -> Tensor", layout="C")(mvlgamma)
+operator(
+    "aten::special_multigammaln(Tensor self, int p) -> Tensor", layout="C", formula=_OF_MVLGAMMA
+)(mvlgamma)
 
 
 @operator("aten::mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)")

@@ -44,7 +44,7 @@ def _xlog1py(x: Any, y: Any) -> object:
 
 
 def _native(name: str, kernel: Callable[..., object]) -> Callable[..., object]:
-    """A function of two floats, float32 by native code."""
+    """A function of two floats, by native code where there is such."""
 
     def computed(x: object, y: object) -> object:
         found = of_floats(name, x, y)
@@ -109,14 +109,17 @@ with_twin(f"aten::nextafter{_ARGUMENTS}")(
 operator(f"aten::logaddexp{_ARGUMENTS}", formula=formula("logaddexp", 0, 1))(
     of_two(Refusal("biuq", "logaddexp_cpu"), _logaddexp)
 )
-operator(f"aten::logaddexp2{_ARGUMENTS}")(of_two(Refusal("biuqc", "logaddexp2_cpu"), np.logaddexp2))
+operator(f"aten::logaddexp2{_ARGUMENTS}", formula=formula("logaddexp2", 0, 1))(
+    of_two(Refusal("biuqc", "logaddexp2_cpu"), _native("logaddexp2", np.logaddexp2))
+)
 
-_igamma: Final = of_two(Refusal("biuqc", "igamma_cpu"), _incomplete(igamma))
-_igammac: Final = of_two(Refusal("biuqc", "igammac_cpu"), _incomplete(igammac))
-with_twin(f"aten::igamma{_ARGUMENTS}", layout="P")(_igamma)
-with_twin(f"aten::igammac{_ARGUMENTS}", layout="P")(_igammac)
-operator(f"aten::special_gammainc{_ARGUMENTS}", layout="P")(_igamma)
-operator(f"aten::special_gammaincc{_ARGUMENTS}", layout="P")(_igammac)
+_igamma: Final = of_two(Refusal("biuqc", "igamma_cpu"), _native("igamma", _incomplete(igamma)))
+_igammac: Final = of_two(Refusal("biuqc", "igammac_cpu"), _native("igammac", _incomplete(igammac)))
+_LOWER, _UPPER = formula("igamma", 0, 1), formula("igammac", 0, 1)
+with_twin(f"aten::igamma{_ARGUMENTS}", layout="P", formula=_LOWER)(_igamma)
+with_twin(f"aten::igammac{_ARGUMENTS}", layout="P", formula=_UPPER)(_igammac)
+operator(f"aten::special_gammainc{_ARGUMENTS}", layout="P", formula=_LOWER)(_igamma)
+operator(f"aten::special_gammaincc{_ARGUMENTS}", layout="P", formula=_UPPER)(_igammac)
 
 _copysign: Final = of_two(Refusal("qc", "copysign_cpu"), np.copysign)
 with_twin(
@@ -129,35 +132,51 @@ with_twin(
     formula=formula("copysign", 0, 1, checks=True),
 )(number_second(_copysign))
 
-_of_xlogy: Final = of_two(Refusal("qc", "xlogy_cpu"), _xlogy, native=True)
+_of_xlogy: Final = of_two(Refusal("qc", "xlogy_cpu"), _native("xlogy", _xlogy), native=True)
+_XLOGY: Final = formula("xlogy", 0, 1)
 with_twin(
     "aten::xlogy.Tensor(Tensor self, Tensor other) -> Tensor",
     out="OutTensor",
     twin="both",
     layout="P",
+    formula=_XLOGY,
 )(_of_xlogy)
 with_twin(
     "aten::xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor",
     out="OutScalar_Other",
     twin="both",
+    formula=_XLOGY,
 )(number_second(_of_xlogy))
 operator(
     "aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
     out="OutScalar_Self",
+    formula=_XLOGY,
     order="OutScalar_Self OutScalar_Other",
 )(number_first(_of_xlogy))
 
 for _name, _forward in (
     *(
         ("xlogy", _of_xlogy),
-        ("xlog1py", of_two(Refusal("qc", "xlog1py_cpu"), _xlog1py, native=True)),
+        (
+            "xlog1py",
+            of_two(Refusal("qc", "xlog1py_cpu"), _native("xlog1py", _xlog1py), native=True),
+        ),
     ),
-    ("zeta", of_two(Refusal("hqc", "zeta_cpu"), _wide(zeta))),
+    ("zeta", of_two(Refusal("hqc", "zeta_cpu"), _native("zeta", _wide(zeta)))),
 ):
-    _full = f"aten::special_{_name}"
-    operator(f"{_full}{_ARGUMENTS}", order="self_scalar_out other_scalar_out", layout="P")(_forward)
-    operator(f"{_full}.other_scalar(Tensor self, Scalar other) -> Tensor")(number_second(_forward))
-    operator(f"{_full}.self_scalar(Scalar self, Tensor other) -> Tensor")(number_first(_forward))
+    _full, _formula = f"aten::special_{_name}", formula(_name, 0, 1)
+    operator(
+        f"{_full}{_ARGUMENTS}",
+        order="self_scalar_out other_scalar_out",
+        layout="P",
+        formula=_formula,
+    )(_forward)
+    operator(f"{_full}.other_scalar(Tensor self, Scalar other) -> Tensor", formula=_formula)(
+        number_second(_forward)
+    )
+    operator(f"{_full}.self_scalar(Scalar self, Tensor other) -> Tensor", formula=_formula)(
+        number_first(_forward)
+    )
 
 
 # --------------------------------------------------------------------------- whole numbers

@@ -11,9 +11,11 @@ from typing import Final
 
 import numpy as np
 
+from ..kernels import of_floats, written_by_numpy
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..table.declare import number_first, number_second, of_two
+from ..table.formula import formula
 from ..table.refusals import Refusal
 from ..table.table import operator
 
@@ -179,13 +181,33 @@ def _of_whole_degree(name: str, kernel: Kernel) -> Kernel:
     return polynomial
 
 
+def _reached(name: str, kernel: Kernel) -> Kernel:
+    """The polynomial by native code where there is such, and its loop comes to the degree."""
+
+    def polynomial(x: Array, n: Array) -> Array:
+        if n.size and float(n.ravel()[0] if n.size == 1 else np.max(n)) > _MOST:
+            written_by_numpy()
+            return kernel(x, n)
+        found = of_floats(name, x, n)
+        if n.ndim and not name.startswith("hermite"):
+            written_by_numpy()  # since other degrees may be beyond that
+        return kernel(x, n) if found is None else found
+
+    return polynomial
+
+
 for _name, _kernel in _KERNELS.items():
-    _forward = of_two(Refusal("hqc", f"{_name}_cpu"), _of_whole_degree(_name, _kernel))
+    _of_degree = _reached(_name, _of_whole_degree(_name, _kernel))
+    _forward = of_two(Refusal("hqc", f"{_name}_cpu"), _of_degree)
     _full = f"aten::special_{_name}"
+    _is_bounded = _name.startswith("hermite")
     operator(
         f"{_full}(Tensor x, Tensor n) -> Tensor",
         order="out x_scalar x_scalar_out n_scalar n_scalar_out",
         layout="P",
+        formula=formula(_name, 0, 1) if _is_bounded else (),
     )(_forward)
-    operator(f"{_full}.n_scalar(Tensor x, Scalar n) -> Tensor")(number_second(_forward))
+    operator(f"{_full}.n_scalar(Tensor x, Scalar n) -> Tensor", prepared=True)(
+        number_second(_forward)
+    )
     operator(f"{_full}.x_scalar(Scalar x, Tensor n) -> Tensor")(number_first(_forward))

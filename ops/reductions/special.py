@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from ..arithmetic.rounding import round_decimals
+from ..kernels import pointwise
 from ..memory.dtype import Array
 from ..special_functions import bessel, cylinder
 from ..special_functions.error_functions import erfc
 from ..special_functions.series import series
 from ..table.declare import in_double, of_one
+from ..table.formula import formula
 from ..table.inline import inline_kernel
 from ..table.refusals import Refusal
 from ..table.table import operator
@@ -94,16 +97,25 @@ _REFUSALS: Final = {
 }
 """Where 16-bit floats are taken."""
 
+_FORMULAS: Final = {"modified_bessel_i0": "i0", "modified_bessel_i1": "i1"}
+"""Formulas that have another name than the operator."""
+
+
+def _declare(name: str, argument: str, kernel: Callable[[Any], object]) -> None:
+    refuse = _REFUSALS.get(name) or Refusal("hqc", f"{name}_cpu")
+    own = _FORMULAS.get(name, name)
+    native = pointwise(own, kernel)
+    operator(
+        f"aten::special_{name}(Tensor {argument}) -> Tensor",
+        inline=inline_kernel(name, native),
+        formula=formula(own),
+    )(of_one(refuse, native))
+
+
 for _name, _kernel in _OF_SELF.items():
-    _refuse = _REFUSALS.get(_name) or Refusal("hqc", f"{_name}_cpu")
-    operator(f"aten::special_{_name}(Tensor self) -> Tensor", inline=inline_kernel(_name, _kernel))(
-        of_one(_refuse, _kernel)
-    )
+    _declare(_name, "self", _kernel)
 for _name, _kernel in _OF_X.items():
-    _refuse, _in_double = Refusal("hqc", f"{_name}_cpu"), in_double(_kernel)
-    operator(f"aten::special_{_name}(Tensor x) -> Tensor", inline=inline_kernel(_name, _in_double))(
-        of_one(_refuse, _in_double)
-    )
+    _declare(_name, "x", in_double(_kernel))
 
 operator("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")(
     logsumexp

@@ -8,11 +8,9 @@ leaves that term out, which costs it up to seven digits near 5, and so it is lef
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-
 import numpy as np
 
+from ..kernels.code.fitted import polynomials
 from ..memory.dtype import Doubles
 
 __all__ = ["j0", "j1", "y0", "y1"]
@@ -20,16 +18,9 @@ __all__ = ["j0", "j1", "y0", "y1"]
 _SCALE = 0.7978845608028654  # the square root of 2 / pi
 
 
-@cache
-def _coefficients() -> dict[str, tuple[float, ...]]:
-    text = (Path(__file__).parent / "cylinder.txt").read_text("utf-8")
-    lines = (line.split() for line in text.splitlines())
-    return {name: tuple(map(float, numbers)) for name, *numbers in lines}
-
-
 def _polynomial(name: str, x: Doubles) -> Doubles:
     """The value of a polynomial, the highest power's coefficient first."""
-    first, *rest = _coefficients()[name]
+    first, *rest = polynomials()[name]
     total = np.full_like(x, first)
     for coefficient in rest:
         total = total * x + coefficient

@@ -12,6 +12,8 @@ from ..memory.dtype import Array, Doubles
 __all__ = ["digamma", "lgamma", "multigamma", "polygamma", "zeta"]
 
 _SHIFT: Final = 10.0
+_TERMS: Final = 9
+"""Terms of zeta that are added one by one at least."""
 _BERNOULLI: Final = tuple(
     top / bottom
     for top, bottom in (
@@ -63,11 +65,7 @@ def multigamma(x: Doubles, p: int) -> Doubles:
 
     Its terms are `lgamma(x - j / 2)` for all j below p.  Those a whole number apart follow from the
     first of them by logarithms, of which only some are held at a time.
-
-    Raises:
-        MemoryError: torch, which holds all terms, could not either.
     """
-    np.empty((max(x.size, 1), p), np.float32)
     with np.errstate(all="ignore"):
         total = _falling(x, (p + 1) // 2) + _falling(x - 0.5, p // 2)
     return np.where(np.isinf(x), np.inf, total + p * (p - 1) / 4 * math.log(math.pi))
@@ -126,11 +124,12 @@ def zeta(x: Doubles, q: Doubles) -> Doubles:
     far = a < -_FAR
     if far.any():
         total, a = _passed_by(s, a, far)
-    low = a < _SHIFT
-    while low.any():
+    count, low = 0, a < _SHIFT
+    while count < _TERMS or low.any():
+        low = low | (count < _TERMS)
         total = total + np.where(low, np.power(a, -s), 0.0)
         a = np.where(low, a + 1, a)
-        low = a < _SHIFT
+        count, low = count + 1, a < _SHIFT
     sums, power = total, np.power(a, -s)
     is_over = np.isinf(sums) | ((power == 0) & (sums != 0))  # what follows adds nothing
     total = total + power * a / (s - 1) + 0.5 * power

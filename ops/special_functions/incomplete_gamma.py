@@ -9,14 +9,15 @@ SIAM J. Sci. Comput. 34, 2012, section 2.5).
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Final
 
 import numpy as np
 
-from ..memory.dtype import Array, Doubles
+from ..kernels.code.fitted import uniform_expansion
+from ..memory.dtype import Doubles
 from .error_functions import erfc
-from .gamma import lgamma, zeta
+from .gamma import lgamma
+from .series import series
 
 __all__ = ["igamma", "igammac"]
 
@@ -72,27 +73,13 @@ def _upper_fraction(a: Doubles, x: Doubles) -> Doubles:
     return value * _front(a, x)
 
 
-@cache
-def _zetas() -> Array:
-    """`zeta(k) - 1` for k from 2 on."""
-    return np.asarray(zeta(np.arange(2.0, 42.0), np.float64(2)))
-
-
-def _log_gamma_above_one(a: Doubles) -> Doubles:
-    """`lgamma(1 + a)` to the last places for a from 0 to 1 (DLMF 5.7.3)."""
-    total = np.zeros_like(a)
-    for k, each in reversed(list(enumerate(_zetas(), 2))):
-        total = total * -a + each / k
-    return total * a * a + a * (1 - np.euler_gamma) - np.log1p(a)
-
-
 def _upper_series(a: Doubles, x: Doubles, unit: type[np.floating]) -> Doubles:
     """The upper function where both arguments are small: what is left of 1 by the power series.
 
     As in torch, `1 + a` is rounded in the dtype `unit` before its gamma function is looked at.
     """
     rounded = (1 + a.astype(unit)).astype(np.float64) - 1
-    log = a * np.log(x) - _log_gamma_above_one(rounded)
+    log = a * np.log(x) - series("log_gamma", rounded) * rounded
     term, total = np.ones_like(x), np.zeros_like(x)
     for n in range(1, 60):
         term = term * -x / n
@@ -102,20 +89,6 @@ def _upper_series(a: Doubles, x: Doubles, unit: type[np.floating]) -> Doubles:
 
 
 # --------------------------------------------------------------------------- near each other
-
-
-@cache
-def _expansion() -> tuple[float, ...]:
-    """The coefficients of `eta / mu` in powers of eta, where `eta ** 2 / 2 = mu - log(1 + mu)`."""
-    count = _UNIFORM + 2
-    mu = [0.0, 1.0]  # from mu * mu' = eta * (1 + mu)
-    for n in range(3, count + 1):
-        square = 2 * mu[n - 2] / n
-        mu.append((square - sum(mu[i] * mu[n - i] for i in range(2, n - 1))) / 2)
-    quotient = [1.0]
-    for n in range(1, count - 1):
-        quotient.append(-sum(mu[i + 1] * quotient[n - i] for i in range(1, n + 1)))
-    return tuple(quotient)
 
 
 def _excess(mu: Doubles) -> Doubles:
@@ -131,7 +104,7 @@ def _uniform(a: Doubles, x: Doubles) -> tuple[Doubles, Doubles]:
     mu = (x - a) / a
     excess = _excess(mu)
     eta = np.copysign(np.sqrt(2 * excess), mu)
-    f = _expansion()
+    f = uniform_expansion(_UNIFORM + 1)
     beta = [np.zeros_like(a)] * _UNIFORM
     beta[-1], beta[-2] = beta[-1] + f[_UNIFORM], beta[-2] + f[_UNIFORM - 1]
     for n in range(_UNIFORM - 2, 0, -1):

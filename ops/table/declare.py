@@ -15,7 +15,7 @@ import numpy as np
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype
 from .faces import Face
 from .layouts import in_own_order
-from .pointwise import as_array, binary, cast, in_place, number_as
+from .pointwise import as_array, binary, cast, in_place, operand
 from .promotion import common_dtype, common_dtype_with, kind
 from .record import Known, of_twin
 from .refusals import Refusal, letter
@@ -135,7 +135,7 @@ def number_second(forward: Forward) -> Callable[[Array, Scalar], Array]:
 
     def with_number(self: Array, other: Scalar) -> Array:
         dtype = _meeting_dtype(self, other)
-        return forward(cast(self, dtype), number_as(other, dtype))
+        return forward(cast(self, dtype), operand(other, dtype))
 
     return with_number
 
@@ -145,6 +145,6 @@ def number_first(forward: Forward) -> Callable[[Scalar, Array], Array]:
 
     def with_number(self: Scalar, other: Array) -> Array:
         dtype = _meeting_dtype(other, self)
-        return forward(number_as(self, dtype), cast(other, dtype))
+        return forward(operand(self, dtype), cast(other, dtype))
 
     return with_number

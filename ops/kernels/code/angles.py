@@ -127,6 +127,13 @@ def sin(x: Value) -> Value:
     return x.code.choose(x.equals(0.0), x, _wave(quarter, angle))
 
 
+@formula("fd")
+def sinc(x: Value) -> Value:
+    """`sin(pi x) / (pi x)`, 1 at 0."""
+    angle = x * pi
+    return x.code.choose(x.equals(0.0), 1.0, sin(angle) / angle)
+
+
 @formula(double=doubles.cos)
 def cos(x: Value) -> Value:
     """The cosine."""

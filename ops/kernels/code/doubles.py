@@ -18,8 +18,8 @@ from .text import INT64, Value
 __all__ = [
     *("acos", "acosh", "asin", "asinh", "at_ends", "atan", "atan2", "atanh", "cos", "cosh", "erf"),
     *("erfc", "exp", "exp2", "expm1", "hypot", "log10", "log1p", "log2", "logaddexp"),
-    *("natural_log", "power_and_rest"),
-    *("sin", "sine_and_cosine", "sinh", "tan", "tanh"),
+    *("logaddexp2", "natural_log", "power_and_rest"),
+    *("sin", "sine_and_cosine", "sinh", "tan", "tanh", "waves"),
 ]
 
 _ONE_BITS, _HALF_ROOT_BITS = 0x3FF0000000000000, 0x3FE6A09E667F3BCD
@@ -264,6 +264,20 @@ def _wave(x: Value, more: int) -> Value:
     return (made.bits(quarter.kind) ^ ((quarter & 2) << 62)).bits(x.kind)
 
 
+def waves(x: Value) -> tuple[Value, Value]:
+    """Sine and cosine of an angle of any size."""
+    code = x.code
+    quarter, angle, lost = reduced(x)
+    sine, cosine = sine_and_cosine(angle, lost)
+    is_even = (quarter & 1).equals(0)
+    pair = code.choose(is_even, sine, cosine), code.choose(is_even, cosine, sine)
+    words = (quarter & 2) << 62, ((quarter + 1) & 2) << 62
+    sine, cosine = (
+        (size.bits(sign.kind) ^ sign).bits(x.kind) for size, sign in zip(pair, words, strict=True)
+    )
+    return sine, cosine
+
+
 def sin(x: Value) -> Value:
     """The sine."""
     return x.code.choose(x.equals(0.0), x, _wave(x, 0))
@@ -335,6 +349,15 @@ def logaddexp(x: Value, y: Value) -> Value:
     code = x.code
     above = code.choose(x > y, x, y)
     made = above + log1p(exp(-code.absolute(x - y)))
+    made = code.choose(x.equals(y) & code.absolute(x).equals(inf), x, made)
+    return code.choose(x.is_nan() | y.is_nan(), x + y, made)
+
+
+def logaddexp2(x: Value, y: Value) -> Value:
+    """The logarithm to the base 2 of the sum of powers of 2."""
+    code = x.code
+    above = code.choose(x > y, x, y)
+    made = above + log1p(exp2(-code.absolute(x - y))) * _LOG2_E
     made = code.choose(x.equals(y) & code.absolute(x).equals(inf), x, made)
     return code.choose(x.is_nan() | y.is_nan(), x + y, made)
 

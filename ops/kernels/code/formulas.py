@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from importlib import import_module
 from typing import Final, NamedTuple
 
+from ...memory.allocation import uncounted
 from .text import BYTE, DOUBLE, FLOAT, INT32, Kind, Value
 
 __all__ = [
-    *("FLOATS_ONLY", "FORMULAS", "HALVES", "KINDS", "NUMBERS", "WHOLE", "Formula"),
-    *("as_kind", "formula", "rounded", "stored_kind", "stored_as", "taken_from"),
+    *("FLOATS_ONLY", "FORMULAS", "HALVES", "KINDS", "NUMBERS", "SPECIAL", "WHOLE", "Formula"),
+    *("as_kind", "by_doubles", "formula", "rounded", "stored_kind", "stored_as", "taken_from"),
     *("to_double", "to_float"),
 ]
 
@@ -57,8 +59,23 @@ class Formula(NamedTuple):
         return "f" if is_number and self.takes_whole and letter in HALVES else letter
 
 
-FORMULAS: Final[dict[str, Formula]] = {}
+class _Formulas(dict[str, Formula]):
+    """Formulas by their names; those of special functions are declared when one is asked for."""
+
+    def __missing__(self, name: str) -> Formula:
+        if name not in SPECIAL:
+            with uncounted():
+                for module in _OF_SPECIAL:
+                    import_module(f".{module}", __package__)
+        return SPECIAL[name]
+
+
+_OF_SPECIAL: Final = "bessels incomplete_gammas normal_shares orthogonal zetas".split()
+
+FORMULAS: Final[dict[str, Formula]] = _Formulas()
 """The formulas by the names that operators ask for them."""
+SPECIAL: Final[dict[str, Formula]] = {}
+"""Those of them that are found there, but not gone through."""
 
 
 def formula(
@@ -70,6 +87,7 @@ def formula(
     in_halves: bool = True,
     takes_whole: bool = False,
     keeps: bool = False,
+    among: dict[str, Formula] = FORMULAS,
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
     """A function that operators may ask for by its name; `double` is its form for float64, where it
     has another.  One of float32 is one of 16-bit floats as well, if operators compute these so
@@ -80,10 +98,23 @@ def formula(
         known = of if double is None else f"{of}d"
         if in_halves and "f" in of:
             known += HALVES
-        FORMULAS[function.__name__] = Formula(chosen, known, is_exact, masks, takes_whole, keeps)
+        among[function.__name__] = Formula(chosen, known, is_exact, masks, takes_whole, keeps)
         return chosen
 
     return declare
+
+
+def by_doubles(name: str, function: Callable[..., Value], *, takes_whole: bool = False) -> None:
+    """Declare a function of float64 as the formula of a special function, of all floats: in the end
+    it is told the element of the kind that its result is rounded to."""
+
+    def compute(*operands: Value) -> Value:
+        unit = operands[0].kind.element
+        made = function(*map(to_double, operands), unit)
+        return made if unit == "double" else to_float(made)
+
+    compute.__name__ = name
+    formula(FLOATS_ONLY, takes_whole=takes_whole, among=SPECIAL)(compute)
 
 
 def _by_length(short: Callable[..., Value], long: Callable[..., Value]) -> Callable[..., Value]:

@@ -1,5 +1,5 @@
-"""The gamma function's logarithm and that one's derivative, the inverse of the error function and
-the complement of that: float32 by way of float64, where the rounding of a step does not matter.
+"""The gamma function's logarithm and that one's derivative, and the complement of the error
+function: float32 by way of float64, where the rounding of a step does not matter.
 
 Polynomials are fitted for the least relative error of the result, about zeros of the functions for
 what the zero's factor leaves.
@@ -7,16 +7,16 @@ what the zero's factor leaves.
 
 from __future__ import annotations
 
-from math import inf, log, nan, pi, sqrt
+from math import inf, log, nan, pi
 from typing import Final
 
 from . import doubles
-from .arithmetic import at_least, at_most, called
+from .arithmetic import at_most, called
 from .formulas import formula, to_double, to_float
 from .series import polynomial, with_sign
 from .text import Value
 
-__all__: list[str] = []
+__all__ = ["long_lgamma", "turned"]
 
 _NEAR_TWO: Final = (
     *(-0.00013733525156441674, 0.0002474155524347842, -0.00023684029807774133),
@@ -34,18 +34,6 @@ _ABOUT_ROOT: Final = (
 _ROOT, _ROOT_REST = 1.4616321449683622, 9.549995429965697e-17
 """Where the derivative is zero, in two parts."""
 _DERIVATIVE: Final = (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
-_CENTRE: Final = (
-    *(-1.976789695627931e-11, 1.2359563027184245e-10, 8.062062197277288e-10),
-    *(-1.0863845453745598e-08, 1.3874312524344226e-08, 4.787017089472164e-07),
-    *(-3.41769452187571e-06, -4.996029874118223e-06, 0.0002182514751339356),
-    *(-0.0012527079276452439, -0.00417731823787498, 0.24664027674025882, 1.5014093511463882),
-)
-_OUTER: Final = (
-    *(-3.84011465275973e-06, -2.3631072510222142e-05, 0.00016562234745368627),
-    *(-0.0002870337229690604, -0.00012236031195516142, 0.0014806533691505475),
-    *(-0.00356660487564642, 0.005686357818065738, -0.007642826149801669),
-    *(0.009445417677813994, 1.001675240488825, 2.832976799923927),
-)
 
 
 @formula(double=doubles.erfc)
@@ -54,51 +42,7 @@ def erfc(x: Value) -> Value:
     return to_float(doubles.erfc(to_double(x)))
 
 
-def _double_erfinv(x: Value) -> Value:
-    """The start is within a part of 1e7, or 1e2 where the complement is tiny; each step has three
-    times as many places (E. Halley)."""
-    code, size = x.code, x.code.absolute(x)
-    rest = 1.0 - size
-    level = -doubles.natural_log(at_least(rest, 2.0**-53) * (size + 1.0))
-    near = polynomial(at_most(level, 5.0) - 2.5, *_CENTRE)
-    far = polynomial(called("sqrt", at_least(level, 5.0)) - 3.0, *_OUTER)
-    guess = code.variable(code.choose(level < 5.0, near, far) * size)
-    is_far = level >= 16.0
-    with code.when(code.any_of(is_far), rarely=True):
-        begin = -doubles.natural_log(at_most(at_least(rest, 2.0**-53), 1e-3) * sqrt(pi))
-        found = called("sqrt", begin)
-        for _ in range(3):
-            found = called("sqrt", begin - doubles.natural_log(found))
-        guess.set(code.choose(is_far, _nearer(found, size), guess.now))
-    made = _nearer(guess.now, size)
-    made = code.choose(size.equals(1.0), inf, code.choose(size > 1.0, nan, made))
-    return with_sign(code.choose(x.is_nan(), x, made), x)
-
-
-def _nearer(guess: Value, size: Value) -> Value:
-    """A step to where the error function has this size."""
-    code = guess.code
-    outer = (1.0 - size) - doubles.erfc(guess)
-    miss = code.choose(guess > 0.46875, outer, doubles.erf(guess) - size)
-    step = miss * (sqrt(pi) / 2) * doubles.exp(guess * guess)
-    return guess - step / (guess * step + 1.0)
-
-
-@formula(double=_double_erfinv)
-def erfinv(x: Value) -> Value:
-    """The number whose error function it is; infinite at -1 and 1, NaN beyond."""
-    code, wide = x.code, to_double(x)
-    size = code.absolute(wide)
-    level = -doubles.natural_log((1.0 - size) * (size + 1.0))
-    root = called("sqrt", at_least(at_most(level, 20.0), 5.0))
-    held = at_most(level, 5.0)
-    near = polynomial(held - 2.5, *_CENTRE)
-    made = code.choose(level < 5.0, near, polynomial(root - 3.0, *_OUTER)) * wide
-    made = code.choose(size.equals(1.0), with_sign(made.taken(inf), wide), made)
-    return to_float(code.choose(size > 1.0, nan, made))
-
-
-def _turned(x: Value) -> tuple[Value, Value]:
+def turned(x: Value) -> tuple[Value, Value]:
     """Sine and cosine of pi x, both with the sign that makes the cosine positive."""
     code, rest = x.code, x - called("rint", x)
     size = code.absolute(rest)
@@ -118,7 +62,7 @@ _LONG_DERIVATIVE: Final = (
 )
 
 
-def _double_lgamma(x: Value) -> Value:
+def long_lgamma(x: Value) -> Value:
     """By Stirling's series, from 10 on, and by reflection."""
     code, is_left = x.code, x < 0.5
     y = code.choose(is_left, 1.0 - x, x)
@@ -130,7 +74,7 @@ def _double_lgamma(x: Value) -> Value:
     inverse = 1.0 / y
     series = inverse * polynomial(inverse * inverse, *_LONG_STIRLING) + log(2 * pi) / 2
     made = (y - 0.5) * doubles.natural_log(y) - y + series - doubles.natural_log(product)
-    sine, _ = _turned(x)
+    sine, _ = turned(x)
     other = log(pi) - doubles.natural_log(code.absolute(sine)) - made
     made = code.choose(is_left, other, made)
     made = code.choose(x.equals(1.0) | x.equals(2.0), 0.0, made)
@@ -138,7 +82,7 @@ def _double_lgamma(x: Value) -> Value:
     return code.choose(x.is_nan(), x, made)
 
 
-@formula(double=_double_lgamma)
+@formula(double=long_lgamma)
 def lgamma(x: Value) -> Value:
     """The logarithm of the absolute value of the gamma function."""
     code, wide = x.code, to_double(x)
@@ -162,7 +106,7 @@ def lgamma(x: Value) -> Value:
     less = code.choose(is_near | is_short, less, 1.0)
     made = code.choose(is_near, near, far) - doubles.natural_log(less)
     made = code.choose(size > 1e300, inf, made)
-    sine, _ = _turned(wide)
+    sine, _ = turned(wide)
     other = doubles.natural_log(pi / code.absolute(size * sine)) - made
     made = code.choose(wide < 0.0, other, made)
     return to_float(code.choose(size.equals(inf), inf, code.choose(x.is_nan(), wide, made)))
@@ -181,7 +125,7 @@ def _double_digamma(x: Value) -> Value:
     square = 1.0 / (y * y)
     series = 0.5 / y + square * polynomial(square, *_LONG_DERIVATIVE)
     made = doubles.natural_log(y) - series - above / below
-    sine, cosine = _turned(x)
+    sine, cosine = turned(x)
     other = code.choose(sine.equals(0.0), nan, made - cosine * pi / sine)
     made = code.choose(is_left, other, made)
     made = code.choose(x.equals(0.0), with_sign(made.taken(inf), -x), made)
@@ -211,7 +155,7 @@ def digamma(x: Value) -> Value:
     far = doubles.natural_log(grown) - series
     made = code.choose(is_short, far - less, far)
     made = code.choose(is_near, near, made)
-    sine, cosine = _turned(wide)
+    sine, cosine = turned(wide)
     other = code.choose(sine.equals(0.0), nan, made - cosine * pi / sine)
     made = code.choose(is_negative, other, made)
     made = code.choose(wide.equals(0.0), with_sign(made.taken(inf), -wide), made)

@@ -161,7 +161,7 @@ def _placed(data: bytes, functions: tuple[str, ...]) -> dict[str, int]:
 def _stamp() -> str:
     """What all code depends on beside its key: the writer of it, its compiler and the CPU."""
     digest = hashlib.sha256(_compiler() + host().description.encode())
-    for path in sorted(Path(__file__).parent.glob("*.py*")):
+    for path in sorted(Path(__file__).parent.glob("*.*")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

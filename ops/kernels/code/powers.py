@@ -100,6 +100,18 @@ def logaddexp(x: Value, y: Value) -> Value:
     return code.choose(x.is_nan() | y.is_nan(), x + y, made)
 
 
+@formula(double=doubles.logaddexp2)
+def logaddexp2(x: Value, y: Value) -> Value:
+    """The logarithm to the base 2 of the sum of powers of 2."""
+    code = x.code
+    above = code.choose(x > y, x, y)
+    power = power_of_two(-code.absolute(to_double(x) - to_double(y)))
+    more = code.choose(power < 2.0**-26, power * (1 / _LN_2), logarithm(power + 1.0))
+    made = to_float(more + to_double(above))
+    made = code.choose(x.equals(y) & code.absolute(x).equals(inf), x, made)
+    return code.choose(x.is_nan() | y.is_nan(), x + y, made)
+
+
 @formula(double=doubles.hypot)
 def hypot(x: Value, y: Value) -> Value:
     """The distance of the point (x, y); infinite if one of both is."""

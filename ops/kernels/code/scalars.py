@@ -227,10 +227,16 @@ def scaled_elu(x: Value, below: Value, above: Value, inner: Value) -> Value:
     return x.code.choose(x < 0.0, expm1(at_most(x, 0.0) * inner) * below, x * above)
 
 
-@formula("fd")
-def logit(x: Value, low: Value, high: Value) -> Value:
-    """`log(x / (1 - x))` of x between two bounds."""
-    held = at_most(at_least(x, low), high)
+@formula("fd", in_halves=False)
+def logit(x: Value) -> Value:
+    """`log(x / (1 - x))`."""
+    return log(x / (1.0 - x))
+
+
+@formula("fd", in_halves=False)
+def logit_within(x: Value, eps: Value) -> Value:
+    """The same of x between eps and 1 - eps."""
+    held = at_most(at_least(x, eps), 1.0 - eps)
     return log(held / (1.0 - held))
 
 
@@ -238,3 +244,28 @@ def logit(x: Value, low: Value, high: Value) -> Value:
 def log_sigmoid(x: Value) -> Value:
     """`-log(1 + e ** -x)`, by powers that do not overflow."""
     return at_most(x, 0.0) - log1p(exp(-x.code.absolute(x)))
+
+
+# ---------------------------------------------------------------------- products with logarithms
+
+
+@formula("fd")
+def entr(x: Value) -> Value:
+    """`-x log(x)`, 0 at 0 and minus infinity below."""
+    made = -x * log(x)
+    made = x.code.choose(x > 0.0, made, x.code.choose(x.equals(0.0), x.taken(0.0), -inf))
+    return x.code.choose(x.is_nan(), x, made)
+
+
+@formula("fd", in_halves=False)
+def xlogy(x: Value, y: Value) -> Value:
+    """`x log(y)`, 0 where x is 0, whatever number y is."""
+    made = x.code.choose(x.equals(0.0), 0.0, x * log(y))
+    return x.code.choose(y.is_nan(), y, made)
+
+
+@formula("fd", in_halves=False)
+def xlog1py(x: Value, y: Value) -> Value:
+    """`x log(1 + y)`, 0 where x is 0, whatever number y is."""
+    made = x.code.choose(x.equals(0.0), 0.0, x * log1p(y))
+    return x.code.choose(y.is_nan(), y, made)
