@@ -7,7 +7,11 @@ reaches that library does so through this file.
 
 from __future__ import annotations
 
+import ctypes
+import threading
 from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
@@ -27,7 +31,9 @@ __all__ = [
         "eigvals",
         "inv",
         "matmul",
+        "lapack_address",
         "multi_dot",
+        "on_one_thread",
     ),
     *("norm", "qr", "slogdet", "solve", "svd", "tensordot", "vecdot", "vector_norm"),
 ]
@@ -61,3 +67,54 @@ slogdet: Any = whole(np.linalg.slogdet)
 solve: _Made = whole(np.linalg.solve)
 svd: Any = whole(np.linalg.svd)
 vector_norm: _Made = whole(np.linalg.vector_norm)
+
+
+# --------------------------------------------------------------------------- by their addresses
+
+
+@cache
+def _library() -> Any:
+    """What NumPy's decompositions are linked with."""
+    return ctypes.CDLL(import_module("numpy.linalg._umath_linalg").__file__)
+
+
+@cache
+def lapack_address(name: str) -> int:
+    """The address of a function of LAPACK whose whole numbers have 64 bits; 0 if there is none.
+
+    OpenBLAS shares no work on matrices of up to 4,096 elements, which it may be called for directly
+    while Python's lock is held, so that nobody forks; else this is done `on_one_thread`.
+    """
+    try:
+        function = getattr(_library(), f"scipy_{name}_64_")
+    except (AttributeError, OSError):
+        return 0
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+_COUNTING: Final = threading.Lock()
+"""Only held amid what forks wait for."""
+_counted: Final = [0, 0]
+"""How many are inside `on_one_thread`, and the threads that OpenBLAS had before."""
+
+
+@whole
+def on_one_thread(function: Callable[..., Any], *values: object) -> Any:
+    """Call something that calls LAPACK.  OpenBLAS does that on one thread, since its sums depend on
+    how many share them."""
+    _turn(1)
+    try:
+        return function(*values)
+    finally:
+        _turn(-1)
+
+
+def _turn(step: int) -> None:
+    library = _library()
+    with _COUNTING:
+        if step > 0 and not _counted[0]:
+            _counted[1] = library.scipy_openblas_get_num_threads64_()
+            library.scipy_openblas_set_num_threads64_(1)
+        _counted[0] += step
+        if not _counted[0] and library.scipy_openblas_get_num_threads64_() == 1:
+            library.scipy_openblas_set_num_threads64_(_counted[1])

@@ -7,11 +7,21 @@ from typing import Any, Final, cast
 import numpy as np
 
 from ..kernels import blas
+from ..kernels.lapack import no_errors
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..table.out_dtypes import FIELDS_SAFELY, SAFELY, SAME, OutDtype
 from ..table.refusals import Refusal
 from ..table.table import operator
+from .decompositions import (
+    inverse_of_cholesky,
+    lower_factor,
+    products_of_reflections,
+    qr_parts,
+    reflected,
+    reflections,
+    solved_by_cholesky,
+)
 from .matrix_checks import (
     LinAlgError,
     batch_prefix,
@@ -21,7 +31,7 @@ from .matrix_checks import (
     check_right_side,
     check_square,
 )
-from .small_systems import identity, small_cholesky
+from .small_systems import MOST, identity, small_cholesky
 from .substitution import solve_triangular
 from .triangular import adjoint, not_invertible
 
@@ -62,8 +72,10 @@ def _cholesky(matrices: Array, upper: bool) -> tuple[Array, Array]:
     lower_half = adjoint(matrices) if upper else matrices
     info = np.zeros(batch, np.int32)
     quick = small_cholesky(lower_half)
+    if quick is None:
+        quick = lower_factor(lower_half)
     if quick is not None:
-        return adjoint(quick) if upper else quick, info
+        return adjoint(quick) if upper else quick, no_errors(batch)
     try:
         factors = np.asarray(blas.cholesky(lower_half))
         is_whole = not np.isnan(factors.diagonal(0, -2, -1)).any()  # LAPACK lets NaN through
@@ -92,6 +104,7 @@ def _not_positive(info: Array, name: str) -> LinAlgError:
     autocast="full",
     refuses=_NO_CHOLESKY,
     layout="F-",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
     out="L",
@@ -125,6 +138,7 @@ def linalg_cholesky(self: Array, upper: bool) -> Array:
     "aten::cholesky(Tensor self, bool upper=False) -> Tensor",
     autocast="full",
     layout="f",
+    prepared=True,
     cost="matrices",
     out_dtype=SAFELY,
     out_layout="C",
@@ -140,6 +154,10 @@ def cholesky(self: Array, upper: bool) -> Array:
 
 def _by_cholesky(b: Array, factors: Array, upper: bool) -> Array:
     lower = adjoint(factors) if upper else factors
+    if lower.shape[-1] > MOST:
+        quick = solved_by_cholesky(lower, b)
+        if quick is not None:
+            return quick
     return solve_triangular(adjoint(lower), solve_triangular(lower, b, False), True)
 
 
@@ -169,12 +187,16 @@ def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
     "aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
     autocast="full",
     layout="F",
+    prepared=True,
     cost="matrices",
     out_dtype=SAFELY,
 )
 def cholesky_inverse(self: Array, upper: bool) -> Array:
     check_square(self, "cholesky_inverse")
     check_lapack(self, "cholesky_inverse_out_cpu")
+    quick = inverse_of_cholesky(adjoint(self) if upper else self)
+    if quick is not None:
+        return quick
     zeros = np.diagonal(self, 0, -2, -1) == 0
     if zeros.any():
         raise not_invertible((np.argmax(zeros, -1) + 1) * zeros.any(-1), "cholesky_inverse")
@@ -191,6 +213,7 @@ _MODES = ("reduced", "complete", "r")
     'aten::linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)',
     autocast="full",
     layout="FF",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
 )
@@ -210,8 +233,13 @@ def linalg_qr(A: Array, mode: str) -> tuple[Array, Array]:
 
 
 def _qr(A: Array, mode: str) -> tuple[Array, ...]:
+    quick = reflections(A) if mode == "raw" else qr_parts(A, mode)
+    if quick is not None:
+        return quick
     found: Any = blas.qr(A, cast(Any, mode))
     parts = found if isinstance(found, tuple) else (found,)
+    if mode == "raw":
+        parts = parts[0].swapaxes(-1, -2), parts[1]
     return tuple(np.asarray(part).astype(A.dtype, copy=False) for part in parts)
 
 
@@ -219,6 +247,7 @@ def _qr(A: Array, mode: str) -> tuple[Array, ...]:
     "aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)",
     autocast="full",
     layout="FF",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
     out="Q",
@@ -231,6 +260,7 @@ def qr(self: Array, some: bool) -> tuple[Array, Array]:
     "aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)",
     autocast="full",
     layout="F-",
+    prepared=True,
     cost="matrices",
     out_dtype=FIELDS_SAFELY,
     out="a",
@@ -239,8 +269,8 @@ def geqrf(self: Array) -> tuple[Array, Array]:
     if self.ndim < 2:
         raise OperatorError("torch.geqrf: input must have at least 2 dimensions.")
     check_lapack(self, "geqrf_cpu")
-    turned, tau = _qr(self, "raw")
-    return turned.swapaxes(-1, -2), tau
+    found, tau = _qr(self, "raw")
+    return found, tau
 
 
 # --------------------------------------------------------------------------- reflections
@@ -297,12 +327,14 @@ def _check_reflections(input: Array, tau: Array) -> None:
     "aten::orgqr(Tensor self, Tensor input2) -> Tensor",
     autocast="full",
     layout="F",
+    prepared=True,
     cost="matrices",
 )
 @operator(
     "aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
     autocast="full",
     layout="F",
+    prepared=True,
     cost="matrices",
     out_dtype=OutDtype(
         "castable",
@@ -313,6 +345,9 @@ def _check_reflections(input: Array, tau: Array) -> None:
 def linalg_householder_product(input: Array, tau: Array) -> Array:
     _check_reflections(input, tau)
     check_lapack(input, "orgqr_cpu")
+    quick = products_of_reflections(input, tau)
+    if quick is not None:
+        return quick
     ones = np.eye(*input.shape[-2:], dtype=input.dtype)
     product = np.broadcast_to(ones, input.shape).copy()
     for i in reversed(range(tau.shape[-1])):
@@ -348,6 +383,7 @@ def _check_ormqr(self: Array, tau: Array, other: Array, left: bool) -> None:
     "-> Tensor",
     autocast="full",
     layout="F",
+    prepared=True,
     cost="matrices",
     out_dtype=OutDtype(
         "same",
@@ -359,6 +395,9 @@ def ormqr(self: Array, input2: Array, input3: Array, left: bool, transpose: bool
     """The product of a matrix with the whole Q that reflections stand for."""
     _check_ormqr(self, input2, input3, left)
     check_lapack(self, "ormqr_cpu")
+    quick = reflected(self, input2, input3, left, transpose)
+    if quick is not None:
+        return quick
     target = (input3 if left else adjoint(input3)).copy()
     adjointly = transpose == left
     tau = np.conj(input2) if adjointly else input2

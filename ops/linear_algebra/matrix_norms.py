@@ -20,6 +20,7 @@ from ..table.pointwise import as_array, cast
 from ..table.promotion import kind, promote
 from ..table.refusals import Refusal
 from ..table.table import operator
+from .decompositions import singular_parts
 from .matrix_checks import (
     check_floating,
     check_lapack,
@@ -226,8 +227,12 @@ def finite_svd(array: Array, *, vectors: bool) -> tuple[Array, ...]:
     if not is_finite.all():
         refuse_not_finite(as_array(np.isnan(array).any((-2, -1))))
         within = np.where(is_finite[..., None, None], array, 0)
-    made = blas.svd(within, False, vectors)
-    parts: tuple[Array, ...] = tuple(made) if vectors else (made,)
+    quick = singular_parts(within, "S" if vectors else "N")
+    if quick is not None:
+        parts: tuple[Array, ...] = quick if vectors else quick[1:2]
+    else:
+        made = blas.svd(within, False, vectors)
+        parts = tuple(made) if vectors else (made,)
     if within is not array:
         for part in parts:
             part[~is_finite] = np.nan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,9 +12,13 @@ from ..kernels import family, in_order
 from ..memory.dtype import Array, Dtype
 
 __all__ = [
-    *("identity", "over_batch", "shared_batch", "small_cholesky", "small_determinants"),
+    *("MOST", "identity", "over_batch", "shared_batch", "small_cholesky", "small_determinants"),
     *("small_factors", "small_log_determinants", "small_triangles", "solved_small"),
 ]
+
+
+MOST: Final = 16
+"""Rows of a small matrix, at most, but for triangles."""
 
 
 @lru_cache(64)

@@ -17,6 +17,7 @@ from ..table.out_dtypes import FIELDS_SAFELY, SAFELY, SAME, OutDtype
 from ..table.pointwise import as_array
 from ..table.refusals import Refusal
 from ..table.table import operator
+from .decompositions import eigen, eigen_general, singular_parts
 from .matrix_checks import (
     LinAlgError,
     batch_prefix,
@@ -58,6 +59,7 @@ def _check_triangle(uplo: str) -> None:
     'aten::linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)',
     autocast="full",
     layout="-F",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
     out="eigvals eigvals eigvecs",
@@ -66,16 +68,19 @@ def linalg_eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
     return _eigh(self, UPLO, 1)
 
 
-def _eigh(self: Array, UPLO: str, unfound: int) -> tuple[Array, Array]:
+def _eigh(self: Array, UPLO: str, unfound: int, vectors: bool = True) -> tuple[Array, Array]:
     """Eigenvalues and -vectors; an error tells of all rows but so many as `unfound`."""
     check_square(self, "linalg.eigh")
     _check_triangle(UPLO)
     check_lapack(self, "linalg_eigh_cpu")
+    quick = eigen(self, UPLO in "Uu", vectors)
+    if quick is not None:
+        return quick
     try:
-        values, vectors = blas.eigh(self, "U" if UPLO in "Uu" else "L")
+        values, found = blas.eigh(self, "U" if UPLO in "Uu" else "L")
     except np.linalg.LinAlgError:
         raise _not_converged(self, self.shape[-1] - unfound) from None
-    return values.astype(real_dtype(self.dtype), copy=False), vectors.astype(self.dtype, copy=False)
+    return values.astype(real_dtype(self.dtype), copy=False), found.astype(self.dtype, copy=False)
 
 
 def _not_converged(A: Array, code: int) -> LinAlgError:
@@ -103,11 +108,12 @@ def linalg_eigh_or_values(A: Array, UPLO: str, compute_v: bool) -> tuple[Array, 
 @operator(
     'aten::linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor',
     autocast="full",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
 )
 def linalg_eigvalsh(self: Array, UPLO: str) -> Array:
-    return _eigh(self, UPLO, 2)[0]
+    return _eigh(self, UPLO, 2, vectors=False)[0]
 
 
 def _complex(array: Array, like: Array) -> Array:
@@ -127,16 +133,26 @@ def _check_eigen(self: Array, name: str) -> None:
     autocast="full",
     refuses=_NO_COMPLEX_FORM,
     layout="-F",
+    prepared=True,
     cost="matrices",
     out_dtype=FIELDS_SAFELY,
 )
 def linalg_eig(self: Array) -> tuple[Array, Array]:
     _check_eigen(self, "eig")
+    quick = eigen_general(self, True)
+    if quick is not None:
+        return quick
     values, vectors = blas.eig(self)
     return _complex(values, self), _complex(vectors, self)
 
 
-@operator("aten::_linalg_eigvals(Tensor self) -> Tensor", out="", face="operator", cost="matrices")
+@operator(
+    "aten::_linalg_eigvals(Tensor self) -> Tensor",
+    out="",
+    face="operator",
+    prepared=True,
+    cost="matrices",
+)
 @operator(
     "aten::linalg_eigvals(Tensor self) -> Tensor",
     autocast="full",
@@ -150,6 +166,9 @@ def linalg_eig(self: Array) -> tuple[Array, Array]:
 )
 def linalg_eigvals(self: Array) -> Array:
     _check_eigen(self, "eigvals")
+    quick = eigen_general(self, False)
+    if quick is not None:
+        return quick[0]
     return _complex(np.asarray(blas.eigvals(self)), self)
 
 
@@ -173,12 +192,16 @@ def _check_svd(A: Array, driver: str | None) -> None:
     "-> (Tensor U, Tensor S, Tensor Vh)",
     autocast="full",
     layout="F-F",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
     out="U",
 )
 def linalg_svd(A: Array, full_matrices: bool, driver: str | None) -> tuple[Array, Array, Array]:
     _check_svd(A, driver)
+    quick = singular_parts(A, "A" if full_matrices else "S")
+    if quick is not None:
+        return quick
     u, s, v = blas.svd(A, full_matrices)
     dtype = A.dtype
     return (
@@ -192,6 +215,7 @@ def linalg_svd(A: Array, full_matrices: bool, driver: str | None) -> tuple[Array
     "aten::_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, "
     "str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
     layout="F-F",
+    prepared=True,
     cost="matrices",
     out="U",
 )
@@ -210,6 +234,7 @@ def linalg_svd_or_values(
     "-> (Tensor U, Tensor S, Tensor V)",
     autocast="full",
     layout="F-C",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
     out="U",

@@ -11,12 +11,21 @@ from typing import Final
 import numpy as np
 
 from ..kernels import blas, family
+from ..kernels.lapack import can, no_errors
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from ..table.layouts import column_major
 from ..table.out_dtypes import AS_EXPECTED, SAME
 from ..table.refusals import Refusal
 from ..table.table import operator
+from .decompositions import (
+    copied_by_columns,
+    inverted,
+    lu_factors,
+    lu_parts,
+    solved_by_factors,
+    solved_squares,
+)
 from .matrix_checks import (
     LinAlgError,
     batch_prefix,
@@ -27,7 +36,7 @@ from .matrix_checks import (
     check_same_dtype,
     check_square,
 )
-from .small_systems import identity, small_factors, solved_small
+from .small_systems import MOST, identity, small_factors, solved_small
 from .substitution import solve_triangular
 
 __all__ = ["adjoint", "is_vector", "lu_factor", "solve_square"]
@@ -56,8 +65,10 @@ def lu_factor(matrices: Array) -> tuple[Array, Array, Array]:
     rows, columns = matrices.shape[-2:]
     batch = matrices.shape[:-2]
     quick = small_factors(matrices)
+    if quick is None:
+        quick = lu_factors(matrices)
     if quick is not None:
-        return *quick, np.zeros(batch, np.int32)
+        return *quick, no_errors(batch)
     native = family("factors")
     found = None if native is None else native.factored(matrices)
     if found is not None:
@@ -126,6 +137,7 @@ def _check_factorable(A: Array, name: str) -> None:
     "aten::linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) "
     "-> (Tensor LU, Tensor pivots, Tensor info)",
     layout="F--",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
 )
@@ -169,6 +181,7 @@ def linalg_lu_factor(A: Array, pivot: bool) -> tuple[Array, Array]:
     "-> (Tensor LU, Tensor pivots, Tensor info)",
     autocast="full",
     layout="F--",
+    prepared=True,
     cost="matrices",
     out="",
 )
@@ -178,6 +191,7 @@ def lu_with_info(self: Array, pivot: bool, check_errors: bool) -> tuple[Array, A
 
 @operator(
     "aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
 )
@@ -185,6 +199,9 @@ def linalg_lu(A: Array, pivot: bool) -> tuple[Array, Array, Array]:
     _check_factorable(A, "linalg.lu")
     _check_pivot(pivot)
     factors, pivots, _ = lu_factor(A)
+    quick = lu_parts(factors, pivots)
+    if quick is not None:
+        return quick
     lower, upper = _lower_and_upper(factors)
     return _permutation_matrix(pivots, A.shape[-2], A.dtype), lower, upper
 
@@ -192,6 +209,7 @@ def linalg_lu(A: Array, pivot: bool) -> tuple[Array, Array, Array]:
 @operator(
     "aten::lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, "
     "bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
     layout="CCC",
@@ -275,6 +293,7 @@ def linalg_solve_triangular(
     "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
     autocast="full",
     layout="FF",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
     out="X X M",
@@ -300,7 +319,8 @@ def triangular_solve(
     a = A.swapaxes(-1, -2) if transpose else A
     batch = np.broadcast_shapes(self.shape[:-2], A.shape[:-2])
     found = solve_triangular(a, self, upper != transpose, unitriangular)
-    return found, np.broadcast_to(A, (*batch, *A.shape[-2:])).copy()
+    whole = np.broadcast_to(A, (*batch, *A.shape[-2:]))
+    return found, copied_by_columns(whole) if can(A) else whole.copy()
 
 
 # --------------------------------------------------------------------------- square systems
@@ -308,6 +328,9 @@ def triangular_solve(
 
 def _by_factors(factors: Array, pivots: Array, b: Array, adjointly: bool = False) -> Array:
     """X of A X = B, or A^H X = B, for factored matrices."""
+    quick = None if factors.dtype.kind == "c" else solved_by_factors(factors, pivots, b, adjointly)
+    if quick is not None:
+        return quick
     order = _permutation(pivots, factors.shape[-1])
     batch = np.broadcast_shapes(factors.shape[:-2], b.shape[:-2])
     b = np.broadcast_to(b, (*batch, *b.shape[-2:]))
@@ -351,6 +374,7 @@ def _check_pivots(LU: Array, pivots: Array) -> None:
     "aten::linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, "
     "bool adjoint=False) -> Tensor",
     refuses=Refusal("h", "linalg.lu_solve_cpu"),
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
 )
@@ -377,6 +401,7 @@ def linalg_lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjointly: b
     autocast="full",
     refuses=Refusal("h", "linalg.lu_solve_cpu"),
     layout="F",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
 )
@@ -392,8 +417,10 @@ def is_vector(a: Array, b: Array) -> bool:
 def solve_square(a: Array, b: Array) -> tuple[Array, Array]:
     """X of A X = B, and for each matrix where its LU factors have a zero first."""
     quick = solved_small(a, b)
+    if quick is None:
+        quick = solved_squares(a, b)
     if quick is not None:
-        return quick, np.zeros(a.shape[:-2], np.int32)
+        return quick, no_errors(a.shape[:-2])
     try:
         found = np.asarray(blas.solve(a, b)) if b.size and a.size else None
     except np.linalg.LinAlgError:
@@ -439,6 +466,7 @@ def _unsolved(info: Array, name: str) -> LinAlgError:
 @operator(
     "aten::linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) "
     "-> (Tensor result, Tensor info)",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
 )
@@ -485,6 +513,9 @@ def _inverted(A: Array) -> tuple[Array, Array]:
     check_floating(A, "linalg.inv")
     check_square(A, "linalg.inv")
     check_lapack(A, "linalg_inv_cpu")
+    quick = inverted(A) if A.shape[-1] > MOST else None
+    if quick is not None:
+        return quick, no_errors(A.shape[:-2])
     inverse, info = solve_square(A, identity(A.shape[-1], A.dtype))
     return column_major(inverse), info
 
@@ -493,6 +524,7 @@ def _inverted(A: Array) -> tuple[Array, Array]:
     "aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
     autocast="full",
     refuses=_NO_INVERSE,
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
     out="inverse",

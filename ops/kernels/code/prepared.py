@@ -448,6 +448,8 @@ class _Entry:
                 raise Unknown  # or it was larger meanwhile, in another thread
             return _ARGUMENT, known
         if place in self._at:
+            if span(value) > self._made[self._at[place]].nbytes:
+                raise Unknown  # the result is only the beginning of it
             return _RESULT, self._at[place]
         if value.base is not None:
             part = self._part(value)

@@ -1,0 +1,249 @@
+"""Decompositions of float32 and float64 by LAPACK's functions themselves; None where these do not
+do it, or where something has not gone well, which others say how.
+
+Results lie by columns, but for those of `lu_parts`.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from ..kernels import family, in_order, lapack
+from ..memory.dtype import Array
+from .small_systems import identity
+
+__all__ = [
+    *(
+        "copied_by_columns",
+        "eigen",
+        "eigen_general",
+        "inverse_of_cholesky",
+        "inverted",
+        "lower_factor",
+        "lu_factors",
+    ),
+    *("lu_parts", "products_of_reflections", "qr_parts", "reflected", "reflections"),
+    *("singular_parts", "solved_by_cholesky", "solved_by_factors", "solved_squares"),
+]
+
+
+def _shaped(memory: Array, batch: tuple[int, ...]) -> Array:
+    """Matrices that lie by columns, as those of a batch."""
+    return memory.reshape(*batch, *memory.shape[1:]).swapaxes(-1, -2)
+
+
+def copied_by_columns(a: Array) -> Array:
+    """A copy of matrices that lies by columns."""
+    a = a[...]  # which no other thread can change
+    return _shaped(lapack.by_columns(a), a.shape[:-2])
+
+
+# --------------------------------------------------------------------------- Cholesky
+
+
+def lower_factor(a: Array) -> Array | None:
+    """Cholesky's lower factors, of matrices whose lower halves count."""
+    a = a[...]  # which no other thread can change
+    if not lapack.can(a):
+        return None
+    size, work = a.shape[-1], lapack.by_columns(a)
+    if not lapack.root(work):
+        return None
+    return _shaped(family("halves").half(work, size, size, first=False), a.shape[:-2])
+
+
+def solved_by_cholesky(factors: Array, b: Array) -> Array | None:
+    """X of A X = B, where the lower factors of A are given."""
+    factors, b = factors[...], b[...]  # which no other thread can change
+    if not lapack.can(factors, b) or factors.shape[:-2] != b.shape[:-2]:
+        return None
+    right = lapack.by_columns(b)
+    is_done = lapack.of_root(lapack.by_columns(factors), right)
+    return _shaped(right, b.shape[:-2]) if is_done else None
+
+
+def inverse_of_cholesky(factors: Array) -> Array | None:
+    """The inverses of matrices whose lower factors are given."""
+    factors = factors[...]  # which no other thread can change
+    if not lapack.can(factors):
+        return None
+    work = lapack.by_columns(factors)
+    if not lapack.inverse_of_root(work):
+        return None
+    family("halves").mirrored(work)
+    return _shaped(work, factors.shape[:-2])
+
+
+# --------------------------------------------------------------------------- LU
+
+
+def _steps(pivots: Array, batch: tuple[int, ...]) -> Array:
+    """The rows that were exchanged, as torch has them."""
+    made = family("arrays").cast(pivots.reshape(-1), np.dtype(np.int32))
+    found: Array = made.reshape(*batch, pivots.shape[-1])
+    return found
+
+
+def lu_factors(a: Array) -> tuple[Array, Array] | None:
+    """L and U in one, and the rows exchanged (from 1), of matrices that are not singular."""
+    a = a[...]  # which no other thread can change
+    if not lapack.can(a):
+        return None
+    work = lapack.by_columns(a)
+    pivots, is_done = lapack.factors(work)
+    batch = a.shape[:-2]
+    return (_shaped(work, batch), _steps(pivots, batch)) if is_done else None
+
+
+def lu_parts(factors: Array, pivots: Array) -> tuple[Array, Array, Array] | None:
+    """P, L and U of factors; None where they are not ours, or pivots are no rows."""
+    factors, pivots = factors[...], pivots[...]  # which no other thread can change
+    if not lapack.can(factors) or pivots.dtype != np.int32:
+        return None
+    batch, (rows, columns) = factors.shape[:-2], factors.shape[-2:]
+    count, halves = min(rows, columns), family("halves")
+    places, are_rows = halves.checked(in_order(pivots).reshape(-1, count), rows)
+    if not are_rows:
+        return None
+    whole = halves.order_matrices(halves.order(places, rows), factors.dtype)
+    flat = in_order(factors).reshape(prod(batch), rows, columns)
+    lower = halves.half(flat, rows, count, first=True, unit=True)
+    upper = halves.half(flat, count, columns, first=False)
+    shapes = (rows, rows), (rows, count), (count, columns)
+    parts = zip((whole, lower, upper), shapes, strict=True)
+    p, below, above = (each.reshape(*batch, *shape) for each, shape in parts)
+    return p, below, above
+
+
+def solved_by_factors(factors: Array, pivots: Array, b: Array, turned: bool) -> Array | None:
+    """X of A X = B, or of A turned, where factors of A are given."""
+    factors, pivots, b = factors[...], pivots[...], b[...]  # which no other thread can change
+    size = factors.shape[-1]
+    if not lapack.can(factors, b) or factors.shape[:-2] != b.shape[:-2]:
+        return None
+    places, are_rows = family("halves").checked(in_order(pivots).reshape(-1, size), size)
+    if not are_rows:
+        return None
+    right = lapack.by_columns(b)
+    lapack.of_factors(lapack.by_columns(factors), places, right, turned)
+    return _shaped(right, b.shape[:-2])
+
+
+def solved_squares(a: Array, b: Array) -> Array | None:
+    """X of A X = B of square matrices that are not singular."""
+    a, b = a[...], b[...]  # which no other thread can change
+    if not lapack.can(a, b) or a.shape[:-2] != b.shape[:-2]:
+        return None
+    right = lapack.by_columns(b)
+    return _shaped(right, b.shape[:-2]) if lapack.solved(lapack.by_columns(a), right) else None
+
+
+def inverted(a: Array) -> Array | None:
+    """The inverses of square matrices that are not singular."""
+    a = a[...]  # which no other thread can change
+    if not lapack.can(a):
+        return None
+    work = lapack.by_columns(a)
+    pivots, is_done = lapack.factors(work)
+    is_done = is_done and lapack.inverse_of_factors(work, pivots)
+    return _shaped(work, a.shape[:-2]) if is_done else None
+
+
+# --------------------------------------------------------------------------- reflections
+
+
+def reflections(a: Array) -> tuple[Array, Array] | None:
+    """R, with the vectors of reflections below it, and the reflections' factors."""
+    a = a[...]  # which no other thread can change
+    if not lapack.can(a):
+        return None
+    work, batch = lapack.by_columns(a), a.shape[:-2]
+    tau = lapack.reflections(work)
+    return _shaped(work, batch), tau.reshape(*batch, tau.shape[-1])
+
+
+def qr_parts(a: Array, mode: str) -> tuple[Array, ...] | None:
+    """R, or Q and R, as a mode of `linalg.qr` has them."""
+    a = a[...]  # which no other thread can change
+    if not lapack.can(a):
+        return None
+    batch, (rows, columns) = a.shape[:-2], a.shape[-2:]
+    work = lapack.by_columns(a)
+    tau = lapack.reflections(work)
+    least, high = min(rows, columns), rows if mode == "complete" else min(rows, columns)
+    right = _shaped(family("halves").half(work, columns, high, first=True), batch)
+    if mode == "r":
+        return (right,)
+    if mode == "complete" and rows > columns:
+        left = lapack.by_columns(np.broadcast_to(identity(rows, a.dtype), (*batch, rows, rows)))
+        lapack.reflected(work, tau, left, True, False)
+    else:
+        left = work if least == columns else work[:, :least]
+        lapack.whole_of(left, tau)
+    return _shaped(left, batch), right
+
+
+def products_of_reflections(vectors: Array, tau: Array) -> Array | None:
+    """The first columns of the product of reflections, as many as there are vectors."""
+    vectors, tau = vectors[...], tau[...]  # which no other thread can change
+    if not lapack.can(vectors, tau):
+        return None
+    work = lapack.by_columns(vectors)
+    lapack.whole_of(work, in_order(tau).reshape(-1, tau.shape[-1]))
+    return _shaped(work, vectors.shape[:-2])
+
+
+def reflected(vectors: Array, tau: Array, c: Array, left: bool, turned: bool) -> Array | None:
+    """Q C or C Q of the product of reflections, or the same of Q turned."""
+    vectors, tau, c = vectors[...], tau[...], c[...]  # which no other thread can change
+    if not lapack.can(vectors, tau, c):
+        return None
+    goal = lapack.by_columns(c)
+    flat = in_order(tau).reshape(-1, tau.shape[-1])
+    lapack.reflected(lapack.by_columns(vectors), flat, goal, left, turned)
+    return _shaped(goal, c.shape[:-2])
+
+
+# --------------------------------------------------------------------------- values and vectors
+
+
+def eigen(a: Array, upper: bool, vectors: bool) -> tuple[Array, Array] | None:
+    """The eigenvalues of symmetric matrices, and their vectors (else what is of no use)."""
+    a = a[...]  # which no other thread can change
+    if not lapack.can(a):
+        return None
+    batch, work = a.shape[:-2], lapack.by_columns(a)
+    values = lapack.symmetric(work, upper, vectors)
+    return None if values is None else (values.reshape(a.shape[:-1]), _shaped(work, batch))
+
+
+def eigen_general(a: Array, vectors: bool) -> tuple[Array, Array] | None:
+    """The complex eigenvalues of matrices, and their vectors."""
+    a = a[...]  # which no other thread can change
+    if not lapack.can(a):
+        return None
+    work = lapack.by_columns(a)
+    found = lapack.eigenvectors(work) if vectors else lapack.eigenvalues(work)
+    if found is None:
+        return None
+    values, pairs = family("halves").paired(*found)
+    return values.reshape(a.shape[:-1]), _shaped(pairs, a.shape[:-2]) if vectors else values
+
+
+def singular_parts(a: Array, what: str) -> tuple[Array, Array, Array] | None:
+    """U, singular values and V turned of finite matrices: S for as many vectors as values, A for
+    all, N for none."""
+    a = a[...]  # which no other thread can change
+    if not lapack.can(a):
+        return None
+    found = lapack.singular(lapack.by_columns(a), what)
+    if found is None:
+        return None
+    left, values, right = found
+    batch = a.shape[:-2]
+    values = values.reshape(*batch, values.shape[-1])
+    if what == "N":
+        return values, values, values
+    return _shaped(left, batch), values, _shaped(right, batch)
