@@ -175,8 +175,8 @@ ALWAYS: Final = frozenset(
     cos cosh digamma elu entr erf erfc erfcx erfinv exp2 floor_divide fmod gelu gelu_tanh
     hermite_polynomial_h hermite_polynomial_he hypot i0 i0e i1 i1e igamma igammac
     laguerre_polynomial_l legendre_polynomial_p lgamma log10 log2 log_ndtr log_sigmoid logaddexp
-    logaddexp2 logit logit_within mish modified_bessel_k0 modified_bessel_k1 mvlgamma ndtr ndtri
-    polygamma power
+    logaddexp2 logit logit_within mish modified_bessel_k0 modified_bessel_k1 multiply_add mvlgamma
+    ndtr ndtri polygamma power
     remainder scaled_elu scaled_modified_bessel_k0 scaled_modified_bessel_k1
     shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v
     shifted_chebyshev_polynomial_w sigmoid silu sin sinc sinh softplus softplus_slope

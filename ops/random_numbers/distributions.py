@@ -16,6 +16,7 @@ from typing import Final
 
 import numpy as np
 
+from ..arithmetic.fused import fused_double
 from ..kernels import family
 from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
@@ -87,7 +88,8 @@ def cauchy_(self: Array, median: float, sigma: float, generator: Generator | Non
             code="dtype-mismatch",
         )
     draws = (generator or default_generator).doubles(self.size)
-    return _fill(self, median + sigma * from_libm("tan", math.pi * (draws - 0.5)))
+    angles = from_libm("tan", math.pi * (draws - 0.5))
+    return _fill(self, fused_double(angles, sigma, median))
 
 
 @operator(

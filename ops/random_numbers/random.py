@@ -166,13 +166,14 @@ class Generator:
     def _more(self, count: int) -> Array:
         """The rest of what was drawn ahead and new draws, more of them every time."""
         engine, rest = self._engine(), self._ahead[self._at :]
-        missing, size = count - rest.size, max(2 * self._ahead.size, WORDS)
+        missing = count - rest.size
+        size = min(max(2 * self._ahead.size, 4 * missing, WORDS), _LARGE)
         self._forget_ahead()
-        if missing >= min(size, _LARGE):
+        if 2 * missing > size:
             drawn = new = engine.draw(missing)
         else:
             self._before = engine.state
-            drawn = engine.draw(min(size, _LARGE))
+            drawn = engine.draw(size)
             new, self._ahead, self._at = drawn[:missing], drawn, missing
         return np.concatenate([rest, new]) if rest.size else np.asarray(new, np.uint64)
 
@@ -227,7 +228,7 @@ class Generator:
         """`count` float64 numbers in [0, 1)."""
         native = family("draws") if count else None
         if native is not None:
-            made: Array = native.doubles(self.words(2 * count))
+            made: Array = native.doubles(self.words(2 * count), 0.0, 1.0)
             return made
         found = (self.long_words(count) & _LOW_53).astype(D)
         return np.multiply(found, 2.0**-53, out=found)
@@ -313,10 +314,11 @@ def _units(draws: Array) -> Array:
     return np.multiply(found, F(2.0**-24), out=found)
 
 
-def _natively() -> Any:
-    """The kernels that make float32 numbers of draws; None without instructions that they need."""
+def _natively(name: str = "normals") -> Any:
+    """The kernels that make float32 numbers of draws, or others; None without instructions that
+    they need."""
     native = family("target")
-    return family("normals") if native is not None and native.host().has_fma else None
+    return family(name) if native is not None and native.host().has_fma else None
 
 
 def _restored(state: bytes) -> Generator:
@@ -342,6 +344,10 @@ def manual_seed(seed: int) -> Generator:
 def uniform(g: Generator, count: int, dtype: Dtype, low: float, high: float) -> Array:
     """`count` numbers in [low, high), in the given float dtype."""
     if dtype == D:
+        native = _natively("draws") if count else None
+        if native is not None:
+            made: Array = native.doubles(g.words(2 * count), low, high - low)
+            return made
         return fused_double(g.doubles(count), high - low, low)
     if dtype == F:
         unit = g.floats(count)
@@ -409,8 +415,14 @@ def from_libm(name: str, values: Array) -> Array:
     return np.asarray(function(values), D)
 
 
-def _sixteen_doubles(unit: Array, mean: float, std: float) -> Array:
-    groups = unit.reshape(-1, 2, 8)
+def _long_sixteens(draws: Array, mean: float, std: float) -> Array:
+    """The same of float64, each of two draws."""
+    native = _natively("draws")
+    if native is not None and native.is_possible():
+        made: Array = native.normals(draws, mean, std)
+        return made
+    high, low = draws[::2] << np.uint64(32), draws[1::2]
+    groups = (((high | low) & _LOW_53).astype(D) * 2.0**-53).reshape(-1, 2, 8)
     radius = np.sqrt(-2 * from_libm("log", 1 - groups[:, 0]))
     angle = 2.0 * math.pi * groups[:, 1]
     pair = [
@@ -433,11 +445,11 @@ def _normal(g: Generator, count: int, dtype: Dtype, mean: float, std: float) -> 
     if dtype not in (np.dtype(D), np.dtype(F)):  # 16-bit floats draw whole groups only
         draws = g.words(whole if whole == count else whole + 16)
         return _overlapped(_sixteens(draws, mean, std), count).astype(dtype)
-    draw, compute = (g.doubles, _sixteen_doubles) if dtype == D else (g.words, _sixteens)
-    unit = draw(count)
+    each, compute = (2, _long_sixteens) if dtype == D else (1, _sixteens)
+    draws = g.words(each * count)
     if whole < count:
-        unit = np.concatenate([unit[:whole], draw(16)])
-    return _overlapped(compute(unit, mean, std), count)
+        draws = np.concatenate([draws[: each * whole], g.words(each * 16)])
+    return _overlapped(compute(draws, mean, std), count)
 
 
 def _overlapped(groups: Array, count: int) -> Array:
@@ -508,6 +520,10 @@ def fill_uniform(array: Array, low: float, high: float, g: Generator | None) -> 
         if native is not None:
             native.uniforms((g or default_generator).words(array.size), low, high, array)
             return given
+    native = _natively("draws") if array.size and array.dtype == D else None
+    if native is not None and _takes_kernels(array):
+        native.doubles((g or default_generator).words(2 * array.size), low, high - low, array)
+        return given
     target = memory_order(array)
     values = uniform(g or default_generator, array.size, array.dtype, low, high)
     target[...] = values.reshape(target.shape)

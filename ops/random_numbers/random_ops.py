@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.convert import in_format
+from ..kernels import family, is_real
 from ..memory.counts import check_storage
 from ..memory.dtype import (
     DTYPES,
@@ -525,15 +526,19 @@ _MOST_CATEGORIES: Final = 1 << 24
 
 
 def _check_chances(self: Array, at_once: bool) -> None:
-    wide = self.astype(np.float64)
+    if not self.size:
+        return
+    wide = self.astype(np.float32) if self.itemsize < 4 else self
+    largest = np.max(wide, -1)
+    no_negative, no_infinity = bool(np.min(wide) >= 0), bool((largest < np.inf).all())
     if at_once:
-        if not (np.isfinite(wide) & (wide >= 0)).all():
+        if not (no_negative and no_infinity):
             raise OperatorError("probability tensor contains either `inf`, `nan` or element < 0")
-    elif not (wide >= 0).all():
+    elif not no_negative:
         raise _wrong_chances("encountering probability entry < 0")
-    elif not np.isfinite(wide).all():
+    elif not no_infinity:
         raise _wrong_chances("encountering probability entry = infinity or NaN")
-    if wide.size and not (wide.sum(-1) > 0).all():
+    if not (largest > 0).all():
         raise _wrong_chances("sum of probabilities <= 0")
 
 
@@ -542,11 +547,20 @@ def _wrong_chances(why: str) -> OperatorError:
 
 
 def _with_replacement(weights: Array, count: int, generator: Generator | None) -> Array:
+    generator = generator or default_generator
+    if weights.itemsize < 4:  # shares are float32 then
+        weights = weights.astype(np.float32)
+    native = family("categories") if is_real(weights) else None
+    if native is not None:
+        rows = weights.reshape(-1, weights.shape[-1])
+        words = generator.words(2 * count * len(rows))
+        made: Array = native.drawn(rows, words, count)
+        return made.reshape(*weights.shape[:-1], count)
     running = np.add.accumulate(weights, -1)
     running = running / running[..., -1:]
     running[..., -1] = 1
     shape = *weights.shape[:-1], count
-    places = (generator or default_generator).doubles(math.prod(shape)).reshape(shape)
+    places = generator.doubles(math.prod(shape)).reshape(shape)
     return search(running.astype(np.float64), places, False)
 
 

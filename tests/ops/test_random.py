@@ -238,11 +238,25 @@ def _drawn(monkeypatch: pytest.MonkeyPatch, draw: Any, *, natively: bool) -> tup
     """What is drawn from a seed, by native code or without it, and where the generator is then."""
     with monkeypatch.context() as patch:
         if not natively:
-            for each in ("draws", "engines"):
+            for each in ("categories", "draws", "engines", "target"):
                 patch.setitem(kernels._FAMILIES, each, None)
         torch.manual_seed(77)
         found = draw()
         return found, torch.default_generator.get_state().numpy().tobytes()
+
+
+def test_sums_of_draws_are_rounded_as_in_torch() -> None:
+    torch.manual_seed(7)
+    found = torch.empty(4, dtype=torch.float64).cauchy_(0.3, 0.7).tolist()
+    wanted = ["-0x1.202472fb827a6p-2", "-0x1.361c3fec16545p-2", "0x1.d03609d045490p+0"]
+    assert found == [*map(float.fromhex, wanted), float.fromhex("0x1.59cdcf5d7ee9dp-1")]
+    for dtype in (torch.bfloat16, torch.float64):  # shares of 16 bits are float32
+        torch.manual_seed(7)
+        weights = torch.arange(1, 301).to(dtype)
+        places = [158, 156, 278, 243, 288, 274, 162, 224, 261, 261, 74, 71]
+        assert torch.multinomial(weights, 12, True).tolist() == places
+        rows = [[40, 19, 34, 92], [1, 96, 15, 99], [93, 88, 70, 35]]
+        assert torch.multinomial(weights.view(3, 100), 4, True).tolist() == rows
 
 
 _RATES = "torch.linspace(0.05, 30.0, 701, dtype=dtype)"

@@ -20,7 +20,10 @@ from .run import run, unforeseen
 from .target import Target
 from .text import DOUBLE, FLOAT, INT64, LANES, POINTER, Code, Value
 
-__all__ = ["apply_c", "doubles", "in_random_order", "is_possible", "until_taken", "whole_numbers"]
+__all__ = [
+    *("apply_c", "doubles", "in_random_order", "is_possible", "normals", "unit_at"),
+    *("until_taken", "whole_numbers"),
+]
 
 _FUNCTIONS: Final = ("exp", "log", "log1p", "cos", "sin", "pow", "lgamma", "tan")
 _LEAST: Final = 1 << 14
@@ -48,11 +51,29 @@ def apply_c(name: str, values: Array) -> Array:
     return out
 
 
-def doubles(words: Array) -> Array:
-    """The float64 in [0, 1) of pairs of draws, the first of which is the high one."""
+def doubles(words: Array, low: float, width: float, out: Array | None = None) -> Array:
+    """The float64 from `low` on of pairs of draws, the first of which is the high one.
+
+    Args:
+        words: contiguous uint64, which no other thread changes.
+        out: half as many contiguous float64, which are written.
+    """
+    unforeseen()
+    if out is None:
+        out = np.empty(words.size // 2, np.float64)
+    address = kernel("doubles_of_draws", (), _doubles_text)
+    run(address, out.size, _LEAST, float(low), float(width), words, out)
+    return out
+
+
+def normals(words: Array, mean: float, std: float) -> Array:
+    """Normal float64 of groups of 16 numbers, each of a pair of draws: of the first 8 of a group
+    the radius is made, of the others the angle (G. Box and M. Muller)."""
     unforeseen()
     out = np.empty(words.size // 2, np.float64)
-    run(kernel("doubles_of_draws", (), _doubles_text), out.size, _LEAST, words[...], out)
+    table = np.array([c_function(name) for name in ("log", "cos", "sin")], np.int64)
+    address = kernel("long_normals_of_draws", (), _normals_text)
+    run(address, out.size // 16, _DEAR // 16, float(mean), float(std), table, words, out)
     return out
 
 
@@ -90,8 +111,9 @@ def _unit(high: Value, low: Value) -> Value:
 
 def _doubles_text(target: Target) -> str:
     code = Code(target)
-    words = [(POINTER, "draws"), (POINTER, "out")]
-    draws, out = (code.argument(*each) for each in words)
+    words = [(DOUBLE, "low"), (DOUBLE, "width"), (POINTER, "draws"), (POINTER, "out")]
+    least, width, draws, out = (code.argument(*each) for each in words)
+    begin, factor = code.spread(least), code.spread(width)
     start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
     whole = start + ((stop - start) & -LANES)
     with code.counted(start, whole, LANES) as at:
@@ -100,11 +122,36 @@ def _doubles_text(target: Target) -> str:
             for place in (0, LANES)
         )
         high, low = (code.shuffled(first, last, range(each, 2 * LANES, 2)) for each in (0, 1))
-        code.store(_unit(high, low), code.at(out, at, DOUBLE))
+        made = code.multiply_add(_unit(high, low), factor, begin)
+        code.store(made, code.at(out, at, DOUBLE))
     with code.counted(whole, stop) as at:
-        high, low = (code.load(INT64, code.at(draws, at * 2 + place, INT64)) for place in (0, 1))
-        code.store(_unit(high, low), code.at(out, at, DOUBLE))
+        made = code.multiply_add(unit_at(draws, at), width, least)
+        code.store(made, code.at(out, at, DOUBLE))
     return code.kernel("doubles_of_draws", words)
+
+
+def unit_at(draws: Value, at: Value) -> Value:
+    """A number in [0, 1), of the pair of draws at a place."""
+    code = draws.code
+    return _unit(*(code.load(INT64, code.at(draws, at * 2 + place, INT64)) for place in (0, 1)))
+
+
+def _normals_text(target: Target) -> str:
+    code = Code(target)
+    words = [(DOUBLE, "mean"), (DOUBLE, "std"), (POINTER, "table"), (POINTER, "draws")]
+    words.append((POINTER, "out"))
+    mean, std, table, draws, out = (code.argument(*each) for each in words)
+    log, cos, sin = (code.load(POINTER, code.at(table, place, POINTER)) for place in range(3))
+    zero, half = (code.constant(INT64, each) for each in (0, 8))
+    with code.units() as group, code.counted(zero, half) as place:
+        at = group * 16 + place
+        level = called_at(log, [1.0 - unit_at(draws, at)]) * -2.0
+        radius = code.call("llvm.sqrt.f64", DOUBLE, [level])
+        angle = unit_at(draws, at + 8) * (2.0 * math.pi)
+        for function, goal in ((cos, at), (sin, at + 8)):
+            made = code.multiply_add(radius * called_at(function, [angle]), std, mean)
+            code.store(made, code.at(out, goal, DOUBLE))
+    return code.kernel("long_normals_of_draws", words)
 
 
 def _numbers_text(target: Target) -> str:
