@@ -72,12 +72,8 @@ def lobpcg(
             f" is smaller than 3 x the number of requested eigenpairs (={width})"
         )
     if A.ndim > 2 and not is_sparse(A):
-
-        def part(of: Tensor | None, place: int) -> Tensor | None:
-            return of if of is None or of.ndim < 3 else of[place]
-
         each = [
-            lobpcg(a, count, part(B, i), part(X, i), width, part(iK, i), niter, tol, largest)
+            lobpcg(a, count, _at(B, i), _at(X, i), width, _at(iK, i), niter, tol, largest)
             for i, a in enumerate(A.unbind(0))
         ]
         return _stack([values for values, _ in each]), _stack([vectors for _, vectors in each])
@@ -87,6 +83,11 @@ def lobpcg(
     limit = _TOLERANCES.get(A.dtype.name, 1e-3) ** 0.5 if tol is None else tol
     rounds = 1000 if niter is None else niter
     return _iterated(A, B, start, iK, rounds, limit, count, largest is None or largest)
+
+
+def _at(matrices: Tensor | None, place: int) -> Tensor | None:
+    """One of several matrices; a single one is that of all places."""
+    return matrices if matrices is None or matrices.ndim < 3 else matrices[place]
 
 
 def _times(matrix: Tensor | None, columns: Tensor) -> Tensor:

@@ -50,6 +50,18 @@ def call(
         found = way.run_straight(given)
         if found is not FAILED:
             return found
+    return _call_bound(tiers, given, kwargs, told)
+
+
+def _call_bound(
+    tiers: FunctionTiers,
+    given: Sequence[object],
+    kwargs: Mapping[str, object] | None,
+    told: Callable[[Failure, Function], Exception],
+) -> object:
+    """What a call gives whose arguments are bound; it is recorded where gradients are wanted."""
+    records = RUNNING.record is not None
+    way = tiers.way(records)
     try:
         if way.executable.asks_elsewhere or STATE.below is not None:
             raise Elsewhere
@@ -79,7 +91,7 @@ def call(
         if record is not None:  # what was written stays written, and has its history
             assert reached is not None
             finished(record, way.executable, reached, None)
-        error = told(failure, function)
+        error = told(failure, tiers.binding.function)
     except BaseException:  # an interrupt
         leave_all(depth, invoke)
         raise

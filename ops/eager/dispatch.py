@@ -115,6 +115,13 @@ def _face(operator_name: str) -> Face:
     return face_of(operator_name.removeprefix("aten::"), TABLE.operators(operator_name))
 
 
+def _want_gradients_of(made: Tensor) -> None:
+    """Raises: RuntimeError: the elements are of a dtype without gradients."""
+    if made._array.dtype.kind in "biu":
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    made._want_gradients(True)
+
+
 class EagerFunction:
     """`torch.<name>`: calls the overload of an operator that the arguments fit.
 
@@ -257,19 +264,8 @@ class EagerFunction:
             asked = askers(args, kwargs)
             if asked is not None:
                 return ask(self, asked, args, kwargs, self.public_name)
-        out: Any = _NO_TENSORS
-        requires_grad = False
         given = args, kwargs
-        if kwargs:
-            kwargs = dict(kwargs)
-            if not self._as_method:
-                out = kwargs.pop("out", None)
-                if not isinstance(out, (Tensor, tuple, list, type(None))):
-                    raise wrong_keyword(self.__name__, "out", "Tensor", out)
-            if "requires_grad" in kwargs and not self._takes("requires_grad"):
-                requires_grad = kwargs.pop("requires_grad")
-                if not isinstance(requires_grad, (bool, type(None))):
-                    raise wrong_keyword(self.__name__, "requires_grad", "bool", requires_grad)
+        kwargs, out, requires_grad = self._without_out(kwargs)
         if isinstance(out, Tensor):
             self._compute_in(out, kwargs)
         if len(args) == 2 and takes_numbers(self.__name__) and self.__name__ != "result_type":
@@ -314,12 +310,30 @@ class EagerFunction:
                 out._want_gradients(True)
             return None if _gives_list(form.entry) else written_out
         if requires_grad:
-            if result._array.dtype.kind in "biu":
-                raise RuntimeError(
-                    "Only Tensors of floating point and complex dtype can require gradients"
-                )
-            result._want_gradients(True)
+            _want_gradients_of(result)
         return result
+
+    def _without_out(self, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any, bool | None]:
+        """Keywords without the two that belong to all operators, and these: `out`, which a method
+        has not, and `requires_grad`.
+
+        Raises:
+            TypeError: one of these is no such thing.
+        """
+        if not kwargs:
+            return kwargs, _NO_TENSORS, False
+        left = dict(kwargs)
+        out: Any = _NO_TENSORS
+        requires_grad: bool | None = False
+        if not self._as_method:
+            out = left.pop("out", None)
+            if not isinstance(out, (Tensor, tuple, list, type(None))):
+                raise wrong_keyword(self.__name__, "out", "Tensor", out)
+        if "requires_grad" in left and not self._takes("requires_grad"):
+            requires_grad = left.pop("requires_grad")
+            if not isinstance(requires_grad, (bool, type(None))):
+                raise wrong_keyword(self.__name__, "requires_grad", "bool", requires_grad)
+        return left, out, requires_grad
 
     @property
     def _is_into_quick(self) -> bool:

@@ -316,19 +316,13 @@ def keep_shortcut(
         Taken(place, "tensor" if is_tensor else "same" if convert is None else "converted")
         for place, (is_tensor, convert) in enumerate(zip(tensors, converters, strict=True))
     ]
-    found = [each for is_tensor, each in zip(tensors, converters, strict=True) if not is_tensor]
+    others = [each for is_tensor, each in zip(tensors, converters, strict=True) if not is_tensor]
+    found = [each for each in others if each is not None]
     values = [*(None for _ in types), *defaults]
 
     def with_forward(forward: Forward) -> tuple[Shortcut, Recording]:
-        return written_out(
-            entry,
-            forward,
-            taken,
-            [each for each in found if each is not None],
-            values,
-            own=not is_short and entry.unwatched is not None,
-            is_sure=True,
-        )
+        own = not is_short and entry.unwatched is not None
+        return written_out(entry, forward, taken, found, values, own=own, is_sure=True)
 
     def plainly(*args: object) -> object:
         given = [

@@ -115,14 +115,7 @@ class Bound:
         """Whether its calls leave nothing behind, or only what says that there is no gradient."""
         self.first_of = TABLE.operator(row.first_of) if row is not None and row.first_of else None
         """The operator whose first result it gives, of the same arguments."""
-        self.reads_results = any(self.keeps_result.values())
-        rules = [*self.formulas.values(), *filter(None, [self.shared, self.direct])]
-        self.reads_all = any("gs" in rule.readers for rule in rules)
-        """Whether a formula reads the gradients of all results."""
-        self.read_results = {
-            n for rule in rules for name, n in _RESULTS.items() if name in rule.readers
-        }
-        """The results that formulas read, by number; None among them stands for all."""
+        self._note_what_is_read()
         self.read_together = {self.positions.get(name) for name in row.together} if row else set()
         self.lays, self.looks = layouts_of("" if row is None else row.lays, self.positions)
         self.may_be_thin = "sparse" in self.positions
@@ -131,6 +124,16 @@ class Bound:
         self.node_class = node_class(RowNode, name)
         self.forbids_writes = self.is_multiple_view and name != "SliceBackward0"
         """Whether views may not be written since one node made them; slices have one each."""
+
+    def _note_what_is_read(self) -> None:
+        self.reads_results = any(self.keeps_result.values())
+        rules = [*self.formulas.values(), *filter(None, [self.shared, self.direct])]
+        self.reads_all = any("gs" in rule.readers for rule in rules)
+        """Whether a formula reads the gradients of all results."""
+        self.read_results = {
+            n for rule in rules for name, n in _RESULTS.items() if name in rule.readers
+        }
+        """The results that formulas read, by number; None among them stands for all."""
 
     def takes_tensors(self, at: int) -> bool:
         """Whether an argument is a list of tensors."""

@@ -404,21 +404,12 @@ def _text(
     given = "args, values, forward, is_quiet"
     if form is _REPLAY:
         given = "known, handle_of, values, result"
-    kept = {at: [d for d in ends if at in bound.keeps[d]] for at in tensors}
     listed = [at for at in lists if at in bound.order]
     whose = [d for d in ends if bound.keeps_result[d]]
     checks = "".join(_LISTED.format(at=at) for at in lists if at not in listed)
-    text: dict[str, str] = {}
     if listed:
-        (at,) = listed
-        text["ends"] = f"e{at}"
-        text["places"] = f"[({at}, i) for i in range(len(e{at}))]"
-        text["shapes"] = f"forms_of(values[{at}])"
-        inactive = f"e{at}.count(None) == len(e{at})"
+        inactive = f"e{listed[0]}.count(None) == len(e{listed[0]})"
     else:
-        text["ends"] = f"[{', '.join(f'e{at}' for at in ends)}]"
-        text["places"] = "places"
-        text["shapes"] = "".join(f"values[{at}].shape, values[{at}].dtype, " for at in ends)
         inactive = " and ".join(f"e{at} is None" for at in ends)
     view = ""
     if bound.is_view and tensors:
@@ -426,22 +417,13 @@ def _text(
     results = _if_any(whose, ends, "[keep(made, None, version_of(result), 0, True)]", "[]")
     if any(bound.keeps_result[at] for at in listed):
         results = "[keep(made, None, version_of(result), 0, True)]"
-    arguments = []
-    for at in range(count):
-        if at in tensors:
-            mine = [d for d in listed if at in bound.keeps[d]]
-            arguments.append(_kept(bound, at, kept[at] or mine, ends or mine))
-        elif at in lists:
-            keeps = any(at in bound.keeps[d] for d in ends + listed)
-            arguments.append(f"kept_list(a{at}, {keeps})")
-        else:
-            arguments.append(f"a{at}")
+    arguments = [_argument_text(bound, at, ends, tensors, lists, listed) for at in range(count)]
     node = _NODE.format(
         cls=f"node_class(RowNode, name({names}))" if callable(bound.row.name) else "cls",
         lie="0" if bound.looks is None else "bound.looks(values)",
         arguments=", ".join(arguments),
         end="" if bound.gives_several else _ALONE.format(results=results, view=view),
-        **text,
+        **_ends_text(ends, listed),
     )
     same = "".join(f" or result is values[{at}]" for at in tensors)
     same += "".join(f" or is_among(result, values[{at}])" for at in listed)
@@ -464,6 +446,41 @@ def _text(
         node=node,
         made=made,
     )
+
+
+def _ends_text(ends: list[int], listed: list[int]) -> dict[str, str]:
+    """Where gradients go, which places these are, and what shapes and dtypes they take there."""
+    if listed:
+        (at,) = listed
+        return {
+            "ends": f"e{at}",
+            "places": f"[({at}, i) for i in range(len(e{at}))]",
+            "shapes": f"forms_of(values[{at}])",
+        }
+    return {
+        "ends": f"[{', '.join(f'e{at}' for at in ends)}]",
+        "places": "places",
+        "shapes": "".join(f"values[{at}].shape, values[{at}].dtype, " for at in ends),
+    }
+
+
+def _argument_text(
+    bound: Bound,
+    at: int,
+    ends: list[int],
+    tensors: list[int],
+    lists: list[int],
+    listed: list[int],
+) -> str:
+    """An argument as the node keeps it."""
+    if at in tensors:
+        kept = [d for d in ends if at in bound.keeps[d]]
+        mine = [d for d in listed if at in bound.keeps[d]]
+        return _kept(bound, at, kept or mine, ends or mine)
+    if at in lists:
+        keeps = any(at in bound.keeps[d] for d in ends + listed)
+        return f"kept_list(a{at}, {keeps})"
+    return f"a{at}"
 
 
 def _if_any(whose: list[int], ends: list[int], text: str, other: str) -> str:

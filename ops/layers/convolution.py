@@ -514,11 +514,21 @@ def batched(input: Array, dims: int, name: str) -> tuple[Array, bool]:
     )
 
 
+_OPERANDS: Final = "(Tensor input, Tensor weight, Tensor? bias=None, "
+
+
+_KNOWN: Final[Known] = {
+    "cost": "convolved",
+    "out": "",
+    "rows": rows_of("input"),
+    "autocast": "lower",
+    "autocast_in_graphs": "lower",
+}
+
+
 def _declare(dims: int) -> None:
-    """Declare conv<dims>d, plain, with padding by name, and transposed."""
-    name, transposed_name = f"conv{dims}d", f"conv_transpose{dims}d"
-    later = partial(_later, dims)
-    ones, zeros = list((1,) * dims), list((0,) * dims)
+    """Declare conv<dims>d, plain and with padding by name."""
+    name, later = f"conv{dims}d", partial(_later, dims)
 
     def plain(
         input: Array,
@@ -549,6 +559,19 @@ def _declare(dims: int) -> None:
         made = _convolution_mode(batch, weight, bias, stride, padding, dilation, groups)
         return made if had else made[0]
 
+    space, ones = f"SymInt[{dims}]", [1] * dims
+    numbers = f"{space} stride={ones}, {space} padding={[0] * dims}, "
+    end = f"{space} dilation={ones}, SymInt groups=1) -> Tensor"
+    of_numbers: Known = {**_KNOWN, "later": later}
+    operator(f"aten::{name}{_OPERANDS}{numbers}{end}", **of_numbers)(plain)
+    by_word = f'aten::{name}.padding{_OPERANDS}{space} stride={ones}, str padding="valid", {end}'
+    operator(by_word, **_KNOWN)(by_name)
+
+
+def _declare_transposed(dims: int) -> None:
+    """Declare conv_transpose<dims>d."""
+    name = f"conv_transpose{dims}d"
+
     def transposed(
         input: Array,
         weight: Array,
@@ -559,30 +582,24 @@ def _declare(dims: int) -> None:
         groups: int,
         dilation: Ints,
     ) -> Array:
-        batch, had = batched(input, dims, transposed_name)
+        batch, had = batched(input, dims, name)
         made = convolution(
             batch, weight, bias, stride, padding, dilation, True, output_padding, groups
         )
         return made if had else made[0]
 
-    start = "(Tensor input, Tensor weight, Tensor? bias=None, "
-    space = f"SymInt[{dims}]"
-    end = f"{space} dilation={ones}, SymInt groups=1) -> Tensor"
-    known: Known = {"cost": "convolved", "out": "", "rows": rows_of("input")}
-    known |= {"autocast": "lower", "autocast_in_graphs": "lower"}
-    numbers = f"{space} stride={ones}, {space} padding={zeros}, "
-    of_numbers: Known = {**known, "later": later}
-    operator(f"aten::{name}{start}{numbers}{end}", **of_numbers)(plain)
-    by_word = f'aten::{name}.padding{start}{space} stride={ones}, str padding="valid", {end}'
-    operator(by_word, **known)(by_name)
-    known["refuses"] = Refusal("=Byte,Char,Short,Int", "slow_conv_transpose2d_out_cpu")
+    space, ones, zeros = f"SymInt[{dims}]", [1] * dims, [0] * dims
+    refuses = Refusal("=Byte,Char,Short,Int", "slow_conv_transpose2d_out_cpu")
+    known: Known = {**_KNOWN, "refuses": refuses}
     known |= {"layout": "C"} if dims == 1 else {"autocast_in_graphs": ""}
     operator(
-        f"aten::{transposed_name}{'.input' if dims > 1 else ''}{start}{numbers}"
-        f"{space} output_padding={zeros}, SymInt groups=1, {space} dilation={ones}) -> Tensor",
+        f"aten::{name}{'.input' if dims > 1 else ''}{_OPERANDS}{space} stride={ones}, "
+        f"{space} padding={zeros}, {space} output_padding={zeros}, SymInt groups=1, "
+        f"{space} dilation={ones}) -> Tensor",
         **known,
     )(transposed)
 
 
 for _dims in (1, 2, 3):
     _declare(_dims)
+    _declare_transposed(_dims)

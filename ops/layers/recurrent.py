@@ -380,7 +380,7 @@ _CELL: Final = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
 
 
 def _declare(name: str, step: Step) -> None:
-    """Declare a layer with one state: for input, for packed data, and its cell."""
+    """Declare a layer with one state, for input and for packed data."""
 
     def of_input(
         input: Array,
@@ -413,18 +413,6 @@ def _declare(name: str, step: Step) -> None:
         groups = _grouped(params, has_biases, False)
         return over_packed(step, data, batch_sizes, [hx], groups, options)
 
-    def cell(
-        input: Array,
-        hx: Array,
-        w_ih: Array,
-        w_hh: Array,
-        b_ih: Array | None,
-        b_hh: Array | None,
-    ) -> Array:
-        weights = Weights(w_ih, w_hh, b_ih, b_hh, None)
-        _check_step(input, [hx], weights, 3 if step is _gru_step else 1)
-        return _once(step, input, (hx,), weights)[0]
-
     operator(
         f"aten::{name}.input(Tensor input, Tensor hx, {_REST}, bool batch_first) "
         "-> (Tensor, Tensor)",
@@ -438,6 +426,23 @@ def _declare(name: str, step: Step) -> None:
         out="",
         cost="recurrent",
     )(of_packed)
+
+
+def _declare_cell(name: str, step: Step) -> None:
+    """Declare one step of such a layer."""
+
+    def cell(
+        input: Array,
+        hx: Array,
+        w_ih: Array,
+        w_hh: Array,
+        b_ih: Array | None,
+        b_hh: Array | None,
+    ) -> Array:
+        weights = Weights(w_ih, w_hh, b_ih, b_hh, None)
+        _check_step(input, [hx], weights, 3 if step is _gru_step else 1)
+        return _once(step, input, (hx,), weights)[0]
+
     operator(
         f"aten::{name}_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor",
         autocast_in_graphs="lower",
@@ -449,6 +454,7 @@ def _declare(name: str, step: Step) -> None:
 
 for _name, _step in (("rnn_tanh", _tanh_step), ("rnn_relu", _relu_step), ("gru", _gru_step)):
     _declare(_name, _step)
+    _declare_cell(_name, _step)
 
 
 def _check_states(hx: list[Array], name: str = "lstm") -> None:

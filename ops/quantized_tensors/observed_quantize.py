@@ -112,19 +112,30 @@ def observed_with_mask(
         _observe(running_max, as_array(seen.max(1)), averaging_const)
     if not rounds:
         return self.copy(), np.ones(self.shape, np.bool_)
-    ends = zip(running_min.ravel().tolist(), running_max.ravel().tolist(), strict=True)
-    chosen = []
-    for least, most in ends:
-        if least > most:
-            raise OperatorError(
-                "[FBGEMM] Error: In ChooseQuantizationParams, min should be less than or equal to "
-                f"max. Min = {least:g}, Max = {most:g}"
-            )
-        chosen.append(scale_for(least, most, quant_min, quant_max, symmetric_quant))
+    chosen = _scales(running_min, running_max, quant_min, quant_max, symmetric_quant)
     scale[: len(chosen)], zero_point[: len(chosen)] = zip(*chosen, strict=True)
     if per_row_fake_quant:
         return of_channels_with_mask(self, scale, zero_point, ch_axis, quant_min, quant_max)
     return of_tensor_with_mask(self, item(scale), item(zero_point), quant_min, quant_max)
+
+
+def _scales(
+    least: Array, most: Array, quant_min: int, quant_max: int, symmetric: bool
+) -> list[tuple[float, int]]:
+    """The scale and zero point of each range.
+
+    Raises:
+        OperatorError: a range ends before it begins.
+    """
+    chosen = []
+    for low, high in zip(least.ravel().tolist(), most.ravel().tolist(), strict=True):
+        if low > high:
+            raise OperatorError(
+                "[FBGEMM] Error: In ChooseQuantizationParams, min should be less than or equal to "
+                f"max. Min = {low:g}, Max = {high:g}"
+            )
+        chosen.append(scale_for(low, high, quant_min, quant_max, symmetric))
+    return chosen
 
 
 @operator(

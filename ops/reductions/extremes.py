@@ -49,8 +49,8 @@ def check_dim_not_empty(self: Array, dim: int, name: str) -> int:
     return axis
 
 
-def _extreme(name: str, choose: Any, position: Any) -> None:
-    """Declare max or min: of all elements, along a dimension with positions, over several."""
+def _declare_of_all(name: str, choose: Any, position: Any) -> None:
+    """Declare max or min of all elements."""
 
     def of_all(self: Array) -> Array:
         if self.size and (self.dtype is _FLOAT32 or kind(self.dtype) == 2):
@@ -63,6 +63,19 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
         _check_not_empty(self, name)
         check_kernel(f"{name}_all", self, "uqce")
         return as_array(choose(self, None))
+
+    operator(
+        f"aten::{name}(Tensor self) -> Tensor",
+        prepared=True,
+        out="unary_out",
+        unchosen="unary_out",
+        out_dtype=CAN_CAST,
+        out_overlap="apart",
+    )(of_all)
+
+
+def _declare_along(name: str, position: Any) -> None:
+    """Declare max or min along a dimension, with positions."""
 
     def along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
         if self.dtype is not _FLOAT32:
@@ -88,6 +101,20 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
         values = np.take_along_axis(self, where, axis)
         return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
 
+    operator(
+        f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) "
+        "-> (Tensor values, Tensor indices)",
+        prepared=True,
+        order=f"other - dim dim_{name} unary_out out",
+        out=f"dim_{name} {name} {'max_values' if name == 'max' else 'min_indices'}",
+        out_dtype=SAME,
+        out_overlap="apart",
+    )(along)
+
+
+def _declare_over(name: str, choose: Any) -> None:
+    """Declare amax or amin, over several dimensions."""
+
     def over(self: Array, dim: Dims, keepdim: bool) -> Array:
         if self.dtype is not _FLOAT32:
             check_kernel(f"{name}_values_cpu", self, "uqce")
@@ -102,23 +129,6 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
         return as_array(choose(self, axes, None, None, keepdim))
 
     operator(
-        f"aten::{name}(Tensor self) -> Tensor",
-        prepared=True,
-        out="unary_out",
-        unchosen="unary_out",
-        out_dtype=CAN_CAST,
-        out_overlap="apart",
-    )(of_all)
-    operator(
-        f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) "
-        "-> (Tensor values, Tensor indices)",
-        prepared=True,
-        order=f"other - dim dim_{name} unary_out out",
-        out=f"dim_{name} {name} {'max_values' if name == 'max' else 'min_indices'}",
-        out_dtype=SAME,
-        out_overlap="apart",
-    )(along)
-    operator(
         f"aten::a{name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
         row_fold=name,
         prepared=True,
@@ -132,8 +142,14 @@ def _extreme(name: str, choose: Any, position: Any) -> None:
     )(over)
 
 
-_extreme("max", np.maximum.reduce, ndarray.argmax)
-_extreme("min", np.minimum.reduce, ndarray.argmin)
+def _declare(name: str, choose: Any, position: Any) -> None:
+    _declare_of_all(name, choose, position)
+    _declare_along(name, position)
+    _declare_over(name, choose)
+
+
+_declare("max", np.maximum.reduce, ndarray.argmax)
+_declare("min", np.minimum.reduce, ndarray.argmin)
 
 
 @operator(

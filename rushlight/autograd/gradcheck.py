@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +38,35 @@ class _Bounds(NamedTuple):
     """How much two walks back may differ."""
     fast: bool
     """Whether a product of each Jacobian with vectors is compared, rather than all of it."""
+
+
+class _Ways(NamedTuple):
+    """What is checked: gradients, directions, and what else of each."""
+
+    backward: bool
+    forward: bool
+    undefined: bool
+    batched: bool
+    batched_forward: bool
+
+    def check(self) -> None:
+        """Raises: AssertionError: neither is checked, or more is of what is not."""
+        _check_one_of(check_forward_ad=self.forward, check_backward_ad=self.backward)
+        _check_needed("check_backward_ad", self.backward, {"check_batched_grad": self.batched})
+        _check_needed(
+            "check_forward_ad", self.forward, {"check_batched_forward_grad": self.batched_forward}
+        )
+
+    def go(
+        self, func: Function, given: list[Any], checked: Sequence[Checked], bounds: _Bounds
+    ) -> None:
+        """Raises: GradcheckError: something does not agree."""
+        _check_jacobians(func, given, checked, bounds, self.backward, self.forward)
+        if self.forward:
+            batched = self.batched_forward
+            check_directions(func, given, checked, undefined=self.undefined, batched=batched)
+        if self.backward:
+            check_rules(func, given, checked, undefined=self.undefined, batched=self.batched)
 
 
 def _several(value: Any) -> list[Any]:
@@ -87,39 +116,41 @@ def gradcheck(
         AssertionError: neither way is to be checked, or sizes of results depend on elements.
         RuntimeError: an input has several elements in one place.
     """
-    if not (check_forward_ad or check_backward_ad):
-        raise AssertionError(
-            "Expected at least one of check_forward_ad or check_backward_ad to be True"
-        )
-    if check_batched_grad and not check_backward_ad:
-        raise AssertionError(
-            "Setting check_batched_grad=True requires check_backward_ad to be True"
-        )
-    if check_batched_forward_grad and not check_forward_ad:
-        raise AssertionError(
-            "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
-        )
-    given = _several(inputs)
-    checked = _checked_inputs(given)
-    if not masked:
-        given, checked = _with_all_elements(given, checked)
+    ways = _Ways(
+        check_backward_ad,
+        check_forward_ad,
+        check_undefined_grad,
+        check_batched_grad,
+        check_batched_forward_grad,
+    )
+    ways.check()
+    given, checked = _taken(_several(inputs), bool(masked))
     bounds = _Bounds(eps, atol, rtol, nondet_tol, fast_mode)
     try:
-        _check_jacobians(func, given, checked, bounds, check_backward_ad, check_forward_ad)
-        if check_forward_ad:
-            check_directions(
-                func, given, checked, undefined=check_undefined_grad,
-                batched=check_batched_forward_grad,
-            )  # fmt: skip
-        if check_backward_ad:
-            check_rules(
-                func, given, checked, undefined=check_undefined_grad, batched=check_batched_grad
-            )
+        ways.go(func, given, checked, bounds)
     except GradcheckError:
         if raise_exception:
             raise
         return False
     return True
+
+
+def _taken(given: list[Any], masked: bool) -> tuple[list[Any], list[Checked]]:
+    """Inputs, and those to check; of sparse ones all elements unless they are masked."""
+    checked = _checked_inputs(given)
+    return (given, checked) if masked else _with_all_elements(given, checked)
+
+
+def _check_one_of(**ways: bool) -> None:
+    if not any(ways.values()):
+        raise AssertionError(f"Expected at least one of {' or '.join(ways)} to be True")
+
+
+def _check_needed(way: str, is_taken: bool, further: Mapping[str, bool]) -> None:
+    """What is checked `further` belongs to a way of checking."""
+    for name, is_set in further.items():
+        if is_set and not is_taken:
+            raise AssertionError(f"Setting {name}=True requires {way} to be True")
 
 
 def _checked_inputs(given: Sequence[object]) -> list[Checked]:
@@ -323,21 +354,16 @@ def gradgradcheck(
         GradcheckError: they do not agree.
         AssertionError: neither is to be checked, or options contradict each other.
     """
-    if not (check_fwd_over_rev or check_rev_over_rev):
-        raise AssertionError(
-            "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
-        )
-    for what, is_set in (("undefined", check_undefined_grad), ("batched", check_batched_grad)):
-        if is_set and not check_rev_over_rev:
-            raise AssertionError(
-                f"Setting check_{what}_grad=True requires check_rev_over_rev to be True"
-            )
+    _check_one_of(check_fwd_over_rev=check_fwd_over_rev, check_rev_over_rev=check_rev_over_rev)
+    further = {
+        "check_undefined_grad": check_undefined_grad,
+        "check_batched_grad": check_batched_grad,
+    }
+    _check_needed("check_rev_over_rev", check_rev_over_rev, further)
     given = _several(inputs)
     outputs = outputs_of(func, given)
-    if grad_outputs is None:
-        grads = _drawn(outputs, gen_non_contig_grad_outputs)
-    else:
-        grads = _several(grad_outputs)
+    is_cut = gen_non_contig_grad_outputs
+    grads = _drawn(outputs, is_cut) if grad_outputs is None else _several(grad_outputs)
     count = len(given)
 
     def of_gradients(*args: Tensor) -> tuple[Tensor, ...]:

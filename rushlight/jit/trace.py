@@ -58,6 +58,18 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
+_NO_OPTIMIZE = (
+    "`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution()` instead"
+)
+_TRACED_ALREADY = (
+    "The input to trace is already a ScriptModule, tracing it is a no-op. Returning the object as "
+    "is."
+)
+_OF_A_MODULE = (
+    "trace doesn't support compiling individual module's functions.\nPlease use trace_module"
+)
+
+
 @overload
 def trace(
     func: HasForward[Given, Result],
@@ -133,41 +145,33 @@ def trace(
     if not _state._enabled:
         return func
     if optimize is not None:
-        warnings.warn(
-            "`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution()`"
-            " instead",
-            FutureWarning,
-            stacklevel=2,
-        )
+        warnings.warn(_NO_OPTIMIZE, FutureWarning, stacklevel=2)
     if isinstance(func, ScriptModule):
-        warnings.warn(
-            "The input to trace is already a ScriptModule, tracing it is a no-op. Returning the "
-            "object as is.",
-            stacklevel=2,
-        )
+        warnings.warn(_TRACED_ALREADY, stacklevel=2)
         return func
     owner = getattr(func, "__self__", None)
     if isinstance(owner, Module) and func.__name__ == "forward":
         func = owner
     named = isinstance(example_kwarg_inputs, dict)
-    checks = _Checks(
-        check_trace, _wrapped(check_inputs), check_tolerance, strict, _force_outplace, guards
-    )
+    more = _wrapped(check_inputs)
+    checks = _Checks(check_trace, more, check_tolerance, strict, _force_outplace, guards)
     if isinstance(func, Module):
-        if example_inputs is None:
-            if not named:
-                raise RuntimeError("example_kwarg_inputs should be a dict")
-            example_inputs = example_kwarg_inputs
+        given = _examples_of_module(example_inputs, example_kwarg_inputs)
         with trimmed():
-            return _trace_methods(func, {"forward": example_inputs}, checks, named)
+            return _trace_methods(func, {"forward": given}, checks, named)
     if isinstance(owner, Module):
-        raise AttributeError(
-            "trace doesn't support compiling individual module's functions.\n"
-            "Please use trace_module"
-        )
+        raise AttributeError(_OF_A_MODULE)
     with trimmed():
-        examples: object = example_kwarg_inputs if named else _as_tuple(example_inputs)
+        examples = example_kwarg_inputs if named else _as_tuple(example_inputs)
         return _trace_function(func, examples, checks)
+
+
+def _examples_of_module(given: object, named: dict[str, object] | None) -> object:
+    if given is not None:
+        return given
+    if not isinstance(named, dict):
+        raise RuntimeError("example_kwarg_inputs should be a dict")
+    return named
 
 
 def trace_module(

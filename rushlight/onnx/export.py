@@ -24,7 +24,7 @@ from .modes import OperatorExportTypes, TrainingMode, exporting
 from .running import feeds, result_of
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .program import Program, Wishes
 
 __all__ = ["DEFAULT_OPSET", "ONNXProgram", "export"]
 
@@ -164,8 +164,7 @@ def export(
         operator_export_type=operator_export_type is not OperatorExportTypes.ONNX,
     )
     with trimmed():
-        program_module = _program_module()
-        wishes = program_module.Wishes(
+        wishes = _program_module().Wishes(
             opset=_opset(opset_version),
             input_names=tuple(input_names or ()),
             output_names=tuple(output_names or ()),
@@ -175,18 +174,29 @@ def export(
             folds=do_constant_folding,
             as_functions=_as_functions(export_modules_as_functions),
         )
-        given, named = _arguments(args, kwargs)
-        with exporting(), _in_mode(model, training):
-            scripted = _scripted(model, given, named)
-            function, owner = _function(scripted)
-            parameters = function.signature.arguments[0 if owner is None else 1 :]
-            values = _bound(parameters, given, named)
-            made = program_module.build(function, owner, values, wishes)
+        made = _built(model, *_arguments(args, kwargs), training, wishes)
         if verbose:
             print(made.graph)
         if f is not None:
             made.save(f, None if external_data else False)
     return ONNXProgram(made) if dynamo else None
+
+
+def _built(
+    model: object,
+    given: tuple[object, ...],
+    named: dict[str, Any],
+    training: TrainingMode,
+    wishes: Wishes,
+) -> Program:
+    """The file's content: the model's function, with what the arguments say."""
+    with exporting(), _in_mode(model, training):
+        scripted = _scripted(model, given, named)
+        function, owner = _function(scripted)
+        parameters = function.signature.arguments[0 if owner is None else 1 :]
+        values = _bound(parameters, given, named)
+        made: Program = _program_module().build(function, owner, values, wishes)
+        return made
 
 
 def _refuse(**given: object) -> None:

@@ -217,19 +217,10 @@ def points_plan(what: Windows) -> object:
     made, depth, pixels = what.weight[0] // groups, prod(size), prod(what.output)
     is_gathered = not are_points(what)
     wide = points.pixels_of_tile(host())
-    most = max(1, pixels * depth * made // _LEAST)
-    chunks = 1 if is_gathered else min(most, -(-pixels // points.WIDE))
-    count = shape[0] * groups * chunks
-    blocks = min(most // chunks, -(-_SHARES // count), -(-made // _BLOCK))
-    blocks = min(max(2, get_threads()), blocks) if is_gathered else max(1, blocks)
     plane = prod(shape[2:])
     is_packed = is_gathered or not (4 * plane) % _PAGE
     is_spread = not is_packed and made >= 2 * depth
-    if is_spread:  # threads share channels, as they do in the layer after, which is often depthwise
-        blocks = max(1, min(_SPREAD, most // 2, made // _ROWS))
-        chunks = max(1, min(chunks, -(-_SHARES // blocks)))
-    block = -(-made // blocks)
-    block = -(-block // _ROWS) * _ROWS if not is_gathered else -(-block // _STEP) * _STEP
+    chunks, block = _shares_of_points(what, is_gathered, is_spread)
     blocks = -(-made // block)
     count = shape[0] * groups * chunks
     deep = points.depth_of_piece(depth)
@@ -266,28 +257,52 @@ def points_plan(what: Windows) -> object:
         "x_sample": 4 * plane * shape[1],
         "x_group": 4 * plane * size[0],
     }
-    steps: tuple[int, ...] = (0, 0, 0, 0)
-    places: tuple[int, ...] = (0, 0, 0, 0)
-    if is_gathered:
-        reach = [d * (k - 1) + 1 for d, k in zip(what.dilation, size[1:], strict=True)]
-        count_of = zip(what.output, what.stride, reach, strict=True)
-        copied = _copied(what, [(n - 1) * s + r for n, s, r in count_of])
-        line = 4 * copied["columns_made"]
-        gathered = points.line_size(pixels) * deep
-        sizes |= {
-            "is_gathered": 1,
-            "width": what.output[2],
-            "next_row": line * what.stride[1],
-            "is_second": int(what.stride[2] == 2),
-            "x_plane": 4 * points.line_size(pixels),
-            "gathered": packed,
-            "copied": packed + gathered,
-            "slot": packed + gathered + copied["pitch"] * size[0] + points.BEYOND,
-            **copied,
-        }
-        steps = 4 * copied["pitch"], 0, line * what.dilation[1], 4 * what.dilation[2]
-        places = size
-    return _numbers(points, sizes, steps, places)
+    if not is_gathered:
+        return _numbers(points, sizes, (0, 0, 0, 0), (0, 0, 0, 0))
+    more, steps = _gathered_sizes(what, pixels, deep, packed)
+    return _numbers(points, sizes | more, steps, size)
+
+
+def _shares_of_points(what: Windows, is_gathered: bool, is_spread: bool) -> tuple[int, int]:
+    """Into how many chunks pixels are cut, and how many channels a thread makes of one."""
+    made, pixels = what.weight[0] // what.groups, prod(what.output)
+    most = max(1, pixels * prod(what.weight[1:]) * made // _LEAST)
+    chunks = 1 if is_gathered else min(most, -(-pixels // points.WIDE))
+    count = what.shape[0] * what.groups * chunks
+    blocks = min(most // chunks, -(-_SHARES // count), -(-made // _BLOCK))
+    blocks = min(max(2, get_threads()), blocks) if is_gathered else max(1, blocks)
+    if is_spread:  # threads share channels, as they do in the layer after, which is often depthwise
+        blocks = max(1, min(_SPREAD, most // 2, made // _ROWS))
+        chunks = max(1, min(chunks, -(-_SHARES // blocks)))
+    block, step = -(-made // blocks), _STEP if is_gathered else _ROWS
+    return chunks, -(-block // step) * step
+
+
+def _gathered_sizes(
+    what: Windows, pixels: int, deep: int, packed: int
+) -> tuple[dict[str, int], tuple[int, int, int, int]]:
+    """What differs where windows are gathered from a copy of the planes, and a window's steps.
+
+    The copy lies behind the `packed` bytes of a thread's slot.
+    """
+    size = what.weight[1:]
+    reach = [d * (k - 1) + 1 for d, k in zip(what.dilation, size[1:], strict=True)]
+    count_of = zip(what.output, what.stride, reach, strict=True)
+    copied = _copied(what, [(n - 1) * s + r for n, s, r in count_of])
+    line = 4 * copied["columns_made"]
+    gathered = points.line_size(pixels) * deep
+    sizes = {
+        "is_gathered": 1,
+        "width": what.output[2],
+        "next_row": line * what.stride[1],
+        "is_second": int(what.stride[2] == 2),
+        "x_plane": 4 * points.line_size(pixels),
+        "gathered": packed,
+        "copied": packed + gathered,
+        "slot": packed + gathered + copied["pitch"] * size[0] + points.BEYOND,
+        **copied,
+    }
+    return sizes, (4 * copied["pitch"], 0, line * what.dilation[1], 4 * what.dilation[2])
 
 
 class Sums(NamedTuple):
@@ -319,10 +334,7 @@ def planned(
     wide = sums.channels_of_panel(host())
     panels = -(-made // wide)
     is_large, is_alone = pixels >= _MANY, samples == 1
-    if filled:
-        chunk, more = filled
-    else:
-        chunk, more = _plain_chunk(pixels, depth, groups * panels * samples), {}
+    chunk, more = filled or (_plain_chunk(pixels, depth, groups * panels * samples), {})
     chunks = -(-pixels // chunk)
     panel = sums.panel_size(what.weights, host())
     block, is_renewed = 1, 0
@@ -338,20 +350,11 @@ def planned(
     room = -(-sums.sums_kept(chunk, host()) // LANES) * LANES if deep < depth else 0
     blocks = -(-panels // block)
     teams = groups * blocks
-    if filled and is_large:
-        order = teams * chunks, teams, 1
-    else:
-        order = (teams * chunks, 1, chunks) if is_large else (chunks, 1, samples * chunks)
-    plane, row, column = what.windows
-    last_row, last_column = (what.space[1] - 1) * row, (what.space[2] - 1) * column
     sizes = {
         **dict.fromkeys(sums.SIZES, 0),
         "items": samples * chunks * teams,
         "slot": LANES + room + block * panel + more.get("channels", 0) * more.get("pitch", 0),
-        **dict(zip(("sample_step", "chunk_step", "team_step"), order, strict=True)),
-        "samples": samples,
-        "chunks": chunks,
-        "teams": teams,
+        **_order(samples, chunks, teams, is_large, filled is not None),
         "blocks": blocks,
         "block": block,
         "panels": panels,
@@ -367,18 +370,40 @@ def planned(
         "is_renewed": is_renewed,
         "pixels": pixels,
         "chunk": chunk,
-        "width": what.space[2],
-        "height": what.space[1],
-        "next_column": column,
-        "next_row": row - last_column,
-        "next_plane": plane - last_row - last_column,
-        "x_row": row,
-        "x_plane": plane,
+        **_steps_of_windows(what),
         "x_sample": sample,
         "x_group": group,
         **more,
     }
     return _numbers(sums, sizes, steps, shape)
+
+
+def _order(
+    samples: int, chunks: int, teams: int, is_large: bool, is_filled: bool
+) -> dict[str, int]:
+    """How many items there are of each kind, and how far from one to the next: what a thread does
+    in turn shares weights if pixels are few, and what was copied if slots are filled."""
+    steps = (teams * chunks, 1, chunks) if is_large else (chunks, 1, samples * chunks)
+    if is_filled and is_large:
+        steps = teams * chunks, teams, 1
+    counts = {"samples": samples, "chunks": chunks, "teams": teams}
+    return counts | dict(zip(("sample_step", "chunk_step", "team_step"), steps, strict=True))
+
+
+def _steps_of_windows(what: Sums) -> dict[str, int]:
+    """How far windows lie from each other, and from the last of a row or plane to the next one."""
+    _, height, width = what.space
+    plane, row, column = what.windows
+    last_row, last_column = (height - 1) * row, (width - 1) * column
+    return {
+        "width": width,
+        "height": height,
+        "next_column": column,
+        "next_row": row - last_column,
+        "next_plane": plane - last_row - last_column,
+        "x_row": row,
+        "x_plane": plane,
+    }
 
 
 def _plain_chunk(pixels: int, depth: int, others: int) -> int:

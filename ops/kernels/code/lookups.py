@@ -21,6 +21,7 @@ __all__ = ["bags", "rows"]
 
 _LEAST: Final = 1 << 15
 """Elements that are worth another thread."""
+_MORE: Final = {"sums": ("zeros",), "shared": ("zeros", "shares"), "maxima": ("rows",)}
 _BAGS: Final = ("table", "index", "starts", "out", "bag_of", "sizes", "wrong")
 _AHEAD: Final = 16
 """How many rows further on memory is asked for."""
@@ -107,45 +108,63 @@ def _take_rows(target: Target) -> str:
     return code.kernel("take_rows", [*counts, *places])
 
 
+def _ends_of_bag(code: Code, bag: Value, is_last: Value) -> tuple[Value, Value]:
+    """Where a bag's indices begin and end; both 0, with a note that something is wrong, if the
+    starts do not fit each other."""
+    count, extra = (code.argument(INT64, name) for name in ("count", "extra"))
+    starts, wrong = (code.argument(POINTER, name) for name in ("starts", "wrong"))
+    zero = code.constant(INT64, 0)
+    first = code.load(INT64, code.at(starts, bag, INT64))
+    is_open = is_last & extra.equals(0)
+    after = code.load(INT64, code.at(starts, code.choose(is_open, bag, bag + 1), INT64))
+    last = code.choose(is_last, count, after)
+    begins = code.choose(bag.equals(0), first.equals(0), first >= 0)
+    fits = begins & (first <= last) & (last <= count) & (after <= count)
+    with code.when(fits.equals(0)):
+        code.store(code.constant(INT64, 1), wrong)
+    return code.choose(fits, first, zero), code.choose(fits, last, zero)
+
+
+def _check_places(
+    code: Code, first: Value, last: Value, note: Callable[[Value, Value | None], None] | None
+) -> None:
+    """Look whether all indices between two are those of rows, and note something for each."""
+    index, wrong = code.argument(POINTER, "index"), code.argument(POINTER, "wrong")
+    height = code.argument(INT64, "height")
+
+    def check(places: list[Value], mask: Value | None) -> None:
+        seen = code.load_if(_PLACES, code.at(index, places[0], INT64), mask)
+        if note is not None:
+            note(places[0], mask)
+        # indices that are masked are 0, which is there if anything is
+        with code.when(code.any_of(seen.below(code.spread(height)).equals(0)), rarely=True):
+            code.store(code.constant(INT64, 1), wrong)
+
+    code.vectors(first, last, 1, check)
+
+
 def bags_text(target: Target, form: str) -> str:
     """The module of a kernel; its range is one of bags."""
     code = Code(target)
     counts = [(INT64, name) for name in ("height", "width", "count", "bags", "extra")]
     places = [(POINTER, name) for name in _BAGS]
     height, width, count, bags, extra = (code.argument(*each) for each in counts)
-    table, index, starts, out, bag_of, sizes, wrong = (code.argument(*each) for each in places)
-    zeros, rows_of = (POINTER, "zeros"), (POINTER, "rows")
-    more = {"sums": [zeros], "shared": [zeros, (POINTER, "shares")], "maxima": [rows_of]}.get(
-        form, []
-    )
+    table, index, _, out, bag_of, sizes, _ = (code.argument(*each) for each in places)
+    more = [(POINTER, name) for name in _MORE.get(form, ())]
     is_sum = form in ("sums", "shared")
-    zero = code.constant(INT64, 0)
     with code.units() as bag:
-        first = code.load(INT64, code.at(starts, bag, INT64))
         is_last = (bag + 1).equals(bags)
-        is_open = is_last & extra.equals(0)
-        after = code.load(INT64, code.at(starts, code.choose(is_open, bag, bag + 1), INT64))
-        last = code.choose(is_last, count, after)
-        begins = code.choose(bag.equals(0), first.equals(0), first >= 0)
-        fits = begins & (first <= last) & (last <= count) & (after <= count)
-        with code.when(fits.equals(0)):
-            code.store(code.constant(INT64, 1), wrong)
-        first, last = code.choose(fits, first, zero), code.choose(fits, last, zero)
+        first, last = _ends_of_bag(code, bag, is_last)
         size = last - first
         if is_sum:
             _clear(code, sizes, bag, is_last & extra.differs(0))
         else:
             code.store(size, code.at(sizes, bag, INT64))
 
-        def check(places: list[Value], mask: Value | None) -> None:
-            seen = code.load_if(_PLACES, code.at(index, places[0], INT64), mask)
-            if not is_sum:
-                code.store_if(code.spread(bag), code.at(bag_of, places[0], INT64), mask)
-            # indices that are masked are 0, which is there if anything is
-            with code.when(code.any_of(seen.below(code.spread(height)).equals(0)), rarely=True):
-                code.store(code.constant(INT64, 1), wrong)
+        def note(place: Value, mask: Value | None) -> None:
+            code.store_if(code.spread(bag), code.at(bag_of, place, INT64), mask)
 
-        code.vectors(first, last, 1, check)
+        _check_places(code, first, last, None if is_sum else note)
 
         def row_of(i: Value) -> Value:
             place = code.load(INT64, code.at(index, i, INT64))

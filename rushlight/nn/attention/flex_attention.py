@@ -318,16 +318,7 @@ def flex_attention(
     if query.shape[1] != key.shape[1]:
         times = query.shape[1] // key.shape[1]
         key, value = (each.repeat_interleave(times, 1) for each in (key, value))
-    scores = query @ key.transpose(-2, -1)
-    if scores.dtype.itemsize < 4:
-        scores = scores.float()
-    scores = scores * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
-    b, h, q, k = scores.shape
-    places = _places((b, h, q, k))
-    if score_mod is not None:
-        scores = score_mod(scores, *places)
-    if block_mask is not None:
-        scores = scores.masked_fill(~block_mask.mask_mod(*places), -math.inf)
+    scores = _scores(query, key, scale, score_mod, block_mask)
     highest = scores.amax(-1, keepdim=True)
     weights = scores.softmax(-1).masked_fill(highest == -math.inf, 0.0)
     made = weights.to(query.dtype) @ value
@@ -339,6 +330,27 @@ def flex_attention(
     return made, AuxOutput(
         sums if return_aux.lse else None, highest.squeeze(-1) if return_aux.max_scores else None
     )
+
+
+def _scores(
+    query: Tensor,
+    key: Tensor,
+    scale: float | None,
+    score_mod: Callable[..., Tensor] | None,
+    block_mask: BlockMask | None,
+) -> Tensor:
+    """Scaled products, (batch, heads, queries, keys), changed and masked; of halves in float32."""
+    scores = query @ key.transpose(-2, -1)
+    if scores.dtype.itemsize < 4:
+        scores = scores.float()
+    scores = scores * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    b, h, q, k = scores.shape
+    places = _places((b, h, q, k))
+    if score_mod is not None:
+        scores = score_mod(scores, *places)
+    if block_mask is not None:
+        scores = scores.masked_fill(~block_mask.mask_mod(*places), -math.inf)
+    return scores
 
 
 __getattr__ = names_of(__name__)

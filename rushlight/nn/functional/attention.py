@@ -169,6 +169,14 @@ def _mha_shape_check(
     return query.dim() == 3
 
 
+def _check_hint(is_causal: bool, mask: Tensor | None) -> None:
+    if is_causal and mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
+            "method `generate_square_subsequent_mask` to create this mask."
+        )
+
+
 def _check_mask(mask: Tensor, rows: int, targets: int, sources: int) -> None:
     """Raises: RuntimeError: the mask is neither (T, S) nor (rows, T, S)."""
     if mask.ndim == 2 and mask.shape != (targets, sources):
@@ -243,9 +251,11 @@ def _several(x: Tensor, weight: Tensor, bias: Tensor | None, count: int) -> Tens
 
 
 def _projected(
-    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor | None
+    query: Tensor, key: Tensor, value: Tensor, weight: Tensor | None, bias: Tensor | None
 ) -> list[Tensor]:
     """Query, key and value by one weight; what is one tensor takes part in one product."""
+    if weight is None:
+        raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
     width = query.size(-1)
     if key is not value:
         w_query, w_key, w_value = weight.chunk(3)
@@ -350,6 +360,20 @@ def _with_zeros(x: Tensor) -> Tensor:
     return _cat([x, _zeros((x.size(0), 1, x.size(2)), dtype=x.dtype, device=x.device)], dim=1)
 
 
+def _sources(
+    x: Tensor,
+    bias: Tensor | None,
+    given: Tensor | None,
+    name: str,
+    rows: int,
+    width: int,
+    with_zeros: bool,
+) -> Tensor:
+    """Keys or values in heads, with the places that belong to no input."""
+    made = _in_heads(_with_bias(x, bias), given, name, rows, width)
+    return _with_zeros(made) if with_zeros else made
+
+
 def _weights(query: Tensor, key: Tensor, mask: Tensor | None, dropout_p: float) -> Tensor:
     """(rows, T, S): how much each place takes of the others."""
     scaled = query * math.sqrt(1.0 / float(query.size(-1)))
@@ -357,6 +381,12 @@ def _weights(query: Tensor, key: Tensor, mask: Tensor | None, dropout_p: float) 
     scores = _bmm(scaled, turned) if mask is None else _baddbmm(mask, scaled, turned)
     weights = _softmax(scores, -1)
     return dropout(weights, dropout_p) if dropout_p > 0.0 else weights
+
+
+def _shown(weights: Tensor, batch: int, heads: int, averaged: bool) -> Tensor:
+    """Weights as they are given back: (B, heads, T, S), or their means (B, T, S)."""
+    apart = weights.view(batch, heads, weights.size(1), weights.size(2))
+    return apart.mean(1) if averaged else apart
 
 
 def _attended(
@@ -420,11 +450,7 @@ def multi_head_attention_forward(
     ):
         return ask_for(multi_head_attention_forward, locals())
     is_batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
-    if is_causal and attn_mask is None:
-        raise RuntimeError(
-            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
-            "method `generate_square_subsequent_mask` to create this mask."
-        )
+    _check_hint(is_causal, attn_mask)
     if not is_batched:
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
@@ -442,15 +468,11 @@ def multi_head_attention_forward(
     if use_separate_proj_weight:
         weights_of = (q_proj_weight, k_proj_weight, v_proj_weight)
         query, key, value = _projected_apart(query, key, value, weights_of, in_proj_bias)
-    elif in_proj_weight is None:
-        raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
     else:
         query, key, value = _projected(query, key, value, in_proj_weight, in_proj_bias)
     query = _in_heads(query, None, "", rows, head)
-    key = _in_heads(_with_bias(key, bias_k), static_k, "static_k", rows, head)
-    value = _in_heads(_with_bias(value, bias_v), static_v, "static_v", rows, head)
-    if add_zero_attn:
-        key, value = _with_zeros(key), _with_zeros(value)
+    key = _sources(key, bias_k, static_k, "static_k", rows, head, add_zero_attn)
+    value = _sources(value, bias_v, static_v, "static_v", rows, head, add_zero_attn)
     more = (0 if bias_k is None else 1) + (1 if add_zero_attn else 0)
     mask = _joined_masks(_wider(mask, more), _wider(padding, more), batch, num_heads, key.size(1))
 
@@ -459,12 +481,10 @@ def multi_head_attention_forward(
     if need_weights:
         taken = _weights(query, key, mask, dropout_p)
         mixed = _bmm(taken, value).transpose(0, 1)
-        taken = taken.view(batch, num_heads, targets, key.size(1))
-        weights = taken.mean(1) if average_attn_weights else taken
+        weights = _shown(taken, batch, num_heads, average_attn_weights)
     else:
         mixed = _attended(query, key, value, mask, batch, num_heads, dropout_p, is_causal)
-    mixed = mixed.reshape(targets * batch, width)
-    output = _linear(mixed, out_proj_weight, out_proj_bias)
+    output = _linear(mixed.reshape(targets * batch, width), out_proj_weight, out_proj_bias)
     output = output.view(targets, batch, output.size(1))
     if is_batched:
         return output, weights

@@ -118,6 +118,29 @@ def _bag_mode(mode: str, scale_grad_by_freq: bool, sparse: bool) -> int:
     return 2
 
 
+def _check_bag(input: Tensor, weight: Tensor, shares: Tensor | None) -> None:
+    """Raises: ValueError: the shares are not one for each index, or the weight is no matrix."""
+    if shares is not None and input.size() != shares.size():
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({shares.shape}) is not None, "
+            f"then it must have the same shape as the input ({input.shape})"
+        )
+    if weight.dim() != 2:
+        raise ValueError(
+            f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}"
+        )
+
+
+def _check_shares(shares: Tensor | None, mode: str) -> None:
+    """Raises: NotImplementedError: there are shares, of what is not summed."""
+    if shares is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. "
+            "per_sample_weights is only supported for mode='sum' "
+            f"(got mode='{mode}'). Please open a feature request on GitHub."
+        )
+
+
 def embedding_bag(
     input: Tensor,
     weight: Tensor,
@@ -145,15 +168,7 @@ def embedding_bag(
             stacklevel=2,
         )
         weight, input = input, weight
-    if per_sample_weights is not None and input.size() != per_sample_weights.size():
-        raise ValueError(
-            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, "
-            f"then it must have the same shape as the input ({input.shape})"
-        )
-    if weight.dim() != 2:
-        raise ValueError(
-            f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}"
-        )
+    _check_bag(input, weight, per_sample_weights)
     dimensions = input.dim()
     names, shares = input, per_sample_weights
     if dimensions == 2:
@@ -170,12 +185,7 @@ def embedding_bag(
     number = _bag_mode(mode, scale_grad_by_freq, sparse)
     if max_norm is not None:
         _no_grad_embedding_renorm_(weight, names, max_norm, norm_type)
-    if shares is not None and mode != "sum":
-        raise NotImplementedError(
-            "embedding_bag: per_sample_weights was not None. "
-            "per_sample_weights is only supported for mode='sum' "
-            f"(got mode='{mode}'). Please open a feature request on GitHub."
-        )
+    _check_shares(shares, mode)
     return _embedding_bag(
         weight,
         names,

@@ -180,16 +180,9 @@ class MultiheadAttention(floats.MultiheadAttention):
             rest = _zeros([1, batch, self.embed_dim])
             k, v = _cat([k, rest], 0), _cat([v, rest], 0)
             more += 1
-        scores = _bmm(self._heads(q), self._heads(k).transpose(1, 2))
         shape = [batch, self.num_heads, targets, k.shape[0]]
-        for each in (mask, padding):
-            if each is not None:
-                wide = F.pad(each, [0, more])
-                if each is padding:
-                    wide = wide.view(batch, 1, 1, shape[-1])
-                elif wide.dim() == 3:
-                    wide = wide.view(batch, self.num_heads, targets, shape[-1])
-                scores = (scores.view(shape) + wide).view(-1, targets, shape[-1])
+        scores = _bmm(self._heads(q), self._heads(k).transpose(1, 2))
+        scores = _masked(scores, shape, mask, padding, more)
         weights = F.dropout(F.softmax(scores, -1), self.dropout, self.training)
         mixed = _bmm(weights, self._heads(v)).transpose(0, 1)
         mixed = mixed.reshape(targets, batch, self.embed_dim)
@@ -207,6 +200,21 @@ class MultiheadAttention(floats.MultiheadAttention):
         length, batch, width = x.shape
         rows = batch * self.num_heads
         return x.reshape(length, rows, width // self.num_heads).transpose(0, 1)
+
+
+def _masked(
+    scores: Tensor, shape: list[int], mask: Tensor | None, padding: Tensor | None, more: int
+) -> Tensor:
+    """Scores (B * heads, T, S), of a shape (B, heads, T, S), plus masks that are `more` narrow."""
+    for each in (mask, padding):
+        if each is not None:
+            wide = F.pad(each, [0, more])
+            if each is padding:
+                wide = wide.view(shape[0], 1, 1, shape[-1])
+            elif wide.dim() == 3:
+                wide = wide.view(shape)
+            scores = (scores.view(shape) + wide).view(-1, *shape[2:])
+    return scores
 
 
 def _like(bias: Tensor, other: Tensor) -> Tensor:
