@@ -7,9 +7,10 @@ through `lowered` and `lower_block`.  `lower` imports all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from ..frontend.clock import checkpoint
+from ..frontend.declared import Declared
 from ..typecheck import typed
 from .emitter import Emitter, is_meaningful
 from .graph import Graph, Value
@@ -29,28 +30,18 @@ S = TypeVar("S", bound=typed.Statement)
 Lowering = Callable[[Emitter, E], Value]
 StatementLowering = Callable[[Emitter, S], None]
 
-_EXPRESSIONS: dict[type[typed.Expr], Callable[..., Value]] = {}
-_STATEMENTS: dict[type[typed.Statement], Callable[..., None]] = {}
+_EXPRESSIONS: Final[Declared[type[typed.Expr], Callable[..., Value]]] = Declared()
+_STATEMENTS: Final[Declared[type[typed.Statement], Callable[..., None]]] = Declared()
 
 
 def lowers(kind: type[E]) -> Callable[[Lowering[E]], Lowering[E]]:
     """Put in what emits expressions of a kind and gives their value."""
-
-    def put_in(lowering: Lowering[E]) -> Lowering[E]:
-        _EXPRESSIONS[kind] = lowering
-        return lowering
-
-    return put_in
+    return _EXPRESSIONS.of(kind)
 
 
 def lowers_statement(kind: type[S]) -> Callable[[StatementLowering[S]], StatementLowering[S]]:
     """Put in what emits statements of a kind."""
-
-    def put_in(lowering: StatementLowering[S]) -> StatementLowering[S]:
-        _STATEMENTS[kind] = lowering
-        return lowering
-
-    return put_in
+    return _STATEMENTS.of(kind)
 
 
 def lowered(emitter: Emitter, expr: typed.Expr) -> Value:

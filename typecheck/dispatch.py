@@ -8,10 +8,11 @@ imports all of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from ..frontend import tree
 from ..frontend.clock import checkpoint
+from ..frontend.declared import Declared
 from . import typed
 from .lint import warn_unreachable
 from .scope import Scope
@@ -28,8 +29,8 @@ R = TypeVar("R", bound=Sugar)
 Check = Callable[[Scope, E, Type | None], R]
 StatementCheck = Callable[[Scope, S, list[typed.Statement]], None]
 
-_EXPRESSIONS: dict[type[tree.Expr], Callable[..., Sugar]] = {}
-_STATEMENTS: dict[type[tree.Statement], Callable[..., None]] = {}
+_EXPRESSIONS: Final[Declared[type[tree.Expr], Callable[..., Sugar]]] = Declared()
+_STATEMENTS: Final[Declared[type[tree.Statement], Callable[..., None]]] = Declared()
 
 
 def checks(kind: type[E]) -> Callable[[Check[E, R]], Check[E, R]]:
@@ -39,7 +40,7 @@ def checks(kind: type[E]) -> Callable[[Check[E, R]], Check[E, R]]:
     """
 
     def put_in(check: Check[E, R]) -> Check[E, R]:
-        _EXPRESSIONS[kind] = check
+        _EXPRESSIONS.put([kind], check)
         return check
 
     return put_in
@@ -47,12 +48,7 @@ def checks(kind: type[E]) -> Callable[[Check[E, R]], Check[E, R]]:
 
 def checks_statement(kind: type[S]) -> Callable[[StatementCheck[S]], StatementCheck[S]]:
     """Put in what appends the typed form of statements of a kind to a list."""
-
-    def put_in(check: StatementCheck[S]) -> StatementCheck[S]:
-        _STATEMENTS[kind] = check
-        return check
-
-    return put_in
+    return _STATEMENTS.of(kind)
 
 
 def sugared(scope: Scope, node: tree.Expr, hint: Type | None = None) -> Sugar:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from ..frontend import tree
+from ..frontend.declared import Declared
 from ..frontend.diagnostics import Help, Label
 from ..frontend.torch_ranges import whole_range
 from . import typed
@@ -67,18 +69,13 @@ CASTS_BY_NAME: dict[str, tuple[Type, str]] = {
 
 Form = Callable[[Scope, tree.Call, Type | None], Sugar]
 
-SPECIAL: dict[str, Form] = {}
+SPECIAL: Final[Declared[str, Form]] = Declared()
 """What a call of each name stands for; `forms` puts them in."""
 
 
 def special(name: str) -> Callable[[Form], Form]:
     """Put in what a call of a name stands for; the last argument is the type that is wanted."""
-
-    def put_in(form: Form) -> Form:
-        SPECIAL[name] = form
-        return form
-
-    return put_in
+    return SPECIAL.of(name)
 
 
 def special_form(scope: Scope, form: SpecialForm, node: tree.Call, hint: Type | None) -> Sugar:

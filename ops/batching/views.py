@@ -9,33 +9,18 @@ from collections.abc import Callable
 from types import EllipsisType
 from typing import Any, Final
 
+from ...frontend.declared import Declared
 from ..tensors.tensor import Tensor
 from .opened import NotTogetherError
 
 __all__ = ["PROPERTIES", "VIEWS", "indexed", "squeezed"]
 
 View = Callable[..., Any]
-VIEWS: Final[dict[str, View]] = {}
+VIEWS: Final[Declared[str, View]] = Declared()
 """What operators make of all slices."""
 
-PROPERTIES: Final[dict[str, View]] = {}
+PROPERTIES: Final[Declared[str, View]] = Declared()
 """What attributes are of all slices."""
-
-
-def _operator(name: str) -> Callable[[View], View]:
-    def declare(view: View) -> View:
-        VIEWS[name] = view
-        return view
-
-    return declare
-
-
-def _property(name: str) -> Callable[[View], View]:
-    def declare(view: View) -> View:
-        PROPERTIES[name] = view
-        return view
-
-    return declare
 
 
 def indexed(whole: Tensor, key: object) -> Any:
@@ -78,45 +63,45 @@ def squeezed(whole: Any) -> Any:
     return whole.squeeze([dim for dim in range(1, whole.dim()) if whole.shape[dim] == 1])
 
 
-@_operator("t")
+@VIEWS.of("t")
 def _turned(whole: Any) -> Any:
     if _rank(whole) > 2:
         raise NotTogetherError
     return whole.transpose(1, 2) if _rank(whole) == 2 else whole.view_as(whole)
 
 
-@_property("T")
+@PROPERTIES.of("T")
 def _reversed(whole: Any) -> Any:
     return whole.permute([0, *range(_rank(whole), 0, -1)]) if _rank(whole) else whole[:]
 
 
-@_property("mT")
+@PROPERTIES.of("mT")
 def _exchanged(whole: Any) -> Any:
     if _rank(whole) < 2:
         raise NotTogetherError
     return whole.transpose(-1, -2)
 
 
-@_operator("adjoint")
-@_property("mH")
+@VIEWS.of("adjoint")
+@PROPERTIES.of("mH")
 def _adjoint(whole: Any) -> Any:
     turned = _exchanged(whole)
     return turned.conj() if turned.is_complex() else turned
 
 
-@_property("H")
+@PROPERTIES.of("H")
 def _adjoint_of_matrix(whole: Any) -> Any:
     if _rank(whole) != 2:
         raise NotTogetherError
     return _adjoint(whole)
 
 
-@_operator("ravel")
+@VIEWS.of("ravel")
 def _raveled(whole: Any) -> Any:
     return whole.flatten(1) if _rank(whole) else whole.unsqueeze(1)
 
 
-@_operator("unfold")
+@VIEWS.of("unfold")
 def _unfolded(whole: Any, dimension: int, size: int, step: int) -> Any:
     rank = _rank(whole)
     if not -rank <= dimension < rank:
@@ -137,7 +122,7 @@ def _split(least: int) -> Callable[..., Any]:
     return split
 
 
-@_operator("as_strided")
+@VIEWS.of("as_strided")
 def _strided(whole: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     if storage_offset is not None:
         raise NotTogetherError
@@ -145,9 +130,9 @@ def _strided(whole: Any, size: Any, stride: Any, storage_offset: int | None = No
 
 
 for _least, _letter in enumerate("vhd", 1):
-    _operator(f"{_letter}split")(_split(_least))
+    VIEWS.of(f"{_letter}split")(_split(_least))
 
 
-@_operator("detach")
+@VIEWS.of("detach")
 def _detached(whole: Any) -> Any:
     return whole.detach()

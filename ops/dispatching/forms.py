@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
+from ...frontend.declared import Declared
 from ..eager.dispatch import eager_function
 from ..eager.open_operators import call_kernel
 from ..eager.packets import Namespace
@@ -20,7 +21,7 @@ from ..table.table import Operator
 __all__ = ["by_schema", "form_of", "instead_of"]
 
 Form = Callable[..., Any]
-_FORMS: Final[dict[str, Form]] = {}
+_FORMS: Final[Declared[str, Form]] = Declared()
 
 
 @cache
@@ -38,12 +39,7 @@ def instead_of(entry: Operator) -> Form | None:
 
 def form_of(*names: str) -> Callable[[Form], Form]:
     """A decorator for the form of operators, or of overloads: `var.` is the nameless one."""
-
-    def add(form: Form) -> Form:
-        _FORMS.update({f"aten::{name}": form for name in names})
-        return form
-
-    return add
+    return _FORMS.of(*(f"aten::{name}" for name in names))
 
 
 def by_schema(name: str, *args: Any) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final, Protocol
 
+from ...frontend.declared import Declared
 from ..table.table import Operator
 
 __all__ = ["Choose", "Room", "Run", "elsewhere", "install"]
@@ -36,12 +37,12 @@ class Room(Protocol):
         """What an operator gives for such arguments."""
 
 
-_LOADERS: Final[dict[str, Callable[[], Room]]] = {}
+_LOADERS: Final[Declared[str, Callable[[], Room]]] = Declared()
 
 
 def install(kind: str, load: Callable[[], Room]) -> None:
     """Say how the room of a kind is loaded."""
-    _LOADERS[kind] = load
+    _LOADERS.put([kind], load)
 
 
 @cache

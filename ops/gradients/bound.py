@@ -107,11 +107,9 @@ class Bound:
             i for i, a in enumerate(arguments) if "Tensor" in str(a.type) and a.type.inner != TENSOR
         }
         self.is_plain = not (self.in_place or row is None or row.is_constant or row.rewritten)
-        self.is_idle = (
-            (row is None or row.is_constant)
-            and not (self.in_place or entry.is_out_form)
-            and entry.on_tensors is None
-        )
+        is_smooth = row is not None and not row.is_constant
+        writes = self.in_place or entry.is_out_form
+        self.is_idle = not (is_smooth or writes) and entry.on_tensors is None
         """Whether its calls leave nothing behind, or only what says that there is no gradient."""
         self.first_of = TABLE.operator(row.first_of) if row is not None and row.first_of else None
         """The operator whose first result it gives, of the same arguments."""

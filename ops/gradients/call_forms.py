@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
+from ...frontend.declared import Declared
 from .call_shapes import At, Did, End, Value
 from .direct_products import FACTORS, LINEAR
 from .reduction import dims_of
@@ -37,15 +38,11 @@ class Writer(Protocol):
 Form = Callable[[Writer, Did, Sequence[End], str], list[str] | None]
 """The gradients of the ends, in order; None for what is left to others."""
 
-FORMS: Final[dict[str, Form]] = {}
+FORMS: Final[Declared[str, Form]] = Declared()
 
 
 def _form(*names: str) -> Callable[[Form], Form]:
-    def declare(form: Form) -> Form:
-        FORMS.update((f"aten::{name}", form) for name in names)
-        return form
-
-    return declare
+    return FORMS.of(*(f"aten::{name}" for name in names))
 
 
 def _sizes(writer: Writer, step: Did, at: int = 0) -> tuple[int, ...]:

@@ -25,6 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NoReturn, TypeVar, overload
 
+from ...frontend.declared import Declared
 from ..eager.dispatch import EagerFunction, eager_function
 from ..memory.complex_parts import is_complex
 from ..memory.dtype import Scalar
@@ -120,12 +121,16 @@ class Row:
     together: tuple[str, ...] = ()
 
 
-ROWS: Final[dict[str, Row]] = {}
+ROWS: Final[Declared[str, Row]] = Declared()
 """By operator, `aten::mul` or `aten::mul.Scalar`."""
 
-DIRECT: Final[dict[str, tuple[Formula, tuple[str, ...], bool]]] = {}
+DIRECT: Final[Declared[str, tuple[Formula, tuple[str, ...], bool]]] = Declared()
 """Forms of gradients beside those of rows, whose they are, and whether they can be differentiated
 themselves."""
+
+
+def _put(row: Row) -> None:
+    ROWS.put([row.operator], row)
 
 
 def gradient(
@@ -137,7 +142,7 @@ def gradient(
 ) -> None:
     """Declare the gradients of operators by formulas, one an argument."""
     for operator in operators:
-        ROWS[operator] = Row(operator, formulas=formulas, name=name, apart=apart, lays=lays)
+        _put(Row(operator, formulas=formulas, name=name, apart=apart, lays=lays))
 
 
 def joint(
@@ -148,7 +153,7 @@ def joint(
     def declare(formula: F) -> F:
         for operator in operators:
             given = tuple(of.split())
-            ROWS[operator] = Row(operator, joint=formula, of=given, name=name, lays=lays)
+            _put(Row(operator, joint=formula, of=given, name=name, lays=lays))
         return formula
 
     return declare
@@ -164,7 +169,7 @@ def composite(
 
     def declare(formula: F) -> F:
         for operator in operators:
-            ROWS[operator] = Row(operator, composite=formula, name=name, apart=apart, lays=lays)
+            _put(Row(operator, composite=formula, name=name, apart=apart, lays=lays))
         return formula
 
     return declare
@@ -180,8 +185,7 @@ def direct(*operators: str, of: str, of_operators: bool = False) -> Callable[[F]
     """
 
     def declare(formula: F) -> F:
-        for operator in operators:
-            DIRECT[operator] = formula, tuple(of.split()), of_operators
+        DIRECT.put(operators, (formula, tuple(of.split()), of_operators))
         return formula
 
     return declare
@@ -194,7 +198,7 @@ def rewritten(operator: str, first_of: str = "") -> Callable[[F], F]:
 
     def declare(rewriting: F) -> F:
         row = ROWS.get(operator, Row(operator))
-        ROWS[operator] = replace(row, rewritten=rewriting, first_of=first_of)
+        ROWS.exchange(operator, replace(row, rewritten=rewriting, first_of=first_of))
         return rewriting
 
     return declare
@@ -205,20 +209,21 @@ def moving(*operators: str, of: str = "self", name: str | None = None) -> None:
     at all: where they come from is found by running the operator on the numbers of their places.
     """
     for operator in operators:
-        ROWS[operator] = Row(operator, of=tuple(of.split()), name=name, moves=True)
+        _put(Row(operator, of=tuple(of.split()), name=name, moves=True))
 
 
 def constant(*operators: str) -> None:
     """Declare operators whose results do not depend on any tensor's values smoothly: none of them
     needs gradients."""
     for operator in operators:
-        ROWS[f"aten::{operator}"] = Row(f"aten::{operator}", is_constant=True)
+        _put(Row(f"aten::{operator}", is_constant=True))
 
 
 def lying(lies: Lies | Mapping[str, Lies], *operators: str) -> None:
     """Say how the gradients of operators lie that have rows, all or those of single arguments."""
     for operator in operators:
-        ROWS[f"aten::{operator}"] = replace(ROWS[f"aten::{operator}"], lays=lies)
+        name = f"aten::{operator}"
+        ROWS.exchange(name, replace(ROWS[name], lays=lies))
 
 
 def giving_together(of: str, *operators: str) -> None:
@@ -226,13 +231,12 @@ def giving_together(of: str, *operators: str) -> None:
     gradient and these arguments: if any of them requires gradients, all results do."""
     for operator in operators:
         name = f"aten::{operator}"
-        ROWS[name] = replace(ROWS[name], together=tuple(of.split()))
+        ROWS.exchange(name, replace(ROWS[name], together=tuple(of.split())))
 
 
 def same_as(operator: str, *others: str) -> None:
     """Give other operators the row of one."""
-    for other in others:
-        ROWS[other] = ROWS[operator]
+    ROWS.put(others, ROWS[operator])
 
 
 def refused(what: str) -> Formula:

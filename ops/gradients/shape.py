@@ -28,11 +28,9 @@ def _back(g: Tensor, self_sizes: Ints) -> Tensor:
     return g.reshape(list(self_sizes))
 
 
-for (
-    _name
-) in "view _unsafe_view reshape flatten unflatten _reshape_alias view_as reshape_as".split():
+for _name in "view _unsafe_view _reshape_alias".split():
     gradient(f"aten::{_name}", self=_back)
-for _name in "reshape flatten unflatten view_as reshape_as ravel _reshape_copy".split():
+for _name in "reshape flatten unflatten view_as reshape_as _reshape_copy".split():
     gradient(f"aten::{_name}", self=_back, name="ViewBackward0")
 for _name in "squeeze unsqueeze view_copy squeeze_copy unsqueeze_copy".split():
     gradient(f"aten::{_name}", self=_back)
@@ -42,7 +40,7 @@ constant("view.dtype")
 for _name in "atleast_1d atleast_2d atleast_3d".split():
     gradient(f"aten::{_name}", self=_back, name="ViewBackward0")
     moving(f"aten::{_name}.Sequence", of="tensors", name="ViewBackward0")
-for _name in "expand expand_as broadcast_to expand_copy".split():
+for _name in "expand expand_as broadcast_to".split():
     gradient(f"aten::{_name}", self=lambda g: g, name="ExpandBackward0")
 gradient("aten::transpose", self=lambda g, dim0, dim1: g.transpose(dim0, dim1))
 for _name in "swapaxes swapdims".split():
@@ -54,7 +52,7 @@ for _name in "swapaxes swapdims".split():
         name="TransposeBackward0",
     )
 gradient("aten::t", self=lambda g: g.t())
-for _name in "mT adjoint mH matrix_H".split():
+for _name in "adjoint mH matrix_H".split():
     gradient(
         f"aten::{_name}",
         self=lambda g: g.transpose(-2, -1).conj() if g.ndim else g.conj(),
@@ -134,8 +132,6 @@ def _parts_back(gs: Tensors, self_sizes: Ints, split_size: int | Ints, dim: int 
     return aten.cat(_zeros_for(gs, wanted), dim)
 
 
-gradient("aten::split", self=_parts_back)
-same_as("aten::split", "aten::unsafe_split")
 gradient(
     "aten::split_with_sizes",
     "aten::unsafe_split_with_sizes",
@@ -147,6 +143,7 @@ gradient(
         gs, self_sizes, split_sizes if split_size is None else split_size, dim
     ),
 )
+same_as("aten::split", "aten::unsafe_split")
 gradient(
     "aten::chunk",
     "aten::unsafe_chunk",
@@ -254,9 +251,9 @@ moving(
         f"aten::{name}"
         for name in """tile native_channel_shuffle combinations _pad_circular unfold
         repeat_interleave diagonal_copy select_copy slice_copy unbind_copy
-        split_copy split_with_sizes_copy unfold_copy im2col replication_pad1d replication_pad2d
+        split_copy split_with_sizes_copy unfold_copy replication_pad1d replication_pad2d
         replication_pad3d reflection_pad1d reflection_pad2d reflection_pad3d
-        fft_fftshift fft_ifftshift max_unpool2d max_unpool3d narrow_copy expand_copy
+        fft_fftshift fft_ifftshift narrow_copy expand_copy
         adjoint_copy resize_as ravel""".split()
     )
 )

@@ -546,17 +546,9 @@ def _declare(dims: int) -> None:
         made = convolution(batch, weight, bias, stride, padding, dilation, False, [0], groups)
         return made if had else made[0]
 
-    def by_name(
-        input: Array,
-        weight: Array,
-        bias: Array | None,
-        stride: Ints,
-        padding: str,
-        dilation: Ints,
-        groups: int,
-    ) -> Array:
+    def by_name(input: Array, *how: Any) -> Array:
         batch, had = batched(input, dims, name)
-        made = _convolution_mode(batch, weight, bias, stride, padding, dilation, groups)
+        made = _convolution_mode(batch, *how)
         return made if had else made[0]
 
     space, ones = f"SymInt[{dims}]", [1] * dims

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from ...frontend.declared import Declared
 from ..memory.dtype import Array, default_dtype
 from ..memory.errors import OperatorError
 from ..random_numbers.random_ops import bernoulli_
@@ -78,11 +79,11 @@ def _declare(name: str, features: bool, alpha: bool) -> Callable[[Array, float, 
     input, self = "Tensor input, float p, bool train", "Tensor(a!) self, float p, bool train"
     operator(f"aten::{name}({input}) -> Tensor", random=True, out="", layout="L")(forward)
     operator(f"aten::{name}_({self}) -> Tensor(a!)", random=True, face="function")(forward_in_place)
-    FACTORS[f"aten::{name}"] = factors
+    FACTORS.put([f"aten::{name}"], factors)
     return forward
 
 
-FACTORS: Final[dict[str, Callable[[Array, float, bool], Factors | None]]] = {}
+FACTORS: Final[Declared[str, Callable[[Array, float, bool], Factors | None]]] = Declared()
 """What dropout is made of, by operator: gradients go through the product and the sum."""
 
 dropped = _declare("dropout", False, False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from ...frontend.declared import Declared
 from ..eager.dispatch import eager_function
 from ..eager.elsewhere import Choose
 from ..memory.dims import wrap_dim
@@ -14,7 +15,7 @@ from .tensors import is_nested, of_parts, parts_of
 __all__ = ["call"]
 
 Form = Callable[..., Any]
-_FORMS: Final[dict[str, Form]] = {}
+_FORMS: Final[Declared[str, Form]] = Declared()
 _SINGLE: Final = frozenset(
     f"aten::{name}"
     for name in """relu relu_ gelu gelu_ silu silu_ tanh tanh_ neg neg_ abs abs_ sgn sgn_ sin cos
@@ -30,12 +31,7 @@ _PAIRS: Final = frozenset(
 
 def form(*names: str) -> Callable[[Form], Form]:
     """Make a function the form of operators."""
-
-    def declare(function: Form) -> Form:
-        _FORMS.update((f"aten::{name}", function) for name in names)
-        return function
-
-    return declare
+    return _FORMS.of(*(f"aten::{name}" for name in names))
 
 
 def call(

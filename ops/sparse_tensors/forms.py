@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
+from ...frontend.declared import Declared
+
 __all__ = ["FORMS", "Form", "form"]
 
 Form = Callable[..., Any]
 F = TypeVar("F", bound=Form)
-FORMS: Final[dict[str, Form]] = {}
+FORMS: Final[Declared[str, Form]] = Declared()
 
 
 def form(*names: str) -> Callable[[F], F]:
     """Make a function the form of operators for arguments with sparse tensors among them."""
 
     def declare(function: F) -> F:
-        FORMS.update(dict.fromkeys(names, function))
+        FORMS.put(names, function)
         return function
 
     return declare

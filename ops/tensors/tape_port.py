@@ -97,12 +97,12 @@ WAY_THROUGH: Final[Port[Callable[[], Any]]] = Port()
 DIRECTION_OF: Final[Port[Callable[[Any], object]]] = Port()
 """Gives the direction of a tensor, or None (`rushlight/autograd/forward_ad.py`)."""
 
-_LOADERS: Final[list[Callable[[], Tape]]] = []
+_LOADER: Final[Port[Callable[[], Tape]]] = Port()
 
 
 def install(load: Callable[[], Tape]) -> None:
     """Say how the tape is loaded."""
-    _LOADERS.append(load)
+    _LOADER.install(load)
 
 
 @cache
@@ -115,4 +115,5 @@ def way_through() -> Any:
 @cache
 def tape() -> Tape:
     """The tape, loaded when first asked for."""
-    return _LOADERS[0]()
+    assert _LOADER.installed is not None
+    return _LOADER.installed()

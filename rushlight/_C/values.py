@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Generic, TypeVar
 
+from ..frontend.declared import Declared
 from ..ir.constants import MISSING, constant_value
 from ..ir.graph import Node as InnerNode
 from ..ir.graph import Value as InnerValue
@@ -24,7 +25,7 @@ class Handle(Generic[Inner]):
     __slots__ = ("_inner",)
 
     def __init_subclass__(cls, of: type[Inner]) -> None:
-        _KINDS[of] = cls
+        _KINDS.put([of], cls)
 
     def __init__(self, inner: Inner) -> None:
         self._inner = inner
@@ -36,7 +37,7 @@ class Handle(Generic[Inner]):
         return hash(id(self._inner))
 
 
-_KINDS: Final[dict[type, type[Handle[Any]]]] = {}
+_KINDS: Final[Declared[type, type[Handle[Any]]]] = Declared()
 
 
 def handle_of(inner: object) -> Any:

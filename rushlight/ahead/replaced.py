@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..frontend.declared import Declared
 from ..ir.graph import Graph
 from ..ir.trace_arguments import DECOMPOSED
 from ..jit.trace import create_graph
@@ -19,18 +20,13 @@ __all__ = ["replacement"]
 
 
 Replacement = Callable[..., Any]
-_REPLACED: Final[dict[str, Replacement]] = dict(DECOMPOSED)
+_REPLACED: Final[Declared[str, Replacement]] = Declared(DECOMPOSED)
 """By the operator's full name."""
 
 
 def _stands_for(*names: str) -> Callable[[Replacement], Replacement]:
     """Register what computes operators by others; it is given their arguments, tensors as such."""
-
-    def register(function: Replacement) -> Replacement:
-        _REPLACED.update(dict.fromkeys(names, function))
-        return function
-
-    return register
+    return _REPLACED.of(*names)
 
 
 def replacement(entry: Operator, values: Sequence[object]) -> Graph | None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..frontend.declared import Declared
 from ..interpreter.values.objects import ScriptObject
 from ..ir.alias_analysis import trained
 from ..ir.graph import Block, Graph, Node, Value
@@ -58,17 +59,12 @@ _READS: Final = {
 _READS.update({"aten::IntImplicit": "i64", "aten::FloatImplicit": "double"})
 
 Handler = Callable[["_Walk", Node], None]
-_HANDLERS: Final[dict[str, Handler]] = {}
+_HANDLERS: Final[Declared[str, Handler]] = Declared()
 
 
 def _handles(*kinds: str) -> Callable[[Handler], Handler]:
     """Register what writes nodes of some kinds that are no operators of the table."""
-
-    def register(handler: Handler) -> Handler:
-        _HANDLERS.update(dict.fromkeys(kinds, handler))
-        return handler
-
-    return register
+    return _HANDLERS.of(*kinds)
 
 
 def _is_fact(entry: Operator) -> bool:

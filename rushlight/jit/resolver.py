@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ..autograd.function import Function as Differentiated
+from ..frontend.declared import Declared
 from ..frontend.diagnostics import Demand, Diagnostic, Label
 from ..frontend.exceptions import exception_for
 from ..frontend.from_python import comment_types
@@ -80,12 +81,12 @@ __all__ = ["LiveNamespace", "LiveResolver", "register_special"]
 
 CompileFunction = Callable[[Callable[..., Any]], Function]
 
-_SPECIAL: dict[int, tuple[object, Meaning]] = {}
+_SPECIAL: Final[Declared[int, tuple[object, Meaning]]] = Declared()
 
 
 def register_special(value: object, meaning: Meaning) -> None:
     """Give an object of the public face (`torch.jit.annotate`) a meaning of its own."""
-    _SPECIAL[id(value)] = (value, meaning)
+    _SPECIAL.put([id(value)], (value, meaning))
 
 
 @dataclass

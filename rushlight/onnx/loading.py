@@ -130,7 +130,7 @@ class _Reading:
             while inputs and inputs[-1] is None:
                 inputs.pop()
             options = self.attributes(message, where)
-            if kind in TAKES_KIND:
+            if TAKES_KIND.get(kind):
                 options["kind"] = kind
             made = self.graph.call_function(meaning, tuple(inputs), options)
         if kind not in _SEVERAL or kind == "LayerNormalization":

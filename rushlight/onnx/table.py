@@ -14,22 +14,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
+from ..frontend.declared import Declared
+
 __all__ = ["COMPLEX", "EXPORTS", "PARTS", "TAKING_COMPLEX", "Form", "exports", "exports_complex"]
 
 Form = Callable[..., Any]
 F = TypeVar("F", bound=Form)
 
-EXPORTS: Final[dict[str, Form]] = {}
+EXPORTS: Final[Declared[str, Form]] = Declared()
 """By operator, `aten::relu`."""
 
-COMPLEX: Final[dict[str, Form]] = {}
+COMPLEX: Final[Declared[str, Form]] = Declared()
 """The forms of calls in which there is a complex tensor or number."""
 
-PARTS: Final[dict[str, tuple[int, ...]]] = {}
+PARTS: Final[Declared[str, tuple[int, ...]]] = Declared()
 """Operators that do the same to real and imaginary parts, and the places of arguments that have
 such."""
 
-TAKING_COMPLEX: Final[set[str]] = set()
+TAKING_COMPLEX: Final[Declared[str, bool]] = Declared()
 """Operators whose forms take complex operands as they are."""
 
 
@@ -42,9 +44,9 @@ def exports(
     which arguments are numbers like them (a real one's imaginary part is zero).
     """
     if parts is not None:
-        PARTS.update(dict.fromkeys(operators, parts))
+        PARTS.put(operators, parts)
     if takes_complex:
-        TAKING_COMPLEX.update(operators)
+        TAKING_COMPLEX.put(operators, True)
     return _joining(EXPORTS, operators)
 
 
@@ -53,10 +55,9 @@ def exports_complex(*operators: str) -> Callable[[F], F]:
     return _joining(COMPLEX, operators)
 
 
-def _joining(table: dict[str, Form], operators: tuple[str, ...]) -> Callable[[F], F]:
+def _joining(table: Declared[str, Form], operators: tuple[str, ...]) -> Callable[[F], F]:
     def declare(form: F) -> F:
-        for operator in operators:
-            table[operator] = form
+        table.put(operators, form)
         return form
 
     return declare

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..frontend.declared import Declared
 from ..frontend.diagnostics import Diagnostic, Frame, Label
 from ..frontend.source import UNKNOWN
 from ..interpreter.running.evaluating import evaluate
@@ -40,20 +41,14 @@ _LARGEST: Final = 1 << 16
 _NUMBERS: Final = {INT: INT64, FLOAT: DOUBLE, BOOL: BOOLEAN}
 
 Step = Callable[["Walk", Node, list[Item]], Sequence[Item] | None]
-STEPS: Final[dict[str, Step]] = {}
+STEPS: Final[Declared[str, Step]] = Declared()
 """What has a meaning of its own in the walk, by kind: control flow, containers, attributes.  A kind
 with `[]` behind it is for lists alone."""
 
 
 def step(*kinds: str) -> Callable[[Step], Step]:
     """Declare the decorated function to give the results of a node."""
-
-    def declare(function: Step) -> Step:
-        for kind in kinds:
-            STEPS[kind] = function
-        return function
-
-    return declare
+    return STEPS.of(*kinds)
 
 
 class NotKnown(Exception):

@@ -14,6 +14,7 @@ from functools import wraps
 from importlib import import_module
 from typing import Final, NamedTuple
 
+from ....frontend.declared import Declared
 from ...memory.allocation import uncounted
 from .text import BYTE, DOUBLE, FLOAT, INT32, Kind, Value
 
@@ -59,7 +60,7 @@ class Formula(NamedTuple):
         return "f" if is_number and self.takes_whole and letter in HALVES else letter
 
 
-class _Formulas(dict[str, Formula]):
+class _Formulas(Declared[str, Formula]):
     """Formulas by their names; those of special functions are declared when one is asked for."""
 
     def __missing__(self, name: str) -> Formula:
@@ -72,9 +73,9 @@ class _Formulas(dict[str, Formula]):
 
 _OF_SPECIAL: Final = "bessels incomplete_gammas normal_shares orthogonal zetas".split()
 
-FORMULAS: Final[dict[str, Formula]] = _Formulas()
+FORMULAS: Final[Declared[str, Formula]] = _Formulas()
 """The formulas by the names that operators ask for them."""
-SPECIAL: Final[dict[str, Formula]] = {}
+SPECIAL: Final[Declared[str, Formula]] = Declared()
 """Those of them that are found there, but not gone through."""
 
 
@@ -87,7 +88,7 @@ def formula(
     in_halves: bool = True,
     takes_whole: bool = False,
     keeps: bool = False,
-    among: dict[str, Formula] = FORMULAS,
+    among: Declared[str, Formula] = FORMULAS,
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
     """A function that operators may ask for by its name; `double` is its form for float64, where it
     has another.  One of float32 is one of 16-bit floats as well, if operators compute these so
@@ -98,7 +99,8 @@ def formula(
         known = of if double is None else f"{of}d"
         if in_halves and "f" in of:
             known += HALVES
-        among[function.__name__] = Formula(chosen, known, is_exact, masks, takes_whole, keeps)
+        made = Formula(chosen, known, is_exact, masks, takes_whole, keeps)
+        among.put([function.__name__], made)
         return chosen
 
     return declare

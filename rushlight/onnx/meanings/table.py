@@ -13,6 +13,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from ...frontend.declared import Declared
+
 __all__ = ["MEANINGS", "TAKES_KIND", "means", "torch"]
 
 if TYPE_CHECKING:
@@ -21,22 +23,20 @@ else:  # loaded by the time a file is read
     torch = import_module(__name__.partition(".")[0])
 
 F = TypeVar("F", bound=Callable[..., Any])
-MEANINGS: Final[dict[str, Callable[..., object]]] = {}
+MEANINGS: Final[Declared[str, Callable[..., object]]] = Declared()
 """By operator, `LeakyRelu`."""
 
 
-TAKES_KIND: Final[set[str]] = set()
-"""Operators whose function is told which of several it is, as `kind`."""
+TAKES_KIND: Final[Declared[str, bool]] = Declared()
+"""Whether an operator's function is told which of several it is, as `kind`."""
 
 
 def means(*operators: str, takes_kind: bool = False) -> Callable[[F], F]:
     """Declare the decorated function to be what operators mean."""
-    if takes_kind:
-        TAKES_KIND.update(operators)
 
     def declare(function: F) -> F:
-        for operator in operators:
-            MEANINGS[operator] = function
+        TAKES_KIND.put(operators, takes_kind)
+        MEANINGS.put(operators, function)
         return function
 
     return declare
