@@ -45,11 +45,50 @@ NEEDED: Final = 4 << 20
 _LOCK: Final = fork_safe_lock()
 
 
-_DEEP: Final[set[int]] = set()
-"""The threads for which the limit is raised; the limit itself is one for all."""
+class _Raised:
+    """The limit while it is raised, which is one for all threads."""
 
-_USUAL: Final = [0]
-"""The limit outside, while it is raised."""
+    def __init__(self) -> None:
+        self.threads: set[int] = set()
+        """Those for which it is raised."""
+        self.usual = 0
+        """What it is outside; 0 while it is not raised."""
+
+    def is_here(self) -> bool:
+        """Whether it is raised for this thread."""
+        return threading.get_ident() in self.threads
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """A block for which it is raised."""
+        thread = threading.get_ident()
+        with _LOCK:
+            if not self.threads:
+                self.usual = sys.getrecursionlimit()
+                sys.setrecursionlimit(DEEP)
+            self.threads.add(thread)
+        try:
+            yield
+        finally:
+            with _LOCK:
+                self.threads.discard(thread)
+                self._settle()
+
+    def _settle(self) -> None:
+        """Set the limit back where no thread needs it any more."""
+        if self.usual and not self.threads:
+            if sys.getrecursionlimit() == DEEP:
+                sys.setrecursionlimit(self.usual)
+            self.usual = 0
+
+    def forget(self) -> None:
+        """In a forked child the other threads are gone."""
+        self.threads.intersection_update({threading.get_ident()})
+        self._settle()
+
+
+_RAISED: Final = _Raised()
+after_fork(_RAISED.forget)
 
 
 def is_deep(root: object) -> bool:
@@ -72,7 +111,7 @@ def is_deep(root: object) -> bool:
 
 def usual_limit() -> int:
     """How many frames may lie in each other, where the limit is not raised for a while."""
-    return _USUAL[0] or sys.getrecursionlimit()
+    return _RAISED.usual or sys.getrecursionlimit()
 
 
 def _nothing() -> None:
@@ -95,12 +134,12 @@ def deeply(
     try:
         return make()
     except RecursionError:
-        if threading.get_ident() in _DEEP or usual_limit() >= DEEP:
+        if _RAISED.is_here() or usual_limit() >= DEEP:
             raise
         if not (may() and _has_room()):
             raise
     undo()
-    with _raised():
+    with _RAISED.block():
         return make()
 
 
@@ -108,56 +147,23 @@ def deeply(
 def with_room(levels: int) -> Iterator[None]:
     """What runs inside goes down so many levels, and cannot begin anew: the stack is made deeper
     beforehand."""
-    if levels <= SHALLOW or threading.get_ident() in _DEEP or not _has_room():
+    if levels <= SHALLOW or _RAISED.is_here() or not _has_room():
         yield
         return
-    with _raised():
+    with _RAISED.block():
         yield
-
-
-@contextmanager
-def _raised() -> Iterator[None]:
-    thread = threading.get_ident()
-    with _LOCK:
-        if not _DEEP:
-            _USUAL[0] = sys.getrecursionlimit()
-            sys.setrecursionlimit(DEEP)
-        _DEEP.add(thread)
-    try:
-        yield
-    finally:
-        with _LOCK:
-            _DEEP.discard(thread)
-            _settle()
-
-
-def _settle() -> None:
-    """Set the limit back where no thread needs it any more."""
-    if _USUAL[0] and not _DEEP:
-        if sys.getrecursionlimit() == DEEP:
-            sys.setrecursionlimit(_USUAL[0])
-        _USUAL[0] = 0
-
-
-def _forget() -> None:
-    """In a forked child the other threads are gone."""
-    _DEEP.intersection_update({threading.get_ident()})
-    _settle()
-
-
-after_fork(_forget)
 
 
 @contextmanager
 def with_usual_depth() -> Iterator[None]:
     """Python's parser runs inside: it takes no deeper trees than ever, or C's stack might end."""
-    if threading.get_ident() not in _DEEP:
+    if not _RAISED.is_here():
         yield
         return
     frame, depth = sys._getframe(), 0
     while frame.f_back is not None:
         frame, depth = frame.f_back, depth + 1
-    sys.setrecursionlimit(min(DEEP, depth + _USUAL[0]))
+    sys.setrecursionlimit(min(DEEP, depth + _RAISED.usual))
     try:
         yield
     finally:

@@ -19,14 +19,17 @@ __all__ = ["uncollected"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_pausing: Final = list[int]()
-"""The threads that have switched garbage collection off, and will switch it on again."""
-
 
 class _Paused:
+    """Blocks during which garbage collection is off."""
+
+    def __init__(self) -> None:
+        self._threads: list[int] = []
+        """Those that have switched it off, and will switch it on again."""
+
     def __enter__(self) -> None:
         try:
-            _pausing.append(get_ident())
+            self._threads.append(get_ident())
             gc.disable()  # here, or an interrupt right behind it would leave it so
         except BaseException:
             self.__exit__()
@@ -34,11 +37,18 @@ class _Paused:
 
     def __exit__(self, *_: object) -> None:
         gc.enable()
-        if get_ident() in _pausing:
-            _pausing.remove(get_ident())
+        if get_ident() in self._threads:
+            self._threads.remove(get_ident())
+
+    def go_on(self) -> None:
+        """In a forked child, where threads that were to switch it on again are gone."""
+        if self._threads and get_ident() not in self._threads:
+            self._threads.clear()
+            gc.enable()
 
 
 _PAUSED: Final = _Paused()
+after_fork(_PAUSED.go_on)
 
 
 def uncollected(function: Callable[P, T]) -> Callable[P, T]:
@@ -52,13 +62,3 @@ def uncollected(function: Callable[P, T]) -> Callable[P, T]:
             return function(*values, **named)
 
     return call
-
-
-def _go_on() -> None:
-    """In a forked child, where threads that were to switch it on again are gone."""
-    if _pausing and get_ident() not in _pausing:
-        _pausing.clear()
-        gc.enable()
-
-
-after_fork(_go_on)

@@ -7,12 +7,13 @@ Python's garbage collector sees the circle.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from functools import wraps
 from itertools import count
 from typing import Any, Final, Generic, TypeVar, overload
 from weakref import WeakKeyDictionary
 
-__all__ = ["KeptWith"]
+__all__ = ["KeptWith", "kept_with"]
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -84,6 +85,19 @@ class KeptWith(Generic[Key, Value]):
             kept.values.pop(self._number, None)
         self._others.pop(key, None)
         return found
+
+
+def kept_with(make: Callable[[Key], Value]) -> Callable[[Key], Value]:
+    """Remember what a function makes of its argument for as long as that lives; threads that ask at
+    once get the same."""
+    made: KeptWith[Key, Value] = KeptWith()
+
+    @wraps(make)
+    def remembered(key: Key) -> Value:
+        found = made._find(key, made)
+        return made.setdefault(key, make(key)) if found is made else found  # type: ignore[no-any-return]
+
+    return remembered
 
 
 def _kept(key: object) -> _Kept | None:

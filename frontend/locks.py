@@ -32,9 +32,38 @@ _OURS: Final = (
 )
 """Packages that are imported in the middle of work, when they are first needed."""
 
-_tried: Final[list[Any]] = []
-_locks: Final[list[Any]] = []
-_of_objects: Final[dict[int, ref[Any]]] = {}
+
+class _Living:
+    """Locks that live as long as who has them."""
+
+    def __init__(self) -> None:
+        self._locks: dict[int, ref[Any]] = {}
+
+    def add(self, lock: Any) -> None:
+        """One more."""
+        key = id(lock)
+        self._locks[key] = ref(lock, partial(self._locks.pop, key))
+
+    def all(self) -> list[Any]:
+        """Those that there are."""
+        found = [each() for each in list(self._locks.values())]
+        return [lock for lock in found if lock is not None]
+
+
+class _Made:
+    """The locks that were made here, but for those of threads."""
+
+    def __init__(self) -> None:
+        self.tried: list[Any] = []
+        self.usual: list[Any] = []
+        self.of_objects = _Living()
+
+    def all(self) -> list[Any]:
+        """Them, and LLVM's, in the order in which a fork takes them."""
+        return [*self.tried, *self.usual, *self.of_objects.all(), *_borrowed()]
+
+
+_made: Final = _Made()
 _forgetting: Final[list[Callable[[], None]]] = []
 
 
@@ -62,12 +91,11 @@ def fork_safe_lock(*, of_object: bool = False, is_tried: bool = False) -> Any:
     """
     made = threading.RLock()
     if is_tried:
-        _tried.append(made)
+        _made.tried.append(made)
     elif of_object:
-        key = id(made)
-        _of_objects[key] = ref(made, partial(_of_objects.pop, key))
+        _made.of_objects.add(made)
     else:
-        _locks.append(made)
+        _made.usual.append(made)
     return made
 
 
@@ -77,11 +105,6 @@ DEFINING: Final = fork_safe_lock()
 Functions of two threads may need each other in any order, so there is one lock for all of them.
 What is made already is read without it.  Who defines takes any other lock, so this is the first.
 """
-
-
-def _all_locks() -> list[Any]:
-    living = (each() for each in list(_of_objects.values()))
-    return [*_tried, *_locks, *(lock for lock in (*living, *_borrowed()) if lock is not None)]
 
 
 def _borrowed() -> list[Any]:
@@ -103,16 +126,16 @@ def _before() -> None:
     lent = _lend()
     tries = 0
     while True:
-        _take(_all_locks(), until)
+        _take(_made.all(), until)
         _imp.acquire_lock()  # every import needs it to begin
         tries += 1
         if monotonic() > until or not _importing_elsewhere(tries < 20):
             break
         _release()  # what is imported may need our locks
         sleep(0.001)
-    _take([_gate], until)
-    _closed.append(None)
-    _take([each() for each in list(_of_threads.values())], until)
+    _take([_gate.lock], until)
+    _gate.is_closed = True
+    _take(_gate.of_threads.all(), until)
     for _ in range(lent):
         _logging().acquire()
     _held.all = True
@@ -120,7 +143,7 @@ def _before() -> None:
 
 def _take(locks: list[Any], until: float) -> None:
     for lock in locks:
-        if lock is not None and lock.acquire(timeout=max(0.0, until - monotonic())):
+        if lock.acquire(timeout=max(0.0, until - monotonic())):
             _held.locks.append(lock)
 
 
@@ -150,7 +173,7 @@ def _importing_elsewhere(about_to_begin: bool) -> bool:
 
 
 def _release() -> None:
-    _closed.clear()
+    _gate.is_closed = False
     _imp.release_lock()
     while _held.locks:
         _held.locks.pop().release()
@@ -166,8 +189,8 @@ def _after_in_child() -> None:
     if not _held.all:
         return
     _after_in_parent()
-    for lock in (*_all_locks(), _gate, *(each() for each in list(_of_threads.values()))):
-        if lock is not None and not lock._is_owned():
+    for lock in (*_made.all(), _gate.lock, *_gate.of_threads.all()):
+        if not lock._is_owned():
             lock._at_fork_reinit()
     for forget in _forgetting:
         forget()
@@ -175,11 +198,17 @@ def _after_in_child() -> None:
 
 # --------------------------------------------------------------------------- foreign functions
 
-_gate: Final = threading.RLock()
-"""Held by the fork while it waits for threads to come out of foreign functions."""
-_closed: Final[list[None]] = []
-"""Not empty if the gate is."""
-_of_threads: Final[dict[int, ref[Any]]] = {}
+
+class _Gate:
+    """What a fork closes while it waits for threads to come out of foreign functions."""
+
+    def __init__(self) -> None:
+        self.lock: Any = threading.RLock()
+        self.is_closed = False
+        self.of_threads = _Living()
+
+
+_gate: Final = _Gate()
 
 
 class _Inside(threading.local):
@@ -187,9 +216,8 @@ class _Inside(threading.local):
 
     def __init__(self) -> None:
         self.lock: Any = threading.RLock()
-        key = id(self.lock)
-        with _gate:
-            _of_threads[key] = ref(self.lock, partial(_of_threads.pop, key))
+        with _gate.lock:
+            _gate.of_threads.add(self.lock)
 
 
 _inside: Final = _Inside()
@@ -203,8 +231,8 @@ def whole(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def call(*values: P.args, **named: P.kwargs) -> T:
-        if _closed and not _inside.lock._is_owned():
-            with _gate:  # or who does nothing else would never let the fork in
+        if _gate.is_closed and not _inside.lock._is_owned():
+            with _gate.lock:  # or who does nothing else would never let the fork in
                 pass
         with _inside.lock:
             return function(*values, **named)

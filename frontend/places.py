@@ -14,7 +14,7 @@ from typing import Final
 
 from .edits import Edit, joined
 from .from_ast import parse
-from .kept import KeptWith
+from .kept import kept_with
 from .positions import Positions
 from .source import Source, Span
 from .value_class import value_class
@@ -63,18 +63,11 @@ def global_place(filename: str, name: str) -> Place | None:
     return found[-1] if found else None
 
 
-_PLACES: Final[KeptWith[type, dict[str, Place]]] = KeptWith()
-"""The places of attributes by class: its file is read for the first error alone, which is also
-nearest in time to when the class was made of it."""
-
-
 def attribute_place(cls: type, name: str) -> Place | None:
     """Where an attribute is declared in a class body, or first set in its `__init__`; in the class
     itself or the nearest base.  `BEGINNING` is the place after which attributes may be set."""
     for base in cls.__mro__[:-1]:
-        places = _PLACES.get(base)
-        if places is None:
-            places = _PLACES.setdefault(base, _in_class(base))
+        places = _in_class(base)
         if name in places:
             return places[name]
     return None
@@ -112,8 +105,13 @@ def _moved(cls: type, node: ast.ClassDef, positions: Positions, base: Span) -> t
     return (joined([removed, Edit(Span(source, first, first), text + "\n")]),)
 
 
+@kept_with
 def _in_class(cls: type) -> dict[str, Place]:
-    """The places of all names that a class body gives a meaning, else its `__init__`."""
+    """The places of all names that a class body gives a meaning, else its `__init__`.
+
+    A file is read for the first error alone, which is also nearest in time to when the class was
+    made of it.
+    """
     read = _class_source(cls)
     found: dict[str, Place] = {}
     if read is None:

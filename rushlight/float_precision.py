@@ -6,6 +6,7 @@ from __future__ import annotations
 import warnings
 from typing import Final
 
+from .frontend.chosen import Chosen
 from .ops.kernels.precision import PRECISION
 
 __all__ = [
@@ -21,13 +22,13 @@ _KNOWN: Final = (*_WORDS.values(), "none")
 _MIXED: Final = {"highest": ("tf32", "bf16"), "high": ("bf16",), "medium": ("tf32",)}
 """What products of matrices are not said to be in one word, when they are that."""
 
-_ASKED: Final = dict.fromkeys(("all", "matmul", "conv", "rnn"), "none")
-_WORD: Final = ["highest"]
+_ASKED: Final = {product: Chosen("none") for product in ("all", "matmul", "conv", "rnn")}
+_WORD: Final = Chosen("highest")
 
 
 def _of(product: str) -> str:
-    own = _ASKED[product]
-    return _ASKED["all"] if own == "none" else own
+    own = _ASKED[product].now
+    return _ASKED["all"].now if own == "none" else own
 
 
 def ask(product: str, precision: str) -> None:
@@ -38,14 +39,14 @@ def ask(product: str, precision: str) -> None:
     """
     if precision not in _KNOWN:
         raise RuntimeError(f"Unknown precision: {precision}")
-    _ASKED[product] = precision
+    _ASKED[product].choose(precision)
     _settle()
 
 
 def _settle() -> None:
     """Tell the kernels.  Convolutions that nothing is said of are as short as the one word says."""
     of_convolutions = _of("conv")
-    word = _WORDS[_WORD[0]] if of_convolutions == "none" else of_convolutions
+    word = _WORDS[_WORD.now] if of_convolutions == "none" else of_convolutions
     PRECISION.ask(products=_of("matmul") == "bf16", convolutions=word == "bf16")
 
 
@@ -55,7 +56,7 @@ def get_float32_matmul_precision() -> str:
     Raises:
         RuntimeError: `fp32_precision` says otherwise by now.
     """
-    if _of("matmul") in _MIXED[_WORD[0]]:
+    if _of("matmul") in _MIXED[_WORD.now]:
         raise RuntimeError(
             "PyTorch is checking the matmul precision without a specific backend name,Current "
             "status indicate that you have used mix of the legacy and new APIs to set the matmul "
@@ -63,7 +64,7 @@ def get_float32_matmul_precision() -> str:
             "https://pytorch.org/docs/main/notes/cuda.html"
             "#tensorfloat-32-tf32-on-ampere-and-later-devices"
         )
-    return _WORD[0]
+    return _WORD.now
 
 
 def set_float32_matmul_precision(precision: str) -> None:
@@ -86,7 +87,7 @@ def set_float32_matmul_precision(precision: str) -> None:
             stacklevel=2,
         )
         return
-    _WORD[0] = precision
+    _WORD.choose(precision)
     ask("matmul", _WORDS[precision])
 
 
@@ -100,7 +101,7 @@ class OfAll:
         Raises:
             RuntimeError: set to something else.
         """
-        return _ASKED["all"]
+        return _ASKED["all"].now
 
     @fp32_precision.setter
     def fp32_precision(self, precision: str) -> None:

@@ -25,6 +25,7 @@ from types import ModuleType
 from typing import Any, Final
 from urllib.parse import urlparse
 
+from .frontend.chosen import Chosen
 from .serialization.files.atomic_file import atomic_file
 from .weights import load as load_file
 
@@ -44,7 +45,7 @@ __all__ = [
 _PIECE: Final = 1 << 17
 HASH_REGEX: Final = re.compile(r"-([a-f0-9]*)\.")
 _TRUSTED: Final = ("facebookresearch", "facebookincubator", "pytorch", "fairinternal")
-_DIRECTORY: list[str] = []
+_DIRECTORY: Final = Chosen("")
 
 
 class _Progress:
@@ -93,7 +94,7 @@ def __getattr__(name: str) -> Any:
 
 def get_dir() -> str:
     """Where downloads are kept: `set_dir`, else `$TORCH_HOME/hub`, else `~/.cache/torch/hub`."""
-    return _DIRECTORY[0] if _DIRECTORY else os.path.join(_get_torch_home(), "hub")
+    return _DIRECTORY.now or os.path.join(_get_torch_home(), "hub")
 
 
 def _get_torch_home() -> str:
@@ -104,7 +105,7 @@ def _get_torch_home() -> str:
 
 def set_dir(d: str | os.PathLike[str]) -> None:
     """Keep downloads in another folder from now on."""
-    _DIRECTORY[:] = [os.path.expanduser(d)]
+    _DIRECTORY.choose(os.path.expanduser(d))
 
 
 # ----------------------------------------------------------------------------------- downloads

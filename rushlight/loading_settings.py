@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
+from .frontend.chosen import Chosen
 from .ops.memory.dtype import Device
 from .ops.tensors.untyped_storage import Storage
 from .serialization.files.container import ArchiveReader
@@ -130,12 +131,12 @@ class LoadEndianness(Enum):
     BIG = 3
 
 
-_chosen: Final[list[LoadEndianness | None]] = [None]
+_chosen: Final[Chosen[LoadEndianness | None]] = Chosen(None)
 
 
 def get_default_load_endianness() -> LoadEndianness | None:
     """What was chosen; None: files say theirs, and others are little endian."""
-    return _chosen[0]
+    return _chosen.now
 
 
 def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
@@ -146,7 +147,7 @@ def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
     """
     if endianness is not None and not isinstance(endianness, LoadEndianness):
         raise TypeError("Invalid argument type in function set_default_load_endianness")
-    _chosen[0] = endianness
+    _chosen.choose(endianness)
     orders = {LoadEndianness.BIG: "big", LoadEndianness.NATIVE: sys.byteorder}
     UNSAID.byteorder = "little" if endianness is None else orders.get(endianness, "little")
 

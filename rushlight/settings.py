@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from .frontend.chosen import Chosen
 from .ops.memory.determinism import DETERMINISM
 from .ops.memory.dtype import DTYPES, Device, place_of, set_default_dtype
 from .ops.memory.entered import ENTERED
@@ -34,9 +35,8 @@ USE_RTLD_GLOBAL_WITH_LIBTORCH: Final = False
 has_mkl = has_lapack = has_openmp = has_spectral = True
 """Whether linear algebra, threads and Fourier transforms are there (NumPy has them)."""
 
-_STATE: dict[str, Any] = {
-    **{"interop": 1, "warn_always": False, "anomaly": False, "check_nan": True},
-}
+_INTEROP: Final = Chosen(1)
+_CHECKS_NAN: Final = Chosen(True)
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -95,14 +95,14 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 def get_num_interop_threads() -> int:
     """How many threads run independent operators."""
-    return int(_STATE["interop"])
+    return _INTEROP.now
 
 
 def set_num_interop_threads(count: int) -> None:
     """Say how many threads may run independent operators; one does."""
     if count < 1:
         raise RuntimeError("Expected a positive number of threads")
-    _STATE["interop"] = count
+    _INTEROP.choose(count)
 
 
 def get_default_device() -> Device:
@@ -150,12 +150,12 @@ def set_flush_denormal(mode: bool) -> bool:
 
 def is_anomaly_enabled() -> bool:
     """What `set_anomaly_enabled` was given."""
-    return bool(_STATE["anomaly"])
+    return ANOMALY[0]
 
 
 def is_anomaly_check_nan_enabled() -> bool:
     """Whether that was said to look for NaN."""
-    return bool(_STATE["check_nan"])
+    return _CHECKS_NAN.now
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
@@ -170,18 +170,18 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
                 f"set_anomaly_enabled(): argument '{name}' (position {place}) must be bool, "
                 f"not {type(value).__name__}"
             )
-    _STATE.update(anomaly=enabled, check_nan=check_nan)
+    _CHECKS_NAN.choose(check_nan)
     ANOMALY[0], LOOKS_FOR_NAN[0] = enabled, enabled and check_nan
 
 
 def set_warn_always(b: bool) -> None:
     """Say whether warnings that come once shall come always."""
-    _STATE["warn_always"] = ALWAYS[0] = bool(b)
+    ALWAYS.choose(bool(b))
 
 
 def is_warn_always_enabled() -> bool:
     """What `set_warn_always` was given."""
-    return bool(_STATE["warn_always"])
+    return ALWAYS.now
 
 
 def is_vulkan_available() -> bool:

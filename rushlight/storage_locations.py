@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any, Final, NoReturn
 
 from . import storage as storages
+from .frontend.chosen import Chosen
 from .legacy_tensors import TENSOR_CLASSES, TensorClass
 from .map_location import NO_CARD
 from .ops.eager.typed_storage import TypedStorage
@@ -23,7 +24,7 @@ __all__ = [
     "validate_hpu_device",
 ]
 
-_CRC: Final = [True]
+_CRC: Final = Chosen(True)
 
 
 class SourceChangeWarning(Warning):
@@ -108,12 +109,12 @@ def mkdtemp() -> Iterator[str]:
 
 def get_crc32_options() -> bool:
     """What `set_crc32_options` was given; sums are written in any case."""
-    return _CRC[0]
+    return _CRC.now
 
 
 def set_crc32_options(compute_crc32: bool) -> None:
     """Say whether sums of what is saved are wanted; they are written in any case."""
-    _CRC[0] = compute_crc32
+    _CRC.choose(compute_crc32)
 
 
 def validate_cuda_device(location: str) -> NoReturn:

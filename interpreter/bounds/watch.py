@@ -45,10 +45,7 @@ WALL: Final[list[float]] = []
 """In a process of the command line: the seconds after which the system ends a call that overruns
 its time, whatever it does."""
 
-_RUNNING: Final[set[Watched]] = set()
 _LOCK: Final = fork_safe_lock()
-_AWAKE = threading.Event()
-_THREADS: Final[list[threading.Thread]] = []
 
 
 def watch(call: Watched, seconds: float) -> None:
@@ -56,72 +53,77 @@ def watch(call: Watched, seconds: float) -> None:
     call.until = time.monotonic() + seconds
     call.told = 0.0
     call.thread = threading.get_ident()
-    if WALL and not _RUNNING:
+    if WALL and not _WATCH.running:
         signal.setitimer(signal.ITIMER_REAL, seconds + GRACE + WALL[0])
-    _RUNNING.add(call)
-    if not _AWAKE.is_set():
-        _start()
+    _WATCH.running.add(call)
+    if not _WATCH.awake.is_set():
+        _WATCH.start()
 
 
 def unwatch(call: Watched) -> None:
     """The call has ended; nothing reaches its thread any more."""
     with _LOCK:
-        _RUNNING.discard(call)
-        if WALL and not _RUNNING:
+        _WATCH.running.discard(call)
+        if WALL and not _WATCH.running:
             signal.setitimer(signal.ITIMER_REAL, 0)
         if call.told:
             _send(call.thread, None)
 
 
-def _start() -> None:
-    _AWAKE.set()
-    if not _THREADS:
-        made = threading.Thread(target=_watch, name="rushlight-watch", daemon=True)
-        _THREADS.append(made)
-        try:
-            made.start()
-        except RuntimeError:  # the interpreter is shutting down
-            _THREADS.clear()
+class _Watch:
+    """The calls that are watched, and the thread that does it, which sleeps if there is none."""
+
+    def __init__(self) -> None:
+        self.running: set[Watched] = set()
+        self.awake = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Have the thread look, and begin it if there is none."""
+        self.awake.set()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._go, name="rushlight-watch", daemon=True)
+            try:
+                self._thread.start()
+            except RuntimeError:  # the interpreter is shutting down
+                self._thread = None
+
+    def forget(self) -> None:
+        """In a forked child the thread is gone; so are the calls of other threads."""
+        self.awake = threading.Event()
+        self._thread = None
+        here = threading.get_ident()
+        self.running.intersection_update({call for call in self.running if call.thread == here})
+        if self.running:
+            self.start()
+
+    def _go(self) -> None:
+        stand_by()
+        idle = 0
+        while True:
+            time.sleep(TICK)
+            if self.running:
+                idle = 0
+                self._look(time.monotonic())
+                continue
+            idle += 1
+            if idle * TICK > 1:
+                self.awake.clear()
+                if not self.running:  # else a call has begun in between
+                    self.awake.wait()
+                self.awake.set()
+
+    def _look(self, now: float) -> None:
+        for call in list(self.running):
+            if now > call.until + GRACE and now > call.told + AGAIN:
+                with _LOCK:
+                    if call in self.running and not _is_leaving(call.thread):
+                        call.told = now
+                        _send(call.thread, LimitExceeded)
 
 
-def _forget() -> None:
-    """In a forked child the thread is gone; so are the calls of other threads."""
-    global _AWAKE
-    _AWAKE = threading.Event()
-    _THREADS.clear()
-    here = threading.get_ident()
-    _RUNNING.intersection_update({call for call in _RUNNING if call.thread == here})
-    if _RUNNING:
-        _start()
-
-
-after_fork(_forget)
-
-
-def _watch() -> None:
-    stand_by()
-    idle = 0
-    while True:
-        time.sleep(TICK)
-        if _RUNNING:
-            idle = 0
-            _look(time.monotonic())
-            continue
-        idle += 1
-        if idle * TICK > 1:
-            _AWAKE.clear()
-            if not _RUNNING:  # else a call has begun in between
-                _AWAKE.wait()
-            _AWAKE.set()
-
-
-def _look(now: float) -> None:
-    for call in list(_RUNNING):
-        if now > call.until + GRACE and now > call.told + AGAIN:
-            with _LOCK:
-                if call in _RUNNING and not _is_leaving(call.thread):
-                    call.told = now
-                    _send(call.thread, LimitExceeded)
+_WATCH: Final = _Watch()
+after_fork(_WATCH.forget)
 
 
 def _is_leaving(thread: int) -> bool:

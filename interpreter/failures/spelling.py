@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ...frontend.kept import KeptWith
+from ...frontend.kept import kept_with
 from ...frontend.paths import is_own_file
 from ...frontend.python_ast import python_tree
 from ...frontend.source import UNKNOWN, Source, Span
@@ -88,18 +88,9 @@ def _texts_in_call(node: Node, call: Span) -> list[str]:
     return texts
 
 
-_known: Final[KeptWith[Source, frozenset[str]]] = KeptWith()
-
-
+@kept_with
 def _variables(source: Source) -> frozenset[str]:
     """The names that a source gives values to."""
-    found = _known.get(source)
-    if found is None:
-        found = _known[source] = _stored(source)
-    return found
-
-
-def _stored(source: Source) -> frozenset[str]:
     try:
         tree = python_tree(textwrap.dedent(source.text))
     except (SyntaxError, ValueError, RecursionError):

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
+from functools import partial
 from importlib.util import find_spec
 from itertools import count
 from time import perf_counter
@@ -25,7 +26,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.locks import after_fork, fork_safe_lock
+from ...frontend.beside import Beside
+from ...frontend.locks import fork_safe_lock
 from ...frontend.started import started
 from ...ops.kernels.code.objects import is_possible
 from ...typecheck.types import Type
@@ -379,21 +381,8 @@ class Native:
 
     def _begin_beside(self, source: NativeSource, work: Callable[[NativeSource], None]) -> None:
         """Compile in a thread of its own."""
-        entry = self, source
-
-        def run() -> None:
-            try:
-                work(source)
-            finally:
-                if entry in _UNDER_WAY:
-                    _UNDER_WAY.remove(entry)
-
-        thread = threading.Thread(target=run, name="rushlight-native", daemon=False)
-        _UNDER_WAY.append(entry)
-        try:
-            thread.start()
-        except RuntimeError:  # the interpreter is shutting down
-            _UNDER_WAY.remove(entry)
+        again = partial(self.begin_anew, source)
+        _UNDER_WAY.begin((self, id(source)), partial(work, source), again)
 
     def _compile(self, source: NativeSource, *, quickly: bool = True, pays: bool = False) -> None:
         try:
@@ -435,18 +424,7 @@ def _may_compile() -> bool:
 
 _BEGINNING: Final = fork_safe_lock()
 _BEGUN: Final = count(1)
-_UNDER_WAY: Final[list[tuple[Native, NativeSource]]] = []
-"""What threads are compiling."""
-
-
-def _begin_anew() -> None:
-    """In a forked child, where those threads are not."""
-    for native, source in _UNDER_WAY:
-        native.begin_anew(source)
-    _UNDER_WAY.clear()
-
-
-after_fork(_begin_anew)
+_UNDER_WAY: Final[Beside[tuple[Native, int]]] = Beside("rushlight-native")
 
 
 _BOUND: Final = 0

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from ...frontend.locks import after_fork
+from ...frontend.beside import Beside
 
 __all__ = ["NATIVE_VARIABLE", "Compiling"]
 
@@ -41,12 +40,7 @@ class Compiling:
         if mode == "now" or self._at_hand():
             self._compile()
             return self.is_done
-        _UNDER_WAY.add(self)
-        thread = threading.Thread(target=self._compile, name="rushlight-fusing")
-        try:
-            thread.start()
-        except RuntimeError:  # there can be no more threads, or the interpreter is shutting down
-            _UNDER_WAY.discard(self)
+        _UNDER_WAY.begin(self, self._compile)
         return False
 
     def _compile(self) -> None:
@@ -56,8 +50,6 @@ class Compiling:
             self._at_hand, self._make = bool, _nothing  # which may hold large arrays
         except (OSError, RuntimeError):  # no memory of ours may be executed, or no compiler
             self._give_up()
-        finally:
-            _UNDER_WAY.discard(self)
 
     def _give_up(self) -> None:
         self.is_given_up = True
@@ -69,7 +61,4 @@ def _nothing() -> None:
 
 
 _WANTED: Final[set[object]] = set()
-_UNDER_WAY: Final[set[Compiling]] = set()
-"""What threads are compiling; a forked child begins anew."""
-
-after_fork(_UNDER_WAY.clear)
+_UNDER_WAY: Final[Beside[Compiling]] = Beside("rushlight-fusing")

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from copy import copy
 from math import inf
-from typing import Any
+from typing import Any, Final
 
+from ...frontend.chosen import Chosen
 from ...frontend.deep_stack import deeply
 from ...frontend.garbage import uncollected
 from ...frontend.locks import DEFINING
@@ -402,7 +403,9 @@ WaysOf = tuple[Callable[..., Way], Callable[..., Way]]
 _USUAL: WaysOf = Tiers.usual_way, Tiers.usual_way_on_handles
 _DEBUGGED: WaysOf = Tiers.debugged_way, Tiers.debugged_way_on_handles
 _WATCHED: WaysOf = Tiers.watched_way, Tiers.usual_way_on_handles
-_INSTEAD: dict[str, WaysOf | None] = dict.fromkeys(("debuggers", "timers", "profilers"))
+_INSTEAD: Final[dict[str, Chosen[WaysOf | None]]] = {
+    who: Chosen(None) for who in ("debuggers", "timers", "profilers")
+}
 
 
 def watch(on: bool) -> None:
@@ -417,7 +420,7 @@ def debug(on: bool) -> None:
 
 def is_debugging() -> bool:
     """Whether code runs line by line, so that it can be stopped."""
-    return _INSTEAD["debuggers"] is not None
+    return _INSTEAD["debuggers"].now is not None
 
 
 def exchange(who: str, ways: WaysOf | None) -> None:
@@ -425,8 +428,8 @@ def exchange(who: str, ways: WaysOf | None) -> None:
 
     The methods themselves are exchanged, so that nothing is asked while nobody does.
     """
-    _INSTEAD[who] = ways
-    way, on_handles = next(filter(None, _INSTEAD.values()), _USUAL)
+    _INSTEAD[who].choose(ways)
+    way, on_handles = next((each.now for each in _INSTEAD.values() if each.now), _USUAL)
     Tiers.way, Tiers.way_on_handles = way, on_handles  # type: ignore[method-assign]
 
 

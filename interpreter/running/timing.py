@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from time import perf_counter_ns
 from typing import Any, Final
 
+from ...frontend.chosen import Chosen
 from ...frontend.locks import DEFINING
 from ...ir.graph import Node
 from ..code.calls import Calls
@@ -190,18 +191,16 @@ def timing() -> Iterator[Timer]:
     Raises:
         RuntimeError: somebody takes times already.
     """
-    global _IN_USE
     with DEFINING:
-        if _IN_USE:
+        if _IN_USE.exchange(True):
             raise RuntimeError("a profile is being taken already")
-        _IN_USE = True
     timer = Timer()
     try:
         exchange("timers", (_method(timer.way), _method(timer.way_on_handles)))
         yield timer
     finally:
         exchange("timers", None)
-        _IN_USE = False
+        _IN_USE.choose(False)
 
 
 def _method(function: Callable[..., Way]) -> Callable[..., Way]:
@@ -228,5 +227,5 @@ def _time_of_nothing() -> int:
     return sorted(found)[_SAMPLES // 2]
 
 
-_IN_USE = False
+_IN_USE: Final = Chosen(False)
 _SAMPLES: Final = 999

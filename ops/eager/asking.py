@@ -154,30 +154,33 @@ def _call_under_modes(self: EagerFunction, *args: object, **kwargs: object) -> o
 
 
 _call: Final = EagerFunction.__call__
-_LOCK: Final = fork_safe_lock()
-_ARMED = [0]
-"""How many modes are entered, in all threads."""
 
 
-def _arm(more: bool) -> None:
-    """Count one mode more or less; have functions look for modes while there are some."""
-    with _LOCK:
-        _ARMED[0] += 1 if more else -1
-        if _ARMED[0] != int(more):
-            return
-        if more:
-            PLAIN.clear()
-            members = {name: vars(asking_members())[name] for name in asking_names()}
-            _HELD.update(members_replaced(members))
-            call_by(_call_under_modes)
-        else:
-            members_replaced(_HELD)
-            call_by(_call)
-            PLAIN.update(overriding.plain_types())
+class _Looking:
+    """How many modes are entered, in all threads; functions look for them while there are some."""
 
+    def __init__(self) -> None:
+        self._lock = fork_safe_lock()
+        self._count = 0
+        self._held: dict[str, Any] = {}
 
-_HELD: Final[dict[str, Any]] = {}
+    def arm(self, more: bool) -> None:
+        """Count one mode more or less."""
+        with self._lock:
+            self._count += 1 if more else -1
+            if self._count != int(more):
+                return
+            if more:
+                PLAIN.clear()
+                members = {name: vars(asking_members())[name] for name in asking_names()}
+                self._held |= members_replaced(members)
+                call_by(_call_under_modes)
+            else:
+                members_replaced(self._held)
+                call_by(_call)
+                PLAIN.update(overriding.plain_types())
+
 
 overriding.MEMBERS.install(asking_members)
 overriding.OPERATORS.install(asked_operator)
-overriding.ARMED.install(_arm)
+overriding.ARMED.install(_Looking().arm)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import chain
 from typing import Any, Final
 
@@ -150,17 +151,15 @@ def _wrapped(entry: Operator, result: object, handles: Sequence[object]) -> obje
     return result
 
 
-_SEVERAL: Final[dict[Operator, type[tuple[object, ...]]]] = {}
-
-
 def several_of(entry: Operator) -> type[tuple[object, ...]] | None:
     """The type of an operator's results; None if there are not several."""
-    found = _SEVERAL.get(entry)
-    if found is None and len(entry.signature.returns) > 1:
-        names = [result.name for result in entry.signature.returns]
-        name = entry.name.partition("::")[2]
-        found = _SEVERAL[entry] = named_results(name, names) if all(names) else tuple
-    return found
+    return _several_of(entry) if len(entry.signature.returns) > 1 else None
+
+
+@cache
+def _several_of(entry: Operator) -> type[tuple[object, ...]]:
+    names = tuple(result.name for result in entry.signature.returns)
+    return named_results(entry.name.partition("::")[2], names) if all(names) else tuple
 
 
 def _part(result: object, handles: Sequence[object]) -> object:

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any, Final, Protocol
 from weakref import ref
 
@@ -258,17 +259,10 @@ class _Walking(threading.local):
 WALKING: Final = _Walking()
 
 
-_CLASSES: Final[dict[tuple[type[Node], str], type[Node]]] = {}
-
-
+@cache
 def node_class(base: type[Node], name: str) -> type[Any]:
     """The class of the nodes of that name."""
-    found = _CLASSES.get((base, name))
-    if found is None:
-        found = _CLASSES[base, name] = type(
-            name, (base,), {"__slots__": (), "__module__": "builtins"}
-        )
-    return found
+    return type(name, (base,), {"__slots__": (), "__module__": "builtins"})
 
 
 _SOON: Final = 1 << 62

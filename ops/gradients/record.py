@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import copy
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -206,17 +207,11 @@ class Record(Noted):
                 autograd.TURN[0] = turn + 2
 
 
-_RECORDERS: Final[dict[str, Callable[..., object]]] = {}
-
-
 def recorder(entry: Operator) -> Callable[..., object]:
     """The forward of an operator, which also tells the record that runs."""
     if isinstance(entry, OpenOperator):
         return _open_recorder(entry)
-    found = _RECORDERS.get(entry.full_name)
-    if found is None:
-        found = _RECORDERS[entry.full_name] = _make_recorder(entry)
-    return found
+    return _made_recorder(entry)
 
 
 def _make_recorder(entry: Operator) -> Callable[..., object]:
@@ -234,6 +229,9 @@ def _make_recorder(entry: Operator) -> Callable[..., object]:
     if bound.row is not None and bound.row.rewritten is not None:
         return _rewriting_recorder(run, bound.row.rewritten)
     return run
+
+
+_made_recorder: Final[Callable[[Operator], Callable[..., object]]] = cache(_make_recorder)
 
 
 def _open_recorder(entry: OpenOperator) -> Callable[..., object]:

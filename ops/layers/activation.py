@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final, Unpack
 
 import numpy as np
@@ -49,16 +49,14 @@ _multiply: Final = np.multiply
 _divide: Final = np.true_divide
 _float32: Final = np.dtype(np.float32)
 _FLOATS: Final = (_float32, np.dtype(np.float64))
-_ZEROS: Final[dict[Dtype, Array]] = {}
 
 
+@cache
 def _zero(dtype: Dtype) -> Array:
     """A 0-d zero, made once a dtype: a Python number would cost a conversion each time."""
-    found = _ZEROS.get(dtype)
-    if found is None:
-        found = _ZEROS[dtype] = np.zeros((), dtype)
-        found.setflags(write=False)
-    return found
+    made = np.zeros((), dtype)
+    made.setflags(write=False)
+    return made
 
 
 _FLOAT32_ZERO: Final = _zero(_float32)

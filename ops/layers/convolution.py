@@ -18,6 +18,7 @@ from ..kernels import LARGE, blas, family, in_order
 from ..kernels.precision import PRECISION
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
+from ..memory.remembered import Recent
 from ..memory.storage import view_of
 from ..shapes.windows import (
     Ints,
@@ -371,16 +372,12 @@ def _later(
         return None
     made = _natively(input, weight, bias, output, stride, pads, dilation, groups)
     if made is not None and key is not None:
-        if len(_SETTLED) >= _MOST_SETTLED:
-            _SETTLED.clear()
-        _SETTLED[key] = made.settled
+        _SETTLED.keep(key, made.settled)
     return made
 
 
-_SETTLED: Final[dict[Hashable, Any]] = {}
+_SETTLED: Final[Recent[Hashable, Any]] = Recent(200)
 """What is known of convolutions that were checked, by shapes and settings."""
-
-_MOST_SETTLED: Final = 200
 
 
 @operator(

@@ -9,6 +9,7 @@ from typing import Final
 
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
+from ..memory.remembered import Recent
 from ..shapes.windows import Ints
 from ..table.refusals import class_name, cpp_name, not_implemented
 
@@ -218,15 +219,11 @@ def check_convolution(
             f"{list(input.shape)}"
         )
     _check_dtypes(input, weight, bias, groups)
-    if len(_CHECKED) > _MOST:
-        _CHECKED.clear()
-    _CHECKED.add(known)
+    _CHECKED.keep(known, True)
 
 
-_CHECKED: Final[set[Hashable]] = set()
+_CHECKED: Final[Recent[Hashable, bool]] = Recent(1000)
 """What was found to fit: programs convolve the same shapes again and again."""
-
-_MOST: Final = 1000
 
 
 @lru_cache(256)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, Final, Self
 
 __all__ = ["NamedResults", "named_results"]
@@ -29,21 +30,17 @@ class NamedResults(tuple[Any, ...]):
 
 _MODULE: Final = f"{__package__.partition('.')[0]}.return_types"
 """Where programs and archives find the classes."""
-_RESULT_TYPES: Final[dict[tuple[str, ...], type[NamedResults]]] = {}
 
 
 def _field(place: int) -> property:
     return property(lambda self: tuple.__getitem__(self, place))
 
 
-def named_results(name: str, fields: Sequence[str]) -> type[NamedResults]:
+@cache
+def named_results(name: str, fields: tuple[str, ...]) -> type[NamedResults]:
     """The type of an operator's results, `torch.return_types.<name>`."""
-    key = (name, *fields)
-    found = _RESULT_TYPES.get(key)
-    if found is None:
-        body: dict[str, object] = {field: _field(i) for i, field in enumerate(fields)}
-        body |= {"__slots__": (), "fields": tuple(fields), "__module__": _MODULE}
-        body |= {"n_fields": len(fields), "n_sequence_fields": len(fields), "n_unnamed_fields": 0}
-        body["__match_args__"] = tuple(fields)
-        found = _RESULT_TYPES[key] = type(name, (NamedResults,), body)
-    return found
+    body: dict[str, object] = {field: _field(i) for i, field in enumerate(fields)}
+    body |= {"__slots__": (), "fields": fields, "__module__": _MODULE}
+    body |= {"n_fields": len(fields), "n_sequence_fields": len(fields), "n_unnamed_fields": 0}
+    body["__match_args__"] = fields
+    return type(name, (NamedResults,), body)

@@ -3,12 +3,12 @@ number of bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Final, Generic, ParamSpec, Protocol, TypeVar
 
 from ...frontend.locks import fork_safe_lock
 
-__all__ = ["remembered"]
+__all__ = ["Recent", "remembered"]
 
 
 class _Counted(Protocol):
@@ -57,3 +57,24 @@ class Remembered(Generic[Given, Made]):
                 while self.bytes > self._most:
                     self.bytes -= self._made.pop(next(iter(self._made))).nbytes
         return made
+
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Recent(dict[Key, Value]):
+    """A table of what is met again and again, which forgets all where there would be too much."""
+
+    __slots__ = ("most",)
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    def keep(self, key: Key, value: Value) -> Value:
+        """Make something the value of a key, and give it."""
+        if len(self) >= self.most:
+            self.clear()
+        self[key] = value
+        return value

@@ -6,13 +6,15 @@ import sys
 import warnings
 from typing import Final
 
+from ...frontend.chosen import Chosen
+
 __all__ = ["ALWAYS", "GIVEN", "warn_caller", "warn_caller_once", "warn_of_number"]
 
 _INSIDE: Final = __name__.partition(".")[0] + "."
 GIVEN: Final[set[str]] = set()
 """The texts of warnings that come once, and have come."""
 
-ALWAYS: Final = [False]
+ALWAYS: Final = Chosen(False)
 """Whether they come each time (`set_warn_always`)."""
 
 
@@ -28,7 +30,7 @@ def warn_caller(sentence: str) -> None:
 
 def warn_caller_once(sentence: str) -> None:
     """Give a `UserWarning` the first time in a process, or each time where that is asked for."""
-    if ALWAYS[0] or sentence not in GIVEN:
+    if ALWAYS.now or sentence not in GIVEN:
         GIVEN.add(sentence)
         warn_caller(sentence)
 

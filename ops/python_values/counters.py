@@ -6,6 +6,7 @@ from enum import Enum
 from time import perf_counter_ns
 from typing import Final
 
+from ...frontend.chosen import Chosen
 from ...frontend.locks import fork_safe_lock
 from ..table.table import operator
 
@@ -64,18 +65,17 @@ class LockingLogger(LoggerBase):
             self._kinds[name] = type
 
 
-_STATE: Final[list[LoggerBase]] = [NoopLogger()]
+_LOGGER: Final[Chosen[LoggerBase]] = Chosen(NoopLogger())
 
 
 def set_logger(logger: LoggerBase) -> LoggerBase:
     """Have another logger take the values; gives the one before."""
-    before, _STATE[0] = _STATE[0], logger
-    return before
+    return _LOGGER.exchange(logger)
 
 
 @operator("prim::AddStatValue(str key, int val) -> ()", effects=True)
 def add_stat_value(key: str, val: int) -> None:
-    _STATE[0].add_stat_value(key, val)
+    _LOGGER.now.add_stat_value(key, val)
 
 
 @operator("prim::TimePoint() -> int", effects=True)

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...frontend.chosen import Chosen
 from ..memory.at_first import AtFirst
 from ..memory.dtype import Array, dtype_by_number
 from ..memory.errors import OperatorError
@@ -87,15 +88,12 @@ def set_autocast_state(state: Autocast) -> None:
     _STATE.set(state)
 
 
-_script: Final = [True]
+_script: Final = Chosen(True)
 
 
 def script_autocasts(switched: bool | None = None) -> bool:
     """Whether scripted `with torch.autocast` casts; switches it if told, and gives what was."""
-    before = _script[0]
-    if switched is not None:
-        _script[0] = switched
-    return before
+    return _script.now if switched is None else _script.exchange(switched)
 
 
 def eager_policy(name: str) -> Policy:

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.locks import after_fork
-from ...frontend.started import started
+from ...frontend.beside import Beside
 from ..kernels import ALWAYS, LARGE, NEAREST, family
 from ..memory.dtype import Array
 from .formula import Formula, Part, letter_of, meeting
@@ -54,18 +53,11 @@ _NATIVE: Final[dict[Operator, Any]] = {}
 _KNOWN: Final[dict[Operator, Callable[..., Any]]] = {}
 NAMES: Final[dict[int, str]] = {}
 """The operators by the identity of what does their calls natively, for who listens to calls."""
-_MADE: Final[set[object]] = set()
-_REFUSED: Final[set[object]] = set()
-"""What could not be compiled, and is not tried again."""
-_UNDER_WAY: Final[set[object]] = set()
-"""What threads are compiling; a forked child begins anew."""
-
-after_fork(_UNDER_WAY.clear)
 
 
 def is_compiling() -> bool:
     """Whether kernels that were asked for are being compiled."""
-    return bool(_UNDER_WAY)
+    return bool(_KERNELS.under_way)
 
 
 def direct_form(entry: Operator) -> Callable[..., object]:
@@ -310,23 +302,35 @@ def _lies(arrays: Any, value: Any, shape: tuple[int, ...]) -> Any:
     return value.itemsize, arrays.spread_strides(value.shape, value.strides, shape)
 
 
+class _Kernels:
+    """The kernels that are compiled for this, by what `expression_kernel` is asked for."""
+
+    def __init__(self) -> None:
+        self.made: set[object] = set()
+        self.refused: set[object] = set()
+        """What could not be compiled, and is not tried again."""
+        self.under_way: Beside[object] = Beside("rushlight-compiling", awaited=False)
+
+    def begin(self, arrays: Any, wanted: tuple[object, str, int]) -> None:
+        """Have one compiled, unless that is done already, fails, or would be one too many."""
+        is_new = wanted not in self.under_way and wanted not in self.refused
+        if is_new and len(self.made) + len(self.under_way) < _MOST:
+            self.under_way.begin(wanted, partial(self._make, arrays, wanted))
+
+    def _make(self, arrays: Any, wanted: tuple[object, str, int]) -> None:
+        try:
+            arrays.expression_kernel(*wanted)
+            self.made.add(wanted)
+        except (OSError, RuntimeError):  # no memory of ours may be executed, or no compiler
+            self.refused.add(wanted)
+
+
+_KERNELS: Final = _Kernels()
+
+
 def is_there(arrays: Any, wanted: tuple[object, str, int]) -> bool:
     """Whether a kernel need not be compiled; if it need, that begins."""
-    if wanted in _MADE or arrays.is_at_hand(*wanted):
+    if wanted in _KERNELS.made or arrays.is_at_hand(*wanted):
         return True
-    is_new = wanted not in _UNDER_WAY and wanted not in _REFUSED
-    if is_new and len(_MADE) + len(_UNDER_WAY) < _MOST:
-        _UNDER_WAY.add(wanted)
-        if started("rushlight-compiling", _make, arrays, wanted) is None:
-            _UNDER_WAY.discard(wanted)
+    _KERNELS.begin(arrays, wanted)
     return False
-
-
-def _make(arrays: Any, wanted: tuple[object, str, int]) -> None:
-    try:
-        arrays.expression_kernel(*wanted)
-        _MADE.add(wanted)
-    except (OSError, RuntimeError):  # no memory of ours may be executed, or no compiler
-        _REFUSED.add(wanted)
-    finally:
-        _UNDER_WAY.discard(wanted)

@@ -17,6 +17,7 @@ from ..memory.dtype import Array, Dtype, Scalar, of_numpy
 from ..memory.errors import KernelError, OperatorError, UnsupportedDtype
 from ..memory.order import beside
 from ..memory.overlap import check_written
+from ..memory.remembered import Recent
 from .promotion import can_cast, common_dtype, common_dtype_with, kind, result_dtype
 from .refusals import check_number, letter
 
@@ -59,8 +60,6 @@ _USUAL: Final[dict[Dtype, tuple[type, ...]]] = {
     _INT64: (int,),
 }
 """Dtypes that meet Python numbers of these types in themselves."""
-_NUMBERS: Final[dict[tuple[Dtype, Scalar | str], Array]] = {}
-_CHECKED: Final[dict[tuple[Dtype, Scalar | str], Array]] = {}
 _MOST_NUMBERS: Final = 1000
 
 
@@ -135,8 +134,10 @@ def _check_width(number: Scalar) -> None:
 
 
 def _remembered(
-    known: dict[tuple[Dtype, Scalar | str], Array], make: Callable[[Scalar, Dtype], Array]
+    make: Callable[[Scalar, Dtype], Array],
 ) -> Callable[[Scalar, Dtype], Array]:
+    known: Recent[tuple[Dtype, Scalar | str], Array] = Recent(_MOST_NUMBERS)
+
     def remembered(number: Scalar, dtype: Dtype) -> Array:
         word: Scalar | str = number
         # there are two float zeros, which are equal; of unsigned dtypes -1 is one, -1.0 is not
@@ -144,19 +145,17 @@ def _remembered(
             word = str(number)
         found = known.get((dtype, word))
         if found is None:
-            if len(known) > _MOST_NUMBERS:
-                known.clear()
-            found = known[dtype, word] = make(number, dtype)
+            found = known.keep((dtype, word), make(number, dtype))
             found.setflags(write=False)
         return found
 
     return remembered
 
 
-operand: Final = _remembered(_NUMBERS, number_as)
+operand: Final = _remembered(number_as)
 """`number_as`, remembered: an array to compute with, not to write to nor to give back."""
 
-checked_operand: Final = _remembered(_CHECKED, number_in)
+checked_operand: Final = _remembered(number_in)
 """`number_in`, remembered likewise."""
 
 

@@ -8,6 +8,7 @@ within a class the usual lattice of dtypes decides.  A Python float counts as th
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -16,7 +17,6 @@ from ..memory.dtype import DTYPES, Array, DType, Dtype, Scalar, default_dtype, o
 from ..memory.errors import OperatorError, UnsupportedOperator
 
 __all__ = [
-    "KIND",
     "can_cast",
     "common_dtype",
     "common_dtype_with",
@@ -28,37 +28,29 @@ __all__ = [
 _INT64: Final = np.dtype(np.int64)
 _BOOL: Final = np.dtype(np.bool_)
 _ORDER: Final = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
-_PROMOTED: Final[dict[tuple[Dtype, Dtype], Dtype]] = {}
-
-KIND: Final[dict[Dtype, int]] = {}
-"""0 for bool, 1 for whole numbers, 2 for floats, 3 for complex, by array dtype (see `kind`)."""
 
 
+@cache
 def kind(dtype: Dtype) -> int:
     """0 for bool, 1 for whole numbers, 2 for floats, 3 for complex."""
-    found = KIND.get(dtype)
-    if found is None:
-        order = _ORDER.get(of_numpy(dtype).kind)
-        if order is None:
-            raise UnsupportedOperator(
-                "promoteTypes with quantized numbers is not handled yet; figure out what the "
-                f"correct rules should be, offending types: {of_numpy(dtype).scalar_name}",
-                headline="a quantized tensor is no argument of this operator: dequantize it first",
-            )
-        found = KIND[dtype] = order
-    return found
+    order = _ORDER.get(of_numpy(dtype).kind)
+    if order is None:
+        raise UnsupportedOperator(
+            "promoteTypes with quantized numbers is not handled yet; figure out what the "
+            f"correct rules should be, offending types: {of_numpy(dtype).scalar_name}",
+            headline="a quantized tensor is no argument of this operator: dequantize it first",
+        )
+    return order
 
 
+@cache
 def promote(a: Dtype, b: Dtype) -> Dtype:
     """The smallest dtype of the lattice above both.
 
     Raises:
         OperatorError: there is none, as for float8 with another float.
     """
-    found = _PROMOTED.get((a, b))
-    if found is None:
-        found = _PROMOTED[a, b] = _promote(of_numpy(a), of_numpy(b)).numpy
-    return found
+    return _promote(of_numpy(a), of_numpy(b)).numpy
 
 
 def _promote(a: DType, b: DType) -> DType:

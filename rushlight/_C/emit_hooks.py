@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
 
+from ..frontend.chosen import Chosen
+
 __all__ = ["emit_hooks", "set_emit_hooks", "without_emit_hooks"]
 
 Hook = Callable[[Any], object] | None
 
 _NONE: Final[tuple[Hook, Hook]] = (None, None)
-_HOOKS: Final[list[Hook]] = [*_NONE]
+_HOOKS: Final = Chosen(_NONE)
 _IN_BLOCK: Final[ContextVar[tuple[Hook, Hook] | None]] = ContextVar("emit_hooks", default=None)
 """What a block of this thread has in place of the hooks that all threads have."""
 
@@ -23,14 +25,14 @@ def set_emit_hooks(ModuleEmitHook: Hook, FunctionEmitHook: Hook) -> None:
     In a block without hooks this holds to its end, and in its thread.
     """
     if _IN_BLOCK.get() is None:
-        _HOOKS[:] = ModuleEmitHook, FunctionEmitHook
+        _HOOKS.choose((ModuleEmitHook, FunctionEmitHook))
     else:
         _IN_BLOCK.set((ModuleEmitHook, FunctionEmitHook))
 
 
 def emit_hooks() -> tuple[Hook, Hook]:
     """The two functions, for modules and for functions; None where none is set."""
-    return _IN_BLOCK.get() or (_HOOKS[0], _HOOKS[1])
+    return _IN_BLOCK.get() or _HOOKS.now
 
 
 @contextmanager

@@ -6,86 +6,80 @@ A setter gives what the setting was before where torch's does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
+from ..frontend.chosen import Chosen
 from ..ops.table.autocast import script_autocasts
 from .emit_hooks import emit_hooks, set_emit_hooks
 
 __all__ = ["SWITCHES", "set_fusion_strategy", "tracer_warns"]
 
-_values: dict[str, object] = {
-    "profiling_executor": True,
-    "profiling_mode": True,
-    "num_profiled_runs": 1,
-    "graph_executor_optimize": True,
-    "texpr_fuser": True,
-    "texpr_fallback": False,
-    "texpr_reductions": False,
-    "texpr_dynamic_shape": False,
-    "te_must_use_llvm_cpu": False,
-    "te_generate_block_code": False,
-    "can_fuse_on_cpu": True,
-    "can_fuse_on_cpu_legacy": False,
-    "can_fuse_on_gpu": True,
-    "llga": False,
-    "inline_everything": False,
-    "symbolic_shapes_test": False,
-    "opt_conditionals": False,
-    "cat_wo_conditionals": True,
-    "fusion_group_inlining": True,
-    "autodiff_subgraph_inlining": True,
-    "logging_option": "",
-    "tracer_warnings": True,
-    "utf8_ignore": False,
-    "nvfuser": False,
-    "nvfuser_guard_mode": True,
+_VALUES: Final[dict[str, Chosen[object]]] = {
+    name: Chosen(usual)
+    for name, usual in {
+        "profiling_executor": True,
+        "profiling_mode": True,
+        "num_profiled_runs": 1,
+        "graph_executor_optimize": True,
+        "texpr_fuser": True,
+        "texpr_fallback": False,
+        "texpr_reductions": False,
+        "texpr_dynamic_shape": False,
+        "te_must_use_llvm_cpu": False,
+        "te_generate_block_code": False,
+        "can_fuse_on_cpu": True,
+        "can_fuse_on_cpu_legacy": False,
+        "can_fuse_on_gpu": True,
+        "llga": False,
+        "inline_everything": False,
+        "symbolic_shapes_test": False,
+        "opt_conditionals": False,
+        "cat_wo_conditionals": True,
+        "fusion_group_inlining": True,
+        "autodiff_subgraph_inlining": True,
+        "logging_option": "",
+        "tracer_warnings": True,
+        "utf8_ignore": False,
+        "nvfuser": False,
+        "nvfuser_guard_mode": True,
+    }.items()
 }
-_strategy: list[tuple[str, int]] = [("STATIC", 2), ("DYNAMIC", 10)]
+_STRATEGY: Final[Chosen[list[tuple[str, int]]]] = Chosen([("STATIC", 2), ("DYNAMIC", 10)])
 
 
 def set_fusion_strategy(strategy: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
     """Set how often torch would specialise for shapes; gives the strategy that was set before."""
-    before = list(_strategy)
-    _strategy[:] = strategy
-    return before
+    return _STRATEGY.exchange(list(strategy))
 
 
 def tracer_warns() -> bool:
     """Whether tracing warns of what a trace cannot show."""
-    return bool(_values["tracer_warnings"])
+    return bool(_VALUES["tracer_warnings"].now)
 
 
 def _get(name: str) -> Callable[..., object]:
-    return lambda: _values[name]
+    return _VALUES[name].asked
 
 
 def _set(name: str) -> Callable[..., None]:
-    def put(value: object) -> None:
-        _values[name] = value
-
-    return put
+    return _VALUES[name].choose
 
 
 def _exchange(name: str) -> Callable[..., object]:
-    def put(value: object) -> object:
-        before, _values[name] = _values[name], value
-        return before
-
-    return put
+    return _VALUES[name].exchange
 
 
 def _set_and_tell(name: str) -> Callable[..., object]:
     def put(value: object) -> object:
-        _values[name] = value
+        _VALUES[name].choose(value)
         return value
 
     return put
 
 
 def _optimizes(new_value: bool | None = None) -> object:
-    before = _values["graph_executor_optimize"]
-    if new_value is not None:
-        _values["graph_executor_optimize"] = new_value
-    return before
+    chosen = _VALUES["graph_executor_optimize"]
+    return chosen.now if new_value is None else chosen.exchange(new_value)
 
 
 def _set_bailout_depth(depth: int) -> int:

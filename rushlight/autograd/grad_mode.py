@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from ..frontend.chosen import Chosen
 from ..module_names import names_of
 from ..ops.table.grad_mode import (
     enable_grad,
@@ -24,7 +25,7 @@ __all__ = [
     "set_multithreading_enabled",
 ]
 
-_STATE = {"threads": True}
+_THREADS = Chosen(True)
 
 
 class enforce_grad_layout_policy:
@@ -42,16 +43,15 @@ class enforce_grad_layout_policy:
 
 def is_multithreading_enabled() -> bool:
     """What was said last about whether a walk back may use several threads."""
-    return _STATE["threads"]
+    return _THREADS.now
 
 
 class set_multithreading_enabled:
     """Say whether a walk back may use several threads; it uses the one that asks."""
 
     def __init__(self, mode: bool) -> None:
-        self._before = _STATE["threads"]
+        self._before = _THREADS.exchange(mode)
         self.mode = mode
-        _STATE["threads"] = mode
 
     def __enter__(self) -> None:
         return None
@@ -62,7 +62,7 @@ class set_multithreading_enabled:
         error: BaseException | None = None,
         trace: TracebackType | None = None,
     ) -> None:
-        _STATE["threads"] = self._before
+        _THREADS.choose(self._before)
 
 
 __getattr__ = names_of(__name__)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import NamedTuple
 
+from ..frontend.chosen import Chosen
 from ..module_names import names_of
 from ..ops.tensors.tensor import Tensor
 
@@ -25,32 +26,16 @@ def is_built() -> bool:
     return False
 
 
-_CHOSEN = {"flash": True, "math": True, "mem_efficient": True, "cudnn": True, "reduction": False}
+_FLASH, _MATH, _EFFICIENT, _CUDNN = Chosen(True), Chosen(True), Chosen(True), Chosen(True)
 """Which kernels of attention may be taken; there is one, whatever is chosen."""
+_REDUCTION = Chosen(False)
 
-
-def _asks(name: str) -> Callable[[], bool]:
-    def asked() -> bool:
-        """What was said last."""
-        return _CHOSEN[name]
-
-    return asked
-
-
-def _says(name: str) -> Callable[[bool], None]:
-    def say(enabled: bool) -> None:
-        """Say whether this kernel may be taken."""
-        _CHOSEN[name] = enabled
-
-    return say
-
-
-flash_sdp_enabled, enable_flash_sdp = _asks("flash"), _says("flash")
-math_sdp_enabled, enable_math_sdp = _asks("math"), _says("math")
-mem_efficient_sdp_enabled, enable_mem_efficient_sdp = _asks("mem_efficient"), _says("mem_efficient")
-cudnn_sdp_enabled, enable_cudnn_sdp = _asks("cudnn"), _says("cudnn")
-fp16_bf16_reduction_math_sdp_allowed = _asks("reduction")
-allow_fp16_bf16_reduction_math_sdp = _says("reduction")
+flash_sdp_enabled, enable_flash_sdp = _FLASH.asked, _FLASH.choose
+math_sdp_enabled, enable_math_sdp = _MATH.asked, _MATH.choose
+mem_efficient_sdp_enabled, enable_mem_efficient_sdp = _EFFICIENT.asked, _EFFICIENT.choose
+cudnn_sdp_enabled, enable_cudnn_sdp = _CUDNN.asked, _CUDNN.choose
+fp16_bf16_reduction_math_sdp_allowed = _REDUCTION.asked
+allow_fp16_bf16_reduction_math_sdp = _REDUCTION.choose
 
 
 @contextmanager
@@ -61,13 +46,9 @@ def sdp_kernel(
     enable_cudnn: bool = True,
 ) -> Iterator[None]:
     """A block in which some kernels of attention may be taken."""
-    before = dict(_CHOSEN)
-    _CHOSEN.update(flash=enable_flash, math=enable_math)
-    _CHOSEN.update(mem_efficient=enable_mem_efficient, cudnn=enable_cudnn)
-    try:
+    flash, math = _FLASH.within(enable_flash), _MATH.within(enable_math)
+    with flash, math, _EFFICIENT.within(enable_mem_efficient), _CUDNN.within(enable_cudnn):
         yield
-    finally:
-        _CHOSEN.update(before)
 
 
 class SDPAParams(NamedTuple):

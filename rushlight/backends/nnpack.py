@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..frontend.chosen import Chosen
+
 __all__ = ["flags", "is_available", "set_flags"]
 
-_ENABLED = [True]
+_ENABLED = Chosen(True)
 
 
 def is_available() -> bool:
@@ -17,16 +19,11 @@ def is_available() -> bool:
 
 def set_flags(_enabled: bool) -> tuple[bool]:
     """Say whether it may be used; what was said before is returned."""
-    before = (_ENABLED[0],)
-    _ENABLED[0] = _enabled
-    return before
+    return (_ENABLED.exchange(_enabled),)
 
 
 @contextmanager
 def flags(enabled: bool = False) -> Iterator[None]:
     """A block in which it may be used, or not."""
-    before = set_flags(enabled)
-    try:
+    with _ENABLED.within(enabled):
         yield
-    finally:
-        set_flags(before[0])

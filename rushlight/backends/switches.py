@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from ..frontend.chosen import Chosen
+
 __all__ = ["Switches", "disable_global_flags"]
 
-_FROZEN = [False]
+_FROZEN = Chosen(False)
 
 
 def disable_global_flags() -> None:
     """Have assignments to settings refused from here on; `flags()` blocks still change them."""
-    _FROZEN[0] = True
+    _FROZEN.choose(True)
 
 
 class Switches(ModuleType):
@@ -23,7 +25,7 @@ class Switches(ModuleType):
         Raises:
             RuntimeError: it is a setting, and settings are frozen.
         """
-        if _FROZEN[0] and name in vars(self)["_SWITCHES"]:
+        if _FROZEN.now and name in vars(self)["_SWITCHES"]:
             shown = f"torch.backends.{self.__name__.rpartition('.')[2]}"
             raise RuntimeError(
                 f"not allowed to set {shown} flags after disable_global_flags; please use flags() "

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final, TypeVar, overload
 
+from ..frontend.chosen import Chosen
 from ..module_names import names_of
 from . import config as config
 
@@ -131,17 +132,17 @@ def set_stance(stance: str = "default", **options: object) -> Any:
     return _unchanged()
 
 
-_BACKEND: Final[list[object]] = ["inductor"]
+_BACKEND: Final[Chosen[object]] = Chosen("inductor")
 
 
 def get_default_backend() -> object:
     """The compiler that would be taken where none is named."""
-    return _BACKEND[0]
+    return _BACKEND.now
 
 
 def set_default_backend(backend: object) -> None:
     """Choose it; None for torch's own."""
-    _BACKEND[0] = "inductor" if backend is None else backend
+    _BACKEND.choose("inductor" if backend is None else backend)
 
 
 def nested_compile_region(fn: object = None, **options: object) -> Any:
@@ -156,9 +157,8 @@ def save_cache_artifacts() -> None:
 
 def set_enable_guard_collectives(enabled: bool) -> bool:
     """Say whether processes agree on what to compile; what was said before is returned."""
-    before, _COLLECTIVES[0] = _COLLECTIVES[0], enabled
-    return before
+    return _COLLECTIVES.exchange(enabled)
 
 
-_COLLECTIVES: Final = [False]
+_COLLECTIVES: Final = Chosen(False)
 __getattr__ = names_of(__name__)

@@ -9,6 +9,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import Final
 
+from ..frontend.chosen import Chosen
 from .backends import DistStoreError
 from .groups import get_rank, get_world_size, is_initialized, new_group
 
@@ -36,17 +37,17 @@ GroupName = str
 """The name of a group."""
 
 _BACKENDS: Final = {"cpu": "gloo", "cuda": "nccl", "xpu": "xccl", "mps": "gloo"}
-_LEVEL: Final = [DebugLevel.OFF]
+_LEVEL: Final = Chosen(DebugLevel.OFF)
 
 
 def get_debug_level() -> DebugLevel:
     """What was said last; that processes begin the same is checked in any case."""
-    return _LEVEL[0]
+    return _LEVEL.now
 
 
 def set_debug_level(level: DebugLevel) -> None:
     """Say how much is to be checked."""
-    _LEVEL[0] = level
+    _LEVEL.choose(level)
 
 
 def set_debug_level_from_env() -> None:

@@ -48,9 +48,8 @@ class ProcessGroup:
         self.communicator: Communicator = communicator or Alone()
         self.ranks = list(ranks)
         self.timeout = timeout
-        self.group_name = str(len(_NAMES))
+        self.group_name = _GROUPS.next_name()
         self.group_desc = desc
-        _NAMES.append(self.group_name)
 
     def rank(self) -> int:
         """This process's number in the group."""
@@ -69,7 +68,7 @@ class _GroupMember(type):
     @property
     def WORLD(cls) -> ProcessGroup | None:
         """The group of all processes, once there is one."""
-        return _WORLD[0] if _WORLD else None
+        return _GROUPS.world
 
 
 class GroupMember(metaclass=_GroupMember):
@@ -79,13 +78,31 @@ class GroupMember(metaclass=_GroupMember):
 
 
 group = GroupMember
-_WORLD: Final[list[ProcessGroup]] = []
-_NAMES: Final[list[str]] = []
+
+
+class _Groups:
+    """The group of all processes, if there is one, and how many were made since there was none."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """There is none."""
+        self.world: ProcessGroup | None = None
+        self._count = 0
+
+    def next_name(self) -> str:
+        """The name of another one."""
+        self._count += 1
+        return str(self._count - 1)
+
+
+_GROUPS: Final = _Groups()
 
 
 def is_initialized() -> bool:
     """Whether `init_process_group` was called."""
-    return bool(_WORLD)
+    return _GROUPS.world is not None
 
 
 def _number(given: int, *variables: str) -> int:
@@ -140,7 +157,7 @@ def init_process_group(
         RuntimeError: there are several, and no MPI (the extra `mpi`); the backend is none of a CPU.
     """
     del init_method, store, group_name, pg_options, device_id
-    if _WORLD:
+    if is_initialized():
         raise ValueError("trying to initialize the default process group twice!")
     name = _backend_of_cpu(backend)
     size = _number(world_size, "WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE")
@@ -148,7 +165,7 @@ def init_process_group(
     if size <= 1 and name != Backend.MPI:
         if number > 0:
             raise ValueError(f"rank {number} is no process's, there is one with rank 0")
-        _WORLD.append(ProcessGroup(name, timeout=timeout or default_pg_timeout))
+        _GROUPS.world = ProcessGroup(name, timeout=timeout or default_pg_timeout)
         return
     if name not in (Backend.GLOO, Backend.MPI, Backend.UNDEFINED):
         raise RuntimeError(
@@ -163,15 +180,14 @@ def init_process_group(
             "init_process_group: several processes talk over MPI here, and 'gloo' is a name of it",
             stacklevel=2,
         )
-    ranks = range(whole.size)
-    _WORLD.append(ProcessGroup(name, whole, ranks, timeout or default_pg_timeout, "default_pg"))
+    ranks, timeout = range(whole.size), timeout or default_pg_timeout
+    _GROUPS.world = ProcessGroup(name, whole, ranks, timeout, "default_pg")
 
 
 def destroy_process_group(group: object = None) -> None:
     """Take a group away; without an argument, that of all processes."""
     if group is None or group is GroupMember.WORLD:
-        _WORLD.clear()
-        _NAMES.clear()
+        _GROUPS.forget()
 
 
 def member_of(group: object = None) -> bool:
@@ -180,7 +196,7 @@ def member_of(group: object = None) -> bool:
     Raises:
         ValueError: no group is named, and there is none of all processes.
     """
-    if group is None and not _WORLD:
+    if group is None and not is_initialized():
         raise ValueError(_NOT_INITIALIZED)
     return group is None or isinstance(group, ProcessGroup)
 
@@ -193,7 +209,9 @@ def group_of(group: object = None) -> ProcessGroup:
     """
     if not member_of(group):
         raise ValueError("Invalid process group specified")
-    return group if isinstance(group, ProcessGroup) else _WORLD[0]
+    found = group if isinstance(group, ProcessGroup) else _GROUPS.world
+    assert found is not None
+    return found
 
 
 def is_several(group: object = None) -> bool:

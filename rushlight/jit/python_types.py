@@ -11,7 +11,7 @@ import typing
 from typing import Any
 
 from .._awaits import _Await
-from ..frontend.kept import KeptWith
+from ..frontend.kept import kept_with
 from ..interpreter.values.inference import class_type_of
 from ..interpreter.values.tasks import Future
 from ..legacy_tensors import TensorClass
@@ -90,7 +90,7 @@ def named_tuple_type(cls: type) -> TupleType:
     elements = tuple(
         type_of_annotation(hints[f]) or TENSOR if f in hints else TENSOR for f in fields
     )
-    given = _defaults(cls, fields)
+    given = _defaults(cls)
     if any(isinstance(value, Tensor) for _, value in given):
         raise RuntimeError(
             "Tensors are not supported as default NamedTuple fields. Their mutability could lead "
@@ -140,17 +140,11 @@ def _hints(cls: type) -> dict[str, object]:
     return hints
 
 
-_DEFAULTS: KeptWith[type, tuple[tuple[str, object], ...]] = KeptWith()
-
-
-def _defaults(cls: type, fields: tuple[str, ...]) -> tuple[tuple[str, object], ...]:
+@kept_with
+def _defaults(cls: type) -> tuple[tuple[str, object], ...]:
     """Copies of the defaults, made once: scripts that change one see that, Python does not."""
-    known = _DEFAULTS.get(cls)
-    if known is None:
-        defaults = getattr(cls, "_field_defaults", {})
-        given = tuple((f, _own(defaults[f])) for f in fields if f in defaults)
-        known = _DEFAULTS.setdefault(cls, given)
-    return known
+    defaults = getattr(cls, "_field_defaults", {})
+    return tuple((f, _own(value)) for f, value in defaults.items())
 
 
 def _own(value: object) -> object:

@@ -7,6 +7,7 @@ import threading
 from multiprocessing import *  # noqa: F403
 from pathlib import Path
 
+from ..frontend.chosen import Chosen
 from ..module_names import names_of
 from .spawn import ENV_VAR_PARALLEL_START as ENV_VAR_PARALLEL_START
 from .spawn import ProcessContext as ProcessContext
@@ -38,10 +39,10 @@ def get_all_sharing_strategies() -> set[str]:
 
 def get_sharing_strategy() -> str:
     """The way that is chosen; tensors are sent as copies in any case."""
-    return _CHOSEN[0]
+    return _CHOSEN.now
 
 
-_CHOSEN = ["file_descriptor"]
+_CHOSEN = Chosen("file_descriptor")
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
@@ -52,7 +53,7 @@ def set_sharing_strategy(new_strategy: str) -> None:
     """
     if new_strategy not in get_all_sharing_strategies():
         raise ValueError(f"no way of sharing tensors: {new_strategy!r}")
-    _CHOSEN[0] = new_strategy
+    _CHOSEN.choose(new_strategy)
 
 
 __getattr__ = names_of(__name__)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight.frontend import beside
 from rushlight.interpreter.plans import chaining, compiling
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.ops import kernels
@@ -18,6 +19,7 @@ from rushlight.ops.kernels.code import elf
 from rushlight.ops.kernels.code.convolutions import Convolution
 from rushlight.ops.kernels.code.target import Target, host
 from rushlight.ops.layers import convolution
+from rushlight.ops.memory.remembered import Recent
 
 pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
 
@@ -194,10 +196,10 @@ def test_what_is_refused_is_refused_at_its_place() -> None:
 def test_meanwhile_operators_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(compiling.NATIVE_VARIABLE, "")
     monkeypatch.setattr(Convolution, "is_at_hand", lambda *_: False)
-    monkeypatch.setattr(compiling.threading, "Thread", lambda **_: Idle())
+    monkeypatch.setattr(beside, "Thread", lambda **_: Idle())
     head = "torch.conv2d(x, w, b, [1, 1], [1, 1])"
     check(f"torch.relu_({NORMAL.format(head)} + other) + 1", *operands(head))
-    compiling._UNDER_WAY.clear()
+    compiling._UNDER_WAY.forget()
 
 
 class Idle:
@@ -228,7 +230,7 @@ def test_cpus_with_shorter_vectors_give_the_same_bits(
     monkeypatch.setattr(Convolution, "_kernel", address)
     monkeypatch.setattr(convolution_plans, "host", lambda: target)
     monkeypatch.setattr(convolutions, "settled", convolutions.settled._make)
-    monkeypatch.setattr(convolution, "_SETTLED", {})
+    monkeypatch.setattr(convolution, "_SETTLED", Recent(200))
     assert bits(function(*given)) == wanted
 
 

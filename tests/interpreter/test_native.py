@@ -6,6 +6,7 @@ import math
 import os
 import struct
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -327,8 +328,9 @@ def test_in_a_forked_child_drafts_may_be_compiled_again() -> None:
     cold, hot = (native.Native(code, [INT, INT], 1.0) for _ in range(2))
     source = write_native(code, [INT, INT])
     cold._stage, hot._stage = native._Stage.PLAN, native._Stage.HOT
-    native._UNDER_WAY.extend([(cold, source), (hot, source)])
-    native._begin_anew()
+    for made in (cold, hot):
+        native._UNDER_WAY._made[made, 0] = partial(made.begin_anew, source)
+    native._UNDER_WAY.forget()
     assert not native._UNDER_WAY
     assert cold._stage is native._Stage.COLD
     assert hot._draft is source

@@ -10,6 +10,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.distributed import ReduceOp, rpc
+from rushlight.frontend.chosen import Chosen
 from rushlight.serialization import DEFAULT_PROTOCOL
 from rushlight.utils.data._utils.pin_memory import pin_memory
 
@@ -365,7 +366,7 @@ def test_references_are_the_operators_themselves() -> None:
 
 def test_settings_of_backends_can_be_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
     switches = import_module("rushlight.backends.switches")
-    monkeypatch.setattr(switches, "_FROZEN", [False])
+    monkeypatch.setattr(switches, "_FROZEN", Chosen(False))
     torch.backends.cudnn.enabled = True
     torch.backends.disable_global_flags()
     for backend in (torch.backends.cudnn, torch.backends.mkldnn):

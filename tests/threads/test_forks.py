@@ -230,4 +230,4 @@ def test_the_matrix_library_is_reached_through_one_file() -> None:
 
 
 def test_who_defines_may_take_any_lock() -> None:
-    assert locks._locks[0] is locks.DEFINING
+    assert locks._made.usual[0] is locks.DEFINING

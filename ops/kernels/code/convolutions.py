@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ...memory.remembered import remembered
+from ...memory.remembered import Recent, remembered
 from ..precision import PRECISION
 from ..threads import get_threads
 from . import convolution_planes as planes
@@ -205,9 +205,7 @@ class Convolution:
         more: Any = (self._pairs, self._column) if form is sums else ()
         parameters = self._parameters(after)
         found = kernel(form.NAME, parameters, lambda target: form.text(target, after, *more))
-        if len(_KERNELS) >= _MOST_KERNELS:
-            _KERNELS.clear()
-        _KERNELS[which] = after, found
+        _KERNELS.keep(which, (after, found))
         return found
 
     def _parameters(self, after: After) -> tuple[str | int, ...]:
@@ -228,7 +226,5 @@ class Convolution:
         run(self._kernel(after), slots, least, *words)
 
 
-_KERNELS: Final[dict[tuple[str, str, int, int], tuple[After, int]]] = {}
+_KERNELS: Final[Recent[tuple[str, str, int, int], tuple[After, int]]] = Recent(500)
 """Addresses by the identity of what comes after the sums, which lives as long as it is known."""
-
-_MOST_KERNELS: Final = 500

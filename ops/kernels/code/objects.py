@@ -29,9 +29,8 @@ __all__ = [
 ]
 
 _Key = tuple[str | int, ...]
-_MADE: Final[dict[_Key, dict[str, int]]] = {}
-_TEXTS: Final[dict[_Key, Callable[[Target], str]]] = {}
-"""What the code of a process is made from."""
+_MADE: Final[dict[_Key, tuple[dict[str, int], Callable[[Target], str]]]] = {}
+"""The code of a process: where functions are, and what writes the text that they are made from."""
 _MAKING: Final = fork_safe_lock()
 
 
@@ -58,13 +57,12 @@ def native_addresses(
     it means to make them `quickly`, which goes with the name."""
     key = (name, *parameters)
     try:
-        return _MADE[key]
+        return _MADE[key][0]
     except KeyError:
         with _MAKING, uncounted():
             if key not in _MADE:
-                _MADE[key] = _addresses(functions, key, text, quickly)
-                _TEXTS[key] = text
-            return _MADE[key]
+                _MADE[key] = _addresses(functions, key, text, quickly), text
+            return _MADE[key][0]
 
 
 def made_at(address: int) -> tuple[_Key, str]:
@@ -73,7 +71,7 @@ def made_at(address: int) -> tuple[_Key, str]:
     Raises:
         LookupError: there is none.
     """
-    for key, functions in list(_MADE.items()):
+    for key, (functions, _) in list(_MADE.items()):
         for name, place in functions.items():
             if place == address:
                 return key, name
@@ -82,7 +80,7 @@ def made_at(address: int) -> tuple[_Key, str]:
 
 def text_of(key: _Key) -> Callable[[Target], str]:
     """What writes the text of a module that has been made."""
-    return _TEXTS[key]
+    return _MADE[key][1]
 
 
 def is_kept(name: str, parameters: tuple[str | int, ...]) -> bool:
