@@ -16,7 +16,7 @@ makes one such call with all of them (`collecting`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -116,6 +116,10 @@ def _lies_like(value: Any, out: Any) -> bool:
     return bool(value.flags.c_contiguous and value.flags.aligned)
 
 
+def _forward(entry: Operator) -> Callable[..., Any]:
+    return entry.forward
+
+
 def _count_others(places: Sequence[bool]) -> int:
     return len(places) - sum(places)
 
@@ -125,11 +129,15 @@ class Chain:
 
     Both give a result, and what is still to be done to that: None if nothing is, as after the last
     of them.  `finish` does it before.
+
+    Attributes:
+        forward: what is called in the place of an operator that is not done later.
     """
 
     def __init__(self, head: Operator, links: Sequence[Link]) -> None:
         self._head = head
         self._links = links
+        self.forward: Callable[[Operator], Callable[..., Any]] = _forward
         self._ways: dict[object, tuple[Any, Compiling]] = {}
         self._passed: set[int] = set()
         self._collector = Collector(self._filled)
@@ -141,7 +149,7 @@ class Chain:
             return collected.out, collected
         work = self._begun(given)
         if work is None:
-            return self._head.forward(*given), None
+            return self.forward(self._head)(*given), None
         return work.later.out, work
 
     def _begun(self, given: Sequence[object]) -> _Work | None:
@@ -201,7 +209,7 @@ class Chain:
             self._collector.learn(work.later.out, work.given)
             return work.later.out, None
         self.finish(work)
-        result = self._links[index].entry.forward(*given)
+        result = self.forward(self._links[index].entry)(*given)
         self._passed.add(index)
         return result, None
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...frontend.beside import Beside
 
-__all__ = ["NATIVE_VARIABLE", "Compiling"]
+__all__ = ["NATIVE_VARIABLE", "Compiling", "is_under_way"]
 
 NATIVE_VARIABLE: Final = "RUSHLIGHT_NATIVE"
 """The environment variable that, set to `off`, leaves plans alone; `now` compiles at first use."""
@@ -54,6 +54,11 @@ class Compiling:
     def _give_up(self) -> None:
         self.is_given_up = True
         self._at_hand, self._make = bool, _nothing
+
+
+def is_under_way() -> bool:
+    """Whether kernels of plans are being compiled."""
+    return bool(_UNDER_WAY)
 
 
 def _nothing() -> None:

@@ -24,8 +24,9 @@ from ..code.reuse import reuse
 from ..values.actions import ACTIONS
 from .direct_calls import DirectCalls
 from .lifting import FAULTS
+from .networks import Telling
 from .plan_source import write_plan
-from .replaying import Replay
+from .replaying import Replay, Stretch
 from .source import FoundIsland, Island, PlanSource
 
 __all__ = ["Islands", "NativePart", "Plan", "make_plan"]
@@ -164,7 +165,42 @@ def _compiled(
     notes: dict[int, Any],
     islands: Islands | None,
 ) -> Plan:
-    text = source.text
+    space = _space(code, source, invoke, calls, notes)
+    parts = []
+    if islands is not None:
+        parts = [_put_island(space, *each, islands) for each in source.islands.items()]
+    replays: dict[str, Replay] = {}
+    if source.has_direct_forms:
+        operators = {i: code.operators[i] for i in sorted(source.direct)}
+        replays = {
+            name: Replay(each, invoke, partial(_plan_of_stretch, each, invoke))
+            for name, each in source.stretches.items()
+        }
+        DirectCalls(space, operators, source.whole, source.groups, replays)
+    # The text is all our own: see plan_source.
+    exec(compile(source.text, "<plan>", "exec"), space)
+    run = space["plan"]
+    return Plan(run, code, source.text, source.steps, run.__code__, list(replays.values()), parts)
+
+
+def _plan_of_stretch(stretch: Stretch, invoke: Invoke, calls: Telling) -> Callable[..., Any]:
+    """A plan of a stretch that calls operators, and what they are joined to, by way of `calls`."""
+    source = write_plan(stretch.code, calls_all=True, stretch=stretch)
+    assert source is not None  # the code around it nests deeper
+    space = _space(stretch.code, source, invoke, calls, {})
+    for chain in source.chains:
+        chain.forward = calls.checked
+    space.update((n, calls.around(each)) for n, each in source.named.items() if callable(each))
+    space.update((f"warm{each}", False) for each in (*source.whole, *source.groups))
+    exec(compile(source.text, "<plan>", "exec"), space)
+    found: Callable[..., Any] = space["plan"]
+    return found
+
+
+def _space(
+    code: Code, source: PlanSource, invoke: Invoke, calls: Calls, notes: dict[int, Any]
+) -> dict[str, Any]:
+    """What the names of a plan's text mean."""
     space: dict[str, Any] = {"__builtins__": {}, **ACTIONS, **NAMES, **source.named}
     space.update(invoke=invoke, reuse=reuse, running=RUNNING, faults=FAULTS)
     if calls.guard is not None:
@@ -179,15 +215,4 @@ def _compiled(
     with np.errstate(over="ignore"):
         for i in source.numbers:
             space[f"k{i}"] = np.asarray(code.constants[i]).astype(np.float32)
-    parts = []
-    if islands is not None:
-        parts = [_put_island(space, *each, islands) for each in source.islands.items()]
-    replays: dict[str, Replay] = {}
-    if source.has_direct_forms:
-        operators = {i: code.operators[i] for i in sorted(source.direct)}
-        replays = {name: Replay(each, invoke) for name, each in source.stretches.items()}
-        DirectCalls(space, operators, source.whole, source.groups, replays)
-    # The text is all our own: see plan_source.
-    exec(compile(text, "<plan>", "exec"), space)
-    run = space["plan"]
-    return Plan(run, code, text, source.steps, run.__code__, list(replays.values()), parts)
+    return space

@@ -22,6 +22,7 @@ from .groups import Run, find_runs
 from .loop_tests import loop_test
 from .plan_steps import StepWriter
 from .registers import targets_of
+from .replaying import Stretch
 from .row_groups import RowGroup
 from .slots import is_plain_slot
 from .source import FoundIsland, PlanSource
@@ -50,25 +51,33 @@ def write_plan(
     noted: frozenset[int] = frozenset(),
     counts: bool = False,
     find_islands: FindIslands | None = None,
+    stretch: Stretch | None = None,
 ) -> PlanSource | None:
     """The source of a code's plan; None if the code nests too deeply for one.
 
     In one that `calls_all` a line follows operators with the numbers `noted` that tells what they
     did; other operators over tensors are called, none is written out.  One that `counts` tells
-    `count` what it has run, at least whenever that is more than `MANY`, as the machine does.
+    `count` what it has run, at least whenever that is more than `MANY`, as the machine does.  Where
+    it is the code of a `stretch` the plan is called with what that takes, and gives a tuple of its
+    results.
     """
     if _depth(code.body) > DEEPEST:
         return None
-    writer = _Writer(code, calls_all, noted, counts)
+    writer = _Writer(code, calls_all, noted, counts, stretch)
     if find_islands is not None:
         writer.find_islands(find_islands)
-    arguments = ", ".join(f"r{i}" for i in range(code.argument_count))
+    given = range(code.argument_count) if stretch is None else stretch.given
+    arguments = ", ".join(f"r{i}" for i in given)
     writer.source.add(0, f"def plan({arguments}):")
     if noted:
         writer.source.add(1, "note = running.record.steps.append")
     if counts:
         writer.source.add(1, "used = 0")
     begin = len(writer.source.lines)
+    if stretch is not None:
+        writer.region(code.body[:-1], 1, code.nodes[-1])
+        writer.source.add(1, f"return ({''.join(f'r{i}, ' for i in stretch.results)})")
+        return writer.source
     writer.region(code.body, 1, code.nodes[-1])
     if writer.source.has_direct_forms:
         writer.source.lines.insert(begin, " if trial: tick()")
@@ -89,7 +98,14 @@ def _depth(region: Region) -> int:
 class _Writer:
     """The writing of one plan."""
 
-    def __init__(self, code: Code, calls_all: bool, noted: frozenset[int], counts: bool) -> None:
+    def __init__(
+        self,
+        code: Code,
+        calls_all: bool,
+        noted: frozenset[int],
+        counts: bool,
+        stretch: Stretch | None = None,
+    ) -> None:
         self.code = code
         self.source = PlanSource()
         self._counts = counts
@@ -98,13 +114,16 @@ class _Writer:
         )
         called = frozenset(over_tensors if calls_all else ())
         self._steps = StepWriter(code, self.source, called=called, noted=noted, counts=counts)
-        self._joins = not (called or noted)
+        self._joins = not (called or noted) or stretch is not None
+        # who looks at a stretch is told what operators by themselves write to
+        writes = stretch is not None and any(each.signature.is_mutable for each in code.operators)
+        self._has_groups = self._joins and not writes
         self._named_slots = 0
         self._tests: dict[int, tuple[Step, Step]] = {}
         self._written: set[int] = set()
         self._ends: dict[int, str] = {}
         self._whole: dict[int, tuple[str, Found]] = {}
-        self._stretches = find_stretches(code) if self._joins and not counts else {}
+        self._stretches = find_stretches(code) if self._joins and not (counts or stretch) else {}
         self._islands: dict[int, dict[int, FoundIsland]] = {}
 
     def find_islands(self, find: FindIslands) -> None:
@@ -216,8 +235,10 @@ class _Writer:
     def _row(self, region: Region, depth: int, *, folds: bool = True) -> None:
         """Parts that stand one after the other; `folds` are those of rows that may be joined."""
         chained = self._find_chains(region) if self._joins else {}
-        runs = find_runs(self.code, region, chained) if self._joins else {}
-        folded = find_runs(self.code, region, chained, folds=True) if self._joins and folds else {}
+        runs, folded = dict[int, Run](), dict[int, Run]()
+        if self._has_groups:
+            runs = find_runs(self.code, region, chained)
+            folded = find_runs(self.code, region, chained, folds=True) if folds else {}
         position = 0
         while position < len(region):
             run = folded.get(position) or runs.get(position)
@@ -235,6 +256,7 @@ class _Writer:
         found = dict[int, str]()
         for position, each in find_chains(self.code, region).items():
             name = f"h{len(self.source.named)}"
+            self.source.chains.append(each.chain)
             self.source.named[name] = each.chain.begin
             found[position] = name
             for index, place in enumerate(each.links):

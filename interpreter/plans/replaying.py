@@ -26,6 +26,7 @@ from ..code.calls import Calls
 from ..code.code import Code
 from ..code.machine import Invoke, Machine, MachineFailure
 from ..code.outside import comes_from_outside
+from .networks import Network, Telling
 
 __all__ = ["Replay", "Stretch"]
 
@@ -68,13 +69,15 @@ class Stretch(NamedTuple):
     """Parts of a code: `code` is they alone, which end in a return of nothing.
 
     The registers `given` hold what it takes, so many `lists` of tensors last: it is called with the
-    others, the lengths of these, and all their elements.  The registers `results` hold its results,
-    the last of which is a list if `ends_in_list`.
+    others, the lengths of these, and all their elements.  The first `own` of them are no parts of
+    modules.  The registers `results` hold its results, the last of which is a list if
+    `ends_in_list`.
     """
 
     code: Code
     given: tuple[int, ...]
     lists: int
+    own: int
     results: tuple[int, ...]
     ends_in_list: bool
 
@@ -86,9 +89,16 @@ class Replay:
     `known` is what native code knows of it, once it is asked; `why_not` says why not more.
     """
 
-    def __init__(self, stretch: Stretch, invoke: Invoke) -> None:
+    def __init__(
+        self, stretch: Stretch, invoke: Invoke, make: Callable[[Telling], Any] | None = None
+    ) -> None:
+        """A plan of the stretch that calls operators in some way is made by `make`."""
         self.stretch = stretch
         self._invoke = invoke
+        code = stretch.code
+        self._network: Network | None = None
+        if make is not None and any(each.later is not None for each in code.operators):
+            self._network = Network(stretch.own, code.constants, make)
         self._left = MOST_TRIED
         self._met = Counter[Any]()
         self._misses = self._new_in_a_row = self._runs = 0
@@ -110,7 +120,7 @@ class Replay:
             return family("prepared").Seen(None, None, wait=wait)
         try:
             taken = family("reaches").apart(values)
-            found = _Looking(self.stretch, taken).seen(self._invoke)._replace(taken=taken)
+            found = self._seen(taken)._replace(taken=taken)
         except MachineFailure as failed:
             if comes_from_outside(failed.cause):
                 raise failed.cause from None
@@ -119,9 +129,19 @@ class Replay:
             self._failed(cause)
         else:
             self._left, self.why_not = MOST_TRIED, ""
-            self._runs += len(found.notes)
+            self._runs += len(found.notes or ())
             return found
         return family("prepared").Seen(None, None, wait=BETWEEN)
+
+    def _seen(self, values: Sequence[Any]) -> Any:
+        try:
+            return _Looking(self.stretch, values).seen(self._invoke)
+        except MachineFailure as failed:
+            if self._network is None or not isinstance(failed.cause, _OverLarge):
+                raise
+        stretch = self.stretch
+        single = len(stretch.given) - stretch.lists
+        return self._network.seen(values, lambda given: _gathered(given, single, stretch.lists))
 
     def _wait_for(self, values: Sequence[Any]) -> int | None:
         """How long to wait until a call is learned from; None if this one shall be.
@@ -173,6 +193,13 @@ class _TooLarge(Unforeseen):
     """A stretch that gains nothing, or cannot be known."""
 
 
+class _OverLarge(_TooLarge):
+    """A stretch whose operators join others."""
+
+    def __init__(self) -> None:
+        super().__init__("it is over large tensors")
+
+
 class _Looking(Calls):
     """One call, on the machine, whose operators are called by way of this."""
 
@@ -213,7 +240,7 @@ class _Looking(Calls):
             self._notes.append(notes)
             for each in arrays_in(result):
                 if each.size >= LARGE and (formulas_of(entry) or entry.later is not None):
-                    raise _TooLarge("it is over large tensors")
+                    raise _OverLarge
                 self._make(root_of(each))
         return result
 
@@ -243,7 +270,7 @@ class _Looking(Calls):
             self._made[id(root)] = root
             self._bytes += int(root.nbytes)
             if self._bytes > LARGEST:
-                raise _TooLarge("it is over large tensors")
+                raise _OverLarge
 
     def _made_of_numbers(self, result: Any) -> Any:
         """What follows from numbers alone is the same in each call."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ...typecheck.types import Type
 from ..code.code import Code, Step
+from .chaining import Chain
 from .fusing import Group
 from .replaying import Stretch
 
@@ -40,9 +41,9 @@ class PlanSource:
     """A plan's text, and for each of its lines the step it was written from.
 
     `numbers` are the constants that the text wants as arrays of float32, `direct` the operators
-    that it may call by their direct forms, `whole` the chains that it may, by name, `groups` the
-    groups, `stretches` the stretches, `islands` the islands, and `named` what the forms of
-    operators name.
+    that it may call by their direct forms, `whole` the chains that it may, by name, `chains` all of
+    them, `groups` the groups, `stretches` the stretches, `islands` the islands, and `named` what
+    the forms of operators name.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -51,6 +52,7 @@ class PlanSource:
     direct: set[int] = field(default_factory=set)
     whole: dict[str, Callable[..., object]] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
+    chains: list[Chain] = field(default_factory=list)
     stretches: dict[str, Stretch] = field(default_factory=dict)
     islands: dict[str, Island] = field(default_factory=dict)
     named: dict[str, object] = field(default_factory=dict)

@@ -46,13 +46,13 @@ _REFUSED: Final = frozenset(
 )
 _CHANGING: Final = frozenset(("set_slot", "set_tensor", "method", "function"))
 _MOVE, _RETURN = map(opcode, ("move", "return"))
-_MOST_GIVEN: Final = 100
+_MOST_GIVEN: Final = 500
 _MOST_LEFT_OUT: Final = 10
 _MOST_BEGUN: Final = 4
 """Parts at the end of a row that are left out, and parts at its begin that are tried as the first,
 before the row is left alone."""
 
-LONGEST: Final = 1000
+LONGEST: Final = 5000
 """Instructions of a code that is looked at."""
 
 
@@ -158,12 +158,15 @@ class _Finder:
                 origins[register] = position if is_list else -1
         return found
 
-    def _takes(self, part: Part) -> bool:
-        """Whether a part can belong to a stretch."""
+    def _takes(self, part: Part, *, is_on_a_way: bool = False) -> bool:
+        """Whether a part can belong to a stretch; loops over numbers alone are none, but those on a
+        way of a branch, such as that of modules that train."""
         if isinstance(part, Branch):
-            return all(map(self._takes, part.then)) and all(map(self._takes, part.otherwise))
+            parts = (*part.then, *part.otherwise)
+            return all(self._takes(each, is_on_a_way=True) for each in parts)
         if isinstance(part, Repeat):
-            return _worth(self.code, part.body) > 0 and all(map(self._takes, part.body))
+            is_over_tensors = is_on_a_way or _worth(self.code, part.body) > 0
+            return is_over_tensors and all(self._takes(each) for each in part.body)
         entry = self.code.called(part)
         if entry is not None:
             is_cut = entry.data_dependent is not None and self._masks.are_among(part.node)
@@ -233,6 +236,8 @@ def _takes_operator(entry: Operator) -> bool:
         return False
     if "Tensor" not in entry.schema:
         return True
+    if entry.trains_by and not entry.signature.is_mutable:
+        return True  # if it does not train, which is seen
     if entry.may_write:
         return entry.is_in_place and has_direct_form(entry)
     if entry.views_by_form or _asks(entry) or has_direct_form(entry) or entry.later is not None:
@@ -369,7 +374,8 @@ class _Building:
             self._code.names,
         )
         read_lists = [each for each in given if each in self._read_lists]
-        stretch = Stretch(code, tuple(given), len(read_lists), tuple(results), bool(lists))
+        own = sum(each < self._code.register_count for each in given)
+        stretch = Stretch(code, tuple(given), len(read_lists), own, tuple(results), bool(lists))
         emptied = tuple(n for n in given if n not in texts and n not in live)
         freed = emptied_by(self._registers, self._region)
         heavy = tuple(n for n in emptied if n in freed and n not in results)

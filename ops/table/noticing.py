@@ -15,7 +15,7 @@ from .direct import explained, formulas_of, note_of
 from .formula import moved
 from .record import Operator
 
-__all__ = ["Unforeseen", "arrays_in", "notes_of_copy", "noticed", "root_of"]
+__all__ = ["Unforeseen", "arrays_in", "check_training", "notes_of_copy", "noticed", "root_of"]
 
 ndarray: Final = np.ndarray
 MOST_PARTS: Final = 128
@@ -38,6 +38,7 @@ def noticed(entry: Operator, values: Sequence[Any]) -> tuple[Any, list[tuple[Any
     Raises:
         Unforeseen: it is not known, or not yet, that kernels alone give the result.
     """
+    check_training(entry, values)
     result, notes, *_ = family("prepared").seen(entry.forward, values)
     made = list(arrays_in(result))
     if not made:
@@ -63,6 +64,14 @@ def noticed(entry: Operator, values: Sequence[Any]) -> tuple[Any, list[tuple[Any
     if not _are_alike(result, again):
         raise Unforeseen(f"`{entry.name}` asks how its operands lie")
     return again, [*before, *notes]
+
+
+def check_training(entry: Operator, values: Sequence[Any]) -> None:
+    """Raise `Unforeseen` where an operator trains, and writes to what it is given."""
+    if entry.trains_by:
+        names = [each.name for each in entry.signature.arguments]
+        if values[names.index(entry.trains_by)]:
+            raise Unforeseen(f"`{entry.name}` trains")
 
 
 def _in_one_piece(values: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, Any]]]:

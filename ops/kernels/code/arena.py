@@ -9,26 +9,24 @@ import numpy as np
 
 from ...memory.storage import address
 
-__all__ = ["in_one_piece"]
+__all__ = ["Piece", "in_one_piece", "placed"]
 
 ndarray: Final = np.ndarray
 _APART: Final = 64
 """Bytes of which places are multiples: a line of the cache."""
 
 
-class _Piece:
-    """Memory that runs make: which of them use it first and last, and where it lies."""
+class Piece:
+    """So many bytes that runs make: which of them use it first and last, and where it lies."""
 
-    __slots__ = ("address", "at", "first", "last", "root", "whole")
+    __slots__ = ("at", "first", "last", "nbytes")
 
-    def __init__(self, root: Any, first: int) -> None:
-        self.root, self.first, self.last = root, first, first
-        self.address, self.at = address(root), 0
-        self.whole: Any = None
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes, self.first, self.last, self.at = nbytes, 0, 0, 0
 
     @property
     def size(self) -> int:
-        return -(-int(self.root.nbytes) // _APART) * _APART
+        return -(-self.nbytes // _APART) * _APART
 
 
 def in_one_piece(
@@ -39,15 +37,17 @@ def in_one_piece(
     Places are given to others when their last run is done.  The array is None if there are none.
     """
     known = {id(root): root for root in roots}
-    pieces: dict[int, _Piece] = {}
+    pieces: dict[int, Piece] = {}
+    wholes: dict[int, Any] = {}
     for number, note in enumerate(notes):
         for word in note:
             root = _root_among(word, known)
             if root is not None:
                 if id(root) not in pieces:
-                    pieces[id(root)] = _Piece(root, number)
+                    pieces[id(root)] = Piece(int(root.nbytes))
+                    pieces[id(root)].first = number
                 pieces[id(root)].last = number
-    size = _placed(list(pieces.values()))
+    size = placed(list(pieces.values()))
     if not size:
         return list(notes), None
     arena = np.empty(size, np.uint8)
@@ -58,10 +58,10 @@ def in_one_piece(
             return word
         piece = pieces[id(root)]
         if word is not root:
-            return arena[piece.at + address(word) - piece.address :]
-        if piece.whole is None:
-            piece.whole = arena[piece.at :]
-        return piece.whole
+            return arena[piece.at + address(word) - address(root) :]
+        if id(root) not in wholes:
+            wholes[id(root)] = arena[piece.at :]
+        return wholes[id(root)]
 
     return [tuple(map(moved, note)) for note in notes], arena
 
@@ -75,9 +75,9 @@ def _root_among(word: Any, known: dict[int, Any]) -> Any:
     return known.get(id(word))
 
 
-def _placed(pieces: Sequence[_Piece]) -> int:
+def placed(pieces: Sequence[Piece]) -> int:
     """Give each piece a place, those of the earliest runs first; how many bytes that takes."""
-    reach, held = 0, list[_Piece]()
+    reach, held = 0, list[Piece]()
     for piece in sorted(pieces, key=lambda each: each.first):
         held = sorted((each for each in held if each.last >= piece.first), key=lambda e: e.at)
         for other in held:

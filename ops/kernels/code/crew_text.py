@@ -25,7 +25,15 @@ from __future__ import annotations
 from typing import Final
 
 from .fronts_text import FRONT, FRONT_WORDS, MOST_GIVEN
-from .prepared_text import KEY_FACTOR, MOST_ENTRIES, MOST_RESULTS, PREPARED, PREPARED_WORDS
+from .prepared_text import (
+    KEY_FACTOR,
+    MOST_ENTRIES,
+    MOST_RESULTS,
+    MOST_TAKEN,
+    PLACE_BITS,
+    PREPARED,
+    PREPARED_WORDS,
+)
 
 __all__ = ["JOB_SIZE", "MOST_ARGUMENTS", "SPINS", "TABLE", "crew_text"]
 
@@ -373,6 +381,9 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "front_most": MOST_GIVEN,
         "front_room": MOST_ARGUMENTS + 3,
         "results": MOST_RESULTS,
+        "taken": MOST_TAKEN,
+        "place_bits": PLACE_BITS,
+        "place_mask": (1 << PLACE_BITS) - 1,
         "wait_at": MOST_ENTRIES + 1,
         "keys_at": MOST_ENTRIES + 2,
         "factor": KEY_FACTOR,

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from threading import get_ident
 from typing import Any, Final, NamedTuple
 from weakref import WeakSet
 
@@ -35,7 +34,7 @@ from ...memory.storage import address
 from ..precision import PRECISION
 from .crew_text import MOST_ARGUMENTS
 from .paces import FIRST, Pace
-from .prepared_text import MOST_ENTRIES, MOST_RESULTS
+from .prepared_text import MOST_ENTRIES, MOST_RESULTS, MOST_TAKEN, PLACE_BITS
 from .reaches import (
     alike,
     begins_in,
@@ -50,9 +49,10 @@ from .reaches import (
     views_of_all,
 )
 from .run import CREW, run
+from .watching import Notes, Seen, seen
 
 __all__ = [
-    *("CREW", "Alike", "Explain", "Given", "Known", "Look", "Seen", "Unknown", "prepared", "seen")
+    *("CREW", "Alike", "Explain", "Given", "Known", "Look", "Seen", "Unknown", "prepared", "seen"),
 ]
 
 ndarray: Final = np.ndarray
@@ -62,33 +62,17 @@ always the same."""
 _LONGEST_WAIT: Final = 1 << 12
 _LARGEST: Final = 1 << 27
 """Bytes of an array that is filled twice more to find out what a call does."""
-_NOTING: Final = fork_safe_lock(is_tried=True)
 _KEEPING: Final = fork_safe_lock()
 _INT64: Final = np.dtype(np.int64)
 _UINT64: Final = np.dtype(np.uint64)
 _IDENTICAL, _ARRAY, _INT, _FLOAT, _LIST, _AGAIN, _ANY_INT, _ANY_FLOAT, _TUPLE = range(9)
-_PLACES: Final = 256
+_PLACES: Final = 1 << PLACE_BITS
 """A word for a part has the operand's number, and so often as this the bytes it begins behind."""
 _NUMBER, _ARGUMENT, _RESULT, _FLAG, _OWN_FLOAT, _OWN_INT, _COUNTER = range(7)
 
 
-Notes = list[tuple[Any, ...]]
-"""The arguments of calls of `run`; none of what is unforeseen."""
 Explain = Callable[[Sequence[Any], Any], Notes | None]
 """How a call could have made its result; None if it cannot be said."""
-
-
-class Seen(NamedTuple):
-    """What a call gave, and the runs that would give it, None if that is not known; `scratch` is
-    memory that they use between them, `wait` how many calls shall pass until the next is learned
-    from, if that is said.  `taken` are the arguments that the notes hold, where others stood for
-    those of the call."""
-
-    result: Any
-    notes: Notes | None
-    scratch: Any = None
-    wait: int | None = None
-    taken: Sequence[Any] | None = None
 
 
 Look = Callable[[Sequence[Any]], Seen]
@@ -238,29 +222,6 @@ class Known:
             self._end()
 
 
-def seen(function: Callable[..., Any], values: Sequence[Any]) -> Seen:
-    """The result of a call, and what it ran; that is not known if others are looked at."""
-    assert CREW is not None
-    if not _NOTING.acquire(blocking=False):
-        return Seen(function(*values), None)
-    try:
-        thread, notes, writable = get_ident(), Notes(), list[Array]()
-
-        def note(*arguments: Any) -> None:
-            if get_ident() == thread:
-                notes.append(arguments)
-                given = (each for each in arguments if type(each) is ndarray)
-                writable.extend(each for each in given if each.flags.writeable)
-
-        with CREW.told(note):
-            result = function(*values)
-        # what is kept for later calls is no constant of the one that fills it
-        is_kept = any(not each.flags.writeable for each in writable)
-        return Seen(result, None if is_kept else notes)
-    finally:
-        _NOTING.release()
-
-
 _EVERY: Final[WeakSet[Known]] = WeakSet()
 
 
@@ -292,6 +253,8 @@ class _Entry:
     ) -> None:
         """`before` is a copy of the first argument where that is written, `scratch` memory that
         runs use between them, `told` the arguments as notes that are told hold them."""
+        if len(values) > MOST_TAKEN:
+            raise Unknown
         self._held: list[Any] = [[each for each in values if type(each) is not ndarray]]
         self._places: dict[int, int] = {}
         places = reversed([*enumerate(told)])  # the first of those that are given again

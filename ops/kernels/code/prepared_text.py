@@ -26,10 +26,18 @@ from typing import Final
 
 from .matching_text import MATCHING
 
-__all__ = ["KEY_FACTOR", "MOST_ENTRIES", "MOST_RESULTS", "PREPARED", "PREPARED_WORDS"]
+__all__ = [
+    *("KEY_FACTOR", "MOST_ENTRIES", "MOST_RESULTS", "MOST_TAKEN", "PLACE_BITS", "PREPARED"),
+    "PREPARED_WORDS",
+]
 
 MOST_ENTRIES: Final = 256
 MOST_RESULTS: Final = 100
+MOST_TAKEN: Final = 512
+"""Arguments of a call that is known."""
+PLACE_BITS: Final = 12
+"""A word for a part has the operand's number in so many bits, and above them the bytes it begins
+behind."""
 KEY_FACTOR: Final = 1_000_003
 """Of a key, which sizes of arrays are added to: most entries that do not match are told by it."""
 
@@ -188,11 +196,11 @@ look:
     i64 5, label %int
     i64 6, label %counted ]
 argument:
-  %source = and i64 %number, 255
+  %source = and i64 %number, {place_mask}
   %source_place = getelementptr ptr, ptr %sources, i64 %source
   br label %address
 result:
-  %its_result = and i64 %number, 255
+  %its_result = and i64 %number, {place_mask}
   %result_place = getelementptr ptr, ptr %results, i64 %its_result
   br label %address
 address:
@@ -200,7 +208,7 @@ address:
   %array = load ptr, ptr %from
   %data_place = getelementptr i8, ptr %array, i64 {head}
   %begin = load i64, ptr %data_place
-  %behind = lshr i64 %number, 8
+  %behind = lshr i64 %number, {place_bits}
   %data = add i64 %begin, %behind
   br label %kept
 flagged:
@@ -309,10 +317,10 @@ out:
 define ptr @prepared(ptr %self, ptr %given, i64 %n) {
 entry:
   %table = getelementptr i8, ptr %self, i64 {bytes_begin}
-  %views = alloca [{room} x ptr], align 64
+  %views = alloca [{taken} x ptr], align 64
   %results = alloca [{results} x ptr], align 64
 {loads}
-  %many = icmp ugt i64 %n, {room}
+  %many = icmp ugt i64 %n, {taken}
   %note_place = getelementptr i8, ptr %state, i64 16
   %note = load ptr, ptr %note_place
   %is_noted = icmp ne ptr %note, null

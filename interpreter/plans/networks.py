@@ -1,0 +1,249 @@
+"""Stretches with convolutions over large tensors, as a row of kernels.
+
+Such a stretch is looked at while a plan of its own runs it, with its chains and groups, and is then
+one call of native code, as other stretches are (`replaying`): nothing lies between its kernels, and
+what they make on the way lies in one piece of memory.  Of a batch whose arrays are larger than the
+caches some samples go first, as far as what they make is large (`ops/kernels/code/samples.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import thread_time
+from typing import Any, Final
+
+import numpy as np
+
+from ...ops.kernels import family
+from ...ops.memory.dtype import default_dtype
+from ...ops.memory.storage import address
+from ...ops.table.direct import is_compiling
+from ...ops.table.noticing import Unforeseen, arrays_in, check_training, noticed, root_of
+from ...ops.table.record import Operator
+from ..code.calls import Calls
+from ..code.outside import comes_from_outside
+from .compiling import is_under_way
+
+__all__ = ["Network", "Telling"]
+
+LONGEST: Final = 2.0
+"""Seconds of a call: Python's handlers of signals wait as long as it takes."""
+
+LARGEST: Final = 1 << 27
+"""Bytes of all that is made on the way."""
+
+MOST_RUNS: Final = 4000
+"""Kernels of one call."""
+
+WARMING: Final = 2
+"""Calls of a plan, after which it has the kernels that it wants, unless they are compiled."""
+
+BETWEEN: Final = 4
+"""Calls between two by which it is found out whether kernels are there."""
+
+ndarray: Final = np.ndarray
+
+Function = Callable[..., Any]
+
+
+class Network:
+    """A stretch of which a plan is made that calls operators in its way: a function of what the
+    stretch takes, which gives a tuple of its results.  Of what is given the first `own` are no
+    parts of modules."""
+
+    def __init__(
+        self, own: int, constants: Sequence[Any], make: Callable[[Telling], Function]
+    ) -> None:
+        self._own, self._make = own, make
+        self._calls = Telling()
+        self._constants = [root_of(each) for each in arrays_in(constants)]
+        self._plan: Function | None = None
+        self._warm = 0
+
+    def seen(self, values: Sequence[Any], gathered: Callable[[Sequence[Any]], Any]) -> Any:
+        """The results of a call and its runs; `gathered` makes of values what the plan takes.
+
+        Raises:
+            Unforeseen: it is more than runs of kernels, or too much for one call.
+        """
+        if self._plan is None:
+            self._plan = self._make(self._calls)
+        seen = family("prepared").Seen
+        if default_dtype.float != np.float32:
+            raise Unforeseen("the default dtype is another one")
+        began = thread_time()
+        result, told = self._told(values, gathered)
+        if thread_time() - began > LONGEST:
+            raise Unforeseen("it takes too long")
+        self._warm += 1
+        if self._warm <= WARMING or _is_compiling():
+            return seen(result, None, wait=BETWEEN if _is_compiling() else 0)
+        if not told.is_foreseen or not told.is_still():
+            raise Unforeseen("it runs more than kernels")
+        if len(told.runs) > MOST_RUNS:
+            raise Unforeseen("it is too long")
+        kept = {}
+        for each in result:
+            piece = _piece_of(told, each)
+            if piece is None:
+                raise Unforeseen("a result is no new tensor")
+            kept[piece] = root_of(each)
+        runs = self._by_samples(values, gathered, told, kept) or told.runs
+        notes, arena = family("pieces").in_one_arena(runs, values, kept)
+        if arena is not None and arena.nbytes > LARGEST:
+            raise Unforeseen("it makes too much on the way")
+        return seen(tuple(result), notes, arena)
+
+    def _told(
+        self, values: Sequence[Any], gathered: Callable[[Sequence[Any]], Any]
+    ) -> tuple[tuple[Any, ...], Any]:
+        """The results of a call, and the runs that it was told of."""
+        assert self._plan is not None
+        constants = {id(root): _bytes_of(root) for root in self._constants}
+        told = self._calls.told = family("pieces").Told(values, constants)
+        try:
+            result = _flat(self._plan(*gathered(values)))
+        finally:
+            self._calls.told = None
+        return result, told
+
+    def _by_samples(
+        self,
+        values: Sequence[Any],
+        gathered: Callable[[Sequence[Any]], Any],
+        told: Any,
+        results: Any,
+    ) -> Any:
+        """The runs with some samples after the others; None where that is no better."""
+        own = {i: each for i, each in enumerate(values[: self._own]) if type(each) is ndarray}
+        count = _samples_of(max(own.values(), key=_bytes, default=None))
+        own = {i: each for i, each in own.items() if _samples_of(each) == count}
+        size, samples = 1, None
+        while size < count:
+            part = [each[:size] if i in own else each for i, each in enumerate(values)]
+            try:
+                _, some = self._told(part, gathered)
+            except Exception as error:  # which says that it is no such batch
+                if comes_from_outside(error):
+                    raise
+                return None
+            if not some.is_foreseen or not some.is_still():
+                return None
+            sizes = {i: int(part[i].nbytes) for i in own}
+            module = family("samples")
+            samples = module.Samples(told.runs, some.runs, sizes, count // size)
+            if not samples.count:
+                return None
+            wider = _wider(count, size, module.FAR // samples.largest)
+            if wider == size:
+                break
+            size = wider
+        if samples is None or size == count:
+            return None
+        runs = samples.runs(results)
+        return runs if runs is not None and len(runs) <= MOST_RUNS else None
+
+
+def _wider(count: int, size: int, times: int) -> int:
+    """So many samples, of which a batch consists, that are at most so many times as many."""
+    fitting = [n for n in range(size, count + 1) if count % n == 0 and n <= max(1, times) * size]
+    return fitting[-1]
+
+
+def _bytes(array: Any) -> int:
+    return int(array.nbytes)
+
+
+def _samples_of(array: Any) -> int:
+    """So many samples lie in an array one after the other."""
+    has_samples = array is not None and array.ndim > 2 and array.flags.c_contiguous
+    return array.shape[0] if has_samples else 1
+
+
+def _piece_of(told: Any, result: Any) -> Any:
+    """The piece that a result has for itself; None if there is none."""
+    if type(result) is not ndarray or not result.flags.c_contiguous:
+        return None
+    root = root_of(result)
+    is_all = root.nbytes == result.nbytes and address(root) == address(result)
+    return told.piece(root) if is_all else None
+
+
+def _flat(results: Sequence[Any]) -> tuple[Any, ...]:
+    """The results of a plan, of which the last may be a list."""
+    *single, last = results
+    return (*single, *(last if type(last) is list else (last,)))
+
+
+def _is_compiling() -> bool:
+    return is_compiling() or is_under_way()
+
+
+def _bytes_of(array: Any) -> Any:
+    """The memory of an array, not to be written to.
+
+    Raises:
+        Unforeseen: it does not lie in one piece.
+    """
+    flat = array.ravel("K")
+    if not array.size or address(flat) != address(array):
+        raise Unforeseen("a constant does not lie in one piece")
+    found = flat.view(np.uint8)
+    found.flags.writeable = False
+    return found
+
+
+class Telling(Calls):
+    """How a plan's operators, chains and groups are called while what they run is `told`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: Any = None
+
+    def forward(self, entry: Operator) -> Callable[..., Any]:
+        """What is called in the place of an operator."""
+        if "Tensor" not in entry.schema:
+            return entry.forward
+        return lambda *values: self._call(entry, values)
+
+    def around(self, function: Function) -> Function:
+        """What is called in the place of a part of a chain, or of a group."""
+
+        def call(*given: Any) -> Any:
+            with self.told.telling():
+                return function(*given)
+
+        return call
+
+    def checked(self, entry: Operator) -> Function:
+        """What is called in the place of an operator by such a part."""
+
+        def call(*values: Any) -> Any:
+            self._check(entry, values)
+            return entry.forward(*values)
+
+        return call
+
+    def _check(self, entry: Operator, values: Sequence[Any]) -> None:
+        """Raise `Unforeseen` before anything outside is written to: it is done again then."""
+        check_training(entry, values)
+        if entry.signature.is_mutable and self.told.piece(root_of(values[0])) is None:
+            raise Unforeseen("it writes to what is outside")
+
+    def _call(self, entry: Operator, values: Sequence[Any]) -> Any:
+        told = self.told
+        self._check(entry, values)
+        if not any(True for _ in arrays_in(values)):
+            return _made_of_numbers(told, entry.forward(*values))
+        result, notes = noticed(entry, values)
+        for note in notes:
+            told.note(*note)
+        return result
+
+
+def _made_of_numbers(told: Any, result: Any) -> Any:
+    """What follows from numbers alone is the same in each call."""
+    for each in arrays_in(result):
+        root = root_of(each)
+        told.hold(root, _bytes_of(root.copy("K")))
+    return result

@@ -1,0 +1,250 @@
+"""Networks of convolutions as one call of native code, and batches that go through it in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.interpreter.plans import compiling, networks
+from rushlight.interpreter.running.invoking import tiers_of
+from rushlight.ops.kernels import family
+from rushlight.ops.table.direct import knows_calls
+
+nn = torch.nn
+F = torch.nn.functional
+Tensor = torch.Tensor
+
+pytestmark = pytest.mark.skipif(not knows_calls(), reason="there is no native code here")
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(compiling.NATIVE_VARIABLE, "now")
+    with torch.no_grad():
+        yield
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """How many runs each network has that is looked at, and how many bytes it makes on the way."""
+    found = list[tuple[int, int]]()
+    seen = networks.Network.seen
+
+    def noted(self: Any, *given: Any) -> Any:
+        made = seen(self, *given)
+        if made.notes:
+            found.append((len(made.notes), made.scratch.nbytes))
+        return made
+
+    monkeypatch.setattr(networks.Network, "seen", noted)
+    return found
+
+
+class Block(nn.Module):
+    def __init__(self, inputs: int, outputs: int, stride: int, groups: int = 1) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(inputs, outputs, 3, stride, 1, groups=groups, bias=False)
+        self.norm = nn.BatchNorm2d(outputs)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.relu(self.norm(self.conv(x)))
+
+
+class Network(nn.Module):
+    """Convolutions of all four kernels, a branch that joins again, pools and a product."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = Block(3, 24, 2)
+        self.deep = Block(24, 24, 1, 24)
+        self.wide = nn.Conv2d(24, 40, 1)
+        self.narrow = Block(40, 24, 1)
+        self.head = nn.Linear(24, 5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = F.max_pool2d(self.stem(x), 3, 2, 1)
+        x = x + self.narrow(F.silu(self.wide(self.deep(x))))
+        return self.head(F.adaptive_avg_pool2d(x, 1).flatten(1))
+
+
+def drawn(*shape: int, seed: int = 0) -> Tensor:
+    made = np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+    return torch.from_numpy(made)
+
+
+def network() -> Any:
+    """One of a class of its own, whose scripts have nothing in common with others'."""
+
+    class Own(Network):
+        pass
+
+    torch.manual_seed(3)
+    made = Own().eval()
+    for module in made.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.running_mean.uniform_(-0.5, 0.5)
+            module.running_var.uniform_(0.5, 1.5)
+    return made
+
+
+def replay_of(scripted: Any, name: str = "forward") -> Any:
+    """What a script's only stretch is, which its plan has by now."""
+    function = scripted._script_method(name)._rushlight_function
+    (found,) = tiers_of(function).way(False).plan.replays
+    return found
+
+
+def learned(scripted: Any, *given: Tensor) -> Any:
+    """Call a script until its plan knows what calls like this one run."""
+    before = 0
+    for calls in range(80):
+        scripted(*given)
+        if calls > 10:
+            replay = replay_of(scripted)
+            if calls == 11:
+                before = replay.learned
+            if replay.learned > before or (calls == 11 and before):
+                return replay
+    raise AssertionError(f"it is not known: {replay_of(scripted).why_not}")
+
+
+def bits(x: Tensor) -> Any:
+    return x.shape, x.stride(), x.numpy().tobytes()
+
+
+def test_frozen_networks_are_one_call(runs: list[tuple[int, int]]) -> None:
+    model, x = network(), drawn(1, 3, 64, 64)
+    frozen = torch.jit.freeze(torch.jit.script(model))
+    before = bits(frozen(x))
+    learned(frozen, x)
+    assert len(runs) == 1
+    assert bits(frozen(x)) == before
+    other = drawn(1, 3, 64, 64, seed=5)
+    wanted = torch.jit.freeze(torch.jit.script(model))(other)
+    assert bits(frozen(other)) == bits(wanted)
+
+
+def test_networks_notice_other_weights(runs: list[tuple[int, int]]) -> None:
+    model, x = network(), drawn(1, 3, 64, 64)
+    scripted = torch.jit.script(model)
+    learned(scripted, x)
+    assert runs
+    assert bits(scripted(x)) == bits(model(x))
+    model.wide.weight.mul_(2.0)
+    model.stem.norm.running_var.add_(1.0)
+    assert bits(scripted(x)) == bits(model(x))
+    model.deep.conv.weight.data = drawn(24, 1, 3, 3, seed=9)
+    assert bits(scripted(x)) == bits(model(x))
+    scripted.narrow.conv.weight = nn.Parameter(drawn(24, 40, 3, 3, seed=8))
+    model.narrow.conv.weight = scripted.narrow.conv.weight
+    assert bits(scripted(x)) == bits(model(x))
+    assert len(runs) == 1
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_batches_go_through_in_parts(
+    monkeypatch: pytest.MonkeyPatch, runs: list[tuple[int, int]], threads: int
+) -> None:
+    model, x = network(), drawn(6, 3, 48, 48)
+    before = torch.get_num_threads()
+    wanted = bits(model(x))
+    torch.set_num_threads(threads)
+    try:
+        whole = torch.jit.script(model)
+        learned(whole, x)
+        monkeypatch.setattr(family("samples"), "FAR", 1 << 17)
+        parted = torch.jit.script(network())
+        learned(parted, x)
+        (count, made), (more, less) = runs
+        assert more > count
+        assert less < made
+        for scripted in (whole, parted):
+            assert bits(scripted(x)) == wanted
+        one = drawn(1, 3, 48, 48, seed=2)
+        assert bits(parted(one)) == bits(model(one))
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_a_part_has_as_many_samples_as_stay_near(
+    monkeypatch: pytest.MonkeyPatch, runs: list[tuple[int, int]]
+) -> None:
+    model, x = network(), drawn(6, 3, 48, 48)
+    counts = []
+    largest = 24 * 24 * 24 * 4
+    for far in (6 * largest + 1, 3 * largest, largest):
+        monkeypatch.setattr(family("samples"), "FAR", far)
+        scripted = torch.jit.script(network())
+        learned(scripted, x)
+        assert bits(scripted(x)) == bits(model(x))
+        counts.append(runs[-1][0])
+    none, three, single = counts
+    assert none < three < single
+
+
+def test_networks_with_several_results_keep_them_apart(
+    monkeypatch: pytest.MonkeyPatch, runs: list[tuple[int, int]]
+) -> None:
+    monkeypatch.setattr(family("samples"), "FAR", 1 << 16)
+
+    class Several(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.one = nn.Conv2d(3, 16, 3, padding=1)
+            self.two = nn.Conv2d(16, 16, 3, padding=1)
+
+        def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+            y = F.relu(self.one(x))
+            z = self.two(y)
+            return y, torch.cat([z, y], 1), z
+
+    model, x = Several().eval(), drawn(4, 3, 32, 32)
+    scripted = torch.jit.script(model)
+    learned(scripted, x)
+    for seed in (1, 2):
+        other = drawn(4, 3, 32, 32, seed=seed)
+        found, wanted = scripted(other), model(other)
+        assert [bits(each) for each in found] == [bits(each) for each in wanted]
+        found[0].zero_()
+        assert bits(found[2]) == bits(wanted[2])
+
+
+def test_networks_that_train_write_their_statistics_once() -> None:
+    model, other = network().train(), network().train()
+    scripted = torch.jit.script(model)
+    for step in range(70):
+        x = drawn(2, 3, 40, 40, seed=step)
+        assert bits(scripted(x)) == bits(other(x))
+    for one, wanted in zip(model.buffers(), other.buffers(), strict=True):
+        assert one.numpy().tobytes() == wanted.numpy().tobytes()
+
+
+def test_networks_write_once_to_what_they_are_given() -> None:
+    def written(x: Tensor, w: Tensor) -> Tensor:
+        y = F.relu(F.conv2d(x, w, None, 1, 1))
+        x.add_(1.0)
+        return F.conv2d(y, w, None, 1, 1) + x
+
+    scripted, w = torch.jit.script(written), drawn(8, 8, 3, 3) * 0.1
+    for step in range(70):
+        x = drawn(1, 8, 40, 40, seed=step)
+        y = x.clone()
+        assert bits(scripted(x, w)) == bits(written(y, w))
+        assert bits(x) == bits(y)
+
+
+def test_networks_that_raise_do_so_where_they_always_did() -> None:
+    def two(x: Tensor, w: Tensor, v: Tensor) -> Tensor:
+        return F.conv2d(F.relu(F.conv2d(x, w, None, 1, 1)), v)
+
+    scripted, w = torch.jit.script(two), drawn(8, 8, 3, 3)
+    x = drawn(1, 8, 40, 40)
+    for _ in range(40):
+        scripted(x, w, w)
+    with pytest.raises(RuntimeError, match="expected input"):
+        scripted(x, w, drawn(8, 7, 3, 3))
+    assert bits(scripted(x, w, w)) == bits(two(x, w, w))
