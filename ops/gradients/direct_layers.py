@@ -9,6 +9,7 @@ import numpy as np
 
 from ..kernels import family
 from ..layers.attention import dropped
+from ..layers.swept_attention import swept_gradients
 from ..memory.dtype import DType
 from ..tensors.tensor import Tensor
 from .direct_rows import normalized_slopes, softmax_slopes
@@ -150,12 +151,44 @@ def attention(
 ) -> Three | None:  # fmt: skip
     """Values averaged by the likeness of keys to queries."""
     g, query, key, value, result = widened(g, query, key, value, result)
+    wants_mask = attn_mask is not None and attn_mask.requires_grad
+    as_columns = query.ndim == 4 and not (dropout_p or wants_mask)
+    as_columns = as_columns and query.shape[-1] == key.shape[-1] == value.shape[-1]
+    if not dropout_p:
+        swept = swept_gradients(
+            g._array,
+            (query._array, key._array, value._array),
+            None if attn_mask is None else attn_mask._array,
+            is_causal,
+            scale,
+            enable_gqa,
+            result._array,
+            as_columns=as_columns,
+        )
+        if swept is not None:
+            first, second, third = map(Tensor._of, swept)
+            return first, second if as_columns else second.mT.contiguous().mT, third
     if enable_gqa or not are_wide(g, query, key, value):
         return None
     weights, factor = likeness(query, key, attn_mask, is_causal, scale)
+    noise = Tensor._of(dropped(result._array)).to(weights.dtype) if dropout_p else None
+    found = _by_weights(g, wanted, (query, key, value), weights, factor, noise)
+    of_query, of_key, of_value = map(_as_columns, found) if as_columns else found
+    return of_query, of_key, of_value
+
+
+def _by_weights(
+    g: Tensor,
+    wanted: Wanted,
+    operands: tuple[Tensor, Tensor, Tensor],
+    weights: Tensor,
+    factor: float,
+    noise: Tensor | None,
+) -> Three:
+    """The same by the weights of all averages, and what some of them were dropped by."""
+    query, key, value = operands
     used, of_weights = weights, g @ value.transpose(-2, -1)
-    if dropout_p:
-        noise = Tensor._of(dropped(result._array)).to(weights.dtype)
+    if noise is not None:
         used, of_weights = weights * noise, of_weights * noise
     of_value = used.transpose(-2, -1) @ g if wanted["value"] else None
     found = softmax_slopes(of_weights._array, weights._array)
@@ -166,11 +199,7 @@ def attention(
         slope = Tensor._of(found) * factor
     of_query = slope @ key if wanted["query"] else None
     of_key = (query.mT @ slope).mT if wanted["key"] else None
-    if query.ndim != 4 or dropout_p or (attn_mask is not None and attn_mask.requires_grad):
-        return of_query, of_key, of_value
-    if not query.shape[-1] == key.shape[-1] == value.shape[-1]:
-        return of_query, of_key, of_value
-    return _as_columns(of_query), _as_columns(of_key), _as_columns(of_value)
+    return of_query, of_key, of_value
 
 
 def _as_columns(grad: Tensor | None) -> Tensor | None:

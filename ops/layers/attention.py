@@ -26,11 +26,11 @@ from ..table.without_data import rows_of
 from .activation import gelu, relu
 from .dropout import dropped as dropout
 from .normalize import layer_norm
+from .swept_attention import SWEPT, swept
 
 __all__ = ["dropped"]
 
 _KEYWORDS = "float? scale=None, bool enable_gqa=False"
-_Ints = tuple[int, ...]
 _NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
 
 
@@ -93,59 +93,6 @@ def _product(a: Array, b: Array) -> Array:
     if a.shape[-1] != b.shape[-2]:
         return matmul(a, b)  # which says so
     return products.matmul(a, b)
-
-
-def _swept(
-    query: Array,
-    key: Array,
-    value: Array,
-    mask: Array | None,
-    is_causal: bool,
-    scale: float | None,
-    enable_gqa: bool = False,
-    *,
-    as_columns: bool = False,
-    sums: Array | None = None,
-) -> Array | None:
-    """The attention by a kernel, which may have a group of heads for each of the keys; None if it
-    is to be had otherwise.
-
-    Heads of a result with four dimensions lie beside one another if they shall be `as_columns`.
-    """
-    kernels = family("attention") if query.dtype in _SWEPT else None
-    sizes = query.shape[-1] == key.shape[-1], key.shape[-2] == value.shape[-2]
-    if kernels is None or not (all(sizes) and query.size and value.size and key.size):
-        return None
-    if not _heads_fit(query.shape[:-2], key.shape[:-2], value.shape[:-2], enable_gqa):
-        return None
-    shape = (*query.shape[:-1], key.shape[-2])
-    if mask is not None:
-        if checked_broadcast(shape, mask.shape, ("query", "attn_mask")) != shape:
-            return None
-        wide = mask if mask.dtype == np.bool_ else mask.astype(query.dtype, copy=False)
-        mask = np.broadcast_to(wide, shape)
-    factor = scale if scale is not None else 1 / math.sqrt(query.shape[-1])
-    operands = (None if x is None else _of_heads(x) for x in (query, key, value, mask))
-    options = {"is_causal": is_causal, "as_columns": as_columns, "sums": sums}
-    made: Array | None = kernels.attend(*operands, float(factor), **options)
-    return made if made is None or query.ndim == 4 else made.reshape(*shape[:-1], value.shape[-1])
-
-
-def _heads_fit(batch: _Ints, keys: _Ints, values: _Ints, enable_gqa: bool) -> bool:
-    """Whether there are keys and values for each head, or for each group of them."""
-    if batch == keys == values:
-        return True
-    if batch[:-1] != keys[:-1] or keys != values:
-        return False
-    return keys[-1] == 1 or (enable_gqa and not batch[-1] % keys[-1])
-
-
-_SWEPT: Final = (np.dtype(np.float32), np.dtype(np.float64))
-
-
-def _of_heads(x: Array) -> Array:
-    """With four dimensions."""
-    return x.reshape(-1, *x.shape[-3:]) if x.ndim > 4 else x[(None,) * (4 - x.ndim)]
 
 
 def _weights(scores: Array) -> tuple[Array, Array]:
@@ -284,7 +231,7 @@ def scaled_dot_product_attention(
         if _are_halves(query, key, value, enable_gqa):
             made = _of_halves(query, key, value, *options)
         else:
-            made = _swept(query, key, value, *options, enable_gqa, as_columns=were_columns)
+            made = swept(query, key, value, *options, enable_gqa, as_columns=were_columns)
     if made is None:
         made = attention_and_weights(
             query, key, value, attn_mask, dropout_p, is_causal, None, scale, enable_gqa
@@ -332,7 +279,7 @@ def attention_and_sums(
             "scaled_dot_product_attention_flash_attention: Currently do not support dropout > 0"
         )
     logarithms = np.empty(query.shape[:-1], query.dtype)
-    made = _swept(query, key, value, attn_mask, is_causal, scale, sums=logarithms)
+    made = swept(query, key, value, attn_mask, is_causal, scale, sums=logarithms)
     if made is not None:
         return made, logarithms
     scores = _scores(query, key, attn_mask, is_causal, scale)
@@ -424,7 +371,7 @@ def native_multi_head_attention(
     left_in = None
     if mask is not None:
         left_in = np.broadcast_to(_allowed(mask, mask_type, shape[0]), shape)
-    kernels = family("attention") if q.dtype in _SWEPT and q.size and k.size else None
+    kernels = family("attention") if q.dtype in SWEPT and q.size and k.size else None
     scale = math.sqrt(num_head / embed_dim)
     mixed = None
     if kernels is not None and not need_weights:

@@ -12,13 +12,14 @@ import numpy as np
 
 from ...memory.dtype import Array
 from .attention_frame import Form
+from .attention_gradients import gradients_text
 from .attention_lanes import ROOM, lanes_text, vectors_together
 from .attention_rows import MOST, rows_text
 from .objects import kernel
 from .run import run
 from .target import host
 
-__all__ = ["attend"]
+__all__ = ["attend", "gradients"]
 
 _LEAST: Final = 1 << 19
 """Multiplications that are worth another thread."""
@@ -69,16 +70,10 @@ def attend(
         hides,
         sums is not None,
     )
-    way = _way(form, as_columns, *seen)
+    whole, out = _made((*q.shape[:3], v.shape[3]), q.dtype, as_columns)
+    way = _way(form, *seen, out.strides)
     if way is None:
         return None
-    batch, heads, rows, _ = q.shape
-    width = v.shape[3]
-    if as_columns:
-        whole = np.empty((batch, rows, heads, width), q.dtype)
-        out = whole.swapaxes(1, 2)
-    else:
-        whole = out = np.empty((batch, heads, rows, width), q.dtype)
     arrays = q, k, v, whole if mask is None else mask, whole, whole if sums is None else sums
     run(way.kernel, way.units, way.least, *arrays, scale, way.counts)
     return out
@@ -99,28 +94,107 @@ def _lying(mask: Any) -> Any:
     return np.broadcast_to(np.ascontiguousarray(mask[parts]), mask.shape)
 
 
+def _made(shape: _Ints, dtype: Any, as_columns: bool) -> tuple[Array, Array]:
+    """Memory for a result, and the result in it."""
+    batch, heads, rows, width = shape
+    if not as_columns:
+        whole = np.empty(shape, dtype)
+        return whole, whole
+    whole = np.empty((batch, rows, heads, width), dtype)
+    return whole, whole.swapaxes(1, 2)
+
+
+class _Sizes(NamedTuple):
+    """The first of `COUNTS`."""
+
+    heads: int
+    group: int
+    rows: int
+    keys: int
+    depth: int
+    width: int
+    block: int
+
+    @staticmethod
+    def of(form: Form, q: Any, k: Any, v: Any) -> _Sizes:
+        """Those of arrays, by shapes and strides, where queries are side by side; units have no
+        queries where rows are too wide."""
+        (_, heads, rows, depth), (keys, width) = q[0], v[0][2:]
+        most, vectors = min(vectors_together(host()), ROOM // max(depth, width)), 0
+        if most:
+            vectors = -(-rows // form.lanes)
+            vectors = -(-vectors // -(-vectors // most))
+        return _Sizes(heads, heads // k[0][1], rows, keys, depth, width, vectors * form.lanes)
+
+
 @lru_cache(1024)
-def _way(form: Form, as_columns: bool, q: Any, k: Any, v: Any, mask: Any) -> _Way | None:
+def _way(form: Form, q: Any, k: Any, v: Any, mask: Any, out: _Ints) -> _Way | None:
     """How it is done, by the shapes and strides of all arrays."""
-    (batch, heads, rows, depth), (keys, width) = q[0], v[0][2:]
-    group, size = heads // k[0][1], 8 if form.letter == "d" else 4
+    sizes, size = _Sizes.of(form, q, k, v), 8 if form.letter == "d" else 4
+    heads, group, rows, keys, depth, width, block = sizes
     is_short = group * rows <= MOST and k[1][3] == v[1][3] == size
-    text = rows_text if is_short else lanes_text
+    text, name = (rows_text, "rows") if is_short else (lanes_text, "lanes")
     if is_short:
-        block, units, work = rows, batch * heads // group, group * rows * keys * (depth + width)
+        units, work = q[0][0] * heads // group, group * rows * keys * (depth + width)
+    elif block:
+        units, work = q[0][0] * heads * -(-rows // block), block * keys * (depth + width)
     else:
-        most = min(vectors_together(host()), ROOM // max(depth, width))
-        if not most:
-            return None
-        vectors = -(-rows // form.lanes)
-        block = -(-vectors // -(-vectors // most)) * form.lanes
-        units, work = batch * heads * -(-rows // block), block * keys * (depth + width)
-    steps = [step // size for step in (*q[1][:3], *k[1], *v[1])]
-    out = (width, heads * width) if as_columns else (rows * width, width)
+        return None
+    steps = [step // size for step in (*q[1][:3], *k[1], *v[1], *out[:3])]
     masked = [0] * 4 if mask is None else [step // (size if form.added else 1) for step in mask[1]]
-    sizes = heads, group, rows, keys, depth, width, block
-    counts = np.array([*sizes, *steps, heads * rows * width, *out, *masked])
+    counts = np.array([*sizes, *steps, *masked])
     counts.setflags(write=False)
-    name = "rows" if is_short else "lanes"
     address = kernel("attention", (name, *form), lambda target: text(target, form))
     return _Way(address, units, _LEAST // max(1, work) + 1, counts)
+
+
+def gradients(
+    g: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    mask: Any,
+    result: Array,
+    scale: float,
+    is_causal: bool,
+    as_columns: bool,
+) -> tuple[Array, Array, Array] | None:
+    """The gradients of queries, keys and values of `attend`, whose result had the gradient `g`;
+    None of what is too wide.
+
+    Heads of all of them lie beside one another if they shall be `as_columns`.
+    """
+    g, q, k, v, out = (x[...] for x in (g, query, key, value, result))
+    g, q, out = (x if x.strides[3] == x.itemsize else x.copy() for x in (g, q, out))
+    if mask is not None:
+        mask = _lying(mask[...])
+    added = mask is not None and mask.dtype != np.bool_
+    form = Form(_LETTERS[q.dtype.name], _extent(mask), added, is_causal)
+    seen = [None if x is None else (x.shape, x.strides) for x in (g, q, k, v, mask, out)]
+    made = [_made(x.shape, x.dtype, as_columns) for x in (q, k, v)]
+    way = _way_back(form, *seen, *(each[1].strides for each in made))
+    if way is None:
+        return None
+    arrays = q, k, v, out if mask is None else mask, out, g, *(each[0] for each in made)
+    run(way.kernel, way.units, way.least, *arrays, scale, way.counts)
+    of_query, of_key, of_value = (each[1] for each in made)
+    return of_query, of_key, of_value
+
+
+@lru_cache(1024)
+def _way_back(
+    form: Form, g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, *made: _Ints
+) -> _Way | None:
+    """How gradients are made, by the shapes and strides of all arrays."""
+    sizes = _Sizes.of(form, q, k, v)
+    if not sizes.block:
+        return None
+    size = 8 if form.letter == "d" else 4
+    steps = [*q[1][:3], *k[1], *v[1], *out[1][:3]]
+    more = [step for each in (g[1], *made) for step in each[:3]]
+    masked = [0] * 4 if mask is None else [step // (size if form.added else 1) for step in mask[1]]
+    counts = np.array([*sizes, *(s // size for s in steps), *masked, *(s // size for s in more)])
+    counts.setflags(write=False)
+    address = kernel("attention", ("gradients", *form), lambda target: gradients_text(target, form))
+    units = q[0][0] * sizes.heads // sizes.group
+    return _Way(address, units, 1, counts)

@@ -8,6 +8,7 @@ a larger score comes (M. Milakov and N. Gimelshein, "Online normalizer calculati
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import inf, nan
 from typing import Final, NamedTuple
 
@@ -15,11 +16,13 @@ from .formulas import stored_kind
 from .target import Target
 from .text import BYTE, DOUBLE, FLOAT, INT64, POINTER, Code, Kind, Value
 
-__all__ = ["COUNTS", "KEYS", "Attention", "Form", "Head", "larger"]
+__all__ = ["ARRAYS", "COUNTS", "KEYS", "Attention", "Form", "Head", "larger"]
 
 KEYS: Final = 128
 """Keys that are met at a time."""
-_ARRAYS: Final = ("q", "k", "v", "mask", "out", "sums")
+ARRAYS: Final = ("q", "k", "v", "mask", "out", "sums")
+_SHARED: Final = ("k", "v", "dk", "dv")
+"""Arrays with what belongs to keys."""
 COUNTS: Final = (
     *("heads", "group", "rows", "keys", "depth", "width", "block"),
     *("q_outer", "q_inner", "q_row", "k_outer", "k_inner", "k_row", "k_column"),
@@ -64,29 +67,30 @@ class Form(NamedTuple):
         return self.number if self.added else BYTE
 
 
-class Head(NamedTuple):
-    """Where the numbers of a head begin; the places of its mask and results are for a first row."""
-
-    q: Value
-    k: Value
-    v: Value
-    mask: Value
-    out: Value
-    sums: Value
+Head = Mapping[str, Value]
+"""Where the numbers of a head begin in each array; those of queries from a first one on."""
 
 
 class Attention:
-    """A kernel's code: what all of them do."""
+    """A kernel's code: what all of them do; `counts` are sizes and steps, which come in an array
+    of int64 behind the others."""
 
-    def __init__(self, target: Target, form: Form) -> None:
+    def __init__(
+        self,
+        target: Target,
+        form: Form,
+        arrays: Sequence[str] = ARRAYS,
+        counts: Sequence[str] = COUNTS,
+    ) -> None:
         self.code = code = Code(target)
         self.form, self.number, self.lanes = form, form.number, form.lanes
+        self.arrays = arrays
         self.vector = self.number.of_lanes(self.lanes)
         self.stored = FLOAT if form.letter == "p" else stored_kind(form.letter)
-        counts = code.argument(POINTER, "counts")
+        place = code.argument(POINTER, "counts")
         self.count = {
-            name: code.load(INT64, code.at(counts, place, INT64))
-            for place, name in enumerate(COUNTS)
+            name: code.load(INT64, code.at(place, index, INT64))
+            for index, name in enumerate(counts)
         }
         self.zero = code.constant(INT64, 0)
         scale = code.argument(DOUBLE, "scale")
@@ -96,21 +100,25 @@ class Attention:
         """The address of a number."""
         return self.code.at(address, index, self.number)
 
-    def head(self, batch: Value, head: Value, row: Value) -> Head:
+    def head(self, batch: Value, head: Value, row: Value) -> dict[str, Value]:
         """That of a batch, from a row on."""
-        count, far = self.count, dict[str, Value]()
-        for name, own in (("q", head), ("k", head / count["group"]), ("v", head / count["group"])):
-            far[name] = batch * count[f"{name}_outer"] + own * count[f"{name}_inner"]
-        for name in ("mask", "out"):
-            far[name] = batch * count[f"{name}_outer"] + head * count[f"{name}_inner"]
-        for name in ("q", "mask", "out"):
-            far[name] = far[name] + row * count[f"{name}_row"]
-        far["sums"] = (batch * count["heads"] + head) * count["rows"] + row
-        return Head(**{name: self._place(name, far[name]) for name in _ARRAYS})
+        count, made = self.count, dict[str, Value]()
+        for name in self.arrays:
+            if name == "sums":
+                far = (batch * count["heads"] + head) * count["rows"] + row
+            else:
+                is_shared = name in _SHARED
+                own = head / count["group"] if is_shared else head
+                far = batch * count[f"{name}_outer"] + own * count[f"{name}_inner"]
+                far = far if is_shared else far + row * count[f"{name}_row"]
+            kind = self._kinds.get(name, self.number)
+            made[name] = self.code.at(self.code.argument(POINTER, name), far, kind)
+        return made
 
-    def _place(self, name: str, index: Value) -> Value:
-        kinds = {"k": self.stored, "v": self.stored, "mask": self.form.mask_kind}
-        return self.code.at(self.code.argument(POINTER, name), index, kinds.get(name, self.number))
+    @property
+    def _kinds(self) -> dict[str, Kind]:
+        """What arrays hold that do not hold what is computed with."""
+        return {"k": self.stored, "v": self.stored, "mask": self.form.mask_kind}
 
     def added(self, seen: Value) -> Value:
         """What is added to scores for numbers of a mask: minus infinity for a byte that is 0."""
@@ -137,7 +145,7 @@ class Attention:
 
     def text(self) -> str:
         """The text of the kernel."""
-        places = [(POINTER, name) for name in _ARRAYS]
+        places = [(POINTER, name) for name in self.arrays]
         return self.code.kernel("attention", [*places, (DOUBLE, "scale"), (POINTER, "counts")])
 
 

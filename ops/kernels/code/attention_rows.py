@@ -83,7 +83,7 @@ class _Rows(Attention):
         code.store(code.constant(self.number, 0.0), query.total)
 
         def clear(places: list[Value], mask: Value | None) -> None:
-            code.store_if(nothing, self.at(query.head.out, places[0]), mask)
+            code.store_if(nothing, self.at(query.head["out"], places[0]), mask)
 
         code.vectors(self.zero, self.count["width"], 1, clear)
 
@@ -113,15 +113,15 @@ class _Rows(Attention):
     ) -> list[Value]:
         """Write down scores, and find the largest; after the last key it is taken again."""
         code, step = self.code, self.count["k_row"]
-        begin = code.at(queries[0].head.k, key * step, self.stored)
+        begin = code.at(queries[0].head["k"], key * step, self.stored)
         scale = code.spread(self.scale, DOTS)
         best = begun(code, self.number.of_lanes(DOTS), -inf, len(queries))
         with code.counted(self.zero, keys, DOTS) as at:
             columns = self.dots.columns(begin, step, at, keys, DOTS)
-            lines = [each.head.q for each in queries]
+            lines = [each.head["q"] for each in queries]
             found = self.dots.sums(lines, columns, self.count["depth"], step * _AHEAD)
             for each, made, top, stop in zip(queries, found, best, seen, strict=True):
-                score = self._masked(made * scale, each.head.mask, key + at, keys - at)
+                score = self._masked(made * scale, each.head["mask"], key + at, keys - at)
                 if self.form.is_causal:
                     score = code.choose(code.first(stop - at, DOTS), score, -inf)
                 top.set(larger(score, top.now))
@@ -155,7 +155,7 @@ class _Rows(Attention):
     def _weigh(self, queries: list[_Query], key: Value, keys: Value, factors: list[Value]) -> None:
         """Add weighed values to the sums so far: of as many columns as registers hold."""
         code, lanes, column = self.code, self.lanes, self.zero
-        begin = code.at(queries[0].head.v, key * self.count["v_row"], self.stored)
+        begin = code.at(queries[0].head["v"], key * self.count["v_row"], self.stored)
         made = _Weighed(self, queries, begin, keys, factors)
         for vectors in (each for each in (8, 4) if each * len(queries) <= self.most):
             size = vectors * lanes
@@ -172,14 +172,14 @@ class _Rows(Attention):
         factor = code.spread(self.divided(total))
 
         def divide(places: list[Value], mask: Value | None) -> None:
-            goal = self.at(query.head.out, places[0])
+            goal = self.at(query.head["out"], places[0])
             code.store_if(code.load_if(self.wide, goal, mask) * factor, goal, mask)
 
         code.vectors(self.zero, self.count["width"], 1, divide)
         if self.form.sums:
             made = code.alone(log(code.spread(total)))
             made = made + self.base(code.load(self.number, query.top))
-            code.store(code.choose(total.equals(0.0), 0.0, made), query.head.sums)
+            code.store(code.choose(total.equals(0.0), 0.0, made), query.head["sums"])
 
 
 class _Weighed:
@@ -203,7 +203,7 @@ class _Weighed:
         sums = dict[tuple[int, int], Variable]()
         for i, each in enumerate(self.queries):
             for j, mask in enumerate(masks):
-                goal = kernel.at(each.head.out, column + j * lanes)
+                goal = kernel.at(each.head["out"], column + j * lanes)
                 known = code.load_if(kernel.vector, goal, mask) * self.factors[i]
                 sums[i, j] = code.variable(known)
         step = kernel.count["v_row"]
@@ -220,5 +220,5 @@ class _Weighed:
                 for j, value in enumerate(seen):
                     sums[i, j].set(code.multiply_add(weight, value, sums[i, j].now))
         for (i, j), total in sums.items():
-            goal = kernel.at(self.queries[i].head.out, column + j * lanes)
+            goal = kernel.at(self.queries[i].head["out"], column + j * lanes)
             code.store_if(total.now, goal, masks[j])
