@@ -38,6 +38,8 @@ unique_consecutive = scripted_as(functional_in_script.unique_consecutive)(
 def __getattr__(name: str) -> object:
     if name in __all__ or name in ("pca_lowrank", "svd_lowrank"):  # the others are at the top
         return getattr(import_module(__package__), name)
+    if name == "F":  # as torch's file calls it, and packages take it from there
+        return import_module(f"{__package__}.nn.functional")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Final
 
 from ..arithmetic.convert import truth
@@ -111,6 +112,26 @@ def is_signed(self: Array) -> bool:
 @operator("aten::is_same_size(Tensor self, Tensor other) -> bool")
 def is_same_size(self: Array, other: Array) -> bool:
     return self.shape == other.shape
+
+
+@operator("aten::_has_compatible_shallow_copy_type(Tensor self, Tensor from) -> bool", of_form=True)
+def can_be_given_data_of(self: Array, source: Array) -> bool:
+    """Whether `self.data = source` keeps what kind of tensor `self` is: both are dense."""
+    return True
+
+
+@operator("aten::_debug_has_internal_overlap(Tensor self) -> int", of_layout=True)
+def internal_overlap(self: Array) -> int:
+    """Whether elements lie at the same place: 0 for no, 1 for yes, 2 where strides do not tell."""
+    lengths = [(n, s) for n, s in zip(self.shape, self.strides, strict=True) if n > 1]
+    if any(stride == 0 for _, stride in lengths):
+        return 1
+    expected = self.itemsize
+    for length, stride in sorted(lengths, key=itemgetter(1)):
+        if stride != expected:
+            return 2
+        expected *= length
+    return 0
 
 
 @operator("aten::is_contiguous(Tensor self) -> bool", face="method", of_layout=True)

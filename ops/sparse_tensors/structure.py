@@ -211,6 +211,12 @@ def is_same_size(tensor: Tensor, other: Tensor) -> bool:
     return tuple(tensor.shape) == tuple(other.shape)
 
 
+@form("aten::_has_compatible_shallow_copy_type")
+def can_be_given_data_of(tensor: Tensor, source: Tensor) -> bool:
+    """Whether `tensor.data = source` keeps the layout."""
+    return tensor.layout == source.layout
+
+
 def _asked(name: str) -> Callable[..., object]:
     """What the tensor's own method says."""
     return lambda tensor: getattr(tensor, name)()

@@ -17,6 +17,7 @@ matmul = SimpleNamespace(
     allow_tf32=False,
     allow_fp16_reduced_precision_reduction=True,
     allow_bf16_reduced_precision_reduction=True,
+    fp32_precision="none",
 )
 """How products of matrices may be shortened on such a device."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 from ..module_names import names_of
 from .switches import Switches
@@ -23,6 +24,9 @@ enabled = True
 allow_tf32 = True
 benchmark = False
 deterministic = False
+fp32_precision = "none"
+conv, rnn = SimpleNamespace(fp32_precision="tf32"), SimpleNamespace(fp32_precision="tf32")
+"""How convolutions and recurrent layers may be shortened on such a device."""
 
 
 def is_available() -> bool:

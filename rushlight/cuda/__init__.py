@@ -19,6 +19,11 @@ _TENSORS = "Float Double Half BFloat16 Byte Char Short Int Long Bool".split()
 __all__ += sorted(names_without("CUDA"))
 
 
+def _is_in_bad_fork() -> bool:
+    """Whether a process was forked after the device was used: never."""
+    return False
+
+
 class _AbsentTensor(type):
     """Classes of tensors on the device: nothing is one, and none can be made."""
 

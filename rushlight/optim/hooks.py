@@ -54,6 +54,17 @@ class Hooked:
         if callable(step) and not hasattr(step, "hooked"):
             cls.step = _with_hooks(step)  # type: ignore[attr-defined]
 
+    @staticmethod
+    def profile_hook_step(func: Callable[..., Any]) -> Callable[..., Any]:
+        """A `step` that calls hooks, for packages that put one into a class by themselves."""
+        return _with_hooks(func)
+
+    def _patch_step_function(self) -> None:
+        """Have the `step` of the class call hooks, where a package put one there that does not."""
+        step = type(self).step  # type: ignore[attr-defined]
+        if not hasattr(step, "hooked"):
+            type(self).step = _with_hooks(step)  # type: ignore[attr-defined]
+
     def _make_tables(self) -> None:
         """Make what is missing of the tables of hooks: copies have none of the original's."""
         for name in _TABLES:

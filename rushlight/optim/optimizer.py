@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..module_names import names_of
+from ..ops.memory.dtype import Device, DType
 from ..ops.table.grad_mode import enable_grad, set_grad_enabled
 from ..ops.tensors.tensor import Tensor
+from ..utils._foreach_utils import _group_tensors_by_device_and_dtype
 from .complex_parameters import as_pairs, keep_pairs
 from .given_parameters import check_same_naming, tensors_and_names, type_name
 from .hooks import (
@@ -227,6 +229,14 @@ class Optimizer(Hooked):
                         self._check(parameter.grad)
                         self._update_one(parameter, parameter.grad, group)
         return loss
+
+    @staticmethod
+    def _group_tensors_by_device_and_dtype(
+        tensorlistlist: Sequence[Sequence[Tensor | None]], with_indices: bool = False
+    ) -> Mapping[tuple[Device, DType], tuple[list[list[Tensor | None]], list[int]]]:
+        """Lists of a group's tensors cut up by device and dtype, as optimizers of packages take
+        them: see `torch.utils._foreach_utils`."""
+        return _group_tensors_by_device_and_dtype(tensorlistlist, with_indices)
 
     def _update_one(self, parameter: Tensor, grad: Tensor, group: Group) -> None:
         state = self.state.get(parameter, {})

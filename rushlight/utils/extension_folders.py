@@ -9,7 +9,10 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["_get_build_directory", "get_default_build_root"]
+__all__ = ["CUDA_HOME", "ROCM_HOME", "SYCL_HOME", "_get_build_directory", "get_default_build_root"]
+
+CUDA_HOME = ROCM_HOME = SYCL_HOME = None
+"""Where compilers for GPUs lie: none is looked for."""
 
 
 def get_default_build_root() -> str:

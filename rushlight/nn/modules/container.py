@@ -6,6 +6,7 @@ import operator
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ...module_names import names_of
@@ -92,6 +93,14 @@ class _Numbered(Module):
 
     def _slice(self, index: slice) -> Module:
         raise NotImplementedError
+
+    def _get_abs_string_index(self, idx: int) -> str:
+        """The name of a place, which subclasses of packages ask for."""
+        return str(_position(idx, len(self)))
+
+    def _get_item_by_idx(self, iterator: Iterable[Any], idx: int) -> Any:
+        """What stands at a place among as many as there are modules."""
+        return next(islice(iterator, _position(idx, len(self)), None))
 
     def __setitem__(self, index: int, module: Module) -> None:
         setattr(self, _key(self, index), module)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..modules.module import Module
+from .replicate import parallel_apply, replicate
+from .scatter_gather import gather, scatter_kwargs
 
 __all__ = ["DataParallel", "data_parallel"]
 
@@ -31,6 +33,31 @@ class DataParallel(Module):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """What the module makes of the inputs."""
         return self.module(*inputs, **kwargs)
+
+    # ------------------------------------- the parts of a call, which subclasses of packages change
+
+    def replicate(self, module: Module, device_ids: Sequence[object]) -> list[Module]:
+        """The module once for each device."""
+        return replicate(module, device_ids)
+
+    def scatter(
+        self,
+        inputs: tuple[object, ...],
+        kwargs: Mapping[str, object] | None,
+        device_ids: Sequence[object],
+    ) -> Any:
+        """The arguments of a call, cut into those of each device."""
+        return scatter_kwargs(inputs, kwargs, device_ids, self.dim)
+
+    def parallel_apply(
+        self, replicas: Sequence[Module], inputs: Sequence[object], kwargs: Any
+    ) -> list[Any]:
+        """What the modules make of their arguments."""
+        return parallel_apply(replicas, inputs, kwargs, self.device_ids[: len(replicas)])
+
+    def gather(self, outputs: Any, output_device: object) -> Any:
+        """The results of the devices as one."""
+        return gather(outputs, output_device, self.dim)
 
 
 def data_parallel(

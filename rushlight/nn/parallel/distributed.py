@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from ...ops.table.grad_mode import is_grad_enabled
 from ...ops.tensors.tensor import Tensor
 from ..modules.module import Module
 from .reducer import Reducer
+from .scatter_gather import gather, scatter_kwargs
 
 __all__ = ["DistributedDataParallel"]
 
@@ -147,6 +148,20 @@ class DistributedDataParallel(Module):
                 "DistributedDataParallel.register_comm_hook: gradients of several processes are "
                 "exchanged in one way, by their means"
             )
+
+    # ------------------------------------- the parts of a call, which subclasses of packages change
+
+    def scatter(self, inputs: Any, kwargs: Any, device_ids: Sequence[object]) -> Any:
+        """The arguments of a call, cut into those of each device."""
+        return scatter_kwargs(inputs, kwargs, device_ids, self.dim)
+
+    def to_kwargs(self, inputs: Any, kwargs: Any, device_id: object) -> Any:
+        """The arguments of a call on one device: tuples of the only ones."""
+        return scatter_kwargs(inputs, kwargs, [device_id], self.dim)
+
+    def gather(self, outputs: Any, output_device: object) -> Any:
+        """The results of devices as one."""
+        return gather(outputs, output_device, self.dim)
 
     def _set_static_graph(self) -> None:
         self.static_graph = True
