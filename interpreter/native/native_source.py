@@ -62,9 +62,7 @@ class NativeSource:
     def crosses_plainly(self) -> bool:
         """Whether arguments can be taken from Python's values, lists and the like copied, and the
         result be given as one."""
-        if self.result is None or not all(map(self._is_plain, (*self.arguments, self.result))):
-            return False
-        return not any(map(_has_names, self.arguments))
+        return self.result is not None and all(map(self._is_plain, (*self.arguments, self.result)))
 
     def _is_plain(self, kind: Kind) -> bool:
         if kind.family == "enum":
@@ -73,11 +71,6 @@ class NativeSource:
 
 
 _PLAIN = frozenset(("int", "float", "bool", "none", "str", "list", "dict", "tuple", "optional"))
-
-
-def _has_names(kind: Kind) -> bool:
-    """Whether it is a NamedTuple or has some in it: Python has several classes for one."""
-    return (kind.family == "tuple" and bool(kind.name)) or any(map(_has_names, kind.parts))
 
 
 def _is_container(kind: Kind) -> bool:

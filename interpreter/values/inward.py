@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from operator import index
-from typing import Any, SupportsFloat, SupportsIndex, SupportsInt
+from types import NoneType
+from typing import Any, Final, SupportsFloat, SupportsIndex, SupportsInt
 
 from ...frontend.walks import text_of
 from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat, QScheme
@@ -263,27 +264,45 @@ def _iterate(value: Any) -> list[object]:
         raise CastError(f" Python error details: TypeError: {error}") from None
 
 
-_WORDS: dict[Type, frozenset[type]] = {
-    each: frozenset((cls,))
-    for each, cls in ((INT, int), (FLOAT, float), (BOOL, bool), (STRING, str))
+_WORDS: dict[Type, type] = {
+    INT: int,
+    FLOAT: float,
+    BOOL: bool,
+    STRING: str,
+    NONE: NoneType,
 }
 
 
-def _are_words(items: Collection[Any], classes: frozenset[type] | None) -> bool:
-    """Whether all are of the very class, whole numbers of 64 bits: the machine's values already;
-    no others than those of a class are known."""
-    if classes is None or not classes.issuperset(map(type, items)):
+def _words_of(type: Type) -> frozenset[Any]:
+    """The classes whose values, of a type, are the machine's already; none if others may be."""
+    found = [_WORDS.get(each) for each in type.alternatives]
+    return frozenset() if None in found else frozenset(found)
+
+
+def _are_words(items: Collection[Any], classes: frozenset[type]) -> bool:
+    """Whether all are of these very classes, and whole numbers have 64 bits."""
+    if not classes or not classes.issuperset(map(type, items)):
         return False
     if int not in classes or not items:
         return True
+    if len(classes) > 1:
+        return all(map(_fits, items))
     return bool(min(items) >= -(2**63) and max(items) < 2**63)
+
+
+_class_of: Final[Callable[[object], object]] = type
+
+
+def _fits(item: Any) -> bool:
+    """Whether a word has 64 bits if it is a whole number."""
+    return type(item) is not int or -(2**63) <= item < 2**63
 
 
 @_CONVERSIONS.row(ListType)
 def _list_inward(type: ListType) -> Convert:
     element = _element_tensor if type.element == TENSOR else _inward(type.element)
     packed = type.element in _PACKED
-    words = _WORDS.get(type.element)
+    words = _words_of(type.element)
 
     def convert(value: object) -> list[object]:
         items: list[object]
@@ -311,7 +330,7 @@ def _list_inward(type: ListType) -> Convert:
 @_CONVERSIONS.row(DictType)
 def _dict_inward(type: DictType) -> Convert:
     key, element = _inward(type.key), _inward(type.value)
-    keys, words = _WORDS.get(type.key), _WORDS.get(type.value)
+    keys, words = _words_of(type.key), _words_of(type.value)
     of_tensors = type.key == TENSOR
 
     def convert(value: Any) -> dict[object, object]:
@@ -334,9 +353,14 @@ def _dict_inward(type: DictType) -> Convert:
 @_CONVERSIONS.row(TupleType)
 def _tuple_inward(type: TupleType) -> Convert:
     parts = [_inward(part) for part in type.elements]
+    words = tuple(map(_WORDS.get, type.elements))
+    are_words, has_whole = bool(words) and None not in words, int in words
 
     def convert(value: object) -> tuple[object, ...]:
         items: Any = value if value.__class__ is tuple else _iterate(value)
+        is_made = are_words and tuple(map(_class_of, items)) == words
+        if is_made and (not has_whole or all(map(_fits, items))):
+            return tuple(items)
         if len(items) != len(parts):
             raise CastError(
                 f"Cast error details: Object {text_of(value, str)} had a different number of "

@@ -593,6 +593,27 @@ def test_named_results_and_members_come_straight(monkeypatch: pytest.MonkeyPatch
     assert way.run_straight(("ab c", Color.RED)) is FAILED
 
 
+def reach(limits: list[Limits], far: Limits) -> float:
+    found = far.low
+    for each in limits:
+        found = max(found, each.low * 0.5)
+    return found
+
+
+def test_named_arguments_come_straight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    scripted = rushlight.jit.script(reach)
+    scripted._debug_flush_compilation_cache()
+    limits = [Limits(float(i), "x" * i) for i in range(5)]
+    plain = [tuple(each) for each in limits]
+    assert scripted(limits, limits[0]) == reach(limits, limits[0])
+    way = tiers_of(scripted._rushlight_function).way()
+    for given in ((limits, limits[1]), (plain, limits[1]), (limits, plain[1])):
+        assert way.run_straight(given) == reach(limits, limits[1])
+    for given in ((limits, [1.0, 2.0]), (limits, (1.0,)), ([*limits, (1.0, "", 3.0)], limits[0])):
+        assert way.run_straight(given) is FAILED
+
+
 def orders(a: str, b: str, n: int) -> list[bool]:
     found: list[bool] = []
     for i in range(n):
