@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ...ir.graph import Node
+from ...frontend.made_once import made_once
+from ...ir.graph import Node, Value
 from ...ops.table.table import Operator
 from ...typecheck.types import Type
 from .instructions import Instruction, check, opcode, operator_number
 
-__all__ = ["Branch", "Code", "Region", "Repeat", "Step", "flatten", "place_of"]
+__all__ = ["Branch", "Code", "Region", "Repeat", "Step", "flatten", "parts_of", "place_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,22 +109,41 @@ class Code:
         number = operator_number(step.instruction)
         return None if number is None else self.operators[number]
 
+    @made_once
+    def called_by(self) -> dict[Node, Operator]:
+        """The operators that nodes call."""
+        found = dict[Node, Operator]()
+        for instruction, node in zip(self.instructions, self.nodes, strict=True):
+            number = operator_number(instruction)
+            if number is not None:
+                found[node] = self.operators[number]
+        return found
+
+    def whole_of(self, value: Value) -> Value:
+        """The tensor that a value is a part of, as far as the code's operators tell."""
+        while True:
+            entry = self.called_by.get(value.node)
+            if entry is None or not (entry.is_view or entry.is_in_place):
+                return value
+            value = value.node.inputs[0]
+
     @property
     def has_loop(self) -> bool:
-        return any(isinstance(part, Repeat) for part in _parts(self.body))
+        return any(isinstance(part, Repeat) for part in parts_of(self.body))
 
     def __repr__(self) -> str:
         return f"<code of {self.name}: {len(self.instructions)} instructions>"
 
 
-def _parts(region: Region) -> Iterator[Step | Branch | Repeat]:
+def parts_of(region: Sequence[Step | Branch | Repeat]) -> Iterator[Step | Branch | Repeat]:
+    """All parts of a region, those inside others too."""
     for part in region:
         yield part
         if isinstance(part, Branch):
-            yield from _parts(part.then)
-            yield from _parts(part.otherwise)
+            yield from parts_of(part.then)
+            yield from parts_of(part.otherwise)
         elif isinstance(part, Repeat):
-            yield from _parts(part.body)
+            yield from parts_of(part.body)
 
 
 _JUMP, _BRANCH, _BRANCH_IF, _RANGE, _NEXT, _FREE = map(

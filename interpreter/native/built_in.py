@@ -97,6 +97,19 @@ class BuiltIns(Emitter):
         found = self._let(kind, text)
         return self._let(kind, f"{longer} {short} {found.text} to {kind.llvm}") if longer else found
 
+    def _do_store_as(self, name: ast.expr, address: ast.expr, value: ast.expr) -> Item:
+        """Write a number in some width, wherever it may begin."""
+        item, at, number = self._expression(name), self._value(address), self._value(value)
+        assert isinstance(item, Known)
+        short, kind, longer = _WIDTHS[str(item.value)]
+        if number.kind != kind:
+            raise NotNative(f"{number.kind} for {kind}")
+        if longer:
+            how = "fptrunc" if kind == FLOAT else "trunc"
+            number = self._let(kind, f"{how} {kind.llvm} {number.text} to {short}")
+        self._say(f"store {short} {number.text}, ptr {at.text}, align 1, !tbaa !{TAGS['other']}")
+        return Known(None)
+
     def _do_store_byte(self, address: ast.expr, value: ast.expr) -> Item:
         at, word = self._value(address), self._whole(value)
         byte = self._let(INT, f"trunc i64 {word.text} to i8")

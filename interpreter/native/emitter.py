@@ -37,7 +37,7 @@ CONTEXT: Final = {
             *(("lists", ADDRESS), ("origins", ADDRESS), ("places", INT), ("known", INT)),
             *(("done", INT), ("scratch", ADDRESS), ("straight", INT), ("given", INT)),
             *(("printed", ADDRESS), ("printed_size", INT), ("printed_room", INT)),
-            *(("kept", INT), ("checks", INT)),
+            *(("kept", INT), ("checks", INT), ("arrays", ADDRESS)),
         )
     )
 }

@@ -10,12 +10,25 @@ import numpy as np
 
 from ...frontend.walks import MOST_COPIED
 from ...ops.kernels.code.text import DOUBLE
+from ...ops.memory.dtype import DTYPES
 from ...ops.python_values.strings import to_bytes
 from .compound import Compounds
 from .dict_versions import VERSION_AT
 from .emitter import CONTEXT, Instance, Item, Known, Value
 from .externals import EXTERNALS, INT32, VARIADIC
-from .kinds import ADDRESS, BOOL, FLOAT, INT, NONE, STR, Kind, NotNative, tuple_of
+from .kinds import (
+    ADDRESS,
+    ARRAY,
+    BOOL,
+    DEVICE,
+    FLOAT,
+    INT,
+    NONE,
+    STR,
+    Kind,
+    NotNative,
+    tuple_of,
+)
 
 __all__ = ["Expressions"]
 
@@ -42,6 +55,8 @@ _COMPARED: Final = {
 }
 _HEAD: Final = object.__basicsize__
 _READ_DTYPES: Final = ("bool", "uint8", "int32", "int64", "float32", "float64")
+_WRITEABLE, _ALIGNED = 0x400, 0x100
+"""Bits of an array's flags."""
 _CONSTANTS: Final[dict[str, object]] = {
     **{"INT": INT, "FLOAT": FLOAT, "BOOL": BOOL, "STR": STR, "ADDRESS": ADDRESS, "NONE": NONE},
     **{"FAILED": 0, "STOPPED": 2, "BROKEN": 3, "RAISED": 4},
@@ -51,7 +66,10 @@ _CONSTANTS: Final[dict[str, object]] = {
     **{"ARRAY_DATA": _HEAD, "ARRAY_DEPTH": _HEAD + 8, "ARRAY_SIZES": _HEAD + 16},
     **{"ARRAY_STRIDES": _HEAD + 24, "ARRAY_DTYPE": _HEAD + 40, "DTYPE_NUMBERS": _HEAD + 8},
     **{"OWN_ORDER": ord("="), "NO_ORDER": ord("|")},
+    **{"ARRAY_FLAGS": _HEAD + 48, "ARRAY_IS_FREE": _WRITEABLE | _ALIGNED},
+    **{"ARRAY": ARRAY, "DEVICE": DEVICE, "MOST_COPIED_NUMBERS": 1 << 18},
     **{f"DTYPE_{name.upper()}": np.dtype(name).num for name in _READ_DTYPES},
+    **{f"NUMBER_{name.upper()}": DTYPES[name].number for name in _READ_DTYPES},
 }
 
 

@@ -14,7 +14,9 @@ from typing import Any, Final
 import numpy as np
 
 from ...ir.graph import Node, Value
-from ...typecheck.types import BOOL, INT, NUMBER, TENSOR, TupleType, Type
+from ...ops.memory.inference import is_for_inference
+from ...ops.memory.versions import written
+from ...typecheck.types import BOOL, DEVICE, INT, NUMBER, TENSOR, TupleType, Type
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import opcode, row
 from ..plans.loop_tests import test_spans
@@ -33,6 +35,7 @@ from ..plans.stretches import spans_together
 from .kinds import NotNative, kind_of
 from .native import LONGEST, Native, is_native_possible, native_island
 from .program import FAILED
+from .written import written_places
 
 __all__ = ["ISLANDS", "find_islands"]
 
@@ -41,8 +44,8 @@ _REFUSED: Final = frozenset(
 )
 _MOVE, _TUPLE, _RETURN = map(opcode, ("move", "tuple", "return"))
 
-_READ: Final = (TENSOR, NUMBER)
-"""The types of what is read on: parts of tensors, and their numbers."""
+_READ: Final = (TENSOR, NUMBER, DEVICE)
+"""The types of what is read on: parts of tensors, their numbers, and where they lie."""
 
 MOST_GIVEN: Final = 50
 """Values that an island takes or gives."""
@@ -170,11 +173,20 @@ def _island(
         code.types,
         code.names,
     )
-    if len(part_of.instructions) > LONGEST:
+    if len(part_of.instructions) > LONGEST or not _writes_what_is_given(part_of, given):
         return None
     arguments = tuple(types[each] for each in given)
     island = Island(part_of, tuple(given), arguments, tuple(results))
     return island, tuple(sorted(emptied_by(registers, region) - set(results)))
+
+
+def _writes_what_is_given(code: Code, given: Sequence[int]) -> bool:
+    """Whether the tensors that an island writes, if it does, come from outside."""
+    try:
+        written_places(code, given)
+    except NotNative:
+        return False
+    return True
 
 
 Moved = Mapping[tuple[Node, int], Type]
@@ -267,6 +279,7 @@ class _Part:
         self.code = island.code
         self._native, self._cool = native, cool
         self._tensors = [place for place, type in enumerate(island.types) if type == TENSOR]
+        self._written = written_places(island.code, island.given) if self._tensors else []
 
     @property
     def is_native(self) -> bool:
@@ -276,13 +289,22 @@ class _Part:
     def why_not(self) -> str:
         return self._native.refusal
 
-    def __call__(self, *values: object) -> Any:
+    def __call__(self, *values: Any) -> Any:
+        if self._written and not self._may_write(values):
+            return None
         found = self._native.attempt(self._held(values) if self._tensors else values)
         if found is FAILED:
             if self._native.refusal:
                 self._cool()
             return None
+        for place in self._written:
+            written(values[place])
         return () if found is True else found
+
+    def _may_write(self, values: Sequence[Any]) -> bool:
+        """Whether nothing is against writing tensors: those of `inference_mode` have to stay."""
+        arrays = [values[place] for place in self._written]
+        return all(type(each) is np.ndarray and not is_for_inference(each) for each in arrays)
 
     def _held(self, values: Sequence[object]) -> Sequence[object]:
         """The same with views of our own: other threads may give tensors other sizes meanwhile."""

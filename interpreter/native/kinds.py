@@ -12,6 +12,7 @@ from ...typecheck.class_types import ClassType
 from ...typecheck.schema import Signature
 from ...typecheck.types import ANY_ENUM, DictType, EnumType, Type
 from ...typecheck.types import BOOL as BOOL_TYPE
+from ...typecheck.types import DEVICE as DEVICE_TYPE
 from ...typecheck.types import FLOAT as FLOAT_TYPE
 from ...typecheck.types import INT as INT_TYPE
 from ...typecheck.types import NONE as NONE_TYPE
@@ -19,7 +20,7 @@ from ...typecheck.types import STRING as STRING_TYPE
 from ...typecheck.types import TENSOR as TENSOR_TYPE
 
 __all__ = [
-    *("ADDRESS", "BOOL", "FLOAT", "INT", "NONE", "STR", "ARRAY"),
+    *("ADDRESS", "ARRAY", "BOOL", "DEVICE", "FLOAT", "INT", "NONE", "STR"),
     *("Kind", "NotNative", "bound", "is_convertible", "kind_of", "list_of", "matches"),
     *("optional_of", "tuple_of"),
 ]
@@ -32,12 +33,12 @@ class NotNative(Exception):
 _LLVM: Final = {
     **{"int": "i64", "float": "double", "bool": "i1", "none": "i1", "str": "{ ptr, i64 }"},
     **{"address": "ptr", "list": "ptr", "dict": "ptr", "object": "ptr"},
-    "enum": "i64",
+    **{"enum": "i64", "place": "i1"},
 }
 _LETTERS: Final = {
     **{"int": "i", "float": "f", "bool": "b", "none": "n", "str": "s", "address": "p"},
     **{"list": "L", "dict": "D", "tuple": "T", "optional": "Q", "object": "O", "enum": "E"},
-    "array": "A",
+    **{"array": "A", "place": "V"},
 }
 
 
@@ -103,7 +104,7 @@ class Kind:
     @property
     def may_cross(self) -> bool:
         """Whether values of it come from Python's objects and become such."""
-        return self.family != "address" and all(p.may_cross for p in self.parts)
+        return self.family not in ("address", "place") and all(p.may_cross for p in self.parts)
 
 
 INT: Final = Kind("int")
@@ -112,6 +113,7 @@ BOOL: Final = Kind("bool")
 NONE: Final = Kind("none")
 STR: Final = Kind("str")
 ADDRESS: Final = Kind("address")
+DEVICE: Final = Kind("place")
 ARRAY: Final = Kind("array", (ADDRESS, ADDRESS, ADDRESS, INT, INT))
 
 
@@ -148,7 +150,8 @@ def is_convertible(kind: Kind, wanted: Kind) -> bool:
 
 
 _ALONE: Final[dict[Type, Kind]] = {
-    **{INT_TYPE: INT, FLOAT_TYPE: FLOAT, BOOL_TYPE: BOOL, STRING_TYPE: STR, NONE_TYPE: NONE}
+    **{INT_TYPE: INT, FLOAT_TYPE: FLOAT, BOOL_TYPE: BOOL, STRING_TYPE: STR, NONE_TYPE: NONE},
+    DEVICE_TYPE: DEVICE,
 }
 _KEYS: Final = (INT, FLOAT, BOOL, STR)
 

@@ -23,7 +23,8 @@ class NativeSource:
     here, and `slots` the places of those that are read or written.  `outer` are Python's objects
     that it names, by the words that the table of outer addresses has for them; `types` are those
     that kinds have names of.  `left_out` says what ways of branches have no native form;
-    `kept` whether an attribute is a dict that is only read: see `kept.native`.
+    `kept` whether an attribute is a dict that is only read: see `kept.native`.  One that `writes`
+    does so to tensors that it is given.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -36,6 +37,7 @@ class NativeSource:
     slots: dict[str, set[int]] = field(default_factory=dict)
     outer: dict[str, object] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
+    writes: bool = False
 
     def for_callee(self) -> NativeSource:
         """That of a function of the same program, which has lines, arguments and a result of its
@@ -48,7 +50,8 @@ class NativeSource:
 
     @property
     def takes_containers(self) -> bool:
-        return any(_is_container(kind) for kind in self.arguments)
+        """Whether it may cost more than it saves to hand arguments over."""
+        return self.writes or any(_is_container(kind) for kind in self.arguments)
 
     @property
     def sites(self) -> list[tuple[str, int]]:

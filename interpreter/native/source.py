@@ -10,7 +10,7 @@ does the call again, from its start, and raises the error.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ...ir.graph import Node, Value
@@ -26,6 +26,7 @@ from .kinds import ARRAY, BOOL, INT, NONE, Kind, NotNative, is_convertible, kind
 from .native_source import NativeSource
 from .outside import note_outside
 from .steps import State, Steps, refined
+from .written import written_places
 
 __all__ = ["CodeOf", "NativeSource", "write_native"]
 
@@ -149,6 +150,7 @@ class _Writer(Steps):
         source.lines += ["def entry(arguments):", " begin(arguments)"]
         for i, kind in enumerate(arguments):
             source.lines.append(f" a{i} = take({self._kind(kind)}, argument(arguments, {i + 3}))")
+        source.lines += self._copies(arguments, registers)
         given = "".join(f", a{i}" for i in range(len(arguments)))
         source.lines += [
             " thread = PyEval_SaveThread()",
@@ -160,6 +162,20 @@ class _Writer(Steps):
             " return finish(result)",
         ]
         return source
+
+    def _copies(self, arguments: list[Kind], registers: Sequence[int] | None) -> Iterator[str]:
+        """The lines that copy tensors which are written, and lie apart from all others."""
+        arrays = [i for i, kind in enumerate(arguments) if kind == ARRAY]
+        if not arrays:
+            return
+        written = written_places(self.code, registers or range(len(arguments)))
+        for i in written:
+            for j in arrays:
+                if i != j:
+                    yield f" if not array_lies_apart(a{i}, a{j}): fail()"
+        for i in written:
+            yield f" a{i} = array_own(a{i}, argument(arguments, {i + 3}))"
+        self.source.writes = bool(written)
 
     # -- calls
 

@@ -5,12 +5,9 @@ How large what a mask chooses is follows from how many of its elements are true.
 
 from __future__ import annotations
 
-from ...frontend.made_once import made_once
 from ...ir.graph import Node, Value
-from ...ops.table.record import Operator
 from ...typecheck.types import TENSOR
 from ..code.code import Code
-from ..code.instructions import operator_number
 
 __all__ = ["Masks"]
 
@@ -21,16 +18,6 @@ class Masks:
     def __init__(self, code: Code) -> None:
         self._code = code
         self._known: dict[Value, bool] = {}
-
-    @made_once
-    def _called(self) -> dict[Node, Operator]:
-        """What nodes call."""
-        code, found = self._code, dict[Node, Operator]()
-        for instruction, node in zip(code.instructions, code.nodes, strict=True):
-            number = operator_number(instruction)
-            if number is not None:
-                found[node] = code.operators[number]
-        return found
 
     def are_among(self, node: Node) -> bool:
         """Whether a node is given masks."""
@@ -45,7 +32,7 @@ class Masks:
         return known
 
     def _made_by(self, node: Node) -> bool:
-        entry = self._called.get(node)
+        entry = self._code.called_by.get(node)
         if entry is None:
             return node.kind == "prim::ListConstruct" and self.are_among(node)
         if any(each.meets in ("operands", "bools") for each in entry.formula):

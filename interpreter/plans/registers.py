@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ...ir.graph import Value
-from ..code.code import Branch, Region, Repeat, Step
+from ..code.code import Branch, Region, Repeat, Step, parts_of
 from ..code.instructions import read_numbers, row
 
-__all__ = ["Part", "Registers", "Row", "emptied_by", "results_of", "targets_of", "values_read"]
+__all__ = [
+    *("Part", "Registers", "Row", "emptied_by", "made_by", "results_of", "targets_of"),
+    "values_read",
+]
 
 Part = Step | Branch | Repeat
 
@@ -142,6 +145,14 @@ def results_of(part: Part) -> list[tuple[int, Value | None]]:
     if is_free or len(registers) != len(values):
         return [(register, None) for register in registers]
     return list(zip(registers, values, strict=True))
+
+
+def made_by(region: Sequence[Part]) -> Iterator[Value]:
+    """The values that parts of a region make, and those that their loops carry."""
+    for part in parts_of(region):
+        yield from part.node.outputs
+        if isinstance(part, Repeat):
+            yield from part.node.blocks[0].inputs
 
 
 def _raises(part: Part) -> bool:

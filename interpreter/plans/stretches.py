@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
+from ...ir.graph import Value
 from ...ops.table.direct import has_direct_form
 from ...ops.table.record import Operator
 from ...typecheck.class_types import ClassType
 from ...typecheck.types import TENSOR, Type
-from ..code.code import Branch, Code, Region, Repeat, Step
+from ..code.code import Branch, Code, Region, Repeat, Step, parts_of
 from ..code.instructions import opcode, operator_number, row
 from .chains import find_chains
 from .groups import find_runs
@@ -27,6 +28,7 @@ from .registers import (
     Registers,
     Row,
     emptied_by,
+    made_by,
     results_of,
     targets_of,
     values_read,
@@ -303,12 +305,15 @@ class _Building:
         self._views: set[int] = set(before._views) if before else set()
         self._lifting: Lifting = Lifting(before._lifting if before else None)
         self._numbers: set[int] = set(before._numbers) if before else set()
+        self._made: set[Value] = set(before._made) if before else set()
         self._is_known: bool = before is None or before._is_known
 
     def take(self, part: Part) -> None:
         """Take one more part at the end."""
         self._region.append(part)
         self._all.add(part)
+        self._made |= set(made_by([part]))
+        self._is_known = self._is_known and not self._writes_outside(part)
         for each in self._lifted(part) or self._without_reads([part]):
             self._body.append(each)
             self._row.add(each)
@@ -338,6 +343,15 @@ class _Building:
         self._know(part)
         lifting.held[target] = register
         return made
+
+    def _writes_outside(self, part: Part) -> bool:
+        """Whether a part writes a tensor that the stretch has not made, which none may."""
+        for each in parts_of([part]):
+            entry = self._code.called(each) if isinstance(each, Step) else None
+            is_write = entry is not None and entry.is_in_place
+            if is_write and self._code.whole_of(each.node.inputs[0]) not in self._made:
+                return True
+        return False
 
     @property
     def _next_register(self) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 from ..memory.dtype import Array, Device, Scalar, default_dtype, numpy_dtype, of_numpy
 from ..memory.errors import OperatorError
 from ..table.grad_mode import RUNNING
+from ..table.inline import native
 from ..table.pointwise import cast, number_in
 from ..table.promotion import number_dtype
 from ..table.table import operator
@@ -167,12 +168,18 @@ def tensor(
 
 operator(
     f"aten::tensor(t[] data, {_OPTIONS}) -> Tensor",
-    *(
-        f"aten::tensor.{type}({type} t, {_OPTIONS}) -> Tensor"
-        for type in ("float", "int", "bool", "complex")
-    ),
+    f"aten::tensor.complex(complex t, {_OPTIONS}) -> Tensor",
     order="bool float int complex -",
 )(tensor)
+for _type in ("float", "int", "bool"):
+    operator(
+        f"aten::tensor.{_type}({_type} t, {_OPTIONS}) -> Tensor",
+        native=native(
+            f"{_type}_tensor({{0}}, {{1}})",
+            at={3: "False"},
+            of=(f"{_type} int place bool", f"{_type} int none bool"),
+        ),
+    )(tensor)
 
 
 @operator(

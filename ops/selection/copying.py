@@ -7,6 +7,7 @@ import numpy as np
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError
 from ..table.formula import filled_with, formula
+from ..table.inline import native
 from ..table.pointwise import cast, check_result_shape, checked_broadcast, number_to_fill
 from ..table.table import operator
 
@@ -31,6 +32,7 @@ def copy_into(self: Array, src: Array) -> Array:
     "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     takes_numbers=True,
     formula=formula("same", 1),
+    native=native("array_copy({0}, {1})"),
 )
 def copy_in_place(self: Array, src: Array, non_blocking: bool) -> Array:
     return copy_into(self, src)

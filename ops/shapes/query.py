@@ -175,12 +175,12 @@ def get_device(self: Array) -> int:
     return -1
 
 
-@operator("prim::dtype(Tensor a) -> int", of_form=True)
+@operator("prim::dtype(Tensor a) -> int", native=native("array_dtype({0})"), of_form=True)
 def dtype_number(a: Array) -> int:
     return dtype_of(a).number
 
 
-@operator("prim::device(Tensor a) -> Device", of_form=True)
+@operator("prim::device(Tensor a) -> Device", native=native("zero(DEVICE)"), of_form=True)
 def device(a: Array) -> Device:
     return CPU
 

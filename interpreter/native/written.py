@@ -1,0 +1,31 @@
+"""Which tensors that native code is given it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..code.code import Code, Step, parts_of
+from ..plans.registers import made_by, values_read
+from .kinds import NotNative
+
+__all__ = ["written_places"]
+
+
+def written_places(code: Code, registers: Sequence[int]) -> list[int]:
+    """The places among what a code is given, in `registers`, of tensors that it writes.
+
+    Raises:
+        NotNative: it writes a tensor that is none of these, or may not be.
+    """
+    steps = [part for part in parts_of(code.body) if isinstance(part, Step)]
+    own, found = set(made_by(code.body)), set[int]()
+    for step in steps:
+        entry = code.called(step)
+        if entry is None or not entry.is_in_place:
+            continue
+        whole = code.whole_of(step.node.inputs[0])
+        read = {number for each in steps for number, value in values_read(each) if value is whole}
+        if whole in own or len(read) != 1 or not read <= set(registers):
+            raise NotNative(f"`{entry.name}` of a tensor that is made on the way")
+        found.add(registers.index(read.pop()))
+    return sorted(found)
