@@ -202,12 +202,16 @@ operator("aten::isinf(Tensor self) -> Tensor", formula=formula("isinf", meets="o
 operator(
     "aten::isfinite(Tensor self) -> Tensor", out="", formula=formula("isfinite", meets="operands")
 )(_test("isfinite", np.isfinite, True))
-operator("aten::isposinf(Tensor self) -> Tensor", out_dtype=_OUT_OF_ISNEGINF)(
-    _test("isposinf", np.isposinf, False)
-)
-operator("aten::isneginf(Tensor self) -> Tensor", out_dtype=_OUT_OF_ISNEGINF)(
-    _test("isneginf", np.isneginf, False)
-)
+operator(
+    "aten::isposinf(Tensor self) -> Tensor",
+    out_dtype=_OUT_OF_ISNEGINF,
+    formula=formula("isposinf", meets="operands"),
+)(_test("isposinf", np.isposinf, False))
+operator(
+    "aten::isneginf(Tensor self) -> Tensor",
+    out_dtype=_OUT_OF_ISNEGINF,
+    formula=formula("isneginf", meets="operands"),
+)(_test("isneginf", np.isneginf, False))
 
 
 _refuse_signbit: Final = Refusal("", says=("qc", "signbit is not implemented for complex tensors."))

@@ -103,7 +103,7 @@ with_twin(f"aten::arctan2{_ARGUMENTS}")(_atan2)
 with_twin(f"aten::hypot{_ARGUMENTS}", formula=formula("hypot", 0, 1))(
     of_two(Refusal("biuqc", "hypot_cpu"), _native("hypot", np.hypot))
 )
-with_twin(f"aten::nextafter{_ARGUMENTS}")(
+with_twin(f"aten::nextafter{_ARGUMENTS}", formula=formula("nextafter", 0, 1))(
     of_two(Refusal("biuqc", "nextafter_cpu"), np.nextafter, native=True)
 )
 operator(f"aten::logaddexp{_ARGUMENTS}", formula=formula("logaddexp", 0, 1))(

@@ -103,12 +103,31 @@ def placed_in_order(self: Array, axis: int, place: int) -> tuple[Array, Array]:
     if found is not None:
         return found
     words = packed(self, axis, False)
-    if words is None:
+    if words is None and self.dtype.kind in "fi" and self.itemsize == 8:
+        where = _place_of_value(self, axis, place)
+    elif words is None:
         where = np.take(sorted_positions(self, axis, False), [place], axis)
     else:
         words.partition(place, -1)
         where = places_of(words[..., place : place + 1], axis)
     return _taken(self, where, axis), where
+
+
+def _place_of_value(self: Array, axis: int, place: int) -> Array:
+    """Where the element is that a stable order puts at a place, with a dimension of size 1: of its
+    equals it is as far behind the first one as the place is behind all that is less."""
+    rows = self if axis == self.ndim - 1 else in_order(np.moveaxis(self, axis, -1))
+    value = np.partition(rows, place, -1)[..., place : place + 1]
+    less, same = rows < value, rows == value
+    if (value != value).any():  # all numbers are less than NaN
+        less |= (value != value) & (rows == rows)
+        same |= (value != value) & (rows != rows)
+    before = place - np.count_nonzero(less, -1, keepdims=True)
+    if not before.any():
+        where = same.argmax(-1, keepdims=True)
+    else:
+        where = (np.cumsum(same, -1) > before).argmax(-1, keepdims=True)
+    return np.moveaxis(where, -1, axis)
 
 
 def _sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
@@ -182,24 +201,29 @@ def argsort_stable(self: Array, stable: bool, dim: int, descending: bool) -> Arr
     return _sort(self, dim, descending)[1]
 
 
-def _candidates(row: Array, k: int) -> Array | None:
-    """The places of what may be among the largest `k` of a row of floats; None if there are many.
+def _candidates(row: Array, k: int, largest: bool) -> Array | None:
+    """The places of what may be among the first `k` of a row of floats; None if there are many.
 
-    The maxima of blocks are so many elements: what is less than the k-th of them is not among them.
+    The first ones of blocks are so many elements: what comes after the k-th of them is not among
+    them.  Of float64, whose places are found in no shorter way, the k-th of all is looked for.
     """
-    count = row.size // _BLOCK
-    if count < 2 * k or row.dtype is not _FLOAT32:
+    count, is_long = row.size // _BLOCK, row.dtype == np.float64
+    if not (is_long or row.dtype is _FLOAT32) or (count < 2 * k and not is_long):
         return None
-    maxima = row[: count * _BLOCK].reshape(_BLOCK, count).max(0)
-    least = np.partition(maxima, count - k)[count - k]
-    found = np.flatnonzero(~(row < least))
-    return found if found.size < row.size // 4 else None
+    firsts = row
+    if count >= 2 * k:
+        blocks = row[: count * _BLOCK].reshape(_BLOCK, count)
+        firsts = blocks.max(0) if largest else np.fmin.reduce(blocks)  # NaN is the largest
+    place = firsts.size - k if largest else k - 1
+    bound = np.partition(firsts, place)[place]
+    found = np.flatnonzero(~(row < bound) if largest else ~(row > bound))
+    return found if found.size < row.size // 4 or is_long else None
 
 
 def _largest_of_one(row: Array, k: int, largest: bool) -> Array | None:
     """Where the first `k` of a row are in order; None if there is no short way."""
     row = settled(row)
-    chosen = _candidates(row if largest else -row, k)
+    chosen = _candidates(row, k, largest)
     if chosen is None:
         return None
     return chosen[sorted_positions(row[chosen], 0, largest)[:k]]

@@ -38,11 +38,13 @@ BINARY = {
     **{"clamp_high": lambda x, y: np.minimum(y, x), "subtract_from": lambda x, y: y - x},
     **{"floor_divide": np.floor_divide, "remainder": remainder, "fmod": np.fmod},
     "leaky_relu": lambda x, y: np.where(x > 0, x, x * y),
+    "nextafter": np.nextafter,
 }
 UNARY = {
     **{"negate": np.negative, "absolute": np.absolute, "reciprocal": np.reciprocal},
     **{"sqrt": np.sqrt, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint},
     **{"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "invert": np.invert},
+    **{"isposinf": np.isposinf, "isneginf": np.isneginf},
     **{"is_zero": np.logical_not, "square": lambda x: x * x, "cube": lambda x: x * x * x},
     **{"rsqrt": lambda x: np.reciprocal(np.sqrt(x)), "relu": lambda x: np.maximum(x * 0, x)},
     "hardsigmoid": lambda x: np.minimum(np.maximum(x + 3, 0), 6) / 6,

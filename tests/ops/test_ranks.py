@@ -109,3 +109,34 @@ def test_extremes_of_all_calls_are_the_same() -> None:
         assert (b.tolist(), c.tolist()) == ([0, 0, 1, 0], [[-1, 2, 2], [0, 0, 2]])
         assert (d.tolist(), e.tolist()) == ([[2, 0, 3], [0, 1, 3]], [[1], [2]])
         assert (f.item(), g.tolist()) == (1, [[1], [0]])
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("largest", [True, False])
+def test_many_first_ones_of_a_long_row_with_nan(dtype: str, largest: bool) -> None:
+    draws = np.random.default_rng(0)
+    row = draws.random(20000).astype(dtype) + 1
+    row[draws.integers(0, row.size, 60)] = np.nan
+    for count in (100, 400, 19970):
+        values, places = torch.topk(torch.tensor(row), count, largest=largest)
+        order = np.sort(row)
+        want = (order[::-1] if largest else order)[:count]
+        assert np.array_equal(values.numpy(), want, equal_nan=True)
+        assert np.array_equal(row[places.numpy()], want, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i8"])
+def test_numbers_of_64_bits_are_placed_as_sorting_puts_them(dtype: str) -> None:
+    draws = np.random.default_rng(0)
+    for shape in ((2000,), (30, 120), (3, 500, 4)):
+        x = np.round(draws.standard_normal(shape), 1) * (1 << 50)
+        x[draws.random(shape) < 0.05] = np.nan if dtype == "f8" else 0
+        x = x.astype(dtype)
+        tensor = torch.tensor(x)
+        for axis, size in enumerate(shape):
+            order = np.argsort(np.where(x == 0, np.zeros_like(x), x), axis, kind="stable")
+            for place in (0, size // 3, size - 1):
+                values, places = torch.kthvalue(tensor, place + 1, axis)
+                assert np.array_equal(places.numpy(), order.take(place, axis))
+                got = np.take_along_axis(x, np.expand_dims(places.numpy(), axis), axis)
+                assert np.array_equal(values.numpy(), got.squeeze(axis), equal_nan=True)

@@ -142,6 +142,19 @@ def rint(x: Value) -> Value:
     return called("rint", x)
 
 
+@formula(FLOATS_ONLY, is_exact=True, in_halves=False)
+def nextafter(x: Value, y: Value) -> Value:
+    """The number beside x on the way to y: of neighbours the bits, as whole numbers, are such."""
+    code, words = x.code, Kind("i64" if x.kind.element == "double" else "i32", x.kind.lanes)
+    step = code.choose((y > x) ^ (x < 0.0), code.constant(words, 1), -1)
+    least = code.call(
+        f"llvm.copysign.{x.kind.suffix}", x.kind, [code.constant(words, 1).bits(x.kind), y]
+    )
+    made = code.choose(x.equals(0.0), least, (x.bits(words) + step).bits(x.kind))
+    made = code.choose(x.equals(y), y, made)
+    return code.choose(x.is_nan() | y.is_nan(), x + y, made)
+
+
 # ------------------------------------------------------------------------ division of whole numbers
 
 _REAL: Final = "fd" if host().has_fma else "f"
@@ -345,6 +358,18 @@ def isnan(x: Value) -> Value:
 def isinf(x: Value) -> Value:
     """Whether it is infinite."""
     return x.code.absolute(x).equals(inf)
+
+
+@formula(FLOATS_ONLY, is_exact=True)
+def isposinf(x: Value) -> Value:
+    """Whether it is infinite and positive."""
+    return x.equals(inf)
+
+
+@formula(FLOATS_ONLY, is_exact=True)
+def isneginf(x: Value) -> Value:
+    """Whether it is infinite and negative."""
+    return x.equals(-inf)
 
 
 @formula(FLOATS_ONLY, is_exact=True)

@@ -14,7 +14,7 @@ from typing import Final
 from . import doubles
 from .arithmetic import at_least, at_most, called
 from .formulas import formula, to_double, to_float
-from .scalars import scaled_exp
+from .scalars import EXPONENTIAL, scaled_exp
 from .series import TO_WHOLE, polynomial, with_sign
 from .text import Kind, Value
 
@@ -65,8 +65,12 @@ def log10(x: Value) -> Value:
 
 @formula(double=doubles.exp2)
 def exp2(x: Value) -> Value:
-    """Two to the power of x."""
-    return to_float(power_of_two(to_double(x)))
+    """Two to the power of x; tiny results are denormal, not zero."""
+    code = x.code
+    held = at_least(at_most(x, 129.0), -151.0)
+    n = called("rint", held)
+    r = (held - n) * _LN_2
+    return code.scaled(polynomial(r, *EXPONENTIAL, 1.0, 1.0), n)
 
 
 @formula()

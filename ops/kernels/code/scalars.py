@@ -25,7 +25,7 @@ _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860677e-06
 _LN2 = 0.6931471805599453
 _LEAST_NORMAL = -87.33654
-_EXP = (1 / 5040, 1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2)
+EXPONENTIAL = (1 / 5040, 1 / 720, 1 / 120, 1 / 24, 1 / 6, 1 / 2)
 
 
 def _reduced(x: Value) -> tuple[Value, Value]:
@@ -39,7 +39,7 @@ def _reduced(x: Value) -> tuple[Value, Value]:
 def scaled_exp(x: Value, factor: float) -> Value:
     """`e ** x` times a power of two, for x from -100 to 90."""
     n, r = _reduced(x)
-    return x.code.scaled(polynomial(r, *_EXP, 1.0, 1.0) * factor, n)
+    return x.code.scaled(polynomial(r, *EXPONENTIAL, 1.0, 1.0) * factor, n)
 
 
 _FALLING = (
@@ -66,7 +66,7 @@ def falling_exp(x: Value) -> Value:
 def exp(x: Value) -> Value:
     """`e ** x`; tiny results are denormal, not zero."""
     n, r = _reduced(at_least(at_most(x, 89.0), -104.5))
-    return x.code.scaled(polynomial(r, *_EXP, 1.0, 1.0), n)
+    return x.code.scaled(polynomial(r, *EXPONENTIAL, 1.0, 1.0), n)
 
 
 @formula("fd")
@@ -82,7 +82,7 @@ def expm1(x: Value) -> Value:
     code = x.code
     n, r = _reduced(at_least(at_most(x, 89.0), -104.0))
     half = code.scaled(code.constant(x.kind, 0.5), n)
-    small = code.multiply_add(r * r, polynomial(r, *_EXP), r)
+    small = code.multiply_add(r * r, polynomial(r, *EXPONENTIAL), r)
     made = code.multiply_add(half, small, half - 0.5) * 2.0
     return code.choose(x.equals(0.0), x, made)
 
@@ -127,7 +127,7 @@ def tanh(x: Value) -> Value:
     bounded = at_most(code.absolute(x), 9.1)
     n, r = _reduced(bounded + bounded)
     power = code.scaled(code.constant(x.kind, 1.0), n)
-    small = code.multiply_add(r * r, polynomial(r, *_EXP), r)
+    small = code.multiply_add(r * r, polynomial(r, *EXPONENTIAL), r)
     less_one = code.multiply_add(power, small, power - 1.0)
     large = less_one > 2.0
     part = code.choose(large, -2.0, less_one) / (less_one + 2.0)
@@ -151,7 +151,7 @@ def erf(x: Value) -> Value:
     size = at_most(code.absolute(x), 4.0)
     near = code.multiply_add(polynomial(size * size, *_ERF_NEAR), size, size)
     n, r = _reduced(-polynomial(size, *_ERF_FAR))
-    far = 1.0 - code.scaled(polynomial(r, *_EXP, 1.0, 1.0), n)
+    far = 1.0 - code.scaled(polynomial(r, *EXPONENTIAL, 1.0, 1.0), n)
     return with_sign(code.choose(size < 1.0, near, far), x)
 
 
