@@ -14,8 +14,6 @@ from typing import Any, Final
 import numpy as np
 
 from ...ir.graph import Node, Value
-from ...ops.memory.inference import is_for_inference
-from ...ops.memory.versions import written
 from ...typecheck.types import BOOL, DEVICE, INT, NUMBER, TENSOR, TupleType, Type
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import opcode, row
@@ -279,7 +277,6 @@ class _Part:
         self.code = island.code
         self._native, self._cool = native, cool
         self._tensors = [place for place, type in enumerate(island.types) if type == TENSOR]
-        self._written = written_places(island.code, island.given) if self._tensors else []
 
     @property
     def is_native(self) -> bool:
@@ -290,21 +287,12 @@ class _Part:
         return self._native.refusal
 
     def __call__(self, *values: Any) -> Any:
-        if self._written and not self._may_write(values):
-            return None
         found = self._native.attempt(self._held(values) if self._tensors else values)
         if found is FAILED:
             if self._native.refusal:
                 self._cool()
             return None
-        for place in self._written:
-            written(values[place])
         return () if found is True else found
-
-    def _may_write(self, values: Sequence[Any]) -> bool:
-        """Whether nothing is against writing tensors: those of `inference_mode` have to stay."""
-        arrays = [values[place] for place in self._written]
-        return all(type(each) is np.ndarray and not is_for_inference(each) for each in arrays)
 
     def _held(self, values: Sequence[object]) -> Sequence[object]:
         """The same with views of our own: other threads may give tensors other sizes meanwhile."""

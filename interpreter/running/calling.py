@@ -21,6 +21,7 @@ from .invoking import invoke, tiers_of
 from .reached import Reached
 from .recording import begun, finished
 from .tiers import FunctionTiers, Way
+from .writes import count_writes_of
 
 __all__ = ["after_failure", "call"]
 
@@ -77,6 +78,8 @@ def _call_bound(
         if reached is not None and is_recording() and _is_recorded(way, reached):
             record = begun(reached, tiers)
             way = tiers.way(True)
+        if way.executable.writes and not records and record is None:
+            count_writes_of(values, way.executable.writes)
         loud = enter(QUIET)  # without NumPy's warnings about numbers
         try:
             result = way.run(values)

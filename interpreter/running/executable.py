@@ -26,6 +26,7 @@ from ..native.kinds import NotNative
 from ..native.native import Native, native_of, reason_against
 from .evaluating import CONTEXT
 from .kept_graphs import keep_graph
+from .writes import written_inputs
 
 __all__ = ["Executable", "executable_of"]
 
@@ -49,6 +50,7 @@ class Executable:
         self.gives_slots = any(map(_gives_slot, graph.all_nodes))
         self.asks_elsewhere = any(map(_is_meta, self.code.constants))
         self.changes = not kinds.isdisjoint(_CHANGING) or any(map(_changes, self.code.operators))
+        self.writes = written_inputs(graph, self.code)
         self.sets_slots = not kinds.isdisjoint(("set_slot", "set_tensor", "method", "function"))
 
     @property

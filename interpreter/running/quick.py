@@ -14,6 +14,7 @@ from typing import Any, Final
 from numpy import ndarray
 
 from ...ops.memory.quiet import QUIET, enter, leave
+from ...ops.memory.versions import written
 from ...ops.table.autocast import OFF, autocast_state
 from ...ops.table.grad_mode import RUNNING, is_recording
 from ...ops.tensors.overriding import STATE
@@ -152,7 +153,7 @@ class _Text:
             **{"Tensor": Tensor, "Parameter": Parameter, "ndarray": ndarray},
             **{"Tiers": Tiers, "usual": Tiers.usual_way, "function": quick.function},
             **{"tiers": tiers, "slow": quick._slow, "drop": quick.drop, "last": quick.last},
-            "STRINGS": {str},
+            **{"STRINGS": {str}, "written": written},
             **{"FAILED": FAILED, "STOPPED": STOPPED, "owner": self._owner},
             **{"give_back": tiers.binding.give_back, "finish": quick.finish, "way": way},
             **{"recognize": tiers.binding.recognize, "tensors_of": _tensors_of},
@@ -288,6 +289,7 @@ class _Text:
             lines.append(f" if ({wanted}) and grad(): return slow({given})")
         if stale:
             lines.append(f" if grad() and ({stale}): return drop({given})")
+        lines += [f" written({values[place]})" for place in self._way.executable.writes]
         return [
             *lines,
             " loud = enter(QUIET)",
