@@ -67,7 +67,25 @@ _made: Final = _Made()
 _forgetting: Final[list[Callable[[], None]]] = []
 
 
-_first: Final = threading.RLock()
+_Plain: Final[Any] = type(threading.RLock())
+
+
+class _Closing(_Plain):  # type: ignore[misc]  # a class that is not known by a name
+    """A lock that no signal can leave taken: Python 3.14 looks for signals between its own locks'
+    being taken and the beginning of the `with` block, which then never ends."""
+
+    def __enter__(self) -> bool:
+        before = self._recursion_count()
+        try:
+            taken: bool = self.acquire()
+        except BaseException:
+            if self._recursion_count() > before:
+                self.release()
+            raise
+        return taken  # nobody looks for signals where a function in Python returns
+
+
+_Lock: Final[Any] = _Closing if sys.version_info >= (3, 14) else _Plain
 
 
 class _Held(threading.local):
@@ -86,10 +104,9 @@ def fork_safe_lock(*, of_object: bool = False, is_tried: bool = False) -> Any:
 
     Whoever holds one may take those that were made later, never an earlier one.  Nobody waits for
     one that `is_tried` (it is taken where it is free), so who holds it may take any: forks wait for
-    it before all others.  The lock is Python's own, so that no signal can come between its being
-    taken and its `with` block.
+    it before all others.  No signal can come between its being taken and its `with` block.
     """
-    made = threading.RLock()
+    made = _Lock()
     if is_tried:
         _made.tried.append(made)
     elif of_object:
@@ -111,7 +128,7 @@ def _borrowed() -> list[Any]:
     """The lock of LLVM, which is held while native code is made."""
     library = getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None)
     lock = getattr(getattr(library, "_lock", None), "_lock", None)
-    return [lock] if isinstance(lock, type(_first)) else []
+    return [lock] if isinstance(lock, _Plain) else []
 
 
 def after_fork(forget: Callable[[], None]) -> None:
@@ -203,7 +220,7 @@ class _Gate:
     """What a fork closes while it waits for threads to come out of foreign functions."""
 
     def __init__(self) -> None:
-        self.lock: Any = threading.RLock()
+        self.lock: Any = _Lock()
         self.is_closed = False
         self.of_threads = _Living()
 
@@ -215,7 +232,7 @@ class _Inside(threading.local):
     """The lock that a thread holds while it is inside a foreign function."""
 
     def __init__(self) -> None:
-        self.lock: Any = threading.RLock()
+        self.lock: Any = _Lock()
         with _gate.lock:
             _gate.of_threads.add(self.lock)
 

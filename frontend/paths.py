@@ -36,7 +36,8 @@ def is_library_file(filename: str | None) -> bool:
     """Whether a file belongs to Python, an installed package or rushlight: not to the user."""
     if filename is None:
         return False
-    return filename.startswith(_libraries()) or is_own_file(filename)
+    # Python 3.14 finds the source of modules that it has built in, under such names.
+    return filename.startswith(("<frozen ", *_libraries())) or is_own_file(filename)
 
 
 def shown(filename: str | None) -> str:

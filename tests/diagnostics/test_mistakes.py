@@ -2,6 +2,7 @@
 where there is an edit, it makes the program right.
 
 `mistakes.txt` has them: `#== what | code | the text that is marked | edit`, then the program.
+(Of a module that Python has built in, some Pythons find the source, so there are two codes.)
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def without(folder: Path, found: Diagnostic, help: Help) -> list[Diagnostic]:
 @pytest.mark.parametrize("mistake", mistakes(), ids=lambda mistake: mistake.what)
 def test_one_error_at_its_place_with_an_edit_that_works(mistake: Mistake, tmp_path: Path) -> None:
     (found,) = errors(tmp_path, mistake.program)
-    assert found.code == mistake.code
+    assert found.code in mistake.code.split(" or ")
     assert found.primary is not None
     assert found.primary.span.text.startswith(mistake.marked)
     helps = [help for help in found.helps if help.edits]

@@ -6,6 +6,7 @@ import inspect
 
 import pytest
 
+from rushlight.frontend.paths import is_library_file
 from rushlight.frontend.places import attribute_place
 
 
@@ -42,3 +43,8 @@ def test_a_class_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspect, "getsourcelines", None)
     assert statement(Base, "outer") == "Base: self.inner, self.outer = 1, 2"
     assert attribute_place(Base, "nothing") is None
+
+
+def test_modules_that_python_has_built_in_are_not_the_users() -> None:
+    assert is_library_file("<frozen genericpath>")
+    assert not is_library_file("<string>")

@@ -59,7 +59,8 @@ def test_as_torch_computes(expression: str, wanted: Any) -> None:
         with pytest.raises(Exception) as caught:  # noqa: PT011
             eval(expression, NAMES)
     assert kind in [each.__name__ for each in type(caught.value).__mro__]
-    assert str(caught.value).splitlines()[0].strip() == message.strip()
+    if kind != "ZeroDivisionError":  # its words are Python's, which change
+        assert str(caught.value).splitlines()[0].strip() == message.strip()
 
 
 @pytest.mark.parametrize(("name", "wanted"), DATA["schemas"].items())

@@ -98,7 +98,7 @@ def test_a_fork_waits_for_imports_of_our_modules(
     monkeypatch.setattr(threading, "inside_of_slow", gates[0], raising=False)
     monkeypatch.setattr(threading, "rest_of_slow", gates[1], raising=False)
     (package / "slow.py").write_text(
-        "import threading\nthreading.inside_of_slow.set()\nthreading.rest_of_slow.wait(10)\n"
+        "import threading\nthreading.inside_of_slow.set()\nthreading.rest_of_slow.wait(60)\n"
     )
     monkeypatch.setattr(rushlight, "__path__", [*rushlight.__path__, str(package)])
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -106,15 +106,16 @@ def test_a_fork_waits_for_imports_of_our_modules(
     thread = threading.Thread(target=import_module, args=(name,))
     thread.start()
     assert gates[0].wait(10)
-    later = threading.Timer(0.3, gates[1].set)
-    later.start()
     if ours:
+        later = threading.Timer(0.3, gates[1].set)
+        later.start()
         assert forked(lambda: import_module(name)) > 0.1
+        later.join()
     else:
         forked(lambda: None)
-        assert not gates[1].is_set()
+        assert thread.is_alive()
+        gates[1].set()
     thread.join()
-    later.join()
     del sys.modules[name]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
 import io
@@ -13,14 +14,14 @@ import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.frontend.locks import DEFINING
+from rushlight.frontend.locks import DEFINING, fork_safe_lock
 from rushlight.interpreter.native import native
 from rushlight.interpreter.running.invoking import tiers_of
 
@@ -293,6 +294,64 @@ def everything(module: Any, folder: Path) -> None:
     torch.randn(3)
 
 
+def _no_handler_runs(frame: FrameType, event: str, argument: object) -> bool:
+    """Whether a profile's event is at a place where no signal's handler runs: a lock is let go, or
+    the function that has taken one returns."""
+    if event == "return":
+        return frame.f_code.co_name == "__enter__"
+    return event == "c_call" and getattr(argument, "__name__", "") == "__exit__"
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_an_interrupt_leaves_no_lock_taken(held: bool) -> None:
+    lock = fork_safe_lock(of_object=True)
+    inside, after, events = [False], 0, 0
+
+    def profile(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal events
+        events -= 1
+        if events < 0 and not _no_handler_runs(frame, event, argument):
+            raise Stop
+
+    def taking() -> None:
+        with lock:
+            inside[0] = lock._is_owned()
+
+    while not inside[0]:  # interrupts at ever later calls and returns, until one comes too late
+        for _ in range(held):
+            lock.acquire()
+        events, after = after, after + 1
+        with contextlib.suppress(Stop):
+            sys.setprofile(profile)
+            taking()
+            sys.setprofile(None)
+        for _ in range(held):
+            lock.release()
+        assert not lock._is_owned()
+    assert after > 1
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+def test_signals_leave_no_lock_taken() -> None:
+    lock, rounds = fork_safe_lock(of_object=True), 0
+
+    def stopped(number: int, frame: object) -> None:
+        raise Stop
+
+    before = signal.signal(signal.SIGALRM, stopped)
+    try:
+        for each in range(40):
+            with contextlib.suppress(Stop):
+                signal.setitimer(signal.ITIMER_REAL, 0.0001 * (1 + each % 7))
+                while True:
+                    with lock:
+                        rounds += 1
+            assert not lock._is_owned()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert rounds
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # in finalizers
 def test_an_interrupt_leaves_nothing_half_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -300,11 +359,10 @@ def test_an_interrupt_leaves_nothing_half_made(
     monkeypatch.syspath_prepend(tmp_path)
     events = 0
 
-    def profile(frame: object, event: str, argument: object) -> None:
+    def profile(frame: FrameType, event: str, argument: object) -> None:
         nonlocal events
         events -= 1
-        is_letting_go = event == "c_call" and getattr(argument, "__name__", "") == "__exit__"
-        if events <= 0 and not is_letting_go:  # where no signal's handler runs, either
+        if events <= 0 and not _no_handler_runs(frame, event, argument):
             events = 1 << 60
             raise Stop
 
