@@ -274,3 +274,9 @@ def test_types_are_attributes_and_sizes_have_symbols() -> None:
   return (%1)
 """
     assert print_graph(parse_ir(text)) == text.replace("SS(-2)", "*").replace("SS(-3)", "*")
+
+
+def test_the_parts_of_a_tuple_are_read_by_their_types() -> None:
+    line = '  %0 : (str, Device) = prim::Constant[value=("cpu", "cpu")]()\n'
+    graph = parse_ir(f"graph():\n{line}  return (%0)\n")
+    assert next(graph.nodes).value == ("cpu", Device("cpu"))

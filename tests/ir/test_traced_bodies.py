@@ -195,3 +195,16 @@ def test_a_trace_that_does_not_run_is_told_of() -> None:
         match=r"the Python function with test inputs\.\nException:\n\tno\n\tmore\n",
     ):
         torch.jit.trace(program, (torch.ones(1),))
+
+
+@pytest.mark.parametrize("cell", [torch.nn.GRUCell, torch.nn.LSTMCell, torch.nn.RNNCell])
+@pytest.mark.parametrize("bias", [True, False])
+def test_cells_compute_in_traces_what_they_compute(cell: Any, bias: bool) -> None:
+    torch.manual_seed(1)
+    module, x = cell(3, 4, bias=bias), torch.randn(2, 3)
+    state = (
+        (torch.randn(2, 4), torch.randn(2, 4)) if cell is torch.nn.LSTMCell else torch.randn(2, 4)
+    )
+    traced = torch.jit.trace(module, (x, state))
+    for want, have in zip(module(x, state), traced(x, state), strict=True):
+        assert torch.allclose(want, have, atol=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from enum import Enum
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import rushlight as torch
 from rushlight.__main__ import main
 from rushlight.serialization.files.errors import ArchiveError
+from rushlight.serialization.source.text import _in_quotes
 from tests.frontend.frontend_support import load_module
 
 DATA = Path(__file__).resolve().parent / "data"
@@ -202,3 +204,12 @@ def test_containers_have_constants(archive: str, capsys: Captured) -> None:
     assert main(["show", "--constants", archive]) == 0
     assert main(["diff", archive, archive]) == 0
     assert capsys.readouterr().out.endswith("no differences\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["two\nlines", "a\ttab", "\x00", "\r\n", "\u2028", "é", 'an end"', '"""', "back\\n"]
+)
+def test_any_text_can_stand_between_quotes(text: str) -> None:
+    quoted = _in_quotes(text)
+    assert ast.literal_eval(f'"""\\\n{quoted}"""') == text
+    assert quoted.count("\n") == text.count("\n")

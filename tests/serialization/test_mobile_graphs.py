@@ -276,3 +276,13 @@ def test_a_method_that_calls_itself_is_refused() -> None:
                 lite(torch.ones(1))
         with pytest.raises(ArchiveError, match="calls itself"):
             _load_for_lite_interpreter(io.BytesIO(data), trust="none")
+
+
+def test_a_slice_of_a_tuple_is_its_parts() -> None:
+    text = graph_of(
+        *(("LOADC", 0, 0), ("LOADC", 1, 0), ("LOADC", 2, 0), ("TUPLE_CONSTRUCT", 3, 0)),
+        *(("TUPLE_SLICE", 1, 2), ("RET", 0, 0)),
+        arguments=0,
+    )
+    assert text.count("prim::TupleIndex") == 2
+    assert text.count("prim::TupleConstruct") == 2

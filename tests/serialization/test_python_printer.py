@@ -12,15 +12,17 @@ import pytest
 from rushlight.frontend.source import UNKNOWN, Source, Span
 from rushlight.ir.graph import Graph
 from rushlight.ir.parser import parse_ir
+from rushlight.serialization.printing.constants import Constants
 from rushlight.serialization.printing.printer import (
     PrintError,
     print_function,
     print_graph_source,
 )
+from rushlight.serialization.printing.types import TypeNames
 from rushlight.typecheck.functions import Function
 from rushlight.typecheck.schema import Signature
 from rushlight.typecheck.schema_text import parse_schema
-from rushlight.typecheck.types import STRING
+from rushlight.typecheck.types import INT, STRING, DictType, ListType, OptionalType, Type
 
 CASES = Path(__file__).parent / "cases" / "printed_code.txt"
 
@@ -171,3 +173,19 @@ def test_function_without_graph_is_refused() -> None:
     function = Function("__torch__.f", declared=declared("f() -> Tensor"))
     with pytest.raises(PrintError, match=r"__torch__\.f has no graph"):
         print_function(function)
+
+
+@pytest.mark.parametrize(
+    ("value", "type", "text"),
+    [
+        ([1, 2], ListType(INT), "[1, 2]"),
+        ([], ListType(INT), "annotate(List[int], [])"),
+        ([1, 2], ListType(OptionalType(INT)), "annotate(List[Optional[int]], [1, 2])"),
+        ({1: 2}, DictType(INT, INT), "{1: 2}"),
+        ({1: 2}, DictType(INT, OptionalType(INT)), "annotate(Dict[int, Optional[int]], {1: 2})"),
+    ],
+)
+def test_a_constant_says_its_type_where_its_elements_do_not(
+    value: object, type: Type, text: str
+) -> None:
+    assert Constants(TypeNames()).text(value, type) == text

@@ -125,6 +125,26 @@ MENDED = {
         "argument-type",
         "x, scale: float = 2.0",
     ),
+    "another language's method": (
+        function("s: str", "return s.trim()"),
+        "missing-attribute",
+        "return s.strip()",
+    ),
+    "a list of what a tensor holds": (
+        function("x", "y = x.tolist()\nreturn len(y)"),
+        "unknown-type",
+        "y: list[float] = x.tolist()",
+    ),
+    "a list that is returned": (
+        function("x", "y = x.tolist()\nreturn y", " -> List[int]"),
+        "unknown-type",
+        "y: list[int] = x.tolist()",
+    ),
+    "a list of None that is filled": (
+        function("x, n: int", "out = [None] * n\nout[0] = x\nreturn x"),
+        "argument-type",
+        "out: list[torch.Tensor | None] = [None for _ in range(n)]",
+    ),
     "a parameter that is a number": (
         function("x, n", "for i in range(n):\n    x = x + i\nreturn x"),
         "argument-type",
@@ -194,6 +214,22 @@ def test_it_is_told_once_and_as_what_it_is(what: str, tmp_path: Path) -> None:
     program, code, message = TOLD[what]
     (found,) = found_in(program, tmp_path)
     assert (found.code, found.message) == (code, message)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body"),
+    [
+        ("x", "return len(x.tolist())"),  # has no variable to annotate
+        ("x, n: int", "out: List[None] = [None] * n\nout[0] = x\nreturn x"),
+        ("s: str", "return s.turned()"),
+        ("s: str", "return s.name"),
+        ("n: int", "return n.value"),
+    ],
+)
+def test_what_has_no_edit_is_told_all_the_same(parameters: str, body: str, tmp_path: Path) -> None:
+    (found,) = found_in(function(parameters, body), tmp_path)
+    assert found.code in ("unknown-type", "argument-type", "missing-attribute")
+    assert not any(each.edits for each in found.helps)
 
 
 def test_a_wrong_call_is_told_where_it_is_made(tmp_path: Path) -> None:

@@ -556,3 +556,14 @@ def test_values_cannot_be_called(called: str, type: str) -> None:
     unit = "def f(x: Tensor):\n    return {}(x)\n"
     with pytest.raises(RuntimeError, match=re.escape(f"cannot call a value of type '{type}'")):
         torch.jit.CompilationUnit(unit.format(called))
+
+
+def counted_pairs() -> int:
+    total = 0
+    for i, (a, b) in enumerate(zip((1, 2, 3), (3, 4, 5))):  # noqa: B905
+        total += i * a + b
+    return total
+
+
+def test_pairs_of_tuples_are_counted() -> None:
+    assert torch.jit.script(counted_pairs)() == counted_pairs() == 20

@@ -158,3 +158,13 @@ def test_type_variables_bind_and_conflict() -> None:
     assert "previously matched to type int is matched to type str" in match(t, STRING, bound)
     assert match(ListType(t), INT, {}) == "Cannot match List[t] to int"
     assert instantiate(t, {}) is None
+
+
+def test_unknown_parts_agree_with_anything() -> None:
+    unknown = DictType(STRING, ListType(UNKNOWN))
+    assert equal(unknown, DictType(STRING, ListType(INT)))
+    assert equal(DictType(STRING, ListType(INT)), unknown)
+    assert not equal(unknown, DictType(INT, ListType(INT)))
+    assert not equal(ListType(UNKNOWN), OptionalType(INT))
+    assert not equal(TupleType((UNKNOWN, INT)), TupleType((INT,)))
+    assert not equal(TupleType((UNKNOWN, INT)), TupleType((INT, FLOAT)))

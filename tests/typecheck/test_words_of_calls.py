@@ -306,3 +306,27 @@ def test_what_is_found_while_python_is_read_belongs_to_no_call_yet() -> None:
     chain = said_of(calls_twice)
     assert "'tries' is being compiled" not in chain
     assert "'calls_tries' is being compiled since it was called from 'calls_twice'" in chain
+
+
+class TwoForms(torch.nn.Module):
+    @torch.jit._overload_method
+    def forward(self, x: int) -> int: ...
+
+    @torch.jit._overload_method  # type: ignore[no-redef]
+    def forward(self, x: float) -> float: ...  # noqa: F811
+
+    def forward(self, x):  # type: ignore[no-redef, no-untyped-def]  # noqa: F811
+        return x
+
+
+class CallsBoth(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = TwoForms()
+
+    def forward(self, n: int) -> tuple[int, float]:
+        return self.inner(n), self.inner(n / 2)
+
+
+def test_a_module_whose_forward_has_several_forms_is_called() -> None:
+    assert torch.jit.script(CallsBoth())(3) == (3, 1.5)

@@ -29,6 +29,10 @@ from rushlight.jit import CompilationUnit, script
             "del statements are only supported for deleting list and dict items and variables",
         ),
         ("break", "SyntaxError: 'break' outside loop"),
+        (
+            "y: List[str] = x.tolist()",
+            "str is not one of the supported element types for tolist: int, float, complex, bool",
+        ),
     ],
 )
 def test_words(body: str, words: str) -> None:
@@ -196,3 +200,13 @@ def test_functions_of_ours_that_are_pythons_are_unknown_operators(
     assert f"    {'~' * len('rushlight.' + name)} <--- HERE" in text
     assert f"'{function.__name__}' is being compiled since it was called from 'calls'" in text
     assert caught.value.__class__ is RuntimeError
+
+
+def test_a_parameter_without_a_type_is_said_to_be_a_tensor() -> None:
+    with pytest.raises(RuntimeError) as caught:
+        CompilationUnit("def g(x):\n    return x\ndef f(n: int):\n    return g(n)\n")
+    assert (
+        "Expected a value of type 'Tensor (inferred)' for argument 'x' but instead found type "
+        "'int'.\nInferred 'x' to be of type 'Tensor' because it was not annotated with an explicit "
+        "type.\n"
+    ) in str(caught.value)
