@@ -39,7 +39,7 @@ class _Living:
     def __init__(self) -> None:
         self._locks: dict[int, ref[Any]] = {}
 
-    def add(self, lock: Any) -> None:
+    def add(self, lock: object) -> None:
         """One more."""
         key = id(lock)
         self._locks[key] = ref(lock, partial(self._locks.pop, key))

@@ -271,7 +271,7 @@ class _Unpacking:
         value.id = number
         self._values.append(value)
 
-    def _value(self, told: Any) -> object:
+    def _value(self, told: object) -> object:
         if not isinstance(told, list):
             return told
         word, number = told

@@ -11,7 +11,7 @@ from .interpreter.values.tasks import Future
 __all__ = ["Future", "collect_all", "wait_all"]
 
 
-def wait_all(futures: Sequence[Any]) -> list[Any]:
+def wait_all(futures: Sequence[object]) -> list[Any]:
     """The values of several futures.
 
     Raises:

@@ -171,7 +171,7 @@ class Guard:
         """An operator's forward with the checks around it."""
         work, uses, most = work_of(operator), self._uses, self.bounds.instructions
 
-        def forward(*values: Any) -> Any:
+        def forward(*values: object) -> Any:
             use = uses.use
             steps = work(values)
             if steps > 1e7:

@@ -20,7 +20,7 @@ __all__ = ["Collected", "Collector"]
 ndarray: Final = np.ndarray
 
 
-def _alike(given: Sequence[Any]) -> Any:
+def _alike(given: Sequence[object]) -> Any:
     """What tells natively whether operands are like these; None if nothing does."""
     if not knows_calls():
         return None
@@ -50,7 +50,7 @@ class _Form:
         self._own = [i for i in places if self.own[i]]
         self._alike = _alike(given)
 
-    def fits(self, given: tuple[Any, ...], out: Any) -> bool:
+    def fits(self, given: tuple[object, ...], out: object) -> bool:
         """Whether operands are like these."""
         alike = self._alike
         if alike is not None:
@@ -82,12 +82,12 @@ class Collector:
         self._left = self._trials = TRIALS
         self._last: _Last | None = None
 
-    def begun(self, given: tuple[Any, ...]) -> Collected | None:
+    def begun(self, given: tuple[object, ...]) -> Collected | None:
         """A call with these operands of the first operator; None if it is not like the last."""
         last = self._last
         return Collected(last, given) if last is not None and last.first.fits(given, None) else None
 
-    def learn(self, out: Any, given: Sequence[Sequence[Any]]) -> None:
+    def learn(self, out: object, given: Sequence[Sequence[object]]) -> None:
         """A call was done in ordinary ways, with these operands of each operator."""
         self._left -= 1
         if self._left or not knows_calls():
@@ -114,7 +114,7 @@ class _Last:
         self._fill = fill
         self.known = known_calls(self._filled, cool, writes=True)
 
-    def _filled(self, out: Any, *given: Any) -> Any:
+    def _filled(self, out: object, *given: object) -> Any:
         others = iter(given)
         forms = (self.first, *self.others)
         self._fill(out, [[out if own else next(others) for own in form.own] for form in forms])
@@ -129,13 +129,13 @@ class Collected:
 
     __slots__ = ("_last", "given", "is_done", "out")
 
-    def __init__(self, last: _Last, given: tuple[Any, ...]) -> None:
+    def __init__(self, last: _Last, given: tuple[object, ...]) -> None:
         self._last = last
         self.given = [given]
         self.out = np.empty(last.shape, last.dtype)
         self.is_done = False
 
-    def takes(self, index: int, given: tuple[Any, ...]) -> bool:
+    def takes(self, index: int, given: tuple[object, ...]) -> bool:
         """Take the operands of another operator, if they are like those of the last call."""
         others, out = self._last.others, self.out
         if not others[index].fits(given, out):

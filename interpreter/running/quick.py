@@ -333,7 +333,7 @@ class _Text:
         return True
 
 
-def _tensors_of(values: Iterable[Any]) -> Iterator[Tensor]:
+def _tensors_of(values: Iterable[object]) -> Iterator[Tensor]:
     """The tensors among values and in the containers among them."""
     for value in values:
         if isinstance(value, Tensor):

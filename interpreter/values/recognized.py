@@ -29,7 +29,7 @@ def recognizing(type: Type) -> Recognize | None:
     if walk is None:
         return None
 
-    def recognize(value: Any, tensors: Iterable[Tensor]) -> Any:
+    def recognize(value: object, tensors: Iterable[Tensor]) -> Any:
         if value is None:
             return None
         return walk(value, {id(each._array): each for each in tensors})
@@ -45,7 +45,7 @@ def _of_one(type: Type) -> Walk | None:
     return _tensor if type in (TENSOR, ANY) else None
 
 
-def _tensor(value: Any, known: Known) -> Any:
+def _tensor(value: object, known: Known) -> Any:
     if not isinstance(value, np.ndarray):
         return value
     found = known.get(id(value))

@@ -136,7 +136,7 @@ class ScriptDict(SharedValues, MutableMapping[Any, Any]):
         self._key_outward, self._value_outward = outward(found.key), outward(found.value)
         self.content = {self._key(k): self._value(v) for k, v in values.items()}
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         return self._value_outward(self.content[self._key_asked(key)])
 
     def __setitem__(self, key: object, value: object) -> None:

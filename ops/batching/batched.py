@@ -60,7 +60,7 @@ class Batched(Tensor):
         cls,
         func: Callable[..., object],
         types: object,
-        args: tuple[Any, ...] = (),
+        args: tuple[object, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         """The function for every slice."""
@@ -166,7 +166,7 @@ def _viewed(
     level: Level,
     view: Callable[..., Tensor],
     func: Callable[..., object],
-    args: tuple[Any, ...],
+    args: tuple[object, ...],
     kwargs: dict[str, Any],
 ) -> object:
     """A view of each slice; slice by slice where it is none of them all."""
@@ -251,7 +251,7 @@ def _operator(
     return _wrapped(result, level)
 
 
-def _become(level: Level, name: str, args: tuple[Any, ...], kwargs: dict[str, object]) -> object:
+def _become(level: Level, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
     """A tensor that becomes a view of itself, in all slices.
 
     Raises:
@@ -350,7 +350,7 @@ def stacked(results: Sequence[object], level: Level) -> object:
 
 
 def _one_by_one(
-    level: Level, func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]
+    level: Level, func: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, Any]
 ) -> Any:
     name = getattr(func, "__name__", "")
     writes = name == "__setitem__" or (name.endswith("_") and not name.endswith("__"))
@@ -369,7 +369,7 @@ def _one_by_one(
     return args[0] if writes else stacked(results, level)
 
 
-def _of_slice(func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _of_slice(func: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, Any]) -> Any:
     """What a function gives for one slice, which may stand for slices of a level further out."""
     outer = level_of((args, kwargs)) if isinstance(func, FunctionType) else None
     return func(*args, **kwargs) if outer is None else for_all(outer, func, args, kwargs)

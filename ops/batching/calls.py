@@ -13,7 +13,7 @@ __all__ = ["call"]
 
 
 def call(
-    operator_name: str, args: tuple[Any, ...], kwargs: dict[str, object], choose: Choose
+    operator_name: str, args: tuple[object, ...], kwargs: dict[str, object], choose: Choose
 ) -> Any:
     """What an operator gives for all slices."""
     level = level_of((args, kwargs))

@@ -84,7 +84,7 @@ def _exchanged(whole: Any) -> Any:
 
 @VIEWS.of("adjoint")
 @PROPERTIES.of("mH")
-def _adjoint(whole: Any) -> Any:
+def _adjoint(whole: object) -> Any:
     turned = _exchanged(whole)
     return turned.conj() if turned.is_complex() else turned
 

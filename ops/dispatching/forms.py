@@ -42,7 +42,7 @@ def form_of(*names: str) -> Callable[[Form], Form]:
     return _FORMS.of(*(f"aten::{name}" for name in names))
 
 
-def by_schema(name: str, *args: Any) -> Any:
+def by_schema(name: str, *args: object) -> Any:
     """An overload called by its schema, where a reduction is a number."""
     name, _, overload = name.partition(".")
     return getattr(getattr(Namespace("aten"), name), overload or "default")(*args)

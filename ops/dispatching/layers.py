@@ -18,7 +18,7 @@ __all__: list[str] = []
 # --------------------------------------------------------------------------- convolutions
 
 
-def _convolved(x: Tensor, weight: Tensor, bias: Tensor | None, *options: Any) -> Tensor:
+def _convolved(x: Tensor, weight: Tensor, bias: Tensor | None, *options: object) -> Tensor:
     rank = weight.dim()
     if x.dim() == rank - 1:
         return aten.squeeze(aten.convolution(aten.unsqueeze(x, 0), weight, bias, *options), 0)
@@ -87,7 +87,9 @@ def _layer_norm(
 
 
 @form_of("group_norm")
-def _group_norm(x: Tensor, groups: int, weight: Tensor, bias: Any, eps: float, cudnn: bool) -> Any:
+def _group_norm(
+    x: Tensor, groups: int, weight: Tensor, bias: object, eps: float, cudnn: bool
+) -> Any:
     if x.dim() < 2 or x.shape[1] % groups:
         return NotImplemented
     batch, channels = x.shape[:2]
@@ -97,7 +99,7 @@ def _group_norm(x: Tensor, groups: int, weight: Tensor, bias: Any, eps: float, c
 
 
 @form_of("rms_norm")
-def _rms_norm(x: Tensor, sizes: Sequence[int], weight: Tensor, eps: Any) -> Any:
+def _rms_norm(x: Tensor, sizes: Sequence[int], weight: Tensor, eps: object) -> Any:
     if x.dtype.itemsize < 4:
         return NotImplemented
     eps = finfo(x.dtype).eps if eps is None else eps
@@ -131,12 +133,12 @@ def _instance_norm(
 
 
 @form_of("softmax.int")
-def _softmax(x: Tensor, dim: int, dtype: Any) -> Tensor:
+def _softmax(x: Tensor, dim: int, dtype: object) -> Tensor:
     return aten._softmax(converted(x, dtype, False, None), dim, False)
 
 
 @form_of("log_softmax.int")
-def _log_softmax(x: Tensor, dim: int, dtype: Any) -> Tensor:
+def _log_softmax(x: Tensor, dim: int, dtype: object) -> Tensor:
     return aten._log_softmax(converted(x, dtype, False, None), dim, False)
 
 
@@ -186,12 +188,12 @@ def _dropout(x: Tensor, p: float, train: bool) -> Any:
 
 
 @form_of("max_pool2d")
-def _max_pool2d(x: Tensor, *options: Any) -> Tensor:
+def _max_pool2d(x: Tensor, *options: object) -> Tensor:
     return aten.max_pool2d_with_indices(x, *options)[0]
 
 
 @form_of("max_pool3d")
-def _max_pool3d(x: Tensor, *options: Any) -> Tensor:
+def _max_pool3d(x: Tensor, *options: object) -> Tensor:
     return aten.max_pool3d_with_indices(x, *options)[0]
 
 
@@ -247,7 +249,7 @@ _PADS: Final = {"reflect": "reflection", "replicate": "replication"}
 
 
 @form_of("pad")
-def _pad(x: Tensor, pad: Sequence[int], mode: str, value: Any) -> Any:
+def _pad(x: Tensor, pad: Sequence[int], mode: str, value: object) -> Any:
     if mode == "constant":
         return aten.constant_pad_nd(x, pad, value or 0)
     if mode not in _PADS:
@@ -256,12 +258,12 @@ def _pad(x: Tensor, pad: Sequence[int], mode: str, value: Any) -> Any:
 
 
 @form_of("grid_sampler")
-def _grid_sampler(x: Tensor, grid: Tensor, *options: Any) -> Any:
+def _grid_sampler(x: Tensor, grid: Tensor, *options: object) -> Any:
     return eager_function(f"aten::grid_sampler_{x.dim() - 2}d")(x, grid, *options)
 
 
 @form_of("embedding_bag.padding_idx")
-def _embedding_bag(*args: Any) -> Any:
+def _embedding_bag(*args: object) -> Any:
     return by_schema("_embedding_bag", *args[:-1], -1 if args[-1] is None else args[-1])
 
 
@@ -300,7 +302,7 @@ def _corrected(name: str) -> None:
     def whole(x: Tensor, unbiased: bool) -> Any:
         return eager_function(f"aten::{name}")(x, None, correction=int(unbiased))
 
-    def over(x: Tensor, dim: Any, unbiased: bool, keepdim: bool) -> Any:
+    def over(x: Tensor, dim: object, unbiased: bool, keepdim: bool) -> Any:
         return eager_function(f"aten::{name}")(x, dim, correction=int(unbiased), keepdim=keepdim)
 
     form_of(f"{name}.dim")(over)
@@ -343,7 +345,7 @@ def _as_numbers(mask: Any, q: Tensor) -> Any:
 
 
 def _attention_by_products(
-    q: Tensor, k: Tensor, v: Tensor, mask: Any, p: float, causal: bool, scale: float | None
+    q: Tensor, k: Tensor, v: Tensor, mask: object, p: float, causal: bool, scale: float | None
 ) -> Any:
     if causal:
         return NotImplemented

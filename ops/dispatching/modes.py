@@ -45,7 +45,7 @@ class Modes(threading.local):
         self.stack: list[Any] = []
         self._seen: tuple[dict[int, Tensor], Overload | None] = ({}, None)
 
-    def push(self, mode: Any) -> None:
+    def push(self, mode: object) -> None:
         """Enter a mode."""
         assert ARMED.installed is not None
         ARMED.installed(True)
@@ -139,7 +139,7 @@ class Modes(threading.local):
         return _lowered(entry, made)
 
     def _ask(self, entry: Operator, function: Overload | None, args: list[Any]) -> Any:
-        def ask(*by_place: Any, **by_name: Any) -> Any:
+        def ask(*by_place: object, **by_name: object) -> Any:
             with closed(), self.apart() as (mode,):
                 made = mode.__torch_dispatch__(function, (), by_place, by_name)
             if made is NotImplemented:
@@ -197,7 +197,7 @@ def _arguments(entry: Operator, values: Sequence[object], known: dict[int, Tenso
     return python_values(entry, [lifted(value, known) for value in values])
 
 
-def _lowered(entry: Operator, made: Any) -> Any:
+def _lowered(entry: Operator, made: object) -> Any:
     found = machine_value(made)
     return tuple(found) if type(found) is list and len(entry.signature.returns) > 1 else found
 

@@ -123,7 +123,7 @@ def _chunk(x: Tensor, chunks: int, dim: int) -> Any:
 
 
 @form_of("narrow")
-def _narrow(x: Tensor, dim: int, start: Any, length: int) -> Any:
+def _narrow(x: Tensor, dim: int, start: object, length: int) -> Any:
     if not isinstance(start, int) or not x.dim():
         return NotImplemented
     size = x.shape[dim]
@@ -171,7 +171,7 @@ def _tile(x: Tensor, sizes: Sequence[int]) -> Tensor:
 # --------------------------------------------------------------------------- conversions
 
 
-def converted(x: Tensor, dtype: Any, copy: bool, memory_format: Any) -> Tensor:
+def converted(x: Tensor, dtype: object, copy: bool, memory_format: object) -> Tensor:
     """A tensor in a dtype; itself if it is in that and no copy is asked for."""
     if (dtype is None or dtype is x.dtype) and not copy and memory_format is None:
         return x
@@ -179,7 +179,9 @@ def converted(x: Tensor, dtype: Any, copy: bool, memory_format: Any) -> Tensor:
 
 
 @form_of("to.dtype")
-def _to_dtype(x: Tensor, dtype: Any, non_blocking: bool, copy: bool, memory_format: Any) -> Tensor:
+def _to_dtype(
+    x: Tensor, dtype: object, non_blocking: bool, copy: bool, memory_format: object
+) -> Tensor:
     return converted(x, dtype, copy, memory_format)
 
 

@@ -48,7 +48,7 @@ class _Method:
 
     __slots__ = ("_call", "_plain")
 
-    def __init__(self, plain: Any, call: Callable[..., Any]) -> None:
+    def __init__(self, plain: object, call: Callable[..., Any]) -> None:
         self._plain = plain
         self._call = call
 

@@ -70,7 +70,7 @@ class CKernel:
         self.native = f"foreign({words})"
         self.address: int = ctypes.cast(self._function, ctypes.c_void_p).value or 0
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
+    def __call__(self, *args: object, **named: object) -> Any:
         """Call it as Python does."""
         rest = self._arguments[len(args) :]
         return self._function(*args, *(named.get(each.name, each.default) for each in rest))

@@ -270,7 +270,7 @@ def learning_more(
         return call
     seen = {tuple([first[place] for place in places]): TRIALS + 1}
 
-    def counted(*args: Any, **kwargs: Any) -> Any:
+    def counted(*args: object, **kwargs: object) -> Any:
         given = (*args, *kwargs.values()) if kwargs else args
         key = tuple([given[place] for place in places])
         count = seen.get(key, 0)

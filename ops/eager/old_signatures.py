@@ -27,7 +27,7 @@ def _numbers_between(name: str) -> tuple[tuple[str, ...], int]:
     return (), 0
 
 
-def _number(given: Any) -> Any:
+def _number(given: object) -> Any:
     return given.item() if isinstance(given, Tensor) else given
 
 

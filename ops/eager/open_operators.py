@@ -256,7 +256,7 @@ _PLAIN_TYPES: Final[dict[Type, tuple[type, tuple[type, ...]]]] = {
 """What results of these types become, and of what."""
 
 
-def _of_type(value: Any, kind: Type) -> Any:
+def _of_type(value: object, kind: Type) -> Any:
     """What a kernel gave for a result of a type, as a machine value."""
     if value is None and (kind == TENSOR or kind.optional_of is not None):
         return None

@@ -91,7 +91,7 @@ class Recipe:
         self._left = TRIALS if is_plain and not any(map(iskeyword, kwargs)) else 1 << 62
         self.call: Callable[..., Any] = self._counted
 
-    def _counted(self, *args: Any, **kwargs: Any) -> Any:
+    def _counted(self, *args: object, **kwargs: object) -> Any:
         self._left -= 1
         if self._left < 0:
             call, recording = self._written_out(args, kwargs)
@@ -123,7 +123,7 @@ class Recipe:
         return made
 
     def _learn_natively(
-        self, recording: Recording, args: Sequence[Any], kwargs: dict[str, Any]
+        self, recording: Recording, args: Sequence[object], kwargs: dict[str, Any]
     ) -> None:
         """Have a front learn calls with such arguments."""
         sizes_at = -1 if self._sizes_at is None else self._sizes_at
@@ -141,7 +141,7 @@ class Recipe:
         self._learn(self.form.entry, found, self._template, sizes_at, recording)
 
     def _written_out(
-        self, args: Sequence[Any], kwargs: dict[str, Any]
+        self, args: Sequence[object], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., object], Recording]:
         """The same for all arguments of the types of these, and what records such a call."""
         args = self.form._gather(args)
@@ -161,7 +161,7 @@ class Recipe:
         )
 
 
-def _way(convert: Any, value: object) -> str:
+def _way(convert: object, value: object) -> str:
     """How an argument is taken."""
     if convert is None:
         return "same"

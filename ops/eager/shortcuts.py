@@ -282,7 +282,7 @@ def keep_shortcut_of_sizes(
     later, recording = _shortcut_of_sizes(entry, tensors, values)
     left = TRIALS
 
-    def counted(*args: Any) -> object:
+    def counted(*args: object) -> object:
         nonlocal left
         left -= 1
         if left < 0:
@@ -342,7 +342,7 @@ def keep_shortcut(
             forward = direct_form(entry) if has_direct else entry.forward
             later, recording = with_forward(forward)
 
-            def learned(args: Sequence[Any], _: object) -> None:
+            def learned(args: Sequence[object], _: object) -> None:
                 triples = enumerate(zip(args, converters, strict=True))
                 given = [Given(place, "", a, convert) for place, (a, convert) in triples]
                 learn(entry, given, values, -1, recording)

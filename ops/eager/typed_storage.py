@@ -405,7 +405,7 @@ def set_(
     return changed
 
 
-def new(self: Tensor, *args: object, **options: Any) -> Tensor:
+def new(self: Tensor, *args: object, **options: object) -> Tensor:
     """A tensor of the same dtype: of sizes, unfilled, or of numbers.
 
     Raises:

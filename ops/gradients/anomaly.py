@@ -72,7 +72,7 @@ def _noted(node: Any, key: str) -> Any:
     return None if node.attached is None else node.attached.metadata.get(key)
 
 
-def _tell(begin: str, what: str, node: Any) -> None:
+def _tell(begin: str, what: str, node: object) -> None:
     place = _noted(node, _PLACE)
     if place is None:
         end = "No forward pass information available. Enable "

@@ -32,7 +32,7 @@ Wanted = tuple[str, ...]
 Word = str | Callable[[Mapping[str, Any]], Any]
 
 
-def on_arrays(name: str, given: Sequence[Any], own: Callable[[Array, Any], Array]) -> Any:
+def on_arrays(name: str, given: Sequence[object], own: Callable[[Array, Any], Array]) -> Any:
     """What an operator computes of machine values."""
     row = row_of(_entry(name))
     assert row is not None
@@ -43,13 +43,13 @@ def on_arrays(name: str, given: Sequence[Any], own: Callable[[Array, Any], Array
     return tuple(None if each is None else own(each._array, given) for each in made)
 
 
-def _lifted(value: Any) -> Any:
+def _lifted(value: object) -> Any:
     if isinstance(value, np.ndarray):
         return Tensor._of(value)
     return value
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return value._array if isinstance(value, Tensor) else value
 
 
@@ -94,7 +94,7 @@ class _Through:
         return made if len(_entry(self._name).signature.returns) > 1 else made[0]
 
 
-def _read(word: Word, given: Mapping[str, Any], default: object) -> Any:
+def _read(word: Word, given: Mapping[str, object], default: object) -> Any:
     return word(given) if callable(word) else given.get(word, default)
 
 

@@ -137,7 +137,7 @@ class Bound:
         """Whether an argument is a list of tensors."""
         return at in self._lists
 
-    def trace(self, args: Sequence[Any]) -> Traced:
+    def trace(self, args: Sequence[object]) -> Traced:
         """Where the arguments that have gradients came from, and what a node keeps for them."""
         edges: list[Edge | None] = []
         places: list[tuple[int, int | None]] = []
@@ -168,7 +168,7 @@ class Bound:
         return edges, places, shapes, kept
 
     def new_node(
-        self, args: Sequence[Any], old: Tensor | None, traced: Traced | None = None
+        self, args: Sequence[object], old: Tensor | None, traced: Traced | None = None
     ) -> Node:
         """The node of a call; `old` is what the first argument held before it was written."""
         if self.row is None:
@@ -520,7 +520,7 @@ class RowNode(Node):
         sizes = self._shapes[::2]
         return moved(self._bound.entry, values, sizes, self._places, self.asked_edges(), grads)
 
-    def _unpack_or_none(self, value: Any) -> Any:
+    def _unpack_or_none(self, value: object) -> Any:
         return None if isinstance(value, Meta) else self._unpack(value)
 
     def _directly(self, grads: list[Tensor | None]) -> list[Tensor | None] | None:

@@ -151,7 +151,7 @@ class _Back:
 
     # ------------------------------------------------------------------ what forms ask
 
-    def name(self, thing: Any) -> str:
+    def name(self, thing: object) -> str:
         """The name of a thing in the text."""
         return self.text.name(thing)
 
@@ -292,7 +292,7 @@ class _Back:
         return True
 
     def _symbolic(
-        self, writing: Writing, array: Callable[[int], Any], step: Did, end: End, g: Any
+        self, writing: Writing, array: Callable[[int], Any], step: Did, end: End, g: object
     ) -> Symbol:
         """The gradient of an argument by symbols.
 

@@ -22,7 +22,7 @@ __all__ = ["FORMS", "Writer"]
 class Writer(Protocol):
     """What a form asks of who writes."""
 
-    def name(self, thing: Any) -> str:
+    def name(self, thing: object) -> str:
         """The name of a thing in the text."""
 
     def line(self, text: str) -> None:

@@ -94,7 +94,7 @@ class OnTensors:
         """An argument as a tensor, one without memory if it is not kept."""
         keeps = self.shape.keeps(step)
 
-        def shown(value: Any) -> str:
+        def shown(value: object) -> str:
             if type(value) is At:
                 if at in keeps:
                     return f"tensor(v{value.number})"
@@ -141,7 +141,7 @@ class OnTensors:
             reads = re.sub(pattern, put, reads)
         return reads
 
-    def _about(self, value: Any, word: str) -> Any:
+    def _about(self, value: object, word: str) -> Any:
         if type(value) is list:
             return [self._about(each, word) for each in value]
         if type(value) is not At:

@@ -96,7 +96,7 @@ class Calls:
         self._counts: dict[Any, int] = {}
         self._parts: dict[Any, list[tuple[int, int]]] = {}
 
-    def join(self, record: Noted, steps: Sequence[Any], pending: Sequence[Tensor]) -> bool:
+    def join(self, record: Noted, steps: Sequence[object], pending: Sequence[Tensor]) -> bool:
         """Make one node of all notes of a call, or of each part of a long one; False, with nothing
         done, where there is none."""
         if PACKING.used or ACTIVE or ANOMALY[0] or RUNNING.bounds or not pending:
@@ -124,7 +124,7 @@ class Calls:
         return True
 
     def _join_one(
-        self, record: Noted, steps: Sequence[Any], pending: Sequence[Tensor], counted: set[Any]
+        self, record: Noted, steps: Sequence[object], pending: Sequence[Tensor], counted: set[Any]
     ) -> bool:
         for known in self._known:
             found = known.match(steps, pending, record.known)

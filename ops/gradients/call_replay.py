@@ -68,7 +68,7 @@ def _useful(shape: CallShape) -> list[Any]:
     return [step for step, useful in pairs if useful]
 
 
-def _filled(value: Any, arrays: Sequence[Array]) -> Any:
+def _filled(value: object, arrays: Sequence[Array]) -> Any:
     """An argument with arrays in the place of numbers."""
     if type(value) is At:
         return arrays[value.number]
@@ -104,7 +104,7 @@ def write_runs(text: Text, shape: CallShape, steps: Sequence[int]) -> None:
         text.add(1, f"{results} = {text.name(direct_form(step.bound.entry))}({args})")
 
 
-def _shown(text: Text, value: Any) -> str:
+def _shown(text: Text, value: object) -> str:
     if type(value) is At:
         return f"v{value.number}"
     if type(value) is list:

@@ -239,7 +239,7 @@ class _Finding:
                 shape.views[number] = of, among if bound.forbids_writes else None
         self._made.clear()
 
-    def _is_smooth(self, taken: tuple[Any, ...], result: Any) -> bool:
+    def _is_smooth(self, taken: tuple[object, ...], result: object) -> bool:
         """Whether it is a value that may have a gradient that is written."""
         first = taken[0] if taken else None
         if type(first) is not At or type(result) is not np.ndarray:
@@ -356,7 +356,7 @@ class _Finding:
             raise NotJoined
         return value
 
-    def _result(self, value: Any) -> int:
+    def _result(self, value: object) -> int:
         if type(value) is not np.ndarray:
             raise NotJoined
         number = self._numbers.get(id(value))
@@ -372,7 +372,7 @@ class _Finding:
         self.shape.values.append(Value(array.shape, array.dtype))
         return number
 
-    def _ends(self, bound: Bound, args: Sequence[Any]) -> Iterator[End]:
+    def _ends(self, bound: Bound, args: Sequence[object]) -> Iterator[End]:
         values = self.shape.values
         for at in bound.order:
             value = args[at] if at < len(args) else None
@@ -409,7 +409,7 @@ def _taken_by(entry: Operator) -> list[tuple[str, str]]:
     return [(each.name, str(each.type)) for each in entry.signature.arguments]
 
 
-def numbers_in(args: Iterable[Any]) -> Iterator[int]:
+def numbers_in(args: Iterable[object]) -> Iterator[int]:
     """The values among arguments."""
     for value in args:
         if type(value) is At:

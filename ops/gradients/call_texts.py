@@ -31,7 +31,7 @@ class Text:
         """Add lines."""
         self.lines += [" " * depth + line for line in lines]
 
-    def name(self, thing: Any) -> str:
+    def name(self, thing: object) -> str:
         """The name of a thing, which stays alive by that."""
         found = self._named.get(id(thing))
         if found is None:
@@ -106,7 +106,7 @@ def _check_step(text: Text, shape: CallShape, index: int, seen: dict[int, str]) 
 def _check_parts(
     text: Text,
     shape: CallShape,
-    parts: Iterable[Any],
+    parts: Iterable[object],
     name: str,
     seen: dict[int, str],
     is_read: bool = True,

@@ -54,7 +54,7 @@ _KNOWN: Final[dict[Bound, dict[Any, _Known]]] = {}
 
 def composed(
     bound: Bound,
-    values: Mapping[str, Any],
+    values: Mapping[str, object],
     asked: Sequence[Place | None],
     grads: Sequence[Tensor | None],
     plainly: Plain,
@@ -95,7 +95,7 @@ def composed(
     return wanted
 
 
-def _kind(value: Any) -> Any:
+def _kind(value: object) -> Any:
     if isinstance(value, Tensor):
         return type(value), value._array.shape, value._array.dtype
     if isinstance(value, (list, tuple)):
@@ -114,7 +114,7 @@ def _are_near(one: Tensor | None, other: Tensor | None) -> bool:
 
 def _written(
     bound: Bound,
-    values: Mapping[str, Any],
+    values: Mapping[str, object],
     asked: Sequence[Place | None],
     grads: Sequence[Tensor | None],
 ) -> Any:
@@ -122,7 +122,7 @@ def _written(
     where it cannot be said."""
     fresh: dict[Place, Tensor] = {}
 
-    def renewed(value: Any, name: str, inner: int | None) -> Any:
+    def renewed(value: object, name: str, inner: int | None) -> Any:
         if type(value) is list and inner is None:
             return [renewed(each, name, at) for at, each in enumerate(value)]
         if not isinstance(value, Tensor):

@@ -11,7 +11,7 @@ from .rows import Ints, gradient, joint
 __all__: list[str] = []
 
 
-def _call(name: str, *args: Any) -> Any:
+def _call(name: str, *args: object) -> Any:
     return eager_function(f"torchvision::_{name}_backward")(*args)
 
 

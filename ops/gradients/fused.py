@@ -69,7 +69,7 @@ class Fused:
         found = [held[number] for number in self._wanted]
         return found[0] if len(found) == 1 else tuple(found)
 
-    def _explained(self, values: Sequence[Array], result: Any) -> list[tuple[Any, ...]] | None:
+    def _explained(self, values: Sequence[Array], result: object) -> list[tuple[Any, ...]] | None:
         """The run of the kernel; None if there is none, or not yet."""
         arrays, results = family("arrays"), result if type(result) is tuple else (result,)
         first = results[0]

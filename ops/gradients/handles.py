@@ -12,7 +12,7 @@ from ..tensors.tensor import Tensor
 __all__ = ["lifted", "note_handles"]
 
 
-def note_handles(handles: Sequence[Any], known: dict[int, Tensor]) -> None:
+def note_handles(handles: Sequence[object], known: dict[int, Tensor]) -> None:
     """Note which handles arrays have, also those in lists."""
     for handle in handles:
         if isinstance(handle, Tensor):
@@ -21,7 +21,7 @@ def note_handles(handles: Sequence[Any], known: dict[int, Tensor]) -> None:
             note_handles(handle, known)
 
 
-def lifted(value: Any, known: dict[int, Tensor]) -> Any:
+def lifted(value: object, known: dict[int, Tensor]) -> Any:
     """A machine value with the known handles in place of its arrays."""
     if isinstance(value, np.ndarray):
         handle = known.get(id(value))

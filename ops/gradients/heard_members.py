@@ -13,11 +13,11 @@ from ..tensors.tensor import Tensor
 __all__ = ["MEMBERS"]
 
 
-def _get_item(self: Tensor, key: Any) -> Tensor:
+def _get_item(self: Tensor, key: object) -> Tensor:
     return tape().get_item(self, key)
 
 
-def _set_item(self: Tensor, key: Any, value: object) -> None:
+def _set_item(self: Tensor, key: object, value: object) -> None:
     tape().set_item(self, key, value)
 
 

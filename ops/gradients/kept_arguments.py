@@ -14,7 +14,7 @@ from .rules import Meta, is_by_columns
 __all__ = ["about", "kept_list", "kept_results"]
 
 
-def kept_list(values: Sequence[Any], keep: bool) -> object:
+def kept_list(values: Sequence[object], keep: bool) -> object:
     """The elements of an argument that is a list, its tensors kept or only described."""
     made: list[Any] = []
     is_plain = True
@@ -45,7 +45,7 @@ def kept_results(
     return kept, number
 
 
-def about(value: Any, word: str) -> object:
+def about(value: object, word: str) -> object:
     """The sizes or the dtype of what is kept of a tensor."""
     if isinstance(value, Saved):
         if value.array is None:

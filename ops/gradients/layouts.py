@@ -27,7 +27,7 @@ Lay = Callable[[Tensor, Tensor | None, Any], Tensor]
 _FORMATS: Final = {4: "channels_last", 5: "channels_last_3d"}
 
 
-def _rank_of_images(values: Sequence[Any]) -> int:
+def _rank_of_images(values: Sequence[object]) -> int:
     """The rank of an argument that has its channels last; 0 if none has."""
     for value in values:
         if isinstance(value, np.ndarray) and value.ndim > 3 and ends_in_channels(value):

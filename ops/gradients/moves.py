@@ -17,7 +17,7 @@ __all__ = ["moved"]
 
 def moved(
     entry: Operator,
-    arguments: Sequence[Any],
+    arguments: Sequence[object],
     sizes: Sequence[tuple[int, ...]],
     places: Sequence[tuple[int, int | None]],
     asked: Sequence[Edge | None],
@@ -61,13 +61,13 @@ def _gathered(found: list[Any], count: int, grads: list[Tensor | None]) -> Tenso
     return flat
 
 
-def _bare(value: Any) -> Any:
+def _bare(value: object) -> Any:
     if isinstance(value, Tensor):
         return value._array
     return [_bare(each) for each in value] if isinstance(value, list) else value
 
 
-def _arrays(value: Any) -> list[Any]:
+def _arrays(value: object) -> list[Any]:
     if isinstance(value, np.ndarray):
         return [value]
     return [a for each in value for a in _arrays(each)] if isinstance(value, (list, tuple)) else []

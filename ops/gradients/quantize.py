@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..memory.dtype import Array
@@ -66,7 +64,7 @@ def of_channels(
 
 
 @rewritten("aten::fused_moving_avg_obs_fake_quant", first_of=_WITH_MASK[3])
-def observed(run: Run, self: Array, *settings: Any) -> Array:
+def observed(run: Run, self: Array, *settings: object) -> Array:
     """Values on the grid of an observed range."""
     made: Array = run("aten::_fused_moving_avg_obs_fq_helper", self, *settings)[0]
     return made

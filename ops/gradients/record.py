@@ -61,7 +61,7 @@ class Record(Noted):
         """What a step calls an operator by that needs nothing but a note; None for any other."""
         return _noted_alone(entry)
 
-    def know(self, values: Iterable[Any]) -> None:
+    def know(self, values: Iterable[object]) -> None:
         """Take note of tensors that come in."""
         for value in values:
             if isinstance(value, Tensor):
@@ -150,7 +150,7 @@ class Record(Noted):
             if any(owner in owners for owner in self.writes):
                 self.resolve()
 
-    def outward(self, value: Any) -> object:
+    def outward(self, value: object) -> object:
         """A machine value with tensors in place of arrays."""
         if isinstance(value, np.ndarray):
             return self.tensor(value)
@@ -238,7 +238,7 @@ def _open_recorder(entry: OpenOperator) -> Callable[..., object]:
     """What users registered is looked up at each call, and run on tensors with their history."""
     noting = _make_recorder(entry)
 
-    def run(*args: Any) -> Any:
+    def run(*args: object) -> Any:
         record = RUNNING.record
         on_tensors = None if record is None or not is_recording() else entry.on_tensors
         if on_tensors is None:
@@ -256,7 +256,7 @@ def _open_recorder(entry: OpenOperator) -> Callable[..., object]:
     return run
 
 
-def _outward(record: Record, value: Any) -> Any:
+def _outward(record: Record, value: object) -> Any:
     """A tensor just made of an array as the one that the record knows."""
     if isinstance(value, Tensor):
         return record.tensor(value._array)
@@ -267,7 +267,7 @@ def _noting_recorder(bound: Bound) -> Callable[..., object]:
     entry, forward = bound.entry, bound.entry.forward
     has_lists = _has_lists(entry)
 
-    def run(*args: Any) -> Any:
+    def run(*args: object) -> Any:
         result = forward(*args)
         record = RUNNING.record
         if record is not None and is_recording():
@@ -287,7 +287,7 @@ def _view_recorder(bound: Bound) -> Callable[..., object]:
     forward, unwatched = bound.entry.forward, copy(bound)
     unwatched.watched = False
 
-    def run(*args: Any) -> Any:
+    def run(*args: object) -> Any:
         result = forward(*args)
         record = RUNNING.record
         if record is not None:
@@ -335,12 +335,12 @@ def _rewriting_recorder(
 ) -> Callable[..., object]:
     """Others run in the operator's place, each recorded for itself, where there are any."""
 
-    def step(name: str, *args: Any) -> Any:
+    def step(name: str, *args: object) -> Any:
         entry = TABLE.operator(name)
         assert entry is not None
         return recorder(entry)(*args)
 
-    def run(*args: Any) -> Any:
+    def run(*args: object) -> Any:
         record = RUNNING.record
         if record is None or not is_recording():
             return itself(*args)
@@ -355,7 +355,7 @@ def _out_recorder(entry: Operator) -> Callable[..., object]:
     forward = entry.forward
     name = entry.name.partition("::")[2]
 
-    def run(*args: Any) -> Any:
+    def run(*args: object) -> Any:
         record = RUNNING.record
         if record is None:
             return forward(*args)

@@ -58,7 +58,7 @@ def rounded_once(formula: F) -> F:
     are fitted to their tensors: so do kernels that stand for several operators."""
 
     @wraps(formula)
-    def form(g: Any, *args: Any, **given: Any) -> Any:
+    def form(g: object, *args: object, **given: object) -> Any:
         if not is_narrow(g):
             return formula(g, *args, **given)
         named = dict(zip(given, widened(*given.values()), strict=True))

@@ -39,7 +39,9 @@ class Writing:
     def __init__(self) -> None:
         self.tasks: list[Task] = []
 
-    def call(self, name: str, args: Sequence[Any], given: Mapping[str, Any] | None = None) -> Any:
+    def call(
+        self, name: str, args: Sequence[object], given: Mapping[str, object] | None = None
+    ) -> Any:
         """Write down a call of an operator.
 
         Raises:
@@ -55,7 +57,7 @@ class Writing:
         raise NotPointwise(name)
 
 
-def _filled(entry: Operator, args: Sequence[Any], given: Mapping[str, Any]) -> Any:
+def _filled(entry: Operator, args: Sequence[object], given: Mapping[str, object]) -> Any:
     """The arguments of an overload, with its defaults; None if it does not take them."""
     if entry.is_in_place or entry.is_out_form:
         return None
@@ -82,7 +84,7 @@ def _filled(entry: Operator, args: Sequence[Any], given: Mapping[str, Any]) -> A
 _NUMBERS: Final = (int, float, bool)
 
 
-def _formula(entry: Operator, args: Sequence[Any]) -> Formula | None:
+def _formula(entry: Operator, args: Sequence[object]) -> Formula | None:
     for each in entry.formula:
         at = each.at.items()
         if all(type(args[place]) is type(one) and args[place] == one for place, one in at):
@@ -92,7 +94,7 @@ def _formula(entry: Operator, args: Sequence[Any]) -> Formula | None:
 
 
 def _operator(name: str, *, turned: bool = False) -> Callable[..., Any]:
-    def call(self: Symbol, other: Any) -> Any:
+    def call(self: Symbol, other: object) -> Any:
         given = (other, self) if turned else (self, other)
         if turned and type(other) is not Symbol:
             return _TURNED[name](self, other)
@@ -150,7 +152,7 @@ class Symbol:
         if name.startswith("_") or name in _FACTS:
             raise NotPointwise(name)
 
-        def call(*args: Any, **given: Any) -> Any:
+        def call(*args: object, **given: object) -> Any:
             return self.writing.call(f"aten::{name}", (self, *args), given)
 
         return call

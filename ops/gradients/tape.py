@@ -140,7 +140,7 @@ def _in_place_of(values: list[Any], handles: Sequence[Any]) -> list[Any] | None:
     return args
 
 
-def _holds(values: list[Any], handles: Sequence[Any]) -> bool:
+def _holds(values: list[Any], handles: Sequence[object]) -> bool:
     """Whether values are those of handles, one by one."""
     if len(values) != len(handles):
         return False
@@ -245,7 +245,7 @@ def _done(
 def _rewritten(rewriting: Rewriting, values: list[object], known: dict[int, Tensor]) -> object:
     """Run other operators in the place of one, each recorded for itself."""
 
-    def run(name: str, *given: Any) -> Any:
+    def run(name: str, *given: object) -> Any:
         entry = TABLE.operator(name)
         assert entry is not None
         made = taped(entry, [_known(value, known) for value in given], list(known.values()))
@@ -257,7 +257,7 @@ def _rewritten(rewriting: Rewriting, values: list[object], known: dict[int, Tens
     return tuple(made) if isinstance(made, list) else made
 
 
-def _known(value: Any, known: dict[int, Tensor]) -> Any:
+def _known(value: object, known: dict[int, Tensor]) -> Any:
     """A value, with a handle among those that are known if it is an array that was just made."""
     if isinstance(value, np.ndarray) and id(value) not in known:
         known[id(value)] = Tensor._of(value)

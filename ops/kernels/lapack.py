@@ -83,7 +83,7 @@ def by_columns(a: Array) -> Array:
 # --------------------------------------------------------------------------- calls
 
 
-def _done(name: str, matrices: Array, *given: Any) -> bool:
+def _done(name: str, matrices: Array, *given: object) -> bool:
     """Call a function for each of some matrices; whether all went well."""
     dtype, count = matrices.dtype, len(matrices)
     name = _LETTERS[dtype] + name
@@ -155,7 +155,7 @@ def no_errors(batch: tuple[int, ...]) -> Array:
 
 
 @lru_cache(512)
-def _room(name: str, dtype: Any, form: str, words: tuple[int, ...]) -> int:
+def _room(name: str, dtype: object, form: str, words: tuple[int, ...]) -> int:
     """How many elements a function wants for its work, which it says where it is asked with -1."""
     table, memory = np.array(words, np.int64), np.zeros((len(form), 8), np.float64)
     places = [

@@ -118,7 +118,7 @@ def _floats_only(
 ) -> Callable[..., Array]:
     widened = in_float32(function)
 
-    def forward(self: Array, *rest: Any) -> Array:
+    def forward(self: Array, *rest: object) -> Array:
         if self.dtype is _float32:
             result = function(self, *rest)
             if type(result) is ndarray and result.dtype is _float32:

@@ -26,7 +26,7 @@ def _declare(schema: str, out: str = "grad_input grad_input", order: str = "") -
 
 
 def _walking(name: str) -> Callable[..., Any]:
-    def forward(*given: Any) -> Any:
+    def forward(*given: object) -> Any:
         formulas = import_module("..gradients.backward_operators", __package__)
         with no_grad():
             return formulas.on_arrays(name, given, _own)

@@ -60,7 +60,7 @@ def default_handler() -> tuple[object, Handler]:
     return place[0], found
 
 
-def capsule_of(name: str, allocator: Any) -> object:
+def capsule_of(name: str, allocator: object) -> object:
     """A handler as NumPy takes it; it stays for ever, as arrays may outlive everything."""
     handler = Handler(name.encode(), 1)
     handler.allocator = allocator

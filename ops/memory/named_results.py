@@ -15,7 +15,7 @@ class NamedResults(tuple[Any, ...]):
     __slots__ = ()
     fields: tuple[str, ...] = ()
 
-    def __new__(cls, values: Iterable[Any], hidden: Mapping[str, Any] | None = None) -> Self:
+    def __new__(cls, values: Iterable[object], hidden: Mapping[str, object] | None = None) -> Self:
         """`hidden` would hold fields without a place, of which there are none."""
         return tuple.__new__(cls, values)
 

@@ -57,7 +57,7 @@ def is_meta(value: object) -> bool:
     return type(value) in (MetaTensor, MetaParameter)
 
 
-def on_meta(value: Any) -> Any:
+def on_meta(value: object) -> Any:
     """The same value, its new tensors without data: where they share no memory, none is left."""
     if type(value) is Tensor or type(value) is Parameter:
         array = value._array
@@ -153,7 +153,7 @@ class _NoData:
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
         self.numpy()
 
-    def __getitem__(self: Any, key: Any) -> Any:
+    def __getitem__(self: object, key: object) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
         if any(isinstance(part, Tensor) and part.dtype is _BOOL for part in parts):
             raise OnMeta("how many elements a mask takes depends on data")

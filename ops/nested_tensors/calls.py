@@ -62,7 +62,7 @@ def missing(operator_name: str) -> NotImplementedError:
     )
 
 
-def _on_parts(operator_name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+def _on_parts(operator_name: str, args: tuple[object, ...], kwargs: dict[str, Any]) -> object:
     """The operator on each part, with the parts of other nested arguments beside."""
     function = eager_function(operator_name)
     nested = [each for each in (*args, *kwargs.values()) if is_nested(each)]
@@ -236,7 +236,7 @@ def total(tensor: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 
 
 @form("softmax", "_softmax")
-def softmax(tensor: Any, dim: int, dtype: Any = None) -> Any:
+def softmax(tensor: object, dim: int, dtype: object = None) -> Any:
     """The softmax of each part."""
     place = _inner(tensor, dim)
     if place < 0:

@@ -80,7 +80,7 @@ class _Nested:
         return of_parts([zeros(part) if each is None else each for each, part in pairs])
 
     @grad.setter
-    def grad(self, gradient: Any) -> None:
+    def grad(self, gradient: object) -> None:
         given = [None] * len(parts_of(self)) if gradient is None else parts_of(gradient)
         for part, each in zip(parts_of(self), given, strict=True):
             part.grad = each
@@ -247,7 +247,7 @@ def parts_of(value: object) -> tuple[Any, ...]:
     return found
 
 
-def sizes_of(value: Any) -> Tensor:
+def sizes_of(value: object) -> Tensor:
     """The sizes of the parts: (parts, dimensions)."""
     rows = [part.shape for part in parts_of(value)]
     return Tensor._of(np.array(rows, np.int64).reshape(len(rows), -1))

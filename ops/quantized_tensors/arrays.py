@@ -106,7 +106,7 @@ class QuantizedArray(Array):
 
     quantizer: Quantizer | None = None
 
-    def __array_finalize__(self, origin: Any) -> None:
+    def __array_finalize__(self, origin: object) -> None:
         if type(origin) is not QuantizedArray:
             return
         quantizer = origin.quantizer
@@ -280,7 +280,7 @@ def _check(values: Array, zero_point: int, number: int, name: str) -> DType:
     "ScalarType dtype) -> Tensor",
     face="function",
 )
-def quantize_per_tensor(self: Array, scale: object, zero_point: Any, dtype: int) -> Array:
+def quantize_per_tensor(self: Array, scale: object, zero_point: object, dtype: int) -> Array:
     factor, zero = _number(scale), int(_number(zero_point))
     kind = _check(self, zero, dtype, "quantize_tensor_per_tensor_affine")
     return quantize(self, kind, per_tensor(factor, zero))

@@ -52,7 +52,7 @@ def _join(full_name: str, special: Forward) -> None:
         raise LookupError(f"there is no operator {full_name}")
     plain = entry.forward
 
-    def forward(first: Any, *rest: Any) -> Any:
+    def forward(first: object, *rest: object) -> Any:
         if type(first) is np.ndarray:
             return plain(first, *rest)
         if type(first) is QuantizedArray or (type(first) is list and _is_quantized(first)):
@@ -178,7 +178,7 @@ for _name, _special in (
 def _written(special: Forward) -> Forward:
     """The same in place."""
 
-    def forward(plain: Forward, x: Array, *rest: Any) -> Array:
+    def forward(plain: Forward, x: Array, *rest: object) -> Array:
         numbers_of(x)[...] = numbers_of(special(plain, x, *rest))
         return x
 

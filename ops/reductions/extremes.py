@@ -142,7 +142,7 @@ def _declare_over(name: str, choose: Any) -> None:
     )(over)
 
 
-def _declare(name: str, choose: Any, position: Any) -> None:
+def _declare(name: str, choose: object, position: object) -> None:
     _declare_of_all(name, choose, position)
     _declare_along(name, position)
     _declare_over(name, choose)

@@ -23,7 +23,7 @@ __all__: list[str] = []
 
 
 def _copied(view: Callable[..., Any]) -> Callable[..., Any]:
-    def copy(*args: Any) -> Any:
+    def copy(*args: object) -> Any:
         result = view(*args)
         return [each.copy() for each in result] if isinstance(result, list) else result.copy()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain, combinations, combinations_with_replacement
 from math import comb
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -154,7 +154,7 @@ def chunk_cat(tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
 def _unsafe(cut: Callable[..., list[Array]]) -> Callable[..., list[Array]]:
     """The parts as tensors of their own: writes of one are not counted for the others."""
 
-    def parts(self: Array, sizes: Any, dim: int) -> list[Array]:
+    def parts(self: Array, sizes: object, dim: int) -> list[Array]:
         return [counted_apart(part) for part in cut(self, sizes, dim)]
 
     return parts

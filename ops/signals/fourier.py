@@ -137,7 +137,7 @@ def _scale(norm: str | None, size: int, forward: bool) -> float:
     return 1 / size if (norm == "forward") is forward else 1.0
 
 
-def _natively(name: str, array: Array, *settings: Any, **more: Any) -> Array | None:
+def _natively(name: str, array: Array, *settings: object, **more: object) -> Array | None:
     """What a kernel makes of an array; None where there is none for it."""
     kernels = family("fourier")
     if kernels is None:

@@ -245,7 +245,7 @@ def _widened(dense: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _quotient(
-    name: str, said: str, a: Tensor, b: Tensor | Scalar, *rest: Any, **options: Any
+    name: str, said: str, a: Tensor, b: Tensor | Scalar, *rest: object, **options: object
 ) -> Tensor:
     if isinstance(b, Tensor) and (is_sparse(b) or b.ndim):
         got = f"shape {list(b.shape)} for divisor" if b.ndim else "a sparse divisor"
@@ -257,7 +257,7 @@ def _quotient(
 
 
 @form("aten::div", "aten::divide", "aten::true_divide")
-def div(a: Tensor, b: Tensor | Scalar, **options: Any) -> Tensor:
+def div(a: Tensor, b: Tensor | Scalar, **options: object) -> Tensor:
     """The quotient by a number.
 
     Raises:
@@ -267,7 +267,7 @@ def div(a: Tensor, b: Tensor | Scalar, **options: Any) -> Tensor:
 
 
 @form("aten::div_", "aten::divide_", "aten::true_divide_")
-def div_in_place(a: Tensor, b: Tensor | Scalar, **options: Any) -> Tensor:
+def div_in_place(a: Tensor, b: Tensor | Scalar, **options: object) -> Tensor:
     """The quotient, in the first tensor."""
     return put_into(a, div(a, b, **options))
 

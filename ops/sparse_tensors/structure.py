@@ -290,7 +290,7 @@ def _at_same_places(name: str) -> Callable[..., Tensor]:
     """Such other values for a matrix by rows or columns; torch has none for coordinates."""
     function: Callable[..., Tensor] = eager_function(f"aten::{name}")
 
-    def made(tensor: Tensor, *args: Scalar, layout: object = None, **options: Any) -> Tensor:
+    def made(tensor: Tensor, *args: Scalar, layout: object = None, **options: object) -> Tensor:
         own = parts_of(tensor)
         if not isinstance(own, Compressed):
             raise NotImplementedError(

@@ -311,7 +311,7 @@ class _Kernels:
         """What could not be compiled, and is not tried again."""
         self.under_way: Beside[object] = Beside("rushlight-compiling", awaited=False)
 
-    def begin(self, arrays: Any, wanted: tuple[object, str, int]) -> None:
+    def begin(self, arrays: object, wanted: tuple[object, str, int]) -> None:
         """Have one compiled, unless that is done already, fails, or would be one too many."""
         is_new = wanted not in self.under_way and wanted not in self.refused
         if is_new and len(self.made) + len(self.under_way) < _MOST:

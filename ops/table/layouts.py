@@ -189,7 +189,7 @@ def laid_out(letters: str, forward: Callable[..., Any]) -> Callable[..., object]
     first, *rest = (_LAYOUTS[letter] for letter in letters)
 
     @wraps(forward)
-    def of_one(*arguments: Any) -> Array:
+    def of_one(*arguments: object) -> Array:
         return first(forward(*arguments))
 
     @wraps(forward)
@@ -202,7 +202,7 @@ def laid_out(letters: str, forward: Callable[..., Any]) -> Callable[..., object]
 
 def _like_operands(forward: Callable[..., Any]) -> Callable[..., object]:
     @wraps(forward)
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: object) -> Any:
         result = forward(*arguments)
         if result.ndim < 2:
             return result
@@ -232,7 +232,7 @@ def _like_the_first(
         return lay(result, given) if isinstance(given, np.ndarray) else result
 
     @wraps(forward)
-    def of_many(given: Any, *arguments: object) -> object:
+    def of_many(given: object, *arguments: object) -> object:
         results = forward(given, *arguments)  # of a number or a list where it is another overload's
         if not isinstance(given, np.ndarray):
             return results

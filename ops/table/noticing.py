@@ -26,12 +26,12 @@ class Unforeseen(Exception):
     """A call that is more than a few kernels; `result` is what it gave, if it may be later on that
     it is known: kernels are compiled in threads."""
 
-    def __init__(self, why: str, result: Any = None) -> None:
+    def __init__(self, why: str, result: object = None) -> None:
         super().__init__(why)
         self.result = result
 
 
-def noticed(entry: Operator, values: Sequence[Any]) -> tuple[Any, list[tuple[Any, ...]]]:
+def noticed(entry: Operator, values: Sequence[object]) -> tuple[Any, list[tuple[Any, ...]]]:
     """The result of a call, and the arguments of the calls of `run` that would give it; none of
     those for a view, or for what says how a tensor lies.
 
@@ -96,7 +96,7 @@ def _gives(notes: Sequence[tuple[Any, ...]], values: Sequence[Any], made: Sequen
     known = {id(root_of(each)) for each in (*arrays_in(values), *made)}
     others = dict[int, tuple[Any, Any]]()
 
-    def elsewhere(word: Any) -> Any:
+    def elsewhere(word: object) -> Any:
         if type(word) is not ndarray or not word.flags.writeable or id(root_of(word)) in known:
             return word
         root = root_of(word)
@@ -121,7 +121,7 @@ def _other_bytes(root: Any) -> Array:
     return np.full(root.nbytes, 0 if is_flag else 0xFF, np.uint8)
 
 
-def _are_alike(one: Any, other: Any) -> bool:
+def _are_alike(one: object, other: object) -> bool:
     """Whether two results lie alike and hold the same bits."""
     pairs = zip(arrays_in(one), arrays_in(other), strict=True)
     return all(
@@ -154,7 +154,7 @@ def _of_parts(parts: Sequence[Any], result: Any) -> list[tuple[Any, ...]] | None
     return None if None in notes else notes
 
 
-def notes_of_copy(source: Any, target: Any) -> list[tuple[Any, ...]]:
+def notes_of_copy(source: object, target: object) -> list[tuple[Any, ...]]:
     """What copies one array's elements to another.
 
     Raises:

@@ -70,7 +70,7 @@ def as_array(value: object, dtype: Dtype | None = None) -> Array:
     return asarray(value, dtype)
 
 
-def by_strides_of(given: Array, computed: Any) -> Array:
+def by_strides_of(given: Array, computed: object) -> Array:
     """What NumPy has computed of one tensor, laid out as torch does where elements are repeated."""
     result: Array = computed if type(computed) is ndarray else asarray(computed)
     return beside(result, given) if 0 in given.strides else result

@@ -56,7 +56,7 @@ def array_of_data(data: object, dtype: Dtype | None) -> Array:
     return _one_by_one(data, dtype) if found is None else found
 
 
-def _of_another_library(data: Any, dtype: Dtype | None) -> Array | None:
+def _of_another_library(data: object, dtype: Dtype | None) -> Array | None:
     """A copy of a storage, or of memory shown by DLPack's protocol; None for anything else."""
     if hasattr(data, "_untyped_storage"):
         return None if dtype is None else _array_of_storage(data, dtype).copy()

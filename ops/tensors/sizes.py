@@ -32,7 +32,7 @@ def _size(value: Any, place: int) -> int:
     raise TypeError(f"torch.Size() takes an iterable of 'int' (item {place} is '{name}')")
 
 
-def _is_traced(value: Any) -> bool:
+def _is_traced(value: object) -> bool:
     """Whether a trace shows where a tensor, which is a single number, comes from."""
     tracer = current_tracer()
     array = getattr(value, "_array", None)

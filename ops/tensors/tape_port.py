@@ -70,7 +70,7 @@ class Tape(Protocol):
     def backward(
         self,
         tensors: object,
-        grads: Any,
+        grads: object,
         retain_graph: bool | None,
         create_graph: bool,
         inputs: object,

@@ -84,7 +84,7 @@ class Tensor(_Base):
     history that has views or is one, a list that they share, which is empty until it has some."""
     _view_of: Tensor | None
 
-    def __new__(cls, *args: object, **options: Any) -> Self:
+    def __new__(cls, *args: object, **options: object) -> Self:
         return called(cls, args, options, maker="torch.Tensor")  # type: ignore[no-any-return]
 
     def __init_subclass__(cls, **options: object) -> None:
@@ -96,7 +96,7 @@ class Tensor(_Base):
         cls,
         func: Callable[..., Any],
         types: Iterable[type],
-        args: tuple[Any, ...] = (),
+        args: tuple[object, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         """Call a function; tensors among its results become instances of this class."""
@@ -369,7 +369,7 @@ class Tensor(_Base):
 
     # ------------------------------------------------------------------ parts
 
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: object) -> Tensor:
         wanted = self._requires_grad
         if not wanted and not ACTIVE:
             try:

@@ -14,8 +14,8 @@ __all__ = ["chunk_vmap", "grad", "grad_and_value", "vmap"]
 
 def chunk_vmap(
     func: Callable[..., Any],
-    in_dims: Any = 0,
-    out_dims: Any = 0,
+    in_dims: object = 0,
+    out_dims: object = 0,
     randomness: str = "error",
     chunks: int = 2,
 ) -> Callable[..., Any]:
@@ -33,7 +33,7 @@ def chunk_vmap(
     """
 
     @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> Any:
         if chunks <= 0:
             raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
         count = _process_batched_inputs(in_dims, args, func)[0]

@@ -104,7 +104,7 @@ def jacrev(
 
 def jacfwd(
     func: Callable[..., object],
-    argnums: Any = 0,
+    argnums: object = 0,
     has_aux: bool = False,
     *,
     randomness: str = "error",

@@ -109,7 +109,7 @@ def _made_at(node: object) -> int:
 class _Recorded:
     """A function's results and what is needed to walk back from them."""
 
-    def __init__(self, func: Callable[..., object], inputs: Any, forwards: bool = False) -> None:
+    def __init__(self, func: Callable[..., object], inputs: object, forwards: bool = False) -> None:
         flat, self.spec = tree_flatten(inputs)
         outside = is_recording()  # which the transform around this one has seen to
         self.depth = TRANSFORMS.depth + 1
@@ -245,7 +245,7 @@ def grad_and_value(
     """
 
     @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> Any:
         begin = "grad_and_value(f)(*args)"
         chosen = _chosen(args, argnums)
         run = _Recorded(lambda given: func(*_with_chosen(args, argnums, given), **kwargs), chosen)
@@ -265,7 +265,7 @@ def grad_and_value(
 
 
 def grad(
-    func: Callable[..., object], argnums: Any = 0, has_aux: bool = False
+    func: Callable[..., object], argnums: object = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
     """A function that gives the gradient of `func`, or `(gradient, aux)` with `has_aux`.
 
@@ -275,7 +275,7 @@ def grad(
     both = grad_and_value(func, argnums, has_aux)
 
     @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> Any:
         found, value = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
@@ -314,7 +314,7 @@ def _with_stars(spec: TreeSpec) -> str:
     return repr(tree_unflatten([LeafSpec()] * spec.num_leaves, spec))
 
 
-def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> Any:
     """The results of a function, and a function of a vector: its product with the Jacobian.
 
     Gives `(results, vjp_fn)`, or `(results, vjp_fn, aux)`; `vjp_fn` gives a tuple, a gradient for

@@ -53,8 +53,8 @@ def _put_in(tensor: Tensor, level: Level) -> Tensor:
 
 def vmap(
     func: Callable[..., Any],
-    in_dims: Any = 0,
-    out_dims: Any = 0,
+    in_dims: object = 0,
+    out_dims: object = 0,
     randomness: str = "error",
     *,
     chunk_size: int | None = None,
@@ -83,7 +83,7 @@ def vmap(
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     @functools.wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> Any:
         count, dims, flat, spec = _process_batched_inputs(in_dims, args, func)
         if chunk_size is None or chunk_size >= count:
             return _run(func, flat, dims, spec, count, out_dims, randomness, kwargs)
@@ -176,7 +176,7 @@ def _run(
     dims: list[object],
     spec: TreeSpec,
     count: int,
-    out_dims: Any,
+    out_dims: object,
     randomness: str,
     kwargs: dict[str, Any],
 ) -> Any:
@@ -231,7 +231,7 @@ def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) ->
 
 
 def _flat_outputs(
-    outputs: object, out_dims: Any, func: Callable[..., object]
+    outputs: object, out_dims: object, func: Callable[..., object]
 ) -> tuple[list[Any], list[Any], TreeSpec]:
     flat, spec = tree_flatten(outputs)
     if not all(each is None or isinstance(each, int) for each in tree_flatten(out_dims)[0]):
@@ -306,8 +306,8 @@ def _rejoined(parts: list[object], out_dims: object, func: Callable[..., object]
 
 def _vmap(
     func: Callable[..., Any],
-    in_dims: Any = 0,
-    out_dims: Any = 0,
+    in_dims: object = 0,
+    out_dims: object = 0,
     allow_none_pass_through: bool = False,
 ) -> Callable[..., Any]:
     """`vmap` under the name that packages took it by before it was public.

@@ -168,7 +168,7 @@ def _entry(
     return Known(result, entry.sizes, list(entry._back[1:]), [_run(entry, r) for r in entry._runs])
 
 
-def _run(entry: Any, run: tuple[int, int, int, list[tuple[int, Any]]]) -> Run:
+def _run(entry: object, run: tuple[int, int, int, list[tuple[int, Any]]]) -> Run:
     kernel, count, _, words = run
     return Run(kernel, count, [_told(entry, kind, number) for kind, number in words])
 

@@ -132,7 +132,7 @@ class GradScaler:
         return self._scale, self._growth_tracker
 
     def _unscale_grads_(
-        self, optimizer: Any, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool
+        self, optimizer: object, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool
     ) -> dict[Device, Tensor]:
         """Multiply gradients by a factor; where they lie, and what was found there.
 
@@ -361,14 +361,14 @@ class GradScaler:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def _check_inf_per_device(self, optimizer: Any) -> dict[Device, Tensor]:
+    def _check_inf_per_device(self, optimizer: object) -> dict[Device, Tensor]:
         """Look at the gradients without changing them."""
         self._check_scale_growth_tracker("_check_inf_per_device")
         found = self._unscale_grads_(optimizer, _filled(1.0), _filled(0.0), True)
         self._per_optimizer_states[id(optimizer)]["found_inf_per_device"] = found
         return found
 
-    def _found_inf_per_device(self, optimizer: Any) -> dict[Device, Tensor]:
+    def _found_inf_per_device(self, optimizer: object) -> dict[Device, Tensor]:
         found: dict[Device, Tensor] = self._per_optimizer_states[id(optimizer)][
             "found_inf_per_device"
         ]

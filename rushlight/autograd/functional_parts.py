@@ -13,7 +13,7 @@ __all__ = [
 ]
 
 
-def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> Any:
+def _as_tuple(inp: object, arg_name: str | None = None, fn_name: str | None = None) -> Any:
     """Whether a value is a tuple, and the tuple (of itself); with names it is of tensors.
 
     Raises:

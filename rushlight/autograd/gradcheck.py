@@ -208,7 +208,7 @@ _by_coordinates: Callable[..., Tensor] = eager_function("aten::sparse_coo_tensor
 
 def _check_jacobians(
     func: Function,
-    given: Sequence[Any],
+    given: Sequence[object],
     checked: Sequence[Checked],
     bounds: _Bounds,
     backward: bool,
@@ -247,7 +247,7 @@ def _direction(like: Array, draw: np.random.Generator) -> Array:
 
 def _compare_walks(
     func: Function,
-    given: Sequence[Any],
+    given: Sequence[object],
     checked: Sequence[Checked],
     bounds: _Bounds,
     expected: Sequence[Sequence[Array]],

@@ -26,7 +26,7 @@ class GradcheckError(RuntimeError):
 
 def check_rules(
     func: Function,
-    given: Sequence[Any],
+    given: Sequence[object],
     checked: Sequence[Checked],
     *,
     undefined: bool,
@@ -120,7 +120,7 @@ def _is_zero(grad: Tensor) -> bool:
 
 
 def _check_from_none(
-    func: Function, given: Sequence[Any], inputs: list[Tensor], count: int
+    func: Function, given: Sequence[object], inputs: list[Tensor], count: int
 ) -> None:
     """Try walks back from which the gradients of all results are lost, and of each."""
     rounds = [range(count)] if count <= 1 else [range(count), *([n] for n in range(count))]
@@ -172,7 +172,7 @@ def _warn_of_option() -> None:
 
 def check_directions(
     func: Function,
-    given: Sequence[Any],
+    given: Sequence[object],
     checked: Sequence[Checked],
     *,
     undefined: bool,
@@ -199,7 +199,7 @@ def _drawn(each: Checked, draw: np.random.Generator) -> Tensor:
 
 def _check_absent(
     func: Function,
-    given: Sequence[Any],
+    given: Sequence[object],
     checked: Sequence[Checked],
     one: Checked,
     draw: np.random.Generator,
@@ -221,7 +221,7 @@ def _check_absent(
 
 
 def _check_batched_directions(
-    func: Function, given: Sequence[Any], one: Checked, draw: np.random.Generator
+    func: Function, given: Sequence[object], one: Checked, draw: np.random.Generator
 ) -> None:
     _check_at_once(
         lambda way: [tangent for tangent, _ in tangents(func, given, {one.place: way})],
@@ -233,7 +233,7 @@ def _check_batched_directions(
     )
 
 
-def _tensor(array: Any) -> Tensor:
+def _tensor(array: object) -> Tensor:
     return Tensor._of(np.asarray(array))
 
 

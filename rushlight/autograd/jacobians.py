@@ -219,7 +219,7 @@ def zeros_of(checked: Sequence[Checked]) -> dict[int, Tensor]:
 
 
 def tangents(
-    func: Function, given: Sequence[Any], directions: dict[int, Tensor]
+    func: Function, given: Sequence[object], directions: dict[int, Tensor]
 ) -> list[tuple[Tensor | None, Tensor]]:
     """The directions of the results, and the results, for those of some arguments by place."""
     assert ABOVE.installed is not None

@@ -170,7 +170,7 @@ class Part:
         ]
         return found[0] if len(found) == 1 else tuple(found)
 
-    def _session(self, tensors: Sequence[Tensor], key: Any) -> Any:
+    def _session(self, tensors: Sequence[Tensor], key: object) -> Any:
         with self._lock:
             if key in self._sessions:
                 self._sessions.move_to_end(key)
@@ -180,7 +180,7 @@ class Part:
                 self._sessions.popitem(last=False)
             return made
 
-    def _made(self, tensors: Sequence[Tensor], key: Any) -> Any:
+    def _made(self, tensors: Sequence[Tensor], key: object) -> Any:
         """A session for tensors of these sizes; None if the part cannot be exported for them."""
         file, runtime = io.BytesIO(), _runtime()
         names = [f"input_{place}" for place in range(len(tensors))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self, overload
+from typing import ClassVar, Self, overload
 
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
@@ -57,7 +57,7 @@ class ProbsOrLogits(Distribution):
         """The shape of `probs` and `logits`."""
         return self._param.shape
 
-    def _new(self, *args: object, **options: Any) -> Tensor:
+    def _new(self, *args: object, **options: object) -> Tensor:
         """A new tensor of the parameter's dtype."""
         return self._param.new(*args, **options)
 

@@ -397,11 +397,11 @@ class Tracer(TracerBase):
         read = Module.__getattr__
 
         def traced(call: Callable[..., Any]) -> Callable[..., Any]:
-            def called(module: Module, *args: Any, **kwargs: Any) -> Any:
+            def called(module: Module, *args: object, **kwargs: object) -> Any:
                 if not is_tracing():  # another thread: the class is that of all
                     return call(module, *args, **kwargs)
 
-                def forward(*args: Any, **kwargs: Any) -> Any:
+                def forward(*args: object, **kwargs: object) -> Any:
                     return call(module, *args, **kwargs)
 
                 scope = getattr(getattr(module, "forward", None), "__globals__", {})

@@ -179,7 +179,7 @@ def _ir_version(opset: int) -> int:
     )
 
 
-def make_graph(name: str, nodes: Any, inputs: Any, outputs: Any) -> Any:
+def make_graph(name: str, nodes: object, inputs: object, outputs: object) -> Any:
     """A graph's message."""
     return _onnx("helper").make_graph(nodes, name, inputs, outputs)
 

@@ -52,7 +52,7 @@ def as_floats(value: object) -> Array:
     return np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
 
 
-def result_of(value: Any) -> Any:
+def result_of(value: object) -> Any:
     """A result of a runtime: a tensor, or a list of them for a sequence."""
     if isinstance(value, list):
         return [result_of(each) for each in value]

@@ -19,7 +19,7 @@ def as_pairs(values: _Several) -> _Several:
     return [_as_pair(value) for value in values]
 
 
-def _as_pair(value: Any) -> Any:
+def _as_pair(value: object) -> Any:
     if isinstance(value, Tensor) and value.is_complex():
         return eager_function("aten::view_as_real")(value)
     return value

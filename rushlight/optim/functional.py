@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ..ops.table.grad_mode import no_grad
 from .optimizer import Group, Optimizer
@@ -111,7 +111,7 @@ _FORMS: Final = {
 """By the names of the functions."""
 
 
-def _group(name: str, given: Mapping[str, Any]) -> Group:
+def _group(name: str, given: Mapping[str, object]) -> Group:
     """The options as the optimizer's groups have them."""
     group = dict(given)
     if "beta1" in group:
@@ -131,7 +131,7 @@ def step_of(cls: type[Optimizer]) -> Callable[..., None]:
     signature = form.signature()
     kept = [each.partition(":")[::2] for each in form.lists.split()]
 
-    def function(*args: Any, **kwargs: Any) -> None:
+    def function(*args: object, **kwargs: object) -> None:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         given = bound.arguments

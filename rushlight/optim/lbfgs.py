@@ -127,7 +127,7 @@ def _zoom(
 def _strong_wolfe(
     obj_func: Callable[[Tensor, Any, Tensor], tuple[float, Tensor]],
     x: Tensor,
-    t: Any,
+    t: object,
     d: Tensor,
     f: float,
     g: Tensor,
@@ -150,7 +150,7 @@ def _strong_wolfe(
     """
     evals = 0
 
-    def at(length: Any) -> _Trial:
+    def at(length: object) -> _Trial:
         nonlocal evals
         evals += 1
         loss, gradient = obj_func(x, length, d)
@@ -373,7 +373,7 @@ class _Run:
         optimizer = self.optimizer
         kept = [member.clone() for member in optimizer._members]
 
-        def seen(_: object, length: Any, along: Tensor) -> tuple[float, Tensor]:
+        def seen(_: object, length: object, along: Tensor) -> tuple[float, Tensor]:
             optimizer._move(along, length)
             loss = _number(self.evaluate())
             gradient = optimizer._flat_gradient()

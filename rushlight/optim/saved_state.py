@@ -23,7 +23,7 @@ def counter(value: float = 0.0) -> Tensor:
     return Tensor._of(np.asarray(value, np.float32))
 
 
-def packed(groups: list[Group], state: Mapping[Any, Any]) -> Group:
+def packed(groups: list[Group], state: Mapping[Any, object]) -> Group:
     """State and options with numbers in place of parameters; other keys of the state stay."""
     numbers: dict[int, int] = {}
     packed_groups, start = [], 0
@@ -40,7 +40,7 @@ def packed(groups: list[Group], state: Mapping[Any, Any]) -> Group:
     return {"state": by_number, "param_groups": packed_groups}
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: object) -> Any:
     return dict(value) if isinstance(value, dict) else value
 
 
@@ -66,7 +66,7 @@ def loaded_state(
     return state
 
 
-def _fitting(name: str, value: Any, parameter: Tensor) -> Any:
+def _fitting(name: str, value: object, parameter: Tensor) -> Any:
     """A copy of what is kept of a parameter, floats in its dtype; steps stay what they are."""
     if isinstance(value, Tensor):
         other = value.detach().clone()

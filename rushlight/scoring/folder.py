@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def parts_of(sources: Sequence[Rows], rows: int) -> list[Part]:
     return made
 
 
-def claim_folder(folder: Path, said: Mapping[str, Any]) -> None:
+def claim_folder(folder: Path, said: Mapping[str, object]) -> None:
     """Make the folder, or see that it is one of the same run.
 
     Args:

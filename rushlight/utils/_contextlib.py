@@ -51,7 +51,7 @@ def _generator_within(
     make: Callable[[], AbstractContextManager[object]], func: Callable[..., Any]
 ) -> Callable[..., object]:
     @functools.wraps(func)
-    def steps(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+    def steps(*args: object, **kwargs: object) -> Generator[Any, Any, Any]:
         generator = func(*args, **kwargs)
         step: Callable[[], Any] = functools.partial(next, generator)
         while True:

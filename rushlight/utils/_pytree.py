@@ -186,7 +186,7 @@ def _same_keys(spec: TreeSpec, context: Context) -> bool:
     return bool(spec.context == context)
 
 
-def _entered(tree: PyTree, kind: Any) -> tuple[list[object], Context]:
+def _entered(tree: PyTree, kind: object) -> tuple[list[object], Context]:
     if _kind(tree) is not kind:
         raise ValueError(f"Node type mismatch; expected {kind!r}, but got {type(tree)!r}.")
     return SUPPORTED_NODES[kind].flatten_fn(tree)
@@ -290,7 +290,7 @@ def register_dataclass(
 
 
 def _node(
-    cls: Any, flatten_fn: Flatten, unflatten_fn: Unflatten, keys: Callable[[Any], list[KeyEntry]]
+    cls: object, flatten_fn: Flatten, unflatten_fn: Unflatten, keys: Callable[[Any], list[KeyEntry]]
 ) -> None:
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, keys)
 

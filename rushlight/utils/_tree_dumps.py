@@ -52,7 +52,7 @@ class Structure(Protocol):
 
 
 def has_name(
-    cls: Any,
+    cls: object,
     name: str | None,
     written: Callable[[Any], object] | None = None,
     read: Callable[[Any], object] | None = None,

@@ -370,7 +370,7 @@ def _get_bundled_inputs_attributes_and_methods(
     return methods, attributes
 
 
-def _helpers_of(module: Any, function_name: str) -> list[str]:
+def _helpers_of(module: object, function_name: str) -> list[str]:
     """The methods that make some arguments of a method's inputs."""
     inputs = range(len(getattr(module, f"get_all_bundled_inputs_for_{function_name}")()))
     arguments = range(len(getattr(module, function_name).schema.arguments) - 1)

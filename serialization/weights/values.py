@@ -326,7 +326,7 @@ class Makers:
             raise self._damaged(f"encodes bytes by {encoding!r}")
         return text.encode(encoding)
 
-    def bytes_to_change(self, content: Any = b"", encoding: str = "latin1") -> bytearray:
+    def bytes_to_change(self, content: object = b"", encoding: str = "latin1") -> bytearray:
         """A bytearray, which protocol 2 writes as a text with its encoding."""
         made = self.encoded(content, encoding) if isinstance(content, str) else content
         if not isinstance(made, bytes):

@@ -66,7 +66,7 @@ def in_one_piece(
     return [tuple(map(moved, note)) for note in notes], arena
 
 
-def _root_among(word: Any, known: dict[int, Any]) -> Any:
+def _root_among(word: object, known: dict[int, Any]) -> Any:
     """The array of those known in whose memory a word lies; None if there is none."""
     if type(word) is not ndarray:
         return None

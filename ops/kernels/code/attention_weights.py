@@ -31,7 +31,7 @@ _COUNTS: Final = ("columns", "rows", "inner", "outer_step", "inner_step", "row_s
 """Sizes and the mask's steps; a batch has `inner` matrices."""
 
 
-def weighed(query: Array, key: Array, mask: Any, scale: float) -> Array:
+def weighed(query: Array, key: Array, mask: object, scale: float) -> Array:
     """The weights of attention over float32 [batch, heads, length, width]: [batch, heads, length,
     places].
 

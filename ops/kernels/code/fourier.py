@@ -193,7 +193,7 @@ def _plan(points: int) -> Any:
 
 
 @remembered(1 << 22)
-def _factors(points: int, real: Any) -> Any:
+def _factors(points: int, real: object) -> Any:
     """By what points are turned between stages, as pairs of parts."""
     found, left = [np.ones(1)], points
     for radix in _radices(points):
@@ -218,7 +218,7 @@ def _as_pairs(numbers: Any, real: Any) -> Any:
 
 
 @remembered(1 << 22)
-def _half_turns(points: int, real: Any) -> Any:
+def _half_turns(points: int, real: object) -> Any:
     return _as_pairs(_roots(np.arange(points // 2 + 1), 2 * points), real)
 
 

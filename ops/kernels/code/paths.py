@@ -22,7 +22,7 @@ _PER_THREAD: Final = 1 << 12
 _SMALLEST: Final = 1e-300
 
 
-def ahead(chances: Any, labels: object, jumps: Any, lengths: object, before: object) -> None:
+def ahead(chances: object, labels: object, jumps: object, lengths: object, before: object) -> None:
     """The probability of reaching each place in time, relative to that of all places.
 
     Args:
@@ -36,7 +36,7 @@ def ahead(chances: Any, labels: object, jumps: Any, lengths: object, before: obj
 
 
 def shares(
-    chances: Any, labels: object, jumps: Any, lengths: object, before: object, after: object,
+    chances: object, labels: object, jumps: object, lengths: object, before: object, after: object,
     found: object,
 ) -> None:  # fmt: skip
     """Of all paths the share that has a class at a time.

@@ -23,7 +23,7 @@ def is_forward(array: Array) -> bool:
     return min(array.strides, default=0) >= 0 and array.flags.aligned
 
 
-def holds(value: Any, part: Array) -> bool:
+def holds(value: object, part: Array) -> bool:
     """Whether all elements of an array lie in the memory that an argument reaches over."""
     if type(value) is not np.ndarray or not value.size or not is_forward(value):
         return False
@@ -95,14 +95,14 @@ def gives_parts_of(values: Sequence[Any], result: Any) -> bool:
     )
 
 
-def views_of_all(values: Sequence[Any]) -> tuple[Any, ...]:
+def views_of_all(values: Sequence[object]) -> tuple[Any, ...]:
     """Arguments with a view in the place of each array, which no other thread can make another
     array; one that is given twice has one view."""
     views = {id(each): each[...] for each in values if type(each) is np.ndarray}
     return tuple(views.get(id(each), each) for each in values)
 
 
-def apart(values: Sequence[Any]) -> Sequence[Any]:
+def apart(values: Sequence[object]) -> Sequence[Any]:
     """Arguments of which none shares memory with another one: with copies in the place of arrays
     where some do, which lie as those."""
     arrays = list({id(each): each for each in values if type(each) is np.ndarray}.values())
@@ -115,7 +115,7 @@ def apart(values: Sequence[Any]) -> Sequence[Any]:
     return tuple(copies.get(id(each), each) for each in values)
 
 
-def key_of(values: Sequence[Any]) -> int:
+def key_of(values: Sequence[object]) -> int:
     """The sum of the sizes of arrays that native code looks for, as a word."""
     key = 0
     for value in values:

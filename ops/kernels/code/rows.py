@@ -19,7 +19,7 @@ _PER_THREAD: Final = 1 << 15
 """Elements that are worth another thread: some 10 us of work."""
 
 
-def along(kernel: int, x: Array, *others: Any, number: float = 0.0) -> None:
+def along(kernel: int, x: Array, *others: object, number: float = 0.0) -> None:
     """Run a kernel over the rows of x; the other arrays follow."""
     x = x[...]  # which no other thread can change
     least = _PER_THREAD // max(1, x.shape[1]) + 1

@@ -197,7 +197,7 @@ def is_told() -> bool:
     return _CREW is not None and _CREW.is_told
 
 
-def _by_ctypes(kernel: int, count: int, least: int, *arguments: Any) -> None:
+def _by_ctypes(kernel: int, count: int, least: int, *arguments: object) -> None:
     """`run` where objects do not lie in memory as native code takes them to."""
     words = (ctypes.c_int64 * len(arguments))(*map(_word, arguments))
     place = ctypes.addressof(words)

@@ -66,7 +66,7 @@ def _element(dtype: np.dtype[Any]) -> str | None:
     return letter if letter and letter in HALVES else ELEMENTS.get(dtype.str[1:])
 
 
-def _scan(operation: str, element: str, x: Array, axis: int, *out: Any) -> None:
+def _scan(operation: str, element: str, x: Array, axis: int, *out: object) -> None:
     outer, size, inner = parts_of(x.shape, axis)
     form = "rows" if inner == 1 else "strips"
     count = outer if inner == 1 else strip_count(outer, inner)

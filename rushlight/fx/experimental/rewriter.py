@@ -97,7 +97,7 @@ class RewritingTracer(Tracer):
         """The graph of a module's `forward`, or of a function."""
         return super().trace(self._rewritten(root, ""), concrete_args)
 
-    def _rewritten(self, root: Any, path: str) -> Any:
+    def _rewritten(self, root: object, path: str) -> Any:
         if isinstance(root, FunctionType):
             return AST_Rewriter().rewrite(root)
         if not isinstance(root, Module):

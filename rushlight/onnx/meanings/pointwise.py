@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from ...ops.tensors.tensor import Tensor
 from ..file_checks import dtype_of_number
@@ -173,7 +173,7 @@ def shrink(x: Tensor, bias: float = 0.0, lambd: float = 0.5) -> Tensor:
 
 
 @means("Constant")
-def constant(value: Tensor | None = None, **others: Any) -> Tensor:
+def constant(value: Tensor | None = None, **others: object) -> Tensor:
     if value is not None:
         return value
     (given,) = others.values()

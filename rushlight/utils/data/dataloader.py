@@ -82,7 +82,7 @@ class DataLoader(Generic[_Sample]):
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: list[int] | None = None,
-        batch_sampler: Any = None,
+        batch_sampler: object = None,
         num_workers: int = 0,
         collate_fn: Callable[[Any], object] | None = None,
         pin_memory: bool = False,
@@ -192,7 +192,7 @@ class DataLoader(Generic[_Sample]):
         return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
 
 
-def _arranged(dataset: Any, shuffle: bool | None) -> Any:
+def _arranged(dataset: object, shuffle: bool | None) -> Any:
     """The set; of a pipe what can be pickled, after its parts were told whether to shuffle."""
     if isinstance(dataset, MapDataPipe):
         return _MapDataPipeSerializationWrapper(dataset)
@@ -326,7 +326,7 @@ def _sharding_worker_init_fn(
 
 def _fetcher(
     kind: int,
-    dataset: Any,
+    dataset: object,
     is_batched: bool,
     collate: Callable[[Any], object],
     drop_last: bool,
@@ -538,7 +538,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                     raise RuntimeError(f"DataLoader timed out after {limit} seconds") from None
 
 
-def _end_workers(owner: int, workers: list[Any], wanted: list[Any], made: Any) -> None:
+def _end_workers(owner: int, workers: list[Any], wanted: list[Any], made: object) -> None:
     """Let the workers end; one that does not is ended.
 
     Args:

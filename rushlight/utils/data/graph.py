@@ -64,7 +64,7 @@ def _held_by(pipe: DataPipe, only_datapipe: bool, known: set[int]) -> list[DataP
     return found
 
 
-def _traverse(pipe: Any, only_datapipe: bool, above: frozenset[int]) -> DataPipeGraph:
+def _traverse(pipe: object, only_datapipe: bool, above: frozenset[int]) -> DataPipeGraph:
     if not isinstance(pipe, _KINDS):
         raise RuntimeError(f"Expected `IterDataPipe` or `MapDataPipe`, but {type(pipe)} is found")
     if id(pipe) in above:

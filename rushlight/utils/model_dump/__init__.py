@@ -50,7 +50,7 @@ def get_storage_info(storage: StorageNode) -> list[object]:
     return [storage.kind, storage.key, storage.location, storage.numel]
 
 
-def hierarchical_pickle(data: Any) -> Any:
+def hierarchical_pickle(data: object) -> Any:
     """What an archive's pickle holds, in the forms that JSON has.
 
     Raises:

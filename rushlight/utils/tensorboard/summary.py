@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-def as_array(values: Any) -> Array:
+def as_array(values: object) -> Array:
     """A tensor, an array, a number or a list as an array of at least one dimension.
 
     Raises:
@@ -65,7 +65,7 @@ def _tensor(values: Array, sizes: Sequence[int] | None = None) -> bytes:
 
 
 def scalar(
-    tag: str, value: Any, new_style: bool = False, double_precision: bool = False
+    tag: str, value: object, new_style: bool = False, double_precision: bool = False
 ) -> Message:
     """A number.
 
@@ -85,7 +85,7 @@ def scalar(
     return Message(_value(tag, single(2, found)))
 
 
-def tensor_proto(tag: str, values: Any) -> Message:
+def tensor_proto(tag: str, values: object) -> Message:
     """A tensor."""
     given = as_array(values)
     sizes = values.shape if isinstance(values, Tensor) else given.shape
@@ -161,7 +161,7 @@ def _picture(tag: str, picture: Array) -> Message:
     return Message(_value(tag, field(4, content + field(4, png(picture)))))
 
 
-def image(tag: str, values: Any, dataformats: str = "NCHW") -> Message:
+def image(tag: str, values: object, dataformats: str = "NCHW") -> Message:
     """One picture, or several side by side."""
     return _picture(tag, as_bytes(pixels(as_array(values), dataformats)))
 
@@ -174,7 +174,7 @@ def image_boxes(
     return _picture(tag, boxed(picture, as_array(boxes).reshape(-1, 4), labels))
 
 
-def audio(tag: str, values: Any, sample_rate: int = 44100) -> Message:
+def audio(tag: str, values: object, sample_rate: int = 44100) -> Message:
     """A sound of one channel, its samples from -1 to 1."""
     samples = as_array(values).squeeze()
     if abs(samples).max() > 1:
@@ -196,7 +196,7 @@ def audio(tag: str, values: Any, sample_rate: int = 44100) -> Message:
 
 
 def pr_curve_raw(
-    tag: str, tp: Any, fp: Any, tn: Any, fn: Any, precision: Any, recall: Any,
+    tag: str, tp: object, fp: object, tn: object, fn: object, precision: object, recall: object,
     num_thresholds: int = 127, weights: object = None,
 ) -> Message:  # fmt: skip
     """A curve of precision and recall that was counted elsewhere."""
@@ -207,7 +207,7 @@ def pr_curve_raw(
 
 
 def pr_curve(
-    tag: str, labels: Any, predictions: Any, num_thresholds: int = 127, weights: Any = None
+    tag: str, labels: object, predictions: object, num_thresholds: int = 127, weights: object = None
 ) -> Message:
     """Precision and recall by the threshold from which on a prediction says yes."""
     count = min(num_thresholds, 127)
@@ -246,7 +246,9 @@ def _chart(title: str, kind: str, tags: Sequence[str]) -> bytes:
 _PARTS: Final = {"VERTEX": 1, "FACE": 2, "COLOR": 3}
 
 
-def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config_dict: Any = None) -> Message:
+def mesh(
+    tag: str, vertices: object, colors: object, faces: object, config_dict: object = None
+) -> Message:
     """Points in space, with colours, and triangles between them, if they are given."""
     given = {"VERTEX": vertices, "FACE": faces, "COLOR": colors}
     present = {name: as_array(each) for name, each in given.items() if each is not None}
@@ -265,7 +267,7 @@ def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config_dict: Any = No
 _TEXT, _FLAG, _NUMBER = 1, 2, 3
 
 
-def _plain(value: Any) -> tuple[int, bytes]:
+def _plain(value: object) -> tuple[int, bytes]:
     """The kind of a hyperparameter, and its value.
 
     Raises:

@@ -30,7 +30,11 @@ class FileWriter:
     """
 
     def __init__(
-        self, log_dir: Any, max_queue: int = 10, flush_secs: float = 120, filename_suffix: str = ""
+        self,
+        log_dir: object,
+        max_queue: int = 10,
+        flush_secs: float = 120,
+        filename_suffix: str = "",
     ) -> None:
         self._folder, self._suffix = str(log_dir), filename_suffix
         self._most, self._seconds = max_queue, flush_secs
@@ -98,7 +102,7 @@ class SummaryWriter:
     """
 
     def __init__(
-        self, log_dir: Any = None, comment: str = "", purge_step: int | None = None,
+        self, log_dir: object = None, comment: str = "", purge_step: int | None = None,
         max_queue: int = 10, flush_secs: float = 120, filename_suffix: str = "",
     ) -> None:  # fmt: skip
         if not log_dir:
@@ -122,7 +126,7 @@ class SummaryWriter:
                 self.purge_step = None
         return self.file_writer
 
-    def _of_folder(self, folder: Any) -> FileWriter:
+    def _of_folder(self, folder: object) -> FileWriter:
         return FileWriter(folder, self.max_queue, self.flush_secs, self.filename_suffix)
 
     def _add(self, made: Message, step: Any, walltime: float | None) -> None:
@@ -333,7 +337,7 @@ class SummaryWriter:
         self.close()
 
 
-def _drawn(figure: Any, close: bool) -> Any:
+def _drawn(figure: object, close: bool) -> Any:
     """The pixels of a figure."""
     from matplotlib import pyplot  # type: ignore[import-not-found,import-untyped,unused-ignore]
     from matplotlib.backends import backend_agg  # type: ignore[import-not-found,import-untyped,unused-ignore]

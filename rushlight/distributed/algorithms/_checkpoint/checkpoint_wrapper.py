@@ -86,7 +86,7 @@ class CheckpointWrapper(ActivationWrapper):
         mod: Module,
         checkpoint_impl: CheckpointImpl = CheckpointImpl.NO_REENTRANT,
         checkpoint_fn: Callable[..., Any] | None = None,
-        **checkpoint_fn_kwargs: Any,
+        **checkpoint_fn_kwargs: object,
     ) -> None:
         super().__init__(mod)
         self.checkpoint_impl = checkpoint_impl
@@ -101,7 +101,7 @@ class CheckpointWrapper(ActivationWrapper):
             return self.checkpoint_fn(inner, *args, **kwargs)
         names, count = list(kwargs), len(args)
 
-        def named(*given: Any) -> Any:  # that way takes no arguments by name
+        def named(*given: object) -> Any:  # that way takes no arguments by name
             return inner(*given[:count], **dict(zip(names, given[count:], strict=True)))
 
         return self.checkpoint_fn(named, *args, *kwargs.values())
@@ -116,7 +116,7 @@ def checkpoint_wrapper(
     module: Module,
     checkpoint_impl: CheckpointImpl = CheckpointImpl.NO_REENTRANT,
     checkpoint_fn: Callable[..., Any] | None = None,
-    **checkpoint_fn_kwargs: Any,
+    **checkpoint_fn_kwargs: object,
 ) -> Module:
     """The module in a `CheckpointWrapper`."""
     return CheckpointWrapper(module, checkpoint_impl, checkpoint_fn, **checkpoint_fn_kwargs)
