@@ -6,7 +6,6 @@ import re
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, Final
 
 from .. import ops
@@ -291,10 +290,16 @@ def _check_own(name: str, key: str) -> None:
 # --------------------------------------------------------------------------- by qualified name
 
 
-@cache
+_KEPT: Final[dict[str, Library]] = {}
+"""The libraries of what is defined without one, by namespace."""
+
+
 def kept(namespace: str) -> Library:
     """The library of what a program defines in a namespace without one of its own."""
-    return Library(namespace, "FRAGMENT")
+    found = _KEPT.get(namespace)
+    if found is None:
+        found = _KEPT[namespace] = Library(namespace, "FRAGMENT")
+    return found
 
 
 def parts_of(qualname: str) -> tuple[str, str]:
