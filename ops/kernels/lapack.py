@@ -42,6 +42,8 @@ _SHORT: Final = 1 << 21
 _ONLY_FINITE: Final = ("gesdd", "geev", "syevd", "gelsd", "gelss", "gelsy")
 """Functions that may not come to an end with other numbers."""
 
+_OF_REFLECTIONS: Final = ("geqrf", "orgqr", "ormqr", "gels", "gelsy")
+"""Functions whose sums are the same however many threads OpenBLAS uses."""
 _MADE_FINITE: Final = ("potrf",)
 """Functions that let what is no number through."""
 
@@ -104,7 +106,8 @@ def _done(name: str, matrices: Array, *given: object) -> bool:
     checks = [rows * columns if name[1:] in each else 0 for each in (_ONLY_FINITE, _MADE_FINITE)]
     what = blas.lapack_address(name), _table((*words, *checks)), flag, *arrays
     run, kernel = family("run"), family("lapack").batch_kernel(form, name[0])
-    if rows * columns <= _ALONE and count * rows * columns * min(rows, columns) <= _SHORT:
+    most = 4 * _ALONE if name[1:] in _OF_REFLECTIONS else _ALONE
+    if rows * columns <= most and count * rows * columns * min(rows, columns) <= _SHORT:
         run.run(kernel, count, count + 1, *what)
     else:
         run.unforeseen()

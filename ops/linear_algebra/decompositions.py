@@ -12,6 +12,7 @@ import numpy as np
 
 from ..kernels import family, in_order, lapack
 from ..memory.dtype import Array
+from ..table.layouts import column_major
 from .small_systems import identity
 
 __all__ = [
@@ -149,6 +150,34 @@ def inverted(a: Array) -> Array | None:
     pivots, is_done = lapack.factors(work)
     is_done = is_done and lapack.inverse_of_factors(work, pivots)
     return _shaped(work, a.shape[:-2]) if is_done else None
+
+
+def least_squares(
+    a: Array, b: Array, driver: str, relative: float
+) -> tuple[Array, Array, Array, Array] | None:
+    """Solutions, sums of squares of what is left, ranks and singular values, as far as a driver has
+    them, of matrices and right sides of one batch."""
+    a, b = a[...], b[...]  # which no other thread can change
+    if not lapack.can(a, b):
+        return None
+    batch, (rows, columns) = a.shape[:-2], a.shape[-2:]
+    right = lapack.by_columns(b)
+    if rows < columns:
+        wide = np.zeros((*right.shape[:2], columns), b.dtype)
+        wide[..., :rows] = right
+        right = wide
+    found = lapack.least_squares(lapack.by_columns(a), right, driver, relative)
+    if found is None:
+        return None
+    values, ranks = found
+    rank = np.empty(0, np.int64) if ranks is None else ranks.reshape(batch)
+    values = np.empty(0, a.dtype) if values is None else values.reshape(*batch, -1)
+    left: Array = np.empty(0, a.dtype)
+    if rows > columns and driver != "gelsy" and (ranks is None or (ranks == columns).all()):
+        rest = right[..., columns:]
+        left = (rest * rest).sum(-1).reshape(*batch, -1)
+    solution = _shaped(right[..., :columns], batch)
+    return (column_major(solution) if rows <= columns else solution), left, rank, values
 
 
 # --------------------------------------------------------------------------- reflections

@@ -252,3 +252,30 @@ def test_threads_that_decompose_at_once() -> None:
     for values, vectors in found:
         assert torch.equal(values, wanted[0])
         assert torch.equal(vectors, wanted[1])
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("driver", ["gels", "gelsy", "gelsd", "gelss"])
+@pytest.mark.parametrize("shape", [(3, 3), (9, 4), (4, 9), (70, 20), (20, 70)])
+def test_least_squares(shape: tuple[int, int], driver: str, dtype: str) -> None:
+    rows, columns = shape
+    for batch in ((), (3,), (2, 1)):
+        a, b = drawn(*batch, *shape, dtype=dtype), drawn(*batch, rows, 2, dtype=dtype)
+        found = linalg.lstsq(a, b, driver=driver)
+        near(found.solution, linalg.pinv(a) @ b)
+        assert found.solution.shape == (*batch, columns, 2)
+        if driver != "gels":
+            assert found.rank.shape == batch
+            assert (found.rank == min(shape)).all()
+        if driver in ("gelsd", "gelss"):
+            near(found.singular_values, linalg.svdvals(a))
+        if driver != "gelsy" and rows > columns:
+            near(found.residuals, (a @ found.solution - b).square().sum(-2))
+        vector = linalg.lstsq(a, b[..., 0], driver=driver).solution
+        near(vector, found.solution[..., 0])
+    low = a[..., :1] * torch.ones(columns, dtype=a.dtype)
+    if driver != "gels":
+        assert (linalg.lstsq(low, b, driver=driver).rank == 1).all()
+    elif rows >= columns:
+        with pytest.raises(linalg.LinAlgError, match="does not have full rank"):
+            linalg.lstsq(a * torch.eye(columns, dtype=a.dtype)[0], b, driver=driver)
