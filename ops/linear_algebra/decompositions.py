@@ -13,7 +13,7 @@ import numpy as np
 from ..kernels import family, in_order, lapack
 from ..memory.dtype import Array
 from ..table.layouts import column_major
-from .small_systems import identity
+from .small_systems import flat, identity
 
 __all__ = [
     *(
@@ -188,9 +188,12 @@ def reflections(a: Array) -> tuple[Array, Array] | None:
     a = a[...]  # which no other thread can change
     if not lapack.can(a):
         return None
-    work, batch = lapack.by_columns(a), a.shape[:-2]
-    tau = lapack.reflections(work)
-    return _shaped(work, batch), tau.reshape(*batch, tau.shape[-1])
+    batch, small = a.shape[:-2], family("small_reflections")
+    quick = small.factored(flat(a)) if small.holds(flat(a), 0) else None
+    if quick is None:
+        work = lapack.by_columns(a)
+        quick = work, lapack.reflections(work)
+    return _shaped(quick[0], batch), quick[1].reshape(*batch, quick[1].shape[-1])
 
 
 def qr_parts(a: Array, mode: str) -> tuple[Array, ...] | None:
@@ -199,9 +202,13 @@ def qr_parts(a: Array, mode: str) -> tuple[Array, ...] | None:
     if not lapack.can(a):
         return None
     batch, (rows, columns) = a.shape[:-2], a.shape[-2:]
+    least, high = min(rows, columns), rows if mode == "complete" else min(rows, columns)
+    wide, small = 0 if mode == "r" else high, family("small_reflections")
+    quick = small.parts(flat(a), high, wide) if small.holds(flat(a), wide) else None
+    if quick is not None:
+        return tuple(_shaped(each, batch) for each in quick if each is not None)
     work = lapack.by_columns(a)
     tau = lapack.reflections(work)
-    least, high = min(rows, columns), rows if mode == "complete" else min(rows, columns)
     right = _shaped(family("halves").half(work, columns, high, first=True), batch)
     if mode == "r":
         return (right,)
@@ -219,8 +226,11 @@ def products_of_reflections(vectors: Array, tau: Array) -> Array | None:
     vectors, tau = vectors[...], tau[...]  # which no other thread can change
     if not lapack.can(vectors, tau):
         return None
+    factors, small = in_order(tau).reshape(-1, tau.shape[-1]), family("small_reflections")
+    if small.holds(flat(vectors), 0):
+        return _shaped(small.whole(flat(vectors), factors), vectors.shape[:-2])
     work = lapack.by_columns(vectors)
-    lapack.whole_of(work, in_order(tau).reshape(-1, tau.shape[-1]))
+    lapack.whole_of(work, factors)
     return _shaped(work, vectors.shape[:-2])
 
 

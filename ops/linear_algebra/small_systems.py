@@ -13,7 +13,7 @@ from ..memory.dtype import Array, Dtype
 
 __all__ = [
     *("MOST", "identity", "over_batch", "shared_batch", "small_cholesky", "small_determinants"),
-    *("small_factors", "small_log_determinants", "small_triangles", "solved_small"),
+    *("flat", "small_factors", "small_log_determinants", "small_triangles", "solved_small"),
 ]
 
 
@@ -38,7 +38,7 @@ def _kernels(a: Array) -> Any:
     return native if is_small else None
 
 
-def _flat(a: Array) -> Array:
+def flat(a: Array) -> Array:
     """The matrices of a batch, one after the other."""
     if a.ndim < 4:
         return a if a.ndim == 3 else a[None]
@@ -54,7 +54,7 @@ def solved_small(a: Array, b: Array) -> Array | None:
         return None
     if not 0 < b.shape[-1] <= native.MOST or b.shape[-2] != a.shape[-1]:
         return None
-    found = native.solved(_flat(a), _flat(b))
+    found = native.solved(flat(a), flat(b))
     return None if found is None else found.reshape(*a.shape[:-2], *b.shape[-2:])
 
 
@@ -62,7 +62,7 @@ def small_determinants(a: Array) -> Array | None:
     """The determinants of square matrices that are not singular."""
     a = a[...]  # which no other thread can change
     native = _kernels(a)
-    found = None if native is None else native.determinants(_flat(a))
+    found = None if native is None else native.determinants(flat(a))
     return None if found is None else found.reshape(a.shape[:-2])
 
 
@@ -70,7 +70,7 @@ def small_log_determinants(a: Array) -> tuple[Array, Array] | None:
     """Signs of the determinants of square matrices that are not singular, and their logarithms."""
     a = a[...]  # which no other thread can change
     native = _kernels(a)
-    found = None if native is None else native.log_determinants(_flat(a))
+    found = None if native is None else native.log_determinants(flat(a))
     if found is None:
         return None
     sign, size = (each.reshape(a.shape[:-2]) for each in found)
@@ -81,7 +81,7 @@ def small_factors(a: Array) -> tuple[Array, Array] | None:
     """L and U in one, and the rows exchanged (from 1), of square matrices that are not singular."""
     a = a[...]  # which no other thread can change
     native = _kernels(a)
-    found = None if native is None else native.factored(_flat(a))
+    found = None if native is None else native.factored(flat(a))
     return None if found is None else (found[0].reshape(a.shape), found[1].reshape(a.shape[:-1]))
 
 
@@ -105,7 +105,7 @@ def small_triangles(a: Array, b: Array, upper: bool, unit: bool) -> Array | None
     batch = shared_batch(a, b)
     if not native.holds(prod(batch), *b.shape[-2:]):
         return None
-    pair = _flat(over_batch(a, batch)), _flat(over_batch(b, batch))
+    pair = flat(over_batch(a, batch)), flat(over_batch(b, batch))
     found = native.substituted(*pair, upper, unit)
     return found.reshape(*batch, *b.shape[-2:])  # type: ignore[no-any-return]
 
@@ -114,5 +114,5 @@ def small_cholesky(a: Array) -> Array | None:
     """The lower factors of matrices that are positive definite, whose lower halves count."""
     a = a[...]  # which no other thread can change
     native = _kernels(a)
-    found = None if native is None else native.cholesky(_flat(a))
+    found = None if native is None else native.cholesky(flat(a))
     return None if found is None else found.reshape(a.shape)
