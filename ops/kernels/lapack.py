@@ -28,7 +28,7 @@ __all__ = [
         "reflected",
         "reflections",
     ),
-    *("root", "singular", "solved", "symmetric", "whole_of"),
+    *("root", "singular", "solved", "symmetric", "triangle", "whole_of"),
 ]
 
 _LETTERS: Final = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
@@ -218,6 +218,13 @@ def solved(a: Array, b: Array) -> bool:
     size = a.shape[-1]
     pivots = Work(family("halves").places((size,)))
     return _done("gesv", a, size, b.shape[1], a, size, pivots, b, size, _SAID)
+
+
+def triangle(a: Array, b: Array, upper: bool, unit: bool) -> None:
+    """Put X of A X = B in the place of B, where A are triangles that lie by columns or by rows."""
+    size, is_turned = a.shape[-1], not a[0].flags.f_contiguous
+    what = "U" if upper != is_turned else "L", "T" if is_turned else "N", "U" if unit else "N"
+    _done("trsm", b, "L", *what, size, b.shape[1], 1.0, a, size, b, size)
 
 
 # --------------------------------------------------------------------------- reflections

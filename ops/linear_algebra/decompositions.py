@@ -18,6 +18,8 @@ from .small_systems import flat, identity
 __all__ = [
     *(
         "copied_by_columns",
+        "determinants",
+        "log_determinants",
         "eigen",
         "eigen_general",
         "inverse_of_cholesky",
@@ -26,7 +28,13 @@ __all__ = [
         "lu_factors",
     ),
     *("lu_parts", "products_of_reflections", "qr_parts", "reflected", "reflections"),
-    *("singular_parts", "solved_by_cholesky", "solved_by_factors", "solved_squares"),
+    *(
+        "singular_parts",
+        "solved_by_cholesky",
+        "solved_by_factors",
+        "solved_squares",
+        "solved_triangles",
+    ),
 ]
 
 
@@ -98,6 +106,31 @@ def lu_factors(a: Array) -> tuple[Array, Array] | None:
     return (_shaped(work, batch), _steps(pivots, batch)) if is_done else None
 
 
+def determinants(a: Array) -> Array | None:
+    """The determinants of matrices that are not singular."""
+    a = a[...]  # which no other thread can change
+    if not lapack.can(a):
+        return None
+    work = lapack.by_columns(a)
+    pivots, is_done = lapack.factors(work)
+    found: Array = family("halves").determinants(work, pivots)
+    return found.reshape(a.shape[:-2]) if is_done else None
+
+
+def log_determinants(a: Array) -> tuple[Array, Array] | None:
+    """Signs of the determinants of matrices that are not singular, and their logarithms."""
+    a = a[...]  # which no other thread can change
+    if not lapack.can(a):
+        return None
+    work = lapack.by_columns(a)
+    pivots, is_done = lapack.factors(work)
+    found = family("halves").log_determinants(work, pivots)
+    if found is None or not is_done:
+        return None
+    sign, size = (each.reshape(a.shape[:-2]) for each in found)
+    return sign, size
+
+
 def lu_parts(factors: Array, pivots: Array) -> tuple[Array, Array, Array] | None:
     """P, L and U of factors; None where they are not ours, or pivots are no rows."""
     factors, pivots = factors[...], pivots[...]  # which no other thread can change
@@ -150,6 +183,21 @@ def inverted(a: Array) -> Array | None:
     pivots, is_done = lapack.factors(work)
     is_done = is_done and lapack.inverse_of_factors(work, pivots)
     return _shaped(work, a.shape[:-2]) if is_done else None
+
+
+def solved_triangles(a: Array, b: Array, upper: bool, unit: bool) -> Array | None:
+    """X of A X = B of triangles."""
+    a, b = a[...], b[...]  # which no other thread can change
+    batch, size = b.shape[:-2], a.shape[-1]
+    if not lapack.can(a, b) or a.shape[:-2] != batch or a.shape[-2:] != (size, b.shape[-2]):
+        return None
+    right, turned = lapack.by_columns(b), a.swapaxes(-1, -2)
+    if turned.flags.c_contiguous:
+        whole = turned.reshape(-1, size, size).swapaxes(-1, -2)
+    else:
+        whole = in_order(a).reshape(-1, size, size)
+    lapack.triangle(whole, right, upper, unit)
+    return _shaped(right, batch)
 
 
 def least_squares(

@@ -9,6 +9,7 @@ from ..memory.dtype import Array
 from ..table.out_dtypes import SAME
 from ..table.refusals import Refusal
 from ..table.table import operator
+from .decompositions import determinants, log_determinants
 from .matrix_checks import check_floating, check_lapack, check_square
 from .small_systems import small_determinants, small_log_determinants
 from .triangular import lu_factor
@@ -27,6 +28,8 @@ def _check_determinant(A: Array, name: str) -> None:
 def linalg_det(A: Array) -> Array:
     _check_determinant(A, "linalg.det")
     quick = small_determinants(A)
+    if quick is None:
+        quick = determinants(A)
     if quick is not None:
         return quick
     found = np.asarray(blas.det(A)).astype(A.dtype, copy=False)
@@ -81,6 +84,8 @@ def linalg_det_with_factors(A: Array) -> tuple[Array, Array, Array]:
 def linalg_slogdet(A: Array) -> tuple[Array, Array]:
     _check_determinant(A, "linalg.slogdet")
     quick = small_log_determinants(A)
+    if quick is None:
+        quick = log_determinants(A)
     if quick is not None:
         return quick
     sign, size = blas.slogdet(A)

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import blas, by_formula, family
+from ..kernels import blas, by_formula, family, of_floats
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of, numpy_dtype, of_numpy
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -211,6 +211,9 @@ def singular_values(array: Array) -> Array:
     count = min(array.shape[-2:])
     if not array.size:
         return np.zeros((*array.shape[:-2], count), real_dtype(array.dtype))
+    quick = singular_parts(array, "N")
+    if quick is not None:
+        return quick[1]
     (found,) = finite_svd(array, vectors=False)
     return found.astype(real_dtype(array.dtype), copy=False)
 
@@ -293,7 +296,12 @@ def matrix_norm(
     if isinstance(order, str) or abs(order) == 2:
         check_lapack(array, "linalg_svd_cpu")
         values = singular_values(np.moveaxis(array, dims, (-2, -1)))
-        result = np.sum(values, -1) if isinstance(order, str) else _extreme(values, -1, order > 0)
+        operation = "sum" if isinstance(order, str) else "max" if order > 0 else "min"
+        result = folded(values, (-1 + values.ndim,), False, operation) if values.size else None
+        if result is None:
+            result = (
+                np.sum(values, -1) if isinstance(order, str) else _extreme(values, -1, order > 0)
+            )
         return _spread_last(as_array(result), dims, keepdim)
     columns, rows = dims if abs(order) == 1 else dims[::-1]
     sums = vector_norm(array, 1.0, [columns], False)
@@ -312,6 +320,7 @@ def _extreme(values: Array, axis: int, largest: bool) -> Array:
 @operator(
     "aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
+    prepared=True,
     cost="matrices",
     out_dtype=_OUT_OF_LINALG_MATRIX_NORM,
     out_layout="C",
@@ -498,6 +507,7 @@ def nuclear_norm_over(self: Array, dim: Sequence[int], keepdim: bool) -> Array:
 
 @operator(
     "aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
+    prepared=True,
     autocast="full",
     cost="matrices",
     out_dtype=SAME,
@@ -524,6 +534,7 @@ def _cond_by_inverse(self: Array, order: float | str) -> Array:
 
 @operator(
     "aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor",
+    prepared=True,
     autocast="full",
     refuses=_NO_CONDITION,
     cost="matrices",
@@ -540,8 +551,10 @@ def linalg_cond(self: Array, p: Scalar | None) -> Array:
     if abs(order) != 2:
         return _cond_by_inverse(self, order)
     values = singular_values(self)
-    first, last = values[..., 0], values[..., -1]
-    return as_array(first / last if order == 2 else last / first)
+    first, last = values[..., :1], values[..., -1:]
+    pair = (first, last) if order == 2 else (last, first)
+    made = of_floats("divide", *pair)
+    return as_array(np.divide(*pair) if made is None else made)[..., 0]
 
 
 @operator(

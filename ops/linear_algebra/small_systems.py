@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import family, in_order
+from ..kernels.lapack import can
 from ..memory.dtype import Array, Dtype
 
 __all__ = [
@@ -19,6 +20,9 @@ __all__ = [
 
 MOST: Final = 16
 """Rows of a small matrix, at most, but for triangles."""
+
+
+_FEW: Final = 4
 
 
 @lru_cache(64)
@@ -36,6 +40,11 @@ def _kernels(a: Array) -> Any:
     native = family("small_systems")
     is_small = native is not None and a.ndim > 1 and a.shape[-2] == a.shape[-1] <= native.MOST
     return native if is_small else None
+
+
+def _is_alone(a: Array) -> bool:
+    """Whether matrices are so few, and so large, that LAPACK is quicker where it is there."""
+    return a.shape[-1] > MOST // 2 and prod(a.shape[:-2]) < _FEW and can(a)
 
 
 def flat(a: Array) -> Array:
@@ -80,7 +89,7 @@ def small_log_determinants(a: Array) -> tuple[Array, Array] | None:
 def small_factors(a: Array) -> tuple[Array, Array] | None:
     """L and U in one, and the rows exchanged (from 1), of square matrices that are not singular."""
     a = a[...]  # which no other thread can change
-    native = _kernels(a)
+    native = None if _is_alone(a) else _kernels(a)
     found = None if native is None else native.factored(flat(a))
     return None if found is None else (found[0].reshape(a.shape), found[1].reshape(a.shape[:-1]))
 
@@ -113,6 +122,6 @@ def small_triangles(a: Array, b: Array, upper: bool, unit: bool) -> Array | None
 def small_cholesky(a: Array) -> Array | None:
     """The lower factors of matrices that are positive definite, whose lower halves count."""
     a = a[...]  # which no other thread can change
-    native = _kernels(a)
+    native = None if _is_alone(a) else _kernels(a)
     found = None if native is None else native.cholesky(flat(a))
     return None if found is None else found.reshape(a.shape)

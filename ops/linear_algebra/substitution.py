@@ -8,6 +8,7 @@ import numpy as np
 
 from ..kernels import blas, family, in_order
 from ..memory.dtype import Array
+from .decompositions import solved_triangles
 from .small_systems import over_batch, shared_batch, small_triangles
 
 __all__ = ["solve_triangular"]
@@ -22,6 +23,8 @@ def solve_triangular(a: Array, b: Array, upper: bool, unit: bool = False) -> Arr
     """
     if a.dtype in _KERNELS and a.size and b.size:
         quick = small_triangles(a, b, upper, unit)
+        if quick is None and a.shape[-1] > _SHORT:
+            quick = solved_triangles(a, b, upper, unit)
         if quick is None:
             quick = _of_one_block(a, b, upper, unit)
         if quick is not None:
@@ -40,6 +43,8 @@ def solve_triangular(a: Array, b: Array, upper: bool, unit: bool = False) -> Arr
     return x
 
 
+_SHORT: Final = 32
+"""Rows up to which our own kernels are quicker than LAPACK."""
 _BLOCK: Final = 64
 """Rows that are solved one by one."""
 

@@ -22,6 +22,8 @@ is_there = lapack.can(np.ones((2, 2)))
 ours = pytest.mark.skipif(not is_there, reason="LAPACK is not reached by addresses here")
 SHAPES = [(1, 1), (3, 3), (17, 17), (40, 40), (70, 70), (9, 4), (4, 9), (100, 20), (20, 100)]
 
+KINDS = {"f4": torch.float32, "f8": torch.float64}
+
 
 def drawn(*shape: int, dtype: str) -> Any:
     return torch.from_numpy(np.random.default_rng(sum(shape)).standard_normal(shape).astype(dtype))
@@ -279,3 +281,51 @@ def test_least_squares(shape: tuple[int, int], driver: str, dtype: str) -> None:
     elif rows >= columns:
         with pytest.raises(linalg.LinAlgError, match="does not have full rank"):
             linalg.lstsq(a * torch.eye(columns, dtype=a.dtype)[0], b, driver=driver)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (16, 16), (32, 9), (7, 12)])
+def test_many_small_matrices_are_factored_as_single_ones(
+    shape: tuple[int, int], dtype: str
+) -> None:
+    a = drawn(37, *shape, dtype=dtype)
+    a[5, :, 0] = 0
+    q, r = linalg.qr(a)
+    for mode in ("reduced", "complete", "r"):
+        for one, other in zip(
+            linalg.qr(a, mode=mode), linalg.qr(a.to(torch.float64), mode=mode), strict=True
+        ):
+            near(one, other.to(one.dtype))
+    alone = [np.linalg.qr(each.astype("f8")) for each in a.numpy()]
+    np.testing.assert_allclose(q.numpy(), [each[0] for each in alone], atol=1e-4)
+    np.testing.assert_allclose(r.numpy(), [each[1] for each in alone], atol=1e-4)
+    vectors, tau = torch.geqrf(a)
+    if shape[0] >= shape[1]:
+        near(linalg.householder_product(vectors, tau), q)
+    for odd in (1e-30, 1e30):  # whose squares leave float32
+        near(linalg.qr(a * odd)[0], q)
+    a[3, 0, 0] = float("nan")
+    assert torch.isnan(linalg.qr(a)[1][3]).any()
+    near(linalg.qr(a)[0][4:], q[4:])
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("size", [1, 9, 20, 40, 90])
+def test_triangles_and_determinants(size: int, dtype: str) -> None:
+    for batch in ((), (3,), (2, 4)):
+        a = drawn(*batch, size, size, dtype=dtype) / 8 + torch.eye(size, dtype=KINDS[dtype])
+        b = drawn(*batch, size, 3, dtype=dtype)
+        for upper in (False, True):
+            half = a.triu() if upper else a.tril()
+            for each in (half, half.mT.clone().mT, a):
+                near(half @ linalg.solve_triangular(each, b, upper=upper), b)
+                x = linalg.solve_triangular(each.mT, b.mT, upper=not upper, left=False)
+                near(x @ half.mT, b.mT)
+        wide = a.numpy().astype("f8")
+        sign, size_of = linalg.slogdet(a)
+        signs, sizes = np.linalg.slogdet(wide)
+        np.testing.assert_array_equal(sign.numpy(), signs)
+        np.testing.assert_allclose(size_of.numpy(), sizes, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(linalg.det(a).numpy(), np.linalg.det(wide), rtol=1e-3)
+        assert not linalg.det(a * 0).any()
+        assert torch.isneginf(linalg.slogdet(a * 0)[1]).all()

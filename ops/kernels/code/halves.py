@@ -9,12 +9,23 @@ from typing import Any, Final
 import numpy as np
 
 from ...memory.dtype import Array
+from . import doubles, scalars
 from .objects import kernel
 from .run import run, unforeseen
 from .target import Target
 from .text import INT32, INT64, LANES, POINTER, Code, Kind, Value
 
-__all__ = ["checked", "half", "mirrored", "order", "order_matrices", "paired", "places"]
+__all__ = [
+    "checked",
+    "determinants",
+    "half",
+    "log_determinants",
+    "mirrored",
+    "order",
+    "order_matrices",
+    "paired",
+    "places",
+]
 
 _ELEMENTS: Final = {"f4": "float", "f8": "double"}
 _PER_THREAD: Final = 1 << 15
@@ -253,3 +264,62 @@ def _pair_text(target: Target, element: Kind) -> str:
             code.store(code.choose(is_alone, 0.0, two * sign), code.at(goal, 1, element))
     words = [(INT64, "size"), (INT64, "lines"), *((POINTER, name) for name in names)]
     return code.kernel("pairs_of_vectors", words)
+
+
+def determinants(factors: Array, pivots: Array) -> Array:
+    """The determinants of matrices of L and U, and rows that were exchanged, from 1."""
+    out = np.empty(len(factors), factors.dtype)
+    _determine("determinant", factors, pivots, out, out)
+    return out
+
+
+def log_determinants(factors: Array, pivots: Array) -> tuple[Array, Array] | None:
+    """The signs of determinants, and the logarithms of their sizes; None if one is 0 or none."""
+    signs, out = (np.empty(len(factors), factors.dtype) for _ in range(2))
+    return (signs, out) if _determine("logarithm", factors, pivots, signs, out) else None
+
+
+def _determine(what: str, factors: Array, pivots: Array, signs: Array, out: Array) -> bool:
+    size, flag = factors.shape[-1], np.zeros(1, np.int64)
+    address = _determinant_kernel(what, _ELEMENTS[factors.dtype.str[1:]])
+    least = _PER_THREAD // (4 * size) + 1
+    run(address, len(factors), least, size, factors, pivots, signs, out, flag)
+    return not flag[0]
+
+
+@cache
+def _determinant_kernel(what: str, element: str) -> int:
+    return kernel(what, (element,), lambda target: _determinant_text(target, what, Kind(element)))
+
+
+def _determinant_text(target: Target, what: str, element: Kind) -> str:
+    """One number after the other: a product of parts might leave the range of numbers."""
+    code = Code(target)
+    size = code.argument(INT64, "size")
+    names = ("factors", "pivots", "signs", "out", "flag")
+    factors, pivots, signs, out, flag = (code.argument(POINTER, name) for name in names)
+    logarithm = scalars.log if element.element == "float" else doubles.natural_log
+    zero = code.constant(INT64, 0)
+    with code.units() as matrix:
+        made = code.variable(code.constant(element, 1.0 if what == "determinant" else 0.0))
+        sign = code.variable(code.constant(element, 1.0))
+        begin = code.at(factors, matrix * size * size, element)
+        with code.counted(zero, size) as step:
+            own = code.load(element, code.at(begin, step * (size + 1), element))
+            pivot = code.load(INT64, code.at(pivots, matrix * size + step, INT64))
+            sign.set(code.choose(pivot.equals(step + 1), sign.now, -sign.now))
+            if what == "determinant":
+                made.set(made.now * own)
+            else:
+                sign.set(code.choose(own < 0.0, -sign.now, sign.now))
+                wide = logarithm(code.spread(code.absolute(own), 1))
+                made.set(made.now + code.alone(wide))
+                with code.when((code.absolute(own) > 0.0).equals(0), rarely=True):
+                    code.store(code.constant(INT64, 1), flag)
+        if what == "determinant":
+            code.store(made.now * sign.now, code.at(out, matrix, element))
+        else:
+            code.store(sign.now, code.at(signs, matrix, element))
+            code.store(made.now, code.at(out, matrix, element))
+    words = [(INT64, "size"), *((POINTER, name) for name in names)]
+    return code.kernel(what, words)
