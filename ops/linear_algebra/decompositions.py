@@ -301,9 +301,15 @@ def eigen(a: Array, upper: bool, vectors: bool) -> tuple[Array, Array] | None:
     a = a[...]  # which no other thread can change
     if not lapack.can(a):
         return None
+    small = family("small_eigen")
+    if a.shape[-1] <= small.MOST and not upper:
+        quick = small.eigen(flat(a), vectors)
+        if quick is not None:
+            values = quick[0].reshape(a.shape[:-1])
+            return values, _shaped(quick[1], a.shape[:-2]) if vectors else values
     batch, work = a.shape[:-2], lapack.by_columns(a)
-    values = lapack.symmetric(work, upper, vectors)
-    return None if values is None else (values.reshape(a.shape[:-1]), _shaped(work, batch))
+    found = lapack.symmetric(work, upper, vectors)
+    return None if found is None else (found.reshape(a.shape[:-1]), _shaped(work, batch))
 
 
 def eigen_general(a: Array, vectors: bool) -> tuple[Array, Array] | None:

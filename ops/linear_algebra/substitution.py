@@ -43,7 +43,7 @@ def solve_triangular(a: Array, b: Array, upper: bool, unit: bool = False) -> Arr
     return x
 
 
-_SHORT: Final = 32
+_SHORT: Final = 64
 """Rows up to which our own kernels are quicker than LAPACK."""
 _BLOCK: Final = 64
 """Rows that are solved one by one."""

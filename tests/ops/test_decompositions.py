@@ -329,3 +329,27 @@ def test_triangles_and_determinants(size: int, dtype: str) -> None:
         np.testing.assert_allclose(linalg.det(a).numpy(), np.linalg.det(wide), rtol=1e-3)
         assert not linalg.det(a * 0).any()
         assert torch.isneginf(linalg.slogdet(a * 0)[1]).all()
+
+
+@ours
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("size", range(1, 18))
+def test_eigenvalues_of_many_small_matrices(size: int, dtype: str) -> None:
+    a = drawn(30, size, size, dtype=dtype)
+    a = (a + a.mT) / 2
+    a[1], a[2] = 0, torch.eye(size)  # that are diagonal
+    a[3] = torch.diag_embed(torch.arange(size, 0, -1))
+    a[4] = torch.ones(size, size)  # of rank 1
+    a[5, 0, 1:], a[5, 1:, 0] = 0, 0  # of parts
+    values, vectors = linalg.eigh(a)
+    near(a @ vectors, vectors * values.unsqueeze(-2))
+    near(vectors.mT @ vectors, eye(size, size, a))
+    assert (values.diff() >= 0).all()
+    near(linalg.eigvalsh(a), values)
+    if dtype == "f8":  # with LAPACK's signs, where none is a matter of rounding
+        found = np.linalg.eigh(a[6:].numpy())[1]
+        same = (found * vectors[6:].numpy()).sum(-2) > 0.9
+        assert same.mean() > 0.99
+    for odd in (1e-25, 1e25):
+        near(linalg.eigh(a * odd)[0] / odd, values)
+    assert torch.equal(linalg.eigh(a[7])[1], vectors[7])

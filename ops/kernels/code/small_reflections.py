@@ -205,7 +205,7 @@ class _Reflections:
             is_good = (total > low) & (total < high) | is_zero & own.equals(own)
             self.bad.set(code.choose(is_good, self.bad.now, 1.0))
             length = called("sqrt", total)
-            made = code.choose(own < 0.0, length, -length)
+            made = -code.call(f"llvm.copysign.{self.vector.suffix}", self.vector, [length, own])
             tau = code.choose(is_zero, 0.0, (made - own) / made)
             scale = code.choose(is_zero, 0.0, 1.0 / (own - made))
             code.store(code.choose(is_zero, own, made), self._place(step, step))
