@@ -63,7 +63,8 @@ class Registers:
         if isinstance(part, Branch):
             yield from ((way, after) for way in (part.then, part.otherwise))
         elif isinstance(part, Repeat):
-            live = after | self.exposed(part.body) | set(part.carried)
+            # the number of a round is there anew at the head of the next
+            live = after | (self.exposed(part.body) - {part.index}) | set(part.carried)
             yield part.body, live | ({part.condition} if part.condition is not None else set())
 
     def uses(self, part: Part) -> Uses:

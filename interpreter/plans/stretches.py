@@ -87,7 +87,7 @@ class _Finder:
     def __init__(self, code: Code) -> None:
         self.code = code
         self.found: dict[int, dict[int, Found]] = {}
-        self._indices: set[str] = set()
+        self._indices: set[int] = set()
         self._registers, self._masks = Registers(), Masks(code)
         names = {row(each).name for each in code.instructions}
         self._reads_slots = names.isdisjoint(_CHANGING)
@@ -121,13 +121,14 @@ class _Finder:
                 failed, tried = (stop, 0) if tried >= _MOST_BEGUN else (failed, tried)
                 stop = position + 1
                 self._inside(region[position], needed[position + 1])
+            self._indices -= self._registers.written(region[position:stop])
             position = stop
 
     def _inside(self, part: Part, after: frozenset[int]) -> None:
         """Look into a loop or branch, behind which the registers `after` are needed."""
         before = set(self._indices)
         if isinstance(part, Repeat):
-            self._indices.add(f"r{part.index}")
+            self._indices.add(part.index)
         for region, live in self._registers.inside(part, after):
             self.region(region, live)
         self._indices = before
@@ -144,7 +145,7 @@ class _Finder:
             built.append((end, building))
         for end, building in reversed(built):
             found = building.found(end, needed[end])
-            if found is not None and self._indices.isdisjoint(found.given):
+            if found is not None and self._indices.isdisjoint(found.stretch.given):
                 return found  # one that takes another number in each round would never be known
         return None
 

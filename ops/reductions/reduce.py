@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import (
+    LARGE,
     Prepared,
     by_formula,
     family,
@@ -119,7 +120,7 @@ def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
     out_overlap="read-first",
 )
 def total(self: Array, dtype: int | None) -> Array:
-    if dtype is None and self.dtype is _BOOL:
+    if dtype is None and self.dtype is _BOOL and self.size >= LARGE:
         return asarray(np.count_nonzero(self), _INT64)
     return _summed(self, None, False, dtype)
 
@@ -419,6 +420,7 @@ def prod(self: Array, dtype: int | None) -> Array:
 @operator(
     "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
+    prepared=True,
     autocast="full",
     autocast_in_graphs="full-unless-dtype",
     out="int_out",

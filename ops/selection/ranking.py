@@ -159,6 +159,7 @@ def _taken(self: Array, where: Array, axis: int) -> Array:
 
 operator(
     "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    prepared=True,
     layout="LL",
     out="values",
     out_dtype=SAME,
@@ -169,6 +170,7 @@ operator(
 @operator(
     "aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) "
     "-> (Tensor values, Tensor indices)",
+    prepared=True,
     layout="LL",
     out_dtype=SAME,
     rows=rows_of("self"),
@@ -183,6 +185,7 @@ def sort_stable(
 
 @operator(
     "aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+    prepared=True,
     layout="L",
     out="",
     rows=rows_of("self"),
@@ -194,6 +197,7 @@ def argsort(self: Array, dim: int, descending: bool) -> Array:
 @operator(
     "aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) "
     "-> Tensor",
+    prepared=True,
     layout="L",
     rows=rows_of("self"),
 )

@@ -149,3 +149,24 @@ def test_loops_over_what_masks_choose_know_more_than_a_few_sizes() -> None:
         given = *boxes_of(60, seed), 0.9
         assert same(scripted(*given), suppressed(*given))
     assert any(spy.done)
+
+
+def counted(frames: list[Tensor], weights: Tensor) -> tuple[Tensor, list[int]]:
+    """The register of the round's number holds other things later in the round."""
+    state, found = weights[0], [0]
+    for i in range(len(frames)):
+        frame = frames[i]
+        state = torch.tanh((frame @ weights).prod(1) * 0.5 + state).sort()[0]
+        order = state.argsort(descending=True)
+        found.append(int(order[0]) + int((state > 0.0).sum()))
+    return state, found
+
+
+def test_rounds_whose_number_is_not_kept_have_stretches() -> None:
+    scripted = torch.jit.script(counted)
+    frames, weights = [random(4, 4, seed=n) for n in range(5)], random(4, 4, seed=9)
+    spy = replayed(scripted, frames, weights)
+    for seed in range(10):
+        given = [random(4, 4, seed=seed + n) for n in range(5)], weights
+        assert same(scripted(*given), counted(*given))
+    assert all(spy.done)
