@@ -18,7 +18,7 @@ its operands; starred operands are tuples.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,6 +35,7 @@ __all__ = [
     "operator_number",
     "read_numbers",
     "row",
+    "written_numbers",
 ]
 
 Instruction = tuple[object, ...]
@@ -166,12 +167,36 @@ def row(instruction: Instruction) -> Row:
 
 def read_numbers(instruction: Instruction) -> list[int]:
     """The operands an instruction reads, in order."""
-    numbers: list[int] = []
-    for kind, operand in zip(row(instruction).kinds, instruction[1:], strict=True):
-        if kind[0] == "V":
-            numbers.extend(operand if isinstance(operand, tuple) else [operand])  # type: ignore[list-item]
+    return _numbers_at(_READ_AT, instruction)
+
+
+def written_numbers(instruction: Instruction) -> list[int]:
+    """The registers that an instruction writes or empties, in order."""
+    return _numbers_at(_WRITTEN_AT, instruction)
+
+
+def _numbers_at(places: Sequence[Sequence[int]], instruction: Instruction) -> list[int]:
+    numbers, opcode = list[int](), instruction[0]
+    assert isinstance(opcode, int)
+    for place in places[opcode]:
+        operand = instruction[place]
+        if isinstance(operand, tuple):
+            numbers.extend(operand)
+        elif isinstance(operand, int):
+            numbers.append(operand)
     return numbers
 
+
+def _places_of(letter: str) -> tuple[tuple[int, ...], ...]:
+    """Where the operands of a kind are in instructions, by opcode."""
+    return tuple(
+        tuple(place for place, kind in enumerate(each.kinds, 1) if kind[0] == letter)
+        for each in ROWS
+    )
+
+
+_READ_AT: Final = _places_of("V")
+_WRITTEN_AT: Final = _places_of("R")
 
 _OPERATOR_AT: Final = tuple(1 + each.kinds.index("O") if "O" in each.kinds else 0 for each in ROWS)
 """Where an instruction's operator is, by opcode; 0 if it has none."""

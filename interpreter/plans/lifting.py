@@ -41,7 +41,7 @@ class Lifting:
     def takes_view(self, step: Step, entry: Operator | None, own: Set[int]) -> bool:
         """Whether a step gives a part of a tensor that a number chooses, and both are there in
         front of the stretch, which writes the registers `own` by then."""
-        if entry is None or not entry.views_by_form or len(list(targets_of(step))) != 1:
+        if entry is None or not entry.views_by_form or len(targets_of(step)) != 1:
             return False
         read = values_read(step)
         if not read or read[0][1].type != TENSOR or not self._is_there(step, own):
@@ -52,11 +52,12 @@ class Lifting:
 
     def takes_number(self, step: Step, own: Set[int]) -> bool:
         """Whether a step makes a number of numbers that are there in front of the stretch."""
-        if len(list(targets_of(step))) != 1 or len(step.node.outputs) != 1:
+        outputs = step.node.outputs
+        if len(outputs) != 1 or outputs[0].type not in _NUMBERS or len(targets_of(step)) != 1:
             return False
         read = values_read(step)
-        types = [step.node.output.type, *(value.type for _, value in read)]
-        return bool(read) and all(each in _NUMBERS for each in types) and self._is_there(step, own)
+        are_numbers = bool(read) and all(value.type in _NUMBERS for _, value in read)
+        return are_numbers and self._is_there(step, own)
 
     def _is_there(self, step: Step, own: Set[int]) -> bool:
         read = [number for number in read_numbers(step.instruction) if number >= 0]

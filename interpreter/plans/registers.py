@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from ...ir.graph import Value
 from ..code.code import Branch, Region, Repeat, Step, parts_of
-from ..code.instructions import read_numbers, row
+from ..code.instructions import read_numbers, row, written_numbers
 
 __all__ = [
     *("Part", "Registers", "Row", "emptied_by", "made_by", "results_of", "targets_of"),
@@ -119,12 +119,9 @@ class Row:
         self.surely |= uses.surely
 
 
-def targets_of(step: Step) -> Iterator[int]:
+def targets_of(step: Step) -> list[int]:
     """The registers that a step gives something new, or empties."""
-    for kind, operand in zip(row(step.instruction).kinds, step.instruction[1:], strict=True):
-        if kind[0] == "R":
-            numbers = operand if isinstance(operand, tuple) else (operand,)
-            yield from (number for number in numbers if isinstance(number, int))
+    return written_numbers(step.instruction)
 
 
 def values_read(step: Step) -> list[tuple[int, Value]]:
@@ -138,7 +135,7 @@ def results_of(part: Part) -> list[tuple[int, Value | None]]:
     """The registers that a part leaves something else in, each with the value of its node that
     this is, or None where that is not known."""
     if isinstance(part, Step):
-        registers, is_free = list(targets_of(part)), row(part.instruction).name == "free"
+        registers, is_free = targets_of(part), row(part.instruction).name == "free"
     else:
         registers = [*(part.results if isinstance(part, Branch) else part.carried)]
         is_free = False

@@ -54,8 +54,9 @@ _MOST_BEGUN: Final = 4
 """Parts at the end of a row that are left out, and parts at its begin that are tried as the first,
 before the row is left alone."""
 
-LONGEST: Final = 5000
-"""Instructions of a code that is looked at."""
+LONGEST: Final = 1000
+LONGEST_NETWORK: Final = 2500
+"""Instructions of a code that is looked at, and of one with convolutions."""
 
 
 class Found(NamedTuple):
@@ -76,7 +77,8 @@ class Found(NamedTuple):
 def find_stretches(code: Code) -> dict[int, dict[int, Found]]:
     """The stretches of a code: of each region, by its identity, where they begin."""
     finder = _Finder(code)
-    if len(code.instructions) <= LONGEST:
+    is_network = any(each.later is not None for each in code.operators)
+    if len(code.instructions) <= (LONGEST_NETWORK if is_network else LONGEST):
         finder.region(code.body, frozenset())
     return finder.found
 

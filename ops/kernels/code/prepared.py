@@ -257,6 +257,7 @@ class _Entry:
             raise Unknown
         self._held: list[Any] = [[each for each in values if type(each) is not ndarray]]
         self._places: dict[int, int] = {}
+        self._ends: dict[int, tuple[int, int]] = {}
         places = reversed([*enumerate(told)])  # the first of those that are given again
         self._told = {id(each): place for place, each in places if type(each) is ndarray}
         self._overlap = self._shared = False
@@ -378,9 +379,14 @@ class _Entry:
             if not self._told:
                 raise Unknown  # two that begin at one address cannot be told apart
             self._overlap = self._shared = True
+        begin, end = self._ends[index] = address(value), address(value) + span(value)
         for other in self._places.values():
-            if other != index and (
-                begins_in(value, values[other]) or begins_in(values[other], value)
+            first, last = self._ends[other]
+            if (
+                other != index
+                and begin < last
+                and first < end
+                and (begins_in(value, values[other]) or begins_in(values[other], value))
             ):
                 self._overlap = True  # nor can a part of one and the other
         if not value.size or not value.flags.aligned:
@@ -526,6 +532,7 @@ class Alike(_Entry):
         assert CREW is not None
         self._held: list[Any] = [[each for each in values if type(each) is not ndarray]]
         self._places: dict[int, int] = {}
+        self._ends: dict[int, tuple[int, int]] = {}
         self._told = dict[int, int]()
         self._overlap, self._shared = type(values[0]) is not ndarray, False
         found = [self._argument(i, each, values) for i, each in enumerate(values)]
