@@ -26,7 +26,7 @@ from ..table.without_data import rows_of
 from .activation import gelu, relu
 from .dropout import dropped as dropout
 from .normalize import layer_norm
-from .swept_attention import SWEPT, swept
+from .swept_attention import is_swept, swept
 
 __all__ = ["dropped"]
 
@@ -105,27 +105,6 @@ def _weights(scores: Array) -> tuple[Array, Array]:
     total = scores.sum(-1, keepdims=True)
     result = scores / np.where(total == 0, scores.dtype.type(1), total)
     return as_array(result), as_array(np.log(total) + base)[..., 0]
-
-
-def _of_halves(
-    query: Array,
-    key: Array,
-    value: Array,
-    mask: Array | None,
-    is_causal: bool,
-    scale: float | None,
-) -> Array:
-    """The attention of 16-bit floats over batches of heads: the exponentials are rounded before
-    they weight the values, and divided by the sum of the unrounded ones afterwards."""
-    scores = _scores(query, key, mask, is_causal, scale)
-    if not scores.shape[-1]:
-        return np.zeros((*scores.shape[:-1], value.shape[-1]), query.dtype)
-    largest = scores.max(-1, keepdims=True)
-    grown = np.exp(scores - np.where(np.isneginf(largest), scores.dtype.type(0), largest))
-    total = grown.sum(-1, keepdims=True)
-    made = _wide_product(grown.astype(query.dtype), value)
-    made /= np.where(total == 0, scores.dtype.type(1), total)
-    return as_array(made.astype(query.dtype))
 
 
 def _weights_or_nan(scores: Array) -> Array:
@@ -228,10 +207,7 @@ def scaled_dot_product_attention(
     made = None
     if not dropout_p:
         options = attn_mask, is_causal, scale
-        if _are_halves(query, key, value, enable_gqa):
-            made = _of_halves(query, key, value, *options)
-        else:
-            made = swept(query, key, value, *options, enable_gqa, as_columns=were_columns)
+        made = swept(query, key, value, *options, enable_gqa, as_columns=were_columns)
     if made is None:
         made = attention_and_weights(
             query, key, value, attn_mask, dropout_p, is_causal, None, scale, enable_gqa
@@ -248,12 +224,6 @@ def _were_columns(query: Array, key: Array, value: Array) -> bool:
     if query.ndim != 4 or query.flags.c_contiguous or not _have_one_width(query, key, value):
         return False
     return all(x.strides[-1] == x.itemsize for x in (query, key, value))
-
-
-def _are_halves(query: Array, key: Array, value: Array, enable_gqa: bool) -> bool:
-    """Whether torch's kernel for one sweep takes these 16-bit floats."""
-    is_plain = query.ndim == 4 and not enable_gqa
-    return query.itemsize == 2 and is_plain and _have_one_width(query, key, value)
 
 
 @operator(
@@ -278,7 +248,7 @@ def attention_and_sums(
         raise OperatorError(
             "scaled_dot_product_attention_flash_attention: Currently do not support dropout > 0"
         )
-    logarithms = np.empty(query.shape[:-1], query.dtype)
+    logarithms = np.empty(query.shape[:-1], widened(query[:0]).dtype)
     made = swept(query, key, value, attn_mask, is_causal, scale, sums=logarithms)
     if made is not None:
         return made, logarithms
@@ -371,7 +341,7 @@ def native_multi_head_attention(
     left_in = None
     if mask is not None:
         left_in = np.broadcast_to(_allowed(mask, mask_type, shape[0]), shape)
-    kernels = family("attention") if q.dtype in SWEPT and q.size and k.size else None
+    kernels = family("attention") if is_swept(q.dtype) and q.size and k.size else None
     scale = math.sqrt(num_head / embed_dim)
     mixed = None
     if kernels is not None and not need_weights:

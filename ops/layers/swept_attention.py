@@ -7,14 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, family
+from ..kernels import Prepared, cast_by_kernel, family, is_half
 from ..memory.dtype import Array
 from ..table.pointwise import checked_broadcast
 
-__all__ = ["SWEPT", "swept", "swept_gradients"]
+__all__ = ["is_swept", "swept", "swept_gradients"]
 
-SWEPT: Final = (np.dtype(np.float32), np.dtype(np.float64))
-"""The dtypes that kernels take."""
+_FLOATS: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _Ints = tuple[int, ...]
 
 
@@ -69,7 +68,9 @@ def swept_gradients(
     `g`; None if they are to be had otherwise."""
     query = operands[0]
     taken = _taken(*operands, mask, enable_gqa)
-    if taken is None or any(x.dtype != query.dtype for x in (g, result)):
+    if taken is None or query.dtype not in _FLOATS:
+        return None
+    if not g.dtype == result.dtype == query.dtype:
         return None
     q, k, v, shown = taken
     given = _of_heads(g), q, k, v, shown, _of_heads(result)
@@ -77,6 +78,11 @@ def swept_gradients(
     if made is None:
         return None
     return [x.reshape(to.shape) for x, to in zip(made, operands, strict=True)]
+
+
+def is_swept(dtype: Any) -> bool:
+    """Whether kernels take such numbers."""
+    return dtype in _FLOATS or is_half(dtype)
 
 
 def _factor(query: Array, scale: float | None) -> float:
@@ -88,7 +94,7 @@ def _taken(
 ) -> tuple[Array, Array, Array, Array | None] | None:
     """What kernels take, with four dimensions and a mask of the scores' shape and dtype; None of
     what they do not."""
-    if query.dtype not in SWEPT or family("attention") is None:
+    if not is_swept(query.dtype) or family("attention") is None:
         return None
     if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
         return None
@@ -100,8 +106,9 @@ def _taken(
     if mask is not None:
         if checked_broadcast(shape, mask.shape, ("query", "attn_mask")) != shape:
             return None
-        wide = mask if mask.dtype == np.bool_ else mask.astype(query.dtype, copy=False)
-        mask = _of_heads(np.broadcast_to(wide, shape))
+        wide = _FLOATS[0] if is_half(query.dtype) else query.dtype
+        taken = mask if mask.dtype in (np.dtype(bool), wide) else cast_by_kernel(mask, wide)
+        mask = _of_heads(np.broadcast_to(taken, shape))
     return _of_heads(query), _of_heads(key), _of_heads(value), mask
 
 

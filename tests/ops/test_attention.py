@@ -146,6 +146,47 @@ def test_operands_may_lie_in_any_way(order: tuple[int, ...], rows: int) -> None:
     assert np.array_equal(made(every, k, v, mask), wanted)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("kind", ["none", "line", "whole", "bool", "causal"])
+@pytest.mark.parametrize("sizes", [(3, 70, 16, 24), (40, 133, 64, 40), (60, 50, 7, 9)])
+def test_sixteen_bits(sizes: tuple[int, ...], kind: str, dtype: torch.dtype) -> None:
+    rows, keys, depth, width = sizes
+    shapes = (1, 4, rows, depth), (1, 2, keys, depth), (1, 2, keys, width)
+    q, k, v = (torch.from_numpy(randoms(*shape)).to(dtype) for shape in shapes)
+    mask = torch.from_numpy(randoms(1 if kind == "line" else rows, keys))
+    shown = {"line": mask, "whole": mask.to(dtype), "bool": mask > 0.3}.get(kind)
+    options = {"attn_mask": shown, "is_causal": kind == "causal", "enable_gqa": True}
+    found = F.scaled_dot_product_attention(q, k, v, **options)
+    wide = shown if shown is None or shown.dtype == torch.bool else shown.double()
+    options["attn_mask"] = wide
+    wanted = F.scaled_dot_product_attention(q.double(), k.double(), v.double(), **options)
+    assert found.dtype == dtype
+    least = 2**-8 if dtype == torch.bfloat16 else 2**-11
+    assert (found.double() - wanted).abs().max() < 2 * least * wanted.abs().max()
+    columns = [x.transpose(1, 2).contiguous().transpose(1, 2) for x in (q, k, v)]
+    options["attn_mask"] = shown
+    assert torch.equal(F.scaled_dot_product_attention(*columns, **options), found)
+
+
+def test_float32_is_rounded_where_that_is_asked_for() -> None:
+    q, k, v = randoms(1, 2, 100, 64), randoms(1, 2, 200, 64), randoms(1, 2, 200, 64)
+    exact, few = made(q, k, v), made(q[:, :, :4], k, v)
+    torch.set_float32_matmul_precision("medium")
+    try:
+        found, found_few = made(q, k, v), made(q[:, :, :4], k, v)
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    assert np.array_equal(few, found_few)
+    assert np.abs(found - exact).max() < 2**-6 * np.abs(exact).max()
+    assert np.array_equal(made(q, k, v), exact)
+    if not host().has_pairs:
+        assert np.array_equal(found, exact)
+    else:
+        halves = [torch.from_numpy(x).bfloat16().float().numpy() for x in (q, k, v)]
+        assert not np.array_equal(found, exact)
+        assert np.abs(found - made(*halves)).max() < 2**-7 * np.abs(exact).max()
+
+
 def test_masks_and_scores_that_are_not_finite_are_as_in_torch() -> None:
     q, k, v = randoms(1, 2, 4, 8), randoms(1, 2, 5, 8), randoms(1, 2, 5, 8)
     mask = np.zeros((4, 5), "f")

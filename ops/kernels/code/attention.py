@@ -14,7 +14,9 @@ from ...memory.dtype import Array
 from .attention_frame import Form
 from .attention_gradients import gradients_text
 from .attention_lanes import ROOM, lanes_text, vectors_together
-from .attention_rows import MOST, rows_text
+from .attention_operands import Given, rounded
+from .attention_rows import rows_text
+from .formulas import HALVES
 from .objects import kernel
 from .run import run
 from .target import host
@@ -23,7 +25,6 @@ __all__ = ["attend", "gradients"]
 
 _LEAST: Final = 1 << 19
 """Multiplications that are worth another thread."""
-_LETTERS: Final = {"float32": "f", "float64": "d", "bfloat16": "E", "float16": "e"}
 _Ints = tuple[int, ...]
 
 
@@ -51,32 +52,35 @@ def attend(
     """`softmax(query @ key.T * scale + mask) @ value`, [batch, heads, length, width]; None of what
     is too wide.
 
-    Nothing is empty.  The dtype is float32 or float64.  Of keys and values there are as many heads,
-    or some of which each is for a group of heads.  A mask, of bools or of that dtype, has the
-    scores' shape; `hides` is as in `Form`.  Heads of the result lie beside one another if they
-    shall be `as_columns`.  `sums` is an array that logarithms of sums are written to.
+    Nothing is empty.  The dtype is a float; those of 16 bits are computed with in float32.  Of keys
+    and values there are as many heads, or some of which each is for a group of heads.  A mask, of
+    bools or of what is computed with, has the scores' shape; `hides` is as in `Form`.  Heads of the
+    result lie beside one another if they shall be `as_columns`.  `sums` is an array that logarithms
+    of sums are written to.
     """
-    q, k, v = (x[...] for x in (query, key, value))  # which no other thread can change
-    if q.strides[3] != q.itemsize:
-        q = q.copy()
+    given = Given.of(query[...], key[...], value[...])  # which no other thread can change
     if mask is not None:
         mask = _lying(mask[...])
-    seen = [None if x is None else (x.shape, x.strides) for x in (q, k, v, mask)]
-    form = Form(
-        _LETTERS[q.dtype.name],
-        _extent(mask),
-        mask is not None and mask.dtype != np.bool_,
-        is_causal,
-        hides,
-        sums is not None,
-    )
-    whole, out = _made((*q.shape[:3], v.shape[3]), q.dtype, as_columns)
-    way = _way(form, *seen, out.strides)
+    form = Form(given.letter, _extent(mask), _is_added(mask), is_causal, hides, sums is not None)
+    batch, heads, rows, _ = query.shape
+    wide = np.dtype(np.float32) if query.itemsize == 2 else query.dtype
+    whole, out = _made((batch, heads, rows, value.shape[3]), wide, as_columns)
+    operands = (*given[2:], mask)
+    lie = [None if x is None else (x.shape, x.strides) for x in operands]
+    way = _way(form, given.are_few, key.shape[2], *lie, out.strides)
     if way is None:
         return None
-    arrays = q, k, v, whole if mask is None else mask, whole, whole if sums is None else sums
+    arrays = (*given[2:], whole if mask is None else mask, whole, whole if sums is None else sums)
     run(way.kernel, way.units, way.least, *arrays, scale, way.counts)
-    return out
+    if wide == query.dtype:
+        return out
+    whole = rounded(whole, query.dtype)
+    return whole.swapaxes(1, 2) if as_columns else whole
+
+
+def _is_added(mask: Any) -> bool:
+    """Whether a mask holds numbers that are added to scores."""
+    return mask is not None and mask.dtype != np.bool_
 
 
 def _extent(mask: Any) -> str:
@@ -116,36 +120,48 @@ class _Sizes(NamedTuple):
     block: int
 
     @staticmethod
-    def of(form: Form, q: Any, k: Any, v: Any) -> _Sizes:
-        """Those of arrays, by shapes and strides, where queries are side by side; units have no
-        queries where rows are too wide."""
-        (_, heads, rows, depth), (keys, width) = q[0], v[0][2:]
+    def of(form: Form, keys: int, q: Any, v: Any, kept: int) -> _Sizes:
+        """Those of queries side by side, by shapes; `kept` is how many heads have keys.  Units have
+        no queries where rows are too wide."""
+        (_, heads, rows, depth), width = q, v[3]
         most, vectors = min(vectors_together(host()), ROOM // max(depth, width)), 0
         if most:
             vectors = -(-rows // form.lanes)
             vectors = -(-vectors // -(-vectors // most))
-        return _Sizes(heads, heads // k[0][1], rows, keys, depth, width, vectors * form.lanes)
+        return _Sizes(heads, heads // kept, rows, keys, depth, width, vectors * form.lanes)
 
 
 @lru_cache(1024)
-def _way(form: Form, q: Any, k: Any, v: Any, mask: Any, out: _Ints) -> _Way | None:
+def _way(
+    form: Form, are_few: bool, keys: int, q: Any, k: Any, v: Any, mask: Any, out: _Ints
+) -> _Way | None:
     """How it is done, by the shapes and strides of all arrays."""
-    sizes, size = _Sizes.of(form, q, k, v), 8 if form.letter == "d" else 4
-    heads, group, rows, keys, depth, width, block = sizes
-    is_short = group * rows <= MOST and k[1][3] == v[1][3] == size
-    text, name = (rows_text, "rows") if is_short else (lanes_text, "lanes")
-    if is_short:
+    sizes = _Sizes.of(form, keys, q[0], v[0], k[0][1])
+    heads, group, rows, _, depth, width, block = sizes
+    text, name = (rows_text, "rows") if are_few else (lanes_text, "lanes")
+    if are_few:
         units, work = q[0][0] * heads // group, group * rows * keys * (depth + width)
     elif block:
         units, work = q[0][0] * heads * -(-rows // block), block * keys * (depth + width)
     else:
         return None
-    steps = [step // size for step in (*q[1][:3], *k[1], *v[1], *out[:3])]
-    masked = [0] * 4 if mask is None else [step // (size if form.added else 1) for step in mask[1]]
-    counts = np.array([*sizes, *steps, *masked])
+    steps = [*_steps(form, q[1][:3]), *_steps(form, k[1], v[1], of_keys=True)]
+    counts = np.array([*sizes, *steps, *_steps(form, out[:3]), *_mask_steps(form, mask)])
     counts.setflags(write=False)
     address = kernel("attention", (name, *form), lambda target: text(target, form))
     return _Way(address, units, _LEAST // max(1, work) + 1, counts)
+
+
+def _steps(form: Form, *strides: _Ints, of_keys: bool = False) -> list[int]:
+    """Strides in numbers, or in what keys and values hold."""
+    size = 8 if form.letter == "d" else 2 if of_keys and form.letter in HALVES else 4
+    return [stride // size for each in strides for stride in each]
+
+
+def _mask_steps(form: Form, mask: Any) -> list[int]:
+    if mask is None:
+        return [0] * 4
+    return _steps(form, mask[1]) if form.added else list(mask[1])
 
 
 def gradients(
@@ -168,11 +184,11 @@ def gradients(
     g, q, out = (x if x.strides[3] == x.itemsize else x.copy() for x in (g, q, out))
     if mask is not None:
         mask = _lying(mask[...])
-    added = mask is not None and mask.dtype != np.bool_
-    form = Form(_LETTERS[q.dtype.name], _extent(mask), added, is_causal)
-    seen = [None if x is None else (x.shape, x.strides) for x in (g, q, k, v, mask, out)]
+    form = Form("d" if q.itemsize == 8 else "f", _extent(mask), _is_added(mask), is_causal)
+    lie = [None if x is None else (x.shape, x.strides) for x in (q, k, v, mask)]
     made = [_made(x.shape, x.dtype, as_columns) for x in (q, k, v)]
-    way = _way_back(form, *seen, *(each[1].strides for each in made))
+    rows = [x.strides for x in (out, g, *(each[1] for each in made))]
+    way = _way_back(form, *lie, *rows)
     if way is None:
         return None
     arrays = q, k, v, out if mask is None else mask, out, g, *(each[0] for each in made)
@@ -183,18 +199,14 @@ def gradients(
 
 @lru_cache(1024)
 def _way_back(
-    form: Form, g: Any, q: Any, k: Any, v: Any, mask: Any, out: Any, *made: _Ints
+    form: Form, q: Any, k: Any, v: Any, mask: Any, out: _Ints, *more: _Ints
 ) -> _Way | None:
     """How gradients are made, by the shapes and strides of all arrays."""
-    sizes = _Sizes.of(form, q, k, v)
+    sizes = _Sizes.of(form, k[0][2], q[0], v[0], k[0][1])
     if not sizes.block:
         return None
-    size = 8 if form.letter == "d" else 4
-    steps = [*q[1][:3], *k[1], *v[1], *out[1][:3]]
-    more = [step for each in (g[1], *made) for step in each[:3]]
-    masked = [0] * 4 if mask is None else [step // (size if form.added else 1) for step in mask[1]]
-    counts = np.array([*sizes, *(s // size for s in steps), *masked, *(s // size for s in more)])
+    steps = _steps(form, q[1][:3], k[1], v[1], out[:3]) + _mask_steps(form, mask)
+    counts = np.array([*sizes, *steps, *_steps(form, *(each[:3] for each in more))])
     counts.setflags(write=False)
     address = kernel("attention", ("gradients", *form), lambda target: gradients_text(target, form))
-    units = q[0][0] * sizes.heads // sizes.group
-    return _Way(address, units, 1, counts)
+    return _Way(address, q[0][0] * sizes.heads // sizes.group, 1, counts)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from .attention_frame import KEYS, Attention, Form, Head, larger
 from .dots import DOTS, Dots
-from .formulas import taken_from
+from .formulas import HALVES, rounded, taken_from
 from .lanes import begun, folded
 from .scalars import falling_exp, log
 from .target import Target
@@ -146,7 +146,8 @@ class _Rows(Attention):
         def grow(places: list[Value], mask: Value | None) -> None:
             goal = self.at(query.scores, places[0])
             made = falling_exp(code.load(self.wide, goal) - below)
-            code.store(made, goal)
+            is_half = self.form.letter in HALVES  # which values are weighed in
+            code.store(rounded(self.form.letter, made) if is_half else made, goal)
             sums.set(sums.now + (made if mask is None else code.choose(mask, made, 0.0)))
 
         code.vectors(self.zero, keys, 1, grow)
