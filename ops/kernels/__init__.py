@@ -171,16 +171,16 @@ class Prepared:
 
 ALWAYS: Final = frozenset(
     """acos acosh airy_ai asin asinh atan atan2 atanh bessel_j0 bessel_j1 bessel_y0 bessel_y1
-    chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w
-    cos cosh digamma elu entr erf erfc erfcx erfinv exp2 floor_divide fmod gelu gelu_tanh
-    hermite_polynomial_h hermite_polynomial_he hypot i0 i0e i1 i1e igamma igammac
-    laguerre_polynomial_l legendre_polynomial_p lgamma log10 log2 log_ndtr log_sigmoid logaddexp
-    logaddexp2 logit logit_within mish modified_bessel_k0 modified_bessel_k1 multiply_add mvlgamma
-    ndtr ndtri polygamma power
-    remainder scaled_elu scaled_modified_bessel_k0 scaled_modified_bessel_k1
-    shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v
-    shifted_chebyshev_polynomial_w sigmoid silu sin sinc sinh softplus softplus_slope
-    spherical_bessel_j0 tan tanh trigamma xlog1py xlogy zeta""".split()
+    beta_slope chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v
+    chebyshev_polynomial_w cos cosh digamma elu entr erf erfc erfcx erfinv exp2 floor_divide
+    fmod gamma_slope gelu gelu_tanh hermite_polynomial_h hermite_polynomial_he hypot i0 i0e i1
+    i1e igamma igammac laguerre_polynomial_l legendre_polynomial_p lgamma log10 log2 log_ndtr
+    log_sigmoid logaddexp logaddexp2 logit logit_within mish modified_bessel_k0
+    modified_bessel_k1 multiply_add mvlgamma ndtr ndtri polygamma power remainder scaled_elu
+    scaled_modified_bessel_k0 scaled_modified_bessel_k1 shifted_chebyshev_polynomial_t
+    shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w
+    sigmoid silu sin sinc sinh softplus softplus_slope spherical_bessel_j0 tan tanh trigamma
+    xlog1py xlogy zeta""".split()
 )
 """Formulas that compute floats of every size where there is native code: NumPy's way takes several
 passes, or gives other bits."""

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from ..arithmetic.fused import fused_double
-from ..kernels import family
+from ..kernels import family, of_floats
 from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..shapes.creation import OPTIONS
@@ -373,7 +373,24 @@ def standard_gamma_grad(self: Array, output: Array) -> Array:
     """How draws `output` of concentrations `self` move with these."""
     _check_same_dtype(self, output)
     _refuse_gamma_gradient(self.dtype)
-    return as_array(gamma_derivative(self, output).astype(self.dtype))
+    return _moved("gamma_slope", gamma_derivative, self, output).astype(self.dtype, copy=False)
+
+
+_LARGE: Final = 1000.0
+"""Numbers from which integrals are no more work than series."""
+
+
+def _moved(name: str, integral: Callable[..., Array], *operands: Array) -> Array:
+    """How draws move, by the series of a kernel; by integrals where numbers are large."""
+    found = of_floats(name, *operands)
+    if found is None:
+        return integral(*operands)
+    each_large = [each > _LARGE for each in operands]
+    if any(each.any() for each in each_large):
+        *wide, chosen = np.broadcast_arrays(*operands, sum(each_large[1:], each_large[0]))
+        found = np.asarray(found)
+        found[chosen] = integral(*(each[chosen] for each in wide))
+    return as_array(found)
 
 
 @operator("aten::_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor")
@@ -381,8 +398,9 @@ def dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:
     """How shares move with their own concentrations, divided by 1 - x."""
     _check_same_dtype(x, alpha, total)
     _refuse_dirichlet_gradient(x.dtype)
-    moved = beta_derivative(x, alpha, total.astype(np.float64) - alpha)
-    return as_array(moved.astype(x.dtype))
+    share, own = x.astype(np.float64), alpha.astype(np.float64)
+    moved = _moved("beta_slope", beta_derivative, share, own, total.astype(np.float64) - own)
+    return moved.astype(x.dtype)
 
 
 # --------------------------------------------------------------------------- copies filled

@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rushlight as torch
 from rushlight import distributions as d
 from rushlight.distributions import constraints, transforms
 from rushlight.distributions.utils import lazy_property
+from rushlight.ops.special_functions.implicit_derivatives import beta_derivative, gamma_derivative
 from tools import compare_distributions
 
 RECORDED = json.loads((Path(__file__).parent / "distributions.json").read_text())
@@ -147,6 +149,32 @@ def test_draws_of_gamma_move_with_their_shape_as_their_quantiles_do() -> None:
         moved = (below - above) / (2 * h * a) / density
         found = torch._standard_gamma_grad(shape, draw)
         assert found.item() == pytest.approx(moved.item(), rel=1e-6)
+
+
+def test_slopes_of_draws_are_exact() -> None:
+    """Values of mpmath, and of the integral that is taken without native code."""
+    shapes = [0.001695860725859489, 2.133331101801138, 0.3, 40.0, 40.0]
+    draws = [0.002804655813850184, 3.24393428048192, 5.0, 30.0, 60.0]
+    wanted = [8.7978694345542182, 1.3233950120807326, 4.6998244156798339]
+    wanted += [0.86663982515044868, 1.2214508415791072]
+    shape, draw = (torch.tensor(each, dtype=torch.float64) for each in (shapes, draws))
+    assert torch._standard_gamma_grad(shape, draw).tolist() == pytest.approx(wanted, rel=3e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_slopes_of_draws_are_those_of_integrals(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    a, b = (10 ** (torch.rand(400, dtype=dtype) * 5 - 1) for _ in range(2))
+    x = torch._standard_gamma(a)
+    share = torch._sample_dirichlet(torch.stack([a, b], -1))[:, 0].clamp(1e-30, 1 - 1e-6)
+    rel = 1e-5 if dtype == torch.float32 else 1e-8
+    with np.errstate(all="ignore"):
+        want = gamma_derivative(a.double().numpy(), x.double().numpy())
+    assert torch._standard_gamma_grad(a, x).tolist() == pytest.approx(want.tolist(), rel=rel)
+    rest = (a + b).double() - a.double()
+    with np.errstate(all="ignore"):
+        want = beta_derivative(share.double().numpy(), a.double().numpy(), rest.numpy())
+    assert torch._dirichlet_grad(share, a, a + b).tolist() == pytest.approx(want.tolist(), rel=rel)
 
 
 def test_a_lazy_property_is_computed_once() -> None:

@@ -21,7 +21,7 @@ from .text import BYTE, DOUBLE, FLOAT, INT32, Kind, Value
 __all__ = [
     *("FLOATS_ONLY", "FORMULAS", "HALVES", "KINDS", "NUMBERS", "SPECIAL", "WHOLE", "Formula"),
     *("as_kind", "by_doubles", "formula", "rounded", "stored_kind", "stored_as", "taken_from"),
-    *("to_double", "to_float"),
+    *("to_double", "to_float", "width_of"),
 ]
 
 FLOATS_ONLY: Final = "fd"
@@ -71,7 +71,9 @@ class _Formulas(Declared[str, Formula]):
         return SPECIAL[name]
 
 
-_OF_SPECIAL: Final = "bessels incomplete_gammas normal_shares orthogonal zetas".split()
+_OF_SPECIAL: Final = (
+    "bessels implicit_slopes incomplete_gammas normal_shares orthogonal zetas".split()
+)
 
 FORMULAS: Final[Declared[str, Formula]] = _Formulas()
 """The formulas by the names that operators ask for them."""
@@ -143,9 +145,9 @@ def as_kind(value: Value, kind: Kind) -> Value:
         return _of_float(value, kind)
     if kind.is_real:
         return value.converted("uitofp" if own.unsigned else "sitofp", kind)
-    if _bits(own) == _bits(kind):
+    if width_of(own) == width_of(kind):
         return Value(value.code, kind, value.name)
-    if _bits(own) > _bits(kind):
+    if width_of(own) > width_of(kind):
         return value.converted("trunc", kind)
     return value.converted("zext" if own.unsigned else "sext", kind)
 
@@ -207,7 +209,8 @@ def to_float(value: Value) -> Value:
     return as_kind(value, FLOAT.of_lanes(value.kind.lanes))
 
 
-def _bits(kind: Kind) -> int:
+def width_of(kind: Kind) -> int:
+    """The bits of a whole number."""
     return int(kind.element[1:])
 
 
@@ -215,7 +218,9 @@ def _of_float(value: Value, kind: Kind) -> Value:
     if kind.is_real:
         return value.converted("fpext" if kind.element == "double" else "fptrunc", kind)
     wide = Kind("i64" if kind.element == "i64" else "i32", kind.lanes)
-    end = 2.0 ** (_bits(wide) - 1)
-    fits = (value > -end - (value.kind.element == "double" and _bits(wide) == 32)) & (value < end)
+    end = 2.0 ** (width_of(wide) - 1)
+    fits = (value > -end - (value.kind.element == "double" and width_of(wide) == 32)) & (
+        value < end
+    )
     found = value.code.choose(fits, value.converted("fptosi", wide), -int(end))
     return found if wide == kind else as_kind(found, kind)

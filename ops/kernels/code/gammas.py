@@ -16,7 +16,7 @@ from .formulas import formula, to_double, to_float
 from .series import polynomial, with_sign
 from .text import Value
 
-__all__ = ["long_lgamma", "turned"]
+__all__ = ["long_digamma", "long_lgamma", "turned"]
 
 _NEAR_TWO: Final = (
     *(-0.00013733525156441674, 0.0002474155524347842, -0.00023684029807774133),
@@ -112,7 +112,7 @@ def lgamma(x: Value) -> Value:
     return to_float(code.choose(size.equals(inf), inf, code.choose(x.is_nan(), wide, made)))
 
 
-def _double_digamma(x: Value) -> Value:
+def long_digamma(x: Value) -> Value:
     """In the same ways."""
     code, is_left = x.code, x < 0.0
     y = code.choose(is_left, 1.0 - x, x)
@@ -133,7 +133,7 @@ def _double_digamma(x: Value) -> Value:
     return code.choose(x.is_nan(), x, made)
 
 
-@formula(double=_double_digamma)
+@formula(double=long_digamma)
 def digamma(x: Value) -> Value:
     """The derivative of `lgamma`; infinite at 0, NaN at whole numbers below."""
     code, wide = x.code, to_double(x)

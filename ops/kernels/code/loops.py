@@ -26,6 +26,7 @@ from typing import Final, NamedTuple
 from . import (  # noqa: F401  (which fill the table)
     angles,
     arithmetic,
+    divisions,
     gammas,
     nearest,
     powers,
