@@ -11,7 +11,7 @@ from .series import TO_WHOLE, TO_WHOLE_BITS
 from .target import host
 from .text import DOUBLE, INT64, Value
 
-__all__: list[str] = []
+__all__ = ["fmod"]
 
 _REAL: Final = "fd" if host().has_fma else "f"
 """The floats that are divided with a rest: float64 needs fused operations for that."""

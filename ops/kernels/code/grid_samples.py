@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from .arithmetic import at_least, at_most, called, fmod
+from .arithmetic import at_least, at_most, called
+from .divisions import fmod
 from .objects import kernel
 from .run import run
 from .target import Target
