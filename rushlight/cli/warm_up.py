@@ -87,7 +87,14 @@ def _products() -> None:
     x = torch.ones(4, 128, 64)
     _ = x @ x.transpose(1, 2), x[0] @ x[0].T
     functions.linear(x, x[0], x[0, :, 0])
-    functions.scaled_dot_product_attention(x, x, x)
+    attend = functions.scaled_dot_product_attention
+    mask = torch.ones(128, 128) > 0
+    for rows, shown in ((x, (None, mask, mask[:1])), (x[:, :1], (None, mask[:1]))):
+        for each in shown:
+            attend(rows, x, x, each)
+    for is_causal in (False, True):
+        learned = x.clone().requires_grad_()
+        attend(learned, learned, learned, is_causal=is_causal).sum().backward()
 
 
 def _images() -> None:
