@@ -20,6 +20,7 @@ from .kinds import (
     ADDRESS,
     ARRAY,
     BOOL,
+    COMPLEX,
     DEVICE,
     FLOAT,
     INT,
@@ -67,7 +68,13 @@ _CONSTANTS: Final[dict[str, object]] = {
     **{"ARRAY_STRIDES": _HEAD + 24, "ARRAY_DTYPE": _HEAD + 40, "DTYPE_NUMBERS": _HEAD + 8},
     **{"OWN_ORDER": ord("="), "NO_ORDER": ord("|")},
     **{"ARRAY_FLAGS": _HEAD + 48, "ARRAY_IS_FREE": _WRITEABLE | _ALIGNED},
-    **{"ARRAY": ARRAY, "DEVICE": DEVICE, "MOST_COPIED_NUMBERS": 1 << 18},
+    **{
+        "ARRAY": ARRAY,
+        "COMPLEX": COMPLEX,
+        "DEVICE": DEVICE,
+        "COMPLEX_AT": _HEAD,
+        "MOST_COPIED_NUMBERS": 1 << 18,
+    },
     **{f"DTYPE_{name.upper()}": np.dtype(name).num for name in _READ_DTYPES},
     **{f"NUMBER_{name.upper()}": DTYPES[name].number for name in _READ_DTYPES},
 }
@@ -338,7 +345,7 @@ class Expressions(Compounds):
             assert isinstance(index.value, int)
             return Known(item.value[index.value])
         item = self._run(item)
-        if item.kind.family in ("tuple", "array"):
+        if item.kind.family in ("tuple", "array", "c128"):
             index = self._expression(node.slice)
             if not isinstance(index, Known) or not isinstance(index.value, int):
                 raise NotNative(ast.unparse(node))

@@ -36,6 +36,7 @@ EXTERNALS: Final[dict[str, _Signature]] = {
     "PyLong_FromLongLong": (ADDRESS, (INT,)),
     "PyFloat_AsDouble": (FLOAT, (ADDRESS,)),
     "PyFloat_FromDouble": (ADDRESS, (FLOAT,)),
+    "PyComplex_FromDoubles": (ADDRESS, (FLOAT, FLOAT)),
     "PyBool_FromLong": (ADDRESS, (INT,)),
     "PyObject_IsTrue": (INT32, (ADDRESS,)),
     "PyErr_Occurred": (ADDRESS, ()),
@@ -72,7 +73,7 @@ EXTERNALS: Final[dict[str, _Signature]] = {
 VARIADIC: Final[Mapping[str, str]] = {"snprintf": "i32 (ptr, i64, ptr, ...)"}
 """LLVM's types of those that take any number of arguments."""
 
-_CLASSES: Final = (int, float, bool, str, list, dict, tuple, ndarray)
+_CLASSES: Final = (int, float, complex, bool, str, list, dict, tuple, ndarray)
 _OBJECTS: Final = (
     *(each.__name__ for each in _CLASSES),
     *("none", "failed", "stopped", "slots", "name", "write"),

@@ -12,6 +12,7 @@ from ...typecheck.class_types import ClassType
 from ...typecheck.schema import Signature
 from ...typecheck.types import ANY_ENUM, DictType, EnumType, Type
 from ...typecheck.types import BOOL as BOOL_TYPE
+from ...typecheck.types import COMPLEX as COMPLEX_TYPE
 from ...typecheck.types import DEVICE as DEVICE_TYPE
 from ...typecheck.types import FLOAT as FLOAT_TYPE
 from ...typecheck.types import INT as INT_TYPE
@@ -20,7 +21,7 @@ from ...typecheck.types import STRING as STRING_TYPE
 from ...typecheck.types import TENSOR as TENSOR_TYPE
 
 __all__ = [
-    *("ADDRESS", "ARRAY", "BOOL", "DEVICE", "FLOAT", "INT", "NONE", "STR"),
+    *("ADDRESS", "ARRAY", "BOOL", "COMPLEX", "DEVICE", "FLOAT", "INT", "NONE", "STR"),
     *("Kind", "NotNative", "bound", "is_convertible", "kind_of", "list_of", "matches"),
     *("optional_of", "tuple_of"),
 ]
@@ -38,7 +39,7 @@ _LLVM: Final = {
 _LETTERS: Final = {
     **{"int": "i", "float": "f", "bool": "b", "none": "n", "str": "s", "address": "p"},
     **{"list": "L", "dict": "D", "tuple": "T", "optional": "Q", "object": "O", "enum": "E"},
-    **{"array": "A", "place": "V"},
+    **{"array": "A", "place": "V", "c128": "Z"},
 }
 
 
@@ -62,7 +63,7 @@ class Kind:
     @property
     def llvm(self) -> str:
         """LLVM's type."""
-        if self.family in ("tuple", "array"):
+        if self.family in ("tuple", "array", "c128"):
             return "{ " + ", ".join(part.llvm for part in self.parts) + " }"
         if self.family == "optional":
             return f"{{ {self.parts[0].llvm}, i1 }}"
@@ -112,6 +113,7 @@ FLOAT: Final = Kind("float")
 BOOL: Final = Kind("bool")
 NONE: Final = Kind("none")
 STR: Final = Kind("str")
+COMPLEX: Final = Kind("c128", (FLOAT, FLOAT))
 ADDRESS: Final = Kind("address")
 DEVICE: Final = Kind("place")
 ARRAY: Final = Kind("array", (ADDRESS, ADDRESS, ADDRESS, INT, INT))
@@ -151,7 +153,7 @@ def is_convertible(kind: Kind, wanted: Kind) -> bool:
 
 _ALONE: Final[dict[Type, Kind]] = {
     **{INT_TYPE: INT, FLOAT_TYPE: FLOAT, BOOL_TYPE: BOOL, STRING_TYPE: STR, NONE_TYPE: NONE},
-    DEVICE_TYPE: DEVICE,
+    **{COMPLEX_TYPE: COMPLEX, DEVICE_TYPE: DEVICE},
 }
 _KEYS: Final = (INT, FLOAT, BOOL, STR)
 

@@ -73,7 +73,9 @@ class NativeSource:
         return kind.family in _PLAIN and all(map(self._is_plain, kind.parts))
 
 
-_PLAIN = frozenset(("int", "float", "bool", "none", "str", "list", "dict", "tuple", "optional"))
+_PLAIN = frozenset(
+    ("int", "float", "c128", "bool", "none", "str", "list", "dict", "tuple", "optional")
+)
 
 
 def _is_container(kind: Kind) -> bool:

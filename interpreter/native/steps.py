@@ -20,6 +20,7 @@ from .kept import is_keepable, is_only_read
 from .kinds import (
     ARRAY,
     BOOL,
+    COMPLEX,
     FLOAT,
     INT,
     NONE,
@@ -110,6 +111,9 @@ class Steps:
         if isinstance(value, float | str):
             self.source.names[name] = value
             return name, _SCALARS_OF[type(value)]
+        if isinstance(value, complex):
+            self.source.names[f"{name}_0"], self.source.names[f"{name}_1"] = value.real, value.imag
+            return f"c128_of({name}_0, {name}_1)", COMPLEX
         if isinstance(value, EnumMember):
             kind = kind_of(value.enum)
             at = [name for name, _ in value.enum.members].index(value.name)

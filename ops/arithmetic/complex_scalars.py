@@ -161,18 +161,60 @@ def power_scalars(a: Scalar, b: Scalar) -> Scalar:
     return power(a, b)
 
 
-def _declare(name: str, both: _Two, left: _Two, right: _Two, reals: Sequence[str]) -> None:
-    """Declare an operator of two complex numbers, and of one with a real number on either side."""
-    operator(f"aten::{name}.complex(complex a, complex b) -> complex")(both)
+def _declare(
+    name: str,
+    both: _Two,
+    left: _Two,
+    right: _Two,
+    reals: Sequence[str],
+    natively: Sequence[str] = (),
+) -> None:
+    """Declare an operator of two complex numbers, and of one with a real number on either side.
+
+    `natively` are the texts of their native forms.
+    """
+    forms = [native(each) for each in natively] or [()] * 3
+    operator(f"aten::{name}.complex(complex a, complex b) -> complex", native=forms[0])(both)
     for real in reals:
-        operator(f"aten::{name}.complex_{real}(complex a, {real} b) -> complex")(left)
-        operator(f"aten::{name}.{real}_complex({real} a, complex b) -> complex")(right)
+        operator(f"aten::{name}.complex_{real}(complex a, {real} b) -> complex", native=forms[1])(
+            left
+        )
+        operator(f"aten::{name}.{real}_complex({real} a, complex b) -> complex", native=forms[2])(
+            right
+        )
 
 
 _REALS: Final = ("float", "int")
-operator("aten::neg.complex(complex a) -> complex", order="complex Scalar")(python.neg)
-operator("aten::div.complex(complex a, complex b) -> complex")(divide_complex)
-_declare("add", python.add, _add_real, _swapped(_add_real), _REALS)
-_declare("sub", python.sub, _subtract_real, _subtract_from_real, _REALS)
-_declare("mul", python.mul, _times_real, _swapped(_times_real), _REALS)
+operator(
+    "aten::neg.complex(complex a) -> complex",
+    order="complex Scalar",
+    native=native("c128_neg({0})"),
+)(python.neg)
+operator("aten::div.complex(complex a, complex b) -> complex", native=native("{0} / {1}"))(
+    divide_complex
+)
+_declare(
+    *("add", python.add, _add_real, _swapped(_add_real), _REALS),
+    (
+        "{0} + {1}",
+        "c128_of({0}[0] + float({1}), {0}[1])",
+        "c128_of({1}[0] + float({0}), {1}[1])",
+    ),
+)
+_declare(
+    *("sub", python.sub, _subtract_real, _subtract_from_real, _REALS),
+    (
+        "{0} - {1}",
+        "c128_of({0}[0] - float({1}), {0}[1])",
+        "c128_of(float({0}) - {1}[0], -{1}[1])",
+    ),
+)
+_declare(
+    *("mul", python.mul, _times_real, _swapped(_times_real), _REALS),
+    (
+        "{0} * {1}",
+        "c128_of({0}[0] * float({1}), {0}[1] * float({1}))",
+        "c128_of({1}[0] * float({0}), {1}[1] * float({0}))",
+    ),
+)
 _declare("pow", power_of_complex, power_of_complex, power_of_complex, ("float",))

@@ -380,7 +380,7 @@ for _name, _sign, _compare in (
 for _name, _sign, _compare in (("eq", "==", python.eq), ("ne", "!=", python.ne)):
     _native = native(f"{{0}} {_sign} {{1}}")
     operator(f"aten::{_name}.bool(bool a, bool b) -> bool", native=_native)(_compare)
-    operator(f"aten::{_name}.complex(complex a, complex b) -> bool")(_compare)
+    operator(f"aten::{_name}.complex(complex a, complex b) -> bool", native=_native)(_compare)
     operator(f"aten::{_name}.device(Device a, Device b) -> bool")(_compare)
     operator(f"aten::{_name}.enum(AnyEnumType a, AnyEnumType b) -> bool", native=_native)(_compare)
     _declare_pairs(_name, _compare, (("complex", "float"), ("float", "complex")), "bool")

@@ -561,4 +561,7 @@ def complex_of_parts(x: float, y: float) -> complex:
 
 for _x in ("int", "float", "bool"):
     for _y in ("int", "float", "bool"):
-        operator(f"aten::Complex.{_x}_{_y}({_x} x, {_y} y) -> complex")(complex_of_parts)
+        operator(
+            f"aten::Complex.{_x}_{_y}({_x} x, {_y} y) -> complex",
+            native=native("c128_of({0}, {1})") if _x == _y == "float" else (),
+        )(complex_of_parts)

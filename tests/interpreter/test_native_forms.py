@@ -23,6 +23,7 @@ from rushlight.ops.table.record import Operator
 from rushlight.ops.table.table import TABLE
 from rushlight.typecheck.types import (
     BOOL,
+    COMPLEX,
     FLOAT,
     INT,
     NONE,
@@ -42,12 +43,14 @@ WORDS: dict[str, Type] = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STRIN
 VALUES: dict[Type, list[Any]] = {
     INT: [0, 1, -1, 2, 7, -4, 63, 2**31, 2**53 + 1, -(2**62) - 1, 2**63 - 1, -(2**63)],
     FLOAT: [0.0, -0.0, 1.0, -1.5, 7.25, 2.0**53, 1e308, -5e-324, *map(float, ("inf", "nan"))],
+    COMPLEX: [0j, complex(-0.0, 0.0), 1 + 2j, -1.5j, complex("inf"), complex("nan+1j"), 1e308j],
     BOOL: [False, True],
     STRING: ["", "abc", "b", " Ab\t1 ", "né", "a,b,,c", "42"],
 }
 FEW: dict[Type, list[Any]] = {
     INT: [0, 1, -1, 3, -4],
     FLOAT: [1.5, -0.0, float("nan"), 0.0],
+    COMPLEX: [0j, 2 - 1j, complex(3.0, float("nan"))],
     BOOL: [False, True],
     STRING: ["", "abc", "b", ",", "é"],
 }
@@ -127,8 +130,7 @@ def _chosen() -> Iterator[tuple[Operator, Native]]:
     for entry in TABLE:
         for form in entry.native:
             if form.text != "fail()" and not any(
-                word in f"{entry.schema} {form.of}"
-                for word in ("complex", "Any", "...", "Tensor", "array")
+                word in f"{entry.schema} {form.of}" for word in ("Any", "...", "Tensor", "array")
             ):
                 alike.setdefault((entry.name, form.text), []).append((entry, form))
     for each in alike.values():

@@ -593,6 +593,32 @@ def test_named_results_and_members_come_straight(monkeypatch: pytest.MonkeyPatch
     assert way.run_straight(("ab c", Color.RED)) is FAILED
 
 
+def transformed(xs: list[complex], turn: complex) -> tuple[list[complex], complex | None]:
+    found: list[complex] = []
+    last: complex | None = None
+    for k in range(len(xs)):
+        total, factor = 0j, complex(1.0, 0.0)
+        for x in xs:
+            total += x * factor
+            factor = factor * turn / (1 + 2 * complex(0.0, float(k)))
+        if total != 0j:
+            last = -total
+        found.append(2 - total)
+    return found, last
+
+
+def test_complex_numbers_are_native(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [([1 + 2j, -0.5j, 3 + 0j, complex("inf")], 0.6 + 0.8j), ([], 1j), ([0j, 0j], 1j)]
+    found = []
+    for mode in ("off", "now"):
+        monkeypatch.setenv(native.NATIVE_VARIABLE, mode)
+        scripted = rushlight.jit.script(transformed)
+        scripted._debug_flush_compilation_cache()
+        found.append([repr(scripted(*each)) for each in (*given, ([1, 2.5], 1))])
+    assert found[0] == found[1]
+    assert trouble(scripted) == ""
+
+
 def reach(limits: list[Limits], far: Limits) -> float:
     found = far.low
     for each in limits:

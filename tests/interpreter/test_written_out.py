@@ -114,6 +114,8 @@ def exact(value: Any, given: Sequence[Any] = ()) -> Any:
         return type(value), [exact(each, given) for each in value]
     if isinstance(value, dict):
         return type(value), [(exact(k), exact(v)) for k, v in value.items()]
+    if isinstance(value, complex):
+        return type(value), struct.pack("2d", value.real, value.imag)
     return type(value), struct.pack("d", value) if isinstance(value, float) else value
 
 
