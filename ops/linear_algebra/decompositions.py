@@ -13,7 +13,7 @@ import numpy as np
 from ..kernels import family, in_order, lapack
 from ..memory.dtype import Array
 from ..table.layouts import column_major
-from .small_systems import flat, identity
+from .small_systems import FEW, MOST, flat, identity, small_triangles
 
 __all__ = [
     *(
@@ -160,9 +160,25 @@ def solved_by_factors(factors: Array, pivots: Array, b: Array, turned: bool) -> 
     places, are_rows = family("halves").checked(in_order(pivots).reshape(-1, size), size)
     if not are_rows:
         return None
+    count, columns = len(places), b.shape[-1]
+    if count >= FEW and size <= MOST and family("small_systems").holds(count, size, columns):
+        return _by_small_triangles(factors, places, b, turned)
     right = lapack.by_columns(b)
     lapack.of_factors(lapack.by_columns(factors), places, right, turned)
     return _shaped(right, b.shape[:-2])
+
+
+def _by_small_triangles(factors: Array, steps: Array, b: Array, turned: bool) -> Array | None:
+    halves, batch = family("halves"), b.shape[:-2]
+    rows = halves.order(steps, factors.shape[-1])
+    if turned:
+        other = factors.swapaxes(-1, -2)
+        half = small_triangles(other, b, False, False)
+        whole = None if half is None else small_triangles(other, half, True, True)
+        return None if whole is None else _shaped(halves.permuted(flat(whole), rows, True), batch)
+    moved = _shaped(halves.permuted(flat(b), rows, False), batch)
+    half = small_triangles(factors, moved, False, True)
+    return None if half is None else small_triangles(factors, half, True, False)
 
 
 def solved_squares(a: Array, b: Array) -> Array | None:

@@ -42,7 +42,9 @@ def _scaled(array: Array, factor: Scalar) -> Array:
     if factor == 1:
         return array
     number = number_in(factor, array.dtype)
-    found = _natively("multiply", array, np.asarray(number, array.dtype))
+    factors = np.asarray(number, array.dtype)
+    factors.setflags(write=False)  # a constant of calls that are learned
+    found = _natively("multiply", array, factors)
     return as_array(np.multiply(array, number)) if found is None else found
 
 
@@ -303,10 +305,15 @@ def _parts_of_addr(
     result: Array, self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar
 ) -> list[Part]:
     is_alike = self.dtype == vec1.dtype == vec2.dtype == result.dtype
-    if not is_alike or beta != 1 or alpha != 1 or self.itemsize < 4 or self.dtype.kind == "c":
+    are_real = type(beta) in (int, float) and type(alpha) in (int, float) and beta != 0
+    if not is_alike or self.itemsize < 4 or self.dtype.kind != "f" or not are_real:
         return []
-    steps = [("multiply", "", (1, 2)), ("add", "", (0, 3))]
-    return [Part(steps, [self, vec1[:, None], vec2], result)]
+    if beta == 1 == alpha:
+        steps = [("multiply", "", (1, 2)), ("add", "", (0, 3))]
+        return [Part(steps, [self, vec1[:, None], vec2], result)]
+    steps = [("multiply", "", pair) for pair in ((1, 3), (5, 2), (0, 4))]
+    operands = [self, vec1[:, None], vec2, alpha, beta]
+    return [Part([*steps, ("add", "", (7, 6))], operands, result)]
 
 
 @operator(

@@ -13,7 +13,15 @@ from ..kernels.lapack import can
 from ..memory.dtype import Array, Dtype
 
 __all__ = [
-    *("MOST", "identity", "over_batch", "shared_batch", "small_cholesky", "small_determinants"),
+    *(
+        "FEW",
+        "MOST",
+        "identity",
+        "over_batch",
+        "shared_batch",
+        "small_cholesky",
+        "small_determinants",
+    ),
     *("flat", "small_factors", "small_log_determinants", "small_triangles", "solved_small"),
 ]
 
@@ -22,7 +30,8 @@ MOST: Final = 16
 """Rows of a small matrix, at most, but for triangles."""
 
 
-_FEW: Final = 4
+FEW: Final = 4
+"""So many matrices are worth vectors of 16, however many rows they have."""
 
 
 @lru_cache(64)
@@ -44,7 +53,7 @@ def _kernels(a: Array) -> Any:
 
 def _is_alone(a: Array) -> bool:
     """Whether matrices are so few, and so large, that LAPACK is quicker where it is there."""
-    return a.shape[-1] > MOST // 2 and prod(a.shape[:-2]) < _FEW and can(a)
+    return a.shape[-1] > MOST // 2 and prod(a.shape[:-2]) < FEW and can(a)
 
 
 def flat(a: Array) -> Array:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import blas
+from ..kernels import blas, family
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
@@ -17,6 +17,7 @@ from ..table.pointwise import as_array
 from ..table.refusals import Refusal
 from ..table.table import operator
 from .decompositions import eigen, eigen_general, singular_parts
+from .linalg import matmul
 from .matrix_checks import (
     LinAlgError,
     batch_prefix,
@@ -156,6 +157,7 @@ def linalg_eig(self: Array) -> tuple[Array, Array]:
     "aten::linalg_eigvals(Tensor self) -> Tensor",
     autocast="full",
     refuses=_NO_COMPLEX_FORM,
+    prepared=True,
     cost="matrices",
     out_dtype=OutDtype(
         "castable",
@@ -287,7 +289,13 @@ def rank_of(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
     check_lapack(A, "linalg_svd_cpu")
     if not A.size:
         return np.zeros(A.shape[:-2], np.int64)
-    values = np.abs(linalg_eigh(A, "L")[0]) if hermitian else singular_values(A)
+    values = linalg_eigh(A, "L")[0] if hermitian else singular_values(A)
+    native = _of_singular_values(values, atol, rtol)
+    if native is not None:
+        flat, bounds = values.reshape(-1, values.shape[-1]), (float(atol), float(rtol))
+        found: Array = native.ranks(flat, *bounds).reshape(values.shape[:-1])
+        return found
+    values = np.abs(values)
     return as_array(np.sum(values > _threshold(values, atol, rtol), -1, np.int64))
 
 
@@ -299,6 +307,7 @@ def rank_of(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
     autocast="full",
     refuses=_ONLY_FLOATS,
     order="- tol_tensor atol_rtol_tensor atol_rtol_float atol_rtol_tensor_out atol_rtol_float_out",
+    prepared=True,
     cost="matrices",
     out_dtype=_OUT_OF_RANKS,
 )
@@ -331,6 +340,15 @@ def linalg_matrix_rank_above(self: Array, tol: Array | float, hermitian: bool) -
 # --------------------------------------------------------------------------- pseudo-inverses
 
 
+def _of_singular_values(values: Array, atol: Array, rtol: Array) -> Any:
+    """The kernels for values of which these numbers tell what counts as zero; None if each matrix
+    has numbers of its own, or there are none."""
+    is_known = values.dtype in (np.float32, np.float64) and values.flags.c_contiguous
+    if not is_known or not values.size or atol.ndim or rtol.ndim:
+        return None
+    return family("ranks_of_matrices")
+
+
 def pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
     rows, columns = A.shape[-2:]
     if not A.size:
@@ -342,6 +360,14 @@ def pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array
     else:
         left, values, turned = finite_svd(A, vectors=True)
         right = adjoint(turned)
+    native = _of_singular_values(values, atol, rtol)
+    if native is not None:
+        flat, bounds = values.reshape(-1, values.shape[-1]), (float(atol), float(rtol))
+        part = native.inverses(flat, *bounds).reshape(*values.shape[:-1], 1, values.shape[-1])
+        letter = values.dtype.char
+        steps = [("multiply", letter, (0, 1))]
+        scaled = family("arrays").evaluate(steps, letter, right, part)
+        return matmul(scaled, adjoint(left))
     sizes = np.abs(values)
     kept = sizes > _threshold(sizes, atol, rtol)
     inverse = np.where(kept, 1 / np.where(kept, values, 1), 0).astype(A.dtype)
@@ -358,6 +384,7 @@ def pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array
         "- atol_rtol_float atol_rtol_tensor atol_rtol_tensor_out atol_rtol_float_out out "
         "rcond_tensor"
     ),
+    prepared=True,
     cost="matrices",
     out_dtype=SAFELY,
 )

@@ -353,3 +353,39 @@ def test_eigenvalues_of_many_small_matrices(size: int, dtype: str) -> None:
     for odd in (1e-25, 1e25):
         near(linalg.eigh(a * odd)[0] / odd, values)
     assert torch.equal(linalg.eigh(a[7])[1], vectors[7])
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_ranks_and_pseudo_inverses(dtype: str) -> None:
+    for shape in ((4, 4), (3, 5, 2), (2, 2, 3, 6), (20, 20)):
+        a = drawn(*shape, dtype=dtype)
+        low = a * (torch.arange(shape[-1]) < 2)
+        least = min(shape[-2:])
+        for _ in range(3):
+            assert (linalg.matrix_rank(a) == least).all()
+            assert (linalg.matrix_rank(low) == 2).all()
+            assert linalg.matrix_rank(low).shape == shape[:-2]
+        for each in (a, low):
+            found = linalg.pinv(each)
+            near(each @ found @ each, each)
+            near(found @ each @ found, found)
+        if shape[-1] == shape[-2]:
+            symmetric = low @ low.mT
+            assert (linalg.matrix_rank(symmetric, hermitian=True, rtol=1e-4) == 2).all()
+            wanted = linalg.pinv(symmetric, rtol=1e-3)
+            near(linalg.pinv(symmetric, hermitian=True, rtol=1e-3), wanted)
+    none = torch.full((3, 3), float("nan"))
+    with pytest.raises(linalg.LinAlgError):
+        linalg.matrix_rank(none)
+
+
+@pytest.mark.parametrize("alpha", [1, 0.5, -3])
+@pytest.mark.parametrize("beta", [1, 2.0, 0])
+def test_scaled_outer_products_and_batches(alpha: float, beta: float) -> None:
+    x, y, z = drawn(9, dtype="f4"), drawn(7, dtype="f4"), drawn(9, 7, dtype="f4")
+    one, other, more = (drawn(5, 3, 3, dtype="f4") for _ in range(3))
+    for _ in range(3):
+        seen = torch.addr(z, x, y, alpha=alpha, beta=beta)
+        near(seen, beta * z + alpha * x[:, None] * y)
+        seen = torch.baddbmm(more, one, other, alpha=alpha, beta=beta)
+        near(seen, beta * more + alpha * (one @ other))

@@ -24,6 +24,7 @@ __all__ = [
     "order",
     "order_matrices",
     "paired",
+    "permuted",
     "places",
 ]
 
@@ -179,6 +180,46 @@ def _order_text(target: Target) -> str:
                 code.store(value, end)
     words = [(INT64, "steps"), (INT64, "rows"), (POINTER, "pivots"), (POINTER, "out")]
     return code.kernel("row_order", words)
+
+
+def permuted(b: Array, rows: Array, back: bool) -> Array:
+    """Matrices [matrices, rows, columns], by columns, with the rows from these places [matrices,
+    rows], or put back to them."""
+    b = b[...]  # which no other thread can change
+    count, size, columns = b.shape
+    out = np.empty((count, columns, size), b.dtype)
+    steps = [step // b.itemsize for step in b.strides]
+    numbers = np.array([size, columns, *steps, int(back)], np.int64)
+    numbers.setflags(write=False)
+    address = _permuting_kernel(_ELEMENTS[b.dtype.str[1:]])
+    run(address, count, _PER_THREAD // (size * columns) + 1, numbers, b, rows, out)
+    return out
+
+
+@cache
+def _permuting_kernel(element: str) -> int:
+    return kernel("permuted", (element,), lambda target: _permuting_text(target, Kind(element)))
+
+
+def _permuting_text(target: Target, element: Kind) -> str:
+    code = Code(target)
+    numbers, b, rows, out = (
+        code.argument(POINTER, name) for name in ("numbers", "b", "rows", "out")
+    )
+    size, columns, apart, down, across, back = (
+        code.load(INT64, code.at(numbers, place, INT64)) for place in range(6)
+    )
+    zero, is_back = code.constant(INT64, 0), back.differs(0)
+    with code.units() as matrix:
+        begin = code.at(b, matrix * apart, element)
+        goal = code.at(out, matrix * size * columns, element)
+        with code.counted(zero, size) as row:
+            place = code.load(INT64, code.at(rows, matrix * size + row, INT64))
+            source, to = code.choose(is_back, row, place), code.choose(is_back, place, row)
+            with code.counted(zero, columns) as column:
+                seen = code.load(element, code.at(begin, source * down + column * across, element))
+                code.store(seen, code.at(goal, column * size + to, element))
+    return code.kernel("permuted", [(POINTER, name) for name in ("numbers", "b", "rows", "out")])
 
 
 def order_matrices(places: Array, dtype: Any) -> Array:
