@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...frontend.locks import fork_safe_lock
 from ...ops.kernels import family
 from ...ops.memory.dtype import default_dtype
 from ...ops.memory.storage import address
@@ -43,6 +44,8 @@ BETWEEN: Final = 4
 
 ndarray: Final = np.ndarray
 
+_LOOKING: Final = fork_safe_lock(is_tried=True)
+
 Function = Callable[..., Any]
 
 
@@ -63,9 +66,19 @@ class Network:
     def seen(self, values: Sequence[Any], gathered: Callable[[Sequence[Any]], Any]) -> Any:
         """The results of a call and its runs; `gathered` makes of values what the plan takes.
 
+        Neither where another thread looks at one meanwhile.
+
         Raises:
             Unforeseen: it is more than runs of kernels, or too much for one call.
         """
+        if not _LOOKING.acquire(blocking=False):
+            return family("prepared").Seen(None, None, wait=BETWEEN)
+        try:
+            return self._seen(values, gathered)
+        finally:
+            _LOOKING.release()
+
+    def _seen(self, values: Sequence[Any], gathered: Callable[[Sequence[Any]], Any]) -> Any:
         if self._plan is None:
             self._plan = self._make(self._calls)
         seen = family("prepared").Seen
