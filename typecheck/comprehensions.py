@@ -7,7 +7,7 @@ from ..frontend.source import UNKNOWN as NOWHERE
 from ..frontend.source import Span
 from . import typed
 from .dispatch import checks, expression, sugared
-from .displays import check_key, hinted_container, none_can_hold, refuses_hint
+from .displays import check_key, held_as, hinted_container, refuses_hint
 from .environment import Variable
 from .iteration import (
     as_iterated,
@@ -65,9 +65,10 @@ def _comprehension(
         prelude: list[typed.Statement] = []
         value = _turn(scope, item, generator, element, span, prelude)
         condition = _filter(scope, generator)
-    type = wanted or ListType(value.type)
-    if wanted is None and none_can_hold(scope, span, hint, type):
+    type = wanted or held_as(scope, span, hint, ListType(value.type))
+    if type is None:
         return scope.unknown(span)
+    assert isinstance(type, ListType)
     if not is_subtype(value.type, type.element):
         _report_element(scope, value, type, span)
     return typed.ListComprehension(span, type, control, tuple(prelude), condition, value)

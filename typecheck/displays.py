@@ -70,8 +70,11 @@ def check_list(scope: Scope, node: tree.ListDisplay, hint: Type | None) -> typed
     elements = _elements(scope, nodes, [None] * len(nodes), statements, elements_of_list(node))
     wanted = hinted_container(hint, ListType)
     type = _list_type(scope, node, elements, wanted)
-    if wanted is None and elements and none_can_hold(scope, node.span, hint, type):
-        return scope.unknown(node.span)
+    if wanted is None and elements:
+        held = held_as(scope, node.span, hint, type)
+        if held is None:
+            return scope.unknown(node.span)
+        type = held
     hinted = bool(elements) or wanted is not None
     type = type.with_contained(type.contained)  # a type object of its own, as in torch
     result: typed.Expr = typed.ListLiteral(node.span, type, tuple(elements), hinted)
@@ -151,8 +154,11 @@ def check_dict(scope: Scope, node: tree.DictDisplay, hint: Type | None) -> typed
     keys = tuple(expression(scope, k) for k in node.keys)
     values = tuple(expression(scope, v) for v in node.values)
     type = _dict_type(scope, node, keys, values, wanted)
-    if wanted is None and keys and none_can_hold(scope, node.span, hint, type):
-        return scope.unknown(node.span)
+    if wanted is None and keys:
+        held = held_as(scope, node.span, hint, type)
+        if held is None:
+            return scope.unknown(node.span)
+        type = held
     type = type.with_contained(type.contained)  # a type object of its own, as in torch
     result: typed.Expr = typed.DictLiteral(node.span, type, keys, values)
     if wanted is not None and hint is not None and hint != wanted:
@@ -293,14 +299,20 @@ def refuses_hint(
     return True
 
 
-def none_can_hold(scope: Scope, span: Span, hint: Type | None, type: Type) -> bool:
-    """Whether a hint asks for one of several lists (or dicts), none of which can hold what this
-    type does; a report if so."""
+def held_as(scope: Scope, span: Span, hint: Type | None, type: Type) -> Type | None:
+    """The one of the lists (or dicts) a hint names that holds what this type does, the widest of
+    several; the type itself where the hint names fewer than two, None after a report."""
     if hint is None or UNKNOWN in type.contained:
-        return False
+        return type
     wanted = [t for t in hint.alternatives if t.__class__ is type.__class__]
-    if len(wanted) < 2 or any(is_subtype(type, one) for one in wanted):
-        return False
+    if len(wanted) < 2:
+        return type
+    chosen: Type | None = None
+    for one in wanted:
+        if fits(type, one) and (chosen is None or fits(chosen, one)):
+            chosen = one
+    if chosen is not None:
+        return chosen
     if type.dict_of is None:
         why = "types match the types of the given list elements"
         found = type.contained[0].annotation_str
@@ -316,7 +328,12 @@ def none_can_hold(scope: Scope, span: Span, hint: Type | None, type: Type) -> bo
         f"{' or '.join(one.annotation_str for one in wanted)}, but none of those {why}, which were "
         f"unified to {found}",
     )
-    return True
+    return None
+
+
+def fits(type: Type, into: Type) -> bool:
+    """Whether a new list (or dict) can hold what one of the other type does."""
+    return all(map(is_subtype, type.contained, into.contained))
 
 
 def hinted_container(hint: Type | None, cls: type[C]) -> C | None:

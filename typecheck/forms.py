@@ -17,7 +17,7 @@ from .comprehensions import comprehend, dict_of, set_item
 from .conversions import convert
 from .corrections import annotated_parameter, on_self
 from .dispatch import expression, sugared
-from .displays import check_list
+from .displays import check_list, fits, hinted_container, refuses_hint
 from .idioms import number_of, without_keyword
 from .iteration import as_iterated
 from .matching import Given
@@ -25,7 +25,7 @@ from .names import OperatorName, SpecialForm, TypeName
 from .narrowing import check_condition, is_instance, is_pure
 from .operators import call_operator
 from .other_types import whole_division
-from .reasons import origin
+from .reasons import article, origin
 from .relations import is_subtype
 from .schema import Signature
 from .scope import Scope
@@ -39,6 +39,7 @@ from .special_forms import (
 )
 from .sugar import PERHAPS, Closure, EnumerateValue, RangeValue, SliceValue, Sugar, ZipValue
 from .types import (
+    ANY,
     BOOL,
     INT,
     NONE,
@@ -51,6 +52,7 @@ from .types import (
     Type,
 )
 from .values import called, sequenced, value_of
+from .variables import has_variables
 
 __all__ = ["known_forms"]
 
@@ -158,17 +160,18 @@ def _tuple(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
 
 @special("dict")
 def _dict(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
-    wanted = constructed_type(hint, DictType)
+    if _are_several(scope, node, hint):
+        return scope.unknown(node.span)
+    wanted = hinted_container(hint, DictType)
     pairs = tuple(
         tree.TupleDisplay(k.span, (tree.Literal(k.span, k.name), k.value)) for k in node.keywords
     )
-    if not node.arguments and not pairs:
-        type = wanted or DictType(STRING, TENSOR)
-        return typed.DictLiteral(node.span, type, (), ())
     first = node.arguments[0] if node.arguments else tree.ListDisplay(node.span, ())
     if isinstance(first, tree.ListDisplay):
         if not first.elements and not pairs:
-            return typed.DictLiteral(node.span, wanted or DictType(STRING, TENSOR), (), ())
+            return _empty_dict(scope, node, hint, wanted)
+        if refuses_hint(scope, node.span, hint, DictType):
+            return scope.unknown(node.span)
         items = tree.ListDisplay(first.span, (*first.elements, *pairs))
         return dict_of(scope, check_list(scope, items, None), whole_range(node), wanted)
     sugar = sugared(scope, first)
@@ -183,8 +186,47 @@ def _dict(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
                 torch_span=whole_range(node),
             )
             return scope.unknown(node.span)
+        if refuses_hint(scope, node.span, hint, DictType):
+            return scope.unknown(node.span)
         return dict_of(scope, sugar, whole_range(node), wanted)
+    if isinstance(sugar, typed.DictLiteral) and wanted is not None and fits(sugar.type, wanted):
+        sugar = typed.DictLiteral(sugar.span, wanted, sugar.keys, sugar.values)
     return _dict_of_dict(scope, node, sugar)
+
+
+def _are_several(scope: Scope, node: tree.Call, hint: Type | None) -> bool:
+    """Whether a hint names several dict types, of which `dict()` cannot choose; a report if so."""
+    if hint is None or sum(t.dict_of is not None for t in hint.alternatives) < 2:
+        return False
+    scope.report(
+        "annotation-conflict",
+        f"`dict()` cannot choose between the dict types of `{hint.python}`",
+        node.span,
+        f"wanted is `{hint.python}`",
+        torch="There are multiple candidate Dict types in the Union type annotation "
+        f"`{hint.annotation_str}`, and full type inference is not yet supported for the `dict()` "
+        "constructor.",
+        torch_span=whole_range(node),
+    )
+    return True
+
+
+def _empty_dict(
+    scope: Scope, node: tree.Call, hint: Type | None, wanted: DictType | None
+) -> typed.Expr:
+    """`dict()`, of the hinted type; a `Dict[str, Tensor]` where there is none, as in torch."""
+    is_open = hint is None or ANY in hint.alternatives or has_variables(hint)
+    if wanted is None and hint is not None and hint is not UNKNOWN and not is_open:
+        scope.report(
+            "annotation-conflict",
+            f"{article(hint)} is wanted where this dict stands",
+            node.span,
+            f"wanted is `{hint.python}`",
+            torch=f"Expected a type annotation of Dict for dict constructor dict(), got {hint}",
+            torch_span=whole_range(node),
+        )
+        return scope.unknown(node.span)
+    return typed.DictLiteral(node.span, wanted or DictType(STRING, TENSOR), (), ())
 
 
 def _dict_of_dict(scope: Scope, node: tree.Call, given: typed.Expr) -> Sugar:

@@ -50,3 +50,80 @@ def test_a_display_that_no_part_of_a_union_can_hold(line: str, words: str) -> No
 def test_a_display_that_one_part_of_a_union_can_hold() -> None:
     line = "x: Union[List[str], List[int]] = [1, 2]"
     assert CompilationUnit(f"def f():\n    {line}\n    return x\n").f() == [1, 2]
+
+
+def _value(annotation: str, display: str) -> tuple[object, str]:
+    """What a variable so annotated holds, and the type that it was made with."""
+    unit = CompilationUnit(f"def f():\n    x: {annotation} = {display}\n    return x\n")
+    graph = unit.f.graph
+    made = graph.findNode("prim::DictConstruct") or graph.findNode("prim::ListConstruct")
+    return unit.f(), made.output().type().annotation_str
+
+
+@pytest.mark.parametrize(
+    ("annotation", "display", "type"),
+    [
+        ("Union[Dict[str, int], Dict[str, Optional[int]]]", "{'a': 1}", "Dict[str, Optional[int]]"),
+        (
+            "Union[Dict[str, float], Dict[str, Optional[int]]]",
+            "{'a': 1}",
+            "Dict[str, Optional[int]]",
+        ),
+        (
+            "Union[Dict[str, str], Dict[str, Optional[int]]]",
+            "{'a': None}",
+            "Dict[str, Optional[int]]",
+        ),
+        ("Union[List[float], List[Optional[int]]]", "[1]", "List[Optional[int]]"),
+        ("Union[List[int], List[Optional[int]]]", "[x for x in [1]]", "List[Optional[int]]"),
+        ("Union[int, Dict[str, Optional[int]]]", "dict(a=1)", "Dict[str, Optional[int]]"),
+        ("Union[int, Dict[str, Optional[int]]]", "dict({'a': 1})", "Dict[str, Optional[int]]"),
+        ("Union[int, Dict[str, Optional[int]]]", "dict([('a', 1)])", "Dict[str, Optional[int]]"),
+        ("Dict[str, Optional[int]]", "dict({'a': 1}, b=None)", "Dict[str, Optional[int]]"),
+        ("Union[int, Dict[str, float]]", "dict([])", "Dict[str, float]"),
+        ("Union[int, Dict[str, float]]", "dict()", "Dict[str, float]"),
+    ],
+)
+def test_a_container_is_of_the_type_that_a_union_names(
+    annotation: str, display: str, type: str
+) -> None:
+    value, made = _value(annotation, display)
+    assert made == type
+    assert value == eval(display)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "display", "words"),
+    [
+        (
+            "Union[Dict[str, float], Dict[str, int]]",
+            "dict(a=1)",
+            "There are multiple candidate Dict types in the Union type annotation "
+            "`Union[Dict[str, float], Dict[str, int]]`, and full type inference is not yet "
+            "supported for the `dict()` constructor.",
+        ),
+        (
+            "Union[int, str]",
+            "dict(a=1)",
+            "Expected an Union type annotation with an inner Dict type",
+        ),
+        ("int", "dict([('a', 1)])", "Expected an annotation of type Dict but got int"),
+        (
+            "Union[int, str]",
+            "dict()",
+            "Expected a type annotation of Dict for dict constructor dict(), got Union(int, str)",
+        ),
+        (
+            "Union[int, Dict[str, int]]",
+            "dict(a=1.5)",
+            "Dict type annotation `Dict[str, int]` did not match the type of an actual value type "
+            "`float`",
+        ),
+    ],
+)
+def test_a_dict_of_which_an_annotation_says_nothing(
+    annotation: str, display: str, words: str
+) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        CompilationUnit(f"def f():\n    x: {annotation} = {display}\n    return x\n")
+    assert words in str(caught.value)
