@@ -35,6 +35,7 @@ def swept(
     dimensions lie beside one another if they shall be `as_columns`; `sums` is an array for the
     logarithms of what weights were divided by.
     """
+    query, key, value = (x[...] for x in (query, key, value))  # which no other thread can change
     taken = _taken(query, key, value, mask, enable_gqa)
     if taken is None:
         return None
@@ -66,18 +67,20 @@ def swept_gradients(
 ) -> list[Array] | None:
     """The gradients of queries, keys and values, whose attention was `result` and has the gradient
     `g`; None if they are to be had otherwise."""
-    query = operands[0]
-    taken = _taken(*operands, mask, enable_gqa)
+    g, query, key, value, result = (x[...] for x in (g, *operands, result))  # as above
+    taken = _taken(query, key, value, mask, enable_gqa)
     if taken is None or query.dtype not in _FLOATS:
         return None
-    if not g.dtype == result.dtype == query.dtype:
+    if not g.dtype == result.dtype == query.dtype or g.shape != result.shape:
+        return None
+    if result.shape != (*query.shape[:-1], value.shape[-1]):
         return None
     q, k, v, shown = taken
     given = _of_heads(g), q, k, v, shown, _of_heads(result)
     made: Any = _GRADIENTS.call(*given, _factor(query, scale), is_causal, as_columns)
     if made is None:
         return None
-    return [x.reshape(to.shape) for x, to in zip(made, operands, strict=True)]
+    return [x.reshape(to.shape) for x, to in zip(made, (query, key, value), strict=True)]
 
 
 def is_swept(dtype: Any) -> bool:
@@ -96,6 +99,8 @@ def _taken(
     what they do not."""
     if not is_swept(query.dtype) or family("attention") is None:
         return None
+    if not query.dtype == key.dtype == value.dtype:
+        return None
     if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
         return None
     if not (query.size and key.size and value.size):
@@ -104,6 +109,7 @@ def _taken(
         return None
     shape = (*query.shape[:-1], key.shape[-2])
     if mask is not None:
+        mask = mask[...]
         if checked_broadcast(shape, mask.shape, ("query", "attn_mask")) != shape:
             return None
         wide = _FLOATS[0] if is_half(query.dtype) else query.dtype

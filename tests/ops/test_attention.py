@@ -127,6 +127,27 @@ def test_keys_for_a_part_of_all_heads_are_refused() -> None:
     assert F.scaled_dot_product_attention(q, one, one).shape == (1, 6, 3, 4)
 
 
+def test_kernels_refuse_what_does_not_fit() -> None:
+    q, k = np.ones((1, 6, 3, 4), "f"), np.ones((1, 2, 5, 4), "f")
+    mask, sums = np.ones((1, 6, 3, 5), bool), np.ones((1, 6, 3), "f")
+    y = attention.attend(q, k, k, mask, 1.0, sums=sums)
+    odd = np.ones((1, 2, 4, 4), "f")
+    for change in (
+        *({"key": odd}, {"value": odd}, {"key": k[..., :3]}, {"value": k.astype("d")}),
+        *({"key": k[:, :0]}, {"mask": mask[..., :4]}, {"mask": mask[:, :2]}),
+        *({"sums": sums[..., :2]}, {"query": q[:, :5]}),
+    ):
+        given = {"query": q, "key": k, "value": k, "mask": mask, "sums": sums, **change}
+        with pytest.raises(ValueError, match="not"):
+            attention.attend(**given, scale=1.0)
+    ragged = np.zeros((1, 2, 5), np.dtype([("x", "f4", 4), ("y", "i1")]))["x"]
+    ragged[...] = k
+    assert np.array_equal(attention.attend(q, ragged, k, mask, 1.0), y)
+    for g, result in ((y[:, :2], y), (y, y[:, :2]), (y.astype("d"), y)):
+        with pytest.raises(ValueError, match="results do not fit"):
+            attention.gradients(g, q, k, k, mask, result, 1.0, False, False)
+
+
 def lying(x: Any, order: tuple[int, ...]) -> Any:
     """The same numbers with dimensions that lie in another order."""
     back = [order.index(d) for d in range(x.ndim)]

@@ -57,10 +57,16 @@ def attend(
     bools or of what is computed with, has the scores' shape; `hides` is as in `Form`.  Heads of the
     result lie beside one another if they shall be `as_columns`.  `sums` is an array that logarithms
     of sums are written to.
+
+    Raises:
+        ValueError: sizes or dtypes do not fit.
     """
-    given = Given.of(query[...], key[...], value[...])  # which no other thread can change
-    if mask is not None:
-        mask = _lying(mask[...])
+    query, key, value = map(_own, (query, key, value))
+    mask = None if mask is None else _lying(_own(mask))
+    _check(query, key, value, mask)
+    if sums is not None and (sums.shape, sums.flags.c_contiguous) != (query.shape[:3], True):
+        raise ValueError("the logarithms do not lie as the queries do")
+    given = Given.of(query, key, value)
     form = Form(given.letter, _extent(mask), _is_added(mask), is_causal, hides, sums is not None)
     batch, heads, rows, _ = query.shape
     wide = np.dtype(np.float32) if query.itemsize == 2 else query.dtype
@@ -76,6 +82,25 @@ def attend(
         return out
     whole = rounded(whole, query.dtype)
     return whole.swapaxes(1, 2) if as_columns else whole
+
+
+def _own(x: Array) -> Array:
+    """An array that no other thread can change, whose steps are whole elements."""
+    x = x[...]
+    return x.copy() if any(step % x.itemsize for step in x.strides) else x
+
+
+def _check(q: Array, k: Array, v: Array, mask: Any) -> None:
+    """Raise a ValueError if sizes or dtypes of operands do not fit."""
+    fit = k.shape[:3] == v.shape[:3] and q.dtype == k.dtype == v.dtype
+    fit = fit and (q.shape[0], q.shape[3]) == (k.shape[0], k.shape[3])
+    if not fit or not k.shape[1] or q.shape[1] % k.shape[1]:
+        raise ValueError("queries, keys and values do not fit")
+    if mask is not None and mask.shape != (*q.shape[:3], k.shape[2]):
+        raise ValueError("the mask is not that of the scores")
+    wide = np.dtype(np.float64 if q.itemsize == 8 else np.float32)
+    if mask is not None and mask.dtype not in (np.dtype(bool), wide):
+        raise ValueError("the mask holds other numbers")
 
 
 def _is_added(mask: Any) -> bool:
@@ -178,12 +203,21 @@ def gradients(
     """The gradients of queries, keys and values of `attend`, whose result had the gradient `g`;
     None of what is too wide.
 
-    Heads of all of them lie beside one another if they shall be `as_columns`.
+    Heads of all of them lie beside one another if they shall be `as_columns`.  The dtype is float32
+    or float64.
+
+    Raises:
+        ValueError: sizes or dtypes do not fit.
     """
-    g, q, k, v, out = (x[...] for x in (g, query, key, value, result))
+    g, q, k, v, out = map(_own, (g, query, key, value, result))
+    mask = None if mask is None else _lying(_own(mask))
+    _check(q, k, v, mask)
+    if (
+        not g.shape == out.shape == (*q.shape[:3], v.shape[3])
+        or not g.dtype == out.dtype == q.dtype
+    ):
+        raise ValueError("results do not fit")
     g, q, out = (x if x.strides[3] == x.itemsize else x.copy() for x in (g, q, out))
-    if mask is not None:
-        mask = _lying(mask[...])
     form = Form("d" if q.itemsize == 8 else "f", _extent(mask), _is_added(mask), is_causal)
     lie = [None if x is None else (x.shape, x.strides) for x in (q, k, v, mask)]
     made = [_made(x.shape, x.dtype, as_columns) for x in (q, k, v)]
