@@ -16,7 +16,9 @@ __all__ += ["disable_global_flags", "private_backend"]
 private_backend = "privateuseone"
 """The name of the device that a backend of its own would have."""
 
-__getattr__ = names_of(__name__, "onnxruntime", "opt_einsum", "quantized")
+__getattr__ = names_of(
+    __name__, "kleidiai", "nnpack", "onnxruntime", "opt_einsum", "python_native", "quantized"
+)
 
 
 class _Backends(OfAll, ModuleType):

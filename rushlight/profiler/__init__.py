@@ -35,4 +35,4 @@ __all__ = [
 
 _KinetoProfile = profile
 
-__getattr__ = names_of(__name__)
+__getattr__ = names_of(__name__, "itt")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import rushlight as torch
@@ -30,3 +33,18 @@ def test_what_both_have_is_one_thing() -> None:
     assert torch._C._jit_has_cpp_tests() is False
     with pytest.raises(AttributeError, match="_no_such_name"):
         torch._C._no_such_name  # noqa: B018
+
+
+def test_modules_are_there_before_anybody_imports_them() -> None:
+    names = (
+        "ao.nn.quantized.modules.rnn backends.kleidiai backends.nnpack backends.python_native "
+        "fx.passes.infra.pass_manager fx.passes.utils.matcher_utils masked.maskedtensor.creation "
+        "nn.modules.linear_cross_entropy_options profiler.itt"
+    )
+    program = (
+        "import operator, types, rushlight as torch\n"
+        f"found = [operator.attrgetter(name)(torch) for name in {names.split()!r}]\n"
+        "assert all(type(module) is types.ModuleType for module in found), found\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr

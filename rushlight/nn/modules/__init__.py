@@ -78,4 +78,4 @@ __all__ += sparse.__all__
 __all__ += transformer.__all__
 __all__ += upsampling.__all__
 
-__getattr__ = names_of(__name__)
+__getattr__ = names_of(__name__, "linear_cross_entropy_options")

@@ -7,4 +7,4 @@ from .common import HolderModule, compare_graphs, lift_subgraph_as_module
 
 __all__ = ["HolderModule", "compare_graphs", "lift_subgraph_as_module"]
 
-__getattr__ = names_of(__name__)
+__getattr__ = names_of(__name__, "matcher_utils")

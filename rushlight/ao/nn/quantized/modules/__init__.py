@@ -116,4 +116,4 @@ class DeQuantize(Module):
         return DeQuantize()
 
 
-__getattr__ = names_of(__name__)
+__getattr__ = names_of(__name__, "rnn")
