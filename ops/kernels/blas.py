@@ -82,8 +82,8 @@ def _library() -> Any:
 def lapack_address(name: str) -> int:
     """The address of a function of LAPACK whose whole numbers have 64 bits; 0 if there is none.
 
-    OpenBLAS shares no work on matrices of up to 4,096 elements, which it may be called for directly
-    while Python's lock is held, so that nobody forks; else this is done `on_one_thread`.
+    OpenBLAS shares no work on small matrices, which it may be called for directly while Python's
+    lock is held, so that nobody forks; else this is done `on_one_thread`.
     """
     try:
         function = getattr(_library(), f"scipy_{name}_64_")

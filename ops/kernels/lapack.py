@@ -33,8 +33,9 @@ __all__ = [
 
 _LETTERS: Final = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 _INT32: Final = np.dtype(np.int32)
-_ALONE: Final = 1 << 12
-"""Elements of a matrix up to which OpenBLAS uses one thread."""
+_ALONE: Final = 3600
+"""Elements of a matrix up to which OpenBLAS uses one thread: no product in a function needs
+`blas.ALONE` multiplications."""
 _SHORT: Final = 1 << 21
 """Steps, by sizes, up to which Python's lock is held."""
 
@@ -42,8 +43,11 @@ _SHORT: Final = 1 << 21
 _ONLY_FINITE: Final = ("gesdd", "geev", "syevd", "gelsd", "gelss", "gelsy")
 """Functions that may not come to an end with other numbers."""
 
-_OF_REFLECTIONS: Final = ("geqrf", "orgqr", "ormqr", "gels", "gelsy")
-"""Functions whose sums are the same however many threads OpenBLAS uses."""
+_LARGER: Final = {
+    **dict.fromkeys(("potrf", "potrs", "potri", "getrf", "getrs", "getri", "gesv", "trsm"), 4096),
+    **dict.fromkeys(("geqrf", "orgqr", "ormqr", "gels", "gelsy"), 7000),
+}
+"""The same of functions that halve a matrix, and of those that go 32 columns at a time."""
 _MADE_FINITE: Final = ("potrf",)
 """Functions that let what is no number through."""
 
@@ -106,7 +110,7 @@ def _done(name: str, matrices: Array, *given: object) -> bool:
     checks = [rows * columns if name[1:] in each else 0 for each in (_ONLY_FINITE, _MADE_FINITE)]
     what = blas.lapack_address(name), _table((*words, *checks)), flag, *arrays
     run, kernel = family("run"), family("lapack").batch_kernel(form, name[0])
-    most = 4 * _ALONE if name[1:] in _OF_REFLECTIONS else _ALONE
+    most = _LARGER.get(name[1:], _ALONE)
     if rows * columns <= most and count * rows * columns * min(rows, columns) <= _SHORT:
         run.run(kernel, count, count + 1, *what)
     else:
