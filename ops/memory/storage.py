@@ -157,7 +157,7 @@ def _placed(seen: Array, sizes: Ints, strides: Ints, offset: int, kind: Dtype) -
     if kind is seen.dtype and kind.isbuiltin == 1:
         return np.asarray(_Place(seen, told))
     told["typestr"] = f"|V{kind.itemsize}"
-    del told["descr"]
+    told["descr"] = [("", told["typestr"])]  # without, NumPy 2.1.0 crashes
     return np.asarray(_Place(seen, told)).view(kind)
 
 
