@@ -14,6 +14,7 @@ public classes and functions say `torch.…` for their modules, as the module it
 
 from __future__ import annotations
 
+import copyreg
 import runpy
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,6 +33,11 @@ _ROOTS: Final = ("torch", "functorch")
 """The packages of PyTorch's distribution."""
 _SPAWN: Final = "multiprocessing.spawn"
 _PUBLIC_CLASSES: Final = {
+    "_rebuilding": {
+        "_rebuild_from_type_v2": "._tensor",
+        **dict.fromkeys(("_rebuild_meta_tensor_no_storage", "_rebuild_qtensor"), "._utils"),
+        "_rebuild_tensor_v3": "._utils",
+    },
     "interpreter.values.awaits": {"_Await": "._C"},
     "interpreter.values.tasks": {"Future": ""},
     "streams": {"Event": "", "Stream": ""},
@@ -51,6 +57,15 @@ _PUBLIC_CLASSES: Final = {
 """What users know of the lower parts, classes above all, and the modules of torch it belongs to."""
 
 
+_PICKLED: Final = {
+    "ops.tensors.tensor": ("Parameter", "Tensor"),
+    "ops.sparse_tensors.tensors": ("SparseTensor",),
+    "ops.tensors.untyped_storage": ("Storage",),
+    "ops.eager.typed_storage": ("TypedStorage",),
+}
+"""Lower classes whose objects are pickled in torch's words, so that torch reads them."""
+
+
 class StandIn(abc.MetaPathFinder):
     """What `as_torch()` gives: as long as it is in place, `torch` means rushlight.
 
@@ -60,6 +75,7 @@ class StandIn(abc.MetaPathFinder):
     def __init__(self) -> None:
         self._version: object = None
         self._renamed: list[tuple[Any, str]] = []
+        self._pickled: list[type] = []
         self._prepared: Callable[[str], dict[str, object]] | None = None
 
     def put_in_place(self) -> None:
@@ -111,6 +127,9 @@ class StandIn(abc.MetaPathFinder):
         for thing, module in self._renamed:
             thing.__module__ = module
         self._renamed.clear()
+        for kind in self._pickled:
+            copyreg.dispatch_table.pop(kind, None)
+        self._pickled.clear()
         if self._prepared is not None:
             vars(sys.modules[_SPAWN])["get_preparation_data"] = self._prepared
             self._prepared = None
@@ -126,6 +145,10 @@ class StandIn(abc.MetaPathFinder):
     def rename(self, module: ModuleType) -> None:
         """Have the classes and functions of a module say that they are torch's."""
         inside = module.__name__.removeprefix(f"{_OWN}.")
+        for name in _PICKLED.get(inside, ()):
+            kind = vars(module)[name]
+            copyreg.pickle(kind, _pickled)
+            self._pickled.append(kind)
         known = _PUBLIC_CLASSES.get(inside)
         if known is not None:
             for name, place in known.items():
@@ -159,6 +182,11 @@ class StandIn(abc.MetaPathFinder):
         """The distribution `torch`, for those who ask which version is installed."""
         if context is not None and context.name == "torch":
             yield _Distribution()
+
+
+def _pickled(value: Any) -> str | tuple[Any, ...]:
+    found: str | tuple[Any, ...] = import_module(".pickled_for_torch", _OWN).pickled(value)
+    return found
 
 
 class _Alias(abc.Loader):

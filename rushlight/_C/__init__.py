@@ -48,6 +48,7 @@ _MODULES = {
         "_TorchFunctionState _get_torch_function_state _set_torch_function_state "
         "_is_torch_function_all_disabled _pop_torch_function_stack"
     ),
+    ".variable_functions": "_VariableFunctions _VariableFunctionsClass",
     "..record_files": "PyTorchFileReader PyTorchFileWriter",
     "..settings": "has_lapack has_spectral",
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..frontend.chosen import Chosen
 from ..module_names import names_of
+from . import sent_tensors as sent_tensors
 from .spawn import ENV_VAR_PARALLEL_START as ENV_VAR_PARALLEL_START
 from .spawn import ProcessContext as ProcessContext
 from .spawn import ProcessExitedException as ProcessExitedException

@@ -7,12 +7,12 @@ import queue
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing.reduction import ForkingPickler
 from typing import Any, Final
 
 import numpy as np
 
 from ...._utils import ExceptionWrapper
+from ....multiprocessing.sent_tensors import ForkingPickler
 from ....ops.eager.namespace import public_names
 from .fetch import _BaseDatasetFetcher, _IterableDatasetFetcher
 

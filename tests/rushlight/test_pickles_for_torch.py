@@ -1,0 +1,52 @@
+"""Pickles that are written while rushlight stands in for torch say torch's names alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from textwrap import dedent
+
+_PROGRAM = """
+    import copy, pickle, pickletools
+    from multiprocessing.reduction import ForkingPickler
+    import rushlight
+    stand_in = rushlight.as_torch()
+    import torch
+
+    def names(data):
+        words = [word for op, word, _ in pickletools.genops(data) if isinstance(word, str)]
+        return {each.partition(".")[0].partition(" ")[0] for each in words}
+
+    tensor = torch.arange(6.0).view(2, 3)
+    parameter = torch.nn.Parameter(tensor)
+    parameter.kept = [parameter]
+    bytes_of_it = torch.quantize_per_tensor(tensor, 0.1, 0, torch.quint8)
+    values = [tensor.T, parameter, torch.nn.Linear(2, 2), tensor.to_sparse(), bytes_of_it]
+    values += [tensor.to_sparse_csr(), tensor.bool(), tensor.bfloat16(), tensor.untyped_storage()]
+    values += [torch.nn.Buffer(torch.ones(2)), torch.distributions.Normal(0.0, 1.0)]
+    for value in values:
+        for protocol in (2, 5):
+            data = pickle.dumps(value, protocol)
+            assert not {"rushlight", "numpy"} & names(data), (value, names(data))
+            again = pickle.loads(data)
+            assert type(again) is type(value)
+    again = pickle.loads(pickle.dumps(tensor.T))
+    assert again.tolist() == tensor.T.tolist() and again.stride() == (1, 3)
+    again = pickle.loads(pickle.dumps(parameter))
+    assert again.kept[0] is again and again.requires_grad
+    torchs = b"c__builtin__\\ngetattr\\n(ctorch._C\\n_VariableFunctionsClass\\nVrelu\\ntR."
+    assert pickle.loads(torchs) is torch.relu and torch._C._VariableFunctions.relu is torch.relu
+    assert copy.deepcopy(tensor).tolist() == copy.copy(tensor).tolist() == tensor.tolist()
+    import torch.multiprocessing  # between processes there is no need of torch's words
+    assert b"_load_from_bytes" not in bytes(ForkingPickler.dumps(tensor))
+    stand_in.undo()
+    data = pickle.dumps(tensor)
+    assert b"_load_from_bytes" not in data and "rushlight" in names(data)
+"""
+
+
+def test_pickles_say_the_names_of_torch() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(_PROGRAM)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
