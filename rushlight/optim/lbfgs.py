@@ -222,7 +222,7 @@ class LBFGS(Optimizer):
             member.add_(part, alpha=length)
             start += member.numel()
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
         """Make up to `max_iter` steps.
 
         Args:
@@ -231,7 +231,6 @@ class LBFGS(Optimizer):
         Returns:
             the loss before the first step.
         """
-        assert closure is not None
 
         def evaluate() -> Any:
             with enable_grad():

@@ -56,6 +56,12 @@ def test_lbfgs_takes_one_group_and_one_kind_of_search() -> None:
         optimizer.step(lambda: 1.0)
 
 
+def test_lbfgs_asks_for_what_computes_the_loss() -> None:
+    optimizer = torch.optim.LBFGS([torch.nn.Parameter(torch.ones(2))])
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'closure'"):
+        optimizer.step()
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
