@@ -76,6 +76,7 @@ class Owned:
         self.__array_interface__ = {
             **{"version": 3, "typestr": word, "data": (address, not like.flags.writeable)},
             **{"shape": like.shape, "strides": like.strides},
+            "descr": [("", word)],  # without, NumPy 2.1.0 crashes
         }
 
 
