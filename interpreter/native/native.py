@@ -138,7 +138,8 @@ def reason_against(code: Code, arguments: Sequence[Type]) -> str:
     for entry in code.operators:
         if "Tensor" in entry.schema:
             return f"`{entry.name}` is over tensors"
-    return _reason_of_arguments(arguments)
+    why = _reason_of_arguments(arguments)
+    return why if why or _may_compile() else "nothing can be compiled here"
 
 
 def _reason_of_arguments(arguments: Sequence[Type]) -> str:
