@@ -51,18 +51,19 @@ def call(
         found = way.run_straight(given)
         if found is not FAILED:
             return found
-    return _call_bound(tiers, given, kwargs, told)
+    return _call_bound(tiers, way, given, kwargs, told)
 
 
 def _call_bound(
     tiers: FunctionTiers,
+    way: Way,
     given: Sequence[object],
     kwargs: Mapping[str, object] | None,
     told: Callable[[Failure, Function], Exception],
 ) -> object:
-    """What a call gives whose arguments are bound; it is recorded where gradients are wanted."""
+    """What a call gives whose arguments are bound, by a way unless gradients are wanted of it: then
+    it is recorded."""
     records = RUNNING.record is not None
-    way = tiers.way(records)
     try:
         if way.executable.asks_elsewhere or STATE.below is not None:
             raise Elsewhere

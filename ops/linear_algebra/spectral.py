@@ -360,7 +360,7 @@ def pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array
     else:
         left, values, turned = finite_svd(A, vectors=True)
         right = adjoint(turned)
-    native = _of_singular_values(values, atol, rtol)
+    native = _of_singular_values(values, atol, rtol) if A.dtype == values.dtype else None
     if native is not None:
         flat, bounds = values.reshape(-1, values.shape[-1]), (float(atol), float(rtol))
         part = native.inverses(flat, *bounds).reshape(*values.shape[:-1], 1, values.shape[-1])
