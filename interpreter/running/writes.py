@@ -59,4 +59,5 @@ def count_writes_of(values: Sequence[Any], places: Sequence[int]) -> None:
         RuntimeError: one was made in `inference_mode`, and this is outside.
     """
     for place in places:
-        written(values[place])
+        if values[place] is not None:  # which is told where it is used
+            written(values[place])

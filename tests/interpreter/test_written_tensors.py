@@ -109,6 +109,20 @@ def test_tensors_of_three_dimensions(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made(scripted, x.numpy(), whole.transpose(1, 2).numpy()) is not None
 
 
+def wholes(xs: list[int], out: Tensor):
+    for i in range(len(xs)):
+        out[i] = xs[i]
+    return out.sum()
+
+
+def test_whole_numbers_are_rounded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    scripted, out = torch.jit.script(fresh(wholes)), torch.zeros(3)
+    large = 2**60 + 2**36 + 1  # half way between two of 32 bits, and 1
+    scripted([3, -7, large], out)
+    assert out.tolist() == [3.0, -7.0, 2.0**60 + 2.0**37]
+
+
 def shifted(x: Tensor, out: Tensor):
     for i in range(x.size(0)):
         out[i] = float(x[i]) + 1.0

@@ -89,3 +89,8 @@ def test_tensors_for_inference_are_not_written_outside(calls: int) -> None:
     with torch.inference_mode():
         call(kept, 3)
     assert kept.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_nothing_in_the_place_of_a_tensor_is_told_where_it_is_used() -> None:
+    with pytest.raises(RuntimeError, match=r"out\[i\] = 2.0"):
+        scripted(filled)(None, 3)
