@@ -168,7 +168,7 @@ class Replay:
             self._met.clear()
         self._met[form] += 1
         # not every n-th call is looked at, which might always be the same of several in a round
-        return self._misses % 5 if self._met[form] < FEWEST_MET + self.learned else None
+        return self._misses % 5 if self._met[form] < FEWEST_MET + self.learned // 4 else None
 
     def _failed(self, cause: BaseException) -> None:
         self.why_not = str(cause)
