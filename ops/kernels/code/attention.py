@@ -17,6 +17,7 @@ from .attention_lanes import ROOM, lanes_text, vectors_together
 from .attention_operands import Given, rounded
 from .attention_rows import rows_text
 from .formulas import HALVES
+from .named_counts import counts_of
 from .objects import kernel
 from .run import run
 from .target import host
@@ -171,8 +172,7 @@ def _way(
     else:
         return None
     steps = [*_steps(form, q[1][:3]), *_steps(form, k[1], v[1], of_keys=True)]
-    counts = np.array([*sizes, *steps, *_steps(form, out[:3]), *_mask_steps(form, mask)])
-    counts.setflags(write=False)
+    counts = counts_of(*sizes, *steps, *_steps(form, out[:3]), *_mask_steps(form, mask))
     address = kernel("attention", (name, *form), lambda target: text(target, form))
     return _Way(address, units, _LEAST // max(1, work) + 1, counts)
 
@@ -240,7 +240,6 @@ def _way_back(
     if not sizes.block:
         return None
     steps = _steps(form, q[1][:3], k[1], v[1], out[:3]) + _mask_steps(form, mask)
-    counts = np.array([*sizes, *steps, *_steps(form, *(each[:3] for each in more))])
-    counts.setflags(write=False)
+    counts = counts_of(*sizes, *steps, *_steps(form, *(each[:3] for each in more)))
     address = kernel("attention", ("gradients", *form), lambda target: gradients_text(target, form))
     return _Way(address, q[0][0] * sizes.heads // sizes.group, 1, counts)

@@ -13,6 +13,7 @@ from math import inf, nan
 from typing import Final, NamedTuple
 
 from .formulas import stored_kind
+from .named_counts import named_counts
 from .target import Target
 from .text import BYTE, DOUBLE, FLOAT, INT64, POINTER, Code, Kind, Value
 
@@ -88,10 +89,7 @@ class Attention:
         self.vector = self.number.of_lanes(self.lanes)
         self.stored = FLOAT if form.letter == "p" else stored_kind(form.letter)
         place = code.argument(POINTER, "counts")
-        self.count = {
-            name: code.load(INT64, code.at(place, index, INT64))
-            for index, name in enumerate(counts)
-        }
+        self.count = named_counts(code, place, counts)
         self.zero = code.constant(INT64, 0)
         scale = code.argument(DOUBLE, "scale")
         self.scale = scale if self.number == DOUBLE else scale.converted("fptrunc", FLOAT)

@@ -8,12 +8,11 @@ from math import inf
 from operator import add as add_up
 from typing import Any, Final
 
-import numpy as np
-
 from ...memory.dtype import Array
 from .attention_frame import larger
 from .lanes import begun, folded
 from .matrices import multiply_batches
+from .named_counts import counts_of, named_counts
 from .objects import kernel
 from .run import run
 from .scalars import falling_exp
@@ -52,8 +51,7 @@ def _make_weights(scores: Array, mask: Any, scale: float) -> None:
             raise ValueError("the mask does not lie as the scores do")
         steps = mask.strides[:-1]
     outer, inner, rows, columns = scores.shape
-    counts = np.array([columns, rows, inner, *steps])
-    counts.setflags(write=False)
+    counts = counts_of(columns, rows, inner, *steps)
     run(
         kernel("attention_weights", (is_masked,), partial(_text, is_masked=is_masked)),
         outer * inner * rows,
@@ -76,10 +74,7 @@ class _Weights:
         self.code = code = Code(target)
         self.is_masked = is_masked
         counts = code.argument(POINTER, "counts")
-        self.count = {
-            name: code.load(INT64, code.at(counts, place, INT64))
-            for place, name in enumerate(_COUNTS)
-        }
+        self.count = named_counts(code, counts, _COUNTS)
         scale = code.argument(DOUBLE, "scale").converted("fptrunc", FLOAT)
         self.scale = code.spread(scale)
         self.zero = code.constant(INT64, 0)

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ...memory.dtype import Array
+from .named_counts import counts_of
 from .objects import kernel
 from .run import run, unforeseen
 from .target import Target
@@ -67,9 +68,7 @@ def places(marks: Chosen) -> Array:
 
 @lru_cache(256)
 def _sizes(shape: tuple[int, ...]) -> Array:
-    made = np.array(shape, np.int64)
-    made.setflags(write=False)
-    return made
+    return counts_of(*shape)
 
 
 def take(marks: Chosen, x: Array) -> object | None:

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from .formulas import FORMULAS, as_kind
 from .loops import NUMBER_LETTERS, Expression
+from .named_counts import named_counts
 from .padded_planes import copy_part
 from .target import Target
 from .text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
@@ -57,10 +58,7 @@ class Convolving(ABC):
         self.code = code = Code(target)
         self.after = after
         self.at = {name: code.argument(POINTER, name) for name in _ARRAYS}
-        self.size = {
-            name: code.load(INT64, code.at(self.at["sizes"], place, INT64))
-            for place, name in enumerate(sizes)
-        }
+        self.size = named_counts(code, self.at["sizes"], sizes)
         self.zero = code.constant(INT64, 0)
         kinds = (NUMBER_LETTERS.get(letter, POINTER) for letter in after.expression.operands[1:])
         self._words = list(zip(kinds, after.words, strict=True))

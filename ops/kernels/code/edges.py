@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ...memory.dtype import Array
+from .named_counts import named_counts
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -78,10 +79,7 @@ def _text(target: Target, size: int) -> str:
     code, kind = Code(target), Kind(f"i{8 * size}")
     names = "counts", "rows", "columns", "x", "out"
     at = {name: code.argument(POINTER, name) for name in names}
-    count = {
-        name: code.load(INT64, code.at(at["counts"], place, INT64))
-        for place, name in enumerate(_COUNTS)
-    }
+    count = named_counts(code, at["counts"], _COUNTS)
     zero = code.constant(INT64, 0)
     with code.units() as unit:
         plane, row = code.split(unit, count["rows"])

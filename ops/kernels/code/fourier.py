@@ -15,6 +15,7 @@ import numpy as np
 from ...memory.remembered import remembered
 from .. import threads
 from .fourier_text import STAGE, fourier_text
+from .named_counts import counts_of
 from .objects import kernel
 from .run import run
 from .text import LANES
@@ -187,9 +188,7 @@ def _plan(points: int) -> Any:
         words += [radix, part, beside, begin]
         begin += part * (radix - 1) if radix <= 5 else (part + 1) * radix
         left, beside = part, beside * radix
-    made = np.array(words, np.int64)
-    made.setflags(write=False)
-    return made
+    return counts_of(*words)
 
 
 @remembered(1 << 22)

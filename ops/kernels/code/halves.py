@@ -10,6 +10,7 @@ import numpy as np
 
 from ...memory.dtype import Array
 from . import doubles, scalars
+from .named_counts import counts_of, named_counts
 from .objects import kernel
 from .run import run, unforeseen
 from .target import Target
@@ -45,8 +46,7 @@ def half(a: Array, lines: int, size: int, *, first: bool, unit: bool = False) ->
     a = a[...]  # which no other thread can change
     out = np.empty((len(a), lines, size), a.dtype)
     steps = [step // a.itemsize for step in a.strides[:2]]
-    numbers = np.array([lines, size, *steps, int(first), int(unit)], np.int64)
-    numbers.setflags(write=False)
+    numbers = counts_of(lines, size, *steps, first, unit)
     address = _half_kernel(_ELEMENTS[a.dtype.str[1:]])
     run(address, len(a) * lines, _PER_THREAD // size + 1, numbers, a, out)
     return out
@@ -61,9 +61,7 @@ def halves_text(target: Target, element: Kind) -> str:
     """The module of halves; a range is one of lines."""
     code, wide = Code(target), element.of_lanes(LANES)
     counts, a, out = (code.argument(POINTER, name) for name in ("counts", "a", "out"))
-    count = {
-        name: code.load(INT64, code.at(counts, place, INT64)) for place, name in enumerate(_COUNTS)
-    }
+    count = named_counts(code, counts, _COUNTS)
     zero, is_first = code.constant(INT64, 0), code.spread(count["first"].differs(0))
     with code.units() as line:
         matrix, own = code.split(line, count["lines"])
@@ -189,8 +187,7 @@ def permuted(b: Array, rows: Array, back: bool) -> Array:
     count, size, columns = b.shape
     out = np.empty((count, columns, size), b.dtype)
     steps = [step // b.itemsize for step in b.strides]
-    numbers = np.array([size, columns, *steps, int(back)], np.int64)
-    numbers.setflags(write=False)
+    numbers = counts_of(size, columns, *steps, back)
     address = _permuting_kernel(_ELEMENTS[b.dtype.str[1:]])
     run(address, count, _PER_THREAD // (size * columns) + 1, numbers, b, rows, out)
     return out

@@ -15,6 +15,7 @@ from ...memory.dtype import Array
 from ..precision import PRECISION
 from . import pairs
 from .arrays import LETTERS, evaluate
+from .named_counts import counts_of
 from .products import gathers_rows, panels_together, product_kernel, rows_together, strip
 from .run import run
 from .target import host
@@ -232,8 +233,7 @@ def _way(
     step = b_strides[-1] if form in ("dots", "packed turned") else b_strides[-2]
     steps = (*a_strides[-2:], step, *batch[2:])
     sizes = (rows, columns, depth, *(each // size for each in steps))
-    counts = np.array([*sizes, batch.inner, block, is_biased, width, is_gathered])
-    counts.flags.writeable = False
+    counts = counts_of(*sizes, batch.inner, block, is_biased, width, is_gathered)
     kernel, least = product_kernel(form, element), _LEAST // max(1, block * width * depth) + 1
     return _Way(kernel, strips * -(-rows // block), least, counts)
 

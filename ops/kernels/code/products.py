@@ -16,6 +16,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from .dots import DOTS, Dots
+from .named_counts import named_counts
 from .objects import kernel
 from .target import Target, host
 from .text import DOUBLE, FLOAT, INT64, POINTER, Code, Value, Variable
@@ -129,10 +130,7 @@ class _Product:
         self.lanes = _BYTES // size
         self.vector = self.kind.of_lanes(self.lanes)
         counts = code.argument(POINTER, "counts")
-        self.count = {
-            name: code.load(INT64, code.at(counts, place, INT64))
-            for place, name in enumerate(_COUNTS)
-        }
+        self.count = named_counts(code, counts, _COUNTS)
         self.place = {name: code.argument(POINTER, name) for name in _PLACES}
         self.zero = code.constant(INT64, 0)
 

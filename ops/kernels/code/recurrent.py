@@ -13,6 +13,7 @@ import numpy as np
 
 from ...memory.dtype import Array
 from .dots import DOTS, Dots
+from .named_counts import counts_of, named_counts
 from .objects import kernel
 from .run import run
 from .scalars import sigmoid, tanh
@@ -60,9 +61,7 @@ def order_of(sizes: tuple[int, ...], *, is_reversed: bool) -> Order:
 
 @lru_cache(256)
 def _counts(steps: int, width: int, is_biased: bool, pitch: int) -> Array:
-    found = np.array([steps, width, is_biased, pitch], np.int64)
-    found.flags.writeable = False
-    return found
+    return counts_of(steps, width, is_biased, pitch)
 
 
 def through_time(
@@ -129,10 +128,7 @@ class _Recurrence:
         self.gates = gates
         self.step = step
         self.place = {name: code.argument(POINTER, name) for name in _PLACES}
-        self.count = {
-            name: code.load(INT64, code.at(self.place["counts"], place, INT64))
-            for place, name in enumerate(_COUNTS)
-        }
+        self.count = named_counts(code, self.place["counts"], _COUNTS)
         self.zero = code.constant(INT64, 0)
         self.deep = self.count["width"] * gates
 

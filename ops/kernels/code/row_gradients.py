@@ -10,6 +10,7 @@ import numpy as np
 
 from ...memory.dtype import Array
 from .lanes import DOUBLES
+from .named_counts import counts_of
 from .row_programs import Rows, kernel_of_rows, mean_of, powers_of, squares_of
 from .rows import along
 from .scalars import exp
@@ -61,8 +62,7 @@ def class_slopes(
         raise ValueError("scores, classes and gradient do not fit")
     out = np.empty_like(scores)
     form = "each" if is_each else "mean" if is_mean else "sum"
-    numbers = np.array([len(scores), ignored], np.int64)
-    numbers.setflags(write=False)
+    numbers = counts_of(len(scores), ignored)
     along(_kernel(f"classes_{form}"), scores, g, target, numbers, out)
     return out
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...memory.dtype import Array
 from .arithmetic import called
+from .named_counts import counts_of, named_counts
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -42,8 +43,7 @@ def eigen(a: Array, vectors: bool) -> tuple[Array, Array] | None:
     count, size = a.shape[:2]
     values = np.empty((count, size), a.dtype)
     found = np.empty((count, size, size), a.dtype) if vectors else values
-    counts = np.array([size, *(step // a.itemsize for step in a.strides)], np.int64)
-    counts.setflags(write=False)
+    counts = counts_of(size, *(step // a.itemsize for step in a.strides))
     flag = np.zeros(1, np.int64)
     lanes = 4 if size <= 4 else 8 if size <= 8 else 16
     least = _LEAST // (size * size * size) + 1
@@ -69,10 +69,7 @@ class _Eigen:
         self.kind, self.vector, self.vectors = kind, kind.of_lanes(lanes), vectors
         self.precision = _PRECISION[kind.element]
         self.at = {name: code.argument(POINTER, name) for name in _ARRAYS}
-        self.count = {
-            name: code.load(INT64, code.at(self.at["counts"], place, INT64))
-            for place, name in enumerate(_COUNTS)
-        }
+        self.count = named_counts(code, self.at["counts"], _COUNTS)
         self.size = self.count["size"]
         self.zero = code.constant(INT64, 0)
         self.lane = code.order(INT32.of_lanes(lanes))

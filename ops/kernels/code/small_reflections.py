@@ -13,6 +13,7 @@ import numpy as np
 
 from ...memory.dtype import Array
 from .arithmetic import called
+from .named_counts import counts_of, named_counts
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -74,8 +75,7 @@ def _done(what: str, a: Array, tau: Array, left: Array, right: Array, high: int,
     count, rows, columns = a.shape
     steps = tau.shape[1] if what == "whole" else min(rows, columns)
     strides = [step // a.itemsize for step in a.strides]
-    counts = np.array([count, rows, columns, steps, *strides, high, wide], np.int64)
-    counts.setflags(write=False)
+    counts = counts_of(count, rows, columns, steps, *strides, high, wide)
     flag = np.zeros(1, np.int64)
     least = _LEAST // (LANES * rows * columns * steps // 4 + 1) + 1
     run(_kernel(what, a.dtype.char), -(-count // LANES), least, counts, a, tau, left, right, flag)
@@ -97,10 +97,7 @@ class _Reflections:
         self.code = code = Code(target)
         self.kind, self.vector = kind, kind.of_lanes(LANES)
         self.at = {name: code.argument(POINTER, name) for name in _ARRAYS}
-        self.count = {
-            name: code.load(INT64, code.at(self.at["counts"], place, INT64))
-            for place, name in enumerate(_COUNTS)
-        }
+        self.count = named_counts(code, self.at["counts"], _COUNTS)
         self.zero = code.constant(INT64, 0)
         self.nothing = code.constant(self.vector, 0.0)
         self.room = code.room(self.vector, _ROOM)

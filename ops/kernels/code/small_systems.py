@@ -17,6 +17,7 @@ import numpy as np
 from ...memory.dtype import Array
 from . import doubles, scalars
 from .arithmetic import called
+from .named_counts import counts_of, named_counts
 from .objects import kernel
 from .run import run
 from .target import Target
@@ -101,7 +102,7 @@ def _done(
     steps = [step // a.itemsize for step in strides]
     if len(b) < count:
         steps[3] = 0
-    counts = _counts(count, size, columns, upper, unit, *steps)
+    counts = counts_of(count, size, columns, upper, unit, *steps)
     flag = np.zeros(1, np.int64)
     run(_kernel(what, a.dtype.char), -(-count // LANES), least, counts, a, b, out, flag)
     return not flag[0]
@@ -110,12 +111,6 @@ def _done(
 @cache
 def _kernel(what: str, letter: str) -> int:
     return kernel("small_systems", (what, letter), lambda target: _text(target, what, letter))
-
-
-def _counts(*numbers: int) -> Array:
-    found = np.array(numbers, np.int64)
-    found.setflags(write=False)
-    return found
 
 
 def _text(target: Target, what: str, letter: str) -> str:
@@ -129,10 +124,7 @@ class _Systems:
         self.code = code = Code(target)
         self.kind, self.vector = kind, kind.of_lanes(LANES)
         self.at = {name: code.argument(POINTER, name) for name in ("counts", *_OPERANDS)}
-        self.count = {
-            name: code.load(INT64, code.at(self.at["counts"], place, INT64))
-            for place, name in enumerate(_COUNTS)
-        }
+        self.count = named_counts(code, self.at["counts"], _COUNTS)
         self.zero = code.constant(INT64, 0)
         self.room = code.room(self.vector, _ROOM)
 
