@@ -13,11 +13,12 @@ import numpy as np
 
 from ...memory.dtype import Array
 from .arithmetic import called
-from .named_counts import counts_of, named_counts
+from .matrix_lanes import MatrixLanes
+from .named_counts import counts_of
 from .objects import kernel
 from .run import run
 from .target import Target
-from .text import DOUBLE, FLOAT, INT32, INT64, LANES, POINTER, Code, Kind, Value
+from .text import DOUBLE, FLOAT, LANES, POINTER, Kind, Value
 
 __all__ = ["factored", "holds", "parts", "whole"]
 
@@ -90,29 +91,17 @@ def _kernel(what: str, letter: str) -> int:
     )
 
 
-class _Reflections:
+class _Reflections(MatrixLanes):
     """The steps for 16 matrices."""
 
     def __init__(self, target: Target, kind: Kind) -> None:
-        self.code = code = Code(target)
-        self.kind, self.vector = kind, kind.of_lanes(LANES)
-        self.at = {name: code.argument(POINTER, name) for name in _ARRAYS}
-        self.count = named_counts(code, self.at["counts"], _COUNTS)
-        self.zero = code.constant(INT64, 0)
-        self.nothing = code.constant(self.vector, 0.0)
-        self.room = code.room(self.vector, _ROOM)
-        self.factors = code.room(self.vector, _COLUMNS)
+        super().__init__(target, kind, _ARRAYS, _COUNTS, _ROOM)
+        self.factors = self.code.room(self.vector, _COLUMNS)
 
     def text(self, what: str) -> str:
         """The module of the kernel."""
         code, count = self.code, self.count
-        with code.units() as unit:
-            first = unit * LANES
-            left = code.lesser(count["matrices"] - first, code.constant(INT64, LANES))
-            self.inside = code.first(left)
-            order, last = code.order(INT32.of_lanes(LANES)), self._whole(left - 1)
-            self.lanes = code.choose(order < last, order, last)
-            self.bad = code.variable(self.nothing)
+        with self.each() as first:
             self._take(first)
             if what == "whole":
                 self._take_factors(first)
@@ -125,19 +114,9 @@ class _Reflections:
                 with code.when(count["wide"] > 0):
                     self._accumulate()
                     self._give("left", first, count["wide"], count["rows"], False)
-            wrong = self.inside & self.bad.now.differs(0.0)
-            with code.when(code.any_of(wrong), rarely=True):
-                code.store(code.constant(INT64, 1), self.at["flag"])
         return code.kernel("small_reflections", [(POINTER, name) for name in _ARRAYS])
 
     # ------------------------------------------------------------------------------ elements
-
-    def _whole(self, number: Value) -> Value:
-        return self.code.spread(number.converted("trunc", INT32), LANES)
-
-    def _offsets(self, step: Value) -> Value:
-        """The bytes to each lane's part, which lie so many elements apart."""
-        return self.lanes * self._whole(step * (4 if self.kind == FLOAT else 8))
 
     def _place(self, row: Value, column: Value) -> Value:
         return self.code.at(self.room, column * self.count["rows"] + row, self.vector)
@@ -150,7 +129,7 @@ class _Reflections:
 
     def _take(self, first: Value) -> None:
         code, count = self.code, self.count
-        offsets = self._offsets(count["apart"])
+        offsets = self.offsets(count["apart"])
         with (
             code.counted(self.zero, count["columns"]) as column,
             code.counted(self.zero, count["rows"]) as row,
@@ -163,7 +142,7 @@ class _Reflections:
         code, steps = self.code, self.count["steps"]
         with code.counted(self.zero, steps) as step:
             here = code.at(self.at["tau"], first * steps + step, self.kind)
-            seen = code.gathered(self.vector, here, self._offsets(steps), None)
+            seen = code.gathered(self.vector, here, self.offsets(steps), None)
             code.store(seen, self._factor(step))
 
     def _give_factors(self, first: Value) -> None:
@@ -171,12 +150,12 @@ class _Reflections:
         with code.counted(self.zero, steps) as step:
             here = code.at(self.at["tau"], first * steps + step, self.kind)
             made = code.load(self.vector, self._factor(step))
-            code.scattered(made, here, self._offsets(steps), self.inside)
+            code.scattered(made, here, self.offsets(steps), self.inside)
 
     def _give(self, array: str, first: Value, lines: Value, size: Value, is_half: bool) -> None:
         """Write columns of so many elements, zeros in the place of those below the diagonal."""
         code, area = self.code, lines * size
-        offsets = self._offsets(area)
+        offsets = self.offsets(area)
         with code.counted(self.zero, lines) as column, code.counted(self.zero, size) as row:
             made = self._seen(row, column)
             if is_half:

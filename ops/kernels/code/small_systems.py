@@ -17,11 +17,12 @@ import numpy as np
 from ...memory.dtype import Array
 from . import doubles, scalars
 from .arithmetic import called
-from .named_counts import counts_of, named_counts
+from .matrix_lanes import MatrixLanes
+from .named_counts import counts_of
 from .objects import kernel
 from .run import run
 from .target import Target
-from .text import DOUBLE, FLOAT, INT32, INT64, LANES, POINTER, Code, Kind, Value, Variable
+from .text import DOUBLE, FLOAT, INT32, INT64, LANES, POINTER, Kind, Value, Variable
 
 __all__ = [
     *("MOST", "cholesky", "determinants", "factored", "holds", "log_determinants", "solved"),
@@ -37,6 +38,7 @@ _FEW: Final = 4
 _LEAST: Final = 1 << 14
 """Multiplications that are worth another thread."""
 _STEPS: Final = ("apart", "down", "across")
+_ARRAYS: Final = ("counts", "a", "b", "out", "flag")
 _COUNTS: Final = (
     *("matrices", "size", "columns", "upper", "unit"),
     *(f"{operand}_{step}" for operand in ("a", "b") for step in _STEPS),
@@ -117,16 +119,11 @@ def _text(target: Target, what: str, letter: str) -> str:
     return _Systems(target, FLOAT if letter == "f" else DOUBLE).text(what)
 
 
-class _Systems:
+class _Systems(MatrixLanes):
     """The steps for 16 matrices."""
 
     def __init__(self, target: Target, kind: Kind) -> None:
-        self.code = code = Code(target)
-        self.kind, self.vector = kind, kind.of_lanes(LANES)
-        self.at = {name: code.argument(POINTER, name) for name in ("counts", *_OPERANDS)}
-        self.count = named_counts(code, self.at["counts"], _COUNTS)
-        self.zero = code.constant(INT64, 0)
-        self.room = code.room(self.vector, _ROOM)
+        super().__init__(target, kind, _ARRAYS, _COUNTS, _ROOM)
 
     def text(self, what: str) -> str:
         """The module of the kernel."""
@@ -139,29 +136,13 @@ class _Systems:
             "factors": self._factors,
             "triangle": self._triangle,
         }
-        with code.units() as unit:
-            first = unit * LANES
-            left = code.lesser(count["matrices"] - first, code.constant(INT64, LANES))
-            self.inside = code.first(left)
-            order, last = code.order(INT32.of_lanes(LANES)), self._whole(left - 1)
-            self.lanes = code.choose(order < last, order, last)
-            self.bad = code.variable(code.constant(self.vector, 0.0))
+        with self.each() as first:
             if what != "triangle":
                 self._take("a", first, self.zero, count["size"])
             steps[what](first)
-            wrong = self.inside & self.bad.now.differs(0.0)
-            with code.when(code.any_of(wrong), rarely=True):
-                code.store(code.constant(INT64, 1), self.at["flag"])
-        return code.kernel("small_systems", [(POINTER, name) for name in ("counts", *_OPERANDS)])
+        return code.kernel("small_systems", [(POINTER, name) for name in _ARRAYS])
 
     # ------------------------------------------------------------------------------ elements
-
-    def _whole(self, number: Value) -> Value:
-        return self.code.spread(number.converted("trunc", INT32), LANES)
-
-    def _offsets(self, step: Value) -> Value:
-        """The bytes to each lane's matrix, which lie so many elements apart."""
-        return self.lanes * self._whole(step * _SIZES[self.kind.element])
 
     def _place(self, row: Value, column: Value) -> Value:
         """Where a vector of elements is held; those of the right side follow in a row."""
@@ -175,7 +156,7 @@ class _Systems:
         apart, down, across = (self.count[f"{operand}_{step}"] for step in _STEPS)
         place = first * apart + row * down + column * across
         here = self.code.at(self.at[operand], place, self.kind)
-        return self.code.gathered(self.vector, here, self._offsets(apart), None)
+        return self.code.gathered(self.vector, here, self.offsets(apart), None)
 
     def _take(self, operand: str, first: Value, beside: Value, wide: Value) -> None:
         """Read matrices of so many columns, to columns from `beside` on."""
@@ -192,7 +173,7 @@ class _Systems:
     ) -> None:
         """Write an element of the results, at a place of each."""
         here = self.code.at(self.at[operand], first * step + place, self.kind)
-        self.code.scattered(number, here, self._offsets(step), self.inside)
+        self.code.scattered(number, here, self.offsets(step), self.inside)
 
     # ---------------------------------------------------------------------------- elimination
 
@@ -206,11 +187,11 @@ class _Systems:
         sign = code.variable(code.constant(self.vector, 1.0))
         with code.counted(self.zero, size) as k:
             chosen = self._largest(k)
-            moved = chosen.differs(self._whole(k))
+            moved = chosen.differs(self.whole(k))
             sign.set(code.choose(moved, -sign.now, sign.now))
             if first is not None:
                 here = code.at(self.at["b"], first * size + k, INT32)
-                offsets = self.lanes * self._whole(size * 4)
+                offsets = self.lanes * self.whole(size * 4)
                 code.scattered(chosen + 1, here, offsets, self.inside)
             with code.when(code.any_of(moved)):
                 self._exchange(k, chosen, k if first is None else self.zero, wide)
@@ -230,19 +211,19 @@ class _Systems:
         """The row, from `k` on, of the first of the largest elements of a column."""
         code = self.code
         best = code.variable(code.absolute(self._seen(k, k)))
-        chosen = code.variable(self._whole(k))
+        chosen = code.variable(self.whole(k))
         with code.counted(k + 1, self.count["size"]) as row:
             size = code.absolute(self._seen(row, k))
             is_larger = size > best.now
             best.set(code.choose(is_larger, size, best.now))
-            chosen.set(code.choose(is_larger, self._whole(row), chosen.now))
+            chosen.set(code.choose(is_larger, self.whole(row), chosen.now))
         return chosen.now
 
     def _exchange(self, k: Value, chosen: Value, begin: Value, wide: Value) -> None:
         """Exchange a row with the one that each lane has chosen."""
         code = self.code
         with code.counted(k + 1, self.count["size"]) as row:
-            is_it = chosen.equals(self._whole(row))
+            is_it = chosen.equals(self.whole(row))
             with code.when(code.any_of(is_it)), code.counted(begin, wide) as column:
                 one, other = (self._seen(each, column) for each in (k, row))
                 code.store(code.choose(is_it, other, one), self._place(k, column))
@@ -350,7 +331,3 @@ class _Systems:
                 made = self._seen(row, k) / root
                 code.store(made, self._place(row, k))
                 self._give(made, first, area, k * size + row)
-
-
-_OPERANDS: Final = ("a", "b", "out", "flag")
-_SIZES: Final = {"float": 4, "double": 8}
