@@ -17,13 +17,13 @@ import numpy as np
 from ...frontend.locks import fork_safe_lock
 from ...ops.kernels import family
 from ...ops.memory.dtype import default_dtype
-from ...ops.memory.storage import address
+from ...ops.memory.storage import root_of
 from ...ops.table.direct import is_compiling
-from ...ops.table.noticing import Unforeseen, arrays_in, check_training, noticed, root_of
+from ...ops.table.noticing import Unforeseen, arrays_in, check_training, noticed
 from ...ops.table.record import Operator
-from ..code.calls import Calls
 from ..code.outside import comes_from_outside
 from .compiling import is_under_way
+from .looking import MOST_RUNS, Looking, bytes_of, owns_all
 
 __all__ = ["Network", "Telling"]
 
@@ -32,9 +32,6 @@ LONGEST: Final = 2.0
 
 LARGEST: Final = 1 << 27
 """Bytes of all that is made on the way."""
-
-MOST_RUNS: Final = 4000
-"""Kernels of one call."""
 
 WARMING: Final = 2
 """Calls of a plan, after which it has the kernels that it wants, unless they are compiled."""
@@ -112,7 +109,7 @@ class Network:
     ) -> tuple[tuple[Any, ...], Any]:
         """The results of a call, and the runs that it was told of."""
         assert self._plan is not None
-        constants = {id(root): _bytes_of(root) for root in self._constants}
+        constants = {id(root): bytes_of(root) for root in self._constants}
         told = self._calls.told = family("pieces").Told(values, constants)
         try:
             result = _flat(self._plan(*gathered(values)))
@@ -177,9 +174,7 @@ def _piece_of(told: Any, result: Any) -> Any:
     """The piece that a result has for itself; None if there is none."""
     if type(result) is not ndarray or not result.flags.c_contiguous:
         return None
-    root = root_of(result)
-    is_all = root.nbytes == result.nbytes and address(root) == address(result)
-    return told.piece(root) if is_all else None
+    return told.piece(root_of(result)) if owns_all(result) else None
 
 
 def _flat(results: Sequence[Any]) -> tuple[Any, ...]:
@@ -192,32 +187,12 @@ def _is_compiling() -> bool:
     return is_compiling() or is_under_way()
 
 
-def _bytes_of(array: Any) -> Any:
-    """The memory of an array, not to be written to.
-
-    Raises:
-        Unforeseen: it does not lie in one piece.
-    """
-    flat = array.ravel("K")
-    if not array.size or address(flat) != address(array):
-        raise Unforeseen("a constant does not lie in one piece")
-    found = flat.view(np.uint8)
-    found.flags.writeable = False
-    return found
-
-
-class Telling(Calls):
+class Telling(Looking):
     """How a plan's operators, chains and groups are called while what they run is `told`."""
 
     def __init__(self) -> None:
         super().__init__()
         self.told: Any = None
-
-    def forward(self, entry: Operator) -> Callable[..., Any]:
-        """What is called in the place of an operator."""
-        if "Tensor" not in entry.schema:
-            return entry.forward
-        return lambda *values: self._call(entry, values)
 
     def around(self, function: Function) -> Function:
         """What is called in the place of a part of a chain, or of a group."""
@@ -243,7 +218,8 @@ class Telling(Calls):
         if entry.signature.is_mutable and self.told.piece(root_of(values[0])) is None:
             raise Unforeseen("it writes to what is outside")
 
-    def _call(self, entry: Operator, values: Sequence[Any]) -> Any:
+    def look(self, entry: Operator, values: Sequence[Any]) -> Any:
+        """The result of an operator, whose runs are told."""
         told = self.told
         self._check(entry, values)
         if not any(True for _ in arrays_in(values)):
@@ -258,5 +234,5 @@ def _made_of_numbers(told: Any, result: Any) -> Any:
     """What follows from numbers alone is the same in each call."""
     for each in arrays_in(result):
         root = root_of(each)
-        told.hold(root, _bytes_of(root.copy("K")))
+        told.hold(root, bytes_of(root.copy("K")))
     return result

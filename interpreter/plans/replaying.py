@@ -18,20 +18,17 @@ import numpy as np
 
 from ...ops.kernels import LARGE, family
 from ...ops.memory.dtype import default_dtype
-from ...ops.memory.storage import address
+from ...ops.memory.storage import address, root_of
 from ...ops.table.direct import formulas_of, is_compiling
-from ...ops.table.noticing import Unforeseen, arrays_in, notes_of_copy, noticed, root_of
+from ...ops.table.noticing import Unforeseen, arrays_in, notes_of_copy, noticed
 from ...ops.table.record import Operator
-from ..code.calls import Calls
 from ..code.code import Code
 from ..code.machine import Invoke, Machine, MachineFailure
 from ..code.outside import comes_from_outside
+from .looking import MOST_RUNS, Looking, bytes_of, owns_all
 from .networks import Network, Telling
 
 __all__ = ["Replay", "Stretch"]
-
-MOST_RUNS: Final = 4000
-"""Kernels of one call: Python's handlers of signals wait as long as it takes."""
 
 LARGEST: Final = 1 << 22
 """Bytes of all that is made on the way."""
@@ -200,7 +197,7 @@ class _OverLarge(_TooLarge):
         super().__init__("it is over large tensors")
 
 
-class _Looking(Calls):
+class _Looking(Looking):
     """One call, on the machine, whose operators are called by way of this."""
 
     def __init__(self, stretch: Stretch, values: Sequence[Any]) -> None:
@@ -211,8 +208,7 @@ class _Looking(Calls):
         self._notes: list[list[tuple[Any, ...]]] = []
         self._given = {id(root_of(each)) for each in arrays_in(values)}
         self._constant = {
-            id(root_of(each)): _bytes_of(root_of(each))
-            for each in arrays_in(stretch.code.constants)
+            id(root_of(each)): bytes_of(root_of(each)) for each in arrays_in(stretch.code.constants)
         }
         self._thawing: dict[int, tuple[Any, Any, list[tuple[Any, ...]]]] = {}
         self._made: dict[int, Any] = {}
@@ -220,13 +216,8 @@ class _Looking(Calls):
         self._count = self._bytes = 0
         self._cause: Unforeseen | None = None
 
-    def forward(self, entry: Operator) -> Callable[..., Any]:
-        """What is called in the place of an operator."""
-        if "Tensor" not in entry.schema:
-            return entry.forward
-        return lambda *values: self._call(entry, values)
-
-    def _call(self, entry: Operator, values: Sequence[Any]) -> Any:
+    def look(self, entry: Operator, values: Sequence[Any]) -> Any:
+        """The result of an operator, whose runs are kept."""
         operands = list(arrays_in(values))
         if not operands:
             return self._made_of_numbers(entry.forward(*values))
@@ -278,7 +269,7 @@ class _Looking(Calls):
             root, notes = root_of(each), list[tuple[Any, ...]]()
             self._notes.append(notes)
             copy = root.copy("K")
-            self._constant[id(root)] = _bytes_of(copy)
+            self._constant[id(root)] = bytes_of(copy)
             self._thawing[id(root)] = root, copy, notes
         return result
 
@@ -323,16 +314,11 @@ class _Looking(Calls):
                 raise Unforeseen("a result is no list")
             results += last
         for each in results:
-            if type(each) is not ndarray or not self._is_new(each):
+            is_new = type(each) is ndarray and id(root_of(each)) in self._made
+            if not is_new or not owns_all(each):
                 raise Unforeseen("a result is no new tensor")
         notes, scratch = self._settled(results)
         return family("prepared").Seen(tuple(results), notes, scratch)
-
-    def _is_new(self, result: Any) -> bool:
-        """Whether it was made here, and has its memory for itself."""
-        root = root_of(result)
-        is_all = root.nbytes == result.nbytes and address(root) == address(result)
-        return id(root) in self._made and is_all
 
     def _settled(self, results: Sequence[Any]) -> tuple[list[tuple[Any, ...]], Any]:
         """The runs, with constants that nobody can write to and one piece of memory."""
@@ -405,21 +391,6 @@ def _deep_form(value: Any) -> Any:
 
 
 def _is_scratch(word: Any, root: Any) -> bool:
-    """Whether a word is memory of a kernel's own; a single whole number is a flag or a counter."""
-    if not word.flags.writeable or not root.flags.owndata:
-        return False
-    return root.size > 1 or root.dtype.char not in "lqLQ"
-
-
-def _bytes_of(array: Any) -> Any:
-    """The memory of an array, not to be written to.
-
-    Raises:
-        Unforeseen: it does not lie in one piece.
-    """
-    flat = array.ravel("K")
-    if not array.size or address(flat) != address(array):
-        raise Unforeseen("a constant does not lie in one piece")
-    found = flat.view(np.uint8)
-    found.flags.writeable = False
-    return found
+    """Whether a word is memory of a kernel's own, and no flag or counter."""
+    is_free = word.flags.writeable and root.flags.owndata
+    return is_free and not family("pieces").is_flag(root)

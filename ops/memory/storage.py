@@ -26,6 +26,7 @@ __all__ = [
     "is_resizable",
     "laid_out",
     "memory_of",
+    "root_of",
     "settled",
     "spread",
     "storage_of",
@@ -248,6 +249,13 @@ def memory_of(array: Array) -> Array:
     if start == stop:
         return np.empty(0, _BYTES)
     return view_of(owner, (stop - start,), (1,), start - address(owner), _BYTES)
+
+
+def root_of(array: Any) -> Any:
+    """The array that owns an array's memory, as far as arrays of NumPy's own class go."""
+    while type(array.base) is np.ndarray:
+        array = array.base
+    return array
 
 
 def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:

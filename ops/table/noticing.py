@@ -10,12 +10,12 @@ import numpy as np
 
 from ..kernels import LARGE, family
 from ..memory.dtype import Array
-from ..memory.storage import address
+from ..memory.storage import address, root_of
 from .direct import explained, formulas_of, note_of
 from .formula import moved
 from .record import Operator
 
-__all__ = ["Unforeseen", "arrays_in", "check_training", "notes_of_copy", "noticed", "root_of"]
+__all__ = ["Unforeseen", "arrays_in", "check_training", "notes_of_copy", "noticed"]
 
 ndarray: Final = np.ndarray
 MOST_PARTS: Final = 128
@@ -116,9 +116,8 @@ def _gives(notes: Sequence[tuple[Any, ...]], values: Sequence[Any], made: Sequen
 
 
 def _other_bytes(root: Any) -> Array:
-    """Memory for an array; a single whole number is a flag or a counter, which begins as 0."""
-    is_flag = root.size == 1 and root.dtype.char in "lqLQ"
-    return np.full(root.nbytes, 0 if is_flag else 0xFF, np.uint8)
+    """Memory for an array; a flag or a counter begins as 0."""
+    return np.full(root.nbytes, 0 if family("pieces").is_flag(root) else 0xFF, np.uint8)
 
 
 def _are_alike(one: object, other: object) -> bool:
@@ -173,10 +172,3 @@ def arrays_in(value: Any) -> Iterator[Any]:
     elif type(value) in (list, tuple):
         for each in value:
             yield from arrays_in(each)
-
-
-def root_of(array: Any) -> Any:
-    """The array that owns an array's memory, as far as arrays go."""
-    while type(array.base) is ndarray:
-        array = array.base
-    return array

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...memory.storage import address
+from ...memory.storage import address, root_of
 
 __all__ = ["Piece", "in_one_piece", "placed"]
 
@@ -70,9 +70,7 @@ def _root_among(word: object, known: dict[int, Any]) -> Any:
     """The array of those known in whose memory a word lies; None if there is none."""
     if type(word) is not ndarray:
         return None
-    while type(word.base) is ndarray:
-        word = word.base
-    return known.get(id(word))
+    return known.get(id(root_of(word)))
 
 
 def placed(pieces: Sequence[Piece]) -> int:

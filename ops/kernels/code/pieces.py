@@ -14,11 +14,11 @@ from weakref import ref
 
 import numpy as np
 
-from ...memory.storage import address
+from ...memory.storage import address, root_of
 from .arena import Piece, placed
 from .watching import watching
 
-__all__ = ["Own", "Part", "Run", "Told", "in_one_arena", "root_of"]
+__all__ = ["Own", "Part", "Run", "Told", "in_one_arena", "is_flag"]
 
 ndarray: Final = np.ndarray
 
@@ -109,7 +109,7 @@ class Told:
             return constant[address(word) - address(root) :]
         piece = self.piece(root)
         if piece is None:
-            if not word.flags.writeable or not root.flags.owndata or _is_flag(word):
+            if not word.flags.writeable or not root.flags.owndata or is_flag(word):
                 return word
             piece = Piece(int(root.nbytes))
             # it is forgotten with the array, before another one can have its identity
@@ -122,16 +122,9 @@ def _forget(live: dict[int, Any], number: int, _: object) -> None:
     live.pop(number, None)
 
 
-def _is_flag(word: Any) -> bool:
+def is_flag(word: Any) -> bool:
     """Whether a word is a single whole number: a flag or a counter."""
-    return word.size == 1 and word.dtype.char in "lqLQ"
-
-
-def root_of(array: Any) -> Any:
-    """The array that owns an array's memory, as far as arrays go."""
-    while type(array.base) is ndarray:
-        array = array.base
-    return array
+    return bool(word.size == 1 and word.dtype.char in "lqLQ")
 
 
 def in_one_arena(

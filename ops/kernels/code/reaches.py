@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...memory.dtype import Array
-from ...memory.storage import address, view_of
+from ...memory.storage import address, bounds_of, view_of
 from .prepared_text import KEY_FACTOR
 
 __all__ = [
@@ -105,13 +105,12 @@ def views_of_all(values: Sequence[object]) -> tuple[Any, ...]:
 def apart(values: Sequence[object]) -> Sequence[Any]:
     """Arguments of which none shares memory with another one: with copies in the place of arrays
     where some do, which lie as those."""
-    arrays = list({id(each): each for each in values if type(each) is np.ndarray}.values())
-    if not all(map(is_forward, arrays)):
+    found = {id(each): each for each in values if type(each) is np.ndarray and each.size}
+    ends = sorted(map(bounds_of, found.values()))
+    is_apart = all(end <= begin for (_, end), (begin, _) in pairwise(ends))
+    if is_apart or not all(map(is_forward, found.values())):
         return values
-    ends = sorted((address(each), address(each) + span(each)) for each in arrays if each.size)
-    if all(end <= begin for (_, end), (begin, _) in pairwise(ends)):
-        return values
-    copies = {id(each): alike(each, each) for each in arrays if each.size}
+    copies = {number: alike(each, each) for number, each in found.items()}
     return tuple(copies.get(id(each), each) for each in values)
 
 
