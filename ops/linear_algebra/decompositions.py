@@ -16,25 +16,10 @@ from ..table.layouts import column_major
 from .small_systems import FEW, MOST, flat, identity, small_triangles
 
 __all__ = [
-    *(
-        "copied_by_columns",
-        "determinants",
-        "log_determinants",
-        "eigen",
-        "eigen_general",
-        "inverse_of_cholesky",
-        "inverted",
-        "lower_factor",
-        "lu_factors",
-    ),
-    *("lu_parts", "products_of_reflections", "qr_parts", "reflected", "reflections"),
-    *(
-        "singular_parts",
-        "solved_by_cholesky",
-        "solved_by_factors",
-        "solved_squares",
-        "solved_triangles",
-    ),
+    *("copied_by_columns", "determinants", "eigen", "eigen_general", "inverse_of_cholesky"),
+    *("inverted", "least_squares", "log_determinants", "lower_factor", "lu_factors", "lu_parts"),
+    *("products_of_reflections", "qr_parts", "reflected", "reflections", "singular_parts"),
+    *("solved_by_cholesky", "solved_by_factors", "solved_squares", "solved_triangles"),
 ]
 
 
@@ -95,37 +80,41 @@ def _steps(pivots: Array, batch: tuple[int, ...]) -> Array:
     return found
 
 
-def lu_factors(a: Array) -> tuple[Array, Array] | None:
-    """L and U in one, and the rows exchanged (from 1), of matrices that are not singular."""
-    a = a[...]  # which no other thread can change
+def _factored(a: Array) -> tuple[Array, Array] | None:
+    """L and U in one, by columns, and pivots, of matrices that are not singular."""
     if not lapack.can(a):
         return None
     work = lapack.by_columns(a)
     pivots, is_done = lapack.factors(work)
-    batch = a.shape[:-2]
-    return (_shaped(work, batch), _steps(pivots, batch)) if is_done else None
+    return (work, pivots) if is_done else None
+
+
+def lu_factors(a: Array) -> tuple[Array, Array] | None:
+    """L and U in one, and the rows exchanged (from 1), of matrices that are not singular."""
+    a = a[...]  # which no other thread can change
+    found = _factored(a)
+    if found is None:
+        return None
+    work, pivots = found
+    return _shaped(work, a.shape[:-2]), _steps(pivots, a.shape[:-2])
 
 
 def determinants(a: Array) -> Array | None:
     """The determinants of matrices that are not singular."""
     a = a[...]  # which no other thread can change
-    if not lapack.can(a):
+    factors = _factored(a)
+    if factors is None:
         return None
-    work = lapack.by_columns(a)
-    pivots, is_done = lapack.factors(work)
-    found: Array = family("halves").determinants(work, pivots)
-    return found.reshape(a.shape[:-2]) if is_done else None
+    found: Array = family("halves").determinants(*factors)
+    return found.reshape(a.shape[:-2])
 
 
 def log_determinants(a: Array) -> tuple[Array, Array] | None:
     """Signs of the determinants of matrices that are not singular, and their logarithms."""
     a = a[...]  # which no other thread can change
-    if not lapack.can(a):
-        return None
-    work = lapack.by_columns(a)
-    pivots, is_done = lapack.factors(work)
-    found = family("halves").log_determinants(work, pivots)
-    if found is None or not is_done:
+    factors = _factored(a)
+    found = None if factors is None else family("halves").log_determinants(*factors)
+    if found is None:
         return None
     sign, size = (each.reshape(a.shape[:-2]) for each in found)
     return sign, size
@@ -193,12 +182,10 @@ def solved_squares(a: Array, b: Array) -> Array | None:
 def inverted(a: Array) -> Array | None:
     """The inverses of square matrices that are not singular."""
     a = a[...]  # which no other thread can change
-    if not lapack.can(a):
+    factors = _factored(a)
+    if factors is None or not lapack.inverse_of_factors(*factors):
         return None
-    work = lapack.by_columns(a)
-    pivots, is_done = lapack.factors(work)
-    is_done = is_done and lapack.inverse_of_factors(work, pivots)
-    return _shaped(work, a.shape[:-2]) if is_done else None
+    return _shaped(factors[0], a.shape[:-2])
 
 
 def solved_triangles(a: Array, b: Array, upper: bool, unit: bool) -> Array | None:
