@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
 from functools import partial
-from importlib.util import find_spec
 from itertools import count
 from time import perf_counter
 from typing import Any, Final
@@ -99,7 +98,7 @@ def native_island(code: Code, arguments: Sequence[Type], registers: Sequence[int
 
 def is_native_possible() -> bool:
     """Whether codes can become native here."""
-    return not _is_off() and _may_compile()
+    return not _is_off() and is_possible()
 
 
 def _is_off() -> bool:
@@ -139,7 +138,7 @@ def reason_against(code: Code, arguments: Sequence[Type]) -> str:
         if "Tensor" in entry.schema:
             return f"`{entry.name}` is over tensors"
     why = _reason_of_arguments(arguments)
-    return why if why or _may_compile() else "nothing can be compiled here"
+    return why if why or is_possible() else "nothing can be compiled here"
 
 
 def _reason_of_arguments(arguments: Sequence[Type]) -> str:
@@ -373,7 +372,7 @@ class Native:
             if quickly and not is_compiled(source, quickly=True):
                 self._stage = _Stage.COLD
                 return
-        if not _may_compile() or next(_BEGUN) > MOST:
+        if not is_possible() or next(_BEGUN) > MOST:
             self._refuse("no more functions can be compiled here")
         elif only_found or not self._limit:
             self._compile(source, quickly=quickly, pays=True)
@@ -417,10 +416,6 @@ class Native:
 def _unready(*given: object) -> object:
     """What stands for native code that is not there: the plan does the call."""
     return FAILED
-
-
-def _may_compile() -> bool:
-    return find_spec("llvmlite") is not None and is_possible()
 
 
 _BEGINNING: Final = fork_safe_lock()

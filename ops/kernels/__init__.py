@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
@@ -55,7 +54,7 @@ def _is_on() -> bool:
 def _find(name: str) -> object:
     with uncounted():
         objects = import_module(".code.objects", __name__)
-        is_possible = find_spec("llvmlite") and objects.is_possible()
+        is_possible = objects.is_possible()
         if is_possible:
             keep_freed_memory()
         return import_module(f".code.{name}", __name__) if is_possible else None

@@ -98,8 +98,8 @@ def mark(name: str, parameters: tuple[str | int, ...]) -> None:
 
 
 def is_possible() -> bool:
-    """Whether the system lets memory of ours be executed."""
-    return not elf.is_known() or elf.can_execute()
+    """Whether there is a compiler, and the system lets memory of ours be executed."""
+    return _compiler() is not None and (not elf.is_known() or elf.can_execute())
 
 
 def _addresses(
@@ -158,17 +158,21 @@ def _placed(data: bytes, functions: tuple[str, ...]) -> dict[str, int]:
 @cache
 def _stamp() -> str:
     """What all code depends on beside its key: the writer of it, its compiler and the CPU."""
-    digest = hashlib.sha256(_compiler() + host().description.encode())
+    version = _compiler()
+    assert version is not None
+    digest = hashlib.sha256(version + host().description.encode())
     for path in sorted(Path(__file__).parent.glob("*.*")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def _compiler() -> bytes:
-    """What tells versions of the compiler apart; to ask `importlib.metadata` takes ten times as
-    long."""
+@cache
+def _compiler() -> bytes | None:
+    """What tells versions of the compiler apart, None where there is none; to ask
+    `importlib.metadata` takes ten times as long."""
     found = find_spec("llvmlite")
-    assert found is not None
+    if found is None:
+        return None
     return Path(found.origin or "").with_name("_version.py").read_bytes()
 
 
