@@ -92,29 +92,35 @@ def lapack_address(name: str) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-_COUNTING: Final = threading.Lock()
-"""Only held amid what forks wait for."""
-_counted: Final = [0, 0]
-"""How many are inside `on_one_thread`, and the threads that OpenBLAS had before."""
+class _Alone:
+    """How many calls want OpenBLAS to have one thread, and how many it had before the first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()  # only held amid what forks wait for
+        self._count = self._usual = 0
+
+    def __enter__(self) -> None:
+        library = _library()
+        with self._lock:
+            if not self._count:
+                self._usual = library.scipy_openblas_get_num_threads64_()
+                library.scipy_openblas_set_num_threads64_(1)
+            self._count += 1
+
+    def __exit__(self, *_: object) -> None:
+        library = _library()
+        with self._lock:
+            self._count -= 1
+            if not self._count and library.scipy_openblas_get_num_threads64_() == 1:
+                library.scipy_openblas_set_num_threads64_(self._usual)
+
+
+_ALONE: Final = _Alone()
 
 
 @whole
 def on_one_thread(function: Callable[..., Any], *values: object) -> Any:
     """Call something that calls LAPACK.  OpenBLAS does that on one thread, since its sums depend on
     how many share them."""
-    _turn(1)
-    try:
+    with _ALONE:
         return function(*values)
-    finally:
-        _turn(-1)
-
-
-def _turn(step: int) -> None:
-    library = _library()
-    with _COUNTING:
-        if step > 0 and not _counted[0]:
-            _counted[1] = library.scipy_openblas_get_num_threads64_()
-            library.scipy_openblas_set_num_threads64_(1)
-        _counted[0] += step
-        if not _counted[0] and library.scipy_openblas_get_num_threads64_() == 1:
-            library.scipy_openblas_set_num_threads64_(_counted[1])
