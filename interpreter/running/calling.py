@@ -79,8 +79,8 @@ def _call_bound(
         if reached is not None and is_recording() and _is_recorded(way, reached):
             record = begun(reached, tiers)
             way = tiers.way(True)
-        if way.executable.writes and not records and record is None:
-            count_writes_of(values, way.executable.writes)
+        if way.writes:
+            count_writes_of(values, way.writes)
         loud = enter(QUIET)  # without NumPy's warnings about numbers
         try:
             result = way.run(values)

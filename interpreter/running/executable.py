@@ -39,10 +39,10 @@ class Executable:
         """That of a graph; `in_parts` gives the code of the function with its calls as calls."""
         self.code = assemble(graph, name)
         self.native: Native | None = None
-        self._arguments = [value.type for value in graph.inputs]
+        self.arguments = [value.type for value in graph.inputs]
         self._is_guarded = graph.guard is not None
         if not self._is_guarded:
-            self.native = native_of(self.code, self._arguments, _code_of, in_parts)
+            self.native = native_of(self.code, self.arguments, _code_of, in_parts)
         kinds = {row(instruction).name for instruction in self.code.instructions}
         # what is left to Python may use parameters that no argument reaches
         nodes = (node for each in graph.with_tasks for node in each.all_nodes)
@@ -60,7 +60,7 @@ class Executable:
             return self.native.refusal
         if self._is_guarded:
             return "it runs under a guard"
-        return reason_against(self.code, self._arguments)
+        return reason_against(self.code, self.arguments)
 
 
 def executable_of(

@@ -23,6 +23,7 @@ from ..values.values import to_machine
 from . import contexts
 from .executable import Executable
 from .tiers import FunctionTiers, Tiers, Way
+from .writes import count_writes_of
 
 __all__ = ["code_of", "invoke", "tiers_of"]
 
@@ -76,8 +77,16 @@ def invoke(target: Function | PythonFunction | Task | str, values: Sequence[Any]
             raise AttributeError(f"'{owner.cls.name}' object has no attribute '{target}'")
         way = _way_of(tiers_of(method))
         told = listener() if KEEPING else None
-        return way.run(values) if told is None else told(owner, target, lambda: way.run(values))
-    return _way_of(tiers_of(target)).run(values)
+        if told is None:
+            return _run(way, values)
+        return told(owner, target, lambda: _run(way, values))
+    return _run(_way_of(tiers_of(target)), values)
+
+
+def _run(way: Way, values: Sequence[Any]) -> Any:
+    if way.writes:
+        count_writes_of(values, way.writes)
+    return way.run(values)
 
 
 RUN.install(invoke)
@@ -112,7 +121,7 @@ def _run_task(task: Task, values: Sequence[object]) -> TaskResult | AwaitedResul
     if task.awaited:
         return AwaitedResult(call=task, given=values)
     try:
-        return TaskResult(_way_of_task(task).run(values))
+        return TaskResult(_run(_way_of_task(task), values))
     except Failure as failure:
         return TaskResult(error=task_error(failure, task))
 

@@ -34,6 +34,7 @@ from ..values.objects import ScriptObject
 from .calling import after_failure
 from .reached import held_by
 from .tiers import FunctionTiers, Tiers, Way
+from .writes import Written, count_writes_of
 
 __all__ = ["Quick"]
 
@@ -289,7 +290,7 @@ class _Text:
             lines.append(f" if ({wanted}) and grad(): return slow({given})")
         if stale:
             lines.append(f" if grad() and ({stale}): return drop({given})")
-        lines += [f" written({values[place]})" for place in self._way.executable.writes]
+        lines += self._counting(values)
         return [
             *lines,
             " loud = enter(QUIET)",
@@ -307,6 +308,19 @@ class _Text:
             *([] if self.space["recognize"] is None else [f" made = recognize(made, {known})"]),
             " return give_back(made)",
         ]
+
+    def _counting(self, values: Sequence[str]) -> list[str]:
+        """The lines that count what the call writes of what it is given."""
+        executable, lines, deeper = self._way.executable, list[str](), list[Written]()
+        for each in self._way.writes:
+            if each.is_argument and executable.arguments[each.argument] == TENSOR:
+                lines.append(f" written({values[each.argument]})")
+            else:
+                deeper.append(each)
+        if deeper:
+            self.space["deeper"], self.space["count_writes_of"] = deeper, count_writes_of
+            lines.append(f" count_writes_of(({', '.join(values)},), deeper)")
+        return lines
 
     def _watches(self) -> bool:
         """Find what the owner holds, none of which must want gradients; False if that cannot be

@@ -54,12 +54,15 @@ class Way:
     Code that loops and is short gets its plan before its first run, any other code before its
     second: until then the machine runs it.  A plan that cannot be made is not asked for again.
     Native code takes over from the plan by itself.
+    Whoever runs it counts before what it `writes`.
     """
 
     steps_up = True
 
     def __init__(self, executable: Executable, calls: Calls, invoke: Invoke) -> None:
         self.executable = executable
+        counts_by_itself = calls.handles or calls.recording is not None
+        self.writes = () if counts_by_itself else executable.writes
         self.plan: Plan | None = None
         self._native = executable.native if self.steps_up else None
         self._calls = calls
@@ -222,6 +225,7 @@ class _InLines(Way):
         executable = copy(usual.executable)
         executable.asks_elsewhere = True
         super().__init__(executable, usual._calls, usual._invoke)
+        self.writes = ()
         self._lines = plan
 
     def run(self, values: Sequence[object]) -> Any:
