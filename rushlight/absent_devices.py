@@ -13,6 +13,7 @@ from typing import Any, Final
 
 __all__ = ["GPU_TYPES", "names_without"]
 
+_OWN: Final = __name__.partition(".")[0]
 GPU_TYPES: Final = ["cuda", "mps", "xpu", "mtia"]
 """Kinds of devices that torch's compiler takes for GPUs."""
 
@@ -84,15 +85,21 @@ def names_without(library: str) -> dict[str, Any]:
     """The names of a module such as `torch.cuda`, where torch is built without `library`."""
     said = f"Torch not compiled with {library} enabled"
 
-    def refuse(*arguments: object, **named: object) -> object:
-        raise AssertionError(said)
+    def refusing() -> Callable[..., object]:
+        def refuse(*arguments: object, **named: object) -> object:
+            raise AssertionError(said)
+
+        return refuse
 
     def answering(kind: str) -> Callable[..., object]:
         return lambda *arguments, **named: _EMPTY[kind]()
 
-    names: dict[str, object] = dict.fromkeys(_REFUSED, refuse)
+    names: dict[str, Any] = {name: refusing() for name in _REFUSED}
     for kind, asked in _ANSWERS.items():
         names.update({name: answering(kind) for name in asked.split()})
+    for name, function in names.items():  # so that pickles find them
+        function.__name__ = function.__qualname__ = name
+        function.__module__ = f"{_OWN}.{library.lower()}"
     for name in _CLASSES:
         names[name] = type(name, (), {"__module__": "torch", "__new__": _needing(said)})
     for name, base in (("device", _Chosen), ("device_of", _DeviceOf), ("stream", _Chosen)):

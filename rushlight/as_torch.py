@@ -17,13 +17,15 @@ from __future__ import annotations
 import copyreg
 import runpy
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import abc, import_module, machinery, metadata
 from operator import methodcaller
 from os import PathLike
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Final
+
+from .torch_homes import home_of, is_public
 
 __all__ = ["StandIn", "as_torch"]
 
@@ -32,38 +34,19 @@ _VERSION: Final = "2.13.0"
 _ROOTS: Final = ("torch", "functorch")
 """The packages of PyTorch's distribution."""
 _SPAWN: Final = "multiprocessing.spawn"
-_PUBLIC_CLASSES: Final = {
-    "_rebuilding": {
-        "_rebuild_from_type_v2": "._tensor",
-        **dict.fromkeys(("_rebuild_meta_tensor_no_storage", "_rebuild_qtensor"), "._utils"),
-        "_rebuild_tensor_v3": "._utils",
-    },
-    "interpreter.values.awaits": {"_Await": "._C"},
-    "interpreter.values.tasks": {"Future": ""},
-    "streams": {"Event": "", "Stream": ""},
-    "ops.memory.dtype": dict.fromkeys(
-        ("dtype", "device", "layout", "memory_format", "qscheme"), ""
-    ),
-    "ops.random_numbers.random": {"Generator": "._C"},
-    "ops.table.grad_mode": {
-        **dict.fromkeys(("enable_grad", "inference_mode", "no_grad"), ".autograd.grad_mode"),
-        "set_grad_enabled": ".autograd.grad_mode",
-    },
-    "ops.eager.typed_storage": {"TypedStorage": ".storage"},
-    "serialization": {"_get_layout": ".serialization"},
-    "ops.tensors.construct": {"finfo": "", "iinfo": ""},
-    "ops.tensors.tensor": {"Parameter": ".nn.parameter", "Size": "", "Tensor": ""},
-}
-"""What users know of the lower parts, classes above all, and the modules of torch it belongs to."""
-
-
 _PICKLED: Final = {
     "ops.tensors.tensor": ("Parameter", "Tensor"),
     "ops.sparse_tensors.tensors": ("SparseTensor",),
     "ops.tensors.untyped_storage": ("Storage",),
     "ops.eager.typed_storage": ("TypedStorage",),
+    "ops.eager.dispatch": ("EagerFunction",),
 }
 """Lower classes whose objects are pickled in torch's words, so that torch reads them."""
+
+_GIVING_MEMBERS: Final = ("ops.tensors.tensor", "ops.eager.methods", "ops.eager.rare_methods")
+"""Modules by which Tensor gets its members."""
+
+_RESULTS: Final = "ops.memory.named_results"
 
 
 class StandIn(abc.MetaPathFinder):
@@ -130,6 +113,9 @@ class StandIn(abc.MetaPathFinder):
         for kind in self._pickled:
             copyreg.dispatch_table.pop(kind, None)
         self._pickled.clear()
+        results = sys.modules.get(f"{_OWN}.{_RESULTS}")
+        if results is not None:
+            _lie_in(results, f"{_OWN}.return_types")
         if self._prepared is not None:
             vars(sys.modules[_SPAWN])["get_preparation_data"] = self._prepared
             self._prepared = None
@@ -147,17 +133,22 @@ class StandIn(abc.MetaPathFinder):
         inside = module.__name__.removeprefix(f"{_OWN}.")
         for name in _PICKLED.get(inside, ()):
             kind = vars(module)[name]
-            copyreg.pickle(kind, _pickled)
-            self._pickled.append(kind)
-        known = _PUBLIC_CLASSES.get(inside)
-        if known is not None:
-            for name, place in known.items():
-                self._say(vars(module)[name], f"torch{place}")
-        elif is_public(inside):
+            for each in (kind, *kind.__subclasses__()):
+                if each.__module__ == kind.__module__:
+                    copyreg.pickle(each, _pickled)
+                    self._pickled.append(each)
+        if is_public(inside):
             sys.modules.setdefault(f"torch.{inside}", module)  # where names are looked up
-            for thing in list(vars(module).values()):
-                if isinstance(thing, type | FunctionType) and _is_ours(thing.__module__):
-                    self._say(thing, f"torch{thing.__module__.removeprefix(_OWN)}")
+        things = list(vars(module).values())
+        if inside in _GIVING_MEMBERS:
+            things += _members(vars(module)["Tensor"])
+        if inside == _RESULTS:
+            _lie_in(module, "torch.return_types")
+        for thing in things:
+            if isinstance(thing, type | FunctionType) and _is_ours(thing.__module__):
+                home = home_of(thing.__module__.partition(".")[2], thing.__qualname__)
+                if home is not None:
+                    self._say(thing, home)
 
     def _say(self, thing: object, module: str) -> None:
         self._renamed.append((thing, thing.__module__))
@@ -182,6 +173,21 @@ class StandIn(abc.MetaPathFinder):
         """The distribution `torch`, for those who ask which version is installed."""
         if context is not None and context.name == "torch":
             yield _Distribution()
+
+
+def _members(kind: type) -> Iterator[Any]:
+    """The members of a class; functions among them say that they are."""
+    for name, member in vars(kind).items():
+        if isinstance(member, FunctionType) and member.__qualname__ == name:
+            member.__qualname__ = f"{kind.__name__}.{name}"
+        yield member
+
+
+def _lie_in(module: ModuleType, home: str) -> None:
+    """Have the classes of named results, those made later as well, say where they are found."""
+    vars(module)["HOME"].choose(home)
+    for kind in vars(module)["NamedResults"].__subclasses__():
+        kind.__module__ = home
 
 
 def _pickled(value: Any) -> str | tuple[Any, ...]:
@@ -269,17 +275,6 @@ def _alias(name: str, own: str) -> machinery.ModuleSpec | None:
         return None
     sys.modules.pop(name, None)  # else Python would take its spec, and load it twice
     return machinery.ModuleSpec(name, _Alias(module), is_package=hasattr(module, "__path__"))
-
-
-def is_public(inside: str) -> bool:
-    """Whether a module, by its name in rushlight, is one that torch's users see."""
-    parts = "grammar frontend typecheck ops ir interpreter serialization cli".split()
-    return inside.partition(".")[0] not in parts
-
-
-def public_classes() -> Mapping[str, Mapping[str, str]]:
-    """The lower modules with classes that users know, and where in torch these are (`.nn`)."""
-    return _PUBLIC_CLASSES
 
 
 def _is_ours(module: object) -> bool:

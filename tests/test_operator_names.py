@@ -58,7 +58,6 @@ ALLOWED = (
     "ops/eager/namespace.py: _BY_HAND",
     "rushlight/__init__.py: _FUNCTIONAL",
     "rushlight/absent_devices.py: _ANSWERS",
-    "rushlight/as_torch.py: _PUBLIC_CLASSES",
     "rushlight/foreach.py: _METHODS _ONE _ONLY_NEW",
     "rushlight/fx/_codegen.py: magic_methods reflectable_magic_methods",
     "rushlight/fx/_purity.py: _RANDOM",

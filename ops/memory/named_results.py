@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Final, Self
 
-__all__ = ["NamedResults", "named_results"]
+from ...frontend.chosen import Chosen
+
+__all__ = ["HOME", "NamedResults", "named_results"]
 
 
 class NamedResults(tuple[Any, ...]):
@@ -28,7 +30,7 @@ class NamedResults(tuple[Any, ...]):
         return f"torch.return_types.{type(self).__name__}(\n{inner})"
 
 
-_MODULE: Final = f"{__package__.partition('.')[0]}.return_types"
+HOME: Final = Chosen(f"{__package__.partition('.')[0]}.return_types")
 """Where programs and archives find the classes."""
 
 
@@ -40,7 +42,7 @@ def _field(place: int) -> property:
 def named_results(name: str, fields: tuple[str, ...]) -> type[NamedResults]:
     """The type of an operator's results, `torch.return_types.<name>`."""
     body: dict[str, object] = {field: _field(i) for i, field in enumerate(fields)}
-    body |= {"__slots__": (), "fields": fields, "__module__": _MODULE}
+    body |= {"__slots__": (), "fields": fields, "__module__": HOME.now}
     body |= {"n_fields": len(fields), "n_sequence_fields": len(fields), "n_unnamed_fields": 0}
     body["__match_args__"] = fields
     return type(name, (NamedResults,), body)

@@ -6,52 +6,26 @@ import builtins
 import inspect
 import operator
 from collections.abc import Callable
-from functools import cache
 from typing import Final
 
-from .. import _C, functional
-from ..as_torch import is_public, public_classes
+from .. import _C
 from ..ops.eager.dispatch import EagerFunction
 from ..ops.eager.packets import Overload, Packet
+from ..torch_homes import home_of
 
 __all__ = ["module_of", "qualified_name", "schema_title", "torch_module", "type_text"]
 
 _OWN: Final = __name__.partition(".")[0]
 _GROUPS: Final = ("linalg", "fft", "special")
-_FUNCTIONAL: Final = frozenset(functional.__all__) - {"istft"}
-"""What torch defines in Python, in `torch.functional`; `istft` there is the operator itself."""
-_OF_TORCH: Final = ("functional", "settings", "jit.special_names")
-"""Files of functions that torch has at its top."""
-_SPLIT_UP: Final = "torch.nn.functional."
-"""One module in torch, several files here."""
-
-
-@cache
-def _class_modules() -> dict[tuple[str, str], str]:
-    """Modules in torch of the classes that lie in the lower parts."""
-    return {
-        (f"{_OWN}.{module}", name): f"torch{place}"
-        for module, names in public_classes().items()
-        for name, place in names.items()
-    }
 
 
 def torch_module(thing: object) -> str:
     """The module that torch has a function or class of ours in; another's own module."""
     module = str(thing.__module__)
-    name = getattr(thing, "__qualname__", "")
-    known = _class_modules().get((module, name))
-    if known is not None:
-        return known
     root, _, inside = module.partition(".")
-    if root not in (_OWN, "torch"):  # which `as_torch` has put in the place of ours
-        return "operator" if module == "_operator" else module
-    if name in _FUNCTIONAL:
-        return "torch.functional"
-    if not inside or not is_public(inside) or inside in _OF_TORCH:
-        return "torch"
-    told = f"torch.{inside}"
-    return _SPLIT_UP[:-1] if told.startswith(_SPLIT_UP) else told
+    if root == _OWN:
+        return home_of(inside, getattr(thing, "__qualname__", "")) or "torch"
+    return "operator" if module == "_operator" else module
 
 
 def _operator_module(func: EagerFunction) -> str:
@@ -74,7 +48,7 @@ def module_of(func: Callable[..., object]) -> str:
         return _operator_module(func)
     if getattr(func, "__module__", None) is None:
         raise RuntimeError(f"cannot find module for {func}")
-    if func.__qualname__.startswith("Tensor.") and torch_module(func) == "torch":
+    if func.__qualname__.startswith("Tensor.") and torch_module(func) == "torch._tensor":
         return "torch.Tensor"
     return torch_module(func)
 

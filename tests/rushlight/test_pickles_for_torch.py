@@ -45,6 +45,58 @@ _PROGRAM = """
 """
 
 
+_FUNCTIONS = """
+    import io, pickle, pickletools
+    import rushlight
+    stand_in = rushlight.as_torch()
+    import torch
+    import torch.nn.functional as F
+
+    def words(value):
+        data = pickle.dumps(value, 2)
+        again = pickle.loads(data)
+        assert again is value or type(value).__module__ == "torch.return_types", value
+        said = [word for op, word, _ in pickletools.genops(data) if isinstance(word, str)]
+        return " ".join(word.partition("\\n")[0] for word in said if word != "unicode")
+
+    top = "importlib import_module torch"
+    for value, found in [
+        (torch.relu, f"__builtin__ getattr {top} relu"),
+        (torch.randperm, f"__builtin__ getattr {top} randperm"),
+        (F.conv2d, f"__builtin__ getattr {top} conv2d"),
+        (F.gelu, "__builtin__ getattr importlib import_module torch._C._nn gelu"),
+        (torch.fft.fft, "__builtin__ getattr importlib import_module torch._C._fft fft_fft"),
+        (torch.Tensor.relu, "__builtin__ getattr torch Tensor relu"),
+        (torch.Tensor.__add__, "__builtin__ getattr torch Tensor __add__"),
+        (torch.Tensor.split, "__builtin__ getattr torch Tensor split"),
+        (F.relu, "torch.nn.functional relu"),
+        (torch.einsum, "torch.functional einsum"),
+        (torch.numel, "torch numel"),
+        (torch.jit.fork, "torch.jit fork"),
+        (torch.nn.utils.prune.L1Unstructured, "torch.nn.utils.prune L1Unstructured"),
+        (torch.distributions.ExpTransform, "torch.distributions.transforms ExpTransform"),
+        (torch.optim.lr_scheduler.OneCycleLR, "torch.optim.lr_scheduler OneCycleLR"),
+        (torch.cuda.is_available, "torch.cuda is_available"),
+        (torch.return_types.max, "torch.return_types max"),
+        (torch.inference_mode, "torch.autograd.grad_mode inference_mode"),
+    ]:
+        said = words(value).replace("\\n", " ")
+        assert said.split()[-len(found.split()):] == found.split(), (said, found)
+    pairs = pickle.loads(pickle.dumps(torch.tensor([[1.0, 2.0]]).max(1)))
+    assert type(pairs) is torch.return_types.max and pairs.indices.item() == 1
+    stand_in.undo()
+    for value in (rushlight.relu, rushlight.Tensor.split, rushlight.einsum, type(pairs)):
+        assert b"torch" not in pickle.dumps(value) and pickle.loads(pickle.dumps(value)) is value
+"""
+
+
+def test_functions_and_classes_are_pickled_where_torch_has_them() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(_FUNCTIONS)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_pickles_say_the_names_of_torch() -> None:
     done = subprocess.run(
         [sys.executable, "-c", dedent(_PROGRAM)], capture_output=True, text=True, check=False

@@ -1,0 +1,132 @@
+"""Write rushlight/homes.txt: the modules of torch that have what lies in other files here.
+
+    python tools/make_homes.py TORCH_PYTHON
+
+Public classes and functions of torch 2.13 (`tools/torch_names.txt`) are looked up here and there.
+Of one that lies here in a file that torch has not, or has under another name, a line says the
+module in which torch's pickles find it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+import textwrap
+import warnings
+from collections import defaultdict
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+NAMES = ROOT / "tools" / "torch_names.txt"
+FILE = ROOT / "rushlight" / "homes.txt"
+
+PRIVATE = """
+    torch: _assert _running_with_deploy
+    torch._C: _Await _VariableFunctionsClass
+    torch._tensor: _rebuild_from_type_v2
+    torch._utils: _rebuild_meta_tensor_no_storage _rebuild_qtensor _rebuild_tensor_v3
+    torch.serialization: _get_layout
+    torch.storage: _load_from_bytes
+"""
+"""Names that pickles and printed code say."""
+
+Places = dict[str, list[str]]
+"""For each `module name` of torch's the places in torch, the best one first."""
+
+
+def listed() -> list[tuple[str, str]]:
+    """Public names of torch, each with its module."""
+    found = []
+    for line in (NAMES.read_text(encoding="utf-8") + PRIVATE).splitlines():
+        module, _, names = line.strip().partition(":")
+        found += [(module, name) for name in names.split()]
+    return [(module, name) for module, name in found if module != "torch.Tensor"]
+
+
+def member(module: str, name: str) -> Any:
+    """What a module has under a name; None if that cannot be had."""
+    try:
+        return getattr(importlib.import_module(module), name, None)
+    except Exception:  # what a module does when it is imported is its own
+        return None
+
+
+def found_at(value: object, module: object, name: str) -> bool:
+    """Whether pickles find a value there."""
+    if not isinstance(module, str) or module.partition(".")[0] not in ("torch", "functorch"):
+        return False
+    return member(module, name) is value
+
+
+def places() -> Places:
+    """Run with torch: for each name, the modules that have its value under that name."""
+    having: dict[int, list[str]] = defaultdict(list)
+    pairs = [(module, name, member(module, name)) for module, name in listed()]
+    for module, name, value in pairs:
+        if found_at(value, getattr(value, "__module__", None), name):
+            having[id(value)].insert(0, value.__module__)
+        having[id(value)].append(module)
+    return {
+        f"{module} {name}": list(dict.fromkeys(having[id(value)]))
+        for module, name, value in pairs
+        if callable(value)
+    }
+
+
+def homes(there: Places) -> dict[str, dict[str, set[str]]]:
+    """Torch's modules, in each our files, in each the names."""
+    sys.path.insert(0, str(ROOT))
+    rushlight = importlib.import_module("rushlight")
+    own = {}
+    for module, name in listed():
+        value = member(module.replace("torch", "rushlight", 1), name)
+        is_named = isinstance(value, type | FunctionType) and value.__qualname__ == name
+        if is_named and value.__module__.partition(".")[0] == "rushlight":
+            own[module, name] = value.__module__.partition(".")[2]
+    found: dict[tuple[str, str], str] = {}
+    with rushlight.as_torch():
+        for (module, name), inside in own.items():
+            value = member(module, name)
+            for place in there.get(f"{module} {name}", ()):
+                if member(place, name) is value:
+                    before = found.get((inside, name))
+                    if before is None or _nearness(place, inside) > _nearness(before, inside):
+                        found[inside, name] = place
+    made: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for (inside, name), place in found.items():
+        if place != f"torch.{inside}".rstrip("."):
+            made[place][inside].add(name)
+    return made
+
+
+def _nearness(place: str, inside: str) -> int:
+    """How many names the way to a module of torch's and to a file of ours have in common."""
+    pairs = zip(place.split(".")[1:], inside.split("."), strict=False)
+    return next((i for i, (one, other) in enumerate(pairs) if one != other), place.count("."))
+
+
+def text(made: dict[str, dict[str, set[str]]]) -> str:
+    """The file."""
+    lines = []
+    for module, files in sorted(made.items()):
+        lines.append(f"= {module}")
+        for inside, names in sorted(files.items()):
+            line = f"{inside}: {' '.join(sorted(names))}"
+            lines += textwrap.wrap(line, 100, subsequent_indent="    ", break_on_hyphens=False)
+        lines.append("")
+    return "\n".join(lines[:-1]) + "\n"
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    if sys.argv[1:] == ["--places"]:
+        print("\n" + json.dumps(places()))
+        raise SystemExit
+    run = [sys.argv[1], __file__, "--places"]
+    said = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    FILE.write_text(text(homes(json.loads(said.splitlines()[-1]))), encoding="utf-8")
+    print(f"wrote {FILE.relative_to(ROOT)}")
