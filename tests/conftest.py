@@ -1,7 +1,9 @@
-"""What all tests share: golden files, and that a busy machine is no failure."""
+"""What all tests share: golden files, bytecode, and that a busy machine is no failure."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +12,11 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+
+# Tests start hundreds of processes, and each would compile the library anew where no bytecode is
+# written.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
