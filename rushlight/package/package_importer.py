@@ -294,6 +294,11 @@ def _records_of(source: str | os.PathLike[str] | IO[bytes]) -> ArchiveReader | F
     return ArchiveReader(source)
 
 
+_DEEPEST: Final = 500
+"""Folders above a module; Python imports each inside the import of the next, and comes no deeper.
+The names of all packages above a module grow with the square of its depth."""
+
+
 def _upwards(name: str) -> Iterator[str]:
     """A name and those of the packages above it, the highest first."""
     parts = name.split(".")
@@ -301,7 +306,7 @@ def _upwards(name: str) -> Iterator[str]:
 
 
 def _modules_in(paths: Iterable[str], outside: Sequence[str]) -> dict[str, str | None]:
-    """The paths of modules by their names.
+    """The paths of modules by their names, which are no deeper than Python can import.
 
     A folder without `__init__.py` is a module without a path, and so is a package of which only
     modules below are outside.
@@ -313,7 +318,7 @@ def _modules_in(paths: Iterable[str], outside: Sequence[str]) -> dict[str, str |
             found.update(dict.fromkeys(above))
     for path in paths:
         folder = path.rpartition("/")[0]
-        if path.startswith(DATA):
+        if path.startswith(DATA) or path.count("/") > _DEEPEST:
             continue
         for package in _upwards(folder.replace("/", ".")) if folder else ():
             found.setdefault(package, None)

@@ -312,6 +312,8 @@ def test_paths_that_lie_too_deep_and_records_that_are_no_text_are_refused() -> N
                 file.writestr(f"p/{name}", content)
         return torch.package.PackageImporter(io.BytesIO(sink.getvalue()))
 
+    endless = opened({".data/version": b"6", "/".join(["d"] * 20_000): b"", "a/b.py": b""})
+    assert [*endless._files] == ["a", "a.b"]
     deep = opened({".data/version": b"6", "/".join(["d"] * 102): b""})
     with pytest.raises(RuntimeError, match="a path of more than 100 folders"):
         deep.file_structure()
