@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -23,6 +24,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite golden files with what came out"
     )
+
+
+def pytest_collection_finish() -> None:
+    """What there is before the first test stays: nobody who looks for garbage goes through it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
 from typing import Any, Final
@@ -35,6 +36,7 @@ _BEGINNINGS: Final = (f"{_OWN}.__main__", f"{_OWN}.bundling.needs")
 """What a bundle's start imports."""
 
 
+@cache
 def file_of(module: str) -> Path | None:
     """The file of one of the library's modules; None if there is none of that name."""
     inside = _ROOT.joinpath(*module.split(".")[1:])
