@@ -8,6 +8,9 @@ one piece, which is written over.  What is small is done by kernels alone, so ca
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from math import prod
 from typing import Any, Final, NamedTuple
@@ -21,7 +24,9 @@ __all__ = [
     *("by_columns", "can", "eigenvalues", "eigenvectors", "factors", "inverse_of_factors"),
     *(
         "inverse_of_root",
+        "is_left_out",
         "least_squares",
+        "left_out",
         "no_errors",
         "of_factors",
         "of_root",
@@ -70,7 +75,24 @@ def can(*matrices: Array) -> bool:
     dtype = matrices[0].dtype
     if dtype not in _LETTERS or any(each.dtype != dtype or not each.size for each in matrices):
         return False
-    return family("lapack") is not None and blas.lapack_address("sgeqrf") != 0
+    is_there = family("lapack") is not None and blas.lapack_address("sgeqrf") != 0
+    return is_there and not is_left_out()
+
+
+_LEFT_OUT: Final = ContextVar("lapack_left_out", default=False)
+
+is_left_out: Final = _LEFT_OUT.get
+"""Whether what is done now must do without LAPACK."""
+
+
+@contextmanager
+def left_out() -> Iterator[None]:
+    """A block in which nothing is done here, for what shall run where LAPACK is not."""
+    before = _LEFT_OUT.set(True)
+    try:
+        yield
+    finally:
+        _LEFT_OUT.reset(before)
 
 
 def by_columns(a: Array) -> Array:

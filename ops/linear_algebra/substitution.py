@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..kernels import blas, family, in_order
+from ..kernels.lapack import is_left_out
 from ..memory.dtype import Array
 from .decompositions import solved_triangles
 from .small_systems import over_batch, shared_batch, small_triangles
@@ -51,9 +52,9 @@ _BLOCK: Final = 64
 
 def _of_one_block(a: Array, b: Array, upper: bool, unit: bool) -> Array | None:
     """The same of systems of one dtype and batch whose rows are one block, by kernels alone, so
-    that calls are learned; None of others."""
+    that calls are learned; None of others.  Without LAPACK's library rows are never too many."""
     fits = a.dtype == b.dtype and a.shape[:-2] == b.shape[:-2] and b.shape[-2] == a.shape[-1]
-    if not fits or not a.shape[-2] == a.shape[-1] <= _BLOCK:
+    if not fits or a.shape[-2] != a.shape[-1] or not (a.shape[-1] <= _BLOCK or is_left_out()):
         return None
     triangles, copies = family("triangles"), family("copies")
     made: Array | None = None

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ops.kernels import family
+from ..ops.kernels import family, lapack
 from ..ops.kernels.code.reaches import alike
 from ..ops.table import direct
 from ..ops.table.formula import Part, meeting
@@ -116,12 +116,14 @@ def _by_parts(entry: Operator, values: list[Any], free: Sequence[int]) -> Known 
 
 
 def _by_seeing(entry: Operator, values: list[Any], free: Sequence[int]) -> Known | None:
-    """By what a call of the forward runs."""
+    """By what a call of the forward runs, without the functions of NumPy's library: the program
+    will not be linked with that."""
     if free:
         return None
     for _ in range(2):  # the first call may keep what later ones find
         before = values[0].copy("K") if entry.is_in_place else None
-        result, notes, *_ = family("prepared").seen(_forward(entry), values)
+        with lapack.left_out():
+            result, notes, *_ = family("prepared").seen(_forward(entry), values)
         if notes is not None:
             return _entry(values, result, notes, before) if notes and () not in notes else None
     return None

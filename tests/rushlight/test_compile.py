@@ -155,10 +155,31 @@ class Decoding(nn.Module):
         return self.out(h.view(1, 2, -1, 2)), self.line(h.t().unsqueeze(0))
 
 
+class Equations(nn.Module):
+    """Systems whose matrices are factored beforehand, of sizes that LAPACK solves elsewhere."""
+
+    def __init__(self, *sizes: int) -> None:
+        super().__init__()
+        numbers = torch.from_numpy(_numbers(max(sizes), max(sizes)))
+        a, b = ((numbers[:n, :n] / n).tril() + torch.eye(n) for n in sizes)
+        self.register_buffer("a", a)
+        self.register_buffer("b", b)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        lower = torch.cholesky_solve(x[: self.a.size(0)], self.a)
+        upper = torch.cholesky_solve(x, self.b.mT, upper=True)
+        return lower, upper, torch.linalg.solve_triangular(self.b, x, upper=False)
+
+
 @needs_cc
 @pytest.mark.parametrize(
     ("module", "shape"),
-    [(Residual, (2, 3, 33, 33)), (Recurrent, (6, 2, 4)), (Decoding, (3, 4, 8))],
+    [
+        (Residual, (2, 3, 33, 33)),
+        (Recurrent, (6, 2, 4)),
+        (Decoding, (3, 4, 8)),
+        (lambda: Equations(20, 80), (80, 3)),
+    ],
 )
 def test_networks_compute_the_same(
     module: Any, shape: tuple[int, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
