@@ -33,7 +33,8 @@ __all__ = [
         "reflected",
         "reflections",
     ),
-    *("root", "singular", "solved", "symmetric", "triangle", "whole_of"),
+    *("of_symmetric_factors", "root", "singular", "solved", "symmetric", "symmetric_factors"),
+    *("triangle", "whole_of"),
 ]
 
 _LETTERS: Final = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
@@ -251,6 +252,21 @@ def triangle(a: Array, b: Array, upper: bool, unit: bool) -> None:
     size, is_turned = a.shape[-1], not a[0].flags.f_contiguous
     what = "U" if upper != is_turned else "L", "T" if is_turned else "N", "U" if unit else "N"
     _done("trsm", b, "L", *what, size, b.shape[1], 1.0, a, size, b, size)
+
+
+def symmetric_factors(a: Array) -> tuple[Array, bool]:
+    """Put L and D of symmetric matrices, whose lower halves count, in their place; the rows that
+    were exchanged, from 1, negative ones in pairs."""
+    size = a.shape[-1]
+    pivots: Array = family("halves").places((len(a), size))
+    return pivots, _done("sytrf", a, "L", size, a, size, pivots, _WORK, _SIZE, _SAID)
+
+
+def of_symmetric_factors(a: Array, pivots: Array, b: Array) -> bool:
+    """Put X of A X = B in the place of B, where L and D of A are given, and such pivots as belong
+    to them."""
+    size = a.shape[-1]
+    return _done("sytrs", a, "L", size, b.shape[1], a, size, pivots, b, size, _SAID)
 
 
 # --------------------------------------------------------------------------- reflections

@@ -10,16 +10,25 @@ from math import prod
 
 import numpy as np
 
-from ..kernels import family, in_order, lapack
+from ..kernels import family, in_order, lapack, written_by_numpy
 from ..memory.dtype import Array
 from ..table.layouts import column_major
 from .small_systems import FEW, MOST, flat, identity, small_triangles
 
 __all__ = [
     *("copied_by_columns", "determinants", "eigen", "eigen_general", "inverse_of_cholesky"),
-    *("inverted", "least_squares", "log_determinants", "lower_factor", "lu_factors", "lu_parts"),
+    *(
+        "inverted",
+        "ldl_factors",
+        "least_squares",
+        "log_determinants",
+        "lower_factor",
+        "lu_factors",
+        "lu_parts",
+    ),
     *("products_of_reflections", "qr_parts", "reflected", "reflections", "singular_parts"),
-    *("solved_by_cholesky", "solved_by_factors", "solved_squares", "solved_triangles"),
+    *("solved_by_cholesky", "solved_by_factors", "solved_by_ldl", "solved_squares"),
+    "solved_triangles",
 ]
 
 
@@ -170,6 +179,44 @@ def _by_small_triangles(factors: Array, steps: Array, b: Array, turned: bool) ->
     return None if half is None else small_triangles(factors, half, True, False)
 
 
+def ldl_factors(a: Array) -> tuple[Array, Array] | None:
+    """L and D in one, and the rows exchanged (from 1, negative in pairs), of symmetric matrices
+    whose lower halves count and whose D is not singular."""
+    a = a[...]  # which no other thread can change
+    if not lapack.can(a):
+        return None
+    size, work = a.shape[-1], lapack.by_columns(a)
+    pivots, is_done = lapack.symmetric_factors(work)
+    if not is_done:
+        return None
+    lower = family("halves").half(work, size, size, first=False)
+    return _shaped(lower, a.shape[:-2]), _steps(pivots, a.shape[:-2])
+
+
+def _are_pairs_and_rows(steps: Array) -> bool:
+    """Whether pivots of symmetric matrices may be given to LAPACK: rows, or pairs of the same
+    negative ones."""
+    rows, is_paired = np.abs(steps), steps < 0
+    is_first = (np.cumsum(is_paired, -1) % 2 == 1) & is_paired
+    is_wrong = (steps[:, 1:] != steps[:, :-1]) & is_first[:, :-1]
+    are_rows = ((rows >= 1) & (rows <= steps.shape[-1])).all()
+    return bool(are_rows and not is_first[:, -1].any() and not is_wrong.any())
+
+
+def solved_by_ldl(factors: Array, pivots: Array, b: Array) -> Array | None:
+    """X of A X = B, where L and D of A are given."""
+    factors, pivots, b = factors[...], pivots[...], b[...]  # which no other thread can change
+    if not lapack.can(factors, b) or factors.shape[:-2] != b.shape[:-2]:
+        return None
+    size = factors.shape[-1]
+    steps = in_order(pivots.astype(np.int64)).reshape(-1, size)
+    if not _are_pairs_and_rows(steps):
+        return None
+    right = lapack.by_columns(b)
+    is_done = lapack.of_symmetric_factors(lapack.by_columns(factors), steps, right)
+    return _shaped(right, b.shape[:-2]) if is_done else None
+
+
 def solved_squares(a: Array, b: Array) -> Array | None:
     """X of A X = B of square matrices that are not singular."""
     a, b = a[...], b[...]  # which no other thread can change
@@ -214,6 +261,7 @@ def least_squares(
     batch, (rows, columns) = a.shape[:-2], a.shape[-2:]
     right = lapack.by_columns(b)
     if rows < columns:
+        written_by_numpy()
         wide = np.zeros((*right.shape[:2], columns), b.dtype)
         wide[..., :rows] = right
         right = wide
@@ -225,6 +273,7 @@ def least_squares(
     values = np.empty(0, a.dtype) if values is None else values.reshape(*batch, -1)
     left: Array = np.empty(0, a.dtype)
     if rows > columns and driver != "gelsy" and (ranks is None or (ranks == columns).all()):
+        written_by_numpy()
         rest = right[..., columns:]
         left = (rest * rest).sum(-1).reshape(*batch, -1)
     solution = _shaped(right[..., :columns], batch)

@@ -26,7 +26,7 @@ from .matrix_norms import vector_norm
 __all__ = ["vector_length"]
 
 Axis = int | tuple[int, ...] | None
-_FLOAT32: Final = np.dtype(np.float32)
+_KERNELS: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _LARGE: Final = 25
 _ELEMENTS_AT_ONCE: Final = 1 << 22
 
@@ -99,8 +99,8 @@ def _by_products(x1: Array, x2: Array) -> Array:
 
 
 def _kernels(x1: Array, x2: Array, p: float) -> Any | None:
-    """Native code for norms of float32 differences; None where there is none."""
-    known = x1.dtype is _FLOAT32 and x2.dtype is _FLOAT32 and x1.size and x2.size
+    """Native code for norms of differences of float32 or float64; None where there is none."""
+    known = x1.dtype in _KERNELS and x2.dtype is x1.dtype and x1.size and x2.size
     kernels: Any = family("distances") if known else None
     return None if kernels is None or p not in kernels.FORMS else kernels
 

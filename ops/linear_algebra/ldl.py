@@ -1,7 +1,8 @@
 """LDL factorisation of symmetric and Hermitian matrices, by Bunch and Kaufman's pivoting.
 
-The steps are those of LAPACK's sytf2, hetf2 and sytrs (lower triangles): each takes one or two
-columns, and which depends on the numbers, so matrices are treated one by one.
+Real matrices are LAPACK's.  Of others, the steps are those of its sytf2, hetf2 and sytrs (lower
+triangles): each takes one or two columns, and which depends on the numbers, so matrices are treated
+one by one.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import math
 
 import numpy as np
 
-from ..kernels import blas
+from ..kernels import blas, written_by_numpy
+from ..kernels.lapack import no_errors
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..table.out_dtypes import SAME
 from ..table.refusals import Refusal
 from ..table.table import operator
+from .decompositions import ldl_factors, solved_by_ldl
 from .matrix_checks import (
     LinAlgError,
     batch_prefix,
@@ -123,6 +126,10 @@ def _factor(matrix: Array, hermitian: bool) -> tuple[Array, Array, int]:
 
 
 def _factors(self: Array, hermitian: bool) -> tuple[Array, Array, Array]:
+    quick = ldl_factors(self)
+    if quick is not None:
+        return *quick, no_errors(self.shape[:-2])
+    written_by_numpy()
     size, batch = self.shape[-1], self.shape[:-2]
     count = math.prod(batch)
     factors = np.empty((count, size, size), self.dtype)
@@ -137,6 +144,7 @@ def _factors(self: Array, hermitian: bool) -> tuple[Array, Array, Array]:
     "aten::linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) "
     "-> (Tensor LD, Tensor pivots, Tensor info)",
     layout="F--",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
 )
@@ -163,6 +171,7 @@ def _zero_block(info: Array, name: str) -> LinAlgError:
 @operator(
     "aten::linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
     layout="F-",
+    prepared=True,
     cost="matrices",
     out_dtype=SAME,
 )
@@ -229,6 +238,9 @@ def linalg_ldl_solve(LD: Array, pivots: Array, B: Array, hermitian: bool) -> Arr
     batch = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
     size, columns = B.shape[-2:]
     count = math.prod(batch)
+    quick = solved_by_ldl(LD, pivots, B) if LD.shape[:-1] == pivots.shape else None
+    if quick is not None:
+        return quick
     a = np.broadcast_to(LD, (*batch, size, size)).reshape(count, size, size)
     p = np.broadcast_to(pivots, (*batch, size)).reshape(count, size)
     b = np.broadcast_to(B, (*batch, size, columns)).reshape(count, size, columns)

@@ -92,6 +92,7 @@ def _in_rows_of(found: Array, rows: int) -> Array:
     refuses=Refusal(
         "", fails=("biu", "This function doesn't handle types other than float and double")
     ),
+    prepared=True,
     cost="matrices",
     out_dtype=FIELDS_SAFELY,
     out_layout="-",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..kernels import blas, family, in_order
 from ..kernels.lapack import is_left_out
 from ..memory.dtype import Array
 from .decompositions import solved_triangles
-from .small_systems import over_batch, shared_batch, small_triangles
+from .small_systems import FEW, over_batch, shared_batch, small_triangles
 
 __all__ = ["solve_triangular"]
 
@@ -23,8 +24,10 @@ def solve_triangular(a: Array, b: Array, upper: bool, unit: bool = False) -> Arr
     Rows are solved in blocks; what the known ones take from the others is a product of matrices.
     """
     if a.dtype in _KERNELS and a.size and b.size:
-        quick = small_triangles(a, b, upper, unit)
-        if quick is None and a.shape[-1] > _SHORT:
+        is_lapack = _is_for_lapack(a, b)
+        is_alone = is_lapack and prod(b.shape[:-2]) < FEW
+        quick = None if is_alone else small_triangles(a, b, upper, unit)
+        if quick is None and is_lapack:
             quick = solved_triangles(a, b, upper, unit)
         if quick is None:
             quick = _of_one_block(a, b, upper, unit)
@@ -44,8 +47,17 @@ def solve_triangular(a: Array, b: Array, upper: bool, unit: bool = False) -> Arr
     return x
 
 
-_SHORT: Final = 64
-"""Rows up to which our own kernels are quicker than LAPACK."""
+def _is_for_lapack(a: Array, b: Array) -> bool:
+    """Whether LAPACK is quicker than what takes the rows of one block."""
+    return a.shape[-1] >= _LONG or (a.shape[-1] > _TINY and b.shape[-1] < _WIDE)
+
+
+_LONG: Final = 64
+"""Rows from which LAPACK is quicker for any number of columns."""
+_WIDE: Final = 16
+"""Columns that fill the vectors of our own kernel."""
+_TINY: Final = 8
+"""Rows up to which it never is."""
 _BLOCK: Final = 64
 """Rows that are solved one by one."""
 

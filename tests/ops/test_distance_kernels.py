@@ -23,9 +23,9 @@ SHAPES = [
 ]
 
 
-def _pair(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> list[Any]:
+def _pair(shapes: tuple[tuple[int, ...], tuple[int, ...]], dtype: str) -> list[Any]:
     random = np.random.default_rng(1)
-    made = [np.round(random.standard_normal(shape), 1).astype(np.float32) for shape in shapes]
+    made = [np.round(random.standard_normal(shape), 1).astype(dtype) for shape in shapes]
     made[0].reshape(-1)[3::50] = np.inf
     made[1].reshape(-1)[5::70] = np.nan
     return made
@@ -33,8 +33,10 @@ def _pair(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> list[Any]:
 
 @pytest.mark.parametrize("shapes", SHAPES)
 @pytest.mark.parametrize("p", NORMS)
-def test_like_numpys_way(shapes: Any, p: float, monkeypatch: Any) -> None:
-    one, other = _pair(shapes)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_like_numpys_way(shapes: Any, p: float, dtype: str, monkeypatch: Any) -> None:
+    one, other = _pair(shapes, dtype)
+    assert distance._kernels(one, other, p) is not None
     calls = [lambda: distance.cdist(one, other, p, 2)]
     if one.shape == other.shape:
         calls.append(lambda: distance.pairwise_distance(one, other, p, 1e-6, False))
@@ -46,8 +48,9 @@ def test_like_numpys_way(shapes: Any, p: float, monkeypatch: Any) -> None:
         monkeypatch.setattr(distance, "_kernels", lambda *_: None)
         for found, call in zip(made, calls, strict=True):
             wanted = call()
-            assert found.shape == wanted.shape
-            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+            assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
+            tolerance = 1e-5 if dtype == "f4" else 1e-13
+            np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance / 10)
 
 
 def test_later_calls_and_other_layouts_give_the_same() -> None:

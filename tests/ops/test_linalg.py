@@ -12,6 +12,7 @@ import pytest
 from recorded import load
 
 import rushlight
+from rushlight.ops.linear_algebra import ldl
 
 DATA = load("linalg.json")
 NUMBER = re.compile(r"-?\d+\.\d*(?:e[+-]\d+)?|-?\binf\b|\bnan\b")
@@ -71,7 +72,7 @@ def test_factors_multiply_to_the_matrix(matrices: Any) -> None:
     assert close(factor @ factor.mT, positive)
 
 
-@pytest.mark.parametrize("pivots", [[0, 1], [1, 3], [1, -2]])
+@pytest.mark.parametrize("pivots", [[0, 1], [1, 3], [1, -2], [-3, -3]])
 def test_pivots_of_no_factorisation_are_refused(pivots: list[int]) -> None:
     factors, right = rushlight.eye(2), rushlight.ones(2, 1)
     with pytest.raises(rushlight.linalg.LinAlgError, match=r"pivots\[[01]\] is -?\d"):
@@ -86,6 +87,61 @@ def test_ldl_solves(matrices: Any, hermitian: bool) -> None:
     factors = rushlight.linalg.ldl_factor(symmetric, hermitian=hermitian)
     found = rushlight.linalg.ldl_solve(*factors, right, hermitian=hermitian)
     assert close(symmetric @ found, right)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(1,), (2,), (3, 9), (2, 2, 17), (70,)])
+def test_real_ldl_factors(shape: tuple[int, ...], dtype: str, monkeypatch: Any) -> None:
+    """LAPACK's factors are those of the steps in Python, which other matrices are factored by."""
+    rushlight.manual_seed(1)
+    a = rushlight.randn(*shape, shape[-1], dtype=getattr(rushlight, dtype))
+    right, a = a[..., :1], a + a.mT
+    found = [rushlight.linalg.ldl_factor(a) for _ in range(40)]  # known beforehand in the end
+    solved = rushlight.linalg.ldl_solve(*found[0], right)
+    monkeypatch.setattr(ldl, "ldl_factors", lambda *_: None)
+    monkeypatch.setattr(ldl, "solved_by_ldl", lambda *_: None)
+    factors, pivots = ldl.linalg_ldl_factor(a.numpy(), False)
+    tolerance = 2e-3 if dtype == "float32" else 1e-9
+    for each in (found[0], found[-1]):
+        assert np.array_equal(each[1].numpy(), pivots)
+        assert each[1].dtype is rushlight.int32
+        assert each[0].mT.is_contiguous()
+        np.testing.assert_allclose(each[0].numpy(), factors, tolerance, tolerance)
+    wanted = ldl.linalg_ldl_solve(factors, pivots, right.numpy(), False)
+    np.testing.assert_allclose(solved.numpy(), wanted, 10 * tolerance, tolerance)
+
+
+def test_ldl_factors_of_singular_matrices() -> None:
+    a = rushlight.stack([rushlight.eye(3), rushlight.zeros(3, 3)])
+    factors, pivots, info = rushlight.linalg.ldl_factor_ex(a)
+    assert info.tolist() == [0, 1]
+    assert pivots.tolist() == [[1, 2, 3]] * 2
+    assert rushlight.equal(factors, a)
+    with pytest.raises(
+        rushlight.linalg.LinAlgError, match=r"\(Batch element 1\): D\[1,1\] is zero"
+    ):
+        rushlight.linalg.ldl_factor(a)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(5, 3), (3, 3), (3, 5), (4, 9, 7), (40, 30)])
+def test_least_squares_again_and_again(shape: tuple[int, ...], dtype: str) -> None:
+    """Calls that are known beforehand give what the first one does, of other elements too."""
+    rushlight.manual_seed(2)
+    kind = getattr(rushlight, dtype)
+    cases = [rushlight.randn(*shape, dtype=kind) for _ in range(2)]
+    cases.append(cases[0] * 0)
+    right = rushlight.randn(*shape[:-1], 2, dtype=kind)
+    first = [rushlight.linalg.lstsq(a, right) for a in cases]
+    for _ in range(40):
+        for a, wanted in zip(cases, first, strict=True):
+            found = rushlight.linalg.lstsq(a, right)
+            assert all(map(rushlight.equal, found, wanted))
+    np.testing.assert_allclose(
+        first[0].solution.numpy(), (rushlight.linalg.pinv(cases[0]) @ right).numpy(), 1e-2, 1e-4
+    )
+    assert not first[2].rank.any()
+    assert not first[2].solution.any()
 
 
 @pytest.mark.parametrize("left", [True, False])

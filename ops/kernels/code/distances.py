@@ -1,4 +1,4 @@
-"""Distances between the rows of float32 matrices: of all pairs, of all within one, or side by side.
+"""Distances between rows of float32 or float64: of all pairs, of all within one, or side by side.
 
 Of all pairs sixteen are worked on in a vector, for which one matrix is turned; differences are
 added in the order of the columns.  Side by side a row's sums have sixteen lanes, added pairwise.
@@ -18,12 +18,13 @@ from .lanes import folded
 from .objects import kernel
 from .run import run
 from .target import Target
-from .text import DOUBLE, FLOAT, FLOATS, INT64, POINTER, Code, Value, Variable
+from .text import DOUBLE, INT64, LANES, POINTER, Code, Kind, Value, Variable
 
 __all__ = ["FORMS", "of_pairs", "side_by_side", "within"]
 
 FORMS: Final = {0.0: "count", 1.0: "sum", 2.0: "length", float("inf"): "largest"}
 """The norms that are known, by their exponents."""
+_ELEMENTS: Final = {"f4": "float", "f8": "double"}
 _PER_THREAD: Final = 1 << 14
 """Differences that are worth another thread."""
 _BESIDE: Final = 2
@@ -42,9 +43,10 @@ def of_pairs(one: Array, other: Array, form: str) -> Array | None:
         return None
     rows, depth = one.shape[-2:]
     columns = other.shape[-2]
-    out = np.empty((*one.shape[:-1], columns), np.float32)
+    out = np.empty((*one.shape[:-1], columns), one.dtype)
     least = _PER_THREAD // (columns * depth) + 1
-    run(_kernel(form, "pairs"), out.size // columns, least, rows, columns, depth, one, turned, out)
+    address = _kernel(form, "pairs", _ELEMENTS[one.dtype.str[1:]])
+    run(address, out.size // columns, least, rows, columns, depth, one, turned, out)
     return out
 
 
@@ -55,9 +57,10 @@ def within(x: Array, form: str) -> Array | None:
     if turned is None:
         return None
     rows, depth = x.shape
-    out = np.empty(rows * (rows - 1) // 2, np.float32)
+    out = np.empty(rows * (rows - 1) // 2, x.dtype)
     least = _PER_THREAD // (rows * depth) + 1
-    run(_kernel(form, "within"), rows - 1, least, rows, rows, depth, x, turned, out)
+    address = _kernel(form, "within", _ELEMENTS[x.dtype.str[1:]])
+    run(address, rows - 1, least, rows, rows, depth, x, turned, out)
     return out
 
 
@@ -65,25 +68,30 @@ def side_by_side(one: Array, other: Array, form: str, eps: float) -> Array:
     """The norms of the rows of [*, depth] arrays' difference plus a number."""
     one, other = one[...], other[...]
     depth = one.shape[-1]
-    out = np.empty(one.shape[:-1], np.float32)
+    out = np.empty(one.shape[:-1], one.dtype)
     least = _PER_THREAD // depth + 1
-    run(_kernel(form, "beside"), out.size, least, out.size, 1, depth, eps, one, other, out)
+    address = _kernel(form, "beside", _ELEMENTS[one.dtype.str[1:]])
+    run(address, out.size, least, out.size, 1, depth, eps, one, other, out)
     return out
 
 
 @cache
-def _kernel(form: str, which: str) -> int:
-    return kernel("distances", (form, which), lambda target: distances_text(target, form, which))
+def _kernel(form: str, which: str, element: str) -> int:
+    return kernel(
+        "distances",
+        (form, which, element),
+        lambda target: distances_text(target, form, which, Kind(element)),
+    )
 
 
-def distances_text(target: Target, form: str, which: str) -> str:
+def distances_text(target: Target, form: str, which: str, element: Kind) -> str:
     """The module of a kernel; its range is one of rows of the first matrix."""
     code = Code(target)
     words = [(INT64, name) for name in _COUNTS]
     if which == "beside":
         words.append((DOUBLE, "eps"))
     words += [(POINTER, name) for name in _PLACES]
-    made = _Distances(code, form)
+    made = _Distances(code, form, element)
     with code.units() as row:
         if which == "beside":
             made.beside(row)
@@ -95,8 +103,9 @@ def distances_text(target: Target, form: str, which: str) -> str:
 class _Distances:
     """The parts of the kernel."""
 
-    def __init__(self, code: Code, form: str) -> None:
+    def __init__(self, code: Code, form: str, element: Kind) -> None:
         self.code, self.form = code, form
+        self.element, self.kind = element, element.of_lanes(LANES)
         self.rows, self.columns, self.depth = (code.argument(INT64, name) for name in _COUNTS)
         self.one, self.other, self.out = (code.argument(POINTER, name) for name in _PLACES)
         self.zero = code.constant(INT64, 0)
@@ -112,28 +121,30 @@ class _Distances:
         turned = matrix * self.depth * self.columns
 
         def visit(columns: list[Value], mask: Value | None) -> None:
-            totals = [code.variable(code.constant(FLOATS, 0.0)) for _ in columns]
+            totals = [code.variable(code.constant(self.kind, 0.0)) for _ in columns]
             with code.counted(self.zero, self.depth) as k:
-                place = code.at(self.one, row * self.depth + k, FLOAT)
-                mine = code.spread(code.load(FLOAT, place))
+                place = code.at(self.one, row * self.depth + k, self.element)
+                mine = code.spread(code.load(self.element, place))
                 for column, total in zip(columns, totals, strict=True):
-                    place = code.at(self.other, turned + k * self.columns + column, FLOAT)
-                    self.add(total, mine - code.load_if(FLOATS, place, mask))
+                    place = code.at(self.other, turned + k * self.columns + column, self.element)
+                    self.add(total, mine - code.load_if(self.kind, place, mask))
             for column, total in zip(columns, totals, strict=True):
-                code.store_if(self.ended(total.now), code.at(self.out, goal + column, FLOAT), mask)
+                code.store_if(
+                    self.ended(total.now), code.at(self.out, goal + column, self.element), mask
+                )
 
         code.vectors(first, self.columns, _BESIDE, visit)
 
     def beside(self, row: Value) -> None:
         """The distance of two rows."""
         code = self.code
-        eps = code.spread(code.argument(DOUBLE, "eps").converted("fptrunc", FLOAT))
-        total = code.variable(code.constant(FLOATS, 0.0))
+        eps = code.spread(self._eps())
+        total = code.variable(code.constant(self.kind, 0.0))
 
         def visit(columns: list[Value], mask: Value | None) -> None:
             at = row * self.depth + columns[0]
             one, other = (
-                code.load_if(FLOATS, code.at(array, at, FLOAT), mask)
+                code.load_if(self.kind, code.at(array, at, self.element), mask)
                 for array in (self.one, self.other)
             )
             apart = one - other + eps
@@ -141,7 +152,11 @@ class _Distances:
 
         code.vectors(self.zero, self.depth, 1, visit)
         joined = folded([total], self.larger if self.form == "largest" else _sum)
-        code.store(self.ended(joined), code.at(self.out, row, FLOAT))
+        code.store(self.ended(joined), code.at(self.out, row, self.element))
+
+    def _eps(self) -> Value:
+        eps = self.code.argument(DOUBLE, "eps")
+        return eps if self.element == DOUBLE else eps.converted("fptrunc", self.element)
 
     def add(self, total: Variable, apart: Value) -> None:
         """One difference more."""
