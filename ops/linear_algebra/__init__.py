@@ -1,9 +1,11 @@
-"""Products, factorisations, norms and distances of vectors and matrices."""
+"""Products, exponentials,
+factorisations, norms and distances of vectors and matrices."""
 
 from . import (
     determinants,
     distance,
     einsum,
+    exponentials,
     factorisations,
     grouped_products,
     ldl,
@@ -21,6 +23,7 @@ __all__ = [
     "determinants",
     "distance",
     "einsum",
+    "exponentials",
     "factorisations",
     "grouped_products",
     "ldl",

@@ -21,7 +21,7 @@ from ..table.promotion import kind, promote
 from ..table.refusals import Refusal, check_kernel, cpp_name, scalar_types_differ
 from ..table.table import operator
 from .linalg import dot, matmul
-from .matrix_checks import check_floating, check_same_dtype, check_square
+from .matrix_checks import check_floating, check_same_dtype
 
 __all__ = ["matrix_power"]
 
@@ -329,33 +329,6 @@ def matrix_power(self: Array, n: int) -> Array:
             square = matmul(square, square)
     assert result is not None
     return result.copy(order="K") if result is self else result
-
-
-def _exponential(array: Array) -> Array:
-    """The exponential of matrices in double: Taylor's series of A / 2^s, squared s times."""
-    sizes = np.abs(array).sum(-1).max(-1, initial=0.0)
-    finite = np.where(np.isfinite(sizes), sizes, 0)
-    steps = np.maximum(np.ceil(np.log2(np.maximum(finite, 2.0**-60))) + 1, 0).astype(np.int64)
-    scaled = array * np.ldexp(1.0, -steps)[..., None, None]
-    term = np.broadcast_to(np.eye(array.shape[-1], dtype=array.dtype), array.shape)
-    total = term.copy()
-    for k in range(1, 19):
-        term = blas.matmul(term, scaled) / k
-        total = total + term
-    for k in range(int(steps.max(initial=0))):
-        total = np.where((steps > k)[..., None, None], blas.matmul(total, total), total)
-    return total
-
-
-@operator("aten::linalg_matrix_exp(Tensor self) -> Tensor", cost="matrices")
-@operator("aten::matrix_exp(Tensor self) -> Tensor", out="", cost="matrices")
-def matrix_exp(self: Array) -> Array:
-    check_square(self, "linalg.matrix_exp")
-    check_floating(self, "matrix_exp")
-    if not self.size:
-        return self.copy()
-    wide = np.complex128 if self.dtype.kind == "c" else np.float64
-    return _exponential(self.astype(wide)).astype(self.dtype)
 
 
 # --------------------------------------------------------------------------- covariance
