@@ -58,7 +58,7 @@ class Block(nn.Module):
 
 
 class Network(nn.Module):
-    """Convolutions of all four kernels, a branch that joins again, pools and a product."""
+    """Convolutions of four kernels, a branch that joins again, pools and a product."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,6 +129,18 @@ def test_frozen_networks_are_one_call(runs: list[tuple[int, int]]) -> None:
     other = drawn(1, 3, 64, 64, seed=5)
     wanted = torch.jit.freeze(torch.jit.script(model))(other)
     assert bits(frozen(other)) == bits(wanted)
+
+
+def test_networks_of_numbers_that_are_not_finite(runs: list[tuple[int, int]]) -> None:
+    model, x = network(), drawn(2, 3, 64, 64)
+    scripted = torch.jit.script(model)
+    learned(scripted, x)
+    assert runs
+    for number in (torch.inf, torch.nan, 3e38):
+        other = x.clone()
+        other[1, 2, 40, 33] = number
+        assert bits(scripted(other)) == bits(model(other))
+        assert bits(scripted(other)[:1]) == bits(scripted(x)[:1])
 
 
 def test_networks_notice_other_weights(runs: list[tuple[int, int]]) -> None:

@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
-from rushlight.ops.kernels.code import convolution_plans, convolutions, elf
+from rushlight.ops.kernels.code import (
+    convolution_plans,
+    convolution_square_plans,
+    convolution_squares,
+    convolutions,
+    elf,
+)
 from rushlight.ops.kernels.code.target import Target, host
 from rushlight.ops.kernels.code.tiles import Tile
 from rushlight.ops.layers import convolution, transposed_convolution
@@ -140,6 +146,76 @@ def test_single_numbers_that_are_not_finite_stay_in_their_places() -> None:
     assert np.isfinite(made[0, :7]).sum() == 7 * 63
 
 
+def squared(x: Any, weight: Any, bias: Any, pads: Any, groups: int = 1) -> Any:
+    """The convolution, which has to be one that is made in squares."""
+    ones, pads = (1, 1, 1), ((0, 0), *pads)
+    x, weight = x[:, :, None], weight[:, :, None]
+    output = convolution._sizes(x, weight.shape[2:], ones, pads, ones)
+    made = convolution._natively(x, weight, bias, output, ones, pads, ones, groups)
+    assert made.settled.form is convolution_squares
+    return convolution._filled(made)[:, :, 0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    *(st.integers(1, 3), st.integers(1, 2), st.integers(16, 40), st.integers(16, 70)),
+    *(st.integers(6, 21), st.integers(8, 41)),
+    *(st.tuples(st.integers(0, 3), st.integers(0, 2)) for _ in range(2)),
+)
+def test_squares(
+    samples: int, groups: int, depth: int, made: int, high: int, wide: int, above: Any, beside: Any
+) -> None:
+    """All sizes, and zeros on all sides; halves and quarters of small whole numbers are exact."""
+    x = whole_numbers((samples, depth * groups, high, wide))
+    weight, bias = whole_numbers((made * groups, depth, 3, 3), 1), whole_numbers(made * groups, 2)
+    found = squared(x, weight, bias, (above, beside), groups)
+    wide_ones = x.astype(np.float64), weight.astype(np.float64)
+    wanted = convolution._forward(*wide_ones, (1, 1), (above, beside), (1, 1), groups)
+    assert np.array_equal(found, wanted + bias.reshape(-1, 1, 1))
+
+
+def test_squares_are_no_less_exact_than_chains() -> None:
+    x, weight = _drawn((1, 128, 20, 20)), _drawn((64, 128, 3, 3))
+    pads = ((1, 1), (1, 1))
+    wide_ones = x.astype(np.float64), weight.astype(np.float64)
+    wanted = convolution._forward(*wide_ones, (1, 1), pads, (1, 1), 1)
+    chains = np.zeros(wanted.shape, F)
+    around = np.pad(x, ((0, 0), (0, 0), *pads))
+    for c in range(128):
+        for i in range(3):
+            for j in range(3):
+                seen = around[:, c : c + 1, i : i + 20, j : j + 20]
+                chains += weight[None, :, c, i, j, None, None] * seen
+    found = squared(x, weight, None, pads)
+    assert np.abs(found - wanted).max() < np.abs(chains - wanted).max()
+
+
+@pytest.mark.parametrize(
+    ("number", "place"), [(np.inf, (0, 0)), (-np.inf, (9, 14)), (np.nan, (4, 7)), (3e38, (5, 5))]
+)
+def test_squares_with_numbers_that_are_not_finite(number: float, place: tuple[int, int]) -> None:
+    """What a window does not see changes nothing, and what it sees gives what a sum would."""
+    x, weight = np.ones((2, 20, 10, 15), F), np.ones((35, 20, 3, 3), F)
+    x[1, 3, place[0], place[1]], weight[7] = number, -1.0
+    pads = ((1, 1), (1, 1))
+    found = squared(x, weight, None, pads)
+    wanted = convolution._forward(x, weight, (1, 1), pads, (1, 1), 1)
+    assert np.array_equal(found, wanted, equal_nan=True)
+    assert np.isfinite(found[0]).all()
+
+
+def test_squares_with_weights_that_are_not_finite() -> None:
+    x, weight = np.ones((1, 16, 9, 9), F), np.ones((40, 16, 3, 3), F)
+    weight[5, 2, 0, 0], weight[33, 7, 1, 1] = np.inf, np.nan
+    pads = ((1, 1), (1, 1))
+    found = squared(x, weight, None, pads)
+    assert np.isnan(found[0, 33]).all()
+    assert np.isnan(found[0, 5, 0]).all()  # zeros around the plane times what is infinite
+    assert np.isposinf(found[0, 5, 1:, 1:]).all()
+    others = [n for n in range(40) if n not in (5, 33)]
+    assert np.isfinite(found[0, others]).all()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def small_ones_too() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as changed:
@@ -210,6 +286,9 @@ CASES = [  # input, weights, stride, groups; chunks, panels and tiles of all siz
     ((2, 21, 1, 14, 13), (42, 1, 1, 3, 3), 1, 21),
     ((3, 40, 1, 7, 7), (40, 1, 1, 3, 3), 1, 40),
     ((2, 9, 1, 30, 61), (9, 1, 1, 3, 3), 1, 9),
+    ((3, 34, 1, 15, 70), (51, 34, 1, 3, 3), 1, 1),
+    ((5, 36, 1, 4, 9), (130, 18, 1, 3, 3), 1, 2),
+    ((2, 340, 1, 11, 10), (250, 340, 1, 3, 3), 1, 1),
 ]
 
 
@@ -260,7 +339,8 @@ def _for_target(monkeypatch: pytest.MonkeyPatch, target: Target) -> None:
         return address(self.settled.form, after, *(["", column] if column else []))
 
     monkeypatch.setattr(convolutions.Convolution, "_kernel", kernel)
-    monkeypatch.setattr(convolution_plans, "host", lambda: target)
+    for plans in (convolution_plans, convolution_square_plans):
+        monkeypatch.setattr(plans, "host", lambda: target)
     monkeypatch.setattr(convolutions, "settled", UNREMEMBERED)
 
 

@@ -18,6 +18,7 @@ from ..precision import PRECISION
 from ..threads import get_threads
 from . import convolution_planes as planes
 from . import convolution_points as points
+from . import convolution_squares as squares
 from . import convolution_strips as strips
 from . import convolution_sums as sums
 from . import pairs
@@ -33,6 +34,7 @@ from .convolution_plans import (
     strips_plan,
     sums_plan,
 )
+from .convolution_square_plans import are_squares, squares_plan
 from .loops import shown
 from .objects import is_kept, kernel
 from .padded_planes import padded_planes
@@ -133,7 +135,9 @@ def settled(
         if any(map(any, pads)):
             padded = shape[2:], pads
         what = Windows(shape, weight, weights, space, stride, pads, dilation, groups)
-        if not in_pairs and (are_points(what) or are_gathered(what)):
+        if not in_pairs and are_squares(what):
+            form, numbers, padded = squares, squares_plan(what), None
+        elif not in_pairs and (are_points(what) or are_gathered(what)):
             form, numbers, padded = points, points_plan(what), None
         else:
             numbers = filled_plan(what)

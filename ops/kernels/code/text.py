@@ -473,7 +473,7 @@ class Code:
     # ---------------------------------------------------------------------------- control flow
 
     @contextmanager
-    def counted(self, start: Value, stop: Value, step: int = 1) -> Iterator[Value]:
+    def counted(self, start: Value, stop: Value, step: Number = 1) -> Iterator[Value]:
         """A loop whose body sees `start`, `start + step` and so on, below `stop`."""
         label = self._name("l")[1:]
         at = self.variable(start)
