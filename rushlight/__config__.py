@@ -20,6 +20,11 @@ def show() -> str:
     )
 
 
+def _cxx_flags() -> str:
+    """The flags of a C++ compiler: none, for there was none."""
+    return ""
+
+
 def parallel_info() -> str:
     """How many threads share the work of an operator."""
     from .ops.kernels.threads import get_threads

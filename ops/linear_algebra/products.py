@@ -13,6 +13,7 @@ from ..kernels import blas, products
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
+from ..memory.warned import warn_caller
 from ..shapes.shape import diagonal, expand
 from ..table.formula import Part
 from ..table.out_dtypes import AS_INPUT, SAME, OutDtype
@@ -32,6 +33,10 @@ _OUT_OF_INNER: Final = OutDtype(
 )
 
 _FLOAT32: Final = np.dtype(np.float32)
+_FEW_OBSERVATIONS: Final = (
+    "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of "
+    "observations."
+)
 
 
 def _wide(array: Array) -> Array:
@@ -384,7 +389,8 @@ def cov(self: Array, correction: int, fweights: Array | None, aweights: Array | 
         dtype = promote(dtype, importance.dtype)
     values = _wide(cast(rows, dtype))
     if not self.size:
-        return np.full((rows.shape[0],) * 2 if self.ndim == 2 else (), np.nan, dtype)
+        warn_caller(_FEW_OBSERVATIONS)
+        return as_array(np.full((rows.shape[0],) * 2, np.nan, dtype).squeeze())
     return _covariance(values, frequency, importance, correction).squeeze().astype(dtype)
 
 
@@ -406,6 +412,8 @@ def _covariance(
         factor = float(own(total) - own(correction) * (weights * importance).sum() / own(total))
     else:
         factor = total - correction
+    if factor <= 0:
+        warn_caller(_FEW_OBSERVATIONS)
     found = np.asarray(products.dot(centred * heavy, np.conj(centred).T))
     return as_array(found / real.type(max(factor, 0.0)))
 

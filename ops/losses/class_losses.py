@@ -480,7 +480,8 @@ def multilabel_margin_loss_forward(
 ) -> tuple[Array, Array]:
     """Of each row those classes are wanted that are named before the first -1."""
     _check_scores(self)
-    if target.shape != self.shape:
+    alike = target.shape == self.shape
+    if not alike and not (self.ndim < 2 and target.ndim < 2 and target.size == self.size):
         raise OperatorError(
             f"inconsistent target size: {_size(target)} for input of size: {_size(self)}",
             code="shape-mismatch",

@@ -103,6 +103,18 @@ def _check_pair(name: str, one: Any, other: Any) -> None:
         )
 
 
+@form("is_same_size")
+def is_same_size(tensor: object, other: object) -> bool:
+    """Whether two nested tensors have as many parts, of equal sizes."""
+    if not (is_nested(tensor) and is_nested(other)):
+        is_not = ["nested" if is_nested(each) else "not nested" for each in (tensor, other)]
+        raise RuntimeError(
+            "Expected both self and other to be nested tensors. "
+            f"Self is {is_not[0]}. While Other is {is_not[1]}."
+        )
+    return [each.shape for each in parts_of(tensor)] == [each.shape for each in parts_of(other)]
+
+
 # --------------------------------------------------------------------------- dimensions
 
 

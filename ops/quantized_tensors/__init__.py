@@ -10,6 +10,7 @@ from . import (
     observed_quantize,
     pointwise,
     recurrent,
+    unfilled,
 )
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "observed_quantize",
     "pointwise",
     "recurrent",
+    "unfilled",
 ]

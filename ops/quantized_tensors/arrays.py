@@ -25,6 +25,7 @@ from .halves import LARGEST_HALF, are_halves, joined_halves
 __all__ = [
     "Quantizer",
     "QuantizedArray",
+    "channels",
     "choose_quantizer",
     "dequantize",
     "numbers_of",
@@ -316,7 +317,7 @@ def quantize_per_tensor_dynamic(self: Array, dtype: int, reduce_range: bool) -> 
     return quantize(self, kind, choose_quantizer(self, low, high))
 
 
-def _per_channel(self: Array, scales: Array, zero_points: Array, axis: int) -> Quantizer:
+def channels(self: Array, scales: Array, zero_points: Array, axis: int) -> Quantizer:
     """Scales and zero points of the channels of `self`.
 
     Raises:
@@ -348,7 +349,7 @@ def _per_channel(self: Array, scales: Array, zero_points: Array, axis: int) -> Q
 def quantize_per_channel(
     self: Array, scales: Array, zero_points: Array, axis: int, dtype: int
 ) -> Array:
-    quantizer = _per_channel(self, scales, zero_points, axis)
+    quantizer = channels(self, scales, zero_points, axis)
     name = "quantize_tensor_per_channel_affine"
     kind = _check(self, 0, dtype, name)
     if kind.name == "quint4x2" and not quantizer.is_float:
@@ -467,7 +468,7 @@ def make_per_tensor(self: Array, scale: float, zero_point: int) -> Array:
     "int axis) -> Tensor"
 )
 def make_per_channel(self: Array, scale: Array, zero_point: Array, axis: int) -> Array:
-    quantizer = _per_channel(self, scale, zero_point, axis)
+    quantizer = channels(self, scale, zero_point, axis)
     return quantized_array(self.copy(), _quantized_kind(self), quantizer)
 
 

@@ -278,6 +278,8 @@ def zeros_like(tensor: Tensor, **options: DType | None) -> Tensor:
             layout=options.get("layout"),
         )  # fmt: skip
         return made
+    if options.get("memory_format") is not None:
+        raise RuntimeError("memory format option is only supported by strided tensors")
     kept = parts_of(tensor)
     own = kept.to_coo()
     dtype = options.get("dtype") or own.values.dtype

@@ -105,3 +105,14 @@ def test_layer_norms_of_turned_tensors_are_those_of_copies() -> None:
         found = functional.layer_norm(turned, [20])
         assert rushlight.equal(found, functional.layer_norm(turned.contiguous(), [20]))
         assert found.is_contiguous()
+
+
+def test_one_class_may_stand_without_a_dimension() -> None:
+    for score, label in ((1.5, [0]), ([1.5], 0)):
+        for reduction in ("none", "mean"):
+            found = functional.multilabel_margin_loss(
+                rushlight.tensor(score), rushlight.tensor(label), reduction=reduction
+            )
+            assert (found.item(), found.dim()) == (0.0, 0)
+    with pytest.raises(RuntimeError, match=r"inconsistent target size: \[1\] for input of size: \[2"):
+        functional.multilabel_margin_loss(rushlight.ones(2), rushlight.tensor([0]))

@@ -344,3 +344,13 @@ def test_least_squares_cut_no_more_than_rounding_where_the_share_is_all() -> Non
         rushlight.tensor([[2.0]]), rushlight.tensor([[1.0]]), rcond=1.0, driver="gelsd"
     )
     assert (found.solution.item(), found.rank.item()) == (0.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "shape"), [((0,), ()), ((1, 0), ()), ((0, 1), (0, 0)), ((2, 1), (2, 2)), ((1,), ())]
+)
+def test_too_few_observations_are_told(sizes: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    with pytest.warns(UserWarning, match=r"^cov\(\): degrees of freedom is <= 0"):
+        found = rushlight.cov(rushlight.ones(sizes))
+    assert tuple(found.shape) == shape
+    assert found.isnan().all()

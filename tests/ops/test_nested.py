@@ -111,3 +111,15 @@ def test_what_is_refused() -> None:
         nested.nested_tensor([torch.ones(2, 2), torch.ones(2)])
     with pytest.raises(TypeError, match="Only lists"):
         nested.nested_tensor(3)
+
+
+def test_sizes_of_parts_are_compared() -> None:
+    n = _made()
+    other = nested.nested_tensor([torch.ones(2, 3), torch.ones(2, 3)])
+    assert (n.is_same_size(_made()), n.is_same_size(other)) == (True, False)
+    for one, two, said in (
+        (n, torch.ones(2), "Self is nested. While Other is not nested."),
+        (torch.ones(2), n, "Self is not nested. While Other is nested."),
+    ):
+        with pytest.raises(RuntimeError, match=f"Expected both self and other to be .*{said}"):
+            one.is_same_size(two)

@@ -692,3 +692,9 @@ def test_tensors_of_other_sizes_are_sparse_too() -> None:
     assert tensor.new_empty((3,), layout=torch.sparse_coo, dtype=torch.int64).shape == (3,)
     assert tensor.new_zeros((2,), layout=torch.strided).tolist() == [0.0, 0.0]
     assert torch.zeros(1).new_empty((2, 3), layout=torch.sparse_coo).is_sparse
+
+
+@pytest.mark.parametrize("name", ["empty_like", "zeros_like"])
+def test_what_is_like_a_sparse_tensor_has_no_memory_format(name: str) -> None:
+    with pytest.raises(RuntimeError, match="^memory format option is only supported by strided"):
+        getattr(torch, name)(_example(), memory_format=torch.preserve_format)

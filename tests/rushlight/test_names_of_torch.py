@@ -135,3 +135,16 @@ def test_gradients_of_some_eigenvalues_and_vectors_are_symmetric() -> None:
     loss = (vectors[:3, -1] ** 2).sum() + values[-1]
     (wanted,) = torch.autograd.grad(loss, matrix)
     torch.testing.assert_close(found, (wanted + wanted.mT) / 2, atol=1e-6, rtol=0)
+
+
+def test_quantized_tensors_whose_numbers_are_open() -> None:
+    q = torch._empty_affine_quantized([2, 3], scale=0.5, zero_point=3, dtype=torch.quint8)
+    assert (tuple(q.shape), q.dtype, q.q_scale(), q.q_zero_point()) == (
+        *((2, 3), torch.quint8, 0.5, 3),
+    )
+    channels = {"scales": torch.tensor([1.0, 2.0]), "zero_points": torch.tensor([0, 1]), "axis": 0}
+    q = torch._empty_per_channel_affine_quantized((2, 3), dtype=torch.qint32, **channels)
+    assert (q.q_per_channel_scales().tolist(), q.q_per_channel_axis()) == ([1.0, 2.0], 0)
+    for dtype in (None, torch.float32):
+        with pytest.raises(RuntimeError, match="^Creation of quantized tensor requires quantized"):
+            torch._empty_affine_quantized((2,), dtype=dtype)
