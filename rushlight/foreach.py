@@ -45,7 +45,7 @@ def _over(name: str, method: str) -> Callable[..., object]:
     def function(self: Any, *given: Any, **named: object) -> Any:
         if not isinstance(self, Sequence):  # a number and a list of exponents
             return tuple(eager_function(f"aten::{method}")(self, x) for x in _tensors(given[0]))
-        others, tensors = list(given), _tensors(self)
+        others, tensors = list(given), _tensors(self, *given[:1])
         if "scalars" in named:
             others.append(named.pop("scalars"))
         if len(others) == 3:  # addcmul and addcdiv name what single tensors take
@@ -70,8 +70,13 @@ def _over(name: str, method: str) -> Callable[..., object]:
     return function
 
 
-def _tensors(given: Sequence[Tensor]) -> Sequence[Tensor]:
+def _tensors(given: Sequence[Tensor], beside: object = ()) -> Sequence[Tensor]:
+    """The tensors, of which there must be some, and as many in a list `beside` them."""
     if not given:
+        if isinstance(beside, Sequence) and beside and isinstance(beside[0], Tensor):
+            raise RuntimeError(
+                f"Tensor lists must have the same number of tensors, got 0 and {len(beside)}"
+            )
         raise RuntimeError("Tensor list must have at least one tensor.")
     return given
 

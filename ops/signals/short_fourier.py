@@ -9,7 +9,7 @@ import numpy as np
 from ..kernels import of_floats, written_by_numpy
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
-from ..memory.warned import warn_caller
+from ..memory.warned import warn_caller_once
 from ..shapes.pad import pad
 from ..shapes.shape import unfold
 from ..table.pointwise import as_array
@@ -124,7 +124,7 @@ def stft(
     _check_window(_Call(self, n_fft, hop, length, window, flags))
     if window is None:
         written_by_numpy()  # a call that warns is done in full
-        warn_caller(
+        warn_caller_once(
             "A window was not provided. A rectangular window will be applied,which is known to "
             "cause spectral leakage. Other windows such as torch.hann_window or "
             "torch.hamming_window are recommended to reduce spectral leakage."
@@ -231,7 +231,7 @@ def istft(
     hop = n_fft // 4 if hop_length is None else hop_length
     size = n_fft if win_length is None else win_length
     if window is None:
-        warn_caller(
+        warn_caller_once(
             "A window was not provided. A rectangular window will be applied.Please provide the "
             "same window used by stft to make the inversion lossless."
             f"{_TO_SUPPRESS}"
@@ -271,5 +271,9 @@ def _cut(total: Array, cover: Array, n_fft: int, center: bool, length: int | Non
         )
     found = as_array(kept / weights)
     if length is not None and found.shape[1] < length:
+        warn_caller_once(
+            "The length of signal is shorter than the length parameter. Result is being padded with "
+            "zeros in the tail. Please check your center and hop_length settings."
+        )
         found = np.pad(found, ((0, 0), (0, length - found.shape[1])))
     return found

@@ -2,7 +2,8 @@
 
 Every function takes the window's length `M` and the options `sym` (False makes it periodic, for a
 transform), `dtype` (float32 or float64), `layout`, `device` and `requires_grad`.  `ValueError` is
-raised for a negative length, another dtype and parameters that make no window.
+raised for a negative length, another dtype and parameters that make no window, `AssertionError` or
+`RuntimeError` for a device where no tensors can be.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..module_names import names_of
 from ..ops.kernels import blas
-from ..ops.memory.dtype import DTYPES, LAYOUTS, DType, get_default_dtype
+from ..ops.memory.dtype import DTYPES, LAYOUTS, DType, get_default_dtype, place_of
 from ..ops.tensors.tensor import Tensor
 
 __all__ = [
@@ -48,9 +49,12 @@ def _dtype(name: str, length: int, options: dict[str, Any]) -> DType:
     return dtype
 
 
-def _made(values: object, dtype: DType, options: dict[str, object]) -> Tensor:
+def _made(values: object, dtype: DType, options: dict[str, Any]) -> Tensor:
     array = np.asarray(values, np.float64).astype(dtype.numpy)
-    return Tensor._of(array, bool(options.get("requires_grad", False)))
+    made, place = Tensor._of(array), place_of(options.get("device"))
+    if place.type != "cpu":
+        made = made.to(place)
+    return made.requires_grad_() if options.get("requires_grad") else made
 
 
 def _span(length: int, sym: bool) -> int:
@@ -108,7 +112,7 @@ def bartlett(M: int, *, sym: bool = True, **options: object) -> Tensor:
 
 
 def _cosines(
-    name: str, length: int, factors: Iterable[float], sym: bool, options: dict[str, object]
+    name: str, length: int, factors: Iterable[float], sym: bool, options: dict[str, Any]
 ) -> Tensor:
     dtype = _dtype(name, length, options)
     if length <= 1:

@@ -27,6 +27,13 @@ def _closed() -> np.ndarray:
     return array
 
 
+def _signals(length: int) -> None:
+    """Twice a signal of its transform; what is warned of is said once."""
+    spectrum = torch.stft(torch.ones(100), 16, window=torch.ones(16), return_complex=True)
+    for _ in range(2):
+        assert torch.istft(spectrum, 16, length=length).shape == (length,)
+
+
 _WARNED: dict[str, tuple[Callable[[], object], list[str]]] = {
     "out": (
         lambda: torch.add(torch.ones(2, 2), 1, out=torch.zeros(3)),
@@ -51,6 +58,11 @@ _WARNED: dict[str, tuple[Callable[[], object], list[str]]] = {
         ["torch.meshgrid: in an upcoming release, it will be required to pass the indexing"],
     ),
     "meshgrid of one": (lambda: torch.meshgrid(torch.ones(2)), []),
+    "short signal": (
+        lambda: _signals(200),
+        ["A window was not provided. A", "The length of signal"],
+    ),
+    "whole signal": (lambda: _signals(100), ["A window was not provided. A"]),
     "closed array": (
         lambda: torch.from_numpy(_closed()),
         ["The given NumPy array is not writable"],

@@ -82,3 +82,14 @@ def test_no_kernel_of_another_device_fits_a_call_of_attention() -> None:
 def test_mixed_precision_of_another_device_says_that_it_is_not_there() -> None:
     assert torch.cuda.amp.common.amp_definitely_not_available()
     assert torch.cuda.amp.amp_definitely_not_available()
+
+
+def test_windows_lie_where_tensors_are_made() -> None:
+    hann = torch.signal.windows.hann
+    with torch.device("meta"):
+        assert hann(4).device.type == "meta"
+        assert hann(4, device="cpu").device.type == "cpu"
+    made = hann(4, device="meta", requires_grad=True)
+    assert (made.device.type, made.requires_grad, made.is_leaf) == ("meta", True, True)
+    with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+        hann(4, device="cuda")
