@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import cache
+from types import MethodType
 from typing import Any, Final
 
 from ...frontend.exceptions import trim_traceback
@@ -37,7 +38,15 @@ from .recipes import Key, Recipe, keep, key_of
 from .shortcuts import MISFIT, Shortcut, keep_shortcut, keep_shortcut_of_sizes
 
 __all__ = [
-    *("BoundMember", "EagerFunction", "bound_member", "call_by", "eager_function", "forget"),
+    *(
+        "BoundMember",
+        "EagerFunction",
+        "EagerMethod",
+        "bound_member",
+        "call_by",
+        "eager_function",
+        "forget",
+    ),
     "make_function",
 ]
 
@@ -433,6 +442,26 @@ class EagerFunction:
         return eager_function, (self.operator_name,)
 
 
+class EagerMethod(EagerFunction):
+    """`torch.Tensor.<name>`: a function that is bound to the tensors whose class has it, also where
+    that is another class, or under another name."""
+
+    __slots__ = ()
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        if not isinstance(instance, Tensor):
+            raise TypeError(
+                f"descriptor '{self.__name__}' for 'torch._C.TensorBase' objects doesn't apply to "
+                f"a '{type(instance).__name__}' object"
+            )
+        return MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<method '{self.__name__}' of 'torch._C.TensorBase' objects>"
+
+
 _bound_by_python: Final = ctypes.pythonapi.PyInstanceMethod_New
 _bound_by_python.restype, _bound_by_python.argtypes = ctypes.py_object, [ctypes.py_object]
 
@@ -443,8 +472,7 @@ BoundMember: Final[type] = type(_bound_by_python(len))
 def bound_member(function: EagerFunction) -> Any:
     """What a class has for its instances to find a function bound to them.
 
-    The class itself finds the function; in other classes functions are not bound, as those of
-    torch, which are written in C.
+    The class itself finds the function, which is bound more slowly where others have it.
     """
     return _bound_by_python(function)
 
@@ -454,13 +482,13 @@ def call_by(call: Callable[..., object]) -> None:
     EagerFunction.__call__ = call  # type: ignore[method-assign]
 
 
-def _observed(observer: Observer) -> type[EagerFunction]:
-    """The class of the functions that an observer has to do with.
+def _observed(observer: Observer, base: type[EagerFunction]) -> type[EagerFunction]:
+    """The class of the functions, or methods, that an observer has to do with.
 
     They are called as others are until it is first on.
     """
 
-    class Observed(EagerFunction):
+    class Observed(base):  # type: ignore[misc, valid-type]
         __slots__ = ()
 
         def before_observed(self, call: Callable[[], object]) -> None:
@@ -476,13 +504,16 @@ def _observed(observer: Observer) -> type[EagerFunction]:
     return Observed
 
 
-_OBSERVED: Final = [(observer, _observed(observer)) for observer in OBSERVERS]
+_KINDS: Final = (EagerFunction, EagerMethod)
+_OBSERVED: Final = [
+    (observer, [_observed(observer, kind) for kind in _KINDS]) for observer in OBSERVERS
+]
 
 
 def make_function(operator_name: str, *, as_method: bool = False) -> EagerFunction:
     """A new eager function of an operator, `aten::tanh`."""
-    concerned = (kind for observer, kind in _OBSERVED if observer.concerns(operator_name))
-    cls = next(concerned, EagerFunction)
+    concerned = (kinds for observer, kinds in _OBSERVED if observer.concerns(operator_name))
+    cls = next(concerned, _KINDS)[as_method]
     return cls(operator_name, operator_name.partition("::")[2], as_method)
 
 

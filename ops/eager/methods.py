@@ -28,6 +28,7 @@ from ..tensors.tracing import ACTIVE
 from .binding import type_name, wrong_keyword
 from .dispatch import (
     EagerFunction,
+    EagerMethod,
     bound_member,
     eager_function,
     make_function,
@@ -239,7 +240,7 @@ def _give_methods() -> None:
                 _put(name, _AtOnce(qualified, name, at_once))
 
 
-class _AtOnce(EagerFunction):
+class _AtOnce(EagerMethod):
     """A method that mostly needs no more than a look at a tensor: `at_once` gives its result, or
     `MISFIT`, where nobody hears of the call."""
 

@@ -272,8 +272,8 @@ def _cut(total: Array, cover: Array, n_fft: int, center: bool, length: int | Non
     found = as_array(kept / weights)
     if length is not None and found.shape[1] < length:
         warn_caller_once(
-            "The length of signal is shorter than the length parameter. Result is being padded with "
-            "zeros in the tail. Please check your center and hop_length settings."
+            "The length of signal is shorter than the length parameter. Result is being padded "
+            "with zeros in the tail. Please check your center and hop_length settings."
         )
         found = np.pad(found, ((0, 0), (0, length - found.shape[1])))
     return found

@@ -6,33 +6,48 @@ nodes; other classes become nodes by `register_pytree_node`.  Everything else, N
 
 from __future__ import annotations
 
-import warnings
-from collections import OrderedDict, defaultdict, deque, namedtuple
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Final, NamedTuple
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from ..ops.memory.named_results import NamedResults
-from ..ops.tensors.sizes import Size
 from ._tree_dumps import SERIALIZED_TYPE_TO_PYTHON_TYPE as SERIALIZED_TYPE_TO_PYTHON_TYPE
 from ._tree_dumps import SUPPORTED_SERIALIZED_TYPES as SUPPORTED_SERIALIZED_TYPES
-from ._tree_dumps import dumped, has_name, loaded
-from ._tree_parts import (
-    Context,
-    GetAttrKey,
-    KeyEntry,
-    KeyPath,
-    _dict_flatten,
-    _dict_unflatten,
-    _keys,
-    _list_flatten,
-    _list_unflatten,
-    _places,
+from ._tree_dumps import dumped, loaded
+from ._tree_nodes import BUILTIN_TYPES as BUILTIN_TYPES
+from ._tree_nodes import (
+    SUPPORTED_NODES,
+    kind_of,
 )
+from ._tree_nodes import ConstantNode as ConstantNode
+from ._tree_nodes import NodeDef as NodeDef
+from ._tree_nodes import _deregister_pytree_node as _deregister_pytree_node
+from ._tree_nodes import _get_node_type as _get_node_type
+from ._tree_nodes import _is_namedtuple_instance as _is_namedtuple_instance
+from ._tree_nodes import _private_register_pytree_node as _private_register_pytree_node
+from ._tree_nodes import _register_namedtuple as _register_namedtuple
+from ._tree_nodes import _register_pytree_node as _register_pytree_node
+from ._tree_nodes import is_constant_class as is_constant_class
+from ._tree_nodes import is_namedtuple as is_namedtuple
+from ._tree_nodes import is_namedtuple_class as is_namedtuple_class
+from ._tree_nodes import is_namedtuple_instance as is_namedtuple_instance
+from ._tree_nodes import is_structseq as is_structseq
+from ._tree_nodes import is_structseq_class as is_structseq_class
+from ._tree_nodes import is_structseq_instance as is_structseq_instance
+from ._tree_nodes import register_constant as register_constant
+from ._tree_nodes import register_dataclass as register_dataclass
+from ._tree_nodes import register_pytree_node as register_pytree_node
+from ._tree_parts import Context, KeyPath
+from ._tree_parts import GetAttrKey as GetAttrKey
+from ._tree_parts import KeyEntry as KeyEntry
 from ._tree_parts import MappingKey as MappingKey
 from ._tree_parts import SequenceKey as SequenceKey
+from ._tree_parts import _dict_flatten as _dict_flatten
 from ._tree_parts import _dict_flatten_with_keys as _dict_flatten_with_keys
+from ._tree_parts import _dict_unflatten as _dict_unflatten
+from ._tree_parts import _list_flatten as _list_flatten
 from ._tree_parts import _list_flatten_with_keys as _list_flatten_with_keys
+from ._tree_parts import _list_unflatten as _list_unflatten
 from ._tree_parts import key_get as key_get
 from ._tree_parts import keystr as keystr
 
@@ -46,22 +61,7 @@ __all__ = [
 ]
 
 PyTree = Any
-Flatten = Callable[[Any], tuple[list[Any], Context]]
-Unflatten = Callable[[Iterable[Any], Context], Any]
 IsLeaf = Callable[[Any], bool] | None
-
-
-class NodeDef(NamedTuple):
-    """What is known of a class of nodes."""
-
-    type: Any
-    flatten_fn: Flatten
-    unflatten_fn: Unflatten
-    keys_fn: Callable[[Any], list[KeyEntry]] | None = None
-
-
-SUPPORTED_NODES: Final[dict[Any, NodeDef]] = {}
-"""The classes of nodes."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +180,50 @@ class LeafSpec(TreeSpec):
         return "*"
 
 
+PyTreeSpec = TreeSpec
+
+
+def treespec_leaf() -> LeafSpec:
+    """The structure of a leaf."""
+    return LeafSpec()
+
+
+def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
+    """The structure of a tuple of trees of some structures.
+
+    Raises:
+        ValueError: there is something else among these.
+    """
+    below = list(iterable)
+    if not all(isinstance(each, TreeSpec) for each in below):
+        raise ValueError(f"Expected a tuple of TreeSpec values, got: {below!r}.")
+    return TreeSpec(tuple, None, below)
+
+
+def treespec_dict(
+    mapping: Mapping[Any, TreeSpec] | Iterable[tuple[Any, TreeSpec]] = (), /, **kwargs: TreeSpec
+) -> TreeSpec:
+    """The structure of a dict of trees of some structures.
+
+    Raises:
+        ValueError: there is something else among these.
+    """
+    below = dict(mapping, **kwargs)
+    if not all(isinstance(each, TreeSpec) for each in below.values()):
+        raise ValueError(f"Expected a dictionary of TreeSpec values, got: {below!r}.")
+    return TreeSpec(dict, list(below), list(below.values()))
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"
+
+
+def treespec_pprint(treespec: TreeSpec) -> str:
+    """The tree of a structure, with stars for its leaves."""
+    return repr(treespec.unflatten([_Star()] * treespec.num_leaves))
+
+
 def _same_keys(spec: TreeSpec, context: Context) -> bool:
     if spec.type in (dict, OrderedDict):
         return set(spec.context) == set(context)
@@ -187,182 +231,14 @@ def _same_keys(spec: TreeSpec, context: Context) -> bool:
 
 
 def _entered(tree: PyTree, kind: object) -> tuple[list[object], Context]:
-    if _kind(tree) is not kind:
+    if kind_of(tree) is not kind:
         raise ValueError(f"Node type mismatch; expected {kind!r}, but got {type(tree)!r}.")
     return SUPPORTED_NODES[kind].flatten_fn(tree)
 
 
-# ------------------------------------------------------------------------------------- classes
-
-
-def register_pytree_node(
-    cls: type,
-    flatten_fn: Flatten,
-    unflatten_fn: Unflatten,
-    *,
-    serialized_type_name: str | None = None,
-    to_dumpable_context: Callable[[Context], object] | None = None,
-    from_dumpable_context: Callable[[Any], Context] | None = None,
-    flatten_with_keys_fn: Callable[[Any], tuple[Sequence[tuple[KeyEntry, object]], Context]]
-    | None = None,
-) -> None:
-    """Have instances of a class be nodes.
-
-    Args:
-        flatten_fn: gives the children of an instance, and what else makes one.
-        unflatten_fn: makes an instance of both.
-        serialized_type_name: what stands for the class in `treespec_dumps`.
-        to_dumpable_context: makes JSON of what `flatten_fn` gives beside children.
-        from_dumpable_context: the reverse.
-
-    Raises:
-        ValueError: they are nodes already, or one of the two last is missing.
-    """
-    if cls in SUPPORTED_NODES:
-        raise ValueError(f"{cls} is already registered as pytree node.")
-    keys: Callable[[Any], list[KeyEntry]] | None = None
-    if flatten_with_keys_fn is not None:
-        with_keys = flatten_with_keys_fn
-
-        def keys(tree: object) -> list[KeyEntry]:
-            return [key for key, _ in with_keys(tree)[0]]
-
-    has_name(cls, serialized_type_name, to_dumpable_context, from_dumpable_context)
-    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, keys)
-
-
-def _register_pytree_node(cls: type, *functions: Any, **options: Any) -> None:
-    """The older name of `register_pytree_node`."""
-    warnings.warn(
-        "`torch.utils._pytree._register_pytree_node` is deprecated. Please use "
-        "`torch.utils._pytree.register_pytree_node` instead.",
-        FutureWarning,
-        stacklevel=2,
-    )
-    if cls in SUPPORTED_NODES:
-        warnings.warn(
-            f"{cls} is already registered as pytree node. Overwriting the previous registration.",
-            stacklevel=2,
-        )
-        _deregister_pytree_node(cls)
-    register_pytree_node(cls, *functions, **options)
-
-
-def _register_namedtuple(cls: type, *, serialized_type_name: str) -> None:
-    """Name a class of named tuples for `treespec_dumps`."""
-    has_name(cls, serialized_type_name)
-
-
-def _deregister_pytree_node(cls: type) -> None:
-    """Have instances of a class be leaves again."""
-    SUPPORTED_NODES.pop(cls)
-    SERIALIZED_TYPE_TO_PYTHON_TYPE.pop(SUPPORTED_SERIALIZED_TYPES.pop(cls).name or "", None)
-
-
-def register_dataclass(
-    cls: type,
-    *,
-    field_names: list[str] | None = None,
-    drop_field_names: list[str] | None = None,
-    serialized_type_name: str | None = None,
-) -> None:
-    """Have a dataclass's fields be the children of its instances, but for those that are None."""
-    dropped = drop_field_names or ()
-    names = field_names or [each.name for each in fields(cls) if each.name not in dropped]
-
-    def parted(tree: object) -> tuple[list[tuple[KeyEntry, object]], Context]:
-        found = {name: getattr(tree, name) for name in names}
-        given = {name: value for name, value in found.items() if value is not None}
-        missing = [name for name in names if name not in given]
-        return [(GetAttrKey(name), value) for name, value in given.items()], [[*given], missing]
-
-    def flat(tree: object) -> tuple[list[object], Context]:
-        pairs, context = parted(tree)
-        return [value for _, value in pairs], context
-
-    def made(values: Iterable[object], context: Context) -> object:
-        given, missing = context
-        return cls(**dict(zip(given, values, strict=True)), **dict.fromkeys(missing))
-
-    register_pytree_node(
-        cls, flat, made, serialized_type_name=serialized_type_name, flatten_with_keys_fn=parted
-    )
-
-
-def _node(
-    cls: object, flatten_fn: Flatten, unflatten_fn: Unflatten, keys: Callable[[Any], list[KeyEntry]]
-) -> None:
-    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, keys)
-
-
-def _filled(values: Iterable[object], context: Context) -> object:
-    factory, keys = context
-    return defaultdict(factory, zip(keys, values, strict=True))
-
-
-_node(list, _list_flatten, _list_unflatten, _places)
-for _cls in (tuple, Size):
-    _node(_cls, _list_flatten, lambda values, _: tuple(values), _places)
-_node(dict, _dict_flatten, _dict_unflatten, _keys)
-_node(
-    OrderedDict,
-    _dict_flatten,
-    lambda values, keys: OrderedDict(zip(keys, values, strict=True)),
-    _keys,
-)
-_node(
-    defaultdict,
-    lambda tree: (list(tree.values()), [tree.default_factory, list(tree)]),
-    _filled,
-    _keys,
-)
-_node(
-    deque,
-    lambda tree: (list(tree), tree.maxlen),
-    lambda values, most: deque(values, maxlen=most),
-    _places,
-)
-
-
-_node(
-    namedtuple,  # stands for the classes that it makes
-    lambda tree: (list(tree), type(tree)),
-    lambda values, cls: cls(*values),
-    lambda tree: [GetAttrKey(name) for name in tree._fields],
-)
-
-
-def _is_namedtuple_instance(tree: object) -> bool:
-    """Whether a value is a named tuple."""
-    cls = type(tree)
-    return issubclass(cls, tuple) and cls.__bases__ == (tuple,) and hasattr(cls, "_fields")
-
-
-def is_structseq_instance(obj: object) -> bool:
-    """Whether a value is several results of an operator, or of another compiled function."""
-    cls = type(obj)
-    return issubclass(cls, NamedResults) or (
-        cls.__bases__ == (tuple,) and isinstance(getattr(cls, "n_sequence_fields", None), int)
-    )
-
-
-def _kind(tree: object) -> Any:
-    cls = type(tree)
-    if cls in SUPPORTED_NODES:
-        return cls
-    if issubclass(cls, NamedResults):  # classes that are made when operators first give them
-        _node(cls, _list_flatten, lambda values, _: cls(values), _places)
-    return namedtuple if _is_namedtuple_instance(tree) else cls
-
-
-def _get_node_type(tree: object) -> object:
-    """The class in `SUPPORTED_NODES` that a value is an instance of, else its own."""
-    return _kind(tree)
-
-
 def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
     """Whether a value is a leaf, by its class or because `is_leaf` says so."""
-    return (is_leaf is not None and is_leaf(tree)) or _kind(tree) not in SUPPORTED_NODES
+    return (is_leaf is not None and is_leaf(tree)) or kind_of(tree) not in SUPPORTED_NODES
 
 
 _is_leaf = tree_is_leaf
@@ -381,7 +257,7 @@ def _walk(tree: PyTree, leaves: list[object], is_leaf: IsLeaf) -> TreeSpec:
     if tree_is_leaf(tree, is_leaf):
         leaves.append(tree)
         return LeafSpec()
-    kind = _kind(tree)
+    kind = kind_of(tree)
     children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
     return TreeSpec(kind, context, [_walk(child, leaves, is_leaf) for child in children])
 
@@ -409,6 +285,11 @@ def tree_iter(tree: PyTree, is_leaf: IsLeaf = None) -> Iterable[Any]:
 def tree_leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
     """The leaves."""
     return tree_flatten(tree, is_leaf)[0]
+
+
+def arg_tree_leaves(*args: PyTree, **kwargs: PyTree) -> list[Any]:
+    """The leaves of all arguments of a call."""
+    return [leaf for each in (*args, *kwargs.values()) for leaf in tree_leaves(each)]
 
 
 def tree_structure(tree: PyTree, is_leaf: IsLeaf = None) -> TreeSpec:
@@ -504,9 +385,9 @@ def _broadcast_to_and_flatten(
     """The leaves of a tree, each as often as the structure has leaves in its place; or None."""
     if tree_is_leaf(tree, is_leaf):
         return [tree] * treespec.num_leaves
-    if treespec.is_leaf() or _kind(tree) is not treespec.type:
+    if treespec.is_leaf() or kind_of(tree) is not treespec.type:
         return None
-    children, context = SUPPORTED_NODES[_kind(tree)].flatten_fn(tree)
+    children, context = SUPPORTED_NODES[kind_of(tree)].flatten_fn(tree)
     if len(children) != treespec.num_children or not _same_keys(treespec, context):
         return None
     found: list[object] = []
@@ -536,7 +417,7 @@ def _with_paths(tree: PyTree, path: KeyPath, is_leaf: IsLeaf) -> Iterable[tuple[
     if tree_is_leaf(tree, is_leaf):
         yield path, tree
         return
-    node = SUPPORTED_NODES[_kind(tree)]
+    node = SUPPORTED_NODES[kind_of(tree)]
     if node.keys_fn is None:
         raise ValueError(f"Did not find a flatten_with_keys_fn for type: {node.type}.")
     for key, child in zip(node.keys_fn(tree), node.flatten_fn(tree)[0], strict=True):

@@ -9,6 +9,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops.kernels import family
+from rushlight.ops.memory import warned
 
 pytestmark = pytest.mark.skipif(family("fourier") is None, reason="no native code here")
 SIZES = [1, 2, 3, 5, 7, 8, 16, 30, 49, 60, 64, 97, 100, 121, 254, 500, 512, 1001, 4096, 16384]
@@ -73,7 +74,10 @@ def test_a_row_that_is_no_number_leaves_others_alone() -> None:
     assert found[2].isnan().all()
 
 
-def test_a_transform_without_a_window_warns_each_time() -> None:
+def test_a_transform_without_a_window_is_told_also_once_it_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for _ in range(4):
+        monkeypatch.setattr(warned, "GIVEN", set())
         with pytest.warns(UserWarning, match="window was not provided"):
             torch.stft(torch.randn(400), 64, return_complex=True)

@@ -114,7 +114,5 @@ def test_one_class_may_stand_without_a_dimension() -> None:
                 rushlight.tensor(score), rushlight.tensor(label), reduction=reduction
             )
             assert (found.item(), found.dim()) == (0.0, 0)
-    with pytest.raises(
-        RuntimeError, match=r"inconsistent target size: \[1\] for input of size: \[2"
-    ):
+    with pytest.raises(RuntimeError, match=r"inconsistent target size: \[1\] for input of size:"):
         functional.multilabel_margin_loss(rushlight.ones(2), rushlight.tensor([0]))

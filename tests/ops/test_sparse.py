@@ -696,5 +696,5 @@ def test_tensors_of_other_sizes_are_sparse_too() -> None:
 
 @pytest.mark.parametrize("name", ["empty_like", "zeros_like"])
 def test_what_is_like_a_sparse_tensor_has_no_memory_format(name: str) -> None:
-    with pytest.raises(RuntimeError, match="^memory format option is only supported by strided"):
+    with pytest.raises(RuntimeError, match=r"^memory format option is only supported by strided"):
         getattr(torch, name)(_example(), memory_format=torch.preserve_format)

@@ -146,5 +146,5 @@ def test_quantized_tensors_whose_numbers_are_open() -> None:
     q = torch._empty_per_channel_affine_quantized((2, 3), dtype=torch.qint32, **channels)
     assert (q.q_per_channel_scales().tolist(), q.q_per_channel_axis()) == ([1.0, 2.0], 0)
     for dtype in (None, torch.float32):
-        with pytest.raises(RuntimeError, match="^Creation of quantized tensor requires quantized"):
+        with pytest.raises(RuntimeError, match=r"^Creation of quantized tensor requires quantized"):
             torch._empty_affine_quantized((2,), dtype=dtype)

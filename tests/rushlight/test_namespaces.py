@@ -271,7 +271,7 @@ def test_operators_over_lists() -> None:
     with pytest.raises(RuntimeError, match="at least one tensor"):
         torch._foreach_neg([])
     with pytest.raises(
-        RuntimeError, match="^Tensor lists must have the same number .*, got 0 and 1$"
+        RuntimeError, match=r"^Tensor lists must have the same number .*, got 0 and 1$"
     ):
         torch._foreach_add([], [torch.ones(2)])
     assert not hasattr(torch, "_foreach_copy")

@@ -80,3 +80,38 @@ def test_state_dicts_are_swapped_in(assign: bool) -> None:
 def test_a_class_that_detach_loses() -> None:
     with pytest.raises(RuntimeError, match="from an instance of type Forgets requires that detach"):
         torch.nn.Parameter(torch.ones(2).as_subclass(Forgets))
+
+
+class Named(torch.Tensor):
+    plus = torch.Tensor.add
+    seen_as = torch.Tensor.view
+    shown = torch.Tensor.contiguous
+
+
+def test_methods_are_bound_under_other_names() -> None:
+    tensor = torch.ones(2).as_subclass(Named)
+    assert tensor.plus(1, alpha=3).tolist() == [4.0, 4.0]
+    assert tuple(tensor.seen_as(2, 1).shape) == (2, 1)
+    assert tensor.shown() is tensor
+    assert type(tensor.plus(1)) is Named
+    bound = torch.Tensor.add_.__get__(tensor, torch.Tensor)
+    assert bound(1).tolist() == tensor.tolist() == [2.0, 2.0]
+    assert repr(torch.Tensor.add) == "<method 'add' of 'torch._C.TensorBase' objects>"
+
+
+def test_methods_are_bound_to_tensors_alone() -> None:
+    class Holder:
+        method = torch.Tensor.add
+        function = torch.add
+
+    assert Holder().function(torch.ones(1), 1).tolist() == [2.0]
+    assert Holder.method(torch.ones(1), 1).tolist() == [2.0]
+    said = r"^descriptor 'add' for 'torch\._C\.TensorBase' objects doesn't apply to a 'Holder' obj"
+    with pytest.raises(TypeError, match=said):
+        Holder().method(torch.ones(1))
+
+
+def test_methods_are_kept_where_others_take_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.Tensor, "kept_mul", torch.Tensor.mul, raising=False)
+    monkeypatch.setattr(torch.Tensor, "mul", lambda self, other: self.kept_mul(other).neg())
+    assert torch.ones(2).mul(3).tolist() == [-3.0, -3.0]

@@ -127,3 +127,54 @@ def test_the_older_name_warns() -> None:
     with pytest.warns(match="already registered"), pytest.warns(FutureWarning):
         pytree._register_pytree_node(cls, lambda box: ([box.content, 2], None), cls)
     assert pytree.tree_leaves(cls(1)) == [1, 2]
+
+
+class Extended(Pair):
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Constant:
+    number: int
+
+
+def test_what_is_derived_of_named_tuples_is_one() -> None:
+    leaves, spec = pytree.tree_flatten([Extended(1, 2)])
+    assert (leaves, pytree.tree_unflatten([3, 4], spec)) == ([1, 2], [Extended(3, 4)])
+    assert type(pytree.tree_map(str, Extended(1, 2))) is Extended
+    fake = type("Fake", (tuple,), {"_fields": ("x",)})
+    assert pytree.tree_leaves(fake((1,))) == [(1,)]
+    kinds = [Pair, Pair(1, 2), Extended, torch.Size([1]), torch.max(torch.eye(2), 0), 3]
+    assert [pytree.is_namedtuple(each) for each in kinds] == [True, True, True, False, False, False]
+    assert [pytree.is_namedtuple_class(each) for each in kinds[:3]] == [True, False, True]
+    assert [pytree.is_structseq(each) for each in kinds[3:]] == [False, True, False]
+
+
+def test_structures_are_put_together() -> None:
+    leaf = pytree.treespec_leaf()
+    both = pytree.treespec_dict({"a": pytree.treespec_tuple([leaf, leaf])}, b=leaf)
+    assert both == pytree.tree_structure({"a": (1, 2), "b": 3})
+    assert pytree.treespec_pprint(both) == "{'a': (*, *), 'b': *}"
+    with pytest.raises(ValueError, match=r"^Expected a tuple of TreeSpec values, got: \[\*, 3\]"):
+        pytree.treespec_tuple([leaf, 3])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match=r"^Expected a dictionary of TreeSpec values"):
+        pytree.treespec_dict({"a": 3})  # type: ignore[dict-item]
+    assert pytree.arg_tree_leaves(1, [2, (3,)], b={"k": 4}, c=None) == [1, 2, 3, 4, None]
+
+
+def test_constants_belong_to_the_structure() -> None:
+    assert not pytree.is_constant_class(Constant)
+    pytree.register_constant(Constant)
+    try:
+        assert pytree.is_constant_class(Constant)
+        leaves, spec = pytree.tree_flatten([Constant(1), 2])
+        assert leaves == [2]
+        assert pytree.tree_unflatten([3], spec) == [Constant(1), 3]
+        assert spec == pytree.tree_structure([Constant(1), 5])
+        assert spec != pytree.tree_structure([Constant(2), 2])
+        assert pytree.tree_leaves_with_path([Constant(1)]) == []
+    finally:
+        pytree._deregister_pytree_node(Constant)
+    for cls, name in ((Box, "__eq__"), (dataclass(type("Open", (), {})), "__hash__")):
+        with pytest.raises(TypeError, match=f"have a non-default `{name}` implementation"):
+            pytree.register_constant(cls)
