@@ -87,7 +87,7 @@ def as_wanted(gradient: Tensor | None, of: Tensor | GradientEdge) -> Tensor | No
         return gradient
     from ..sparse_tensors.tensors import of_parts, parts_of
 
-    return of_parts(parts_of(of).with_values(gradient))
+    return of_parts(parts_of(of).with_gradient(gradient))
 
 
 def target_of(value: Tensor | GradientEdge) -> Edge | None:
@@ -109,6 +109,8 @@ def first_gradient(
         raise RuntimeError(
             f"element {number} of tensors does not require grad and does not have a grad_fn"
         )
+    if not isinstance(value, GradientEdge) and _is_sparse(value):
+        return edge, _of_elements(value, grad, number)
     like = value.ownership_token if isinstance(value, GradientEdge) else value._array
     if grad is None:
         return edge, _one(like)
@@ -129,6 +131,25 @@ def first_gradient(
     if is_sparse and edge[0].is_leaf:
         return edge, grad.to(dtype_of(like))
     return edge, fit(grad, like.shape, dtype_of(like))
+
+
+def _of_elements(value: Tensor, grad: Tensor | None, number: int) -> Tensor:
+    """The gradient to begin with of each element that a sparse result keeps.
+
+    Raises:
+        RuntimeError: there is none, or it has other sizes.
+    """
+    if grad is None:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    if grad.shape != value.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{number}] has a shape of {grad.shape} and "
+            f"output[{number}] has a shape of {value.shape}."
+        )
+    from ..sparse_tensors.structure import mask
+
+    dense = grad.to_dense() if _is_sparse(grad) else grad
+    return _values_of(mask(dense.to(value.dtype), value.detach()))
 
 
 def _size(like: Any) -> object:

@@ -338,8 +338,11 @@ def total(
     *,
     dtype: DType | None = None,
 ) -> Tensor:
-    """The sum of all elements, or over dimensions; sparse where sparse dimensions are left."""
-    own = parts_of(tensor).to_coo()
+    """The sum of all elements, or over dimensions; sparse where sparse dimensions are left.
+
+    By rows, or columns, where the tensor is and keeps its dimensions.
+    """
+    kept, own = parts_of(tensor), parts_of(tensor).to_coo()
     values = own.values if dtype is None else own.values.to(dtype)
     if dim is None:
         return values.sum()
@@ -348,17 +351,17 @@ def total(
     values = values.sum(within, keepdim) if within else values
     left = [axis for axis in range(own.depth) if axis not in axes]
     sizes = tuple(1 if axis in axes else n for axis, n in enumerate(own.sizes))
-    if not left:
+    if not left and not (keepdim and isinstance(kept, Compressed)):
         made = values.sum(0)
         return made.reshape(sizes) if keepdim else made
     if not keepdim:
-        kept = tuple(n for axis, n in enumerate(own.sizes) if axis not in axes)
-        return of_parts(Coo(own.indices[left], values, kept).once())
+        rest = tuple(n for axis, n in enumerate(own.sizes) if axis not in axes)
+        return of_parts(Coo(own.indices[left], values, rest).once())
     places = own.indices.clone()
     for axis in axes:
         if axis < own.depth:
             places[axis] = 0
-    return of_parts(Coo(places, values, sizes).once())
+    return laid_as(kept, Coo(places, values, sizes).once())
 
 
 @form("aten::any")

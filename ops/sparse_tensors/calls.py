@@ -17,6 +17,7 @@ from ..table.table import TABLE
 from ..tensors.tensor import Tensor
 from . import arithmetic, creation, products, resizing, structure  # noqa: F401  (with forms)
 from .forms import FORMS
+from .parts import Coo
 from .tensors import is_sparse, of_parts, parts_of
 
 __all__ = ["call"]
@@ -36,7 +37,8 @@ def call(
     if known is not None:
         return known(*args, **kwargs)
     if operator_name.endswith("_") and args and isinstance(args[0], Tensor) and is_sparse(args[0]):
-        if operator_name not in _LINEAR and not args[0].is_coalesced():
+        own = parts_of(args[0])
+        if operator_name not in _LINEAR and isinstance(own, Coo) and not own.coalesced:
             said = SECOND_NAMES.get(operator_name, operator_name).removeprefix("aten::")
             raise RuntimeError(f"{said} requires coalesced input")
         made = call(operator_name[:-1], args, kwargs, choose)

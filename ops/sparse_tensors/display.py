@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ __all__ = ["shown"]
 
 _INDENT: Final = " " * 7
 _WIDTH: Final = 80
+_DTYPE: Final = re.compile(r",\s+dtype=[\w.]+\)$")
 
 
 def shown(pieces: dict[str, Tensor], said: list[str], apart: bool) -> str:
@@ -35,7 +37,7 @@ def _inner(values: Tensor) -> str:
     """A tensor without its dtype, which stands at the end; an empty one with its sizes."""
     if not values.numel():
         return f"tensor([], size={tuple(values.shape)})"
-    return repr(values.float() if values.dtype.is_floating_point else values)
+    return _DTYPE.sub(")", repr(values))
 
 
 def _indented(text: str, name: str) -> str:

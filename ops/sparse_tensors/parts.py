@@ -18,6 +18,7 @@ from ..tensors.tracing import ACTIVE
 __all__ = ["Compressed", "Coo", "Parts", "are_unheard", "flat_places"]
 
 _add_at = eager_function("aten::index_add")
+_select = eager_function("aten::index_select")
 _COO: Final = LAYOUTS["sparse_coo"]
 
 
@@ -96,6 +97,17 @@ class Coo(NamedTuple):
         """Other values at the same places."""
         return self._replace(values=values)
 
+    def with_gradient(self, values: Tensor) -> Coo:
+        """The gradient of the tensor, of what was found for each element.
+
+        Elements at one place are summed, so each of them has found the gradient of that place.
+        """
+        if self.coalesced:
+            return self.with_values(values)
+        _, first = np.unique(flat_places(self), return_index=True)
+        chosen = Tensor._of(first)
+        return Coo(_select(self.indices, 1, chosen), _select(values, 0, chosen), self.sizes, True)
+
 
 class Compressed(NamedTuple):
     """The rows of a matrix (CSR), or its columns (CSC), one after the other.
@@ -141,6 +153,10 @@ class Compressed(NamedTuple):
     def with_values(self, values: Tensor) -> Compressed:
         """Other values at the same places."""
         return self._replace(values=values)
+
+    def with_gradient(self, values: Tensor) -> Compressed:
+        """The gradient of the tensor, of what was found for each element."""
+        return self.with_values(values)
 
 
 Parts = Coo | Compressed

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..eager.dispatch import eager_function
 from ..memory.dims import wrap_dim
-from ..memory.dtype import Array, DType, Layout, Scalar
+from ..memory.dtype import LAYOUTS, Array, DType, Layout, Scalar
 from ..memory.inference import is_for_inference
 from ..tensors.sizes import Size
 from ..tensors.tensor import Tensor
@@ -272,11 +272,10 @@ def contiguous(tensor: Tensor, memory_format: object = None) -> Tensor:
 @form("aten::zeros_like", "aten::empty_like")
 def zeros_like(tensor: Tensor, **options: DType | None) -> Tensor:
     """A tensor of the same sizes that keeps no elements."""
-    if not is_sparse(tensor):  # a dense one of whose sizes a sparse one is wanted
-        made: Tensor = eager_function("aten::zeros")(
-            list(tensor.shape), dtype=options.get("dtype") or tensor.dtype,
-            layout=options.get("layout"),
-        )  # fmt: skip
+    layout: Any = options.get("layout")
+    if not is_sparse(tensor) or layout is LAYOUTS["strided"]:  # the other one is wanted
+        dtype = options.get("dtype") or tensor.dtype
+        made: Tensor = eager_function("aten::zeros")(list(tensor.shape), dtype=dtype, layout=layout)
         return made
     if options.get("memory_format") is not None:
         raise RuntimeError("memory format option is only supported by strided tensors")
@@ -396,11 +395,19 @@ def index_select(tensor: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices that an index names, in its order."""
     own = parts_of(tensor).to_coo()
     place = wrap_dim(dim, len(own.sizes))
+    count = own.sizes[place]
     sizes = (*own.sizes[:place], index.numel(), *own.sizes[place + 1 :])
     if place >= own.depth:
         values = own.values.index_select(place - own.depth + 1, index)
         return of_parts(Coo(own.indices, values, sizes, own.coalesced))
     wanted, row = index.numpy(), own.indices.numpy()[place]
+    outside = (wanted < -count) | (wanted >= count)
+    if outside.any():
+        raise IndexError(
+            f"index_select(): index contains {wanted[outside][0]} that is out of range for tensor "
+            f"of size {list(own.sizes)} at dimension {place}"
+        )
+    wanted = np.where(wanted < 0, wanted + count, wanted)
     order = np.argsort(row, kind="stable")
     first = np.searchsorted(row[order], wanted)
     counts = np.searchsorted(row[order], wanted, "right") - first

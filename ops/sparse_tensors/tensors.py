@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Any, Final, NoReturn, Self, TypeVar
 
 import numpy as np
@@ -87,7 +88,7 @@ class _Sparse:
         found, given = own.values.grad, self.__dict__.get("given_gradient")
         if found is None:
             return given
-        gradient = of_parts(own.with_values(found))
+        gradient = of_parts(own.with_gradient(found))
         return gradient if given is None else given + gradient
 
     @grad.setter
@@ -221,7 +222,8 @@ class _Sparse:
     def _by_coordinates(self, name: str) -> Coo:
         own = parts_of(self)
         if not isinstance(own, Coo):
-            raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got SparseCsr")
+            kind = "SparseCsc" if own.by_columns else "SparseCsr"
+            raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got {kind}")
         return own
 
     def _coalesced(self, name: str) -> Coo:
@@ -442,6 +444,8 @@ def coo(
             "number of dimensions must be sparse_dim "
             f"({places.shape[0]}) + dense_dim ({own.ndim - 1}), but got {len(sizes)}"
         )
+    if prod(map(int, sizes)) >= 1 << 63:
+        raise RuntimeError("numel: integer multiplication overflow")
     own = own.view_as(own) if own.requires_grad else own.detach()
     made = Coo(places, own, tuple(map(int, sizes)), coalesced)
     if coalesced and (np.diff(flat_places(made)) <= 0).any():

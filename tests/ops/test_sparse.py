@@ -698,3 +698,84 @@ def test_tensors_of_other_sizes_are_sparse_too() -> None:
 def test_what_is_like_a_sparse_tensor_has_no_memory_format(name: str) -> None:
     with pytest.raises(RuntimeError, match=r"^memory format option is only supported by strided"):
         getattr(torch, name)(_example(), memory_format=torch.preserve_format)
+
+
+def test_slices_are_counted_from_the_end_too() -> None:
+    s = torch.tensor([[1.0, 0, 2], [0, 0, 3]]).to_sparse()
+    assert s.index_select(1, torch.tensor([-1, 0, -2])).to_dense().tolist() == [
+        [2, 1, 0],
+        [3, 0, 0],
+    ]
+    for index, dim in ((2, 0), (-3, 0), (3, 1)):
+        said = (
+            rf"^index_select\(\): index contains {index} that is out of range for tensor of size \["
+        )
+        with pytest.raises(IndexError, match=said):
+            s.index_select(dim, torch.tensor([0, index]))
+
+
+def test_a_dense_tensor_is_made_like_a_sparse_one() -> None:
+    s = _example()
+    for name in ("zeros_like", "empty_like"):
+        made = getattr(torch, name)(s, layout=torch.strided, memory_format=torch.preserve_format)
+        assert (made.layout, tuple(made.shape), made.dtype) == (torch.strided, (2, 3), s.dtype)
+
+
+def test_sums_of_rows_stay_by_rows() -> None:
+    c = torch.tensor([[1.0, 0, 2], [0, 0, 3]]).to_sparse_csr()
+    for dim, wanted in ((0, [[1, 0, 5]]), (1, [[3], [3]]), ((0, 1), [[6]])):
+        found = c.sum(dim, keepdim=True)
+        assert (found.layout, found.to_dense().tolist()) == (torch.sparse_csr, wanted)
+    assert c.to_sparse_csc().sum(0, keepdim=True).layout == torch.sparse_csc
+    assert c.sum((0, 1)).item() == 6
+    assert c.neg().abs_().values().tolist() == [1, 2, 3]
+
+
+def _twice() -> Any:
+    """One place is named twice."""
+    return torch.sparse_coo_tensor([[0, 0, 1], [1, 1, 2]], [1.0, 2.0, 3.0], (2, 3)).requires_grad_()
+
+
+@pytest.mark.parametrize(
+    ("call", "wanted"),
+    [
+        (torch.sparse.sum, [1, 1]),
+        (lambda s: s.to_dense().pow(2).sum(), [6, 6]),
+        (lambda s: s.coalesce().to_dense().pow(2).sum(), [6, 6]),
+        (lambda s: torch.sparse.sum(s, 0).to_dense().pow(2).sum(), [6, 6]),
+        (lambda s: torch.sparse.mm(s, torch.arange(6.0).view(3, 2)).pow(2).sum(), [78, 246]),
+    ],
+)
+def test_gradients_of_places_that_are_named_twice_are_theirs_once(call: Any, wanted: Any) -> None:
+    s = _twice()
+    call(s).backward()
+    t = _twice()
+    (found,) = torch.autograd.grad(call(t), t)
+    for each in (s.grad, found):
+        assert (each.indices().tolist(), each.values().tolist()) == ([[0, 1], [1, 2]], wanted)
+
+
+def test_sparse_results_take_sparse_gradients() -> None:
+    v = torch.tensor([[7.0, 1, 0], [0, 0, 5]])
+    for gradient in (v, v.to_sparse()):
+        s = _twice()
+        (s * 2).backward(gradient)
+        assert s.grad.to_dense().tolist() == [[0, 2, 0], [0, 0, 10]]
+    with pytest.raises(RuntimeError, match="^grad can be implicitly created only for scalar"):
+        (_twice() * 2).backward()
+    with pytest.raises(RuntimeError, match=r"^Mismatch in shape: grad_output\[0\] has a shape of"):
+        (_twice() * 2).backward(v.to_sparse()[0])
+
+
+def test_more_elements_than_can_be_counted_are_refused() -> None:
+    n = 100_000
+    with pytest.raises(RuntimeError, match="^numel: integer multiplication overflow$"):
+        torch.sparse_coo_tensor([[n, n - 1]] * 4, [1.0, 2.0], (n + 1,) * 4)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float64", "complex128"])
+def test_the_dtype_of_values_is_told_once(dtype: str) -> None:
+    s = torch.sparse_coo_tensor([[0]], [1], (2,), dtype=getattr(torch, dtype))
+    assert repr(s).count("dtype=") == 1
+    large = torch.sparse_coo_tensor([[0]], [1e300], (2,), dtype=torch.float64)
+    assert "values=tensor([1.0000e+300])" in repr(large)
