@@ -761,7 +761,7 @@ def test_sparse_results_take_sparse_gradients() -> None:
         s = _twice()
         (s * 2).backward(gradient)
         assert s.grad.to_dense().tolist() == [[0, 2, 0], [0, 0, 10]]
-    with pytest.raises(RuntimeError, match="^grad can be implicitly created only for scalar"):
+    with pytest.raises(RuntimeError, match=r"^grad can be implicitly created only for scalar"):
         (_twice() * 2).backward()
     with pytest.raises(RuntimeError, match=r"^Mismatch in shape: grad_output\[0\] has a shape of"):
         (_twice() * 2).backward(v.to_sparse()[0])
@@ -769,7 +769,7 @@ def test_sparse_results_take_sparse_gradients() -> None:
 
 def test_more_elements_than_can_be_counted_are_refused() -> None:
     n = 100_000
-    with pytest.raises(RuntimeError, match="^numel: integer multiplication overflow$"):
+    with pytest.raises(RuntimeError, match=r"^numel: integer multiplication overflow$"):
         torch.sparse_coo_tensor([[n, n - 1]] * 4, [1.0, 2.0], (n + 1,) * 4)
 
 
