@@ -24,6 +24,7 @@ __all__ = ["middle_of_short", "placed_in_order", "sorted_positions"]
 
 _INT64: Final = np.dtype(np.int64)
 _FLOAT32: Final = np.dtype(np.float32)
+_FLOAT64: Final = np.dtype(np.float64)
 _BLOCK: Final = 64
 """Elements of a block, of whose largest ones the bound for the largest of all is taken."""
 
@@ -50,7 +51,11 @@ def sorted_positions(self: Array, axis: int, descending: bool) -> Array:
 
 
 _MANY: Final = 1024
-"""Elements from which NumPy sorts rows that lie in one piece as quickly."""
+"""Elements from which NumPy sorts as quickly what lies in short rows of one piece."""
+_LEARNED: Final = 4096
+"""Elements up to which kernels do that too where somebody learns which they are."""
+_SHORT: Final = 512
+"""Elements of a row that NumPy puts in order by few vectors; of float64 it has no such words."""
 _FEW: Final = 32
 """Elements of such a row of which some are found as quickly by ranking all."""
 
@@ -59,39 +64,50 @@ def _ranked(self: Array, axis: int, low: int, high: int, descending: bool) -> ob
     return family("short_orders").in_order(self, axis, low, high, descending=descending)
 
 
+def _by_digits(self: Array, axis: int, low: int, high: int, descending: bool) -> object:
+    return family("digit_orders").in_order(self, axis, low, high, descending=descending)
+
+
 def _middle(self: Array, axis: int, skip_nan: bool) -> object:
     return family("short_orders").middle(self, axis, skip_nan=skip_nan)
 
 
 _known_ranked: Final = Prepared(_ranked)
+_known_by_digits: Final = Prepared(_by_digits)
 _known_middle: Final = Prepared(_middle)
 
 
-def _is_short(self: Array, axis: int, count: int) -> bool:
-    """Whether `count` elements of each row are best found by ranking those of short rows."""
+def _is_for_kernels(self: Array, axis: int, count: int) -> bool:
+    """Whether `count` elements of each row are best found by kernels, if there are any."""
     size = self.shape[axis] if self.ndim else 0
-    kernels = family("short_orders") if 0 < count <= size and is_whole(self) else None
-    if kernels is None or size > kernels.LONGEST:
+    if not 0 < count <= size or not is_whole(self) or family("run") is None:
         return False
-    some = count < size <= _FEW
-    return some or axis != self.ndim - 1 or self.size < _MANY
+    is_quick = axis == self.ndim - 1 and size < _SHORT and self.dtype is not _FLOAT64
+    if not is_quick or count < size <= _FEW or self.size < _MANY:
+        return True
+    told: bool = self.size <= _LEARNED and family("run").is_told()
+    return told
 
 
-def _first_of_short(
+def _some_in_order(
     self: Array, axis: int, low: int, high: int, descending: bool
 ) -> tuple[Array, Array] | None:
-    """The elements from `low` to `high` of short rows in order, and their places; None if that is
-    no work for a kernel."""
-    if not _is_short(self, axis, high - low):
+    """The elements from `low` to `high` of rows in order, and their places; None if that is no
+    work for a kernel."""
+    if not _is_for_kernels(self, axis, high - low):
         return None
-    found: tuple[Array, Array] | None = _known_ranked.call(self, axis, low, high, descending)
+    size = self.shape[axis]
+    if size > family("digit_orders").LONGEST:
+        return None
+    known = _known_ranked if size <= family("short_orders").LONGEST else _known_by_digits
+    found: tuple[Array, Array] | None = known.call(self, axis, low, high, descending)
     return found
 
 
 def middle_of_short(self: Array, axis: int, *, skip_nan: bool) -> tuple[Array, Array] | None:
     """The medians of short rows, and their places, with a dimension of size 1; None if that is no
     work for a kernel."""
-    if not _is_short(self, axis, 1):
+    if not _is_for_kernels(self, axis, 1):
         return None
     found: tuple[Array, Array] | None = _known_middle.call(self, axis, skip_nan)
     return found
@@ -99,7 +115,7 @@ def middle_of_short(self: Array, axis: int, *, skip_nan: bool) -> tuple[Array, A
 
 def placed_in_order(self: Array, axis: int, place: int) -> tuple[Array, Array]:
     """The element that sorting puts at a place, and where it was, with a dimension of size 1."""
-    found = _first_of_short(self, axis, place, place + 1, False)
+    found = _some_in_order(self, axis, place, place + 1, False)
     if found is not None:
         return found
     words = packed(self, axis, False)
@@ -135,7 +151,7 @@ def _sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     check_ordered(" Sort", self)
     axis = wrap_dim(dim, self.ndim)
     if self.ndim:
-        found = _first_of_short(self, axis, 0, self.shape[axis], descending)
+        found = _some_in_order(self, axis, 0, self.shape[axis], descending)
         if found is not None:
             return found
     where = sorted_positions(self, axis, descending)
@@ -248,6 +264,10 @@ def _first_in_order(self: Array, k: int, axis: int, descending: bool) -> Array:
     return places_of(words[..., :k], axis)
 
 
+_RANKED: Final = 64
+"""Elements of rows that are ranked sooner than their first ones are kept in order."""
+
+
 def _top(self: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array] | None:
     """The first few of long rows by a kernel that keeps them in order while it looks."""
     ranks = family("ranks") if k else None
@@ -284,7 +304,8 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
         )
     if not self.ndim:
         return self.copy(), np.zeros((), _INT64)
-    found = _first_of_short(self, axis, 0, k, largest) or _top(self, k, axis, largest)
+    found = None if size > _RANKED else _some_in_order(self, axis, 0, k, largest)
+    found = found or _top(self, k, axis, largest) or _some_in_order(self, axis, 0, k, largest)
     if found is not None:
         return found
     if k and self.size == size and axis == self.ndim - 1:

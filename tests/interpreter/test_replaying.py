@@ -579,6 +579,22 @@ def test_powers_and_logarithms_of_few_numbers_are_replayed() -> None:
     assert spy.done == [True]
 
 
+def likeliest(x: Tensor, share: float) -> tuple[Tensor, Tensor]:
+    values, places = torch.softmax(x, -1).sort(descending=True)
+    return values, (values.cumsum(-1) < share).sum() + places
+
+
+@pytest.mark.parametrize("size", [40, 100, 300, 3000])
+def test_rows_of_any_length_are_sorted_in_stretches(size: int) -> None:
+    x = random(size)
+    scripted = torch.jit.script(likeliest)
+    wanted = likeliest(x, 0.9)
+    spy = replayed(scripted, x, 0.9)
+    assert same(scripted(x, 0.9), wanted)
+    assert same(scripted(x.neg(), 0.9), likeliest(x.neg(), 0.9))
+    assert spy.done == [True, True]
+
+
 def with_growing_cache(x: Tensor, w: Tensor) -> tuple[Tensor, int]:
     """Attention over what was kept before, whose next step depends on its result."""
     keys: list[Tensor] = []

@@ -58,11 +58,12 @@ def test_first_elements_stand_as_sorting_puts_them(dtype: str, make: str, operat
             assert values.tobytes() == found.tobytes()
 
 
+@pytest.mark.parametrize("kernels", ["short_orders", "digit_orders"])
 @pytest.mark.parametrize("make", ["plain", "tied", "special"])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
-def test_short_rows_stand_as_sorting_puts_them(dtype: str, make: str) -> None:
-    orders = family("short_orders")
-    for shape in SHAPES[:-1]:
+def test_rows_stand_as_sorting_puts_them(dtype: str, make: str, kernels: str) -> None:
+    orders = family(kernels)
+    for shape in (each for each in SHAPES if each[1] <= orders.LONGEST):
         x = drawn(shape, dtype, make)
         x[0, 0] = -0.0
         columns = np.ascontiguousarray(x.T)
@@ -78,6 +79,28 @@ def test_short_rows_stand_as_sorting_puts_them(dtype: str, make: str) -> None:
                     assert np.array_equal(places[0].T, wanted[:, low:high])
                     assert np.array_equal(places[1].T[::-1], wanted[:, low:high])
                     assert values.tobytes() == np.take_along_axis(both, places, 1).tobytes()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+def test_rows_of_all_lengths_are_sorted_alike(
+    dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(0)
+    given = [torch.randn(*shape) for shape in ((100,), (129, 2), (9, 130), (2, 700), (40, 60))]
+    given = [(each * 50).round().to(dtype) for each in given]
+    if dtype.is_floating_point:
+        given = [each.masked_fill(each == 7, float("nan")) for each in given]
+
+    def all_sorted() -> list[Any]:
+        calls = [lambda x, d: (torch.argsort(x, -1, d),), lambda x, d: torch.sort(x, 0, d)]
+        calls.append(lambda x, d: torch.topk(x, x.shape[0] // 2, 0, d))
+        calls.append(lambda x, d: torch.kthvalue(x, x.shape[-1] // 3 + 1))
+        found = (call(x, d) for call in calls for x in given for d in (False, True))
+        return [part.numpy().tobytes() for parts in found for part in parts]
+
+    by_kernels = all_sorted()
+    monkeypatch.setattr(ranking, "family", lambda _: None)
+    assert by_kernels == all_sorted()
 
 
 @pytest.mark.parametrize("skip_nan", [False, True])

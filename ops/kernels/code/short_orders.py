@@ -20,7 +20,7 @@ from .text import INT32, INT64, LANES, POINTER, Code, Kind, Value
 
 __all__ = ["LONGEST", "in_order", "middle"]
 
-LONGEST: Final = 64
+LONGEST: Final = 128
 """Elements of a row."""
 _PER_THREAD: Final = 1 << 18
 """Pairs of elements that are worth another thread."""
