@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from ...ops.python_values.futures import AwaitedResult
 from ...ops.python_values.named_tuples import NamedValues
@@ -72,8 +72,7 @@ def _simple_outward(type: Type) -> Convert:
 
 @_CONVERSIONS.row(ListType)
 def _list_outward(type: ListType) -> Convert:
-    element = _outward(type.element)
-    return list if element is _as_it_is else lambda value: [element(v) for v in value]
+    return list if _outward(type.element) is _as_it_is else _compiled(type)
 
 
 @_CONVERSIONS.row(FutureType)
@@ -132,17 +131,77 @@ _SIMPLE: dict[Type, Convert] = {
 
 @_CONVERSIONS.row(DictType)
 def _dict_outward(type: DictType) -> Convert:
-    key, element = _outward(type.key), _outward(type.value)
-    return lambda value: {key(k): element(v) for k, v in value.items()}
+    return _compiled(type)
 
 
 @_CONVERSIONS.row(TupleType)
 def _tuple_outward(type: TupleType) -> Convert:
-    parts = [_outward(part) for part in type.elements]
-    if type.name is None:
-        return lambda value: tuple(part(v) for part, v in zip(parts, value, strict=True))
-    make = named_tuple_class(type.name.rpartition(".")[2], type.fields)
-    return lambda value: make(*(part(v) for part, v in zip(parts, value, strict=True)))
+    return _compiled(type)
+
+
+DEEPEST: Final = 8
+"""Types in each other that are written into one expression; deeper ones are functions."""
+
+
+class _Written:
+    """The conversion of one type as an expression; its text is all our own: names with numbers.
+
+    `space` holds what the text names.
+    """
+
+    def __init__(self) -> None:
+        self.space: dict[str, object] = {"__builtins__": {}}
+        self._names = 0
+
+    def _name(self, letter: str, value: object = None) -> str:
+        self._names += 1
+        name = f"{letter}{self._names}"
+        if value is not None:
+            self.space[name] = value
+        return name
+
+    def parts(self, type: Type, depth: int = 0) -> tuple[str, str]:
+        """A target for a value, and the expression that is made of what is there then."""
+        if depth > DEEPEST or type in (STRING, TENSOR):
+            return self._alone(type)
+        if isinstance(type, ListType) and _outward(type.element) is not _as_it_is:
+            target, made = self.parts(type.element, depth + 1)
+            value = self._name("v")
+            return value, f"[{made} for {target} in {value}]"
+        if isinstance(type, DictType):
+            (key, new_key), (item, new_item) = (
+                self.parts(each, depth + 1) for each in (type.key, type.value)
+            )
+            value = self._name("v")
+            return value, f"{{{new_key}: {new_item} for {key}, {item} in {value}.items()}}"
+        if isinstance(type, TupleType) and type.elements:
+            pairs = [self.parts(part, depth + 1) for part in type.elements]
+            targets, made = (
+                "".join(f"{each}, " for each in column) for column in zip(*pairs, strict=True)
+            )
+            if type.name is None:
+                return f"({targets})", f"({made})"
+            make = named_tuple_class(type.name.rpartition(".")[2], type.fields)
+            return f"({targets})", f"{self._name('m', make)}({made})"
+        return self._alone(type)
+
+    def _alone(self, type: Type) -> tuple[str, str]:
+        value = self._name("v")
+        if type == STRING:
+            text = self._name("c", _string_outward)
+            return value, f"({value} if {value} is None or {value}.isascii() else {text}({value}))"
+        convert = _outward(type)
+        if convert is _as_it_is:
+            return value, value
+        return value, f"{self._name('c', convert)}({value})"
+
+
+def _compiled(type: Type) -> Convert:
+    """The conversion of a container, written as one expression."""
+    written = _Written()
+    target, made = written.parts(type)
+    exec(f"def convert(value):\n {target} = value\n return {made}", written.space)
+    return cast(Convert, written.space["convert"])
 
 
 @lru_cache(maxsize=1024)

@@ -7,7 +7,7 @@ import io
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, Dict, List, Optional  # noqa: UP035
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple  # noqa: UP035
 
 import pytest
 
@@ -16,6 +16,7 @@ import rushlight as torch
 # ruff: noqa: UP006, UP045, F632, RUF015
 
 NAN = math.nan
+Tensor = torch.Tensor
 
 
 def inside(r: str, s: str):
@@ -471,3 +472,30 @@ def test_what_is_read_around_a_norm_that_trains_is_as_eager() -> None:
         assert made(scripted) == expected
     torch._C._jit_pass_cse(scripted.graph)
     assert str(scripted.graph).count("aten::batch_norm") == 2
+
+
+class Place(NamedTuple):
+    name: str
+    at: Tuple[int, Tensor]
+
+
+def deep(x: Tensor, word: str):
+    rows: List[Tuple[str, int, Optional[Tuple[str, float]]]] = []
+    places: Dict[str, List[Place]] = {}
+    for i in range(3):
+        rows.append((word + str(i), i, (word, 0.5) if i else None))
+        places[word + str(i)] = [Place(word, (i, x + i))]
+    return rows, places, [[[[word]]]], {1: (x, [(word, x)])}
+
+
+def test_containers_in_each_other_are_converted_at_every_depth() -> None:
+    x = torch.ones(1)
+    for word in ("ab", "é"):
+        rows, places, texts, mixed = torch.jit.script(deep)(x, word)
+        assert rows == deep(x, word)[0]
+        assert texts == [[[[word]]]]
+        assert list(places) == [word + "0", word + "1", word + "2"]
+        (place,) = places[word + "1"]
+        assert type(place).__name__ == "Place"
+        assert (place.name, place.at[0], place.at[1].item()) == (word, 1, 2.0)
+        assert (mixed[1][0].item(), mixed[1][1][0][0], mixed[1][1][0][1].item()) == (1.0, word, 1.0)
