@@ -28,7 +28,7 @@ from ..table.promotion import common_dtype, common_dtype_with, result_dtype
 from ..table.refusals import Refusal, check_number, cpp_name
 from ..table.table import operator
 from ..table.without_data import always
-from .chosen import chosen_places
+from .chosen import parts_of_places
 
 __all__ = ["check_mask", "where"]
 
@@ -127,7 +127,7 @@ def where_numbers(condition: Array, self: Scalar, other: Scalar) -> Array:
 def where_true(condition: Array) -> list[Array]:
     if condition.ndim == 0:
         return [np.zeros(int(bool(condition)), np.int64)]
-    return list(chosen_places(condition))
+    return parts_of_places(condition)
 
 
 def check_mask(mask: Array, sentence: str = "") -> None:

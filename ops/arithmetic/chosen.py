@@ -11,7 +11,7 @@ from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.storage import settled
 
-__all__ = ["chosen_places", "put_chosen", "take_chosen"]
+__all__ = ["chosen_places", "parts_of_places", "put_chosen", "take_chosen"]
 
 _FEW: Final = 1024
 """Elements of which native code finds or takes what is chosen sooner than NumPy."""
@@ -34,6 +34,13 @@ def chosen_places(self: Array) -> Array:
     return np.array(np.atleast_1d(settled(self)).nonzero(), np.int64)
 
 
+def parts_of_places(self: Array) -> list[Array]:
+    """The same, a vector for each dimension."""
+    if self.ndim == 1 and self.size < _FEW:
+        return [settled(self[...]).nonzero()[0]]
+    return list(chosen_places(self))
+
+
 def take_chosen(self: Array, mask: Array) -> Array:
     """What a mask chooses of a tensor whose dimensions begin with those of the mask."""
     self, mask = self[...], mask[...]
@@ -47,6 +54,8 @@ def take_chosen(self: Array, mask: Array) -> Array:
         if found is not None:
             return found
     written_by_numpy()
+    if mask.ndim == 1 and self.ndim > 1:  # whole rows, which NumPy finds sooner by their numbers
+        return self.take(settled(mask).nonzero()[0], 0)
     return np.asarray(self[settled(mask)])
 
 

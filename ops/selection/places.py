@@ -72,13 +72,13 @@ def joined_places(self: Array, indices: Indices) -> tuple[Array, int, Array] | N
     if not given or not self.flags.carray or len(indices) > self.ndim:
         return None
     axis, (first, *rest) = len(indices) - len(given), given
-    if any(index is not None for index in indices[:axis]) or not (first.ndim and self.size):
+    if any(index is not None for index in indices[:axis]) or not self.size:
         return None
     if any(index.dtype is not _INT64 or not is_whole(index) for index in given):
         return None
     if not rest:
         return self, axis, first
-    if any(index.shape != first.shape for index in rest) or len(given) > _MOST:
+    if any(index.shape != first.shape for index in rest) or len(given) > _MOST or not first.ndim:
         return None
     places = family("places")
     sizes = self.shape[axis : axis + len(given)]
@@ -121,9 +121,10 @@ def put_by(self: Array, indices: Indices, values: Array, accumulate: bool) -> bo
         return False
     whole, axis, places = joined
     shape = (*whole.shape[:axis], *places.shape, *whole.shape[axis + 1 :])
-    if values.shape not in (shape, ()):
+    is_one = not places.ndim and not _is_watched()  # which NumPy writes sooner
+    if is_one or values.shape not in (shape, ()):
         return False
-    if values.ndim and places.ndim > 1:
+    if values.ndim and places.ndim != 1:
         values = values.reshape((*whole.shape[:axis], places.size, *whole.shape[axis + 1 :]))
     flat = places if places.ndim == 1 else places.reshape(-1)
     try:

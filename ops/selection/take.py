@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..arithmetic.choice import check_mask
-from ..arithmetic.chosen import chosen_places, take_chosen
+from ..arithmetic.chosen import chosen_places, parts_of_places, take_chosen
 from ..kernels import is_whole
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, dtype_of
@@ -145,4 +145,4 @@ def nonzero(self: Array) -> Array:
 
 @operator("aten::nonzero_numpy(Tensor self) -> Tensor[]", face="operator", data_dependent=always)
 def nonzero_parts(self: Array) -> list[Array]:
-    return list(chosen_places(self))
+    return parts_of_places(self)

@@ -97,3 +97,25 @@ def test_taken_along_a_dimension_round_and_round() -> None:
 def test_numbers_go_with_numbers() -> None:
     assert ONE.index_add(0, torch.tensor(0), ONE) == 2
     assert ROW.put(torch.tensor(1), ONE).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bool])
+def test_one_place_without_dimensions_is_known_and_checked(dtype: torch.dtype) -> None:
+    """`labels[order[j]]`, and written so, often enough for native code to know it."""
+    unit = torch.jit.CompilationUnit(
+        "def f(x: Tensor, i: Tensor, n: Tensor):\n"
+        "    x = x.clone()\n    x[i[0]] = n\n    return x, x[i[1]]\n"
+    )
+    for shape in ((5,), (5, 3)):
+        x = torch.arange(5 if len(shape) == 1 else 15).reshape(shape).to(dtype)
+        n = torch.ones(shape[1:]).to(dtype)
+        for a, b in [(0, 4), (-1, -5), (2, 2)] * 40:
+            found, taken = unit.f(x, torch.tensor([a, b]), n)
+            wanted = x.numpy().copy()
+            wanted[a] = 1
+            assert (found.numpy() == wanted).all()
+            assert (taken.numpy() == wanted[b]).all()
+            assert taken.data_ptr() != found.data_ptr()
+        for a, b in [(5, 0), (0, -6)] * 2:
+            with pytest.raises(RuntimeError, match="out of"):
+                unit.f(x, torch.tensor([a, b]), n)
