@@ -3,7 +3,8 @@
     python tools/fuzz_stretches.py [--count N] [--seed S] [--families NAMES]
 
 Each program of tools/fuzz_grammar.py is run on the machine, and in a plan that learns what its
-stretches run at once; each call is done several times, so that the last ones are native.  Results
+stretches run at once; each call is done several times, so that the last ones are native, and
+steps that are no kernels are left out.  Results
 and arguments must be equal, and lie alike; what fails must fail both ways.  Prints what differs.
 """
 
@@ -29,13 +30,14 @@ from fuzz_all import FAMILIES
 from fuzz_grammar import random_program
 
 import rushlight
+from rushlight.interpreter.code.code import Step
 from rushlight.interpreter.code.machine import Machine
 from rushlight.interpreter.plans import direct_calls, replaying
-from rushlight.interpreter.plans.plan import make_plan
+from rushlight.interpreter.plans.plan import Cuts, make_plan
 from rushlight.interpreter.running.invoking import invoke, tiers_of
 from rushlight.ops.table import direct
 
-TIMES = 5
+TIMES = 6
 """How often each call is done: the first is learned from, the others are native."""
 
 
@@ -43,7 +45,7 @@ def learn_at_once() -> None:
     """Have plans learn from their first call, and wait for kernels."""
     direct_calls.TRIALS = 1
     replaying.FEWEST_MET = -replaying.MOST_LEARNED
-    replaying.SOONEST = 0.0
+    replaying.SOONEST, replaying.BETWEEN = 0.0, 0
 
     def is_there(arrays: Any, wanted: Any) -> bool:
         arrays.expression_kernel(*wanted)
@@ -99,14 +101,20 @@ def checked(family: str, seed: int, counts: Counter[str]) -> None:
         counts["refused"] += 1
         return
     owner = () if method is scripted else (scripted._c,)
-    plan, machine = make_plan(code, invoke), Machine(code, invoke)
+    more = set[Step]()
+    cuts = Cuts(more.update)
+    plan, machine = make_plan(code, invoke, cuts=cuts), Machine(code, invoke)
     if plan is None or "ds0" not in plan.text:
         counts["no stretch"] += 1
         return
     counts["programs"] += 1
-    space, done = plan.run.__globals__, Counter[str]()
+    done = Counter[str]()
     for given in module.calls():
         for _ in range(TIMES):
+            if more > cuts.steps:
+                cuts = Cuts(more.update, frozenset(more), plan)
+                plan = make_plan(code, invoke, cuts=cuts) or plan
+                counts["cuts"] += 1
             try:
                 first, second = (
                     tiers.binding.bind((*copy.deepcopy(owner), *copy.deepcopy(given)), None)
@@ -116,8 +124,8 @@ def checked(family: str, seed: int, counts: Counter[str]) -> None:
                 counts["not bound"] += 1
                 break
             wanted = outcome(machine.run, first)
-            watch(space, done)
-            found = outcome(lambda values: plan.run(*values), second)
+            watch(plan.run.__globals__, done)
+            found = outcome(lambda values, plan=plan: plan.run(*values), second)
             counts["calls"] += 1
             if found != wanted:
                 counts["different"] += 1

@@ -156,7 +156,8 @@ class Machine:
 
     def _step(self, step: Step) -> Act:
         entry, operands = row(step.instruction), step.instruction[1:]
-        found = map(self._resolve, entry.kinds, operands)
+        kinds = zip(entry.kinds, operands, strict=True)
+        found = (self._resolve(kind, operand, step) for kind, operand in kinds)
         number = step.instruction[0]
         assert isinstance(number, int)
         return _maker(number, operands[0] != (), self._handles)(self._invoke, *found)
@@ -165,7 +166,11 @@ class Machine:
         place: int = number if number >= 0 else self._code.register_count - 1 - number
         return place
 
-    def _resolve(self, kind: str, operand: Any) -> object:
+    def forward(self, number: int, step: Step) -> Callable[..., Any]:
+        """What is called in the place of an operator, by its number, in a step."""
+        return self._forwards[number]
+
+    def _resolve(self, kind: str, operand: Any, step: Step) -> object:
         """What an operand stands for: constants are places, too, and numbers of tables entries."""
         match kind:
             case "V":
@@ -173,7 +178,7 @@ class Machine:
             case "V*":
                 return _reader([self._place(number) for number in operand])
             case "O":
-                return self._forwards[operand]
+                return self.forward(operand, step)
             case "T":
                 return self._code.types[operand]
             case "T*":

@@ -275,8 +275,12 @@ class _Part:
 
     def __init__(self, native: Native, island: Island, cool: Callable[[], object]) -> None:
         self.code = island.code
-        self._native, self._cool = native, cool
+        self._island, self._native, self.cool = island, native, cool
         self._tensors = [place for place, type in enumerate(island.types) if type == TENSOR]
+
+    def is_of(self, island: Island) -> bool:
+        """Whether it does what an island does that begins and ends where its own does."""
+        return self._island[1:] == island[1:]
 
     @property
     def is_native(self) -> bool:
@@ -290,7 +294,7 @@ class _Part:
         found = self._native.attempt(self._held(values) if self._tensors else values)
         if found is FAILED:
             if self._native.refusal:
-                self._cool()
+                self.cool()
             return None
         return () if found is True else found
 
@@ -313,8 +317,12 @@ class _Islands:
 
     find = staticmethod(find_islands)
 
-    def at_work(self, island: Island, cool: Callable[[], object]) -> NativePart:
-        """One at work; `cool` is called when it never will be native."""
+    def at_work(self, island: Island, cool: Callable[[], object], known: object) -> NativePart:
+        """One at work, that which is `known` if it is one; `cool` is called when it never will be
+        native."""
+        if isinstance(known, _Part) and known.is_of(island):
+            known.cool = cool
+            return known
         native = native_island(island.code, island.types, island.given)
         return _Part(native, island, cool)
 

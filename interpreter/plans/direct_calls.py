@@ -102,10 +102,15 @@ class DirectCalls:
                     self._space.update({f"d{name}": trying, f"warm{name}": True})
 
             for name, replay in self._replays.items():
-                replay.cool = self._cool(name)
-                look, cool = replay.look, replay.cool
-                replay.known = known_calls(_nothing, cool, waiting=_nothing, look=look)
-                self._warm(name, replay.known)
+                self._begin(name, replay)
+
+    def _begin(self, name: str, replay: Replay) -> None:
+        """Have native code learn the calls of a stretch, or go on with it."""
+        replay.cool = self._cool(name)
+        if replay.known is None:
+            look, cool = replay.look, replay.cooled
+            replay.known = known_calls(_nothing, cool, waiting=_nothing, look=look)
+        self._warm(name, replay.known)
 
     def _learn(self, name: str) -> None:
         """Have native code learn the calls of a group, whose kernels are there."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
 from types import CodeType, TracebackType
@@ -29,7 +29,7 @@ from .plan_source import write_plan
 from .replaying import Replay, Stretch
 from .source import FoundIsland, Island, PlanSource
 
-__all__ = ["Islands", "NativePart", "Plan", "make_plan"]
+__all__ = ["Cuts", "Islands", "NativePart", "Plan", "make_plan"]
 
 LONGEST_GUARDED = 20_000
 """Operands of all instructions; to compile more would take a good part of a guarded call's time."""
@@ -40,7 +40,8 @@ class Plan:
     """A compiled plan: call `run` with the arguments.
 
     `text` is its source and `steps[i]` what line `i + 1` was written from; `replays` are its
-    stretches, `islands` its islands.
+    stretches, `islands` its islands, `kept` both by where they lie.  It stands for `former`, which
+    may yet be running.
     """
 
     run: Callable[..., Any]
@@ -50,9 +51,13 @@ class Plan:
     compiled: CodeType
     replays: Sequence[Replay] = ()
     islands: Sequence[NativePart] = ()
+    kept: Mapping[tuple[int, int], object] = field(default_factory=dict)
+    former: Plan | None = None
 
     def is_in(self, traceback: TracebackType | None) -> bool:
         """Whether an exception came out of the plan."""
+        if self.former is not None and self.former.is_in(traceback):
+            return True
         while traceback is not None:
             if traceback.tb_frame.f_code is self.compiled:
                 return True
@@ -61,6 +66,8 @@ class Plan:
 
     def failed_step(self, traceback: TracebackType | None) -> tuple[Step, dict[str, object]] | None:
         """The step that raised and the registers by name; None if the plan was not running."""
+        if self.former is not None and self.former.is_in(traceback):
+            return self.former.failed_step(traceback)
         while traceback is not None:
             if traceback.tb_frame.f_code is self.compiled:
                 line: int | None = traceback.tb_lineno  # None between two lines
@@ -78,8 +85,9 @@ class Islands(Protocol):
     ) -> dict[int, dict[int, FoundIsland]]:
         """Those of a code, of each region by its identity: see `write_plan`."""
 
-    def at_work(self, island: Island, cool: Callable[[], object]) -> NativePart:
-        """One at work; `cool` is called when it never will be native."""
+    def at_work(self, island: Island, cool: Callable[[], object], known: object) -> NativePart:
+        """One at work, that which is `known` if it is one; `cool` is called when it never will be
+        native."""
 
 
 class NativePart(Protocol):
@@ -102,9 +110,22 @@ class NativePart(Protocol):
         """The plan did it, from a time of `perf_counter` up to now."""
 
 
-def _put_island(space: dict[str, Any], name: str, island: Island, islands: Islands) -> NativePart:
-    """Give a plan's text what it calls for an island."""
-    part = islands.at_work(island, partial(space.update, {f"warm{name}": False}))
+@dataclass(eq=False)
+class Cuts:
+    """The steps that stretches of a code leave out, as more than kernels; `tell` hears of more.
+    `former` is the plan so far."""
+
+    tell: Callable[[Collection[Step]], object]
+    steps: frozenset[Step] = frozenset()
+    former: Plan | None = None
+
+
+def _put_island(
+    space: dict[str, Any], name: str, island: Island, islands: Islands, known: object
+) -> NativePart:
+    """Give a plan's text what it calls for an island, which may be `known` from a plan before."""
+    cool = partial(space.update, {f"warm{name}": False})
+    part = islands.at_work(island, cool, known)
     space.update({name: part, f"warm{name}": True, f"spent{name}": part.spent})
     space["clock"] = perf_counter
     return part
@@ -123,13 +144,17 @@ def _keeps_grad_mode(code: Code) -> bool:
 @uncollected
 @goes_deep
 def make_plan(
-    code: Code, invoke: Invoke, calls: Calls = PLAIN, islands: Islands | None = None
+    code: Code,
+    invoke: Invoke,
+    calls: Calls = PLAIN,
+    islands: Islands | None = None,
+    cuts: Cuts | None = None,
 ) -> Plan | None:
     """The plan of a code whose operators are called in this way; None if it nests too deeply, or
     if it is under a guard that would have to look at memory oftener, or is too long for one.
 
     Recorded operators over tensors are noted in a call, or by a line of their own.  `islands` finds
-    what native code may do, and does it.
+    what native code may do, and does it; `cuts` tells what stretches leave out, and hears of more.
     """
     guard = calls.guard
     if guard is not None and (not is_counting() or code.operand_count > LONGEST_GUARDED):
@@ -142,11 +167,12 @@ def make_plan(
         noted=frozenset(notes),
         counts=guard is not None,
         find_islands=None if islands is None or guard is not None else islands.find,
+        left_out=() if cuts is None else cuts.steps,
     )
     if source is None:
         return None
     with uncounted():
-        return _compiled(code, source, invoke, calls, notes, islands)
+        return _compiled(code, source, invoke, calls, notes, islands, cuts)
 
 
 def _notes(code: Code, calls: Calls) -> dict[int, Any]:
@@ -164,23 +190,34 @@ def _compiled(
     calls: Calls,
     notes: dict[int, Any],
     islands: Islands | None,
+    cuts: Cuts | None,
 ) -> Plan:
     space = _space(code, source, invoke, calls, notes)
-    parts = []
+    former = None if cuts is None else cuts.former
+    before = {} if former is None else former.kept
+    parts: dict[str, NativePart] = {}
     if islands is not None:
-        parts = [_put_island(space, *each, islands) for each in source.islands.items()]
+        for name, island in source.islands.items():
+            known = before.get(source.spans[name])
+            parts[name] = _put_island(space, name, island, islands, known)
     replays: dict[str, Replay] = {}
     if source.has_direct_forms:
         operators = {i: code.operators[i] for i in sorted(source.direct)}
-        replays = {
-            name: Replay(each, invoke, partial(_plan_of_stretch, each, invoke))
-            for name, each in source.stretches.items()
-        }
+        for name, each in source.stretches.items():
+            known = before.get(source.spans[name])
+            replay = known if isinstance(known, Replay) and known.stretch.is_like(each) else None
+            replay = replay or Replay(each, invoke, partial(_plan_of_stretch, each, invoke))
+            replay.cut = (lambda steps: None) if cuts is None else cuts.tell
+            replays[name] = replay
         DirectCalls(space, operators, source.whole, source.groups, replays)
     # The text is all our own: see plan_source.
     exec(compile(source.text, "<plan>", "exec"), space)
     run = space["plan"]
-    return Plan(run, code, source.text, source.steps, run.__code__, list(replays.values()), parts)
+    kept = {source.spans[name]: each for name, each in (*replays.items(), *parts.items())}
+    return Plan(
+        *(run, code, source.text, source.steps, run.__code__),
+        *(list(replays.values()), list(parts.values()), kept, former),
+    )
 
 
 def _plan_of_stretch(stretch: Stretch, invoke: Invoke, calls: Telling) -> Callable[..., Any]:

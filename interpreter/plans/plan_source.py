@@ -7,7 +7,7 @@ operators, types and other constants are reached by number (`o3`, `t1`, `c2`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TypeGuard
 
@@ -20,6 +20,7 @@ from ..code.invariant import constant_reads
 from .chains import Found, find_chains
 from .groups import Run, find_runs
 from .loop_tests import loop_test
+from .number_writes import COUNT, number_write
 from .plan_steps import StepWriter
 from .registers import targets_of
 from .replaying import Stretch
@@ -52,6 +53,7 @@ def write_plan(
     counts: bool = False,
     find_islands: FindIslands | None = None,
     stretch: Stretch | None = None,
+    left_out: Collection[Step] = (),
 ) -> PlanSource | None:
     """The source of a code's plan; None if the code nests too deeply for one.
 
@@ -59,11 +61,11 @@ def write_plan(
     did; other operators over tensors are called, none is written out.  One that `counts` tells
     `count` what it has run, at least whenever that is more than `MANY`, as the machine does.  Where
     it is the code of a `stretch` the plan is called with what that takes, and gives a tuple of its
-    results.
+    results.  Stretches do without the steps `left_out`.
     """
     if _depth(code.body) > DEEPEST:
         return None
-    writer = _Writer(code, calls_all, noted, counts, stretch)
+    writer = _Writer(code, calls_all, noted, counts, stretch, left_out)
     if find_islands is not None:
         writer.find_islands(find_islands)
     given = range(code.argument_count) if stretch is None else stretch.given
@@ -105,6 +107,7 @@ class _Writer:
         noted: frozenset[int],
         counts: bool,
         stretch: Stretch | None = None,
+        left_out: Collection[Step] = (),
     ) -> None:
         self.code = code
         self.source = PlanSource()
@@ -113,7 +116,9 @@ class _Writer:
             i for i, o in enumerate(code.operators) if "Tensor" in o.schema and i not in noted
         )
         called = frozenset(over_tensors if calls_all else ())
-        self._steps = StepWriter(code, self.source, called=called, noted=noted, counts=counts)
+        self._steps = StepWriter(
+            code, self.source, called=called, noted=noted, counts=counts, left_out=left_out
+        )
         self._joins = not (called or noted) or stretch is not None
         # who looks at a stretch is told what operators by themselves write to
         writes = stretch is not None and any(each.signature.is_mutable for each in code.operators)
@@ -123,7 +128,9 @@ class _Writer:
         self._written: set[int] = set()
         self._ends: dict[int, str] = {}
         self._whole: dict[int, tuple[str, Found]] = {}
-        self._stretches = find_stretches(code) if self._joins and not (counts or stretch) else {}
+        self._stretches: dict[int, dict[int, FoundStretch]] = {}
+        if self._joins and not (counts or stretch):
+            self._stretches = find_stretches(code, left_out)
         self._islands: dict[int, dict[int, FoundIsland]] = {}
 
     def find_islands(self, find: FindIslands) -> None:
@@ -173,6 +180,7 @@ class _Writer:
         """Parts that are one call where native code knows what they run."""
         name = f"s{len(self.source.stretches)}"
         self.source.stretches[name] = found.stretch
+        self.source.spans[name] = id(region[0]), id(region[-1])
         first = region[0] if isinstance(region[0], Step) else place_of(region[0].node)
         test = "made" if found.lifted else f"warm{name}"
         call = f"d{name}({', '.join(found.given)}) if {test} else None"
@@ -208,6 +216,7 @@ class _Writer:
         """Parts that native code may do; how long the plan takes for them is told behind them."""
         name = f"i{len(self.source.islands)}"
         self.source.islands[name] = found.island
+        self.source.spans[name] = id(region[0]), id(region[-1])
         first = region[0] if isinstance(region[0], Step) else place_of(region[0].node)
         given = ", ".join(f"r{register}" for register in found.island.given)
         goals = "".join(f"r{register}, " for register in found.island.results)
@@ -244,6 +253,8 @@ class _Writer:
             run = folded.get(position) or runs.get(position)
             if id(region[position]) in self._whole:
                 position = self._whole_chain(region, position, depth, chained)
+            elif run is None and self._number_write(region, position, depth):
+                position += COUNT
             elif run is None:
                 self._chained_part(region, position, depth, chained.get(position, ""))
                 position += 1
@@ -319,6 +330,26 @@ class _Writer:
             self.source.add(depth + 1, f"{goal}, later = {name}({given})", step)
         self.source.add(depth, "else:", step)
         self._part(region, position, depth + 1)
+
+    def _number_write(self, region: Region, position: int, depth: int) -> bool:
+        """Write a number into a tensor at once where that gives the same; whether these are such
+        steps."""
+        found = number_write(self.code, region, position) if self._joins else None
+        if found is None:
+            return False
+        first, last = region[position], region[position + COUNT - 1]
+        assert isinstance(first, Step)
+        assert isinstance(last, Step)
+        target, number = self._steps.value(found.target), self._steps.value(found.number)
+        test = found.test(target, number, self._steps.constant(found.number))
+        if not test:
+            return False
+        self.source.add(depth, f"if {test}:", first)
+        self.source.add(depth + 1, f"{target}[...] = {number}", last)
+        self.source.add(depth, "else:", first)
+        for place in range(position, position + COUNT):
+            self._part(region, place, depth + 1)
+        return True
 
     def _part(self, region: Region, position: int, depth: int) -> None:
         part = region[position]

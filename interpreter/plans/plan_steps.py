@@ -5,7 +5,7 @@ An operator is called, or written out by one of the forms of its record.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..code.code import Code, Step
 from ..code.instructions import operator_number, read_numbers, row
 from ..code.reuse import LARGE
 from ..values.matching import EXACT
+from .masks import Masks
 from .slots import created_once, is_plain_slot
 from .source import PlanSource
 
@@ -49,7 +50,8 @@ class StepWriter:
     """The writing of the steps of one plan.
 
     Operators with the numbers `called` are called, none of them is written out; a line with a note
-    follows those `noted`; a plan that `counts` tells what it has run.
+    follows those `noted`; a plan that `counts` tells what it has run.  Of the steps `left_out`
+    native code knows no calls.
 
     Attributes:
         kept: the names of slots that are read before a loop, by register and slot.
@@ -65,10 +67,11 @@ class StepWriter:
         called: frozenset[int],
         noted: frozenset[int],
         counts: bool,
+        left_out: Collection[Step] = (),
     ) -> None:
-        self.code, self.source = code, source
+        self.code, self.source, self._left_out = code, source, left_out
         self._called, self._noted, self._counts = called, noted, counts
-        self._created = created_once(code)
+        self._created, self._masks = created_once(code), Masks(code)
         self.kept: dict[tuple[int, int], str] = {}
         self.freed: frozenset[str] = frozenset()
         self.used = 0
@@ -107,13 +110,13 @@ class StepWriter:
             return OUTSIDE if wraps else ()
         if entry.name in ("add_int", "sub_int"):
             for operand in step.instruction[2 if entry.name == "add_int" else 3 :]:
-                constant = self._constant(operand)
+                constant = self.constant(operand)
                 if isinstance(constant, int):
                     return ABOVE if (constant >= 0) == (entry.name == "add_int") else BELOW
             return (*ABOVE, *BELOW)
         return OUTSIDE if entry.wraps else ()
 
-    def _constant(self, operand: object) -> object:
+    def constant(self, operand: object) -> object:
         """The constant that an operand stands for, if it does."""
         if isinstance(operand, int) and operand < 0:
             return self.code.constants[-1 - operand]
@@ -172,7 +175,7 @@ class StepWriter:
             elif entry.on_arrays is not None and operands[0].startswith("r") and shown["a"]:
                 call = f"p{operator}({every}) if {ORDINARY.format(operands[0])} else {call}"
                 self.used += OPERATOR
-            if self._may_be_direct(entry, operands):
+            if self._may_be_direct(entry, step, operands):
                 self.source.direct.add(operator)
                 form = listed(entry)
                 given = every if form is None else form.written(operands)
@@ -181,11 +184,13 @@ class StepWriter:
             return f"{shown['a']}= {call}" if shown["a"] else call
         return f"{shown['a']} = {call}"
 
-    def _may_be_direct(self, entry: Operator, operands: Sequence[str]) -> bool:
-        """Whether an operator may have a direct form here."""
+    def _may_be_direct(self, entry: Operator, step: Step, operands: Sequence[str]) -> bool:
+        """Whether an operator may have a direct form here: none of what a mask chooses is known."""
         is_learnt = has_direct_form(entry) or entry.later is not None
         is_given = any(operand.startswith("r") for operand in operands)
-        return is_learnt and not self._counts and is_given
+        if not is_learnt or self._counts or not is_given or step in self._left_out:
+            return False
+        return entry.data_dependent is None or not self._masks.are_among(step.node)
 
     def _written_out(
         self, forms: Sequence[Inline], step: Step, operands: list[str], result: str, call: str
@@ -210,7 +215,7 @@ class StepWriter:
         if "{p}" in form.text and self._entry(step).on_arrays is None:
             return False
         if "{k}" in form.text:
-            constant = self._constant(read_numbers(step.instruction)[1])
+            constant = self.constant(read_numbers(step.instruction)[1])
             if type(constant) is not int and type(constant) is not float:
                 return False
         if form.of and form.of != " ".join(str(value.type) for value in step.node.inputs):

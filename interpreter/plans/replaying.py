@@ -10,9 +10,9 @@ is more than kernels, it stays with the plan's lines.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from time import perf_counter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ...ops.memory.storage import address, root_of
 from ...ops.table.direct import formulas_of, is_compiling
 from ...ops.table.noticing import Unforeseen, arrays_in, notes_of_copy, noticed
 from ...ops.table.record import Operator
-from ..code.code import Code
+from ..code.code import Code, Step
 from ..code.machine import Invoke, Machine, MachineFailure
 from ..code.outside import comes_from_outside
 from .looking import MOST_RUNS, Looking, bytes_of, owns_all
@@ -39,6 +39,10 @@ MOST_RUNS_LEARNED: Final = 64_000
 
 MOST_TRIED: Final = 10
 """Calls that are looked at without success."""
+
+SURE: Final = 3
+"""Such calls, one after the other, in which the same steps were more than kernels: they always
+will be."""
 
 FEWEST_MET: Final = 3
 """Calls with operands of some sizes, when nothing is learned yet, before one is learned from."""
@@ -78,12 +82,17 @@ class Stretch(NamedTuple):
     results: tuple[int, ...]
     ends_in_list: bool
 
+    def is_like(self, other: Stretch) -> bool:
+        """Whether another one takes and gives the same, and so begins and ends as this does."""
+        return self[1:] == other[1:] and len(self.code.body) == len(other.code.body)
+
 
 class Replay:
     """A stretch as a function of what it takes, to be known beforehand: `look` does one call and
     says which runs it is.  `cool` is called when that will never be.
 
-    `known` is what native code knows of it, once it is asked; `why_not` says why not more.
+    `known` is what native code knows of it, once it is asked; `why_not` says why not more.  Steps
+    that are more than kernels are told to `cut`, if nothing is known by then.
     """
 
     def __init__(
@@ -103,7 +112,13 @@ class Replay:
         self._not_before = 0.0
         self._waits = False
         self.cool: Callable[[], object] = lambda: None
+        self.cut: Callable[[Collection[Step]], object] = lambda steps: None
         self.why_not = ""
+        self._faulty = Counter[frozenset[Any]]()
+
+    def cooled(self) -> None:
+        """Nothing more will be learned."""
+        self.cool()
 
     @property
     def learned(self) -> int:
@@ -121,6 +136,8 @@ class Replay:
         except MachineFailure as failed:
             if comes_from_outside(failed.cause):
                 raise failed.cause from None
+            if isinstance(failed.cause, Unforeseen):
+                failed.cause.where |= {failed.step}
             self._failed(failed.cause)
         except Unforeseen as cause:
             self._failed(cause)
@@ -173,6 +190,11 @@ class Replay:
             self._waits = True
             return
         self._left = 0 if isinstance(cause, _TooLarge) else self._left - 1
+        if isinstance(cause, Unforeseen) and not isinstance(cause, _TooLarge) and cause.where:
+            self._faulty[cause.where] += 1
+            if self._faulty[cause.where] >= SURE and not self.learned:
+                self._left = 0
+                self.cut(cast(Collection[Step], cause.where))
         self._met.clear()
         self._not_before = perf_counter() + SOONEST * (1 << (MOST_TRIED - self._left))
         if self._left <= 0:
@@ -215,6 +237,8 @@ class _Looking(Looking):
         self._patterns: dict[Any, Any] = {}
         self._count = self._bytes = 0
         self._cause: Unforeseen | None = None
+        self._faulty = set[Step]()
+        self.doing: Step | None = None
 
     def look(self, entry: Operator, values: Sequence[Any]) -> Any:
         """The result of an operator, whose runs are kept."""
@@ -250,6 +274,8 @@ class _Looking(Looking):
             if cause.result is None:
                 raise
             self._cause = self._cause or cause
+            if self.doing is not None:
+                self._faulty.add(self.doing)
             return cause.result, []
         parts = [*arrays_in(values), *arrays_in(result)]
         self._patterns[form] = _pattern(notes, parts) if notes else None
@@ -296,7 +322,7 @@ class _Looking(Looking):
         """
         if default_dtype.float != np.float32:
             raise Unforeseen("the default dtype is another one")
-        stretch, machine = self._stretch, Machine(self._stretch.code, invoke, self)
+        stretch, machine = self._stretch, _Stepping(self._stretch.code, invoke, self)
         frame = machine.empty([None] * stretch.code.argument_count)
         for register, value in zip(stretch.given, self._values, strict=True):
             frame[register] = value
@@ -304,6 +330,7 @@ class _Looking(Looking):
         for number in range(len(stretch.code.body) - 1):
             machine.do(number, frame)
         if self._cause is not None:
+            self._cause.where = frozenset(self._faulty)
             raise self._cause
         if any(list(map(id, after)) != before for after, before in lists):
             raise Unforeseen("it changes a list that it is given")
@@ -343,6 +370,24 @@ class _Looking(Looking):
         if constant is None:
             return word
         return constant[address(word) - address(root) :]
+
+
+class _Stepping(Machine):
+    """A machine that says which step calls an operator that is looked at."""
+
+    def __init__(self, code: Code, invoke: Invoke, looking: _Looking) -> None:
+        self._looking = looking
+        super().__init__(code, invoke, looking)
+
+    def forward(self, number: int, step: Step) -> Callable[..., Any]:
+        """What is called in the place of an operator, by its number, in a step."""
+        looking, forward = self._looking, super().forward(number, step)
+
+        def call(*values: Any) -> Any:
+            looking.doing = step
+            return forward(*values)
+
+        return call
 
 
 def _gathered(values: Sequence[Any], single: int, lists: int) -> list[Any]:

@@ -42,8 +42,8 @@ class PlanSource:
 
     `numbers` are the constants that the text wants as arrays of float32, `direct` the operators
     that it may call by their direct forms, `whole` the chains that it may, by name, `chains` all of
-    them, `groups` the groups, `stretches` the stretches, `islands` the islands, and `named` what
-    the forms of operators name.
+    them, `groups` the groups, `stretches` the stretches, `islands` the islands, `spans` the first
+    and last part of each of these, by their identity, and `named` what the forms of operators name.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -55,6 +55,7 @@ class PlanSource:
     chains: list[Chain] = field(default_factory=list)
     stretches: dict[str, Stretch] = field(default_factory=dict)
     islands: dict[str, Island] = field(default_factory=dict)
+    spans: dict[str, tuple[int, int]] = field(default_factory=dict)
     named: dict[str, object] = field(default_factory=dict)
 
     @property

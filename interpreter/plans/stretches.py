@@ -7,7 +7,7 @@ most.  What it reads of modules it is given, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
@@ -74,9 +74,10 @@ class Found(NamedTuple):
     lifted: tuple[Step, ...] = ()
 
 
-def find_stretches(code: Code) -> dict[int, dict[int, Found]]:
-    """The stretches of a code: of each region, by its identity, where they begin."""
-    finder = _Finder(code)
+def find_stretches(code: Code, left_out: Collection[Step] = ()) -> dict[int, dict[int, Found]]:
+    """The stretches of a code without the steps that are left out: of each region, by its identity,
+    where they begin."""
+    finder = _Finder(code, left_out)
     is_network = any(each.later is not None for each in code.operators)
     if len(code.instructions) <= (LONGEST_NETWORK if is_network else LONGEST):
         finder.region(code.body, frozenset())
@@ -86,8 +87,9 @@ def find_stretches(code: Code) -> dict[int, dict[int, Found]]:
 class _Finder:
     """The search through one code."""
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: Code, left_out: Collection[Step]) -> None:
         self.code = code
+        self._left_out = frozenset(left_out)
         self.found: dict[int, dict[int, Found]] = {}
         self._indices: set[int] = set()
         self._registers, self._masks = Registers(), Masks(code)
@@ -172,6 +174,8 @@ class _Finder:
         if isinstance(part, Repeat):
             is_over_tensors = is_on_a_way or _worth(self.code, part.body) > 0
             return is_over_tensors and all(self._takes(each) for each in part.body)
+        if part in self._left_out:
+            return False
         entry = self.code.called(part)
         if entry is not None:
             is_cut = entry.data_dependent is not None and self._masks.are_among(part.node)

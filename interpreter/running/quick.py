@@ -58,7 +58,10 @@ class Quick:
     name by `words`; None if there is none.  It falls back to `slow`, which gets them by name.
     """
 
-    __slots__ = ("_left", "_owner", "_slow", "_tried", "call", "count", "function", "last", "words")
+    __slots__ = (
+        *("__weakref__", "_left", "_owner", "_slow", "_tried"),
+        *("call", "count", "function", "last", "words"),
+    )
 
     def __init__(
         self, function: Function, slow: Slow, last: list[Function], owner: ScriptObject | None
@@ -82,6 +85,10 @@ class Quick:
             self._left = FIRST << self._tried
             self.count, self.words = count, words
             self.call = self._made()
+
+    def drop_plan(self) -> None:
+        """There is another plan."""
+        self.call, self._left = None, FIRST
 
     def drop(self, *given: object, **named: object) -> Any:
         """Something is no longer as it was: the call is done slowly, and there will be another."""
@@ -279,6 +286,7 @@ class _Text:
         if self._way.plan is None or (native is not None and not native.refusal):
             return []
         self.space["plan"] = self._way.plan.run
+        self._way.watchers.add(self._quick)
         wanted, stale = " or ".join(self._wanted), " or ".join(self._stale)
         slots = self._watched if self._way.executable.gives_slots else []
         known = f"tensors_of(({''.join(f'{each}, ' for each in [*self._given, *slots])}))"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from math import inf
 from typing import Any, Final
+from weakref import WeakSet
 
 from ...frontend.chosen import Chosen
 from ...frontend.deep_stack import deeply
@@ -22,13 +23,13 @@ from ...typecheck.typed import TypedFunction
 from ...typecheck.types import TENSOR
 from ..bounds.guard import CALLS, Guard, LimitExceeded
 from ..code.calls import Calls
-from ..code.code import Code
+from ..code.code import Code, Step
 from ..code.machine import Invoke, Machine, MachineFailure
 from ..failures.errors import Failure, is_from_outside
 from ..native.islands import ISLANDS
 from ..native.program import FAILED
 from ..plans.lines import LinePlan, make_line_plan
-from ..plans.plan import Plan, make_plan
+from ..plans.plan import Cuts, Plan, make_plan
 from ..values.arguments import Binding
 from ..values.handles import KEEPING, listener
 from .evaluating import CONTEXT
@@ -43,6 +44,9 @@ PLAN_VARIABLE = "RUSHLIGHT_PLAN"
 
 DEBUG_VARIABLE = "RUSHLIGHT_DEBUG"
 """The environment variable that, set to `1`, has programs run line by line from the start."""
+
+MOST_CUT = 20
+"""Steps that stretches of a code leave out, as more than kernels, before those go as a whole."""
 
 SHORT = 400
 """Code of at most this many instructions is short: its plan is made in a few milliseconds."""
@@ -68,6 +72,9 @@ class Way:
         self._calls = calls
         self._invoke = invoke
         self._machine: Machine | None = None
+        self._cuts = Cuts(self._cut)
+        self.watchers: WeakSet[Any] = WeakSet()
+        """Who is told by `drop_plan` that there is another plan."""
         self._runs_before_plan = _runs_before_plan(executable.code)
 
     def run(self, values: Sequence[object]) -> Any:
@@ -142,11 +149,26 @@ class Way:
             return None
         with DEFINING:
             if self.plan is None and not self._runs_before_plan:
-                islands = ISLANDS if self._native is None else None
-                self.plan = make_plan(self.executable.code, self._invoke, self._calls, islands)
+                self.plan = self._made_plan()
                 self._runs_before_plan = inf if self.plan is None else 0
                 self._machine = None
         return self.plan
+
+    def _made_plan(self) -> Plan | None:
+        islands = ISLANDS if self._native is None else None
+        code, cuts = self.executable.code, self._cuts
+        return make_plan(code, self._invoke, self._calls, islands, cuts)
+
+    def _cut(self, steps: Collection[Step]) -> None:
+        """Make the plan anew, with stretches that leave some more steps out."""
+        with DEFINING:
+            if self.plan is None or len(self._cuts.steps) >= MOST_CUT:
+                return
+            cuts = Cuts(self._cut, self._cuts.steps.union(steps), self.plan)
+            self._cuts = cuts
+            self.plan = self._made_plan() or self.plan
+            for each in list(self.watchers):
+                each.drop_plan()
 
     def _on_machine(self, values: Sequence[object]) -> object:
         machine = self._machine

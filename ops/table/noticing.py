@@ -24,11 +24,13 @@ MOST_PARTS: Final = 128
 
 class Unforeseen(Exception):
     """A call that is more than a few kernels; `result` is what it gave, if it may be later on that
-    it is known: kernels are compiled in threads."""
+    it is known: kernels are compiled in threads.  `where` are the places of a program that are so,
+    where that is known."""
 
     def __init__(self, why: str, result: object = None) -> None:
         super().__init__(why)
         self.result = result
+        self.where: frozenset[object] = frozenset()
 
 
 def noticed(entry: Operator, values: Sequence[object]) -> tuple[Any, list[tuple[Any, ...]]]:

@@ -660,3 +660,29 @@ def test_all_forms_of_what_draws_say_so() -> None:
         each.full_name for name in drawing for each in TABLE.operators(name) if not each.random
     ]
     assert silent == []
+
+
+def among_whole(x: Tensor, y: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """Whose second half sorts, for which there are kernels of some dtypes alone."""
+    for _ in range(n):
+        x = torch.tanh(x * 0.5 + 1.0) - x.mean()
+    order = torch.argsort(y, -1)
+    for _ in range(n):
+        x = torch.relu(x - 0.25) * x[order]
+    return x, order
+
+
+def test_stretches_leave_out_what_is_no_kernel() -> None:
+    scripted, x = torch.jit.script(among_whole), random(20)
+    y = (x * 10).to(torch.int32)
+    wanted = among_whole(x, y, 3)
+    way = tiers_of(scripted._rushlight_function).way(False)
+    until = time.monotonic() + 20
+    while way.plan is None or way.plan.former is None or not way.plan.replays[-1].learned:
+        assert time.monotonic() < until, "it is not cut"
+        assert same(scripted(x, y, 3), wanted)
+    assert len(way.plan.replays) == 2
+    assert same(scripted(x, y, 3), wanted)
+    with pytest.raises(RuntimeError, match="must match"):
+        scripted(x, y[:5], 3)
+    assert same(scripted(x, y, 3), wanted)
