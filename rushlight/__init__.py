@@ -128,7 +128,7 @@ set_default_tensor_type set_flush_denormal set_num_interop_threads
 set_warn_always typename use_deterministic_algorithms PRIVATE_OPS USE_GLOBAL_DEPS
 USE_RTLD_GLOBAL_WITH_LIBTORCH classproperty get_file_path init_num_threads
 is_anomaly_check_nan_enabled prepare_multiprocessing_environment set_anomaly_enabled
-set_deterministic_debug_mode set_vital""".split()
+set_deterministic_debug_mode set_vital _nnpack_available""".split()
 _CHECKS = """_check _check_index _check_is_size _check_not_implemented _check_tensor_all
 _check_tensor_all_with _check_type _check_value _check_with""".split()
 _SYM = "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum".split()

@@ -74,6 +74,8 @@ def value_of(module: str, name: str) -> Any:
             shown = module.replace(_OWN, import_module(_OWN).__name__, 1)  # torch, standing in
             return refusing(shown, name, said)[name]
         return getattr(import_module(said.replace("torch", _OWN, 1)), name)
+    if name == "torch":  # modules of torch import it
+        return import_module(_OWN)
     if not name.startswith("__") and is_listed(f"{module}.{name}"):
         return import_module(f"{module}.{name}")
     if name == "__path__" and torch_name(module) in _packages():

@@ -25,6 +25,7 @@ __all__ = [
     *("get_file_path", "init_num_threads", "is_anomaly_check_nan_enabled"),
     *("prepare_multiprocessing_environment", "set_anomaly_enabled"),
     *("set_deterministic_debug_mode", "set_vital", "use_deterministic_algorithms"),
+    "_nnpack_available",
 ]
 
 PRIVATE_OPS: Final = ("unique_dim",)
@@ -186,6 +187,11 @@ def is_warn_always_enabled() -> bool:
 
 def is_vulkan_available() -> bool:
     """Whether there is a Vulkan device: never."""
+    return False
+
+
+def _nnpack_available() -> bool:
+    """Whether convolutions can be NNPACK's: never."""
     return False
 
 

@@ -6,7 +6,8 @@ from typing import Final
 
 from ..memory.errors import OperatorError
 from ..memory.inference import MADE, is_for_inference
-from ..tensors.differentiable import AMONG_UNKNOWN, NO_GRAD
+from ..memory.versions import owner_of
+from ..tensors.differentiable import AMONG_UNKNOWN, INFERENCE, NO_GRAD
 from ..tensors.tensor import Tensor
 from .autograd import edge_of, is_wanted, single
 
@@ -43,29 +44,54 @@ def refuse_changed(view: Tensor) -> None:
 
 
 def _refuse(view: Tensor, what: str) -> None:
-    inside = view._unwatched
-    if view._view_among == AMONG_UNKNOWN:
-        inside = inside or NO_GRAD
-    if not (inside or view._view_among is not None):
-        return
-    if MADE[0] and is_for_inference(view._array):
-        return  # which cannot be written at all where this is asked
-    if inside:
-        now = "in normal mode" if inside == "inference" else "with grad mode enabled"
-        origin = f"A view was created in {inside} mode and {what} {now}."
+    made = _made_so(view)
+    if made is None or (MADE[0] and is_for_inference(view._array)):
+        return  # what is for inference cannot be written at all where this is asked
+    inside = _inside(made)
+    if made is not view and not view.is_leaf:
+        verb = f"is a view of a view which was created in {inside} mode and" if inside else _IS
+        origin = f"Output {view.output_nr} of {_called(view)} {verb} {what}"
+        origin += f" {_NOW[inside]}." if inside else "."
+    elif inside:
+        origin = f"A view was created in {inside} mode and {what} {_NOW[inside]}."
     else:
         if view._grad_node is not None and view._grad_node.is_call:
             edge = edge_of(view)
             assert edge is not None
             view._grad_node, view._output_number = single(edge)
-        verb = "is a view and"
-        origin = f"Output {view._output_number} of {view._view_among} {verb} {what}."
-    if view._view_among is None:
-        block = "inference_mode" if inside == "inference" else "no_grad"
+        origin = f"Output {view._output_number} of {made._view_among} {_IS} {what}."
+    if made._view_among is None:
+        block = "inference_mode" if inside == INFERENCE else "no_grad"
         raise RuntimeError(f"{origin} {_AMBIGUOUS.format(block)}")
-    raise RuntimeError(f"{origin} {_OF_FUNCTION if view._view_of_function else _MULTIPLE}")
+    raise RuntimeError(f"{origin} {_OF_FUNCTION if made._view_of_function else _MULTIPLE}")
 
 
+def _made_so(view: Tensor) -> Tensor | None:
+    """The view itself, or the nearest that it is a view of, which was made in such a way; None if
+    none was."""
+    if view._unwatched or view._view_among is not None:
+        return view
+    each = view._view_of
+    owner = None if each is None else owner_of(view._array)
+    while each is not None and owner_of(each._array) is owner:
+        if each._unwatched or each._view_among is not None:
+            return each
+        each = each._view_of
+    return None
+
+
+def _inside(view: Tensor) -> str:
+    """The mode in which a view was made, if nothing was recorded then."""
+    return view._unwatched or (NO_GRAD if view._view_among == AMONG_UNKNOWN else "")
+
+
+def _called(view: Tensor) -> str:
+    """What sentences call the operator that a view came from."""
+    return type(view.grad_fn).__name__.removesuffix("Backward0").removesuffix("Backward")
+
+
+_IS: Final = "is a view and"
+_NOW: Final = {INFERENCE: "in normal mode", NO_GRAD: "with grad mode enabled"}
 _AMBIGUOUS: Final = (
     "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
     "code by moving both the view and the inplace either both inside the {} block (if you "

@@ -110,7 +110,8 @@ class _Walk:
                         before[to] = [node]
                         pending.append(to)
         useful: set[Node] = set()
-        pending = [node for node in wanted if node in before]
+        wanted = {node for node in wanted if node in before}
+        pending = list(wanted)
         while pending:
             for node in before[pending.pop()]:
                 if node not in useful:

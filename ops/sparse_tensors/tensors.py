@@ -181,7 +181,7 @@ class _Sparse:
         return self._by_coordinates("_indices").indices
 
     def _values(self) -> Tensor:
-        return self._by_coordinates("_values").values
+        return self._by_coordinates("_values").values.detach()
 
     def _nnz(self) -> int:
         return int(parts_of(self).values.shape[0])

@@ -109,6 +109,13 @@ def test_gradients_of_values_and_of_leaves() -> None:
     assert torch.equal(leaf.grad.to_dense(), 2 * leaf.to_dense().detach())
 
 
+def test_values_that_are_looked_at_have_no_gradients() -> None:
+    leaf = _example().requires_grad_()
+    assert not leaf._values().requires_grad
+    leaf._values().mul_(2)
+    assert leaf._values().tolist() == [6, 8, 10]
+
+
 def test_softmax_over_what_is_kept() -> None:
     dense = _example().to_dense()
     rows = torch.where(dense == 0, -torch.inf, dense).softmax(1)

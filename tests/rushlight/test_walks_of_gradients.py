@@ -84,6 +84,16 @@ def test_hooks_of_several_are_called_for_each_walk(mode: str) -> None:
     assert len(log) == 4
 
 
+def test_hooks_of_several_wait_for_nothing_that_is_asked_for_but_not_reached() -> None:
+    a, b, c = (torch.ones(1, requires_grad=True) for _ in range(3))
+    log: list[Any] = []
+    graph.register_multi_grad_hook((a, b), lambda found: log.append([g is None for g in found]))
+    product = b * c
+    product.backward(inputs=(a, b), retain_graph=True)
+    product.backward(inputs=(a, c))
+    assert log == [[True, False]]
+
+
 def test_hooks_of_several_keep_no_walk_alive() -> None:
     x, y = (torch.ones(2, requires_grad=True) for _ in range(2))
     log: list[Any] = []

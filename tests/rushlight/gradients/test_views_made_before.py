@@ -295,3 +295,40 @@ def test_parts_that_are_no_views_are_written_apart() -> None:
         first.mul_(second)
         first.sum().backward()
         assert x.grad.tolist() == [[2, 2, 2], [2, 2, 2], [0, 0, 0]]
+
+
+def _unseen(x: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        return x[1:]
+
+
+class Halves(torch.autograd.Function):
+    """A view that a function of a user's makes."""
+
+    @staticmethod
+    def forward(ctx: object, x: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+        return x[1:]
+
+    @staticmethod
+    def backward(ctx: object, grad: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+        return grad
+
+
+@pytest.mark.parametrize(
+    ("limited", "told"),
+    [
+        (lambda x: x.unbind(0)[1], "is a view and is being modified inplace. This view is the out"),
+        (lambda x: x.split(2)[0], "is a view and is being modified inplace. This view is the out"),
+        (_unseen, "is a view of a view which was created in no_grad mode and is being modified"),
+        (Halves.apply, "is a view and is being modified inplace. This view was created inside a"),
+    ],
+)
+def test_a_view_of_a_view_that_is_not_to_be_written_is_not_to_be(
+    limited: Callable[[torch.Tensor], torch.Tensor], told: str
+) -> None:
+    view = limited(torch.ones(3, 3) * _weights())
+    within = view[:1]
+    with pytest.raises(RuntimeError, match=f"Output 0 of Slice {told}"):
+        within.mul_(2)
+    view.clone()[:1].mul_(2)
+    within.detach().mul_(2)
