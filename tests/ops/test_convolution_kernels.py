@@ -146,32 +146,65 @@ def test_single_numbers_that_are_not_finite_stay_in_their_places() -> None:
     assert np.isfinite(made[0, :7]).sum() == 7 * 63
 
 
-def squared(x: Any, weight: Any, bias: Any, pads: Any, groups: int = 1) -> Any:
-    """The convolution, which has to be one that is made in squares."""
-    ones, pads = (1, 1, 1), ((0, 0), *pads)
+def squared(x: Any, weight: Any, bias: Any, pads: Any, groups: int = 1, far: Any = (1, 1)) -> Any:
+    """The convolution, made in squares."""
+    ones, pads, far = (1, 1, 1), ((0, 0), *pads), (1, *far)
     x, weight = x[:, :, None], weight[:, :, None]
-    output = convolution._sizes(x, weight.shape[2:], ones, pads, ones)
-    made = convolution._natively(x, weight, bias, output, ones, pads, ones, groups)
+    output = convolution._sizes(x, weight.shape[2:], ones, pads, far)
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(convolutions, "are_squares", lambda _: True)
+        changed.setattr(convolutions, "settled", UNREMEMBERED)
+        made = convolution._natively(x, weight, bias, output, ones, pads, far, groups)
     assert made.settled.form is convolution_squares
     return convolution._filled(made)[:, :, 0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
-    *(st.integers(1, 3), st.integers(1, 2), st.integers(16, 40), st.integers(16, 70)),
-    *(st.integers(6, 21), st.integers(8, 41)),
+    *(st.integers(1, 3), st.integers(1, 2), st.integers(1, 40), st.integers(8, 70)),
+    *(st.integers(3, 21), st.integers(3, 41)),
     *(st.tuples(st.integers(0, 3), st.integers(0, 2)) for _ in range(2)),
+    st.one_of(st.just((1, 1)), st.tuples(st.integers(1, 7), st.integers(1, 20))),
 )
 def test_squares(
-    samples: int, groups: int, depth: int, made: int, high: int, wide: int, above: Any, beside: Any
+    samples: int,
+    groups: int,
+    depth: int,
+    made: int,
+    high: int,
+    wide: int,
+    above: Any,
+    beside: Any,
+    far: Any,
 ) -> None:
     """All sizes, and zeros on all sides; halves and quarters of small whole numbers are exact."""
+    high, wide = high + 2 * far[0] - 2, wide + 2 * far[1] - 2
     x = whole_numbers((samples, depth * groups, high, wide))
     weight, bias = whole_numbers((made * groups, depth, 3, 3), 1), whole_numbers(made * groups, 2)
-    found = squared(x, weight, bias, (above, beside), groups)
+    found = squared(x, weight, bias, (above, beside), groups, far)
     wide_ones = x.astype(np.float64), weight.astype(np.float64)
-    wanted = convolution._forward(*wide_ones, (1, 1), (above, beside), (1, 1), groups)
+    wanted = convolution._forward(*wide_ones, (1, 1), (above, beside), far, groups)
     assert np.array_equal(found, wanted + bias.reshape(-1, 1, 1))
+
+
+def test_squares_are_made_where_they_are_less_work() -> None:
+    def form(x: Any, weight: Any, stride: int, far: int) -> Any:
+        output = tuple((n + stride - 1) // stride for n in x[2:])
+        pads, steps, ways = ((0, 0), (far, far), (far, far)), (1, stride, stride), (1, far, far)
+        return convolutions.settled(x, weight, output, steps, pads, ways, 1).form
+
+    assert form((1, 64, 1, 14, 14), (32, 64, 1, 3, 3), 1, 1) is convolution_squares
+    assert form((9, 64, 1, 14, 14), (32, 64, 1, 3, 3), 1, 1) is convolution_squares
+    assert form((1, 64, 1, 24, 24), (32, 64, 1, 3, 3), 1, 6) is convolution_squares
+    others = [
+        ((1, 64, 1, 14, 14), (32, 64, 1, 3, 3), 2, 1),
+        ((1, 64, 1, 14, 14), (8, 64, 1, 3, 3), 1, 1),
+        ((1, 8, 1, 14, 14), (32, 8, 1, 3, 3), 1, 1),
+        ((9, 64, 1, 3, 3), (32, 64, 1, 3, 3), 1, 1),
+        ((1, 64, 1, 14, 14), (32, 64, 1, 3, 3), 1, 10),
+        ((1, 64, 2, 14, 14), (32, 64, 1, 3, 3), 1, 1),
+    ]
+    assert all(form(*each) is not convolution_squares for each in others)
 
 
 def test_squares_are_no_less_exact_than_chains() -> None:
@@ -190,16 +223,19 @@ def test_squares_are_no_less_exact_than_chains() -> None:
     assert np.abs(found - wanted).max() < np.abs(chains - wanted).max()
 
 
+@pytest.mark.parametrize("far", [(1, 1), (2, 3)])
 @pytest.mark.parametrize(
     ("number", "place"), [(np.inf, (0, 0)), (-np.inf, (9, 14)), (np.nan, (4, 7)), (3e38, (5, 5))]
 )
-def test_squares_with_numbers_that_are_not_finite(number: float, place: tuple[int, int]) -> None:
+def test_squares_with_numbers_that_are_not_finite(
+    number: float, place: tuple[int, int], far: Any
+) -> None:
     """What a window does not see changes nothing, and what it sees gives what a sum would."""
     x, weight = np.ones((2, 20, 10, 15), F), np.ones((35, 20, 3, 3), F)
     x[1, 3, place[0], place[1]], weight[7] = number, -1.0
     pads = ((1, 1), (1, 1))
-    found = squared(x, weight, None, pads)
-    wanted = convolution._forward(x, weight, (1, 1), pads, (1, 1), 1)
+    found = squared(x, weight, None, pads, far=far)
+    wanted = convolution._forward(x, weight, (1, 1), pads, far, 1)
     assert np.array_equal(found, wanted, equal_nan=True)
     assert np.isfinite(found[0]).all()
 

@@ -39,11 +39,11 @@ def are_squares(what: Windows) -> bool:
     is_plain = (
         tuple(what.weight[2:]) == (1, squares.WINDOW, squares.WINDOW)
         and what.shape[2] == 1
-        and all(step == 1 for step in (*what.stride, *what.dilation))
+        and all(step == 1 for step in what.stride)
     )
     if not is_plain or min(what.weight[1], what.weight[0] // what.groups) < _FEWEST:
         return False
-    down, across = (-(-size // 2) for size in what.output[1:])
+    down, across = _squares_of(what)
     made = squares.PLACES * down * across + 75
     return made * 8 < (9 * prod(what.output) + 50) * 7
 
@@ -52,13 +52,15 @@ def squares_plan(what: Windows) -> Any:
     """The numbers of the kernel."""
     samples, groups, inside = what.shape[0], what.groups, what.weight[1]
     made, (high, wide) = what.weight[0] // groups, what.output[1:]
-    down, across = -(-high // 2), -(-wide // 2)
+    down, across = _squares_of(what)
     vectors = -(-made // LANES)
     panels = -(-vectors // squares.vectors_of_panel(host()))
     wide_panel = -(-vectors // panels) * LANES
     is_kept = 4 * squares.PLACES * panels * _apart(inside * wide_panel) <= _KEPT
     is_kept = is_kept and samples * down * across > _ALONE
+    far_down, far_across = what.dilation[1:]
     several, rows = _parts(samples, inside, down, across, is_kept)
+    result = (wide if far_down == 1 else wide + far_across) * LANES
     parts, chunks = -(-samples // several), -(-down // rows)
     is_kept = is_kept and parts * chunks > 1
     deep = inside if is_kept else _even_piece(inside, wide_panel)
@@ -91,22 +93,35 @@ def squares_plan(what: Windows) -> Any:
         "wide": wide,
         "down": down,
         "across": across,
+        "far_down": far_down,
+        "far_across": far_across,
         "line": line,
         "seen_place": seen_place,
         "panel": panel,
         "panel_place": panel_place,
         "sum_place": sum_place,
+        "result": result,
     }
     at = squares.PLACES * seen_place
     for name, size in (
         ("weights_at", block * panel),
         ("sums_at", squares.PLACES * sum_place),
-        ("results_at", (2 * rows + 1) * wide * LANES + 2 * LANES * LANES),
+        ("results_at", 2 * result + (LANES + far_across) * LANES),
     ):
         sizes[name] = at
         at += size
     sizes["slot"] = -(-at // LANES) * LANES + LANES
     return np.array([sizes[name] for name in squares.SIZES], np.int64)
+
+
+def _squares_of(what: Windows) -> list[int]:
+    """How many begin at different rows, and columns: of twice as many as lie between two of a
+    square, the first half."""
+    found = []
+    for size, far in zip(what.output[1:], what.dilation[1:], strict=True):
+        whole, rest = divmod(size, 2 * far)
+        found.append(whole * far + min(far, rest))
+    return found
 
 
 def _apart(numbers: int) -> int:

@@ -31,8 +31,8 @@ NAME: Final = "convolution_squares"
 SIZES: Final = (
     *("items", "slot", "samples", "several", "parts", "chunks", "rows", "groups"),
     *("blocks", "block", "panels", "made", "inside", "deep", "is_kept"),
-    *("height", "width", "top", "left", "high", "wide", "down", "across"),
-    *("line", "seen_place", "panel", "panel_place", "sum_place"),
+    *("height", "width", "top", "left", "high", "wide", "down", "across", "far_down", "far_across"),
+    *("line", "seen_place", "panel", "panel_place", "sum_place", "result"),
     *("weights_at", "sums_at", "results_at"),
 )
 """What the numbers are that the kernel is given.
@@ -42,12 +42,14 @@ many `parts` and `chunks`, of a group, for a block of panels of its channels.  A
 of `block` panels, `panels` in all, for the `made` channels, which are sums over `inside` ones.  The
 input has `height` rows of `width` numbers, its windows begin so many rows and columns before the
 first one; the result has `high` rows of `wide` numbers, which are `down` rows of squares, with so
-many `across`.
+many `across`.  The two rows of a square lie so `far` from each other, as those of a window do, and
+so do its columns: the squares that begin beside each other come first, then what follows them.
 
 A slot has what squares see, place by place, a `line` of numbers for each channel; then panels of
-weights, all of a block if that `is_kept`; then sums and then results of some squares.  Places, and
-panels, begin so many numbers after each other.  Where weights are not kept a slot has those for
-`deep` channels of the input, between which sums wait in their places.
+weights, all of a block if that `is_kept`; then sums of all squares, then results of a row of them.
+Places, panels and the two rows of a `result` begin so many numbers after each other.  Where weights
+are not kept a slot has those for `deep` channels of the input, between which sums wait in their
+places.
 """
 
 WINDOW: Final = 3
@@ -186,7 +188,10 @@ class _Squares(Convolving):
         """
         code, size, (begin, end) = self.code, self.size, part.rows
         vectors = (size["across"] + (LANES - 1)) / LANES
-        with code.counted(self.zero, size["inside"]) as channel:
+        is_near = (size["far_down"] + size["far_across"]).equals(2)
+        with code.when(is_near.equals(0)):
+            self._see_far(part)
+        with code.counted(self.zero, code.choose(is_near, size["inside"], 0)) as channel:
             line = code.at(self._seen, channel * size["line"], FLOAT)
             with (
                 code.counted(self.zero, part.samples) as sample,
@@ -204,14 +209,54 @@ class _Squares(Convolving):
                 with code.counted(begin, end) as row:
                     lower = [self._row(x, row * 2 - size["top"] + i, ends) for i in (2, 3)]
                     rows = [*([each.now for each in line] for line in kept), *lower]
-                    here = code.at(goal, (row - begin) * size["across"], FLOAT)
-                    for column, seen in enumerate(zip(*rows, strict=True)):
-                        for i, made in enumerate(_of_seen(seen)):
-                            place = size["seen_place"] * (4 * i + column)
-                            code.store(made, code.at(here, place, FLOAT))
+                    self._keep(rows, code.at(goal, (row - begin) * size["across"], FLOAT))
                     for line_kept, made_line in zip(kept, lower, strict=True):
                         for each, made in zip(line_kept, made_line, strict=True):
                             each.set(made)
+
+    def _keep(self, rows: Sequence[Sequence[Value]], goal: Value) -> None:
+        """Combine four rows, and store what comes of it place by place."""
+        code, size = self.code, self.size
+        for column, seen in enumerate(zip(*rows, strict=True)):
+            for i, made in enumerate(_of_seen(seen)):
+                code.store(made, code.at(goal, size["seen_place"] * (4 * i + column), FLOAT))
+
+    def _see_far(self, part: _Part) -> None:
+        """The same where the numbers of windows lie apart: squares that begin beside each other
+        see neighbours."""
+        code, size, (begin, end) = self.code, self.size, part.rows
+        far = size["far_across"]
+        with (
+            code.counted(self.zero, size["inside"]) as channel,
+            code.counted(self.zero, part.samples) as sample,
+            code.counted(begin, end) as row,
+            code.counted(self.zero, size["across"], far) as block,
+            code.counted(block, code.lesser(block + far, size["across"]), LANES) as square,
+        ):
+            plane = sample * size["groups"] * size["inside"] + channel
+            line = (sample * (end - begin) + row - begin) * size["across"] + square
+            goal = code.at(code.at(self._seen, channel * size["line"], FLOAT), line, FLOAT)
+            first = square + block - size["left"]
+            x = code.at(code.at(part.x, plane * self._area, FLOAT), first, FLOAT)
+            ends = [are_inside(code, first + far * i, size["width"]) for i in range(4)]
+            top = self._first_of(row, "far_down") - size["top"]
+            rows = [self._row_far(x, top + size["far_down"] * i, ends) for i in range(4)]
+            self._keep(rows, goal)
+
+    def _first_of(self, square: Value, far: str) -> Value:
+        """The first row, or column, of the result that is in a row of squares."""
+        return square + square / self.size[far] * self.size[far]
+
+    def _row_far(self, x: Value, row: Value, ends: Sequence[Value]) -> list[Value]:
+        """What squares see of a row whose columns lie apart, combined along it."""
+        code, size = self.code, self.size
+        is_there = row.below(size["height"])
+        here = code.at(x, row * size["width"], FLOAT)
+        nothing = code.chosen([False] * LANES)
+        places = (code.at(here, size["far_across"] * i, FLOAT) for i in range(4))
+        masks = (code.choose(is_there, mask, nothing) for mask in ends)
+        pairs = zip(places, masks, strict=True)
+        return _of_seen([code.load_if(FLOATS, place, mask) for place, mask in pairs])
 
     def _row(self, x: Value, row: Value, ends: Sequence[Value]) -> list[Value]:
         """What squares see of a row, combined along it."""
@@ -356,24 +401,26 @@ class _Squares(Convolving):
         code, size, (begin, end) = self.code, self.size, part.rows
         left = panel.left - v * LANES
         channel = part.group * size["made"] + panel.channel + v * LANES
-        line = 2 * LANES * size["wide"]
-        with code.counted(self.zero, part.samples) as sample:
-            with code.counted(begin, end) as row:
-                goal = code.at(self._results, (row - begin) * line, FLOAT)
-                square = (sample * (end - begin) + row - begin) * size["across"]
-                sums = code.at(self._sums, square * panel.wide + v * LANES, FLOAT)
-                is_finite = self._squares(sums, goal, panel.wide)
-                with code.when(is_finite.equals(0), rarely=True):
-                    x = code.at(
-                        part.x, sample * size["groups"] * size["inside"] * self._area, FLOAT
-                    )
-                    self._anew(x, (channel, left), row, goal)
-            first = begin * 2 * size["wide"]
-            stop = code.lesser(end * 2, size["high"]) * size["wide"] - first
+        with (
+            code.counted(self.zero, part.samples) as sample,
+            code.counted(begin, end) as row,
+        ):
+            square = (sample * (end - begin) + row - begin) * size["across"]
+            sums = code.at(self._sums, square * panel.wide + v * LANES, FLOAT)
+            is_finite = self._squares(sums, panel.wide)
+            with code.when(is_finite.equals(0), rarely=True):
+                x = code.at(part.x, sample * size["groups"] * size["inside"] * self._area, FLOAT)
+                self._anew(x, (channel, left), row)
             plane = (part.sample + sample * size["groups"] - part.group) * size["made"] + channel
-            self._write(plane, (channel, left), first, stop)
+            first, far = self._first_of(row, "far_down"), size["far_down"]
+            count = code.choose(first + far < size["high"], 2, self.zero + 1)
+            is_near = far.equals(1)  # then both rows are one
+            with code.counted(self.zero, code.choose(is_near, 1, count)) as number:
+                rows = first + number * far, code.choose(is_near, count, 1)
+                seen = code.at(self._results, number * size["result"], FLOAT)
+                self._write(seen, plane, (channel, left), rows)
 
-    def _squares(self, sums: Value, goal: Value, wide: int) -> Value:
+    def _squares(self, sums: Value, wide: int) -> Value:
         """The results of a row of squares, and whether all are finite."""
         code, size = self.code, self.size
         zeros = code.variable(code.constant(FLOATS, 0.0))
@@ -387,49 +434,51 @@ class _Squares(Convolving):
             results = [_of_sums(row) for row in zip(*columns, strict=True)]
             (one, beside), (below, last) = results
             zeros.set(zeros.now + ((one + beside) + (below + last)) * 0.0)
-            self._store(results, goal, square)
+            self._store(results, square)
         return code.any_of(zeros.now.is_nan()).equals(0)
 
-    def _store(self, results: Sequence[Sequence[Value]], goal: Value, square: Value) -> None:
+    def _store(self, results: Sequence[Sequence[Value]], square: Value) -> None:
         """Those of a square; of the second row's, what is too much is written over later on."""
-        code, wide = self.code, self.size["wide"]
-        places = [code.at(goal, (square * 2 + wide * i) * LANES, FLOAT) for i in range(2)]
+        code, size = self.code, self.size
+        column, far = self._first_of(square, "far_across"), size["far_across"]
+        first = code.at(self._results, column * LANES, FLOAT)
+        places = first, code.at(first, size["result"], FLOAT)
         code.store(results[0][0], places[0])
-        with code.when(square * 2 + 1 < wide):
-            code.store(results[0][1], code.at(places[0], LANES, FLOAT))
-        for i, made in enumerate(results[1]):
-            code.store(made, code.at(places[1], i * LANES, FLOAT))
+        with code.when(column + far < size["wide"]):
+            code.store(results[0][1], code.at(places[0], far * LANES, FLOAT))
+        for place, made in zip((self.zero, far), results[1], strict=True):
+            code.store(made, code.at(places[1], place * LANES, FLOAT))
 
     def _write(
-        self, plane: Value, channels: tuple[Value, Value], first: Value, count: Value
+        self, seen: Value, plane: Value, channels: tuple[Value, Value], rows: tuple[Value, Value]
     ) -> None:
-        """So many results, from the `first` number of a plane on, to planes of 16 channels."""
+        """Results, from the first of so many rows on, to planes of 16 channels."""
         code, size, (channel, left) = self.code, self.size, channels
         most = code.lesser(left, code.constant(INT64, LANES))
-        area = size["high"] * size["wide"]
+        area, first = size["high"] * size["wide"], rows[0] * size["wide"]
 
         def write(places: list[Value], mask: Value | None) -> None:
             for at in places:
-                here = code.at(self._results, at * LANES, FLOAT)
-                rows = [code.load(FLOATS, code.at(here, i * LANES, FLOAT)) for i in range(LANES)]
-                for i, made in enumerate(turned(code, rows)):
+                here = code.at(seen, at * LANES, FLOAT)
+                pixels = [code.load(FLOATS, code.at(here, i * LANES, FLOAT)) for i in range(LANES)]
+                for i, made in enumerate(turned(code, pixels)):
                     code.store(made, code.at(self._turned, i * LANES, FLOAT))
                 with code.counted(self.zero, most) as number:
-                    seen = partial(self._number, channel + number)
+                    of_channel = partial(self._number, channel + number)
                     place = (plane + number) * area + first + at
                     sums = code.load(FLOATS, code.at(self._turned, number * LANES, FLOAT))
-                    sums = sums + seen("bias")
-                    made = self.finished_at(sums, place, mask, seen)
+                    sums = sums + of_channel("bias")
+                    made = self.finished_at(sums, place, mask, of_channel)
                     code.store_if(made, code.at(self.at["out"], place, FLOAT), mask)
 
-        code.vectors(self.zero, count, 1, write)
+        code.vectors(self.zero, rows[1] * size["wide"], 1, write)
 
     def _number(self, channel: Value, array: str | int) -> Value:
         """A vector of what an array has for a channel."""
         whole = self.at[array] if isinstance(array, str) else self.given[array]
         return self.code.spread(self.code.load(FLOAT, self.code.at(whole, channel, FLOAT)))
 
-    def _anew(self, x: Value, channels: tuple[Value, Value], row: Value, goal: Value) -> None:
+    def _anew(self, x: Value, channels: tuple[Value, Value], row: Value) -> None:
         """The results of a row of squares for 16 channels, as chains over their windows."""
         code, size, (channel, left) = self.code, self.size, channels
         kind, depth = INT64.of_lanes(LANES), size["inside"] * (WINDOW * WINDOW)
@@ -437,14 +486,16 @@ class _Squares(Convolving):
         lanes = code.order(kind)
         far = code.choose(lanes < last, lanes, last) * code.spread(depth * 4)
         weights = code.at(self.at["weight"], channel * depth, FLOAT)
-        top = row * 2 - size["top"]
+        top = self._first_of(row, "far_down") - size["top"]
         with code.counted(self.zero, size["across"]) as square:
             sums = [code.variable(code.constant(FLOATS, 0.0)) for _ in range(4)]
-            column = square * 2 - size["left"]
+            column = self._first_of(square, "far_across") - size["left"]
             with code.counted(self.zero, size["inside"]) as k:
                 plane = code.at(x, k * self._area, FLOAT)
+                places = [[size[far] * i for i in range(4)] for far in ("far_down", "far_across")]
                 seen = [
-                    [self._seen_at(plane, top + i, column + j) for j in range(4)] for i in range(4)
+                    [self._seen_at(plane, top + down, column + across) for across in places[1]]
+                    for down in places[0]
                 ]
                 for i in range(WINDOW):
                     for j in range(WINDOW):
@@ -455,7 +506,7 @@ class _Squares(Convolving):
                             number_seen = seen[i + down][j + across]
                             total.set(code.multiply_add(number_seen, weight, total.now))
             made = [total.now for total in sums]
-            self._store([made[:2], made[2:]], goal, square)
+            self._store([made[:2], made[2:]], square)
 
     def _seen_at(self, plane: Value, row: Value, column: Value) -> Value:
         """A vector of the number there, or of zeros outside."""
