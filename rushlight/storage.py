@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Self
+
+import numpy as np
 
 from .ops.eager import storage_warning
 from .ops.eager.storage_warning import warn_of_removal
@@ -23,6 +26,7 @@ __all__ = [
 UntypedStorage = untyped_storage.Storage
 _warn_typed_storage_removal = warn_of_removal
 _get_always_warn_typed_storage_removal = storage_warning.always_warns_of_removal
+_reset_warn_typed_storage_removal = storage_warning.forget_warning_of_removal
 _set_always_warn_typed_storage_removal = storage_warning.set_always_warns_of_removal
 
 
@@ -38,21 +42,43 @@ class StorageClass(type):
     """The class of old names of storages: a call makes one, `isinstance` looks at the dtype."""
 
     dtype: DType
+    _dtype = property(lambda cls: cls.dtype)
 
     def __call__(cls, *args: Any, **options: Any) -> TypedStorage:
         """The storage of so many elements, that are not filled, or of the given ones.
 
         Raises:
-            RuntimeError: there are several arguments, or other options.
+            RuntimeError: there are several arguments, a dtype or a device.
+            TypeError: there are other options, or the argument is of another type.
         """
-        warn_of_removal()
+        if not options.pop("_internal", False):
+            warn_of_removal()
+        cls._check(args, options)
+        return TypedStorage(*args, dtype=cls.dtype, _internal=True, **options)
+
+    def _check(cls, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         said = f"{cls}.__new__{_FORMS}"
         for name in options:
-            if name != "wrap_storage":
+            if name in ("device", "dtype"):
                 raise RuntimeError(f"{said}Keyword argument '{name}' cannot be specified")
-        if len(args) > 1:
-            raise RuntimeError(f"{said}Too many positional arguments")
-        return TypedStorage(*args, dtype=cls.dtype, _internal=True, **options)
+            if name != "wrap_storage":
+                raise TypeError(
+                    f"TypedStorage.__new__() got an unexpected keyword argument '{name}'"
+                )
+        memory = options.get("wrap_storage")
+        if memory is None:
+            if len(args) > 1:
+                raise RuntimeError(f"{said}Too many positional arguments")
+            if args and not isinstance(args[0], (int, np.integer, Sequence)):
+                raise TypeError(f"{said}Argument type not recognized: {type(args[0])}")
+        elif args:
+            raise RuntimeError(
+                f"{said}No positional arguments should be given when using 'wrap_storage'"
+            )
+        elif not isinstance(memory, UntypedStorage):
+            raise TypeError(
+                f"{said}Argument 'wrap_storage' must be UntypedStorage, but got {type(memory)}"
+            )
 
     def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:
         """The first elements of a file (see `UntypedStorage.from_file`)."""

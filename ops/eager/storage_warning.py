@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 __all__ = [
     "always_warns_of_removal",
+    "forget_warning_of_removal",
     "going_away",
     "set_always_warns_of_removal",
     "warn_of_removal",
@@ -40,6 +41,11 @@ def always_warns_of_removal() -> bool:
     return _State.always
 
 
+def forget_warning_of_removal() -> None:
+    """Have the next use warn as the first of a process does."""
+    _State.told = False
+
+
 def set_always_warns_of_removal(always_warn: bool) -> None:
     """Have every use warn, or the first of a process alone.
 
@@ -64,11 +70,15 @@ def _warning(member: Any) -> Any:
 
 
 def going_away(*names: str) -> Callable[[T], T]:
-    """Have members of a class warn."""
+    """Have members of a class warn; those with an underscore before do the same without a word."""
 
     def put_in(cls: T) -> T:
         for name in names:
-            setattr(cls, name, _warning(vars(cls)[name]))
+            member = vars(cls)[name]
+            quiet = name[1:-2] if name.startswith("__") else f"_{name}"
+            if not hasattr(cls, quiet):
+                setattr(cls, quiet, member)
+            setattr(cls, name, _warning(member))
         return cls
 
     return put_in

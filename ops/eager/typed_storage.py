@@ -73,7 +73,7 @@ def _filled(args: Sequence[object], dtype: DType, place: Device) -> UntypedStora
     if place.type == "meta":
         return UntypedStorage(len(source) * dtype.itemsize, device=place)
     base = dtype.numpy[0] if dtype.numpy.names else None  # of quantized elements
-    if base is not None:
+    if base is not None and not isinstance(source, str):
         return UntypedStorage.over(np.asarray(source, base))
     return UntypedStorage.over(_made(source, dtype=dtype)._array)
 
@@ -200,7 +200,12 @@ class TypedStorage:
         return self
 
     def fill_(self, value: Any) -> TypedStorage:
-        """Set every element to a value."""
+        """Set every element to a value.
+
+        Raises:
+            RuntimeError: it is a storage.
+        """
+        _check_element(value)
         self._flat().fill_(value)
         return self
 
@@ -222,6 +227,9 @@ class TypedStorage:
 
     def __copy__(self) -> TypedStorage:
         return self._over(self._untyped_storage.clone(), self.dtype)
+
+    def _deepcopy(self, memo: dict[int, object]) -> TypedStorage:
+        return self.__deepcopy__(memo)
 
     def __deepcopy__(self, memo: dict[int, object]) -> TypedStorage:
         return self._over(self._untyped_storage.__deepcopy__(memo), self.dtype)
@@ -322,6 +330,7 @@ class TypedStorage:
         return index
 
     def __setitem__(self, index: int | slice, value: object) -> None:
+        _check_element(value)
         place = index if isinstance(index, slice) else self._place(index)
         self._flat()[place] = value
 
@@ -335,6 +344,12 @@ class TypedStorage:
             rows = "".join(f" {value}\n" for value in self._numbers()) or " \n"
         told = f"dtype={self.dtype}, device={self._untyped_storage.device}"
         return f"{rows}[torch.storage.TypedStorage({told}) of size {self._count()}]"
+
+
+def _check_element(value: object) -> None:
+    """Refuse a storage in the place of a number."""
+    if isinstance(value, (TypedStorage, UntypedStorage)):
+        raise RuntimeError(f"cannot set item with value type {type(value)}")
 
 
 def typed_memory(tensor: Tensor) -> TypedStorage:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -93,3 +94,46 @@ def test_windows_lie_where_tensors_are_made() -> None:
     assert (made.device.type, made.requires_grad, made.is_leaf) == ("meta", True, True)
     with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
         hann(4, device="cuda")
+
+
+def test_storages_have_ways_that_do_not_warn(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rushlight import storage as words
+
+    monkeypatch.setattr(words.storage_warning._State, "always", True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = torch.FloatStorage(3, _internal=True)
+        made._setitem(1, 5.0)
+        assert (made._size(), made._nbytes(), made._getitem(1)) == (3, 12, 5.0)
+        assert made._resize_(2)._size() == 2
+        assert torch.ones(2)._typed_storage()._element_size() == 4
+        assert torch.FloatStorage._dtype is torch.float32
+    with pytest.warns(UserWarning, match="TypedStorage is deprecated"):
+        made.size()
+
+
+@pytest.mark.parametrize(
+    ("args", "options", "error", "said"),
+    [
+        ((), {"other": 1}, TypeError, "unexpected keyword argument 'other'"),
+        ((), {"device": "cpu"}, RuntimeError, "Keyword argument 'device' cannot be specified"),
+        ((1, 2), {}, RuntimeError, "Too many positional arguments"),
+        ((1.5,), {}, TypeError, "Argument type not recognized: <class 'float'>"),
+        (("text",), {}, TypeError, "invalid data type 'str'"),
+        ((), {"wrap_storage": 3}, TypeError, "must be UntypedStorage, but got <class 'int'>"),
+        ((1,), {"wrap_storage": 3}, RuntimeError, "No positional arguments should be given"),
+    ],
+)
+@pytest.mark.parametrize("kind", [torch.LongStorage, torch.QUInt8Storage])
+def test_what_makes_no_storage(
+    kind: Any, args: Any, options: Any, error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        kind(*args, **options)
+
+
+def test_storages_are_no_elements() -> None:
+    made = torch.LongStorage(1)
+    for call in (made.fill_, lambda other: made.__setitem__(0, other)):
+        with pytest.raises(RuntimeError, match=r"^cannot set item with value type <class"):
+            call(made.untyped())
