@@ -14,7 +14,7 @@ from ..tensors.tensor import Tensor
 from .forms import form
 from .parts import Compressed, Coo, are_unheard, flat_places
 from .structure import laid_as, select, t, to_csr, to_sparse
-from .tensors import is_sparse, parts_of
+from .tensors import is_sparse, of_parts, parts_of
 
 __all__ = ["addmm", "matmul", "product", "reduced_product", "sparse_product"]
 
@@ -180,6 +180,18 @@ def product(a: Tensor, b: Tensor) -> Tensor:
     return _product(a, b)
 
 
+def product_of_rows(a: Tensor, b: Tensor) -> Tensor:
+    """A sparse matrix times a dense one, as whole rows: those in which the first keeps something.
+
+    Raises:
+        RuntimeError: no matrices, or sizes that do not meet.
+    """
+    _check(a, b)
+    rows = Tensor._of(np.unique(parts_of(a).to_coo().indices.numpy()[0]))
+    made = _by_dense(a, b)
+    return of_parts(Coo(rows.unsqueeze(0), _select(made, 0, rows), tuple(made.shape), True))
+
+
 def sparse_product(a: Tensor, b: Tensor) -> Tensor:
     """`a @ b` as a tensor that keeps what is not zero."""
     made = product(a, b)
@@ -189,7 +201,7 @@ def sparse_product(a: Tensor, b: Tensor) -> Tensor:
 @form("aten::linear")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`input @ weight.T + bias`, for matrices."""
-    made = mm(input, t(weight))
+    made = mm(input, t(weight) if is_sparse(weight) else weight.t())
     return made if bias is None else made + bias
 
 

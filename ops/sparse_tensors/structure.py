@@ -14,13 +14,14 @@ from ..memory.inference import is_for_inference
 from ..tensors.sizes import Size
 from ..tensors.tensor import Tensor
 from .forms import form
-from .parts import Compressed, Coo, Parts
+from .parts import Compressed, Coo, Parts, flat_places
 from .tensors import is_sparse, of_parts, parts_of, without
 
 __all__ = ["compress", "laid_as", "mask", "to_coo", "to_csc", "to_csr", "to_dense"]
 
 _put: Callable[..., Tensor] = eager_function("aten::index_put")
 _select: Callable[..., Tensor] = eager_function("aten::index_select")
+_to: Callable[..., Tensor] = eager_function("aten::to")
 
 
 @form("aten::to_sparse_coo")
@@ -263,6 +264,32 @@ def detach(tensor: Tensor) -> Tensor:
     return of_parts(own.with_values(own.values.detach()))
 
 
+@form("aten::cpu")
+def cpu(tensor: Tensor, memory_format: object = None) -> Tensor:
+    """The tensor itself."""
+    return tensor
+
+
+@form("aten::to")
+def to(tensor: Tensor, *args: object, **options: object) -> Tensor:
+    """The tensor with its values in another dtype; itself if nothing changes."""
+    own = parts_of(tensor)
+    values = _to(own.values, *args, **options)
+    return tensor if values is own.values else of_parts(own.with_values(values))
+
+
+@form("aten::is_pinned")
+def is_pinned(tensor: Tensor, device: object = None) -> bool:
+    """Whether a card could read the memory directly: no."""
+    return False
+
+
+@form("aten::storage_offset")
+def storage_offset(tensor: Tensor) -> int:
+    """Zero: elements lie nowhere."""
+    return 0
+
+
 @form("aten::contiguous")
 def contiguous(tensor: Tensor, memory_format: object = None) -> Tensor:
     """The tensor itself."""
@@ -441,6 +468,31 @@ def select(tensor: Tensor, dim: int, index: int) -> Tensor:
     return _kept(own, keep, Tensor._of(rest.copy()), sizes)
 
 
+@form("aten::unbind")
+def unbind(tensor: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """All slices along a dimension."""
+    count = tensor.shape[wrap_dim(dim, tensor.ndim)]
+    return tuple(select(tensor, dim, place) for place in range(count))
+
+
+@form("aten::narrow_copy")
+def narrow_copy(tensor: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """Some slices behind each other.
+
+    Raises:
+        RuntimeError: there is no such dimension, or fewer slices.
+    """
+    if not 0 <= dim < tensor.ndim:
+        raise RuntimeError(f"Dimension {dim} out of range. Expecting 0 <= dim < {tensor.ndim}.")
+    count = tensor.shape[dim]
+    if not 0 <= start <= start + length <= count:
+        raise RuntimeError(
+            "Invalid range to narrow. range(start, start+length) must be a subset of "
+            f"range(0, {count})."
+        )
+    return index_select(tensor, dim, Tensor._of(np.arange(start, start + length)))
+
+
 @form("aten::cat", "aten::concat", "aten::concatenate")
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors behind each other along a sparse dimension.
@@ -475,7 +527,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 @form("aten::sparse_mask")
 def mask(dense: Tensor, pattern: Tensor) -> Tensor:
-    """The elements of a dense tensor at the places of a sparse one.
+    """The elements of a tensor at the places of a sparse one, zeros where it keeps none.
 
     Raises:
         RuntimeError: sizes differ.
@@ -487,8 +539,30 @@ def mask(dense: Tensor, pattern: Tensor) -> Tensor:
         )
     own = parts_of(pattern)
     places = own.to_coo().indices
+    if is_sparse(dense):
+        return of_parts(own.with_values(_at(parts_of(dense).to_coo().once(), own.to_coo())))
     if places.shape[0]:
         values = dense[tuple(places.unbind(0))]
     else:  # no dimension is sparse: each place is the whole
         values = dense.unsqueeze(0).expand([places.shape[1], *dense.shape]).clone()
     return of_parts(own.with_values(values))
+
+
+def _at(own: Coo, wanted: Coo) -> Tensor:
+    """What a coalesced tensor keeps at the places of another, with zeros for what it does not.
+
+    Raises:
+        RuntimeError: other dimensions of it are sparse.
+    """
+    if own.depth != wanted.depth:
+        raise RuntimeError(
+            f"sparse_mask(): operands have incompatible sparse dimensions: {own.depth} and "
+            f"{wanted.depth}"
+        )
+    kept, asked = flat_places(own), flat_places(wanted)
+    at = np.searchsorted(kept, asked)
+    is_kept = np.append(kept, -1)[at] == asked
+    zero = own.values.detach().new_zeros([1, *own.values.shape[1:]])
+    values = eager_function("aten::cat")([own.values, zero])
+    chosen: Tensor = _select(values, 0, Tensor._of(np.where(is_kept, at, len(kept))))
+    return chosen

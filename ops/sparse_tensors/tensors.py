@@ -395,8 +395,16 @@ def of_parts(parts: Parts, parameter: bool = False) -> Tensor:
 
 
 def parts_of(value: object) -> Parts:
-    """The places and values of a sparse tensor."""
-    parts: Parts = value.__dict__["parts"]
+    """The places and values of a sparse tensor.
+
+    Raises:
+        NotImplementedError: it is a dense one, where an operator takes none.
+    """
+    parts: Parts | None = getattr(value, "__dict__", {}).get("parts")
+    if parts is None:
+        raise NotImplementedError(
+            "a dense tensor stands where only a sparse one can be taken; to_sparse() gives one"
+        )
     return parts
 
 

@@ -786,3 +786,58 @@ def test_the_dtype_of_values_is_told_once(dtype: str) -> None:
     assert repr(s).count("dtype=") == 1
     large = torch.sparse_coo_tensor([[0]], [1e300], (2,), dtype=torch.float64)
     assert "values=tensor([1.0000e+300])" in repr(large)
+
+
+def test_slices_one_by_one_and_some() -> None:
+    s = _example()
+    assert [each.to_dense().tolist() for each in s.unbind(1)] == [[0, 4], [0, 0], [3, 5]]
+    assert s.narrow_copy(1, 1, 2).to_dense().tolist() == [[0, 3], [0, 5]]
+    for dim, start, length, said in (
+        (1, 2, 2, r"^Invalid range to narrow\. range\(start, start\+length\) must be a subset of"),
+        (2, 0, 1, r"^Dimension 2 out of range\. Expecting 0 <= dim < 2\."),
+    ):
+        with pytest.raises(RuntimeError, match=said):
+            s.narrow_copy(dim, start, length)
+
+
+def test_a_sparse_tensor_is_masked() -> None:
+    pattern = torch.sparse_coo_tensor([[1, 0, 1], [2, 1, 2]], [1.0, 1.0, 1.0], (2, 3))
+    s = _example().requires_grad_()
+    found = s.sparse_mask(pattern)
+    assert found._values().tolist() == [5, 0, 5]
+    assert found._indices().tolist() == pattern._indices().tolist()
+    found.to_dense().sum().backward()
+    assert s.grad.to_dense().tolist() == [[0, 0, 0], [0, 0, 2]]
+    by_rows = s.detach().sparse_mask(pattern.coalesce().to_sparse_csr())
+    assert (by_rows.layout, by_rows.values().tolist()) == (torch.sparse_csr, [0, 5])
+
+
+def test_what_stays_is_the_tensor_itself() -> None:
+    s, again = _example(), _example().double()
+    assert s.cpu() is s
+    assert s.to("cpu") is s
+    assert s.float() is s
+    assert (again._nnz(), again.is_coalesced(), again.dtype) == (3, False, torch.float64)
+    assert s.to(torch.float32, copy=True) is not s
+    assert (s.is_pinned(), s.storage_offset()) == (False, 0)
+
+
+def test_products_of_whole_rows() -> None:
+    twice = torch.sparse_coo_tensor([[1, 1], [2, 2]], [1.0, 2.0], (2, 3))
+    found = torch.hspmm(twice, torch.ones(3, 2))
+    assert (found.indices().tolist(), found.values().tolist()) == ([[1]], [[3, 3]])
+    assert (found.sparse_dim(), found.dense_dim()) == (1, 1)
+    added = torch.saddmm(_example(), twice, torch.ones(3, 3), beta=2)
+    assert added.to_dense().tolist() == [[0, 0, 6], [11, 3, 13]]
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr])
+def test_layers_take_sparse_inputs(layout: Any) -> None:
+    s = _example().coalesce().to_sparse(layout=layout)
+    made = torch.nn.functional.linear(s, torch.ones(4, 3), torch.arange(4.0))
+    assert made.tolist() == [[3, 4, 5, 6], [9, 10, 11, 12]]
+
+
+def test_dense_tensors_are_named_where_none_can_be() -> None:
+    with pytest.raises(NotImplementedError, match=r"^a dense tensor stands where only"):
+        torch.bmm(torch.ones(2, 2, 3), torch.stack([_example().t()] * 2))
