@@ -183,6 +183,10 @@ _ELSEWHERE = {
     **dict.fromkeys(_QUANTIZED, ".quantized_functions"),
     "resize_as_sparse_": ".sparse.parts",
     **dict.fromkeys(_COPIES, ".sparse.parts"),
+    **{
+        f"_validate_sparse_{kind}_tensor_args": ".sparse.checks"
+        for kind in ("compressed", "coo", "csc", "csr")
+    },
     **dict.fromkeys(("cond", "while_loop"), ".higher_order"),
     **dict.fromkeys(_ERRORS, ".exceptions"),
     "from_file": ".mapped_file",

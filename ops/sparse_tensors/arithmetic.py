@@ -10,7 +10,7 @@ import numpy as np
 from ..arithmetic.elementwise import check_alpha, check_subtraction
 from ..eager.dispatch import eager_function
 from ..memory.dims import broadcast_error, wrap_dims
-from ..memory.dtype import DType, Scalar, of_numpy
+from ..memory.dtype import DTYPES, DType, Scalar, of_numpy
 from ..table.out_dtypes import CASTABLE, OutDtype, check_out_dtype
 from ..table.pointwise import number_in
 from ..table.promotion import promote
@@ -330,7 +330,21 @@ def mul_in_place(a: Tensor, b: Tensor) -> Tensor:
 # --------------------------------------------------------------------------- reductions
 
 
-@form("aten::sum", "aten::_sparse_sum")
+@form("aten::sum")
+def whole_sum(
+    tensor: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """`total`, of small whole numbers in int64."""
+    if dtype is None and not (tensor.is_floating_point() or tensor.is_complex()):
+        dtype = DTYPES["int64"]
+    return total(tensor, dim, keepdim, dtype=dtype)
+
+
+@form("aten::_sparse_sum")
 def total(
     tensor: Tensor,
     dim: int | Sequence[int] | None = None,
@@ -385,8 +399,16 @@ def norm(
         RuntimeError: the norm over some dimensions is asked for, or its order is not positive.
     """
     order = 2 if p in (None, "fro") else p
-    if dim or keepdim or not order > 0:
-        raise RuntimeError("norm of a sparse tensor: only full reductions of positive order")
+    if keepdim:
+        raise RuntimeError("norm_sparse currently does not support keepdim=True")
+    dims = [] if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    if dims and len(set(wrap_dims(dims, tensor.ndim))) < tensor.ndim:
+        raise RuntimeError(
+            "norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
+            "contain all dimensions of the input"
+        )
+    if not order > 0:
+        raise RuntimeError("norm of a sparse tensor: only norms of positive order")
     return parts_of(tensor).once().values.norm(order, dtype=dtype)
 
 

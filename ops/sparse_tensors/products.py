@@ -156,7 +156,18 @@ def reduced_product(a: Tensor, b: Tensor, reduce: str | None = None) -> Tensor:
 
 @form("aten::mv")
 def mv(a: Tensor, x: Tensor) -> Tensor:
-    """A matrix times a vector."""
+    """A matrix times a vector.
+
+    Raises:
+        RuntimeError: they are not, or sizes do not meet.
+    """
+    if a.ndim != 2 or x.ndim != 1:
+        raise RuntimeError(
+            "mv: two tensor dim should be 2 and 1, but got "
+            f"SparseTensor Dim: {a.ndim}Tensor Dim: {x.ndim}"
+        )
+    if a.shape[1] != x.shape[0]:
+        raise RuntimeError("mv: expected self.size(-1) == vec.size(-1)")
     return mm(a, x.unsqueeze(1)).squeeze(1)
 
 

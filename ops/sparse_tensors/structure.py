@@ -355,23 +355,25 @@ def zero(tensor: Tensor) -> Tensor:
 
 
 @form("aten::permute")
-def permute(tensor: Tensor, *dims: int | Sequence[int]) -> Tensor:
+def permute(
+    tensor: Tensor, *places: int | Sequence[int], dims: Sequence[int] | None = None
+) -> Tensor:
     """The sparse dimensions in another order; dense ones stay where they are."""
-    order: Sequence[Any] = dims
-    if len(dims) == 1 and isinstance(dims[0], (list, tuple)):
-        order = dims[0]
+    order: Sequence[Any] = places if dims is None else dims
+    if len(order) == 1 and isinstance(order[0], (list, tuple)):
+        order = order[0]
     own = parts_of(tensor)
     if isinstance(own, Compressed):
         if list(order) == [1, 0]:
             return of_parts(own._replace(sizes=own.sizes[::-1], by_columns=not own.by_columns))
         return tensor
-    places = [wrap_dim(each, len(own.sizes)) for each in order]
-    if sorted(places[: own.depth]) != list(range(own.depth)) or len(places) != len(own.sizes):
+    axes = [wrap_dim(each, len(own.sizes)) for each in order]
+    if sorted(axes[: own.depth]) != list(range(own.depth)) or len(axes) != len(own.sizes):
         raise RuntimeError("permute: sparse and dense dimensions cannot change places")
-    turned = [place - own.depth + 1 for place in places[own.depth :]]
+    turned = [place - own.depth + 1 for place in axes[own.depth :]]
     values = own.values.permute([0, *turned]) if turned else own.values
-    indices = own.indices[places[: own.depth]]
-    return of_parts(Coo(indices, values, tuple(own.sizes[p] for p in places)))
+    indices = own.indices[axes[: own.depth]]
+    return of_parts(Coo(indices, values, tuple(own.sizes[axis] for axis in axes)))
 
 
 @form("aten::transpose", "aten::swapaxes", "aten::swapdims")
@@ -464,7 +466,8 @@ def select(tensor: Tensor, dim: int, index: int) -> Tensor:
     keep = np.flatnonzero(own.indices.numpy()[place] == at)
     rest = np.delete(own.indices.numpy(), place, 0)[:, keep]
     if not len(rest):
-        return _select(own.values, 0, Tensor._of(keep.astype(np.int64))).sum(0)
+        alone = _select(own.values, 0, Tensor._of(keep.astype(np.int64)))
+        return alone.sum(0, dtype=own.values.dtype)
     return _kept(own, keep, Tensor._of(rest.copy()), sizes)
 
 
@@ -500,12 +503,23 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     Raises:
         RuntimeError: one is dense, or sizes differ.
     """
-    if not all(map(is_sparse, tensors)):
-        raise RuntimeError("cat: all tensors have to be sparse, or none")
+    for position, each in enumerate(tensors):
+        if not is_sparse(each):
+            raise RuntimeError(
+                "Concatenating sparse tensors, but a dense tensor was found at position "
+                f"{position}."
+            )
     parts = [parts_of(each).to_coo() for each in tensors]
     place, first = wrap_dim(dim, len(parts[0].sizes)), parts[0]
-    rest = {each.sizes[:place] + each.sizes[place + 1 :] for each in parts}
-    if len(rest) > 1 or len({each.depth for each in parts}) > 1 or place >= first.depth:
+    rest = [each.sizes[:place] + each.sizes[place + 1 :] for each in parts]
+    for position, sizes in enumerate(rest):
+        if sizes != rest[0]:
+            raise RuntimeError(
+                f"All tensors must have the same shape: {list(first.sizes)} (except in the "
+                "concatenating dimension), but found shape: "
+                f"{list(parts[position].sizes)} at position {position}."
+            )
+    if len({each.depth for each in parts}) > 1 or place >= first.depth:
         raise RuntimeError("cat: sizes must agree but along the sparse dimension of joining")
     start, rows = 0, list[Tensor]()
     for each in parts:

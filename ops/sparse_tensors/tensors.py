@@ -452,6 +452,11 @@ def coo(
             "number of dimensions must be sparse_dim "
             f"({places.shape[0]}) + dense_dim ({own.ndim - 1}), but got {len(sizes)}"
         )
+    if list(own.shape[1:]) != list(sizes[places.shape[0] :]):
+        raise RuntimeError(
+            f"values has incorrect size, expected {[count, *sizes[places.shape[0] :]]}, got "
+            f"{list(own.shape)}"
+        )
     if prod(map(int, sizes)) >= 1 << 63:
         raise RuntimeError("numel: integer multiplication overflow")
     own = own.view_as(own) if own.requires_grad else own.detach()

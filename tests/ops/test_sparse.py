@@ -841,3 +841,58 @@ def test_layers_take_sparse_inputs(layout: Any) -> None:
 def test_dense_tensors_are_named_where_none_can_be() -> None:
     with pytest.raises(NotImplementedError, match=r"^a dense tensor stands where only"):
         torch.bmm(torch.ones(2, 2, 3), torch.stack([_example().t()] * 2))
+
+
+def test_values_have_the_sizes_of_the_dense_dimensions() -> None:
+    for values, sizes, said in (
+        (torch.ones(2, 3), (3, 3, 2), r"expected \[2, 2\], got \[2, 3\]$"),
+        (torch.ones(2, 1, 0), (3, 3, 2, 0), r"expected \[2, 2, 0\], got \[2, 1, 0\]$"),
+    ):
+        with pytest.raises(RuntimeError, match="^values has incorrect size, " + said):
+            torch.sparse_coo_tensor([[1, 2], [0, 2]], values, sizes)
+
+
+def test_small_whole_numbers_are_counted_in_int64_and_picked_as_they_are() -> None:
+    for dtype in (torch.int8, torch.bool):
+        s = torch.ones(2, 2, dtype=dtype).to_sparse()
+        assert (s[0, 0].dtype, s.sum(0).dtype, s.sum().dtype) == (dtype, torch.int64, torch.int64)
+        assert s.sum(0).to_dense().tolist() == [2, 2]
+
+
+def test_words_about_sizes_of_sparse_operands() -> None:
+    s = torch.eye(2).to_sparse()
+    assert s.permute(dims=(1, 0)).to_dense().tolist() == [[1, 0], [0, 1]]
+    assert s.norm(dim=(0, 1)).item() == pytest.approx(2**0.5)
+    for call, said in (
+        (lambda: torch.mv(s, torch.ones(3)), "mv: expected self.size(-1) == vec.size(-1)"),
+        (lambda: torch.mv(s, torch.ones(2, 2)), "mv: two tensor dim should be 2 and 1, but got"),
+        (lambda: torch.cat([s, torch.eye(3).to_sparse()]), "but found shape: [3, 3] at position 1"),
+        (lambda: torch.cat([s, torch.eye(2)]), "a dense tensor was found at position 1."),
+        (lambda: s.norm(dim=0), "norm_sparse currently only supports full reductions, so 'dim'"),
+        (lambda: s.norm(keepdim=True), "norm_sparse currently does not support keepdim=True"),
+    ):
+        with pytest.raises(RuntimeError, match=re.escape(said)):
+            call()
+
+
+def test_what_is_to_make_a_sparse_tensor_is_looked_at() -> None:
+    places, values = torch.tensor([[1, 2], [0, 2]]), torch.ones(2)
+    starts, inner = torch.tensor([0, 1, 2]), torch.tensor([0, 1])
+    torch._validate_sparse_coo_tensor_args(places, values, (3, 3), True)
+    torch._validate_sparse_csr_tensor_args(starts, inner, values, (2, 2))
+    torch._validate_sparse_csc_tensor_args(starts, inner, values, (2, 2))
+    look = torch._validate_sparse_compressed_tensor_args
+    look(starts, inner, values, (2, 2), torch.sparse_csc)
+    for call, said in (
+        (
+            lambda: torch._validate_sparse_coo_tensor_args(places, values, (2, 3)),
+            "size is inconsistent with indices: for dim 0, size is 2 but found index 2",
+        ),
+        (lambda: look(starts, inner + 5, values, (2, 2), torch.sparse_csr), "`0 <= col_indices <"),
+        (
+            lambda: look(starts, inner, values, (2, 2), torch.sparse_coo),
+            "expected sparse compressed tensor layout but got Sparse",
+        ),
+    ):
+        with pytest.raises(RuntimeError, match=re.escape(said)):
+            call()
