@@ -503,22 +503,16 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     Raises:
         RuntimeError: one is dense, or sizes differ.
     """
-    for position, each in enumerate(tensors):
-        if not is_sparse(each):
-            raise RuntimeError(
-                "Concatenating sparse tensors, but a dense tensor was found at position "
-                f"{position}."
-            )
-    parts = [parts_of(each).to_coo() for each in tensors]
+    parts = [parts_of(each).to_coo() for each in _all_sparse(tensors)]
     place, first = wrap_dim(dim, len(parts[0].sizes)), parts[0]
     rest = [each.sizes[:place] + each.sizes[place + 1 :] for each in parts]
-    for position, sizes in enumerate(rest):
-        if sizes != rest[0]:
-            raise RuntimeError(
-                f"All tensors must have the same shape: {list(first.sizes)} (except in the "
-                "concatenating dimension), but found shape: "
-                f"{list(parts[position].sizes)} at position {position}."
-            )
+    other = next((at for at, each in enumerate(rest) if each != rest[0]), None)
+    if other is not None:
+        raise RuntimeError(
+            f"All tensors must have the same shape: {list(first.sizes)} (except in the "
+            f"concatenating dimension), but found shape: {list(parts[other].sizes)} at position "
+            f"{other}."
+        )
     if len({each.depth for each in parts}) > 1 or place >= first.depth:
         raise RuntimeError("cat: sizes must agree but along the sparse dimension of joining")
     start, rows = 0, list[Tensor]()
@@ -530,6 +524,20 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     joined = eager_function("aten::cat")
     sizes = (*first.sizes[:place], start, *first.sizes[place + 1 :])
     return of_parts(Coo(joined(rows, 1), joined([each.values for each in parts]), sizes))
+
+
+def _all_sparse(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    """The tensors.
+
+    Raises:
+        RuntimeError: one is dense.
+    """
+    dense = next((at for at, each in enumerate(tensors) if not is_sparse(each)), None)
+    if dense is not None:
+        raise RuntimeError(
+            f"Concatenating sparse tensors, but a dense tensor was found at position {dense}."
+        )
+    return tensors
 
 
 @form("aten::stack")
