@@ -26,7 +26,7 @@ from ..table.direct import TRIALS, direct_form_around, has_direct_form, knows_ca
 from ..table.grad_mode import GRAD_MODE
 from ..table.table import Operator
 from ..tensors.differentiable import AMONG_UNKNOWN, INFERENCE, NO_GRAD
-from ..tensors.tape_port import MISSED
+from ..tensors.tape_port import MISSED, tape
 from ..tensors.tensor import Parameter, Tensor
 from ..tensors.tracing import ACTIVE
 from .calls import finish, several_of
@@ -38,6 +38,8 @@ __all__ = [
 _MOST: Final = 24
 """Ways of one function: a call looks through them one after the other."""
 _TENSOR, _SAME, _ITSELF, _INTS, _TENSORS, _SPREAD, _LISTED = range(7)
+_TOLD_AT: Final = 12
+"""The word of a way that tells native code how to record."""
 _VIEW, _WRITTEN, _NUMBER, _OTHERS, _FIRST, _VIEWS, _TUPLE = (1 << bit for bit in range(7))
 _TENSOR_TYPES: Final = (Tensor, Parameter)
 _CONSTANT: Final = frozenset({bool, type(None), str, DType, Device, Layout, MemoryFormat})
@@ -57,9 +59,15 @@ class Given(NamedTuple):
     convert: Callable[[Any, bool], Any] | None
 
 
-Recording = Callable[..., object]
-"""Records a call of tensors that want gradients; gives `MISSED` for one that it leaves to others,
-which has not run then."""
+class Recording(NamedTuple):
+    """How calls of tensors that want gradients are recorded."""
+
+    call: Callable[..., object]
+    """Records a call; gives `MISSED` for one that it leaves to others, which has not run then."""
+    kept: list[Any]
+    """What records all such calls, None until there was one."""
+
+
 Learn = Callable[[Operator, Sequence[Given], Sequence[object], int, Recording], None]
 """`Front.add` of the front of a function, which is made by then."""
 
@@ -145,21 +153,53 @@ class Front:
         namer = None if several in (None, tuple) else partial(tuple.__new__, several)
         is_plain = arguments[::4].count(_TENSOR) == 1 and not (has_lists or spread)
         flags += _TUPLE * (several is not None and is_plain and not entry.is_view)
+        length = max([_length(each.value) for each in given], default=0)
+        records = _Records(entry, recording, -1 if has_lists else length)
         names = [sys.intern(each.name) for each in given if each.name]
         ending = _finisher(entry)
         self._held += [inner, ending, namer, template, names, [each.value for each in given]]
-        self._held.append(recording)
+        self._held.append(records)
         words = [
             *(len(given) - len(names), len(names), self._words(map(id, names))),
             *(self._words(arguments), id(inner), self._words(map(id, template)), len(template)),
-            *(sizes_at, flags, id(ending), 0 if namer is None else id(namer), id(recording)),
+            *(sizes_at, flags, id(ending), 0 if namer is None else id(namer), id(records.call), 0),
         ]
-        return self._words(words)
+        records.way = np.array(words, np.int64)
+        return address(records.way)
 
     def _words(self, words: Any) -> int:
         array = np.array([*words], np.int64)
         self._held.append(array)
         return address(array)
+
+
+def _length(value: Any) -> int:
+    """How many tensors a list or a tuple of them holds; 0 for all else."""
+    is_list = type(value) in (list, tuple) and bool(value) and type(value[0]) in _TENSOR_TYPES
+    return len(value) if is_list else 0
+
+
+class _Records:
+    """What records calls of a way, until native code does so itself."""
+
+    def __init__(self, entry: Operator, recording: Recording, length: int) -> None:
+        """`length` is that of a list of tensors, if there is one; -1 where there is one that is
+        given as a list."""
+        self.way: Any = None
+        self._held: object = None
+        self._entry, self._recording, self._length = entry, recording, length
+        self._left = TRIALS if length >= 0 else 1 << 62
+        self.call = self._counted
+        """Kept here, since native code knows it by its address."""
+
+    def _counted(self, *args: object, **kwargs: object) -> object:
+        self._left -= 1
+        if self._left < 0:
+            self._left = 1 << 62
+            found = tape().told(self._entry, self._recording.kept[0], self._length)
+            if found is not None:
+                self.way[_TOLD_AT], self._held = found
+        return self._recording.call(*args, **kwargs)
 
 
 def _argument(each: Given, template: list[object], spread: Any) -> tuple[int, int, int] | None:

@@ -73,7 +73,7 @@ def make(_entry, _forward, _quiet, _on_arrays, _own, {constants}):
   if _record is None:
    return _MISSED
 {read_here}  return _record([{args}], [{values}], _quiet or _forward, {is_quiet})
- return call, recording
+ return call, _Recording(recording, _kept)
 """
 _COMPUTE: Final = "  _result = {0}({1})\n"
 _UNLESS_QUANTIZED: Final = "(_on_arrays if _type(_v0) is _ndarray else _forward)"
@@ -135,6 +135,7 @@ _SPACE: Final[dict[str, Any]] = {
         "_NO": NO,
         "_new": object.__new__,
         "_tape": tape,
+        "_Recording": Recording,
         "_written": written,
         "_MISFIT": MISFIT,
         "_MISSED": MISSED,

@@ -101,6 +101,7 @@ class Bound:
         """The arguments of which formulas read how their elements lie."""
         self.recorders: dict[tuple[type, ...], Recorder] = {}
         self.replays: dict[tuple[type, ...], Replay] = {}
+        self.records: dict[Recorder, Any] = {}  # what their nodes keep, for native code
         self._bind()
         self.order = tuple(sorted(self.keeps))
         self._lists = {

@@ -14,20 +14,48 @@ from ..tensors.tensor import PLAIN_TENSORS, Tensor
 __all__ = ["as_part", "dims_of", "get_item", "in_order", "is_mask", "parts", "set_item"]
 
 
+_alias: Final = eager_function("aten::alias")
+_index: Final = eager_function("aten::index")
+_select: Final = eager_function("aten::select")
+_slice: Final = eager_function("aten::slice")
+_unsqueeze: Final = eager_function("aten::unsqueeze")
+
+
 def get_item(tensor: Tensor, key: Any) -> Tensor:
     """`tensor[key]` by operators."""
     kind = type(key)
     if kind is int:
-        row: Tensor = eager_function("aten::select")(tensor, 0, key)
-        return row
+        return _select(tensor, 0, key)  # type: ignore[no-any-return]
+    if kind is tuple and _SIMPLE.issuperset(map(type, key)):
+        return _viewed(tensor, key)
+    if kind is slice or key is None:
+        return _viewed(tensor, (key,))
     if kind in PLAIN_TENSORS and key._array.ndim:
-        rows: Tensor = eager_function("aten::index")(tensor, [key])
-        return rows
+        return _index(tensor, [key])  # type: ignore[no-any-return]
     view, indices = _walk(tensor, key)
     if indices:
-        found: Tensor = eager_function("aten::index")(view, indices)
-        return found
-    return eager_function("aten::alias")(view) if view is tensor else view
+        return _index(view, indices)  # type: ignore[no-any-return]
+    return _alias(view) if view is tensor else view
+
+
+def _viewed(tensor: Tensor, parts: tuple[Any, ...]) -> Tensor:
+    """The view that numbers, slices, None and `...` name."""
+    dim, view = 0, tensor
+    for part in parts:
+        kind = type(part)
+        if kind is slice:
+            if part != _ALL:
+                step = part.step
+                view = _slice(view, dim, part.start, part.stop, 1 if step is None else step)
+            dim += 1
+        elif kind is int:
+            view = _select(view, dim, part)
+        elif part is None:
+            view = _unsqueeze(view, dim)
+            dim += 1
+        else:
+            dim += tensor._array.ndim - sum(map(dims_of, parts))
+    return _alias(view) if view is tensor else view
 
 
 def parts(tensor: Tensor) -> Tensor:
@@ -56,6 +84,8 @@ def set_item(tensor: Tensor, key: object, value: Any) -> None:
 
 
 _ALL: Final = slice(None)
+_SIMPLE: Final = frozenset({int, slice, type(None), type(Ellipsis)})
+"""Types of the parts of keys that name views."""
 _PARTS: Final = PLAIN_TENSORS | {int, bool, slice, type(None), type(Ellipsis)}
 """Types of the parts of keys that are taken as they are."""
 

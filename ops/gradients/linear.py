@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..linear_algebra.contraction import contraction, dims_to_sum
 from ..tensors.tensor import Tensor
 from .rows import Ints, Tensors, Wanted, aten, composite, conj, gradient, same_as
@@ -139,14 +141,14 @@ def _right(
     return second_factor(g, self, other_columns)
 
 
+_OF_RANKS: Final = {
+    **{(1, 1): "DotBackward0", (2, 1): "MvBackward0"},
+    **{(1, 2): "SqueezeBackward4", (2, 2): "MmBackward0"},
+}
+
+
 def _matmul_name(self: Tensor, other: Tensor) -> str:
-    ranks = self.ndim, other.ndim
-    named = {(1, 1): "Dot", (2, 1): "Mv", (1, 2): "Squeeze", (2, 2): "Mm"}
-    if ranks in named:
-        return f"{named[ranks]}Backward" + ("4" if ranks == (1, 2) else "0")
-    if ranks == (3, 3) and self._array.shape[0] == other._array.shape[0]:
-        return "UnsafeViewBackward0"
-    return "UnsafeViewBackward0"
+    return _OF_RANKS.get((self._array.ndim, other._array.ndim), "UnsafeViewBackward0")
 
 
 gradient("aten::matmul", self=_left, other=_right, name=_matmul_name)
@@ -168,7 +170,7 @@ gradient(
     bias=lambda g: g,
     name=lambda input, weight, bias=None: (
         ("AddmmBackward0" if bias is not None else "MmBackward0")
-        if input.ndim == 2
+        if input._array.ndim == 2
         else "ViewBackward0"
         if bias is not None
         else "UnsafeViewBackward0"

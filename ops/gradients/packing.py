@@ -9,7 +9,7 @@ from typing import Any, Final
 from ..memory.versions import version_of
 from ..tensors.tensor import Tensor
 
-__all__ = ["PACKING", "Packed", "Packing"]
+__all__ = ["PACKED", "PACKING", "Packed", "Packing"]
 
 Packed = tuple[Any, Callable[[Any], Tensor]]
 """What a hook made of a tensor, and what makes the tensor of it again."""
@@ -48,6 +48,7 @@ class Packing(threading.local):
 
     def put(self, hooks: list[tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]]) -> None:
         """Have these hooks and no others from now on."""
+        PACKED[0] = PACKED[0] or bool(hooks)
         self.used = True  # so that an interrupt leaves no hooks that are not asked
         self.hooks = hooks
         self.used = bool(hooks)
@@ -62,5 +63,8 @@ class Packing(threading.local):
             raise RuntimeError(message)
         self.refusal = message
 
+
+PACKED: Final = [False]
+"""Whether there were ever any, in whatever thread."""
 
 PACKING: Final = Packing()

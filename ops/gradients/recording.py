@@ -22,6 +22,7 @@ from .autograd import TURN, WALKING, Saved, edge_of, edge_within, node_class, pa
 from .bound import Back, Bound, Recorder, Replay, RowNode
 from .fitting import fit
 from .kept_arguments import kept_list
+from .native_records import Described
 from .packing import PACKING
 from .recorder_parts import (
     are_new,
@@ -294,7 +295,28 @@ def _written(
     text = _text(form, bound, types, ends, tensors, lists, " or ".join(tells))
     exec(compile(text, __file__, "exec"), space)
     made: Callable[..., Any] = space[name]
+    is_odd = bound.looks is not None or callable(row.name) or several or (listed and mixed)
+    if form is _RECORD and len(lists) < 2 and not (whole or (lists and is_odd)):
+        bound.records[made] = _described(space, ends, tensors, len(types), lists)
     return made
+
+
+def _described(
+    space: dict[str, Any], ends: list[int], tensors: list[int], count: int, lists: list[int]
+) -> Described:
+    """What the nodes of a recorder keep, whose text sees such a space."""
+    bound, name = space["bound"], space["name"]
+
+    def choose(*args: object) -> type:
+        return node_class(RowNode, name(*args))
+
+    return Described(
+        *(bound, ends, tensors, count, space["places"], space["back"], _UNREAD),
+        choose if callable(name) else None,
+        space["finished"],
+        lists[0] if lists else None,
+        bool(lists) and lists[0] in bound.order,
+    )
 
 
 def _missed(*given: object) -> object:

@@ -34,6 +34,7 @@ from .directed import for_directions_alone, is_directed, require
 from .edges import GradientEdge, as_wanted, first_gradient, target_of
 from .handles import lifted, note_handles
 from .items import get_item, parts, set_item
+from .native_records import told_of, told_of_silent
 from .recording import MISSED, recorder_for
 from .removable import Removable, add_hook
 from .rows import Rewriting
@@ -54,6 +55,7 @@ __all__ = [
     "retain_grad",
     "set_item",
     "taped",
+    "told",
 ]
 
 
@@ -99,6 +101,18 @@ def taped(
     return _taped(entry, values, handles, own)
 
 
+def told(
+    entry: Operator, recorder: Callable[..., Any] | None, length: int
+) -> tuple[int, object] | None:
+    """What native code needs to record an operator's calls itself; see `Tape`."""
+    bound = bound_row(entry)
+    if recorder is None:
+        is_silent = bound.is_idle and entry.unwatched is None
+        return told_of_silent(bound, partial(_finished_silently, bound)) if is_silent else None
+    described = bound.records.get(recorder)
+    return None if described is None else told_of(described, length)
+
+
 def _idle(
     bound: Bound, values: list[object], handles: Sequence[object], forward: Callable[..., Any]
 ) -> object:
@@ -108,6 +122,13 @@ def _idle(
         result = forward(*values)
     finally:
         leave(state)
+    return _finished_silently(bound, handles, values, result)
+
+
+def _finished_silently(
+    bound: Bound, handles: Sequence[object], values: list[Any], result: object
+) -> object:
+    """Tensors of a result that has no gradient; where nobody knows of one, a node says so."""
     wrapped = finish(bound.entry, values, result, handles)
     if bound.row is None and not (type(result) is np.ndarray and result.dtype.kind in "biu"):
         known: dict[int, Tensor] = {}

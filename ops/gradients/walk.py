@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.quiet import QUIET, enter, leave
-from ..table.grad_mode import ANOMALY, LOOKS_FOR_NAN, RUNNING, grad_mode_set
+from ..table.grad_mode import ANOMALY, BOUNDED, LOOKS_FOR_NAN, RUNNING, grad_mode_set
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .anomaly import tell_of_failure
@@ -303,6 +303,7 @@ _UNBOUND: Final = nullcontext()
 @contextmanager
 def _within(bounds: tuple[Any, ...]) -> Iterator[None]:
     """Inside, all bounds hold; so they do when history that is made now is walked."""
+    BOUNDED[0] = True
     before, RUNNING.bounds = RUNNING.bounds, bounds
     try:
         with ExitStack() as entered:

@@ -14,8 +14,8 @@ from .dtype import Array
 from .inference import MADE, is_for_inference, is_on
 
 __all__ = [
-    *("count_writes", "counted_apart", "counts_of", "owner_of", "version_of", "version_to_keep"),
-    *("versions_then", "write_count", "written"),
+    *("count_writes", "counted_apart", "counts_by_owner", "counts_of", "owner_of", "version_of"),
+    *("version_to_keep", "versions_then", "write_count", "written"),
 ]
 
 _COUNTS: Final[dict[int, list[Any]]] = {}
@@ -24,6 +24,11 @@ the count of all writes at the last one, whether it is memory for inference].  M
 written has no entry."""
 
 _CLOCK: Final = count(1)
+
+
+def counts_by_owner() -> dict[int, list[Any]]:
+    """What is counted, by the id of what counts, for native code that reads it."""
+    return _COUNTS
 
 
 class _Apart(np.ndarray[Any, Any]):

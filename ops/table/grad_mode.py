@@ -20,6 +20,7 @@ from .table import operator
 __all__ = [
     "ANOMALY",
     "BEGINNINGS",
+    "BOUNDED",
     "DIRECTIONS",
     "GRAD_MODE",
     "LOOKS_FOR_NAN",
@@ -42,6 +43,10 @@ LOOKS_FOR_NAN: Final = [False]
 
 ANOMALY: Final = [False]
 """Whether nodes keep where they were made, and walks tell of the one that failed."""
+
+
+BOUNDED: Final = [False]
+"""Whether bounds have ever held while history was made, which is all that most calls look at."""
 
 
 class _Running(threading.local):

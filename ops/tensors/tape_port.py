@@ -42,6 +42,13 @@ class Tape(Protocol):
         values and forward it gives `MISSED` for calls that are to come here.
         """
 
+    def told(
+        self, entry: Operator, recorder: Callable[..., Any] | None, length: int, /
+    ) -> tuple[int, object] | None:
+        """What native code is told to record calls as a recorder does, with a list of that length,
+        if with one: an address and what must be kept as long; None where it cannot do it.  There is
+        no recorder of an operator that leaves nothing behind."""
+
     def edge_of(self, tensor: object, /) -> tuple[object, int] | None:
         """Where a tensor came from; None if it needs no gradient."""
 

@@ -34,6 +34,7 @@ from .prepared_text import (
     PREPARED,
     PREPARED_WORDS,
 )
+from .records_text import BOOK
 
 __all__ = ["JOB_SIZE", "MOST_ARGUMENTS", "SPINS", "TABLE", "crew_text"]
 
@@ -53,7 +54,7 @@ TABLE: Final = (
     *("as_int", "as_bounded", "error", "set_error", "let_go", "take_back", "hold", "drop"),
     *("call", "call_with", "make_array", "make_tuple", "view_of", "start", "state"),
     *("as_list", "make_list", "set_base", "attribute", "set_attribute", "variable", "make_object"),
-    "forget_error",
+    *("forget_error", "make_int", "item_of", "next_of"),
 )
 """What the words are that `run` is given as bytes: addresses of Python's and NumPy's types, objects
 and functions; `start` makes threads, `state` is where the job's address and their number lie, and
@@ -403,6 +404,9 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "polite": _POLITE - 1,
         "loads": "\n".join(_loads(PREPARED_WORDS)),
         "front_loads": "\n".join(_loads(FRONT_WORDS)),
+        "book_loads": "\n".join(_loaded("book", BOOK)),
+        "handles_room": MOST_ARGUMENTS + 4,
+        "kind_at": head + 8,
     }
     text = _CREW + _PERFORM + _RUN + PREPARED + FRONT
     for name, value in values.items():
@@ -412,11 +416,15 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
 
 def _loads(own: tuple[str, ...]) -> list[str]:
     """The lines that load the words of the table; LLVM leaves out what is not used."""
+    return _loaded("table", (*TABLE, *own))
+
+
+def _loaded(table: str, names: tuple[str, ...]) -> list[str]:
     return [
         line
-        for index, name in enumerate((*TABLE, *own))
+        for index, name in enumerate(names)
         for line in (
-            f"  %{name}_word = getelementptr ptr, ptr %table, i64 {index}",
-            f"  %{name} = load ptr, ptr %{name}_word",
+            f"  %{name}_of_{table} = getelementptr ptr, ptr %{table}, i64 {index}",
+            f"  %{name} = load ptr, ptr %{name}_of_{table}",
         )
     ]

@@ -7,7 +7,8 @@ What `ops/eager/fronts.py` writes down is found by the types of a call's argumen
              address of four words for each argument, `kind a place length`; what is called; the
              address of what its arguments are but for those that are given, and their number; from
              which argument on there are sizes, -1 if from none; flags; who finishes the call;
-             `namer`; who records such a call where gradients are wanted, or gives `missed`
+             `namer`; who records such a call where gradients are wanted, or gives `missed`; what
+             native code is told to do so itself (see `records_text`), 0 where it cannot
 
 An argument of `kind` 0 is a tensor; 1 has the type a, 2 is the object a; 3 is a list or tuple, as a
 says, of so many ints, 4 of tensors, 5 too, whose arrays come behind all others, 6 an int that
@@ -23,6 +24,8 @@ from __future__ import annotations
 from typing import Final
 
 from .handles_text import HANDLES
+from .records_text import RECORDS
+from .taking_text import TAKING
 from .ways_text import WAYS
 
 __all__ = ["FRONT", "FRONT_WORDS", "MOST_GIVEN"]
@@ -46,170 +49,19 @@ name of what made one of several views, and the word where that is not known."""
 FRONT: Final = (
     WAYS
     + HANDLES
+    + RECORDS
+    + TAKING
     + """
-define internal i32 @recording(ptr %table) {
-entry:
-  %mode = alloca ptr
-{front_loads}
-  %read = call i32 %variable(ptr %grad_mode, ptr null, ptr %mode)
-  %is_unread = icmp slt i32 %read, 0
-  br i1 %is_unread, label %failed, label %known
-known:
-  %now = load ptr, ptr %mode
-  %is_nothing = icmp eq ptr %now, null
-  br i1 %is_nothing, label %on, label %said
-said:
-  call void %drop(ptr %now)
-  %is_off = icmp eq ptr %now, %never
-  br i1 %is_off, label %off, label %perhaps
-perhaps:
-  %is_on = icmp eq ptr %now, %always
-  br i1 %is_on, label %on, label %other
-on:
-  ret i32 1
-off:
-  ret i32 0
-other:
-  ret i32 2
-failed:
-  ret i32 -1
-}
-
-define internal ptr @array_of(ptr %table, ptr %object, ptr %wanted) {
-entry:
-{front_loads}
-  %type_place = getelementptr i8, ptr %object, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_tensor = icmp eq ptr %type, %tensor_type
-  %is_parameter = icmp eq ptr %type, %parameter_type
-  %is_one = or i1 %is_tensor, %is_parameter
-  br i1 %is_one, label %look, label %no
-look:
-  %slot_bytes = ptrtoint ptr %slot to i64
-  %array_place = getelementptr i8, ptr %object, i64 %slot_bytes
-  %array = load ptr, ptr %array_place
-  %is_there = icmp ne ptr %array, null
-  br i1 %is_there, label %kind, label %no
-kind:
-  %kind_place = getelementptr i8, ptr %array, i64 {type_at}
-  %its_kind = load ptr, ptr %kind_place
-  %is_array = icmp eq ptr %its_kind, %array_type
-  br i1 %is_array, label %ask, label %no
-ask:
-  %wants_bytes = ptrtoint ptr %wants_slot to i64
-  %answer_place = getelementptr i8, ptr %object, i64 %wants_bytes
-  %answer = load ptr, ptr %answer_place
-  %is_never = icmp eq ptr %answer, %never
-  br i1 %is_never, label %yes, label %asked
-asked:
-  %is_unset = icmp eq ptr %answer, null
-  br i1 %is_unset, label %no, label %marked
-marked:
-  %answer_type_place = getelementptr i8, ptr %answer, i64 {type_at}
-  %answer_type = load ptr, ptr %answer_type_place
-  %is_list = icmp eq ptr %answer_type, %list_type
-  br i1 %is_list, label %marks, label %doubt
-marks:
-  %length_place = getelementptr i8, ptr %answer, i64 {head}
-  %length = load i64, ptr %length_place
-  %is_empty = icmp eq i64 %length, 0
-  br i1 %is_empty, label %yes, label %doubt
-doubt:
-  %recording = call i32 @recording(ptr %table)
-  switch i32 %recording, label %no [i32 -1, label %failed i32 0, label %off i32 1, label %on]
-on:
-  store i64 2, ptr %wanted
-  br label %no
-off:
-  store i64 1, ptr %wanted
-  br label %yes
-yes:
-  call void %hold(ptr %array)
-  ret ptr %array
-failed:
-  call void %forget_error()
-  br label %no
-no:
-  ret ptr null
-}
-
-define internal ptr @items_of(ptr %table, ptr %object) {
-entry:
-{front_loads}
-  %type_place = getelementptr i8, ptr %object, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_list = icmp eq ptr %type, %list_type
-  br i1 %is_list, label %list, label %tuple
-list:
-  %items_place = getelementptr i8, ptr %object, i64 {list_at}
-  %items = load ptr, ptr %items_place
-  ret ptr %items
-tuple:
-  %inside = getelementptr i8, ptr %object, i64 {tuple_at}
-  ret ptr %inside
-}
-
-define internal ptr @listed(ptr %table, ptr %items, i64 %count, i64 %step, i1 %are_ints, \
-ptr %wanted) {
-entry:
-  %over = alloca i32
-{front_loads}
-  %list = call ptr %make_list(i64 %count)
-  %is_failed = icmp eq ptr %list, null
-  br i1 %is_failed, label %failed, label %begin
-begin:
-  %places_place = getelementptr i8, ptr %list, i64 {list_at}
-  %places = load ptr, ptr %places_place
-  br label %next
-next:
-  %i = phi i64 [0, %begin], [%i1, %kept]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %done
-look:
-  %at = mul i64 %i, %step
-  %item_place = getelementptr ptr, ptr %items, i64 %at
-  %item = load ptr, ptr %item_place
-  br i1 %are_ints, label %int, label %tensor
-int:
-  %type_place = getelementptr i8, ptr %item, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_int = icmp eq ptr %type, %int_type
-  br i1 %is_int, label %bounded, label %no
-bounded:
-  %number = call i64 %as_bounded(ptr %item, ptr %over)
-  %beyond = load i32, ptr %over
-  %fits = icmp eq i32 %beyond, 0
-  br i1 %fits, label %hold_int, label %no
-hold_int:
-  call void %hold(ptr %item)
-  br label %kept
-tensor:
-  %array = call ptr @array_of(ptr %table, ptr %item, ptr %wanted)
-  %is_one = icmp ne ptr %array, null
-  br i1 %is_one, label %kept, label %no
-kept:
-  %value = phi ptr [%item, %hold_int], [%array, %tensor]
-  %place = getelementptr ptr, ptr %places, i64 %i
-  store ptr %value, ptr %place
-  %i1 = add i64 %i, 1
-  br label %next
-done:
-  ret ptr %list
-no:
-  call void %drop(ptr %list)
-  ret ptr null
-failed:
-  call void %forget_error()
-  ret ptr null
-}
-
 define ptr @front(ptr %self, ptr %given, i64 %n, ptr %names) {
 entry:
   %table = getelementptr i8, ptr %self, i64 {bytes_begin}
   %values = alloca [{front_room} x ptr], align 64
   %owned = alloca [{front_room} x ptr], align 64
+  %handles = alloca [{handles_room} x ptr], align 64
   %wanted = alloca i64
-  store i64 0, ptr %wanted
+  %of_tensors = alloca ptr
+  %of_arrays = alloca ptr
+  %names_given = alloca ptr
 {front_loads}
   %tracers_place = getelementptr i8, ptr %active, i64 {head}
   %tracers = load i64, ptr %tracers_place
@@ -249,6 +101,23 @@ prepare:
   %sizes_from = load i64, ptr %sizes_place
   %flags = load i64, ptr %flags_place
   %finisher = load ptr, ptr %finisher_place
+  %told_place = getelementptr i64, ptr %way, i64 12
+  %told = load ptr, ptr %told_place
+  %is_untold = icmp eq ptr %told, null
+  %told_or_way = select i1 %is_untold, ptr %way, ptr %told
+  %told_flags_place = getelementptr i64, ptr %told_or_way, i64 1
+  %told_flags = load i64, ptr %told_flags_place
+  %idle_flags = and i64 %told_flags, 12
+  %is_idle = icmp ne i64 %idle_flags, 0
+  %if_told = select i1 %is_idle, i64 5, i64 4
+  %how_wanted = select i1 %is_untold, i64 0, i64 %if_told
+  store i64 %how_wanted, ptr %wanted
+  %list_flag = and i64 %told_flags, 16
+  %is_of_list = icmp ne i64 %list_flag, 0
+  %list_flags = and i64 %told_flags, 48
+  %is_listed = icmp ne i64 %list_flags, 0
+  store ptr %handles, ptr %of_tensors
+  store ptr %values, ptr %of_arrays
   %has_no_sizes = icmp slt i64 %sizes_from, 0
   %stop = select i1 %has_no_sizes, i64 %total, i64 %sizes_from
   br label %copy
@@ -261,6 +130,8 @@ copy_one:
   %constant = load ptr, ptr %constant_place
   %value_place = getelementptr ptr, ptr %values, i64 %c
   store ptr %constant, ptr %value_place
+  %no_handle_place = getelementptr ptr, ptr %handles, i64 %c
+  store ptr null, ptr %no_handle_place
   %c1 = add i64 %c, 1
   br label %copy
 gather:
@@ -289,6 +160,8 @@ look:
     i64 5, label %spread ]
 tensor:
   %array = call ptr @array_of(ptr %table, ptr %object, ptr %wanted)
+  %handle_place = getelementptr ptr, ptr %handles, i64 %its_place
+  store ptr %object, ptr %handle_place
   %is_tensor = icmp ne ptr %array, null
   br i1 %is_tensor, label %own_it, label %give_up
 same:
@@ -335,6 +208,9 @@ spread:
   %owned_fits = icmp ult i64 %last_owned, {front_room}
   %filled_fits = icmp ult i64 %last_filled, {front_room}
   %both_fit = and i1 %owned_fits, %filled_fits
+  %first_filled = getelementptr ptr, ptr %values, i64 %filled
+  store ptr %spread_items, ptr %of_tensors
+  store ptr %first_filled, ptr %of_arrays
   br i1 %both_fit, label %each, label %give_up
 each:
   %e = phi i64 [0, %spread], [%e1, %each_kept]
@@ -403,11 +279,40 @@ give_recorded:
   ret ptr %recorded
 do_call:
   %all_held = phi i64 [%held, %gathered], [%held_with_sizes, %own_sizes]
+  %how_now = load i64, ptr %wanted
+  %records = icmp eq i64 %how_now, 3
+  br i1 %records, label %find_edges, label %watch_not
+watch_not:
+  %is_off = icmp eq i64 %how_now, 1
+  %is_silent = icmp eq i64 %how_now, 6
+  %is_asked_for = or i1 %is_off, %is_silent
+  %of_views = select i1 %is_asked_for, i64 1, i64 0
+  store i64 %of_views, ptr %wanted
+  br label %run
+find_edges:
+  %list_tensors = load ptr, ptr %of_tensors
+  %list_arrays = load ptr, ptr %of_arrays
+  %whose = select i1 %is_of_list, ptr %list_tensors, ptr %handles
+  %whose_arrays = select i1 %is_of_list, ptr %list_arrays, ptr %values
+  %is_beside = xor i1 %is_listed, %is_of_list
+  br i1 %is_beside, label %check_whole, label %take_edges
+check_whole:
+  %are_places = call i1 @are_whole(ptr %told, ptr %list_arrays)
+  br i1 %are_places, label %take_edges, label %record_there
+take_edges:
+  %found_edges = call ptr @edges_from(ptr %table, ptr %told, ptr %whose, ptr %whose_arrays)
+  %are_found = icmp ne ptr %found_edges, null
+  br i1 %are_found, label %run, label %record_there
+record_there:
+  call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
+  br label %who_records
+run:
+  %edges = phi ptr [null, %watch_not], [%found_edges, %take_edges]
   %result = call ptr %call_with(ptr %inner, ptr %values, i64 %filled, ptr null)
   %is_raised = icmp eq ptr %result, null
   br i1 %is_raised, label %release, label %compare
 compare:
-  %m = phi i64 [0, %do_call], [%m1, %differs]
+  %m = phi i64 [0, %run], [%m1, %differs]
   %more_owned = icmp ult i64 %m, %all_held
   br i1 %more_owned, label %compare_one, label %is_none_of_them
 compare_one:
@@ -423,8 +328,99 @@ is_one_of_them:
 is_none_of_them:
   br label %release
 release:
-  %which = phi i64 [-1, %do_call], [%m, %is_one_of_them], [-1, %is_none_of_them]
+  %which = phi i64 [-1, %run], [%m, %is_one_of_them], [-1, %is_none_of_them]
   %first_owned = load ptr, ptr %owned
+  %silence_flag = and i64 %told_flags, 4
+  %may_be_silent = icmp ne i64 %silence_flag, 0
+  %is_unsure = icmp eq i64 %how_now, 6
+  %looks_again = and i1 %may_be_silent, %is_unsure
+  %has_history = or i1 %records, %looks_again
+  br i1 %has_history, label %recording, label %release_now
+recording:
+  br i1 %is_raised, label %without_node, label %its_type
+its_type:
+  %its_type_place = getelementptr i8, ptr %result, i64 {type_at}
+  %its_class = load ptr, ptr %its_type_place
+  %is_its_array = icmp eq ptr %its_class, %array_type
+  %is_made = icmp slt i64 %which, 0
+  br i1 %is_its_array, label %its_newness, label %its_several
+its_newness:
+  br i1 %is_made, label %its_kind, label %its_own
+its_own:
+  %first_own_flag = and i64 %flags, 16
+  %has_first_own = icmp ne i64 %first_own_flag, 0
+  %is_first_own = icmp eq i64 %which, 0
+  %is_itself = and i1 %has_first_own, %is_first_own
+  br i1 %is_itself, label %itself, label %end_otherwise
+itself:
+  %own_handle = load ptr, ptr %given
+  call void %hold(ptr %own_handle)
+  call void %drop(ptr %result)
+  br label %without_node
+its_kind:
+  %are_its_floats = call i1 @is_of_floats(ptr %result)
+  br i1 %are_its_floats, label %with_history, label %without_history
+without_history:
+  br i1 %records, label %end_otherwise, label %release_now
+with_history:
+  br i1 %records, label %with_node, label %end_otherwise
+with_node:
+  %own_tensors = load ptr, ptr %of_tensors
+  %own_arrays = load ptr, ptr %of_arrays
+  %history = call ptr @recorded(ptr %table, ptr %told, ptr %handles, ptr %values, ptr %edges, \
+ptr %result, ptr %own_tensors, ptr %own_arrays)
+  call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
+  ret ptr %history
+its_several:
+  %several_here = and i64 %told_flags, 2
+  %gives_several = icmp ne i64 %several_here, 0
+  %records_several = and i1 %gives_several, %records
+  br i1 %records_several, label %their_kind, label %end_otherwise
+their_kind:
+  %are_floats_first = call i1 @is_first_of_floats(ptr %table, ptr %result)
+  br i1 %are_floats_first, label %their_handles, label %end_otherwise
+their_handles:
+  %handles_made = call ptr @new_handles(ptr %table, ptr %result, ptr %first_owned)
+  %are_handles = icmp ne ptr %handles_made, null
+  br i1 %are_handles, label %their_names, label %end_otherwise
+their_names:
+  call void %drop(ptr %result)
+  %their_namer_place = getelementptr i64, ptr %way, i64 10
+  %their_namer = load ptr, ptr %their_namer_place
+  %are_named_so = icmp ne ptr %their_namer, null
+  br i1 %are_named_so, label %give_names, label %their_node
+give_names:
+  store ptr %handles_made, ptr %names_given
+  %with_their_names = call ptr %call_with(ptr %their_namer, ptr %names_given, i64 1, ptr null)
+  call void %drop(ptr %handles_made)
+  %is_unnamed = icmp eq ptr %with_their_names, null
+  br i1 %is_unnamed, label %without_node, label %their_node
+their_node:
+  %all_made = phi ptr [%handles_made, %their_names], [%with_their_names, %give_names]
+  %histories = call ptr @recorded_all(ptr %table, ptr %told, ptr %handles, ptr %values, \
+ptr %edges, ptr %all_made)
+  call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
+  ret ptr %histories
+end_otherwise:
+  br i1 %is_listed, label %once_more, label %end_late
+once_more:
+  call void %drop(ptr %result)
+  call void %drop(ptr %edges)
+  br label %record_there
+end_late:
+  %late_place = getelementptr i64, ptr %told, i64 12
+  %late = load i64, ptr %late_place
+  %ended = call ptr @chosen(ptr %table, ptr %told, ptr %handles, ptr %values, i64 %late, \
+ptr %result)
+  call void %drop(ptr %result)
+  br label %without_node
+without_node:
+  %instead = phi ptr [null, %recording], [%ended, %end_late], [%own_handle, %itself], \
+[null, %give_names]
+  call void %drop(ptr %edges)
+  call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
+  ret ptr %instead
+release_now:
   call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
   br i1 %is_raised, label %nothing, label %finish
 nothing:
@@ -477,9 +473,9 @@ check_views:
   br i1 %are_views, label %all_views, label %others
 all_views:
   %the_base = load ptr, ptr %given
-  %handles = call ptr @view_handles(ptr %table, ptr %result, ptr %the_base)
+  %views = call ptr @view_handles(ptr %table, ptr %result, ptr %the_base)
   call void %drop(ptr %result)
-  ret ptr %handles
+  ret ptr %views
 one_array:
   %is_new = icmp slt i64 %which, 0
   br i1 %is_new, label %new_array, label %known_array

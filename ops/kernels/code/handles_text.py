@@ -190,11 +190,13 @@ entry:
   %type_place = getelementptr i8, ptr %results, i64 {type_at}
   %type = load ptr, ptr %type_place
   %is_tuple = icmp eq ptr %type, %tuple_type
-  br i1 %is_tuple, label %begin, label %not_these
+  %is_list = icmp eq ptr %type, %list_type
+  %are_several = or i1 %is_tuple, %is_list
+  br i1 %are_several, label %begin, label %not_these
 begin:
   %count_place = getelementptr i8, ptr %results, i64 {head}
   %count = load i64, ptr %count_place
-  %items = getelementptr i8, ptr %results, i64 {tuple_at}
+  %items = call ptr @items_of(ptr %table, ptr %results)
   br label %check
 check:
   %j = phi i64 [0, %begin], [%j1, %fits]

@@ -128,6 +128,9 @@ class _Crew:
             "variable": python.PyContextVar_Get,
             "make_object": python.PyType_GenericAlloc,
             "forget_error": python.PyErr_Clear,
+            "make_int": python.PyLong_FromLongLong,
+            "item_of": python.PyDict_GetItemWithError,
+            "next_of": python.PyIter_Next,
         }
         objects: dict[str, object] = {
             "array_type": np.ndarray,

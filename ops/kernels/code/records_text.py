@@ -1,0 +1,442 @@
+"""The native side of eager calls that want gradients: where operands came from, and the node.
+
+What `ops/gradients/native_records.py` writes down of the calls of a way is in 64-bit words:
+
+    told     the address of the book; flags; a mask of the operator's arguments that must be floats;
+             how many arguments have gradients, and the address of their places; how many arguments
+             there are, and the address of four words for each; a mask of those whose gradient
+             needs the result; the node's class, row, places and way back; who ends a call that gave
+             something else; who chooses the class, and who looks at the operands, or 0; a mask
+             of the results that are read; which argument is a list; a mask as below of its
+             tensors; what several views are told that they are among, or 0; how long the list is
+    argument a mask of the arguments whose gradients need it, -1 for what is no tensor; whether its
+             sizes are kept where it is not; whether how it lies is, too; its number among those
+             that have gradients, -1 for others
+
+A mask has a bit for each of the operator's arguments.  The flags are: 1 the result is a view of the
+first one, or several are; 2 there are several; 4 there are no gradients, but whoever ends the call
+is asked of results that are no whole numbers; 8 there are none whatever the results are; 16 what
+has gradients is the list among the arguments, whose elements are what is counted and placed; 32
+another argument is a list of tensors, of whole numbers.  Where one is a list, places are those of
+the others.
+The book is the same for all: what `BOOK` names.  Where anything is not as usual, the call is left
+to what records it in Python, before the operator has run.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .history_text import HISTORY
+from .kept_text import KEPT
+
+__all__ = ["BOOK", "RECORDS"]
+
+BOOK: Final = (
+    *("turns", "anomalies", "memories", "packings", "bounding", "is_plain", "numbers", "counts"),
+    *("ask_edge", "ask_version", "describe", "saved_type", "meta_type", "unread"),
+    *("node_word", "number_word", "version_word", "no_bounds", "zero", "one"),
+    *("s_array", "s_edge", "s_handle", "s_number", "s_packed", "s_version"),
+    *("m_columns", "m_kind", "m_sizes"),
+    *("n_attached", "n_bounds", "n_edges", "n_sequence", "n_arguments", "n_bound", "n_places"),
+    *("n_results", "n_shapes", "n_back", "n_count", "n_lie"),
+)
+"""Lists whose one element says whether history changes, is traced for errors, or has to do with
+memory for inference, packed tensors or bounds; who says that neither of the latter is so here;
+where nodes get their numbers; the counts of writes; who knows where a tensor came from, which
+version its memory has, and how a tensor lies that is not kept; types; the names of what tensors
+know; objects; and where in a `Saved`, a `Meta` and a node their parts lie."""
+
+RECORDS: Final = (
+    HISTORY
+    + KEPT
+    + """
+define internal ptr @chosen(ptr %table, ptr %told, ptr %handles, ptr %values, i64 %who, \
+ptr %result) {
+entry:
+  %room = alloca [{handles_room} x ptr], align 64
+{front_loads}
+  %count_place = getelementptr i64, ptr %told, i64 5
+  %count = load i64, ptr %count_place
+  %chooser = inttoptr i64 %who to ptr
+  %is_alone = icmp eq ptr %result, null
+  %before = select i1 %is_alone, i64 0, i64 1
+  store ptr %result, ptr %room
+  %given = getelementptr ptr, ptr %room, i64 %before
+  %total = add i64 %count, %before
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %look]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %ask
+look:
+  %tensor_place = getelementptr ptr, ptr %handles, i64 %i
+  %value_place = getelementptr ptr, ptr %values, i64 %i
+  %tensor = load ptr, ptr %tensor_place
+  %value = load ptr, ptr %value_place
+  %is_plain = icmp eq ptr %tensor, null
+  %one_of = select i1 %is_plain, ptr %value, ptr %tensor
+  %place = getelementptr ptr, ptr %given, i64 %i
+  store ptr %one_of, ptr %place
+  %i1 = add i64 %i, 1
+  br label %next
+ask:
+  %answer = call ptr %call_with(ptr %chooser, ptr %room, i64 %total, ptr null)
+  ret ptr %answer
+}
+
+define internal ptr @new_node(ptr %table, ptr %told, ptr %handles, ptr %values, ptr %edges, \
+i64 %smooth, ptr %tensors, ptr %arrays) {
+entry:
+  %book = load ptr, ptr %told
+{front_loads}
+{book_loads}
+  %class_place = getelementptr i64, ptr %told, i64 8
+  %bound_place = getelementptr i64, ptr %told, i64 9
+  %places_place = getelementptr i64, ptr %told, i64 10
+  %back_place = getelementptr i64, ptr %told, i64 11
+  %chooser_place = getelementptr i64, ptr %told, i64 13
+  %looks_place = getelementptr i64, ptr %told, i64 14
+  %class = load ptr, ptr %class_place
+  %bound = load ptr, ptr %bound_place
+  %places = load ptr, ptr %places_place
+  %back = load ptr, ptr %back_place
+  %chooser = load i64, ptr %chooser_place
+  %looks = load i64, ptr %looks_place
+  %arguments = call ptr @kept_arguments(ptr %table, ptr %told, ptr %handles, ptr %values, \
+ptr %edges, i64 %smooth, ptr %tensors, ptr %arrays)
+  %is_lost = icmp eq ptr %arguments, null
+  br i1 %is_lost, label %drop_edges, label %choose
+choose:
+  %is_one = icmp eq i64 %chooser, 0
+  br i1 %is_one, label %make, label %ask_class
+ask_class:
+  %picked = call ptr @chosen(ptr %table, ptr %told, ptr %handles, ptr %values, i64 %chooser, \
+ptr null)
+  %is_unpicked = icmp eq ptr %picked, null
+  br i1 %is_unpicked, label %drop_arguments, label %make
+make:
+  %kind = phi ptr [%class, %choose], [%picked, %ask_class]
+  %node = call ptr %make_object(ptr %kind, i64 0)
+  br i1 %is_one, label %made, label %drop_class
+drop_class:
+  call void %drop(ptr %kind)
+  br label %made
+made:
+  %is_failed = icmp eq ptr %node, null
+  br i1 %is_failed, label %drop_arguments, label %fill
+fill:
+  call void @put(ptr %node, ptr %n_edges, ptr %edges)
+  call void @put(ptr %node, ptr %n_arguments, ptr %arguments)
+  call void %hold(ptr %none)
+  call void @put(ptr %node, ptr %n_attached, ptr %none)
+  call void %hold(ptr %no_bounds)
+  call void @put(ptr %node, ptr %n_bounds, ptr %no_bounds)
+  call void %hold(ptr %bound)
+  call void @put(ptr %node, ptr %n_bound, ptr %bound)
+  call void %hold(ptr %places)
+  call void @put(ptr %node, ptr %n_places, ptr %places)
+  call void %hold(ptr %back)
+  call void @put(ptr %node, ptr %n_back, ptr %back)
+  call void %hold(ptr %one)
+  call void @put(ptr %node, ptr %n_count, ptr %one)
+  %number = call ptr %next_of(ptr %numbers)
+  call void @put(ptr %node, ptr %n_sequence, ptr %number)
+  %flags_place = getelementptr i64, ptr %told, i64 1
+  %flags = load i64, ptr %flags_place
+  %list_flag = and i64 %flags, 16
+  %is_of_list = icmp ne i64 %list_flag, 0
+  %smooth_arrays = select i1 %is_of_list, ptr %arrays, ptr %values
+  %shapes = call ptr @shapes_of(ptr %table, ptr %told, ptr %smooth_arrays)
+  call void @put(ptr %node, ptr %n_shapes, ptr %shapes)
+  %is_simple = icmp eq i64 %looks, 0
+  br i1 %is_simple, label %no_look, label %look
+look:
+  %lie = call ptr @chosen(ptr %table, ptr %told, ptr %handles, ptr %values, i64 %looks, \
+ptr null)
+  %is_unseen = icmp eq ptr %lie, null
+  br i1 %is_unseen, label %drop_node, label %note_lie
+no_look:
+  call void %hold(ptr %zero)
+  br label %note_lie
+note_lie:
+  %lies = phi ptr [%lie, %look], [%zero, %no_look]
+  call void @put(ptr %node, ptr %n_lie, ptr %lies)
+  ret ptr %node
+drop_node:
+  call void %drop(ptr %node)
+  ret ptr null
+drop_arguments:
+  call void %drop(ptr %arguments)
+  br label %drop_edges
+drop_edges:
+  call void %drop(ptr %edges)
+  ret ptr null
+}
+
+define internal ptr @kept_results(ptr %table, ptr %told, ptr %made, ptr %result, i64 %smooth) {
+entry:
+  %book = load ptr, ptr %told
+{front_loads}
+{book_loads}
+  %mask_place = getelementptr i64, ptr %told, i64 7
+  %mask = load i64, ptr %mask_place
+  %of = and i64 %mask, %smooth
+  %is_kept = icmp ne i64 %of, 0
+  %count = select i1 %is_kept, i64 1, i64 0
+  %list = call ptr %make_list(i64 %count)
+  %is_failed = icmp eq ptr %list, null
+  br i1 %is_failed, label %failed, label %made_list
+made_list:
+  br i1 %is_kept, label %version, label %done
+version:
+  %times = call i64 @kept_version(ptr %table, ptr %book, ptr %result)
+  %is_refused = icmp slt i64 %times, 0
+  br i1 %is_refused, label %lost, label %keep
+keep:
+  call void %hold(ptr %none)
+  %kept = call ptr @saved(ptr %table, ptr %book, ptr %result, ptr %none, ptr %none, ptr %zero, \
+i64 %times)
+  %is_lost = icmp eq ptr %kept, null
+  br i1 %is_lost, label %lost, label %put_in
+put_in:
+  %items_place = getelementptr i8, ptr %list, i64 {list_at}
+  %items = load ptr, ptr %items_place
+  store ptr %kept, ptr %items
+  br label %done
+done:
+  ret ptr %list
+lost:
+  call void %drop(ptr %list)
+  br label %failed
+failed:
+  ret ptr null
+}
+
+define internal i1 @note_base(ptr %table, ptr %told, ptr %made, ptr %result, ptr %base) {
+entry:
+  %book = load ptr, ptr %told
+{front_loads}
+{book_loads}
+  %flags_place = getelementptr i64, ptr %told, i64 1
+  %flags = load i64, ptr %flags_place
+  %view_flag = and i64 %flags, 1
+  %is_view = icmp ne i64 %view_flag, 0
+  br i1 %is_view, label %view, label %good
+view:
+  %base_bytes = ptrtoint ptr %base_slot to i64
+  %base_place = getelementptr i8, ptr %made, i64 %base_bytes
+  call void %hold(ptr %base)
+  store ptr %base, ptr %base_place
+  call void %drop(ptr %none)
+  %version = call i64 @kept_version(ptr %table, ptr %book, ptr %result)
+  %is_first = icmp eq i64 %version, 0
+  br i1 %is_first, label %good, label %later
+later:
+  %is_refused = icmp slt i64 %version, 0
+  br i1 %is_refused, label %bad, label %note
+note:
+  %times = call ptr %make_int(i64 %version)
+  %noted = call i32 %set_attribute(ptr %made, ptr %version_word, ptr %times)
+  call void %drop(ptr %times)
+  %is_noted = icmp eq i32 %noted, 0
+  br i1 %is_noted, label %good, label %bad
+good:
+  ret i1 true
+bad:
+  ret i1 false
+}
+
+define internal ptr @recorded(ptr %table, ptr %told, ptr %handles, ptr %values, ptr %edges, \
+ptr %result, ptr %tensors, ptr %arrays) {
+entry:
+  %book = load ptr, ptr %told
+{front_loads}
+{book_loads}
+  %smooth = call i64 @active_mask(ptr %table, ptr %told, ptr %edges)
+  %base = load ptr, ptr %handles
+  %made = call ptr @handle_of(ptr %table, ptr %result)
+  %is_failed = icmp eq ptr %made, null
+  br i1 %is_failed, label %drop_edges, label %node
+node:
+  %node_made = call ptr @new_node(ptr %table, ptr %told, ptr %handles, ptr %values, ptr %edges, \
+i64 %smooth, ptr %tensors, ptr %arrays)
+  %is_none = icmp eq ptr %node_made, null
+  br i1 %is_none, label %drop_made, label %results
+results:
+  %kept = call ptr @kept_results(ptr %table, ptr %told, ptr %made, ptr %result, i64 %smooth)
+  %is_unkept = icmp eq ptr %kept, null
+  br i1 %is_unkept, label %drop_node, label %tell
+tell:
+  call void @put(ptr %node_made, ptr %n_results, ptr %kept)
+  %wants_bytes = ptrtoint ptr %wants_slot to i64
+  %wants_place = getelementptr i8, ptr %made, i64 %wants_bytes
+  call void %hold(ptr %always)
+  store ptr %always, ptr %wants_place
+  call void %drop(ptr %never)
+  %set = call i32 %set_attribute(ptr %made, ptr %node_word, ptr %node_made)
+  call void %drop(ptr %node_made)
+  %is_set = icmp eq i32 %set, 0
+  br i1 %is_set, label %view, label %drop_made
+view:
+  %is_noted = call i1 @note_base(ptr %table, ptr %told, ptr %made, ptr %result, ptr %base)
+  br i1 %is_noted, label %done, label %drop_made
+done:
+  ret ptr %made
+drop_node:
+  call void %drop(ptr %node_made)
+  br label %drop_made
+drop_made:
+  call void %drop(ptr %made)
+  ret ptr null
+drop_edges:
+  call void %drop(ptr %edges)
+  ret ptr null
+}
+
+define internal i1 @tell_one(ptr %table, ptr %told, ptr %made, ptr %array, ptr %node, ptr %base, \
+i64 %number) {
+entry:
+  %book = load ptr, ptr %told
+{front_loads}
+{book_loads}
+  %wants_bytes = ptrtoint ptr %wants_slot to i64
+  %wants_place = getelementptr i8, ptr %made, i64 %wants_bytes
+  call void %hold(ptr %always)
+  store ptr %always, ptr %wants_place
+  call void %drop(ptr %never)
+  %set = call i32 %set_attribute(ptr %made, ptr %node_word, ptr %node)
+  %is_first = icmp eq i64 %number, 0
+  br i1 %is_first, label %view, label %count
+count:
+  %place = call ptr %make_int(i64 %number)
+  %placed = call i32 %set_attribute(ptr %made, ptr %number_word, ptr %place)
+  call void %drop(ptr %place)
+  br label %view
+view:
+  %is_noted = call i1 @note_base(ptr %table, ptr %told, ptr %made, ptr %array, ptr %base)
+  %among_place = getelementptr i64, ptr %told, i64 18
+  %among = load ptr, ptr %among_place
+  %is_free = icmp eq ptr %among, null
+  br i1 %is_free, label %done, label %forbid
+forbid:
+  %forbidden = call i32 %set_attribute(ptr %made, ptr %among_name, ptr %among)
+  br label %done
+done:
+  ret i1 %is_noted
+}
+
+define internal i1 @tell_all(ptr %table, ptr %told, ptr %node, ptr %made, ptr %base, i64 %smooth) {
+entry:
+  %book = load ptr, ptr %told
+{front_loads}
+{book_loads}
+  %needed_place = getelementptr i64, ptr %told, i64 7
+  %read_place = getelementptr i64, ptr %told, i64 15
+  %needed = load i64, ptr %needed_place
+  %read = load i64, ptr %read_place
+  %of = and i64 %needed, %smooth
+  %is_needed = icmp ne i64 %of, 0
+  %reads = select i1 %is_needed, i64 %read, i64 0
+  %reads_some = icmp ne i64 %reads, 0
+  %count_place = getelementptr i8, ptr %made, i64 {head}
+  %count = load i64, ptr %count_place
+  %items = getelementptr i8, ptr %made, i64 {tuple_at}
+  %room = select i1 %reads_some, i64 %count, i64 0
+  %list = call ptr %make_list(i64 %room)
+  %is_failed = icmp eq ptr %list, null
+  br i1 %is_failed, label %failed, label %begin
+begin:
+  call void @put(ptr %node, ptr %n_results, ptr %list)
+  %kept_place = getelementptr i8, ptr %list, i64 {list_at}
+  %kept = load ptr, ptr %kept_place
+  br label %next
+next:
+  %i = phi i64 [0, %begin], [%i1, %told_one]
+  %number = phi i64 [0, %begin], [%number1, %told_one]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %done
+look:
+  %i1 = add i64 %i, 1
+  %item_place = getelementptr ptr, ptr %items, i64 %i
+  %item = load ptr, ptr %item_place
+  %slot_bytes = ptrtoint ptr %slot to i64
+  %array_place = getelementptr i8, ptr %item, i64 %slot_bytes
+  %array = load ptr, ptr %array_place
+  %is_smooth = call i1 @is_of_floats(ptr %array)
+  %adds = select i1 %is_smooth, i64 1, i64 0
+  %number1 = add i64 %number, %adds
+  br i1 %is_smooth, label %tell, label %keep
+tell:
+  %is_told = call i1 @tell_one(ptr %table, ptr %told, ptr %item, ptr %array, ptr %node, ptr %base, \
+i64 %number)
+  br i1 %is_told, label %keep, label %failed
+keep:
+  br i1 %reads_some, label %which, label %told_one
+which:
+  %bit = shl i64 1, %i
+  %its = and i64 %reads, %bit
+  %is_read = icmp ne i64 %its, 0
+  br i1 %is_read, label %save, label %leave
+leave:
+  call void %hold(ptr %none)
+  br label %put_in
+save:
+  %times = call i64 @kept_version(ptr %table, ptr %book, ptr %array)
+  %is_refused = icmp slt i64 %times, 0
+  br i1 %is_refused, label %failed, label %make
+make:
+  br i1 %is_smooth, label %numbered, label %unnumbered
+numbered:
+  %place = call ptr %make_int(i64 %number)
+  br label %hold_it
+unnumbered:
+  call void %hold(ptr %none)
+  br label %hold_it
+hold_it:
+  %its_number = phi ptr [%place, %numbered], [%none, %unnumbered]
+  call void %hold(ptr %none)
+  %saved = call ptr @saved(ptr %table, ptr %book, ptr %array, ptr %none, ptr %none, \
+ptr %its_number, i64 %times)
+  call void %drop(ptr %its_number)
+  %is_lost = icmp eq ptr %saved, null
+  br i1 %is_lost, label %failed, label %put_in
+put_in:
+  %one_kept = phi ptr [%none, %leave], [%saved, %hold_it]
+  %target = getelementptr ptr, ptr %kept, i64 %i
+  store ptr %one_kept, ptr %target
+  br label %told_one
+told_one:
+  br label %next
+done:
+  %total = call ptr %make_int(i64 %number)
+  call void @put(ptr %node, ptr %n_count, ptr %total)
+  call void %drop(ptr %one)
+  ret i1 true
+failed:
+  ret i1 false
+}
+
+define internal ptr @recorded_all(ptr %table, ptr %told, ptr %handles, ptr %values, ptr %edges, \
+ptr %made) {
+entry:
+{front_loads}
+  %smooth = call i64 @active_mask(ptr %table, ptr %told, ptr %edges)
+  %node = call ptr @new_node(ptr %table, ptr %told, ptr %handles, ptr %values, ptr %edges, \
+i64 %smooth, ptr null, ptr null)
+  %is_none = icmp eq ptr %node, null
+  br i1 %is_none, label %failed, label %give
+give:
+  %base = load ptr, ptr %handles
+  %is_told = call i1 @tell_all(ptr %table, ptr %told, ptr %node, ptr %made, ptr %base, \
+i64 %smooth)
+  call void %drop(ptr %node)
+  br i1 %is_told, label %done, label %failed
+done:
+  ret ptr %made
+failed:
+  call void %drop(ptr %made)
+  ret ptr null
+}
+"""
+)
