@@ -8,7 +8,7 @@ their sizes all the time cool down.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from time import thread_time
 from typing import Any, Final
@@ -74,12 +74,14 @@ class DirectCalls:
         chains: Mapping[str, Callable[..., object]],
         groups: Mapping[str, Group],
         replays: Mapping[str, Replay],
+        within: Mapping[int, Collection[str]],
     ) -> None:
+        """`within` says in which stretches operators lie."""
         self._space = space
         self._operators = operators
         self._chains = chains
         self._groups = groups
-        self._replays = replays
+        self._replays, self._within = replays, within
         self._left = TRIALS
         self._since = thread_time()
         self._known: list[object] = []
@@ -92,8 +94,9 @@ class DirectCalls:
         if not left or (left <= TRIALS - FEWEST and thread_time() - self._since > SOON):
             self._left = 0
             self._space["trial"] = False
-            for number, entry in self._operators.items():
-                self._warm(number, direct_calls(entry, self._cool(number)))
+            for number in self._operators:
+                if "" in self._within[number]:
+                    self._take_over(number)
             for name, whole in self._chains.items():
                 self._warm(name, known_calls(whole, self._cool(name)))
             for name, group in self._groups.items():
@@ -106,11 +109,27 @@ class DirectCalls:
 
     def _begin(self, name: str, replay: Replay) -> None:
         """Have native code learn the calls of a stretch, or go on with it."""
-        replay.cool = self._cool(name)
+        replay.cool = partial(self._give_up, name)
+        replay.drag = partial(self._take_over_within, name)
         if replay.known is None:
             look, cool = replay.look, replay.cooled
             replay.known = known_calls(_nothing, cool, waiting=_nothing, look=look)
         self._warm(name, replay.known)
+
+    def _give_up(self, name: str) -> None:
+        """Leave a stretch to its operators."""
+        self._cool(name)()
+        self._take_over_within(name)
+
+    def _take_over_within(self, name: str) -> None:
+        """Have native code learn the calls of the operators in a stretch, which it does not know,
+        or not soon: what is learned of them would be of no use where it does."""
+        for number, names in self._within.items():
+            if name in names and not self._space[f"warm{number}"]:
+                self._take_over(number)
+
+    def _take_over(self, number: int) -> None:
+        self._warm(number, direct_calls(self._operators[number], self._cool(number)))
 
     def _learn(self, name: str) -> None:
         """Have native code learn the calls of a group, whose kernels are there."""

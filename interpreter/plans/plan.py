@@ -209,7 +209,7 @@ def _compiled(
             replay = replay or Replay(each, invoke, partial(_plan_of_stretch, each, invoke))
             replay.cut = (lambda steps: None) if cuts is None else cuts.tell
             replays[name] = replay
-        DirectCalls(space, operators, source.whole, source.groups, replays)
+        DirectCalls(space, operators, source.whole, source.groups, replays, source.direct)
     # The text is all our own: see plan_source.
     exec(compile(source.text, "<plan>", "exec"), space)
     run = space["plan"]

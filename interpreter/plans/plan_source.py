@@ -197,8 +197,9 @@ class _Writer:
         self._if_made(call, kept, [*found.emptied, *own], depth, first)
         if own:
             self.source.add(depth + 1, "".join(f"r{n} = " for n in own) + "None", first)
-        lines = len(self.source.lines)
+        lines, self.source.within = len(self.source.lines), name
         self._row(region, depth + 1)
+        self.source.within = ""
         if len(self.source.lines) == lines:
             self.source.add(depth + 1, "pass")
 

@@ -176,7 +176,7 @@ class StepWriter:
                 call = f"p{operator}({every}) if {ORDINARY.format(operands[0])} else {call}"
                 self.used += OPERATOR
             if self._may_be_direct(entry, step, operands):
-                self.source.direct.add(operator)
+                self.source.direct.setdefault(operator, set()).add(self.source.within)
                 form = listed(entry)
                 given = every if form is None else form.written(operands)
                 call = f"d{operator}({given}) if warm{operator} else {call}"

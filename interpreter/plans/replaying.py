@@ -27,6 +27,7 @@ from ..code.machine import Invoke, Machine, MachineFailure
 from ..code.outside import comes_from_outside
 from .looking import MOST_RUNS, Looking, bytes_of, owns_all
 from .networks import Network, Telling
+from .sizes import Call, Looked, Sizes
 
 __all__ = ["Replay", "Stretch"]
 
@@ -47,10 +48,16 @@ will be."""
 FEWEST_MET: Final = 3
 """Calls with operands of some sizes, when nothing is learned yet, before one is learned from."""
 
+FEWEST_BY_RULE: Final = 2
+"""Such calls where those with other sizes tell which runs they are."""
+
 BETWEEN: Final = 32
 SOONEST: Final = 0.005
 """Calls, and seconds, twice as many each time, between two that are looked at without success;
 where kernels are being compiled, that is waited for."""
+
+LONG: Final = 3000
+"""Calls that are not known, after which operators are known one by one."""
 
 MOST_MET: Final = 500
 """Sizes of operands that are counted at a time."""
@@ -89,7 +96,7 @@ class Stretch(NamedTuple):
 
 class Replay:
     """A stretch as a function of what it takes, to be known beforehand: `look` does one call and
-    says which runs it is.  `cool` is called when that will never be.
+    says which runs it is.  `cool` is called when that will never be, `drag` when it takes long.
 
     `known` is what native code knows of it, once it is asked; `why_not` says why not more.  Steps
     that are more than kernels are told to `cut`, if nothing is known by then.
@@ -112,9 +119,12 @@ class Replay:
         self._not_before = 0.0
         self._waits = False
         self.cool: Callable[[], object] = lambda: None
+        self.drag: Callable[[], object] = lambda: None
         self.cut: Callable[[Collection[Step]], object] = lambda steps: None
         self.why_not = ""
         self._faulty = Counter[frozenset[Any]]()
+        self._sizes = Sizes()
+        self._machine: Machine | None = None
 
     def cooled(self) -> None:
         """Nothing more will be learned."""
@@ -127,29 +137,54 @@ class Replay:
 
     def look(self, values: Sequence[Any]) -> Any:
         """The results of a call, as one tuple, and its runs; neither where it could not be done."""
-        wait = self._wait_for(values)
+        wait, call = self._wait_for(values), None
+        if wait is None:
+            call = self._sizes.kind_of(values)
+            wait = self._wait_for_size(values, call)
         if wait is not None:
             return family("prepared").Seen(None, None, wait=wait)
         try:
             taken = family("reaches").apart(values)
-            found = self._seen(taken)._replace(taken=taken)
+            found = (self._by_rule(taken, call) or self._seen(taken, call))._replace(taken=taken)
         except MachineFailure as failed:
             if comes_from_outside(failed.cause):
                 raise failed.cause from None
             if isinstance(failed.cause, Unforeseen):
                 failed.cause.where |= {failed.step}
-            self._failed(failed.cause)
+            self._failed(failed.cause, call)
         except Unforeseen as cause:
-            self._failed(cause)
+            self._failed(cause, call)
         else:
             self._left, self.why_not = MOST_TRIED, ""
             self._runs += len(found.notes or ())
             return found
         return family("prepared").Seen(None, None, wait=BETWEEN)
 
-    def _seen(self, values: Sequence[Any]) -> Any:
+    def _by_rule(self, values: Sequence[Any], call: Call | None) -> Any:
+        """The results of a call, and its runs as those of other sizes tell them; None if they do
+        not."""
+        rule = None if call is None else call.kind.rule_for(call.size)
+        if rule is None or call is None:
+            return None
+        if not self.learned or default_dtype.float != np.float32:
+            self._sizes = Sizes()  # what was learned is out of date
+            return None
+        if self._machine is None:
+            self._machine = Machine(self.stretch.code, self._invoke)
+        results = _results(self.stretch, self._machine, _held(self.stretch, values))
+        given = {id(root_of(each)) for each in arrays_in(values)}
+        if any(id(root_of(each)) in given or not owns_all(each) for each in results):
+            return None
+        notes, arena = rule.notes(call.size, values, results)
+        return family("prepared").Seen(tuple(results), notes, arena)
+
+    def _seen(self, values: Sequence[Any], call: Call | None) -> Any:
+        looking = _Looking(self.stretch, values)
         try:
-            return _Looking(self.stretch, values).seen(self._invoke)
+            found = looking.seen(self._invoke)
+            if call is not None:
+                call.kind.learn(call.size, looking.looked)
+            return found
         except MachineFailure as failed:
             if self._network is None or not isinstance(failed.cause, _OverLarge):
                 raise
@@ -158,11 +193,7 @@ class Replay:
         return self._network.seen(values, lambda given: _gathered(given, single, stretch.lists))
 
     def _wait_for(self, values: Sequence[Any]) -> int | None:
-        """How long to wait until a call is learned from; None if this one shall be.
-
-        To learn takes as long as many calls, so operands of some sizes have to come several times,
-        oftener the more have been learned; and those of one place can only be so many.
-        """
+        """How long to wait until a call is learned from; None if it may be this one."""
         if self.learned >= MOST_LEARNED or self._runs >= MOST_RUNS_LEARNED:
             return _FOR_EVER
         self._waits = self._waits and is_compiling()
@@ -171,7 +202,11 @@ class Replay:
         if not all(map(_can_be_taken, values)):
             self._failed(_TooLarge("it takes what is no tensor or number"))
             return _FOR_EVER
+        if any(type(each) is ndarray and not each.size for each in values):
+            return 0  # for which operators run nothing
         self._misses += 1
+        if self._misses == LONG:
+            self.drag()
         form = tuple(map(_form, values))
         self._new_in_a_row = 0 if form in self._met else self._new_in_a_row + 1
         is_fruitless = self._new_in_a_row > FRUITLESS
@@ -181,14 +216,30 @@ class Replay:
         if form not in self._met and len(self._met) >= MOST_MET:
             self._met.clear()
         self._met[form] += 1
-        # not every n-th call is looked at, which might always be the same of several in a round
-        return self._misses % 5 if self._met[form] < FEWEST_MET + self.learned // 4 else None
+        return None
 
-    def _failed(self, cause: BaseException) -> None:
+    def _wait_for_size(self, values: Sequence[Any], call: Call | None) -> int | None:
+        """The same of operands of these sizes.
+
+        To learn takes as long as many calls, so they have to come several times, oftener the more
+        have been learned; but for those that others tell of, or that tell of others.
+        """
+        times = self._met[tuple(map(_form, values))]
+        if call is not None and call.kind.rule_for(call.size) is not None:
+            return None if times >= FEWEST_BY_RULE else 0
+        is_wanted = None if call is None else call.kind.asks_for(call.size)
+        if is_wanted is not None:
+            return None if is_wanted and times >= FEWEST_MET else 0
+        # not every n-th call is looked at, which might always be the same of several in a round
+        return self._misses % 5 if times < FEWEST_MET + self.learned // 4 else None
+
+    def _failed(self, cause: BaseException, call: Call | None = None) -> None:
         self.why_not = str(cause)
         if isinstance(cause, Unforeseen) and cause.result is not None and is_compiling():
             self._waits = True
             return
+        if call is not None:
+            call.kind.leave_out(call.size)
         self._left = 0 if isinstance(cause, _TooLarge) else self._left - 1
         if isinstance(cause, Unforeseen) and not isinstance(cause, _TooLarge) and cause.where:
             self._faulty[cause.where] += 1
@@ -225,8 +276,8 @@ class _Looking(Looking):
     def __init__(self, stretch: Stretch, values: Sequence[Any]) -> None:
         super().__init__()
         self._stretch = stretch
-        whole = _gathered(values, len(stretch.given) - stretch.lists, stretch.lists)
-        self._values = [list(each) if type(each) is list else each for each in whole]
+        self._values = _held(stretch, values)
+        self._taken = values
         self._notes: list[list[tuple[Any, ...]]] = []
         self._given = {id(root_of(each)) for each in arrays_in(values)}
         self._constant = {
@@ -237,6 +288,7 @@ class _Looking(Looking):
         self._patterns: dict[Any, Any] = {}
         self._count = self._bytes = 0
         self._cause: Unforeseen | None = None
+        self.looked: Looked | None = None
         self._faulty = set[Step]()
         self.doing: Step | None = None
 
@@ -323,29 +375,18 @@ class _Looking(Looking):
         if default_dtype.float != np.float32:
             raise Unforeseen("the default dtype is another one")
         stretch, machine = self._stretch, _Stepping(self._stretch.code, invoke, self)
-        frame = machine.empty([None] * stretch.code.argument_count)
-        for register, value in zip(stretch.given, self._values, strict=True):
-            frame[register] = value
-        lists = [(each, list(map(id, each))) for each in self._values if type(each) is list]
-        for number in range(len(stretch.code.body) - 1):
-            machine.do(number, frame)
-        if self._cause is not None:
-            self._cause.where = frozenset(self._faulty)
-            raise self._cause
-        if any(list(map(id, after)) != before for after, before in lists):
-            raise Unforeseen("it changes a list that it is given")
-        results = [frame[register] for register in stretch.results]
-        if stretch.ends_in_list:
-            last = results.pop()
-            if type(last) is not list:
-                raise Unforeseen("a result is no list")
-            results += last
+        results = _results(stretch, machine, self._values, self._check_cause)
         for each in results:
             is_new = type(each) is ndarray and id(root_of(each)) in self._made
             if not is_new or not owns_all(each):
                 raise Unforeseen("a result is no new tensor")
         notes, scratch = self._settled(results)
         return family("prepared").Seen(tuple(results), notes, scratch)
+
+    def _check_cause(self) -> None:
+        if self._cause is not None:
+            self._cause.where = frozenset(self._faulty)
+            raise self._cause
 
     def _settled(self, results: Sequence[Any]) -> tuple[list[tuple[Any, ...]], Any]:
         """The runs, with constants that nobody can write to and one piece of memory."""
@@ -357,6 +398,7 @@ class _Looking(Looking):
                     root = root_of(word)
                     if id(root) not in self._given and _is_scratch(word, root):
                         self._made.setdefault(id(root), root)
+        self.looked = Looked.of(notes, self._taken, results)
         roots = [root for number, root in self._made.items() if number not in kept]
         found: tuple[list[tuple[Any, ...]], Any] = family("arena").in_one_piece(notes, roots)
         return found
@@ -388,6 +430,42 @@ class _Stepping(Machine):
             return forward(*values)
 
         return call
+
+
+def _held(stretch: Stretch, values: Sequence[Any]) -> list[Any]:
+    """What the registers of a stretch are given: lists of its own."""
+    whole = _gathered(values, len(stretch.given) - stretch.lists, stretch.lists)
+    return [list(each) if type(each) is list else each for each in whole]
+
+
+def _results(
+    stretch: Stretch,
+    machine: Machine,
+    values: Sequence[Any],
+    check: Callable[[], object] = lambda: None,
+) -> list[Any]:
+    """What a stretch gives, the elements of a list one by one; `check` is called when it is done.
+
+    Raises:
+        Unforeseen: it changes a list, or gives none.
+        MachineFailure: a step failed.
+    """
+    frame = machine.empty([None] * stretch.code.argument_count)
+    for register, value in zip(stretch.given, values, strict=True):
+        frame[register] = value
+    lists = [(each, list(map(id, each))) for each in values if type(each) is list]
+    for number in range(len(stretch.code.body) - 1):
+        machine.do(number, frame)
+    check()
+    if any(list(map(id, after)) != before for after, before in lists):
+        raise Unforeseen("it changes a list that it is given")
+    results = [frame[register] for register in stretch.results]
+    if stretch.ends_in_list:
+        last = results.pop()
+        if type(last) is not list:
+            raise Unforeseen("a result is no list")
+        results += last
+    return results
 
 
 def _gathered(values: Sequence[Any], single: int, lists: int) -> list[Any]:

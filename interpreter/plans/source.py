@@ -41,15 +41,18 @@ class PlanSource:
     """A plan's text, and for each of its lines the step it was written from.
 
     `numbers` are the constants that the text wants as arrays of float32, `direct` the operators
-    that it may call by their direct forms, `whole` the chains that it may, by name, `chains` all of
-    them, `groups` the groups, `stretches` the stretches, `islands` the islands, `spans` the first
-    and last part of each of these, by their identity, and `named` what the forms of operators name.
+    that it may call by their direct forms, each with the stretches that it lies in, "" for none
+    (`within` is that which is being written), `whole` the chains that it may, by name, `chains` all
+    of them, `groups` the groups, `stretches` the stretches, `islands` the islands, `spans` the
+    first and last part of each of these, by their identity, and `named` what the forms of operators
+    name.
     """
 
     lines: list[str] = field(default_factory=list)
     steps: list[Step | None] = field(default_factory=list)
     numbers: set[int] = field(default_factory=set)
-    direct: set[int] = field(default_factory=set)
+    direct: dict[int, set[str]] = field(default_factory=dict)
+    within: str = ""
     whole: dict[str, Callable[..., object]] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
     chains: list[Chain] = field(default_factory=list)

@@ -6,9 +6,11 @@ a view reaches, in Python's ints, before NumPy makes it.
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -40,9 +42,29 @@ _MOST = 2**63 - 1
 _BYTES = np.dtype(np.uint8)
 
 
-def address(array: Array) -> int:
-    """The address of the first element."""
+def _told_address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
+
+
+_word_at: Final = ctypes.c_ssize_t.from_address
+_BEGIN: Final = object.__basicsize__
+"""Where CPython's NumPy keeps an array's address in it, which it tells in a microsecond."""
+
+
+def _read_address(array: Array) -> int:
+    found: int = _word_at(id(array) + _BEGIN).value
+    return found
+
+
+def _is_read_well() -> bool:
+    """Whether addresses stand where they are looked for."""
+    some = [np.arange(4), np.arange(6)[2:].reshape(2, 2), np.zeros(()), np.empty((0, 3))]
+    is_here = sys.implementation.name == "cpython"
+    return is_here and all(_read_address(each) == _told_address(each) for each in some)
+
+
+address: Final = _read_address if _is_read_well() else _told_address
+"""The address of an array's first element."""
 
 
 def _reach(sizes: Ints, strides: Ints, itemsize: int) -> tuple[int, int]:

@@ -421,7 +421,7 @@ class _Entry:
                 raise Unknown  # the result is only the beginning of it
             return _RESULT, self._at[place]
         if value.base is not None:
-            part = self._part(value)
+            part = self._part(value, place)
             if part is not None:
                 return part
         if not value.flags.writeable:
@@ -436,9 +436,10 @@ class _Entry:
             raise Unknown
         return _RESULT, self._memory(owner)
 
-    def _part(self, value: Array) -> tuple[int, int] | None:
-        """The word of an array that begins at another element of an operand, or of the result."""
-        at, found = address(value), list[tuple[int, int]]()
+    def _part(self, value: Array, at: int) -> tuple[int, int] | None:
+        """The word of an array that begins, at that address, at another element of an operand, or
+        of the result."""
+        found = list[tuple[int, int]]()
         for place, number in self._places.items():
             if 0 < at - place < self._spans[number] and begins_in(value, self._at_place[place]):
                 if self._shared:
@@ -446,7 +447,7 @@ class _Entry:
                 found.append((_ARGUMENT, number + (at - place) * _PLACES))
         for place, number in self._at.items():
             made = self._made[number]
-            if 0 < at - place < made.nbytes and begins_in(value, made):
+            if 0 < at - place < made.nbytes:  # which lies in one piece
                 found.append((_RESULT, number + (at - place) * _PLACES))
         return found[0] if len(found) == 1 else None
 
@@ -468,12 +469,15 @@ class _Entry:
         flag = np.zeros(1, np.int64)
         first = None if self._before is None else alike(values[0], self._before)
         given_values = list(values) if first is None else [first, *values[1:]]
+        begins = {
+            _RESULT: list(map(address, made)),
+            _ARGUMENT: [address(each) if type(each) is ndarray else 0 for each in given_values],
+        }
         for kernel, count, least, words in self._runs:
             given = []
             for kind, number in words:
-                if kind in (_ARGUMENT, _RESULT):
-                    whole = (made if kind == _RESULT else given_values)[number % _PLACES]
-                    given.append(address(whole) + number // _PLACES)
+                if kind in begins:
+                    given.append(begins[kind][number % _PLACES] + number // _PLACES)
                 elif kind in (_FLAG, _COUNTER):
                     given.append(flag if kind == _FLAG else np.zeros(1, np.uint64))
                 else:

@@ -52,8 +52,12 @@ def alike(array: Array, values: Array) -> Array:
 
 def span(array: Array) -> int:
     """The bytes from the first to the last element of an array without negative strides."""
-    steps = zip(array.shape, array.strides, strict=True)
-    return int(sum((size - 1) * step for size, step in steps)) + int(array.itemsize)
+    if array.flags.c_contiguous and array.size:
+        return array.nbytes
+    reach = array.itemsize
+    for size, step in zip(array.shape, array.strides, strict=True):
+        reach += (size - 1) * step
+    return reach
 
 
 def begins_in(part: Array, whole: Array) -> bool:

@@ -1,0 +1,84 @@
+"""Runs for sizes that were not looked at, as those with other sizes tell them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.interpreter.plans import replaying, sizes
+from rushlight.interpreter.running.invoking import tiers_of
+from rushlight.ops.table.direct import knows_calls
+
+Tensor = torch.Tensor
+
+pytestmark = pytest.mark.skipif(not knows_calls(), reason="there is no native code here")
+
+
+def random(*shape: int, seed: int = 0) -> Tensor:
+    return torch.from_numpy(np.random.default_rng(seed).normal(size=shape).astype(np.float32))
+
+
+def shrinking(x: Tensor, w: Tensor, special: int) -> list[Tensor]:
+    """As many rows are left as an element says, and one size takes another way."""
+    found: list[Tensor] = []
+    counts = torch.arange(x.size(0))
+    for i in range(x.size(0)):
+        rest = x[int(counts[i]) :]
+        left = torch.tanh(rest[:, 0] * 0.5) * rest[:, 1]
+        if rest.size(0) == special:
+            left = left + 1.0
+        order = torch.argsort(left)
+        found.append((rest[order] * w).sum(1) - left.cumsum(0))
+    return found
+
+
+def all_alike(one: list[Tensor], other: list[Tensor]) -> bool:
+    pairs = zip(one, other, strict=True)
+    return all(a.numpy().tobytes() == b.numpy().tobytes() for a, b in pairs)
+
+
+@pytest.mark.parametrize("special", [0, 17])
+def test_few_sizes_are_looked_at(special: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = list[Any]()
+    seen = replaying._Looking.seen
+    monkeypatch.setattr(
+        replaying._Looking,
+        "seen",
+        lambda self, invoke: (looked.append(self), seen(self, invoke))[1],
+    )
+    x, w = random(60, 3), random(3, seed=1)
+    scripted = torch.jit.script(shrinking)
+    with torch.no_grad():
+        wanted = shrinking(x, w, special)
+        until = time.monotonic() + 20
+        while True:
+            assert all_alike(scripted(x, w, special), wanted)
+            plan = tiers_of(scripted._rushlight_function).way(False).plan
+            if plan is not None and max((each.learned for each in plan.replays), default=0) > 50:
+                break
+            assert time.monotonic() < until, "few are known"
+        assert len(looked) < 20
+        for seed in (2, 3):
+            x = random(60, 3, seed=seed)
+            assert all_alike(scripted(x, w, special), shrinking(x, w, special))
+
+
+def test_what_rises_in_proportion() -> None:
+    looked = sizes.Looked
+
+    def call(n: int, kernel: int = 7, wide: int = 4) -> sizes.Looked:
+        words = (("number", 2 * n, 0), ("number", 1000, 0), ("given", 0, 4 * n), ("made", 0, 8))
+        return looked(((kernel, words),), (wide * n,))
+
+    rule = sizes._rule((2, 5, 9), (call(2), call(5), call(9)))
+    assert rule is not None
+    (kernel, count, least, given, made), *_ = rule.notes(6, [np.arange(20, dtype=np.int32)], [])[0]
+    assert (kernel, count, given.item(), made.nbytes) == (7, 12, 6, rule.room - 8)
+    assert least > 1 << 30
+    for others in ((call(5, kernel=8), call(9)), (call(6), call(9)), (call(5), call(400, 7, 2))):
+        other = sizes._rule((2, 5, 9), (call(2), *others))
+        assert other is None
