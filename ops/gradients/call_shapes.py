@@ -161,14 +161,18 @@ class CallShape:
 
 
 def shape_of(
-    steps: Sequence[Any], outward: Sequence[Array], edge: Callable[[Array], Edge | None]
+    steps: Sequence[Any],
+    outward: Sequence[Array],
+    edge: Callable[[Array], Edge | None],
+    least: int = 2,
 ) -> CallShape:
-    """The shape of a call whose notes these are; `outward` are the arrays that went out.
+    """The shape of a call whose notes these are, so many at least; `outward` are the arrays that
+    went out.
 
     Raises:
         NotJoined: the notes hold what is left to nodes of single operators.
     """
-    if not 1 < len(steps) <= LONGEST:
+    if not least <= len(steps) <= LONGEST:
         raise NotJoined
     found = _Finding(edge)
     for bound, args, result, old in steps:

@@ -151,7 +151,7 @@ def _written(
 
     outward = [smooth[at]._array for at in places]
     try:
-        shape = shape_of(heard.steps, outward, edge)
+        shape = shape_of(heard.steps, outward, edge, 1)
     except NotJoined:
         return None
     return _function(shape, shape.numbers_of(heard.steps), fresh, places, asked)

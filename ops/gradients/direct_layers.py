@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
+from typing import Final
 
 import numpy as np
 
-from ..kernels import family
+from ..kernels import Prepared, family, in_order, is_ready
 from ..layers.attention import dropped
+from ..layers.normalize import vector_of
 from ..layers.swept_attention import swept_gradients
-from ..memory.dtype import DType
+from ..memory.dtype import Array, DType
+from ..reductions.reduce import sum_over
 from ..tensors.tensor import Tensor
 from .direct_rows import normalized_slopes, softmax_slopes
 from .layers import likeness
@@ -99,27 +102,49 @@ def _normal_of_rounded(input: Tensor, shape: Ints, eps: float) -> tuple[Tensor, 
     return (wide - middle) * factor, factor
 
 
-_NEITHER: Wanted = {"weight": False, "bias": False}
+def _groups(
+    g: Array,
+    x: Array,
+    groups: int,
+    weight: Array | None,
+    eps: float,
+    of_weight: bool,
+    of_bias: bool,
+) -> tuple[Array, ...]:
+    kernels, sizes = family("row_gradients"), x.shape
+    rows, dims = x.reshape(sizes[0] * groups, -1), [d for d in range(x.ndim) if d != 1]
+    ones, slope = vector_of(1.0, rows.shape[1]), g
+    if weight is not None:
+        factors = weight.reshape(1, -1, *[1] * (x.ndim - 2))
+        slope = family("arrays").evaluate([("multiply", "f", (0, 1))], "f", g, factors)
+    of_input, parts = kernels.layer_norm(slope.reshape(rows.shape), rows, ones, eps)
+    made = [of_input.reshape(sizes)]
+    if of_weight:
+        parts = kernels.layer_norm(g.reshape(rows.shape), rows, ones, eps)[1]
+        made.append(sum_over(parts.reshape(sizes), dims, False, None))
+    if of_bias:
+        made.append(sum_over(g, dims, False, None))
+    return tuple(made)
+
+
+_known_groups: Final = Prepared(_groups)
 
 
 def _of_groups(
     g: Tensor, wanted: Wanted, input: Tensor, groups: int, weight: Tensor | None, eps: float
 ) -> Three | None:
     """The gradients of input, weight and bias where groups of channels are normalised."""
-    sizes = list(input.shape)
-    if not are_wide(g, input) or not input._array.size or len(sizes) < 2:
+    x, grad = input._array[...], g._array[...]  # which no other thread can change
+    factors = None if weight is None else weight._array[...]
+    fits = x.ndim > 1 and is_ready(x) and grad.dtype is x.dtype and grad.shape == x.shape
+    fits = fits and (factors is None or is_ready(factors))
+    if not fits or family("row_gradients") is None:
         return None
-    rows = input.reshape([sizes[0], groups, -1])
-    last = [rows.shape[-1]]
-    slope = g if weight is None else g * weight.reshape([1, -1] + [1] * (len(sizes) - 2))
-    found = normalized_slopes(slope.reshape(rows.shape), _NEITHER, rows, last, None, eps)
-    if found is None or found[0] is None:
-        return None
-    of_weight, dims = None, [d for d in range(len(sizes)) if d != 1]
-    if wanted["weight"]:
-        normal = aten.native_layer_norm(rows, last, None, None, eps)[0]
-        of_weight = (g * normal.reshape(sizes)).sum(dims)
-    return found[0].reshape(sizes), of_weight, g.sum(dims) if wanted["bias"] else None
+    asked = wanted["weight"] and factors is not None, wanted["bias"]
+    made = iter(_known_groups.call(in_order(grad), x, groups, factors, eps, *asked))
+    of_input = Tensor._of(next(made))
+    of_weight, of_bias = (Tensor._of(next(made)) if each else None for each in asked)
+    return of_input, of_weight, of_bias
 
 
 @direct("aten::group_norm", of="input weight bias")

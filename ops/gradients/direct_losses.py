@@ -7,7 +7,7 @@ import numpy as np
 from ..memory.dtype import Array
 from ..tensors.tensor import Tensor
 from .direct_rows import class_slopes
-from .loss import MEAN
+from .loss import MEAN, NONE
 from .rows import Wanted, aten, direct
 from .rules import are_wide
 
@@ -122,32 +122,40 @@ def kl_div(
 # --------------------------------------------------------------------------- classes
 
 
-def _counts(
-    places: Array, hidden: Array, weight: Tensor | None, dtype: np.dtype[np.generic]
-) -> Array:
-    """How much each target counts."""
-    if weight is None:
-        return (~hidden).astype(dtype)
-    taken: Array = weight._array[places]
-    taken[hidden] = 0
-    return taken
-
-
-def _of_targets(
+def _shares(
     g: Tensor, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int,
     ignore_index: int,
-) -> tuple[Array, Array] | None:  # fmt: skip
-    """The targets' places along the classes, and the gradient of what is picked there."""
-    if not are_wide(self, g) or self._array.ndim < 2 or target._array.dtype.kind not in "iu":
+) -> Array | None:  # fmt: skip
+    """The gradient of what is picked at each target, as an array in one piece of the targets'
+    shape; None where other forms are to be used."""
+    scores, places = self._array, target._array
+    if not are_wide(self, g) or scores.ndim < 2 or places.dtype.kind not in "iu":
         return None
-    hidden = target._array == ignore_index
-    places = np.where(hidden, 0, target._array)
-    counts = _counts(places, hidden, weight, self._array.dtype)
+    if places.shape != scores.shape[:1] + scores.shape[2:]:
+        return None
+    hidden = places == ignore_index
+    if weight is None:
+        counts = np.ones(places.shape, scores.dtype)
+        counts[hidden] = 0
+    else:
+        counts = weight._array[np.where(hidden, 0, places)]
+        counts[hidden] = 0
     with np.errstate(all="ignore"):
-        shares = counts * g._array
-        shares = shares / counts.sum(dtype=counts.dtype) if reduction == MEAN else shares
-    shares = np.where(hidden, shares.dtype.type(0), shares)  # also where nothing counts
-    return np.expand_dims(places, 1), np.expand_dims(shares, 1)
+        if reduction != MEAN:
+            shares = counts * g._array
+        elif weight is None:
+            shares = counts * (g._array / scores.dtype.type(hidden.size - hidden.sum()))
+        else:
+            shares = counts * g._array / counts.sum(dtype=counts.dtype)
+    shares[hidden] = 0  # also where nothing counts
+    return shares
+
+
+def _counts_each(target: Array, ignore_index: int) -> bool:
+    """Whether none of some classes, which are known to be there or to be ignored, is ignored."""
+    if target.dtype.kind not in "iu" or target.ndim != 1 or not target.size:
+        return False
+    return bool(target.min() >= 0 if ignore_index < 0 else (target != ignore_index).all())
 
 
 @direct("aten::nll_loss", "aten::nll_loss2d", "aten::nll_loss_nd", of="self")
@@ -156,12 +164,21 @@ def nll_loss(
     ignore_index: int,
 ) -> tuple[Tensor] | None:  # fmt: skip
     """What stands at the targets' places."""
-    found = _of_targets(g, self, target, weight, reduction, ignore_index)
-    if found is None:
+    shares: Array | None
+    if weight is None and self._array.ndim == 2 and _counts_each(target._array, ignore_index):
+        grad, shares = np.zeros(self._array.shape, self._array.dtype), g._array
+        if are_wide(self, g):
+            shares = shares / shares.dtype.type(len(grad)) if reduction == MEAN else shares
+            grad[np.arange(len(grad)), target._array] = 0 - shares
+            return (Tensor._of(grad),)
+    shares = _shares(g, self, target, weight, reduction, ignore_index)
+    if shares is None:
         return None
-    places, shares = found
-    grad = np.zeros(self._array.shape, self._array.dtype)
-    np.put_along_axis(grad, places, np.where(shares, -shares, 0), 1)
+    shape, places = self._array.shape, target._array
+    grad = np.zeros(shape, self._array.dtype)
+    places = np.where(places == ignore_index, 0, places).reshape(shape[0], -1)
+    rows, pixels = np.arange(shape[0])[:, None], np.arange(places.shape[1])
+    grad.reshape(*shape[:2], -1)[rows, places, pixels] = 0 - shares.reshape(places.shape)
     return (Tensor._of(grad),)
 
 
@@ -173,15 +190,20 @@ def cross_entropy_loss(
     """The entropy of the softmax, for classes by number."""
     if label_smoothing:
         return None
-    if weight is None:
-        slopes = class_slopes(g._array, self._array, target._array, reduction, ignore_index)
-        if slopes is not None:
-            return (Tensor._of(slopes),)
-    found = _of_targets(g, self, target, weight, reduction, ignore_index)
-    if found is None:
+    given, each = g._array, reduction
+    if weight is not None:
+        shares = _shares(g, self, target, weight, reduction, ignore_index)
+        if shares is None:
+            return None
+        given, each = shares, NONE
+    slopes = class_slopes(given, self._array, target._array, each, ignore_index)
+    if slopes is not None:
+        return (Tensor._of(slopes),)
+    shares = _shares(g, self, target, weight, reduction, ignore_index)
+    if shares is None:
         return None
-    places, shares = found
-    grad = aten.softmax(self, 1)._array
+    places = np.where(target._array == ignore_index, 0, target._array)[:, None]
+    grad, shares = aten.softmax(self, 1)._array, shares[:, None]
     np.multiply(grad, shares, grad)
     np.put_along_axis(grad, places, np.take_along_axis(grad, places, 1) - shares, 1)
     return (Tensor._of(grad),)

@@ -92,6 +92,12 @@ def constant_pad(g: Tensor, pad: Ints) -> One | None:
     return (Tensor._of(array[tuple(within)].copy("K")),)
 
 
+@direct("aten::pad", of="self")
+def padded(g: Tensor, pad: Ints, mode: str) -> One | None:
+    """The same, where the frame holds one value."""
+    return constant_pad(g, pad) if mode == "constant" else None
+
+
 # --------------------------------------------------------------------------- parts
 
 

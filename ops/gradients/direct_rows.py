@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import Prepared, family, is_ready
+from ..kernels import Prepared, family, in_order, is_ready
 from ..layers.normalize import vector_of
 from ..memory.dtype import Array
 from ..reductions.reduce import sum_over
@@ -104,13 +104,20 @@ _known_classes: Final = Prepared(_classes)
 def class_slopes(
     g: Array, scores: Array, target: Array, reduction: int, ignored: int
 ) -> Array | None:
-    """The gradient of cross entropy's scores [N, C]; None where there is no kernel for it."""
+    """The gradient of cross entropy's scores [N, C, ...]; None where there is no kernel for it."""
     g, scores, target = g[...], scores[...], target[...]  # which no other thread can change
-    fits = scores.ndim == 2 and scores.size and scores.dtype is _FLOAT32 and is_ready(g)
+    fits = scores.ndim > 1 and scores.size and scores.dtype is _FLOAT32 and is_ready(g)
     if not fits or target.dtype is not _INT64 or not target.flags.c_contiguous:
         return None
-    if family("row_gradients") is None or target.shape != scores.shape[:1]:
+    shape = scores.shape[:1] + scores.shape[2:]
+    if family("row_gradients") is None or target.shape != shape:
         return None
-    rows = np.ascontiguousarray(scores)
-    found: Array = _known_classes.call(g, rows, target, ignored, reduction)
-    return found
+    if scores.ndim == 2:
+        found: Array = _known_classes.call(
+            g, np.ascontiguousarray(scores), target, ignored, reduction
+        )
+        return found
+    rows = in_order(np.moveaxis(scores, 1, -1)).reshape(-1, scores.shape[1])
+    given = g if g.shape != shape else g.reshape(-1)
+    found = _known_classes.call(given, rows, target.reshape(-1), ignored, reduction)
+    return in_order(np.moveaxis(found.reshape(*shape, -1), -1, 1))

@@ -14,7 +14,8 @@ from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import spread as repeated
 from ..tensors.tensor import Tensor
 from .reduction import dims_of
-from .rows import Ints, direct
+from .rows import Ints, aten, direct
+from .rules import are_wide
 
 
 def spread(g: Array, sizes: Ints, dim: int | Ints | None) -> Array:
@@ -45,6 +46,34 @@ def averaged(g: Tensor, self_sizes: Ints, dim: Ints | None = None) -> tuple[Tens
     count = counted(self_sizes, dim)
     shares = np.divide(array, np.asarray(count, array.dtype), np.empty_like(array))
     return (Tensor._of(spread(shares, self_sizes, dim)),)
+
+
+@direct("aten::cumprod", of="self")
+def running_products(
+    g: Tensor, self: Tensor, result: Tensor, dim: int, dtype: int | None
+) -> tuple[Tensor] | None:
+    """Products that were made with each number, divided by it where none is 0."""
+    x, made = self._array[...], result._array  # which no other thread can change
+    if x.dtype.char not in "fd" or made.dtype != x.dtype or not x.ndim or not x.all():
+        return None
+    later = np.flip(g._array * made, dim)
+    np.cumsum(later, dim, out=later)
+    found = np.flip(later, dim)
+    return (Tensor._of(np.divide(found, x, np.empty_like(found))),)
+
+
+@direct("aten::logcumsumexp", of="self")
+def running_logarithms(g: Tensor, self: Tensor, result: Tensor, dim: int) -> tuple[Tensor] | None:
+    """The sum of all later gradients, each times e to the element less the sum's logarithm there,
+    by logarithms of its own, of gradients above and below 0 apart."""
+    if not are_wide(g, self) or not self._array.ndim:
+        return None
+
+    def shares(part: Tensor) -> Tensor:
+        lacks = aten.logcumsumexp((part.log() - result).flip([dim]), dim).flip([dim])
+        return (lacks + self).exp()
+
+    return (shares(g.clamp_min(0)) - shares((-g).clamp_min(0)),)
 
 
 def counted(sizes: Sequence[int], dim: int | Ints | None) -> int:

@@ -242,14 +242,20 @@ def kron(self: Tensor, other: Tensor) -> Tensor:
     return (left * right).reshape([s * t for s, t in zip(a, b, strict=True)])
 
 
-@composite("aten::cross", "aten::linalg_cross", name="LinalgCrossBackward0")
-def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
-    """Cross products along a dimension of size 3."""
-    sizes = aten.broadcast_tensors([self, other])[0].shape
-    if dim is None:
-        dim = list(self.shape).index(3)
-    a, b = self.expand(list(sizes)), other.expand(list(sizes))
-    return a.roll(-1, dim) * b.roll(1, dim) - a.roll(1, dim) * b.roll(-1, dim)
+def _side(sizes: Ints, dim: int | None) -> int:
+    """The dimension of vectors: the first of size 3, if none is given."""
+    return list(sizes).index(3) if dim is None else dim
+
+
+gradient(
+    "aten::cross",
+    "aten::linalg_cross",
+    self=lambda g, self_sizes, other, dim=None: aten.linalg_cross(
+        conj(other), g, dim=_side(self_sizes, dim)
+    ),
+    other=lambda g, self, dim=None: aten.linalg_cross(g, conj(self), dim=_side(self.shape, dim)),
+    name="LinalgCrossBackward0",
+)
 
 
 @composite("aten::einsum", name="ViewBackward0")

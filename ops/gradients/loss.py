@@ -162,7 +162,9 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: boo
 @composite("aten::cosine_similarity", name="SumBackward1")
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Tensor:
     """The cosine of the angle of vectors."""
-    x1, x2 = aten.broadcast_tensors([x1, x2])
+    if x1.shape != x2.shape:
+        sizes = list(np.broadcast_shapes(x1.shape, x2.shape))
+        x1, x2 = x1.expand(sizes), x2.expand(sizes)
     size = aten.linalg_vector_norm(x1, 2, [dim], True)
     other = aten.linalg_vector_norm(x2, 2, [dim], True)
     size = size + (size.clamp_min(eps) - size).detach()  # the gradient passes the limit unchanged

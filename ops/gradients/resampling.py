@@ -10,6 +10,7 @@ from operator import add, mul
 import numpy as np
 
 from ..memory.dtype import Array
+from ..memory.remembered import remembered
 from ..table.table import TABLE
 from ..tensors.tensor import Tensor
 from .rows import Ints, Lies, Tensors, aten, composite, gradient
@@ -18,6 +19,7 @@ from .windows import spread
 # --------------------------------------------------------------------------- resizing
 
 
+@remembered(1 << 22)
 def _weights(
     name: str, size: int, wanted: int, axis: int, count: int, align: bool | None,
     scale: float | None,
@@ -34,7 +36,9 @@ def _weights(
     entry = TABLE.operator(f"aten::{name}")
     assert entry is not None
     found = np.asarray(entry.forward(unit, sizes, *options, *scales))
-    return found.reshape(size, wanted).T
+    made = np.ascontiguousarray(found.reshape(size, wanted).T)
+    made.setflags(write=False)
+    return made
 
 
 def _resized(name: str, count: int) -> Callable[..., Tensor]:

@@ -20,6 +20,8 @@ __all__ = [
 ]
 
 _INT64: Final = np.dtype(np.int64)
+_AS_MANY: Final = 4
+"""How many elements are put in one piece for each that is read, at most."""
 
 
 def taken_natively(self: Array, axis: int, index: Array) -> Array | None:
@@ -30,10 +32,14 @@ def taken_natively(self: Array, axis: int, index: Array) -> Array | None:
     self, index = self[...], index[...]  # which no other thread can change
     if index.ndim > 1 and _goes_with(index, self, axis):
         index = by_slices(index, axis)
-    if index.dtype is not _INT64 or not (is_whole(self) and is_whole(index)):
+    if index.dtype is not _INT64 or not is_whole(index):
         return None
     if index.ndim > 1 and not _goes_with(index, self, axis):
         return None
+    if not is_whole(self):
+        if not self.size or self.size > _AS_MANY * index.size:
+            return None
+        self = in_order(self)
     places = family("places")
     found: Array | None = None if places is None else places.take(self, axis, index)
     return found
@@ -176,7 +182,11 @@ def combined_by_numpy(function: np.ufunc, target: Array, key: Any, values: Any) 
 
 def positions(index: Array, axis: int) -> tuple[Array, ...]:
     """For every element of `index` its own position, but in `axis` the one it names."""
-    grid: list[Any] = list(np.ogrid[tuple(slice(n) for n in index.shape)])
+    rank = index.ndim
+    grid: list[Any] = [
+        np.arange(n).reshape((1,) * dim + (n,) + (1,) * (rank - 1 - dim)) if dim != axis else None
+        for dim, n in enumerate(index.shape)
+    ]
     grid[axis] = settled(index)
     return tuple(grid)
 

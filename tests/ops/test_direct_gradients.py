@@ -54,6 +54,77 @@ def _agree(results: object, given: tuple[torch.Tensor, ...]) -> None:
             torch.testing.assert_close(direct, composed.detach(), rtol=1e-9, atol=1e-11)
 
 
+MORE = [
+    lambda x: F.nll_loss(x, torch.tensor([1, 0, 3, 2])),
+    lambda x: F.nll_loss(x, torch.tensor([1, 0, 3, 2]), reduction="none"),
+    lambda x: F.nll_loss(x, torch.tensor([1, -100, 3, 2])),
+    lambda x: F.nll_loss(x, torch.tensor([-100] * 4), reduction="sum"),
+    lambda x: F.nll_loss(x, torch.tensor([1, 0, 3, 2]), torch.arange(4.0).double()),
+    lambda x: F.nll_loss(x.view(2, 2, 4), torch.tensor([[1, 0, 1, 1], [0, 1, 0, -100]])),
+    lambda x: F.cross_entropy(x.view(2, 2, 4), torch.tensor([[1, 0, 1, 1], [0, 1, 0, -100]])),
+    lambda x: F.cosine_similarity(x, x.flip(0)[:1]),
+    lambda x: torch.linalg.cross(x[:, :3], x[:1, 1:]),
+    lambda x: torch.cross(x[:3], x[1:]),
+    lambda x: F.bilinear(x, x.cos(), torch.ones(2, 4, 4).double().cumsum(1)),
+    lambda x: F.pad(x, (1, 2, 0, 1)),
+    lambda x: F.pad(x, (1, -2)),
+    lambda x: F.pad(x[None], (1, 2), mode="reflect"),
+    lambda x: x.cumprod(0),
+    lambda x: x.masked_fill(x > 0, 0).cumprod(1),
+    lambda x: x.logcumsumexp(0),
+    lambda x: (x * 300).logcumsumexp(-1),
+    lambda x: x[:3].gather(0, torch.tensor([[1, 0], [2, 2]])),
+    lambda x: torch.zeros(4, 4).double().scatter_add(1, torch.tensor([[1, 0], [2, 2]]), x[:2, :2]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(MORE)))
+def test_functions_of_one(number: int) -> None:
+    """Again and again, since what comes often goes other ways."""
+    torch.manual_seed(number)
+    for _ in range(6):
+        x = _random(4, 4)
+        _agree(MORE[number](x), (x,))
+
+
+@pytest.mark.parametrize("times", [2, 4, 3, 1.5])
+@pytest.mark.parametrize("sizes", [(5,), (3, 4), (2, 3, 4)])
+def test_nearest_elements(sizes: tuple[int, ...], times: float) -> None:
+    x = _random(2, 3, *sizes)
+    _agree(F.interpolate(x, scale_factor=times), (x,))
+    _agree(F.interpolate(x, [int(n * times) for n in sizes]), (x,))
+
+
+@pytest.mark.parametrize("is_scaled", [True, False])
+@pytest.mark.parametrize(("sizes", "groups"), [((3, 8, 5, 5), 4), ((2, 6, 7), 1), ((4, 12), 2)])
+def test_groups_of_channels(sizes: tuple[int, ...], groups: int, is_scaled: bool) -> None:
+    """Of float32, whose kernels are known beforehand in the end, beside float64."""
+    torch.manual_seed(2)
+    given = [torch.randn(*sizes), torch.randn(sizes[1]), torch.randn(sizes[1])]
+    given = [each.requires_grad_() for each in given[: 3 if is_scaled else 1]]
+    slope, found = torch.randn(*sizes), []
+    for tensors in [given] * 40 + [[each.double() for each in given]]:
+        made = F.group_norm(tensors[0], groups, *tensors[1:])
+        found.append(torch.autograd.grad(made, tensors, slope.to(made.dtype)))
+    for first, last, wide in zip(found[0], *found[-2:], strict=True):
+        assert torch.equal(first, last)
+        torch.testing.assert_close(first.double(), wide, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("weight", [None, torch.tensor([0.5, 2.0, 0.0])])
+def test_classes_of_pixels(reduction: str, weight: torch.Tensor | None) -> None:
+    """Of float32, which has kernels, beside float64."""
+    target = torch.tensor([[[0, 1], [2, -100], [1, 1]], [[2, 2], [0, 1], [0, 0]]])
+    x, found = torch.randn(2, 3, 3, 2, requires_grad=True), []
+    for kind in (torch.float32, torch.float64):
+        weights = None if weight is None else weight.to(kind)
+        loss = F.cross_entropy(x.to(kind), target, weights, reduction=reduction)
+        found.append(torch.autograd.grad((loss * loss).sum(), x)[0])
+    torch.testing.assert_close(*found, rtol=1e-4, atol=1e-6)
+    assert found[0].is_contiguous()
+
+
 @pytest.mark.parametrize("batch_first", [False, True])
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
 def test_recurrent_layers(kind: str, batch_first: bool) -> None:

@@ -14,7 +14,9 @@ from ...ops.eager.dispatch import eager_function
 from ...ops.eager.namespace import broadcast_shapes
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
+from ...ops.tensors.tracing import ACTIVE
 from .. import _reduction
+from ..sizes import in_script
 
 __all__ = [
     "binary_cross_entropy",
@@ -38,7 +40,7 @@ _binary_cross_entropy_with_logits: Operator = eager_function(
     "aten::binary_cross_entropy_with_logits"
 )
 _broadcast_shape = broadcast_shapes
-_broadcast_tensors: Operator = eager_function("aten::broadcast_tensors")
+_broadcast_each: Callable[..., list[Tensor]] = eager_function("aten::broadcast_tensors")
 _huber_loss: Operator = eager_function("aten::huber_loss")
 _kl_div: Operator = eager_function("aten::kl_div")
 _l1_loss: Operator = eager_function("aten::l1_loss")
@@ -52,6 +54,15 @@ _smooth_l1_loss: Operator = eager_function("aten::smooth_l1_loss")
 _soft_margin_loss: Operator = eager_function("aten::soft_margin_loss")
 _sum: Operator = eager_function("aten::sum")
 _unsqueeze: Operator = eager_function("aten::unsqueeze")
+
+
+@in_script("aten::broadcast_tensors")
+def _broadcast_tensors(tensors: list[Tensor]) -> list[Tensor]:
+    """The tensors themselves where they are of one shape, and nobody writes down what is called."""
+    first, second = tensors
+    if ACTIVE or first.shape != second.shape:
+        return _broadcast_each(tensors)
+    return tensors
 
 
 def poisson_nll_loss(
