@@ -225,13 +225,13 @@ def help(
 def load(
     repo_or_dir: str | os.PathLike[str],
     model: str,
-    *args: Any,
+    *args: object,
     source: str = "github",
     trust_repo: bool | str | None = None,
     force_reload: bool = False,
     verbose: bool = True,
     skip_validation: bool = False,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> Any:
     """A model, made by the function of its name in the sources' `hubconf.py`.
 

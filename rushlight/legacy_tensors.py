@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .ops.memory.dtype import DTYPES, DType
 from .ops.tensors.called_classes import called
 from .ops.tensors.tensor import Tensor
@@ -42,7 +40,7 @@ class TensorClass(type):
                 )
         return super().__new__(mcs, name, bases, names)
 
-    def __call__(cls, *args: object, **options: Any) -> Tensor:
+    def __call__(cls, *args: object, **options: object) -> Tensor:
         """A tensor of the given values, or of the given sizes with values that mean nothing.
 
         Raises:

@@ -215,7 +215,7 @@ class TorchFunctionMode:
         self,
         func: Callable[..., Any],
         types: Iterable[type],
-        args: tuple[Any, ...] = (),
+        args: tuple[object, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         """What the call of a function gives.
@@ -250,7 +250,7 @@ class BaseTorchFunctionMode(TorchFunctionMode):
         self,
         func: Callable[..., Any],
         types: Iterable[type],
-        args: tuple[Any, ...] = (),
+        args: tuple[object, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         """The function's own result."""

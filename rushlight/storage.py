@@ -84,7 +84,7 @@ class StorageClass(type):
         """The first elements of a file (see `UntypedStorage.from_file`)."""
         return TypedStorage.from_file(filename, shared, size, dtype=cls.dtype)
 
-    def from_buffer(cls, buffer: Any, *args: Any, **options: Any) -> TypedStorage:
+    def from_buffer(cls, buffer: object, *args: object, **options: object) -> TypedStorage:
         """Elements of a buffer (see `UntypedStorage.from_buffer`).
 
         Raises:

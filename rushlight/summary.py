@@ -221,7 +221,7 @@ class _Counting(TorchDispatchMode):
         self.running = list[Layer]()
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+        self, func: Any, types: object, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         out = func(*args, **(kwargs or {}))
         formula = _FORMULAS.get(func.overloadpacket) or flop_registry.get(func.overloadpacket)

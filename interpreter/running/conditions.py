@@ -84,7 +84,7 @@ def _needs(value: Value) -> Iterator[Value]:
         yield from (block.outputs[place] for block in value.node.blocks)
 
 
-def _nothing(given: Sequence[Any]) -> object:
+def _nothing(given: Sequence[object]) -> object:
     return UNKNOWN
 
 
@@ -98,14 +98,14 @@ def _attribute(owner: Told, node: Node) -> Told:
         return _nothing
     slot = kind.slot(str(node.attributes["name"]))
 
-    def told(given: Sequence[Any]) -> object:
+    def told(given: Sequence[object]) -> object:
         holder = owner(given)
         return holder.slots[slot] if isinstance(holder, ScriptObject) else UNKNOWN
 
     return told
 
 
-def _one_of(condition: object, ways: Sequence[Told], given: Sequence[Any]) -> object:
+def _one_of(condition: object, ways: Sequence[Told], given: Sequence[object]) -> object:
     return UNKNOWN if condition is UNKNOWN else ways[0 if condition else 1](given)
 
 
@@ -118,7 +118,7 @@ def _is_of_numbers(node: Node) -> bool:
 
 
 def _result(entry: Operator, inputs: Sequence[Told]) -> Told:
-    def told(given: Sequence[Any]) -> object:
+    def told(given: Sequence[object]) -> object:
         values = [each(given) for each in inputs]
         if any(value is UNKNOWN for value in values):
             return UNKNOWN

@@ -83,7 +83,7 @@ def invoke(target: Function | PythonFunction | Task | str, values: Sequence[Any]
     return _run(_way_of(tiers_of(target)), values)
 
 
-def _run(way: Way, values: Sequence[Any]) -> Any:
+def _run(way: Way, values: Sequence[object]) -> Any:
     if way.writes:
         count_writes_of(values, way.writes)
     return way.run(values)

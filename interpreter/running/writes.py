@@ -47,7 +47,7 @@ class Written(NamedTuple):
         """Whether it is an argument itself, or all tensors in it, whatever else there is."""
         return not self.steps and not self.conditions
 
-    def is_met(self, values: Sequence[Any]) -> bool:
+    def is_met(self, values: Sequence[object]) -> bool:
         """Whether arguments meet the conditions, as far as that is known."""
         for told, wanted in self.conditions:
             value = told(values)
@@ -79,7 +79,7 @@ def _tensors_in(value: object) -> Iterator[Array]:
             yield from _tensors_in(each)
 
 
-def count_writes_of(values: Sequence[Any], places: Sequence[Written]) -> None:
+def count_writes_of(values: Sequence[object], places: Sequence[Written]) -> None:
     """Note that the tensors at some places are about to be written.
 
     Raises:

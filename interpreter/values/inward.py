@@ -293,7 +293,7 @@ def _are_words(items: Collection[Any], classes: frozenset[type]) -> bool:
 _class_of: Final[Callable[[object], object]] = type
 
 
-def _fits(item: Any) -> bool:
+def _fits(item: object) -> bool:
     """Whether a word has 64 bits if it is a whole number."""
     return type(item) is not int or -(2**63) <= item < 2**63
 

@@ -31,7 +31,7 @@ def _conv(
     weight: Tensor,
     bias: Tensor | None,
     stride: list[int],
-    padding: Any,
+    padding: object,
     dilation: Any,
     groups: int,
 ) -> Any:

@@ -187,7 +187,8 @@ def _to_dtype(
 
 @form_of("to.dtype_layout")
 def _to_layout(
-    x: Tensor, dtype: Any, layout: Any, device: Any, pinned: Any, non_blocking: Any, copy: Any,
+    x: Tensor, dtype: Any, layout: object, device: object, pinned: object, non_blocking: object,
+    copy: Any,
     memory_format: Any,
 ) -> Any:  # fmt: skip
     if device is not None and device != x.device:

@@ -198,7 +198,7 @@ class _Finding:
         self._idle_views: set[int] = set()
         self.shape = CallShape()
 
-    def add(self, bound: Bound, args: Sequence[Any], result: Any, has_copy: bool) -> None:
+    def add(self, bound: Bound, args: Sequence[object], result: Any, has_copy: bool) -> None:
         """The next note; `has_copy` says that what it wrote over is noted, too."""
         shape = self.shape
         taken = tuple(map(self._argument, args))
@@ -271,7 +271,7 @@ class _Finding:
         del self._numbers[id(result)]  # from here on the array is another value
         return twin
 
-    def _add_counter(self, bound: Bound, taken: tuple[Any, ...], result: Any) -> None:
+    def _add_counter(self, bound: Bound, taken: tuple[Any, ...], result: object) -> None:
         """What writes whole numbers in place has no gradients; nothing else may need them."""
         first = taken[0]
         self._written.add(first.number)

@@ -43,7 +43,9 @@ class Noted:
         """Take all notes as done: memory has had the versions of the end from the begin."""
         self._later.clear()
 
-    def replay(self, bound: Bound, args: tuple[Any, ...], result: Any, old: Array | None) -> None:
+    def replay(
+        self, bound: Bound, args: tuple[Any, ...], result: object, old: Array | None
+    ) -> None:
         """Make the node of one note."""
         if bound.is_plain and bound.watched:
             types = tuple(map(type, args))

@@ -159,7 +159,7 @@ class Symbol:
 
     @classmethod
     def __torch_function__(
-        cls, func: Any, types: object, args: Sequence[Any] = (), kwargs: Any = None
+        cls, func: object, types: object, args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         """Functions of operators are written down, too."""
         name = getattr(func, "operator_name", None)

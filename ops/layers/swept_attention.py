@@ -47,7 +47,7 @@ def swept(
     return made.reshape(*query.shape[:-1], value.shape[-1])
 
 
-def _gradients(*operands: Any) -> object:
+def _gradients(*operands: object) -> object:
     return family("attention").gradients(*operands)
 
 
@@ -83,7 +83,7 @@ def swept_gradients(
     return [x.reshape(to.shape) for x, to in zip(made, (query, key, value), strict=True)]
 
 
-def is_swept(dtype: Any) -> bool:
+def is_swept(dtype: object) -> bool:
     """Whether kernels take such numbers."""
     return dtype in _FLOATS or is_half(dtype)
 

@@ -230,7 +230,7 @@ def cat(tensors: Any, dim: int = 0) -> Any:
 
 
 @form("sum")
-def total(tensor: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def total(tensor: Any, dim: Any = None, keepdim: bool = False, *, dtype: object = None) -> Any:
     """The sums over the last dimension of each part."""
     if dim is None:
         raise missing("aten::sum")

@@ -68,7 +68,7 @@ def noticed(entry: Operator, values: Sequence[object]) -> tuple[Any, list[tuple[
     return again, [*before, *notes]
 
 
-def check_training(entry: Operator, values: Sequence[Any]) -> None:
+def check_training(entry: Operator, values: Sequence[object]) -> None:
     """Raise `Unforeseen` where an operator trains, and writes to what it is given."""
     if entry.trains_by:
         names = [each.name for each in entry.signature.arguments]

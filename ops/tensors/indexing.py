@@ -247,7 +247,7 @@ def _without_leading_ones(value: Array) -> Array:
     return value
 
 
-def _seen_at_once(array: Array, key: Any) -> tuple[Array, list[Array | None]] | None:
+def _seen_at_once(array: Array, key: object) -> tuple[Array, list[Array | None]] | None:
     """What `_walk` gives for a key of numbers, slices, None and index tensors of whole numbers, or
     of a bool for each element of one dimension; None for others, and where NumPy refuses."""
     plain, indices = list[Any](), list[Array | None]()

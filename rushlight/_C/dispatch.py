@@ -55,7 +55,7 @@ class _DisableTorchDispatch:
         self._apart = nullcontext() if below is None else below.apart(len(below.stack))
         self._apart.__enter__()
 
-    def __exit__(self, *raised: Any) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._apart.__exit__(*raised)
 
 

@@ -23,7 +23,7 @@ class DrawsForSlices(TorchFunctionMode):
         self,
         func: Callable[..., Any],
         types: object,
-        args: tuple[Any, ...] = (),
+        args: tuple[object, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         """The function, which draws as often as there are slices if it makes a tensor."""

@@ -77,7 +77,7 @@ class FunctionalModule(_Stateless):
         made = cls(_without_data(model), tuple(named), names)
         return made, _taken_out(named.values(), disable_autograd_tracking)
 
-    def forward(self, params: Iterable[Tensor], *args: Any, **kwargs: Any) -> Any:
+    def forward(self, params: Iterable[Tensor], *args: object, **kwargs: object) -> Any:
         return self._call(self.names_map, params, args, kwargs)
 
 
@@ -110,7 +110,7 @@ class FunctionalModuleWithBuffers(_Stateless):
         return made, parameters, tuple(copy.deepcopy(list(buffers.values())))
 
     def forward(
-        self, params: Iterable[Tensor], buffers: Iterable[Tensor], *args: Any, **kwargs: Any
+        self, params: Iterable[Tensor], buffers: Iterable[Tensor], *args: object, **kwargs: object
     ) -> Any:
         return self._call(self.all_names_map, [*params, *buffers], args, kwargs)
 

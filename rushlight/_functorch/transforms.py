@@ -160,7 +160,7 @@ class _Recorded:
         ]
         return tree_unflatten(zeros, self.spec)
 
-    def shown(self, value: Any) -> Any:
+    def shown(self, value: object) -> Any:
         """Results as they are given: without this transform's own history if nobody wants more."""
         tensors = [each for each in tree_flatten(value)[0] if isinstance(each, Tensor)]
         if self.wants_more(tensors):

@@ -260,7 +260,7 @@ def _encoder_layer(
     gelu: bool,
     norm_first: bool,
     eps: float,
-    *rest: Any,
+    *rest: object,
 ) -> object:
     """A layer of an encoder by attention, norms and linear layers."""
     scales, inner, mask = rest[:4], rest[4:8], rest[8]

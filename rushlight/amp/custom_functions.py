@@ -50,7 +50,7 @@ def custom_fwd(
     forward = fwd
 
     @wraps(forward)
-    def decorated(*args: Any, **kwargs: Any) -> Any:
+    def decorated(*args: Any, **kwargs: object) -> Any:
         is_on = is_autocast_enabled(device_type)
         args[0]._dtype = get_autocast_dtype(device_type)
         if cast_inputs is None:

@@ -94,7 +94,7 @@ class GradScaler:
     def _no_states() -> defaultdict[int, dict[str, Any]]:
         return defaultdict(_refresh_per_optimizer_state)
 
-    def scale(self, outputs: Any) -> Any:
+    def scale(self, outputs: object) -> Any:
         """A tensor, or all tensors of lists and tuples, times the factor.
 
         Raises:
@@ -153,7 +153,7 @@ class GradScaler:
             _amp_foreach_non_finite_check_and_unscale_(gradients, found_inf, inv_scale)
         return {found_inf.device: found_inf}
 
-    def unscale_(self, optimizer: Any) -> None:
+    def unscale_(self, optimizer: object) -> None:
         """Divide the gradients of an optimizer's parameters by the factor.
 
         Raises:

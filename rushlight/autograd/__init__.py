@@ -65,7 +65,7 @@ def backward(
     grad_tensors: list[Tensor] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    grad_variables: Any = None,
+    grad_variables: object = None,
     inputs: object = None,
 ) -> None:
     """Add the gradients of some results to the `grad` of the leaves they were made from.

@@ -51,10 +51,10 @@ class InTransforms(Protocol):
     def level_of(self, args: object, /) -> Level | None:
         """The innermost level that arguments stand for slices of."""
 
-    def for_all_slices(self, cls: Any, level: Level, args: tuple[object, ...], /) -> object:
+    def for_all_slices(self, cls: object, level: Level, args: tuple[object, ...], /) -> object:
         """The results for arguments that stand for slices."""
 
-    def pushed(self, node: Any, grads: Sequence[Tensor | None], /) -> list[Tensor | None]:
+    def pushed(self, node: object, grads: Sequence[Tensor | None], /) -> list[Tensor | None]:
         """What a node gives in a walk whose gradient is wanted."""
 
 
@@ -68,7 +68,7 @@ class InLevels(Protocol):
         """The directions of arguments; None if there are none."""
 
     def after_function(
-        self, node: Any, args: Sequence[object], given: list[Tensor | None], results: object, /
+        self, node: object, args: Sequence[object], given: list[Tensor | None], results: object, /
     ) -> None:
         """Give the results of a function their directions."""
 
@@ -222,7 +222,7 @@ class Function(metaclass=_FunctionMeta):
         )
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+    def setup_context(ctx: object, inputs: tuple[object, ...], output: object) -> Any:
         """Keep what `backward` needs."""
         raise NotImplementedError("setup_context is not implemented.")
 
@@ -235,7 +235,7 @@ class Function(metaclass=_FunctionMeta):
         @staticmethod
         def jvp(*args: Any, **kwargs: Any) -> Any: ...
         @staticmethod
-        def vmap(*args: Any, **kwargs: Any) -> Any: ...
+        def vmap(*args: object, **kwargs: object) -> Any: ...
 
     else:
 
@@ -264,7 +264,7 @@ class Function(metaclass=_FunctionMeta):
             )
 
         @staticmethod
-        def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:
+        def vmap(info: object, in_dims: tuple[int | None, ...], *args: object) -> Any:
             """Compute the results of all slices, and say where their slices lie."""
             raise NotImplementedError(
                 "To use autograd.Function with vmap, you must either override the vmap "
@@ -315,7 +315,7 @@ def _run_traced(
     call = bodies.TracedPythonCall(tracer, cls, args)
     node: Any = None
 
-    def noted(own: Any) -> Any:
+    def noted(own: object) -> Any:
         nonlocal node
         node = own
         return call.run(lambda: compute(own))
@@ -481,7 +481,7 @@ def _Like(array: Array) -> Array:
     return np.broadcast_to(np.zeros((), array.dtype), array.shape)
 
 
-def _kept_of(node: Any, tensors: Sequence[object], made: list[Any]) -> tuple[Any, ...]:
+def _kept_of(node: object, tensors: Sequence[object], made: list[Any]) -> tuple[Any, ...]:
     """Tensors as a node keeps them; an input that is given back as it is stays an input."""
     kept: list[Any] = []
     for tensor in tensors:

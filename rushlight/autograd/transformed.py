@@ -135,7 +135,7 @@ def _several(value: object) -> list[Any]:
     return list(value) if isinstance(value, (tuple, list)) else [value]
 
 
-def _as(like: object, values: Sequence[Any]) -> object:
+def _as(like: object, values: Sequence[object]) -> object:
     """One value, or several as a tuple, as something else is."""
     return tuple(values) if isinstance(like, (tuple, list)) else values[0]
 
@@ -244,7 +244,7 @@ def _all_at_once(cls: type[Function]) -> type[Function]:
     return known
 
 
-def _spread(values: Sequence[Any], marks: Sequence[bool], level: Level) -> list[Any]:
+def _spread(values: Sequence[object], marks: Sequence[bool], level: Level) -> list[Any]:
     """Gradients for tensors with all slices, or for those that slices share."""
     if len(values) != len(marks):
         return list(values)  # the node says how many there should be
@@ -294,7 +294,7 @@ class _Step(Function):
         return None, *directions_of(node, given)
 
 
-def directions_of(node: FunctionNode, given: Sequence[Any]) -> list[Any]:
+def directions_of(node: FunctionNode, given: Sequence[object]) -> list[Any]:
     """What `jvp` gives for directions of arguments: zeros for those that have none, unless the
     function wants None for them.
 

@@ -123,7 +123,7 @@ class Delegated(RecursiveScriptModule):
         self.__dict__["_running"] = running
         self.__dict__["parts"] = parts
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: object, **kwargs: object) -> Any:
         """Run it."""
         running: ScriptObject = self.__dict__["_running"]
         function = running.cls.method("forward")

@@ -22,7 +22,7 @@ class ConstraintRegistry:
         self._registry: dict[type[Constraint], Factory] = {}
         super().__init__()
 
-    def register(self, constraint: Any, factory: Factory | None = None) -> Any:
+    def register(self, constraint: object, factory: Factory | None = None) -> Any:
         """Say how to make the transform for a class of constraints (or that of an instance);
         without a factory, a decorator of one.
 

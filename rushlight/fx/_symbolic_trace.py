@@ -63,7 +63,7 @@ class ProxyableClassMeta(type):
         _proxyable_classes.setdefault(cls)
         super().__init__(name, bases, attrs)
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, *args: object, **kwargs: object) -> Any:
         instance: object = cast(Any, cls).__new__(cls, *args, **kwargs)
         if not is_tracing():
             cls.__init__(instance, *args, **kwargs)  # type: ignore[misc]
@@ -215,7 +215,7 @@ class Tracer(TracerBase):
         self,
         m: Module,
         forward: Callable[..., Any],
-        args: tuple[Any, ...],
+        args: tuple[object, ...],
         kwargs: dict[str, object],
     ) -> Any:
         """What a call of a module below becomes: a node, or the nodes of its own code."""
@@ -232,7 +232,7 @@ class Tracer(TracerBase):
             finally:
                 self.module_stack.popitem(last=True)
 
-    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Proxy]) -> Any:
+    def getattr(self, attr: str, attr_val: object, parameter_proxy_cache: dict[str, Proxy]) -> Any:
         """What reading an attribute of a module gives: for parameters a proxy."""
         del attr
         if isinstance(attr_val, Parameter):

@@ -288,7 +288,7 @@ class GraphModule(Module):
 
     # -- calls ---------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """What `forward` gives; of what a line of its code raises, stderr hears which it was."""
         try:
             return super().__call__(*args, **kwargs)

@@ -58,7 +58,7 @@ class LiteScriptModule:
         """Run `forward`; arguments are given by position."""
         return self.run_method("forward", *args)
 
-    def forward(self, *args: Any) -> Any:
+    def forward(self, *args: object) -> Any:
         """Run `forward`."""
         return self.run_method("forward", *args)
 

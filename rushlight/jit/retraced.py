@@ -151,7 +151,7 @@ class RetracedFunction(ScriptFunction):
         super().__init__(branches.function)
         self._branches = branches
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run it, tracing first what no trace has decided yet."""
         if ACTIVE:
             return super().__call__(*args, **kwargs)

@@ -339,7 +339,7 @@ def _old(name: str) -> Callable[..., Tensor]:
     """A function under the name it had before it said that it changes its tensor."""
     function: Callable[..., Tensor] = globals()[f"{name}_"]
 
-    def deprecated(*arguments: Any, **named: Any) -> Tensor:
+    def deprecated(*arguments: object, **named: object) -> Tensor:
         warnings.warn(
             f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.",
             FutureWarning,

@@ -110,7 +110,9 @@ class UninitializedTensorMixin:
         raise RuntimeError(_NO_MEMORY)
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        cls, func: object, types: object, args: object = (), kwargs: object = None
+    ) -> Any:
         """What a function gives for it: only those of its dtype and place can be asked.
 
         Raises:

@@ -193,7 +193,7 @@ class Branches(Module):
         super().__init__()
         self.then, self.otherwise = then, otherwise
 
-    def forward(self, condition: Tensor, *captured: Any) -> Any:
+    def forward(self, condition: Tensor, *captured: object) -> Any:
         """Run the one that the condition says."""
         return (self.then if bool(condition) else self.otherwise)(*captured)
 
@@ -205,7 +205,7 @@ class Rounds(Module):
         super().__init__()
         self.body, self.carried, self.results = body, carried, results
 
-    def forward(self, count: Tensor | None, condition: Tensor | None, *given: Any) -> Any:
+    def forward(self, count: Tensor | None, condition: Tensor | None, *given: object) -> Any:
         """Run the graph while the count and the condition allow it."""
         state, captured = list(given[: self.carried]), given[self.carried :]
         scans: list[list[Any]] = [[] for _ in range(self.results - self.carried)]

@@ -63,7 +63,7 @@ def _cubic_minimum(a: _Trial, b: _Trial, bounds: tuple[Any, Any] | None = None) 
 
 
 def _cubic_interpolate(
-    x1: Any, f1: float, g1: Tensor, x2: Any, f2: float, g2: Tensor, bounds: Any = None
+    x1: object, f1: float, g1: Tensor, x2: object, f2: float, g2: Tensor, bounds: Any = None
 ) -> Any:
     """Where the cubic through two places, with losses and slopes, is least."""
     ends = _Trial(x1, f1, g1, g1), _Trial(x2, f2, g2, g2)

@@ -33,7 +33,7 @@ def _use_grad_for_differentiable(func: _Function) -> _Function:
     """A `step` that records gradients where `self.defaults["differentiable"]` says so."""
 
     @wraps(func)
-    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def step(self: Any, *args: object, **kwargs: object) -> Any:
         with set_grad_enabled(self.defaults["differentiable"]):
             return func(self, *args, **kwargs)
 

@@ -32,7 +32,7 @@ class TorchDispatchMode:
         self,
         func: Callable[..., Any],
         types: tuple[type, ...],
-        args: tuple[Any, ...] = (),
+        args: tuple[object, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> object:
         """What an operator, an overload such as `torch.ops.aten.add.Tensor`, gives.

@@ -212,7 +212,7 @@ class _Counting(TorchDispatchMode):
         self._counter = counter
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+        self, func: Any, types: object, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> object:
         kwargs = kwargs or {}
         out = func(*args, **kwargs)

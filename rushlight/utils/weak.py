@@ -17,7 +17,7 @@ class WeakIdRef(weakref.ReferenceType[Any]):
 
     __slots__ = ("_id",)
 
-    def __init__(self, key: object, callback: Any = None) -> None:
+    def __init__(self, key: object, callback: object = None) -> None:
         super().__init__(key, callback)  # type: ignore[call-arg]
         self._id = id(key)
 

@@ -55,7 +55,7 @@ def _parent_of(model: Module, path: str) -> tuple[object, str]:
 
 
 def _fuse_group(
-    model: Module, names: Sequence[str], is_qat: bool, fuser: Callable[..., Any], extra: Any
+    model: Module, names: Sequence[str], is_qat: bool, fuser: Callable[..., Any], extra: object
 ) -> None:
     places = [_parent_of(model, name) for name in names]
     held = [getattr(owner, name) for owner, name in places]

@@ -30,7 +30,7 @@ class DataParallel(Module):
         self.dim = dim
         self.device_ids: list[Any] = []
 
-    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+    def forward(self, *inputs: object, **kwargs: object) -> Any:
         """What the module makes of the inputs."""
         return self.module(*inputs, **kwargs)
 
@@ -55,7 +55,7 @@ class DataParallel(Module):
         """What the modules make of their arguments."""
         return parallel_apply(replicas, inputs, kwargs, self.device_ids[: len(replicas)])
 
-    def gather(self, outputs: Any, output_device: object) -> Any:
+    def gather(self, outputs: object, output_device: object) -> Any:
         """The results of the devices as one."""
         return gather(outputs, output_device, self.dim)
 

@@ -87,7 +87,7 @@ class DistributedDataParallel(Module):
             finds, views = find_unused_parameters or static_graph, gradient_as_bucket_view
             self._reducer = Reducer(parameters, members, bucket_bytes, finds, views)
 
-    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+    def forward(self, *inputs: object, **kwargs: object) -> Any:
         """What the module makes of the inputs.
 
         Raises:
@@ -159,7 +159,7 @@ class DistributedDataParallel(Module):
         """The arguments of a call on one device: tuples of the only ones."""
         return scatter_kwargs(inputs, kwargs, [device_id], self.dim)
 
-    def gather(self, outputs: Any, output_device: object) -> Any:
+    def gather(self, outputs: object, output_device: object) -> Any:
         """The results of devices as one."""
         return gather(outputs, output_device, self.dim)
 

@@ -47,7 +47,7 @@ class ExpandedWeight(Tensor):
     batch_size: int
     loss_reduction: str
 
-    def __new__(cls, orig_weight: Any, batch_size: int, loss_reduction: str) -> ExpandedWeight:
+    def __new__(cls, orig_weight: object, batch_size: int, loss_reduction: str) -> ExpandedWeight:
         if not isinstance(orig_weight, Tensor):
             kind = type(orig_weight).__name__
             raise RuntimeError(f"Can only make Expanded Weights of Tensors, got {kind}")

@@ -39,7 +39,7 @@ def call_for_per_sample_grads(
     _check_call(module, batch_size, loss_reduction)
 
     @wraps(module.forward)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         size = _batch_size(args, kwargs, batch_first) if batch_size is None else batch_size
         expanded = {
             name: ExpandedWeight(weight, size, loss_reduction) if weight.requires_grad else weight
@@ -72,7 +72,7 @@ def _check_call(module: Module, batch_size: object, loss_reduction: str) -> None
             )
 
 
-def _batch_size(args: tuple[Any, ...], kwargs: dict[str, Any], batch_first: bool) -> int:
+def _batch_size(args: tuple[object, ...], kwargs: dict[str, Any], batch_first: bool) -> int:
     """The number of samples in the tensors given.
 
     Raises:

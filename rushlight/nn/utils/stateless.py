@@ -79,7 +79,7 @@ def _check(module: Module, given: Mapping[str, Tensor], known: set[str]) -> None
         raise RuntimeError(text)
 
 
-def _together(dicts: Any) -> dict[str, Any]:
+def _together(dicts: object) -> dict[str, Any]:
     """One dict of several.
 
     Raises:
@@ -105,7 +105,7 @@ def _together(dicts: Any) -> dict[str, Any]:
 
 def _functional_call(
     module: Module,
-    parameter_and_buffer_dicts: Any,
+    parameter_and_buffer_dicts: object,
     args: object = None,
     kwargs: Mapping[str, object] | None = None,
     *,

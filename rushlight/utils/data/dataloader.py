@@ -568,7 +568,7 @@ class _DatasetKind:
     @staticmethod
     def create_fetcher(
         kind: int,
-        dataset: Any,
+        dataset: object,
         auto_collation: bool,
         collate_fn: Callable[[Any], object],
         drop_last: bool,

@@ -123,7 +123,7 @@ def _growing_edges() -> Array:
 
 
 def histogram(
-    tag: str, values: Any, bins: Any = "tensorflow", max_bins: int | None = None
+    tag: str, values: object, bins: Any = "tensorflow", max_bins: int | None = None
 ) -> Message:
     """The histogram of some values, without the empty buckets at both ends.
 
@@ -167,7 +167,7 @@ def image(tag: str, values: object, dataformats: str = "NCHW") -> Message:
 
 
 def image_boxes(
-    tag: str, values: Any, boxes: Any, dataformats: str = "CHW", labels: Any = None
+    tag: str, values: object, boxes: Any, dataformats: str = "CHW", labels: Any = None
 ) -> Message:
     """A picture with boxes drawn on it."""
     picture = as_bytes(pixels(as_array(values), dataformats))

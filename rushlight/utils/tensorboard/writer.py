@@ -137,7 +137,8 @@ class SummaryWriter:
         return self.log_dir
 
     def add_scalar(
-        self, tag: str, scalar_value: Any, global_step: Any = None, walltime: float | None = None,
+        self, tag: str, scalar_value: object, global_step: object = None,
+        walltime: float | None = None,
         new_style: bool = False, double_precision: bool = False,
     ) -> None:  # fmt: skip
         """A number at a step."""
@@ -159,13 +160,13 @@ class SummaryWriter:
             writers[name].add_summary(summary.scalar(main_tag, value), global_step, walltime)
 
     def add_tensor(
-        self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None
+        self, tag: str, tensor: object, global_step: object = None, walltime: float | None = None
     ) -> None:
         """A tensor."""
         self._add(summary.tensor_proto(tag, tensor), global_step, walltime)
 
     def add_histogram(
-        self, tag: str, values: Any, global_step: Any = None, bins: Any = "tensorflow",
+        self, tag: str, values: object, global_step: object = None, bins: object = "tensorflow",
         walltime: float | None = None, max_bins: int | None = None,
     ) -> None:  # fmt: skip
         """The histogram of some values; `bins` is what NumPy's function takes, or `tensorflow`."""
@@ -187,21 +188,23 @@ class SummaryWriter:
         self._add(summary.histogram_raw(tag, *told), global_step, walltime)
 
     def add_image(
-        self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None,
+        self, tag: str, img_tensor: object, global_step: object = None,
+        walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:  # fmt: skip
         """A picture: bytes, or numbers from 0 to 1."""
         self._add(summary.image(tag, img_tensor, dataformats), global_step, walltime)
 
     def add_images(
-        self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None,
+        self, tag: str, img_tensor: object, global_step: object = None,
+        walltime: float | None = None,
         dataformats: str = "NCHW",
     ) -> None:  # fmt: skip
         """Pictures side by side, eight in a row."""
         self._add(summary.image(tag, img_tensor, dataformats), global_step, walltime)
 
     def add_image_with_boxes(
-        self, tag: str, img_tensor: Any, box_tensor: Any, global_step: Any = None,
+        self, tag: str, img_tensor: object, box_tensor: Any, global_step: object = None,
         walltime: float | None = None, rescale: float = 1, dataformats: str = "CHW",
         labels: Any = None,
     ) -> None:  # fmt: skip
@@ -217,7 +220,7 @@ class SummaryWriter:
         self._add(made, global_step, walltime)
 
     def add_figure(
-        self, tag: str, figure: Any, global_step: Any = None, close: bool = True,
+        self, tag: str, figure: object, global_step: object = None, close: bool = True,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
         """A figure of matplotlib, or several side by side; they are closed, if `close`."""
@@ -226,30 +229,31 @@ class SummaryWriter:
         self._add(summary.image(tag, made, "NHWC"), global_step, walltime)
 
     def add_audio(
-        self, tag: str, snd_tensor: Any, global_step: Any = None, sample_rate: int = 44100,
+        self, tag: str, snd_tensor: object, global_step: object = None, sample_rate: int = 44100,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
         """A sound of one channel, its samples from -1 to 1."""
         self._add(summary.audio(tag, snd_tensor, sample_rate), global_step, walltime)
 
     def add_text(
-        self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None
+        self, tag: str, text_string: str, global_step: object = None, walltime: float | None = None
     ) -> None:
         """A text, in Markdown."""
         self._add(summary.text(tag, text_string), global_step, walltime)
 
     def add_pr_curve(
-        self, tag: str, labels: Any, predictions: Any, global_step: Any = None,
-        num_thresholds: int = 127, weights: Any = None, walltime: float | None = None,
+        self, tag: str, labels: object, predictions: object, global_step: object = None,
+        num_thresholds: int = 127, weights: object = None, walltime: float | None = None,
     ) -> None:  # fmt: skip
         """Precision and recall of predictions from 0 to 1."""
         made = summary.pr_curve(tag, labels, predictions, num_thresholds, weights)
         self._add(made, global_step, walltime)
 
     def add_pr_curve_raw(
-        self, tag: str, true_positive_counts: Any, false_positive_counts: Any,
-        true_negative_counts: Any, false_negative_counts: Any, precision: Any, recall: Any,
-        global_step: Any = None, num_thresholds: int = 127, weights: Any = None,
+        self, tag: str, true_positive_counts: object, false_positive_counts: object,
+        true_negative_counts: object, false_negative_counts: object, precision: object,
+        recall: object,
+        global_step: object = None, num_thresholds: int = 127, weights: object = None,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
         """A curve of precision and recall that was counted elsewhere."""
@@ -276,8 +280,8 @@ class SummaryWriter:
         self.add_custom_scalars({category: {title: ["Margin", tags]}})
 
     def add_mesh(
-        self, tag: str, vertices: Any, colors: Any = None, faces: Any = None,
-        config_dict: Any = None, global_step: Any = None, walltime: float | None = None,
+        self, tag: str, vertices: object, colors: object = None, faces: object = None,
+        config_dict: object = None, global_step: object = None, walltime: float | None = None,
     ) -> None:  # fmt: skip
         """Points in space, with colours, and triangles between them, if they are given."""
         made = summary.mesh(tag, vertices, colors, faces, config_dict)
@@ -286,7 +290,7 @@ class SummaryWriter:
     def add_hparams(
         self, hparam_dict: dict[str, Any], metric_dict: dict[str, Any],
         hparam_domain_discrete: dict[str, list[Any]] | None = None, run_name: str | None = None,
-        global_step: Any = None,
+        global_step: object = None,
     ) -> None:  # fmt: skip
         """What was tried, and what came of it, in a folder of their own."""
         made = summary.hparams(hparam_dict, metric_dict, hparam_domain_discrete)

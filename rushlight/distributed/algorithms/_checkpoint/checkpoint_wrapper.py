@@ -37,7 +37,7 @@ class ActivationWrapper(Module):
         self._register_state_dict_hook(_without_prefix)
         self._register_load_state_dict_pre_hook(_with_prefix)
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: object, **kwargs: object) -> Any:
         raise ValueError("Subclasses should implement forward().")
 
     def __getattr__(self, name: str) -> Any:
@@ -68,7 +68,7 @@ def _with_prefix(state: dict[str, Any], prefix: str, *rest: object) -> None:
 class OffloadWrapper(ActivationWrapper):
     """Keeps what is kept for the way back in the memory of the CPU."""
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: object, **kwargs: object) -> Any:
         with save_on_cpu(pin_memory=True):
             return getattr(self, _INNER)(*args, **kwargs)
 
@@ -95,7 +95,7 @@ class CheckpointWrapper(ActivationWrapper):
             checkpoint_fn = partial(checkpoint, use_reentrant=way)
         self.checkpoint_fn = partial(checkpoint_fn, **checkpoint_fn_kwargs)
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: object, **kwargs: object) -> Any:
         inner = getattr(self, _INNER)
         if self.checkpoint_impl is not CheckpointImpl.REENTRANT or not kwargs:
             return self.checkpoint_fn(inner, *args, **kwargs)
