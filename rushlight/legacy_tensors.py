@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from .ops.memory.dtype import DTYPES, DType
 from .ops.tensors.called_classes import called
 from .ops.tensors.tensor import Tensor
@@ -54,8 +56,12 @@ class TensorClass(type):
         return isinstance(value, Tensor) and value.dtype is cls.dtype
 
 
+_TOLD: Final = "Makes tensors of `torch.{}`, of sizes or of what Python holds; use `torch.tensor`."
+
 TENSOR_CLASSES: dict[str, TensorClass] = {
-    name: TensorClass(name, (), {"__module__": "torch", "dtype": DTYPES[dtype]})
+    name: TensorClass(
+        name, (), {"__module__": "torch", "dtype": DTYPES[dtype], "__doc__": _TOLD.format(dtype)}
+    )
     for name, dtype in _DTYPES.items()
 }
 globals().update(TENSOR_CLASSES)

@@ -103,7 +103,9 @@ class StorageClass(type):
 
 
 def _named(name: str, dtype: str) -> object:
-    return StorageClass(name, (), {"dtype": DTYPES[dtype], "__module__": __package__})
+    told = f"Memory whose elements are of `torch.{dtype}`: from a size, a sequence, or nothing."
+    body = {"dtype": DTYPES[dtype], "__module__": __package__, "__doc__": told}
+    return StorageClass(name, (), body)
 
 
 BFloat16Storage = _named("BFloat16Storage", "bfloat16")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 from types import MethodType
 from typing import Any, Final
 
@@ -168,8 +169,10 @@ class EagerFunction:
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
-        entries = TABLE.operators(self.operator_name)
-        return "\n".join(entry.schema for entry in entries)
+        described: str = import_module(".descriptions", __package__).description(
+            TABLE.operators(self.operator_name), self.forms[0].entry if self.forms else None
+        )
+        return described
 
     @property
     def __signature__(self) -> object:
@@ -447,6 +450,7 @@ class EagerMethod(EagerFunction):
     that is another class, or under another name."""
 
     __slots__ = ()
+    __doc__ = vars(EagerFunction)["__doc__"]
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         if instance is None:
@@ -490,6 +494,7 @@ def _observed(observer: Observer, base: type[EagerFunction]) -> type[EagerFuncti
 
     class Observed(base):  # type: ignore[misc, valid-type]
         __slots__ = ()
+        __doc__ = vars(EagerFunction)["__doc__"]
 
         def before_observed(self, call: Callable[[], object]) -> None:
             if Observed.__call__ is observed:

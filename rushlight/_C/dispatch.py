@@ -45,6 +45,8 @@ class _Named(Enum):
 _named: Any = _Named
 DispatchKey: Any = _named("DispatchKey", _KEYS, module=__name__)
 Tag: Any = _named("Tag", _TAGS, module=__name__)
+DispatchKey.__doc__ = "What torch's dispatcher chooses kernels by; names alone here."
+Tag.__doc__ = "What is said of an operator, as `torch.library` takes it."
 
 
 class _DisableTorchDispatch:

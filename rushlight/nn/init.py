@@ -12,7 +12,7 @@ import numpy as np
 from ..ops.kernels import blas
 from ..ops.memory.dtype import Array
 from ..ops.random_numbers.random import Generator, fill_normal, fill_uniform
-from ..ops.random_numbers.random_ops import randperm
+from ..ops.random_numbers.random_ops import randperm as _randperm
 from ..ops.tensors.tensor import Tensor
 
 __all__ = [
@@ -328,7 +328,7 @@ def sparse_(
     zeros = math.ceil(sparsity * rows)
     normal_(tensor, 0.0, std, generator)
     for column in range(columns):
-        target[randperm(rows, None)[:zeros], column] = 0
+        target[_randperm(rows, None)[:zeros], column] = 0
     return tensor
 
 
@@ -348,6 +348,7 @@ def _old(name: str) -> Callable[..., Tensor]:
         return function(*arguments, **named)
 
     deprecated.__name__ = deprecated.__qualname__ = name
+    deprecated.__doc__ = f"An old name: use `{name}_`."
     return deprecated
 
 

@@ -24,7 +24,7 @@ Sample = TypeVar("Sample", covariant=True)
 class Indexed(Protocol[Sample]):
     """What has samples by number: a `Dataset`, or a list."""
 
-    def __getitem__(self, index: object, /) -> Sample: ...
+    def __getitem__(self, index: Any, /) -> Sample: ...
 
 
 class Dataset(Generic[Sample]):
@@ -55,7 +55,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
             raise AssertionError("Size mismatch between tensors")
         self.tensors = tensors
 
-    def __getitem__(self, index: object) -> tuple[Tensor, ...]:
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         return tuple(tensor[index] for tensor in self.tensors)
 
     def __len__(self) -> int:
@@ -76,7 +76,7 @@ class StackDataset(Dataset[Any]):
             raise ValueError("Size mismatch between datasets")
         self._length = lengths.pop()
 
-    def __getitem__(self, index: object) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(self.datasets, dict):
             return {name: each[index] for name, each in self.datasets.items()}
         return tuple(each[index] for each in self.datasets)
