@@ -6,11 +6,13 @@
     argument  = "*" | "..." | type name ("=" default)?            (behind "*": keyword-only)
     returns   = "(" ")" | "..." | result                         (several look like a tuple)
     result    = type name?
-    type      = basic ("[" int? "]" | "?" | "(" sets "!"? ("->" sets)? ")")*
+    type      = basic ("[" int? "]" | "?" | "!" | "(" sets "!"? ("->" sets?)? ")")*
     basic     = ("Dict" | "Future" | "Await" | "RRef" | "Union") "(" type ("," type)* ")"
               | "(" result ("," result)* ")" | class | name
-    sets      = (name | "*") ("|" (name | "*"))*
+    sets      = (name | "*" | "$" int) ("|" (name | "*" | "$" int))*
     default   = number | string | word | "[" (default ("," default)*)? "]"
+
+A bare `!` is an alias set of its own, which torch counts: `Tensor!` is `Tensor($0! -> )`.
 
 Type words that are not types (`t`, `t1`) are type variables; a dtype, layout or memory format is an
 int, as in torch's own script signatures.
@@ -23,6 +25,7 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import count
 from typing import Final
 
 from ..frontend.bounds import bounded
@@ -67,6 +70,7 @@ _SPACE: Final = re.compile(r"\s*")
 _NAME: Final = _token(r"[A-Za-z_][A-Za-z_0-9]*")
 _QUALIFIED: Final = _token(r"[A-Za-z_0-9]+::[A-Za-z_0-9]+|[A-Za-z_][A-Za-z_0-9]*")
 _CLASS: Final = _token(r"__torch__(?:\.[A-Za-z_0-9]+)+")
+_NAMELESS: Final = _token(r"\$\d+")
 _INT: Final = _token(r"\d+")
 _NUMBER: Final = _token(r"-?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)")
 _STRING: Final = _token(r'"(?:\\.|[^"\\])*"|' + r"'(?:\\.|[^'\\])*'")
@@ -93,6 +97,7 @@ class _Reading:
     def __init__(self, text: str) -> None:
         self._text = text
         self._place = 0
+        self._nameless = count()
         self._found(_SPACE)
 
     # -- tokens
@@ -210,6 +215,8 @@ class _Reading:
                 type = OptionalType(type)
             elif self._has("("):
                 alias = self._alias()
+            elif self._has("!"):
+                alias = AliasInfo((f"${next(self._nameless)}",), True, ("",))
             else:
                 return type, size, alias, word
 
@@ -249,15 +256,20 @@ class _Reading:
         sets, after = self._sets(), tuple[str, ...]()
         is_write = self._has("!")
         if self._has("->"):
-            after = self._sets()
+            after = ("",) if self._text.startswith(")", self._place) else self._sets()
         self._need(")")
         return AliasInfo(sets, is_write, after)
 
     def _sets(self) -> tuple[str, ...]:
-        found = ["*" if self._has("*") else self._name()]
+        found = [self._set()]
         while self._has("|"):
-            found.append("*" if self._has("*") else self._name())
+            found.append(self._set())
         return tuple(found)
+
+    def _set(self) -> str:
+        if self._has("*"):
+            return "*"
+        return self._found(_NAMELESS) or self._name()
 
     # -- defaults
 

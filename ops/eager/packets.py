@@ -18,6 +18,7 @@ from .calls import run, tensors_in
 from .dispatch import EagerFunction, eager_function
 from .elsewhere import Run, elsewhere
 from .open_operators import OpenOperator
+from .refused_operators import refused_operator
 
 __all__ = ["LOADED", "Namespace", "Overload", "Packet", "load_library"]
 
@@ -314,7 +315,12 @@ class Namespace:
         qualified = f"{self.name}::{name}"
         entries = TABLE.operators(qualified)
         if not entries:
-            raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
+            refused: Any = refused_operator(self.name, name)
+            if refused is None:
+                shown = f"'_OpNamespace' '{self.name}'"
+                raise AttributeError(f"{shown} object has no attribute '{name}'")
+            setattr(self, name, refused)
+            return refused
         if isinstance(entries[0], OpenOperator):
             return _face(entries[0], tuple(entries), partial(Packet, qualified))
         found = _packet(qualified)

@@ -17,6 +17,7 @@ __all__ = [
     *("_is_alias_of", "_is_torch_function_mode_enabled", "_len_torch_function_stack"),
     *("TensorBase", "_LinAlgError", "_set_grad_enabled"),
     *("_get_cpu_capability", "_infer_size"),
+    *("_has_cuda", "_has_cudnn", "_has_cusparselt", "_has_magma", "_has_mps", "_has_xpu"),
     *("DisableTorchFunction", "DisableTorchFunctionSubclass", "_TensorMeta"),
     *("_disabled_torch_function_impl", "_get_privateuse1_backend_name", "_log_api_usage_once"),
     *("_log_api_usage_metadata", "_warn_deprecation"),
@@ -28,6 +29,7 @@ TensorBase = _TensorBase = Tensor
 _TensorMeta = type(Tensor)
 _LinAlgError = LinAlgError
 _disabled_torch_function_impl = overriding.disabled
+_has_cuda = _has_cudnn = _has_cusparselt = _has_magma = _has_mps = _has_xpu = False
 
 
 def _log_api_usage_once(event: str) -> None:

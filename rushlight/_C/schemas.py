@@ -89,12 +89,8 @@ class _AliasInfo:
 
     def __init__(self, alias: AliasInfo) -> None:
         self.is_write = alias.is_write
-        self.before_set = {_set_name(name) for name in alias.sets}
-        self.after_set = {_set_name(name) for name in alias.after or alias.sets}
-
-
-def _set_name(name: str) -> str:
-    return f"alias::{name}"
+        self.before_set = set(alias.sets)
+        self.after_set = set(filter(None, alias.after or alias.sets))
 
 
 class FunctionSchema:

@@ -6,6 +6,7 @@ import pytest
 
 from rushlight.typecheck.schema import NO_DEFAULT
 from rushlight.typecheck.schema_text import SchemaError, parse_schema
+from rushlight.typecheck.signature_text import torch_signature
 from rushlight.typecheck.types import INT, TENSOR, DictType, ListType, OptionalType, VariableType
 
 
@@ -40,6 +41,16 @@ def test_alias_marks() -> None:
     alias = append.arguments[1].alias
     assert alias is not None
     assert (alias.sets, alias.after, alias.is_write) == (("c",), ("*",), False)
+
+
+def test_marks_without_a_name_are_sets_of_their_own() -> None:
+    signature = parse_schema("f(Tensor! x, Tensor!? y, Tensor(a!) z) -> Tensor!")
+    alias = [each.alias for each in (*signature.arguments, *signature.returns)]
+    assert all(each is not None and each.is_write for each in alias)
+    assert len({each.sets for each in alias if each is not None}) == 4
+    text = torch_signature(signature)
+    assert text == ("f(Tensor($0! -> ) x, Tensor($1! -> )? y, Tensor(a!) z) -> Tensor($2! -> )")
+    assert parse_schema(text) == signature
 
 
 @pytest.mark.parametrize(
