@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory.dtype import CPU, Device
+from ..memory.dtype import CPU, LAYOUTS, Device
 from .construct import in_memory_of
 from .tensor import Tensor
 
@@ -16,6 +16,10 @@ _CPU: Final = (1, 0)
 """The protocol's device type of main memory, and the number of the device."""
 
 
+_INVALID: Final = (
+    "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only "
+    "once, so you might have already constructed a tensor from it once."
+)
 _NO_ORDER: Final = -1
 """The stream of who waits for nothing."""
 
@@ -43,10 +47,15 @@ def dlpack(
 
     Raises:
         TypeError: the stream is no number.
-        BufferError: the tensor requires gradients, or the protocol lacks its dtype or device.
+        BufferError: the tensor requires gradients, is sparse or on `meta`, or the protocol lacks
+            its dtype or the device.
     """
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if self.layout is not LAYOUTS["strided"]:
+        raise BufferError("Can't export tensors with layout other than torch.strided")
+    if self.device.type == "meta":
+        raise BufferError("Cannot pack tensors on meta")
     if stream is not None and type(stream) is not int:
         raise TypeError("stream must be ``int`` or ``none``")
     assert stream in (None, _NO_ORDER), "stream should be None on cpu."
@@ -92,9 +101,11 @@ def from_dlpack(
     if type(ext_tensor).__name__ == "PyCapsule":
         ext_tensor = _Capsule(ext_tensor)
     elif not hasattr(ext_tensor, "__dlpack__"):
-        raise RuntimeError(
-            "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed "
-            "only once, so you might have already constructed a tensor from it once."
-        )
-    array: Any = np.from_dlpack(ext_tensor)
+        raise RuntimeError(_INVALID)
+    try:
+        array: Any = np.from_dlpack(ext_tensor)
+    except ValueError as error:
+        if isinstance(ext_tensor, _Capsule):  # that somebody has opened
+            raise RuntimeError(_INVALID) from error
+        raise
     return in_memory_of(array.copy() if copy else array)

@@ -112,3 +112,22 @@ def test_the_cpu_has_no_streams() -> None:
         torch.ones(1).__dlpack__(stream=1)
     with pytest.raises(TypeError, match="stream must be ``int`` or ``none``"):
         torch.ones(1).__dlpack__(stream=object())
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda: torch.ones(2).to_sparse(), "with layout other than torch.strided$"),
+        (lambda: torch.ones(2, device="meta"), "^Cannot pack tensors on meta$"),
+    ],
+)
+def test_what_has_no_memory_is_not_exported(made: Any, said: str) -> None:
+    with pytest.raises(BufferError, match=said):
+        made().__dlpack__()
+
+
+def test_a_capsule_is_opened_once() -> None:
+    capsule = torch.ones(2).__dlpack__()
+    torch.from_dlpack(capsule)
+    with pytest.raises(RuntimeError, match=r"^from_dlpack received an invalid capsule"):
+        torch.from_dlpack(capsule)
