@@ -246,6 +246,8 @@ def __getattr__(name: str) -> Any:
         return import_module(_NAME)
     if name in _PACKAGES:
         return import_module(f".{name}", _NAME)
+    if name == "Storage":  # goes with the default dtype
+        return import_module(".storage", _NAME).default_class()
     if name in _ELSEWHERE:
         value: object = getattr(import_module(_ELSEWHERE[name], _NAME), name)
     elif not name.startswith("__") and name in _public_names():

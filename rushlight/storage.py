@@ -12,7 +12,7 @@ import numpy as np
 from .ops.eager import storage_warning
 from .ops.eager.storage_warning import warn_of_removal
 from .ops.eager.typed_storage import TypedStorage
-from .ops.memory.dtype import DTYPES, DType
+from .ops.memory.dtype import DTYPES, DType, get_default_dtype
 from .ops.tensors import untyped_storage
 
 __all__ = [
@@ -139,6 +139,11 @@ def _classes() -> list[StorageClass]:
 def _dtype_to_storage_type_map() -> dict[DType, str]:
     """The old names of storages, by dtype."""
     return {each.dtype: each.__name__ for each in _classes()}
+
+
+def default_class() -> type:
+    """The old class of storages of the default dtype: `torch.Storage`."""
+    return class_of(get_default_dtype())
 
 
 def class_of(dtype: DType) -> type:

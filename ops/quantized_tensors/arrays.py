@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 F32: Final = np.float32
-_UNIFORM: Final = "only possible on a uniformly quantized tensor"
+_NOT_UNIFORM: Final = "Setting strides is possible only on uniformly quantized tensor"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +139,7 @@ def quantizer_of(array: Array, name: str) -> Quantizer:
     if isinstance(quantizer, Quantizer):
         return quantizer
     if array.dtype.names is not None:
-        raise OperatorError(f"Setting strides is {_UNIFORM}")
+        raise OperatorError(_NOT_UNIFORM)
     raise UnsupportedOperator(
         f"Could not run 'aten::{name}' with arguments from the 'CPU' backend.",
         headline="the tensor is not quantized",

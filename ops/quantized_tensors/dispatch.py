@@ -82,13 +82,25 @@ def _on_numbers(plain: Forward, x: Array, *rest: object) -> object:
 
 def _on_uniform_numbers(plain: Forward, x: Array, *rest: object) -> object:
     if quantizer_of(x, "view").axis is not None:
-        raise OperatorError("Setting strides is only possible on a uniformly quantized tensor")
+        raise OperatorError("Setting strides is possible only on uniformly quantized tensor")
     return _on_numbers(plain, x, *rest)
+
+
+def _in_other_sizes(plain: Forward, x: Array, *rest: object) -> object:
+    """The numbers in other sizes, where the channels stay a dimension at the same place."""
+    quantizer, numbers = quantizer_of(x, "view"), numbers_of(x)
+    made: Array = plain(numbers, *rest)
+    if quantizer.axis is not None:
+        at = slice(quantizer.axis, quantizer.axis + 1)
+        sizes = x.shape[: at.stop]
+        if made.shape[: at.stop] != sizes or made.strides[at] != numbers.strides[at]:
+            raise OperatorError("Setting strides is possible only on uniformly quantized tensor")
+    return quantized_array(made, dtype_of(x), quantizer)
 
 
 _ANY_QUANTIZER: Final = ("clone", "contiguous", "detach", "alias")
 _UNIFORM: Final = """
-reshape view flatten.using_ints transpose.int permute t unsqueeze squeeze squeeze.dim select.int
+transpose.int permute t unsqueeze squeeze squeeze.dim select.int
 slice.Tensor expand expand_as repeat flip index_select index.Tensor chunk split.Tensor
 split.sizes unbind.int narrow max min max.dim min.dim sort topk max_pool1d max_pool2d max_pool3d
 movedim.int as_strided upsample_nearest1d upsample_nearest2d upsample_nearest3d masked_select
@@ -98,6 +110,8 @@ pixel_shuffle pixel_unshuffle unfold reflection_pad1d reflection_pad2d gather ro
 
 for _name in _ANY_QUANTIZER:
     _join(f"aten::{_name}", _on_numbers)
+for _name in ("reshape", "view", "flatten.using_ints"):
+    _join(f"aten::{_name}", _in_other_sizes)
 for _name in _UNIFORM:
     _join(f"aten::{_name}", _on_uniform_numbers)
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..kernels import blas
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype
-from ..memory.errors import OperatorError
+from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import as_array, cast, in_place
@@ -70,6 +70,11 @@ def hash_tensor(self: Array, dim: Dims, keepdim: bool, mode: int) -> Array:
     wide = self.astype(_FLOAT64 if kind(self.dtype) == 2 else _INT64)
     bits = wide.view(np.uint64) if wide.ndim else wide.reshape(1).view(np.uint64).reshape(())
     axes = wrap_dims(dim, self.ndim)
+    for axis in axes:
+        if not self.shape[axis] and self.ndim:
+            raise IndexOutOfRange(
+                f"hash_tensor: Expected reduction dim {axis} to have non-zero size."
+            )
     return as_array(_combine_bits(bits, axes, np.uint64, None, keepdim))
 
 

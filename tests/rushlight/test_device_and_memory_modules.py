@@ -137,3 +137,13 @@ def test_storages_are_no_elements() -> None:
     for call in (made.fill_, lambda other: made.__setitem__(0, other)):
         with pytest.raises(RuntimeError, match=r"^cannot set item with value type <class"):
             call(made.untyped())
+
+
+def test_the_class_of_storages_goes_with_the_default_dtype() -> None:
+    try:
+        for dtype in (torch.float64, torch.bfloat16, torch.float32):
+            torch.set_default_dtype(dtype)
+            assert torch.Storage.dtype is dtype
+            assert isinstance(torch.ones(2).storage(), torch.Storage)
+    finally:
+        torch.set_default_dtype(torch.float32)

@@ -148,3 +148,21 @@ def test_quantized_tensors_whose_numbers_are_open() -> None:
     for dtype in (None, torch.float32):
         with pytest.raises(RuntimeError, match=r"^Creation of quantized tensor requires quantized"):
             torch._empty_affine_quantized((2,), dtype=dtype)
+
+
+def test_channels_stay_where_other_dimensions_are_joined() -> None:
+    channels = {"scales": torch.tensor([1.0, 2.0]), "zero_points": torch.tensor([0, 1]), "axis": 0}
+    q = torch.quantize_per_channel(torch.arange(24.0).view(2, 3, 4), dtype=torch.qint8, **channels)
+    for joined in (q.flatten(1), q.view(2, 12), q.reshape(2, -1)):
+        assert (joined.q_per_channel_axis(), tuple(joined.shape)) == (0, (2, 12))
+        assert torch.equal(joined.dequantize(), q.dequantize().view(2, 12))
+    for call in (q.flatten, lambda: q.view(4, 6), lambda: q.transpose(0, 1)):
+        with pytest.raises(RuntimeError, match=r"^Setting strides is possible only on uniformly"):
+            call()
+
+
+def test_nothing_has_no_pattern_to_combine() -> None:
+    assert torch.hash_tensor(torch.ones(0, 2), dim=1).shape == (0,)
+    for sizes, dim in (((0, 2), 0), ((2, 0), 1)):
+        with pytest.raises(IndexError, match=f"Expected reduction dim {dim} to have non-zero"):
+            torch.hash_tensor(torch.ones(sizes), dim=dim)
