@@ -87,7 +87,7 @@ class autocast:
         )
         return _entered(self)
 
-    def __exit__(self, exc_type: object, exc_val: object, exc_tb: object):
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any):
         if is_scripting():
             return
         _left(self)

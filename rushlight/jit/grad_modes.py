@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..ops.table import grad_mode
 from ..ops.table.grad_mode import is_grad_enabled, set_grad_enabled
 from ..typecheck.names import OperatorName
@@ -28,7 +30,7 @@ class no_grad:
         set_grad_enabled(False)
 
     # scripts ask for Any
-    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
         set_grad_enabled(self.prev)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Any, Optional
 
 from .. import ops
 from ..ops.python_values.labels import Label
@@ -27,7 +27,7 @@ class record_function:
         return self
 
     # scripts ask for Any
-    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
         record = self.record
         if record is not None:
             ops.profiler._record_function_exit(record)  # type: ignore[unreachable]

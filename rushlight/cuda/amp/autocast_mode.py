@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 from ...amp import autocast_mode
 from ...module_names import names_of
@@ -45,7 +46,7 @@ class autocast(autocast_mode.autocast):
             return self
         return super().__enter__()
 
-    def __exit__(self, exc_type: object, exc_val: object, exc_tb: object):
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any):
         if is_scripting():
             return
         return super().__exit__(exc_type, exc_val, exc_tb)
