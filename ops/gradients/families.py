@@ -18,6 +18,7 @@ _FAMILIES: Final = (
     "library_calls", "detection", "audio", "direct_losses",
     "direct_layers", "direct_ctc", "direct_recurrent", "direct_products", "direct_pointwise",
     "direct_rows", "direct_moves", "direct_sums", "direct_tables", "direct_windows",
+    "direct_distances",
     "direct_transforms",
 )  # fmt: skip
 

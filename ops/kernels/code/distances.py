@@ -20,7 +20,7 @@ from .run import run
 from .target import Target
 from .text import DOUBLE, INT64, LANES, POINTER, Code, Kind, Value, Variable
 
-__all__ = ["FORMS", "of_pairs", "side_by_side", "within"]
+__all__ = ["FORMS", "of_pairs", "side_by_side", "slopes", "within"]
 
 FORMS: Final = {0.0: "count", 1.0: "sum", 2.0: "length", float("inf"): "largest"}
 """The norms that are known, by their exponents."""
@@ -75,6 +75,21 @@ def side_by_side(one: Array, other: Array, form: str, eps: float) -> Array:
     return out
 
 
+def slopes(shares: Array, one: Array, other: Array, form: str) -> Array:
+    """What rows of [*, rows, depth] get of numbers [*, rows, columns]: each number times the row's
+    difference from a row of [*, columns, depth], or, of a "sum", times the difference's sign.
+
+    All are in one piece and of one dtype.
+    """
+    rows, depth = one.shape[-2:]
+    columns = other.shape[-2]
+    out = np.empty_like(one)
+    address = _kernel(form, "slopes", _ELEMENTS[one.dtype.str[1:]])
+    least = _PER_THREAD // (columns * depth) + 1
+    run(address, out.size // depth, least, rows, columns, depth, shares, one, other, out)
+    return out
+
+
 @cache
 def _kernel(form: str, which: str, element: str) -> int:
     return kernel(
@@ -90,11 +105,15 @@ def distances_text(target: Target, form: str, which: str, element: Kind) -> str:
     words = [(INT64, name) for name in _COUNTS]
     if which == "beside":
         words.append((DOUBLE, "eps"))
+    if which == "slopes":
+        words.append((POINTER, "shares"))
     words += [(POINTER, name) for name in _PLACES]
     made = _Distances(code, form, element)
     with code.units() as row:
         if which == "beside":
             made.beside(row)
+        elif which == "slopes":
+            made.slopes(row)
         else:
             made.pairs(row, is_within=which == "within")
     return code.kernel("distances", words)
@@ -153,6 +172,37 @@ class _Distances:
         code.vectors(self.zero, self.depth, 1, visit)
         joined = folded([total], self.larger if self.form == "largest" else _sum)
         code.store(self.ended(joined), code.at(self.out, row, self.element))
+
+    def slopes(self, row: Value) -> None:
+        """What one row gets."""
+        code, depth = self.code, self.depth
+        shares = code.at(code.argument(POINTER, "shares"), row * self.columns, self.element)
+        matrix, _ = code.split(row, self.rows)
+        others = code.at(self.other, matrix * self.columns * depth, self.element)
+
+        def visit(places: list[Value], mask: Value | None) -> None:
+            ends = [code.at(array, row * depth, self.element) for array in (self.one, self.out)]
+            own = [
+                code.load_if(self.kind, code.at(ends[0], at, self.element), mask) for at in places
+            ]
+            totals = [code.variable(code.constant(self.kind, 0.0)) for _ in places]
+            with code.counted(self.zero, self.columns) as column:
+                share = code.spread(code.load(self.element, code.at(shares, column, self.element)))
+                begin = code.at(others, column * depth, self.element)
+                for at, mine, total in zip(places, own, totals, strict=True):
+                    seen = code.load_if(self.kind, code.at(begin, at, self.element), mask)
+                    self._add_slope(total, share, mine - seen)
+            for at, total in zip(places, totals, strict=True):
+                code.store_if(total.now, code.at(ends[1], at, self.element), mask)
+
+        code.vectors(self.zero, depth, _BESIDE, visit)
+
+    def _add_slope(self, total: Variable, share: Value, apart: Value) -> None:
+        if self.form == "length":
+            total.set(self.code.multiply_add(share, apart, total.now))
+            return
+        below = self.code.choose(apart < 0.0, -share, apart * share)  # 0, or what is no number
+        total.set(total.now + self.code.choose(apart > 0.0, share, below))
 
     def _eps(self) -> Value:
         eps = self.code.argument(DOUBLE, "eps")
