@@ -98,6 +98,12 @@ def _of_input(
         extra.append(x.shape[d + 2] - ((y.shape[d + 2] - 1) * step - 2 * padding[d] + reach))
     if any(e < 0 or e >= max(s, d) for e, s, d in zip(extra, stride, dilation, strict=True)):
         raise RuntimeError("the sizes of a convolution and its gradient do not fit")
+    edges = [d * (k - 1) - p for d, k, p in zip(dilation, weight.shape[2:], padding, strict=True)]
+    if 1 < groups == weight.shape[0] == x.shape[1] and set(stride) == {1} and min(edges) >= 0:
+        turned = weight.flip(list(range(2, weight.ndim)))  # planes by themselves: a kernel does it
+        return aten.convolution(
+            y, conj(turned), None, stride, edges, dilation, False, zeros, groups
+        )
     return aten.convolution(y, conj(weight), None, stride, padding, dilation, True, extra, groups)
 
 

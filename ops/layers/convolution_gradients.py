@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family
+from ..kernels import family, in_order
 from ..kernels.precision import PRECISION
 from ..memory.dtype import Array
 from ..shapes.windows import Ints
@@ -30,7 +30,13 @@ def weight_gradient(
 ) -> Array | None:
     """The gradient of a weight of that shape by native code, if it is large and there is any: of a
     convolution of float32 over one or two dimensions, given the gradient of its result."""
-    if not input.dtype is _FLOAT32 is grad.dtype or grad.size * prod(shape[1:]) < _LEAST:
+    if not input.dtype is _FLOAT32 is grad.dtype:
+        return None
+    if 1 < groups == input.shape[1] == shape[0] and input.size and grad.size:
+        found = _of_filters(input[...], grad[...], shape, stride, padding, dilation)
+        if found is not None:
+            return found
+    if grad.size * prod(shape[1:]) < _LEAST:
         return None
     native = family("convolution_gradients")
     if native is None or PRECISION.convolutions_may_be_short:
@@ -38,3 +44,18 @@ def weight_gradient(
     settings = tuple(stride), tuple(padding), tuple(dilation), groups
     made: Array | None = native.of_weights(input[...], grad[...], shape, *settings)
     return made
+
+
+def _of_filters(
+    input: Array, grad: Array, shape: Ints, stride: Ints, padding: Ints, dilation: Ints
+) -> Array | None:
+    """The same where each plane has a filter of its own, which goes in steps of 1."""
+    native = family("plane_gradients")
+    lead = (1,) * (4 - input.ndim)
+    if native is None or set(stride) != {1} or input.ndim > 4:
+        return None
+    planes = [in_order(each) for each in (input, grad)]
+    x, slopes = (each.reshape(*each.shape[:2], *lead, *each.shape[2:]) for each in planes)
+    pads = ((0,) * len(lead) + tuple(padding), (*lead, *dilation))
+    made: Array = native.of_filters(x, slopes, (*lead, *shape[2:]), *pads)
+    return made.reshape(shape)

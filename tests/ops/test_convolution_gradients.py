@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -69,3 +71,33 @@ def test_what_is_computed_natively() -> None:
     few = torch.randn(6, 4, 20, 20).numpy()
     assert weight_gradient(x.numpy(), few, (4, 16, 3, 3), *given, 1) is None
     assert weight_gradient(x.numpy(), grad.numpy(), (24, 16, 9, 3), *given, 1) is None
+
+
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize(
+    ("sizes", "window", "padding", "dilation"),
+    [
+        ((4, 16, 9, 9), (3, 3), (1, 1), (1, 1)),
+        ((2, 8, 20, 33), (5, 3), (2, 0), (1, 2)),
+        ((1, 6, 7, 40), (3, 7), (0, 3), (2, 1)),
+        ((2, 3, 5, 5), (5, 5), (6, 6), (1, 1)),
+        ((2, 4, 50), (3,), (1,), (1,)),
+    ],
+)
+def test_planes_with_filters_of_their_own(
+    sizes: tuple[int, ...], window: Any, padding: Any, dilation: Any, step: int
+) -> None:
+    """Of float32, which has kernels in steps of 1, beside float64."""
+    torch.manual_seed(1)
+    channels, convolution = sizes[1], F.conv1d if len(sizes) == 3 else F.conv2d
+    given = [torch.randn(*sizes), torch.randn(channels, 1, *window), torch.randn(channels)]
+    found, slope = [], None
+    for kind in (torch.float32, torch.float64):
+        tensors = [each.to(kind).requires_grad_() for each in given]
+        made = convolution(*tensors, step, padding, dilation, channels)
+        slope = torch.randn_like(made) if slope is None else slope.to(kind)
+        found.append(torch.autograd.grad(made, tensors, slope))
+    for first, wide in zip(*found, strict=True):
+        torch.testing.assert_close(first.double() / wide.abs().max(), wide / wide.abs().max(),
+                                   rtol=0, atol=3e-6)  # fmt: skip
+        assert first.stride() == wide.stride()

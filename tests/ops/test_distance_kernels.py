@@ -67,3 +67,24 @@ def test_later_calls_and_other_layouts_give_the_same() -> None:
     assert torch.cdist(x[:0], y).shape == (0, 20)
     assert F.pdist(x[:1]).shape == (0,)
     assert torch.equal(torch.cdist(x[:, :0], y[:, :0], p=1.0), torch.zeros(30, 20))
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 3.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("sizes", [(5, 3), (2, 7, 20), (30, 40)])
+def test_slopes_of_pairs(sizes: tuple[int, ...], dtype: torch.dtype, p: float) -> None:
+    """What needs no gradients itself is a kernel's, to the same numbers."""
+    torch.manual_seed(3)
+    x, y = (torch.randn(*sizes, dtype=dtype) for _ in range(2))
+    y[..., 0, :] = x[..., 0, :]  # where there is no distance there is no slope
+    x, y = x.requires_grad_(), torch.cat([y, y + 1], -2).requires_grad_()
+    calls = [(torch.cdist(x, y, p, "donot_use_mm_for_euclid_dist"), [x, y])]
+    if len(sizes) == 2:
+        calls.append((F.pdist(x, p), [x]))
+    for made, given in calls:
+        total = (made * torch.randn_like(made)).sum()
+        direct = torch.autograd.grad(total, given, retain_graph=True)
+        composed = torch.autograd.grad(total, given, create_graph=True)
+        tolerance = 1e-4 if dtype is torch.float32 else 1e-10
+        for one, other in zip(direct, composed, strict=True):
+            torch.testing.assert_close(one, other.detach(), rtol=tolerance, atol=tolerance)
