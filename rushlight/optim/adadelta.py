@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
 from .fused_steps import Fused, Way, mean_square
-from .optimizer import Group, Optimizer, Params, check_options, counter, with_decay
+from .optimizer import Group, Optimizer, Params, check_options, count_step, with_decay
 
 __all__ = ["Adadelta", "adadelta"]
 
@@ -72,12 +71,7 @@ class Adadelta(Optimizer):
         super().__init__(params, defaults)
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
-        if not state:
-            zeros_like = eager_function("aten::zeros_like")
-            state["step"] = counter()
-            state["square_avg"] = zeros_like(parameter)
-            state["acc_delta"] = zeros_like(parameter)
-        state["step"] += 1
+        count_step(state, parameter, "square_avg", "acc_delta")
         form = self._fused(0, group)
         if form.done(parameter, grad, state):
             return

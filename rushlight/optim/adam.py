@@ -11,15 +11,7 @@ from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
 from .fused_steps import Fused, Way, mean_square
-from .optimizer import (
-    Group,
-    Optimizer,
-    Params,
-    check_betas,
-    check_options,
-    counter,
-    with_decay,
-)
+from .optimizer import Group, Optimizer, Params, check_means, count_step, with_decay
 
 __all__ = ["Adam", "AdamW", "adam"]
 
@@ -79,9 +71,7 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        check_options(lr=lr, eps=eps)
-        check_betas(betas)
-        check_options(weight_decay=weight_decay)
+        check_means(lr, betas, eps, weight_decay=weight_decay)
         defaults: Group = {
             **{"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay},
             **{"amsgrad": amsgrad, "maximize": maximize, "foreach": foreach},
@@ -91,14 +81,8 @@ class Adam(Optimizer):
         super().__init__(params, defaults)
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
-        if not state:
-            state["step"] = counter()
-            zeros_like = eager_function("aten::zeros_like")
-            state["exp_avg"] = zeros_like(parameter)
-            state["exp_avg_sq"] = zeros_like(parameter)
-            if group["amsgrad"]:
-                state["max_exp_avg_sq"] = zeros_like(parameter)
-        state["step"] += 1
+        largest_ones = ("max_exp_avg_sq",) if group["amsgrad"] else ()
+        count_step(state, parameter, "exp_avg", "exp_avg_sq", *largest_ones)
         form = self._fused(state["step"].item(), group)
         if form.done(parameter, grad, state):
             return

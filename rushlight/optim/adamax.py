@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
 from .fused_steps import Fused, Way
-from .optimizer import (
-    Group,
-    Optimizer,
-    Params,
-    check_betas,
-    check_options,
-    counter,
-    with_decay,
-)
+from .optimizer import Group, Optimizer, Params, check_means, count_step, with_decay
 
 __all__ = ["Adamax", "adamax"]
 
@@ -66,9 +57,7 @@ class Adamax(Optimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_options(lr=lr, eps=eps)
-        check_betas(betas)
-        check_options(weight_decay=weight_decay)
+        check_means(lr, betas, eps, weight_decay=weight_decay)
         defaults: Group = {
             **{"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay},
             **{"foreach": foreach, "maximize": maximize, "differentiable": differentiable},
@@ -77,12 +66,7 @@ class Adamax(Optimizer):
         super().__init__(params, defaults)
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
-        if not state:
-            zeros_like = eager_function("aten::zeros_like")
-            state["step"] = counter()
-            state["exp_avg"] = zeros_like(parameter)
-            state["exp_inf"] = zeros_like(parameter)
-        state["step"] += 1
+        count_step(state, parameter, "exp_avg", "exp_inf")
         form = self._fused(state["step"].item(), group)
         if form.done(parameter, grad, state):
             return

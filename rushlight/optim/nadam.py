@@ -10,15 +10,7 @@ from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
 from .fused_steps import Fused, Way, mean_square
-from .optimizer import (
-    Group,
-    Optimizer,
-    Params,
-    check_betas,
-    check_options,
-    counter,
-    with_decay,
-)
+from .optimizer import Group, Optimizer, Params, check_means, counter, with_decay
 
 __all__ = ["NAdam", "nadam"]
 
@@ -72,9 +64,7 @@ class NAdam(Optimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_options(lr=lr, eps=eps)
-        check_betas(betas)
-        check_options(weight_decay=weight_decay, momentum_decay=momentum_decay)
+        check_means(lr, betas, eps, weight_decay=weight_decay, momentum_decay=momentum_decay)
         defaults: Group = {
             **{"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay},
             "momentum_decay": momentum_decay,

@@ -19,7 +19,7 @@ from .hooks import (
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
 )
-from .saved_state import counter, loaded_state, packed, with_counters
+from .saved_state import count_step, counter, loaded_state, packed, with_counters
 from .step_parts import *  # noqa: F403
 from .step_parts import __all__ as _step_parts
 from .together import Fused, Together
@@ -28,9 +28,11 @@ __all__ = [
     *_step_parts,
     "Optimizer",
     "check_betas",
+    "check_means",
     "check_one_rate",
     "check_options",
     "check_ranges",
+    "count_step",
     "counter",
     "register_optimizer_step_post_hook",
     "register_optimizer_step_pre_hook",
@@ -79,6 +81,17 @@ def check_betas(betas: tuple[float, float]) -> None:
     for number, beta in enumerate(betas):
         if not 0.0 <= beta < 1.0:
             raise ValueError(f"Invalid beta parameter at index {number}: {beta}")
+
+
+def check_means(lr: float, betas: tuple[float, float], eps: float, **options: float) -> None:
+    """Refuse options of running means of gradients and their squares.
+
+    Raises:
+        ValueError: one is negative, a rate has several elements, or a share is none.
+    """
+    check_options(lr=lr, eps=eps)
+    check_betas(betas)
+    check_options(**options)
 
 
 def check_one_rate(lr: float | Tensor) -> None:

@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
 from .fused_steps import Fused, Way, mean_square
-from .optimizer import (
-    Group,
-    Optimizer,
-    Params,
-    check_betas,
-    check_options,
-    counter,
-    with_decay,
-)
+from .optimizer import Group, Optimizer, Params, check_means, count_step, with_decay
 
 __all__ = ["RAdam", "radam"]
 
@@ -69,9 +60,7 @@ class RAdam(Optimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_options(lr=lr, eps=eps)
-        check_betas(betas)
-        check_options(weight_decay=weight_decay)
+        check_means(lr, betas, eps, weight_decay=weight_decay)
         defaults: Group = {
             **{"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay},
             **{"maximize": maximize, "foreach": foreach, "capturable": capturable},
@@ -80,12 +69,7 @@ class RAdam(Optimizer):
         super().__init__(params, defaults)
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
-        if not state:
-            zeros_like = eager_function("aten::zeros_like")
-            state["step"] = counter()
-            state["exp_avg"] = zeros_like(parameter)
-            state["exp_avg_sq"] = zeros_like(parameter)
-        state["step"] += 1
+        count_step(state, parameter, "exp_avg", "exp_avg_sq")
         form = self._fused(state["step"].item(), group)
         if form.done(parameter, grad, state):
             return

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-import numpy as np
-
-from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
 from .fused_steps import Fused, Way, mean_square
-from .optimizer import Group, Optimizer, Params, check_options, with_decay
+from .optimizer import Group, Optimizer, Params, check_options, count_step, with_decay
 
 __all__ = ["RMSprop", "rmsprop"]
 
@@ -82,15 +79,8 @@ class RMSprop(Optimizer):
         super().__init__(params, defaults)
 
     def update(self, parameter: Tensor, grad: Tensor, state: Group, group: Group) -> None:
-        if not state:
-            zeros_like = eager_function("aten::zeros_like")
-            state["step"] = Tensor._of(np.zeros((), np.float32))
-            state["square_avg"] = zeros_like(parameter)
-            if group["momentum"] > 0:
-                state["momentum_buffer"] = zeros_like(parameter)
-            if group["centered"]:
-                state["grad_avg"] = zeros_like(parameter)
-        state["step"] += 1
+        wanted = {"momentum_buffer": group["momentum"] > 0, "grad_avg": group["centered"]}
+        count_step(state, parameter, "square_avg", *(name for name in wanted if wanted[name]))
         if self._fused(0, group).done(parameter, grad, state):
             return
         alpha, square = group["alpha"], state["square_avg"]

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
 
-__all__ = ["counter", "loaded_state", "packed", "with_counters"]
+__all__ = ["count_step", "counter", "loaded_state", "packed", "with_counters"]
 
 Group = dict[str, Any]
 _COUNTERS = ("step", "eta", "mu", "mu_product")
@@ -21,6 +22,15 @@ _COUNTERS = ("step", "eta", "mu", "mu_product")
 def counter(value: float = 0.0) -> Tensor:
     """A number that is kept in an optimizer's state, as torch keeps it."""
     return Tensor._of(np.asarray(value, np.float32))
+
+
+def count_step(state: Group, like: Tensor, *zeros: str) -> None:
+    """Count a step of a parameter; before the first one, make its state: a counter, and zeros."""
+    if not state:
+        state["step"] = counter()
+        zeros_like = eager_function("aten::zeros_like")
+        state.update((name, zeros_like(like)) for name in zeros)
+    state["step"] += 1
 
 
 def packed(groups: list[Group], state: Mapping[Any, object]) -> Group:
