@@ -91,9 +91,27 @@ def get_rng_state() -> Tensor:
     return Tensor._of(np.frombuffer(default_generator.state_bytes(), np.uint8).copy())
 
 
+def _bytes_of(state: object) -> bytes:
+    """The bytes of a state.
+
+    Raises:
+        TypeError: it is no tensor of bytes.
+    """
+    if not isinstance(state, Tensor):
+        raise TypeError(f"expected a torch.ByteTensor, but got {type(state).__name__}")
+    if state._array.dtype != np.uint8:
+        raise TypeError("RNG state must be a torch.ByteTensor")
+    return state._array.tobytes()
+
+
 def set_rng_state(new_state: Tensor) -> None:
-    """Go back to a state of the default generator."""
-    default_generator.set_state_bytes(new_state._array.tobytes())
+    """Go back to a state of the default generator.
+
+    Raises:
+        TypeError: it is no tensor of bytes.
+        RuntimeError: it is no state.
+    """
+    default_generator.set_state_bytes(_bytes_of(new_state))
 
 
 def _get_state(self: Generator) -> Tensor:
@@ -102,8 +120,13 @@ def _get_state(self: Generator) -> Tensor:
 
 
 def _set_state(self: Generator, new_state: Tensor) -> Generator:
-    """Go back to a state that `get_state` gave."""
-    self.set_state_bytes(new_state._array.tobytes())
+    """Go back to a state that `get_state` gave.
+
+    Raises:
+        TypeError: it is no tensor of bytes.
+        RuntimeError: it is no state.
+    """
+    self.set_state_bytes(_bytes_of(new_state))
     return self
 
 

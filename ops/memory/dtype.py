@@ -452,6 +452,8 @@ class Device:
             )
         if not isinstance(type, str):
             raise TypeError(f"Device(): argument 'type' must be str, not {type.__class__.__name__}")
+        if not type:
+            raise RuntimeError("Device string must not be empty")
         name, colon, number = type.partition(":")
         if colon:
             if index is not None:
@@ -459,7 +461,7 @@ class Device:
                     f"type (string) must not include an index because index was passed "
                     f"explicitly: {type}"
                 )
-            if not number.isdigit():
+            if not number.isdigit() or (number[0] == "0" and number != "0") or not name:
                 raise RuntimeError(f"Invalid device string: '{type}'")
             index = int(number)
         if name not in _DEVICE_TYPES.split() and name not in _MORE_DEVICE_TYPES.split():

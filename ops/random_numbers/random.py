@@ -128,8 +128,11 @@ class Generator:
         """Start the stream of a seed; negative seeds count from 2**64 down.
 
         Raises:
+            RuntimeError: it is no whole number.
             ValueError: it does not fit into 64 bits.
         """
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
         seed = int(seed)
         if not -(1 << 63) <= seed < 1 << 64:
             raise ValueError("Overflow when unpacking long long")
@@ -335,7 +338,7 @@ default_generator.seed()
 
 def manual_seed(seed: int) -> Generator:
     """Start the stream of a seed in the default generator, which is returned."""
-    return default_generator.manual_seed(seed)
+    return default_generator.manual_seed(int(seed))
 
 
 # --------------------------------------------------------------------------- uniform numbers

@@ -301,6 +301,8 @@ class iinfo(_Limits):
 
     def __init__(self, dtype: DType) -> None:
         dtype = given_dtype("iinfo", dtype, "type", 1)
+        if dtype.name == "bool":
+            raise TypeError("torch.bool is not supported by torch.iinfo")
         if dtype.kind not in "iu":
             raise TypeError(
                 "torch.iinfo() requires an integer input type. Use torch.finfo to handle "

@@ -73,6 +73,12 @@ class Differentiable:
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
+        if type(wanted) is not bool:
+            raise RuntimeError("requires_grad must be a bool")
+        if wanted and self._array.dtype.kind in "biu":
+            raise RuntimeError(
+                "only Tensors of floating point and complex dtype can require gradients"
+            )
         self._want_gradients(wanted)
 
     @requires_grad.deleter
@@ -85,7 +91,13 @@ class Differentiable:
         Raises:
             RuntimeError: the tensor is not of floats or complex numbers, is no leaf, or was made
                 in `inference_mode` and this is outside; a transform of `torch.func` runs.
+            TypeError: the argument is no bool.
         """
+        if type(requires_grad) is not bool:
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                f"{type(requires_grad).__name__}"
+            )
         TRANSFORMS.refuse(_TRANSFORMED.format("requires_grad_", _OR_FUNCTIONAL))
         return self._want_gradients(requires_grad)
 

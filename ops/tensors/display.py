@@ -59,7 +59,7 @@ def set_printoptions(
         sci_mode: whether to use scientific notation; None decides by the numbers.
     """
     options = PRINT_OPTIONS
-    if profile is not None:
+    if profile in _PROFILES:
         chosen = _PROFILES[profile]
         options.precision, options.threshold, options.edgeitems, options.linewidth = chosen
     for name, value in (

@@ -470,6 +470,8 @@ class Tensor(_Base):
             raise RuntimeError(
                 "tensor.H is only supported on matrices (2-D tensors). "
                 f"Got {self._array.ndim}-D tensor."
+                + " For batches of matrices, consider using tensor.mH"
+                * (self._array.ndim > 2)
             )
         if ACTIVE and (tracer := current_tracer()) is not None:
             return tracer.operator("aten::matrix_H", self)

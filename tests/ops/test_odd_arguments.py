@@ -6,6 +6,7 @@ import math
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rushlight as torch
@@ -71,3 +72,45 @@ def test_a_row_counted_from_the_end_is_shortened() -> None:
     table = torch.ones(2, 2)
     torch.embedding_renorm_(table, torch.tensor([-1]), 0.5, 2.0)
     assert table.tolist() == [[1, 1], [0.3535533845424652] * 2]
+
+
+def test_what_says_whether_gradients_are_wanted_is_a_bool() -> None:
+    x = torch.ones(2)
+    for value in (1, "yes", np.bool_(True)):
+        with pytest.raises(RuntimeError, match=r"^requires_grad must be a bool$"):
+            x.requires_grad = value
+        with pytest.raises(TypeError, match=r"'requires_grad' \(position 1\) must be bool, not "):
+            x.requires_grad_(value)
+    with pytest.raises(RuntimeError, match=r"^only Tensors of floating point and complex dtype"):
+        torch.arange(2).requires_grad = True
+    assert not x.requires_grad
+
+
+@pytest.mark.parametrize("seed", [1.5, True, "a", None])
+def test_seeds_of_generators_are_whole_numbers(seed: Any) -> None:
+    said = f"^manual_seed expected a long, but got {type(seed).__name__}$"
+    with pytest.raises(RuntimeError, match=said):
+        torch.Generator().manual_seed(seed)
+
+
+def test_states_of_generators_are_bytes() -> None:
+    for call in (torch.set_rng_state, torch.Generator().set_state):
+        with pytest.raises(TypeError, match=r"^RNG state must be a torch\.ByteTensor$"):
+            call(torch.zeros(5056))
+        with pytest.raises(TypeError, match=r"^expected a torch\.ByteTensor, but got int$"):
+            call(3)
+
+
+@pytest.mark.parametrize("name", ["cuda:01", "cuda:00", ":0", "cuda:1a", "cpu:"])
+def test_texts_that_name_no_device(name: str) -> None:
+    with pytest.raises(RuntimeError, match=f"^Invalid device string: '{name}'$"):
+        torch.device(name)
+
+
+def test_other_odd_words() -> None:
+    with pytest.raises(RuntimeError, match=r"^Device string must not be empty$"):
+        torch.device("")
+    with pytest.raises(TypeError, match=r"^torch\.bool is not supported by torch\.iinfo$"):
+        torch.iinfo(torch.bool)
+    with pytest.raises(RuntimeError, match=r"For batches of matrices, consider using tensor\.mH$"):
+        _ = torch.ones(2, 2, 2).H
