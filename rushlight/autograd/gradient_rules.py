@@ -89,8 +89,8 @@ def _check_at_once(
         ) from error
     for number, (at_once, *single) in enumerate(zip(together, *one_by_one, strict=True)):
         for slice_, one in zip(at_once, single, strict=True):
-            pair = [each.detach().to_dense()._array for each in (slice_, one)]
-            if not np.allclose(*pair, equal_nan=True):
+            found, wanted = (each.detach().to_dense()._array for each in (slice_, one))
+            if not np.allclose(found, wanted, equal_nan=True):
                 raise GradcheckError(
                     f"For {what} {number}: gradients of several at once are {slice_!r}, "
                     f"one by one {one!r}"
