@@ -114,7 +114,10 @@ def _reflected(x: Tensor, low: float, high: float) -> Tensor:
 def _placed(x: Tensor, size: int, padding: int, align: bool) -> Tensor:
     if padding == _REFLECTION:
         x = _reflected(x, 0, size - 1) if align else _reflected(x, -0.5, size - 0.5)
-    return x if padding == _ZEROS else x.clamp(0, size - 1)
+    if padding == _ZEROS:
+        return x
+    inside = (x > 0).logical_and(x < size - 1)
+    return aten.where(inside, x, x.detach().clamp(0, size - 1))  # at an edge nothing moves
 
 
 def _read(input: Tensor, places: Tensors) -> Tensor:

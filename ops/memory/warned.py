@@ -18,14 +18,14 @@ ALWAYS: Final = Chosen(False)
 """Whether they come each time (`set_warn_always`)."""
 
 
-def warn_caller(sentence: str) -> None:
-    """Give a `UserWarning`."""
+def warn_caller(sentence: str, category: type[Warning] = UserWarning) -> None:
+    """Give a warning that points at the first line of a program's own."""
     level = 2
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_INSIDE):
         frame = frame.f_back
         level += 1
-    warnings.warn(sentence, UserWarning, stacklevel=level)
+    warnings.warn(sentence, category, stacklevel=level)
 
 
 def warn_caller_once(sentence: str) -> None:

@@ -128,7 +128,11 @@ class FunctionNode(Node):
         kept = self._kept_for_directions if self._is_directed else self._kept
         return tuple(s.tensor(self) if isinstance(s, Saved) else s for s in kept)
 
-    saved_variables = saved_tensors
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """The same by its old name, of which is warned."""
+        warn_caller("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
+        return self.saved_tensors
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:

@@ -177,3 +177,22 @@ def test_losses_that_are_lines_have_slopes_at_infinity(name: str) -> None:
         getattr(functional, name)(x, torch.zeros_like(x), reduction="sum").backward()
         assert x.grad is not None
         assert x.grad.tolist() == [1, -1, 0.5]
+
+
+@pytest.mark.parametrize("padding", ["border", "reflection"])
+@pytest.mark.parametrize("volume", [False, True])
+def test_a_grid_does_not_move_what_it_reads_at_the_edge(padding: str, volume: bool) -> None:
+    image = torch.arange(8.0).view(1, 1, *((2, 2, 2) if volume else (2, 4))) * 3 + 1
+    count = image.ndim - 2
+
+    def read(grid: torch.Tensor) -> torch.Tensor:
+        places = grid.view(1, *(1,) * (count - 1), -1, count)
+        return functional.grid_sample(
+            image.double(), places, padding_mode=padding, align_corners=True
+        )
+
+    for edge in (1.0, -1.0):
+        assert gradient(read, [[edge] * count]).tolist() == [[0.0] * count]
+    within = gradient(read, [[0.25] + [1.0] * (count - 1)])
+    assert within[0, 0] > 0
+    assert within[0, 1:].tolist() == [0.0] * (count - 1)
