@@ -211,8 +211,11 @@ def sparse_product(a: Tensor, b: Tensor) -> Tensor:
 
 @form("aten::linear")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`input @ weight.T + bias`, for matrices."""
-    made = mm(input, t(weight) if is_sparse(weight) else weight.t())
+    """`input @ weight.T + bias` over the last dimension."""
+    rows = input if input.ndim == 2 else input.reshape(-1, input.shape[-1])
+    made = mm(rows, t(weight) if is_sparse(weight) else weight.t())
+    if rows is not input:
+        made = made.reshape(*input.shape[:-1], weight.shape[0])
     return made if bias is None else made + bias
 
 

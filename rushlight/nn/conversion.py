@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import Device, DType, MemoryFormat
+from ..ops.table.grad_mode import no_grad
+from ..ops.tensors.cleared_gradients import clear_gradient
 from ..ops.tensors.tensor import Parameter, Tensor
 from .replacement import REPLACEMENT
 
@@ -40,6 +42,12 @@ def _refused(kind: str) -> Callable[..., Any]:
     return refuse
 
 
+def _stays(tensor: Tensor, changed: Tensor) -> bool:
+    """Whether a tensor stays the object it is and only holds something else."""
+    alike = changed.is_meta == tensor.is_meta and changed.layout is tensor.layout
+    return alike and not (REPLACEMENT.overwrite and not REPLACEMENT.swap)
+
+
 class Conversions:
     """The part of `Module` that changes what its parameters and buffers hold."""
 
@@ -61,33 +69,33 @@ class Conversions:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or set them to zero."""
         for parameter in self.parameters():
-            if parameter.grad is not None:
-                if set_to_none:
-                    parameter.grad = None
-                else:
-                    parameter.grad = parameter.grad.detach().mul(0)
+            clear_gradient(parameter, set_to_none)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Replace what every parameter, its gradient and every buffer holds by `fn` of it.
 
         The objects stay, unless `torch.__future__` says that new parameters are wanted, or they
-        come to lie on another device.
+        come to lie on another device or in another layout.
         """
         for child in self.children() if recurse else ():
             child._apply(fn)
         for name, parameter in self._parameters.items():
             if parameter is None:
                 continue
-            gradient, changed = parameter.grad, fn(parameter.data)
-            moved = changed.is_meta != parameter.is_meta
-            if moved or (REPLACEMENT.overwrite and not REPLACEMENT.swap):
-                parameter = self._parameters[name] = Parameter(changed, parameter.requires_grad)
-                if gradient is not None:
-                    parameter.grad = fn(gradient.detach())
-            else:
+            gradient = parameter.grad
+            with no_grad():
+                changed = fn(parameter)
+                slope = None if gradient is None else fn(gradient)
+            if _stays(parameter, changed):
                 parameter.data = changed
-                if gradient is not None:
-                    gradient.data = fn(gradient.detach())
+            else:
+                parameter = self._parameters[name] = Parameter(changed, parameter.requires_grad)
+            if gradient is None or slope is None:
+                continue
+            if _stays(gradient, slope):
+                gradient.data = slope
+                slope = gradient
+            parameter.grad = slope.requires_grad_(gradient.requires_grad)
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)

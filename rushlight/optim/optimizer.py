@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from ..module_names import names_of
 from ..ops.memory.dtype import Device, DType
 from ..ops.table.grad_mode import enable_grad, set_grad_enabled
+from ..ops.tensors.cleared_gradients import clear_gradient
 from ..ops.tensors.tensor import Tensor
 from ..utils._foreach_utils import _group_tensors_by_device_and_dtype
 from .complex_parameters import as_pairs, keep_pairs
@@ -213,13 +214,7 @@ class Optimizer(Hooked):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Take the gradients away, or make them zero."""
         for parameter in self._parameters():
-            if parameter.grad is None:
-                continue
-            if set_to_none:
-                parameter.grad = None
-            else:
-                parameter.grad = parameter.grad.detach()
-                parameter.grad.zero_()
+            clear_gradient(parameter, set_to_none)
 
     def _parameters(self) -> Iterable[Tensor]:
         for group in self.param_groups:

@@ -896,3 +896,20 @@ def test_what_is_to_make_a_sparse_tensor_is_looked_at() -> None:
     ):
         with pytest.raises(RuntimeError, match=re.escape(said)):
             call()
+
+
+@pytest.mark.parametrize("sizes", [(3,), (4, 3), (2, 2, 3), (0, 3)])
+@pytest.mark.parametrize("layout", ["coo", "csr", "csc"])
+def test_a_linear_layer_with_a_sparse_weight_takes_any_number_of_dimensions(
+    sizes: tuple[int, ...], layout: str
+) -> None:
+    dense = torch.tensor([[0.0, 2.0, 3.0], [4.0, 0.0, 6.0]])
+    weight = getattr(dense, f"to_sparse_{layout}")().requires_grad_()
+    x, same = (torch.ones(sizes, requires_grad=True) for _ in range(2))
+    bias = torch.tensor([1.0, -1.0])
+    made = torch.nn.functional.linear(x, weight, bias)
+    assert torch.equal(made, torch.nn.functional.linear(same, dense, bias))
+    made.sum().backward()
+    torch.nn.functional.linear(same, dense, bias).sum().backward()
+    assert torch.equal(x.grad, same.grad)
+    assert weight.grad.layout is weight.layout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import math
 import pickle
 from collections import OrderedDict
 from typing import Any
@@ -456,3 +457,45 @@ def test_attributes_of_a_parameter_are_those_that_programs_gave_it() -> None:
     assert made.is_meta
     assert "requires_grad" not in vars(parameter)
     assert parameter.grad is not None
+
+
+@pytest.mark.parametrize("owner", ["module", "optimizer"])
+def test_gradients_are_made_zero_in_their_own_memory(owner: str) -> None:
+    layer = torch.nn.Linear(2, 1, bias=False)
+    gradient = layer.weight.grad = torch.tensor([[math.nan, math.inf]])
+    cleared = layer if owner == "module" else torch.optim.SGD(layer.parameters(), 0.1)
+    cleared.zero_grad(set_to_none=False)
+    assert layer.weight.grad is gradient
+    assert gradient.tolist() == [[0, 0]]
+    loss = (layer(torch.ones(1, 2)) ** 2).sum()
+    (layer.weight.grad,) = torch.autograd.grad(loss, layer.weight, create_graph=True)
+    cleared.zero_grad(set_to_none=False)
+    assert not layer.weight.grad.requires_grad
+    cleared.zero_grad()
+    assert layer.weight.grad is None
+
+
+def test_what_is_applied_to_all_tensors_sees_and_changes_themselves() -> None:
+    layer = torch.nn.Linear(2, 1, bias=False)
+    gradient = layer.weight.grad = torch.ones(1, 2)
+    seen = []
+
+    def more(x: Any) -> Any:
+        seen.append(x)
+        return x.add_(1)
+
+    square = layer.weight * layer.weight
+    before = layer.weight._version
+    assert layer._apply(more) is layer
+    assert seen[0] is layer.weight
+    assert seen[1] is gradient is layer.weight.grad
+    assert gradient.tolist() == [[2, 2]]
+    assert layer.weight._version > before
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        square.sum().backward()
+    weight = layer.weight
+    layer._apply(lambda x: x.to_sparse())
+    assert layer.weight is not weight
+    assert layer.weight.is_sparse
+    assert layer.weight.grad.is_sparse
+    assert isinstance(layer.weight, torch.nn.Parameter)
