@@ -340,8 +340,8 @@ def addr(self: Array, vec1: Array, vec2: Array, beta: Scalar, alpha: Scalar) -> 
                 f"For integral input tensors, argument {name} must not be a floating point number.",
                 code="dtype-mismatch",
             )
-    outside = outer(_scaled(vec1, alpha), vec2)
-    return _plus(cast(self, promote(self.dtype, outside.dtype)), outside, beta, 1)
+    outside = outer(_scaled(cast(vec1, dtype), alpha), cast(vec2, dtype))
+    return _plus(cast(self, dtype), outside, beta, 1)
 
 
 _written: Final = in_place(addr, late=True)

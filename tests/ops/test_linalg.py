@@ -354,3 +354,13 @@ def test_too_few_observations_are_told(sizes: tuple[int, ...], shape: tuple[int,
         found = rushlight.cov(rushlight.ones(sizes))
     assert tuple(found.shape) == shape
     assert found.isnan().all()
+
+
+def test_an_outer_product_is_added_in_the_common_dtype() -> None:
+    whole = rushlight.tensor([60000, 50000], dtype=rushlight.int32)
+    for dtype in (rushlight.float16, rushlight.bfloat16, rushlight.float32, rushlight.complex64):
+        matrix = rushlight.ones(2, 2, dtype=dtype)
+        assert rushlight.addr(matrix, whole // 10000, whole // 10000).dtype is dtype
+        assert rushlight.addr(matrix, whole > 0, whole // 10000).dtype is dtype
+    found = rushlight.addr(rushlight.zeros(2, 2), whole, whole)
+    assert found.tolist() == [[3.6e9, 3e9], [3e9, 2.5e9]]
