@@ -31,8 +31,8 @@ from ..plans.registers import (
 from ..plans.source import FoundIsland, Island
 from ..plans.stretches import spans_together
 from .kinds import NotNative, kind_of
-from .native import LONGEST, Native, is_native_possible, native_island
-from .program import FAILED
+from .native import LONGEST, NEVER, ROUNDS, Native, is_native_possible, native_island
+from .program import FAILED, STOPPED
 from .written import written_places
 
 __all__ = ["ISLANDS", "find_islands"]
@@ -276,6 +276,7 @@ class _Part:
     def __init__(self, native: Native, island: Island, cool: Callable[[], object]) -> None:
         self.code = island.code
         self._island, self._native, self.cool = island, native, cool
+        self._how, self._run = native.how, native.quick_run()
         self._tensors = [place for place, type in enumerate(island.types) if type == TENSOR]
 
     def is_of(self, island: Island) -> bool:
@@ -291,7 +292,14 @@ class _Part:
         return self._native.refusal
 
     def __call__(self, *values: Any) -> Any:
-        found = self._native.attempt(self._held(values) if self._tensors else values)
+        held = self._held(values) if self._tensors else values
+        run = self._run
+        if run is not None:
+            found = run(ROUNDS, NEVER, self._how, *held)
+            if found is not FAILED and found is not STOPPED:
+                return () if found is True else found
+        found = self._native.attempt(held)
+        self._run = self._native.quick_run()
         if found is FAILED:
             if self._native.refusal:
                 self.cool()

@@ -216,6 +216,17 @@ class Native:
             return None
         return self._run
 
+    def quick_run(self) -> Callable[..., Any] | None:
+        """What does calls with machine values, as `run` does: it takes `ROUNDS`, `NEVER` and `how`
+        before them.  None if calls are still timed or counted, or take long."""
+        is_settled = self._stage is _Stage.HOT and self._draft is None and not self._is_long
+        return self._run if is_settled else None
+
+    @property
+    def how(self) -> int:
+        """How it takes values in."""
+        return self._how
+
     def call(self, plan: Plan, values: Sequence[object]) -> Any:
         """The result on machine values."""
         if self._stage is _Stage.HOT:

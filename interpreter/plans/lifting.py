@@ -1,7 +1,8 @@
-"""Steps of a stretch that are done in front of it: views that a number chooses.
+"""Steps of a stretch that are done in front of it: views that a number chooses, tensors of lists.
 
 A stretch is known for tensors of some sizes and for the values of numbers, so `x[i]` in it would
-make it another one for each `i`.  Done in front, it gives the stretch one more tensor.
+make it another one for each `i`.  Done in front, it gives the stretch one more tensor; and so does
+that of a list, which a stretch does not take as a whole.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..code.code import Region, Step
 from ..code.instructions import Instruction, read_numbers, row
 from .registers import Part, Registers, targets_of, values_read
 
-__all__ = ["FAULTS", "Lifting", "without_unread"]
+__all__ = ["FAULTS", "Lifting", "is_item", "without_unread"]
 
 FAULTS: Final = (IndexError, ArithmeticError, OperatorError)
 """What lifted steps may raise; then all is done in its own order, without them."""
@@ -50,6 +51,11 @@ class Lifting:
         chosen = any(register >= 0 and type == INT for register, type in numbers)
         return chosen and all(type in _CHOOSING for _, type in numbers)
 
+    def takes_item(self, step: Step, own: Set[int]) -> bool:
+        """Whether a step takes a tensor out of a list by a number, and both are there in front of
+        the stretch."""
+        return is_item(step) and self._is_there(step, own)
+
     def takes_number(self, step: Step, own: Set[int]) -> bool:
         """Whether a step makes a number of numbers that are there in front of the stretch."""
         outputs = step.node.outputs
@@ -76,6 +82,14 @@ class Lifting:
                 found.append(step)
                 needed.update(read_numbers(step.instruction))
         return tuple(reversed(found))
+
+
+def is_item(step: Step) -> bool:
+    """Whether a step takes a tensor out of a list by a number."""
+    node, read = step.node, values_read(step)
+    if node.kind != "aten::__getitem__" or len(read) != 2 or len(targets_of(step)) != 1:
+        return False
+    return read[0][1].type.list_of == TENSOR and read[1][1].type == INT
 
 
 def _renamed(instruction: Instruction, target: int, read: Callable[[int], int]) -> Instruction:

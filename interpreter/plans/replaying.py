@@ -56,7 +56,7 @@ SOONEST: Final = 0.005
 """Calls, and seconds, twice as many each time, between two that are looked at without success;
 where kernels are being compiled, that is waited for."""
 
-LONG: Final = 3000
+LONG: Final = 4000
 """Calls that are not known, after which operators are known one by one."""
 
 MOST_MET: Final = 500

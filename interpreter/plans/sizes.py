@@ -1,6 +1,7 @@
 """Runs of a stretch for sizes that have not been looked at, found from those that have.
 
-Where one size alone changes from call to call (boxes that are left, tokens so far), the runs of
+Where one size alone changes from call to call (boxes that are left, tokens so far), or one number
+that says which element is meant, the runs of
 calls with three such sizes tell those with sizes between them: the same kernels, whose numbers and
 places change in proportion.  Whoever takes them tries them before they are trusted.
 """
@@ -173,7 +174,9 @@ def _in_proportion(sizes: Sequence[int], words: Sequence[Word]) -> tuple[str, An
             return (kind, what, 0, 0) if same and what is not None else None
         numbers, what = [each[1] for each in words], None
     elif kind == "same" and len(set(numbers)) > 1:
-        return _table(sizes, [each[1] for each in words])
+        arrays = [each[1] for each in words]
+        alike = {(each.dtype.char, each.shape, each.tobytes()) for each in arrays}
+        return (kind, what, 0, 0) if len(alike) == 1 else _table(sizes, arrays)
     elif kind != "same" and any(each[1] != what for each in words):
         return None
     step = _step(sizes, numbers)
@@ -224,7 +227,7 @@ class _Kind:
         self._first = sizes
         self._changing: tuple[int, ...] = ()
         self._met, self._tried = set[int](), 0
-        self._least, self._most = 0, 1 << 62
+        self._least, self._most = -1 << 62, 1 << 62
         self._looked = dict[int, Looked]()
         self._rule: _Rule | None = None
         self.is_over = False
@@ -311,7 +314,7 @@ class Sizes:
     def kind_of(self, values: Sequence[Any]) -> Call | None:
         """Of which kind a call is, and its size; None if there are too many kinds."""
         form = tuple(map(_form, values))
-        sizes = tuple(n for each in values if type(each) is ndarray for n in each.shape)
+        sizes = tuple(n for each in values for n in _sizes(each))
         kinds = self._kinds.setdefault(form, []) if len(self._kinds) < MOST else []
         for kind in self._kinds.get(form, kinds):
             size = kind.size_of(sizes)
@@ -323,8 +326,17 @@ class Sizes:
         return Call(kinds[-1], 0)
 
 
+def _sizes(value: Any) -> tuple[int, ...]:
+    """The sizes of an array; a whole number is one, too."""
+    if type(value) is ndarray:
+        return value.shape  # type: ignore[no-any-return]
+    return (value,) if type(value) is int else ()
+
+
 def _form(value: Any) -> Any:
-    """What is the same of operands but for the sizes of arrays."""
+    """What is the same of operands but for sizes."""
     if type(value) is ndarray:
         return value.dtype, value.ndim
+    if type(value) is int:
+        return int
     return (type(value), tuple(value)) if type(value) in (list, tuple) else (type(value), value)

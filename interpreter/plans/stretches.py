@@ -7,7 +7,7 @@ most.  What it reads of modules it is given, too.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
@@ -20,7 +20,7 @@ from ..code.code import Branch, Code, Region, Repeat, Step, parts_of
 from ..code.instructions import opcode, operator_number, row
 from .chains import find_chains
 from .groups import find_runs
-from .lifting import Lifting, without_unread
+from .lifting import Lifting, is_item, without_unread
 from .loop_tests import test_spans
 from .masks import Masks
 from .registers import (
@@ -156,10 +156,13 @@ class _Finder:
     def _latest_begins(self, region: Region) -> list[int]:
         """Of each part of a region, the last position where a stretch with it may begin, and -1 if
         none may.  Lists of tensors that it reads come from the stretch: no call is known that takes
-        one."""
-        found, origins = list[int](), dict[int, int]()
+        one.  So do tensors that it writes."""
+        found, origins, made = list[int](), dict[int, int](), dict[Value, int]()
         for position, part in enumerate(region):
-            latest = [origins.get(register, -1) for register in _lists_read(part)]
+            made.update(dict.fromkeys(made_by([part]), position))
+            lists = () if _may_be_lifted(part, origins) else _lists_read(part)
+            latest = [origins.get(register, -1) for register in lists]
+            latest += [made.get(whole, -1) for whole in _written_by(self.code, part)]
             found.append(min([position, *latest]) if self._takes(part) else -1)
             for register, is_list in _written_lists(part):
                 origins[register] = position if is_list else -1
@@ -207,6 +210,19 @@ def _ends(
             break  # it is one group, and better so
         found.append(last)
     return [start, *reversed(found)]
+
+
+def _may_be_lifted(part: Part, origins: Mapping[int, int]) -> bool:
+    """Whether a part takes a tensor out of a list that is there in front of the region."""
+    return isinstance(part, Step) and is_item(part) and values_read(part)[0][0] not in origins
+
+
+def _written_by(code: Code, part: Part) -> Iterator[Value]:
+    """The tensors that a part writes, as wholes."""
+    for each in parts_of([part]):
+        entry = code.called(each) if isinstance(each, Step) else None
+        if entry is not None and entry.is_in_place:
+            yield code.whole_of(each.node.inputs[0])
 
 
 def _lists_read(part: Part) -> set[int]:
@@ -333,7 +349,7 @@ class _Building:
         if not isinstance(part, Step):
             return []
         lifting, entry, register = self._lifting, self._code.called(part), self._next_register
-        if lifting.takes_view(part, entry, self._own):
+        if lifting.takes_view(part, entry, self._own) or lifting.takes_item(part, self._own):
             lifting.lift(part, register)
             (target,) = targets_of(part)
             made: Region = [Step((_MOVE, target, register), part.node)]
@@ -346,19 +362,19 @@ class _Building:
             self._wrote(target)
             self._numbers.add(id(part))
         else:
+            self._is_known = self._is_known and not self._asks_outside(part)
             return []
         self._know(part)
         lifting.held[target] = register
         return made
 
+    def _asks_outside(self, step: Step) -> bool:
+        """Whether a step takes a tensor out of a list that is none of the stretch's own."""
+        return is_item(step) and values_read(step)[0][0] not in self._own
+
     def _writes_outside(self, part: Part) -> bool:
         """Whether a part writes a tensor that the stretch has not made, which none may."""
-        for each in parts_of([part]):
-            entry = self._code.called(each) if isinstance(each, Step) else None
-            is_write = entry is not None and entry.is_in_place
-            if is_write and self._code.whole_of(each.node.inputs[0]) not in self._made:
-                return True
-        return False
+        return any(whole not in self._made for whole in _written_by(self._code, part))
 
     @property
     def _next_register(self) -> int:

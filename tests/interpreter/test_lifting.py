@@ -170,3 +170,46 @@ def test_rounds_whose_number_is_not_kept_have_stretches() -> None:
         given = [random(4, 4, seed=seed + n) for n in range(5)], weights
         assert same(scripted(*given), counted(*given))
     assert all(spy.done)
+
+
+def through_layers(x: Tensor, weights: list[Tensor], order: Tensor) -> Tensor:
+    """Whose tensors stand in a list, in an order that is in a tensor."""
+    for i in range(order.size(0)):
+        k = int(order[i])
+        x = torch.tanh(x @ weights[k] + x) * 0.5 - weights[k][i]
+    return x
+
+
+def test_tensors_of_a_list_are_taken_in_front() -> None:
+    scripted = torch.jit.script(through_layers)
+    weights = [random(6, 6, seed=seed) for seed in range(4)]
+    spy = replayed(scripted, random(3, 6), weights, torch.tensor([2, 0, 3, 1, 1]))
+    for seed in range(10):
+        x, order = random(3, 6, seed=seed), torch.randint(-4, 4, (5,))
+        assert same(scripted(x, weights, order), through_layers(x, weights, order))
+    assert all(spy.done)
+    assert learned(scripted) == 1
+    with pytest.raises(RuntimeError, match="list index out of range"):
+        scripted(random(3, 6), weights, torch.tensor([1, 4]))
+
+
+def with_marks(x: Tensor, marks: Tensor, steps: int) -> Tensor:
+    """Whose first writes are to what comes from outside, and the last to what is its own."""
+    for i in range(steps):
+        k = int(x.argmax())
+        marks[k] = i
+        y = torch.exp(-x) * 0.5 + x[k] - 0.25
+        y = y / y.abs().sum() * 3.0
+        y[k] = -9.0
+        x = y
+    return x
+
+
+def test_writes_to_what_is_outside_end_stretches_and_those_to_their_own_do_not() -> None:
+    scripted = torch.jit.script(with_marks)
+    spy = replayed(scripted, random(12), torch.zeros(12), 8)
+    for seed in range(20):
+        ours, theirs, x = torch.zeros(12), torch.zeros(12), random(12, seed=seed)
+        assert same(scripted(x, ours, 8), with_marks(x, theirs, 8))
+        assert same(ours, theirs)
+    assert any(spy.done)
