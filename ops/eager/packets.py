@@ -18,7 +18,7 @@ from .calls import run, tensors_in
 from .dispatch import EagerFunction, eager_function
 from .elsewhere import Run, elsewhere
 from .open_operators import OpenOperator
-from .refused_operators import refused_operator
+from .refused_operators import RefusedOperator, refused_operator
 
 __all__ = ["LOADED", "Namespace", "Overload", "Packet", "load_library"]
 
@@ -308,14 +308,14 @@ class Namespace:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __getattr__(self, name: str) -> Packet:
+    def __getattr__(self, name: str) -> Packet | RefusedOperator:
         if (name.startswith("__") and name.endswith("__")) or "name" not in vars(self):
             shown = vars(self).get("name", "")
             raise AttributeError(f"Invalid attribute '{name}' for '_OpNamespace' '{shown}'")
         qualified = f"{self.name}::{name}"
         entries = TABLE.operators(qualified)
         if not entries:
-            refused: Any = refused_operator(self.name, name)
+            refused = refused_operator(self.name, name)
             if refused is None:
                 shown = f"'_OpNamespace' '{self.name}'"
                 raise AttributeError(f"{shown} object has no attribute '{name}'")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, TypeVar
 
 from ..frontend.chosen import Chosen
-from ..ops.eager.packets import Overload, Packet
+from ..ops.eager.packets import Packet
 
 __all__ = ["decomposition_table", "get_decompositions", "register_decomposition"]
 
@@ -70,7 +70,7 @@ def register_decomposition(
 
 def get_decompositions(
     aten_ops: Iterable[object], type: Kind = "post_autograd"
-) -> dict[Overload, Callable[..., Any]]:
+) -> dict[object, Callable[..., Any]]:
     """The functions that are kept for operators, those without one left out."""
     kept = global_decomposition_table[type]
     return {each: kept[each] for each in _overloads(list(aten_ops)) if each in kept}
