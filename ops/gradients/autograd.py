@@ -254,6 +254,8 @@ class _Walking(threading.local):
     """Whether nodes keep what they need for another walk."""
 
     walk: Walk | None = None
+    last = -1
+    """The number of the walk that began last."""
 
 
 WALKING: Final = _Walking()

@@ -52,7 +52,7 @@ class _Walk:
         self.callbacks: list[Callable[[], object]] = []
         self.node: Node | None = None
         """The node that the walk has come to."""
-        self.number = next(_NUMBERS)
+        self.number = WALKING.last = next(_NUMBERS)
 
     def prepare(self, roots: Iterable[Node]) -> None:
         """Count for every node how many gradients it has to wait for."""

@@ -178,7 +178,7 @@ def test_arguments_take_their_normal_form() -> None:
 
 def test_what_is_not_there_is_refused_by_name() -> None:
     with pytest.raises(NotImplementedError, match="make_fx"):
-        proxy_tensor.make_fx(lambda x: x)(torch.ones(1))
+        proxy_tensor.make_fx(lambda x: x, tracing_mode="symbolic")
     with pytest.raises(RuntimeError, match="not in the module_fetch_book"):
         extract_attrs_for_lowering(nn.LSTM(1, 1))
 

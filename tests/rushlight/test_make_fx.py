@@ -1,0 +1,77 @@
+"""Graphs of the operators that functions come down to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight.fx.experimental.proxy_tensor import make_fx
+
+
+def lines(graph: Any) -> list[str]:
+    """The lines of a graph's code, without what they drop."""
+    return [line.partition(";")[0].strip() for line in graph.code.strip().splitlines()]
+
+
+def test_operators_arguments_and_constants_are_nodes() -> None:
+    outside = torch.ones(3)
+    graph = make_fx(lambda x, scale: (x + 1).relu() * outside * scale)(outside + 1, 2.0)
+    assert lines(graph) == [
+        "def forward(self, x_1, scale_1):",
+        "add = torch.ops.aten.add.Tensor(x_1, 1)",
+        "relu = torch.ops.aten.relu.default(add)",
+        "_tensor_constant0 = self._tensor_constant0",
+        "mul = torch.ops.aten.mul.Tensor(relu, _tensor_constant0)",
+        "mul_1 = torch.ops.aten.mul.Tensor(mul, 2.0)",
+        "return mul_1",
+    ]
+    assert graph(torch.full((3,), -2.0), 2.0).tolist() == [0, 0, 0]
+
+
+def test_layers_are_what_they_come_down_to() -> None:
+    layer = torch.nn.Linear(3, 2)
+    graph = make_fx(layer)(torch.ones(4, 3))
+    targets = [str(node.target) for node in graph.graph.nodes if node.op == "call_function"]
+    assert targets == ["aten.t.default", "aten.addmm.default"]
+    assert [name for name, _ in graph.named_parameters()] == [
+        "_param_constant0",
+        "_param_constant1",
+    ]
+    x = torch.randn(4, 3)
+    assert torch.equal(graph(x), layer(x))
+
+
+def test_containers_writes_and_several_results() -> None:
+    def parts(xs: list[torch.Tensor]) -> dict[str, Any]:
+        joined = torch.cat(xs)
+        joined[0] = 5.0
+        return {"parts": joined.split(2), "t": xs[0].clone().add_(1).view(-1)}
+
+    graph = make_fx(parts)([torch.zeros(2), torch.zeros(2)])
+    given = [torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])]
+    found, wanted = graph(given), parts(given)
+    assert [each.tolist() for each in found["parts"]] == [[5, 2], [3, 4]]
+    assert torch.equal(found["t"], wanted["t"])
+
+
+def test_decompositions_run_in_the_place_of_operators() -> None:
+    table = {torch.ops.aten.silu.default: lambda x: x * torch.sigmoid(x)}
+    graph = make_fx(torch.nn.functional.silu, table)(torch.ones(3))
+    targets = [str(node.target) for node in graph.graph.nodes if node.op == "call_function"]
+    assert targets == ["aten.sigmoid.default", "aten.mul.Tensor"]
+
+
+def test_what_a_graph_would_get_wrong_is_refused() -> None:
+    x = torch.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="get value out of a tracing tensor"):
+        make_fx(lambda x: x * x.sum().item())(torch.ones(3))
+    with pytest.raises(NotImplementedError, match="computes gradients"):
+        make_fx(lambda x: torch.autograd.grad(x.sin().sum(), x))(x)
+    with pytest.raises(NotImplementedError, match=r"x\.detach\(\)"):
+        make_fx(lambda x: (x * 2).data + 1)(torch.ones(3))
+    with pytest.raises(NotImplementedError, match="sizes are ints"):
+        make_fx(torch.relu, tracing_mode="symbolic")
+    with pytest.raises(ValueError, match="Unexpected tracing type: other"):
+        make_fx(torch.relu, tracing_mode="other")
