@@ -32,7 +32,6 @@ __all__ = [
         "inv",
         "matmul",
         "lapack_address",
-        "multi_dot",
         "on_one_thread",
     ),
     *("norm", "qr", "slogdet", "solve", "svd", "tensordot", "vecdot", "vector_norm"),
@@ -60,7 +59,6 @@ eig: Any = whole(np.linalg.eig)
 eigh: Any = whole(np.linalg.eigh)
 eigvals: _Made = whole(np.linalg.eigvals)
 inv: _Made = whole(np.linalg.inv)
-multi_dot: _Made = whole(np.linalg.multi_dot)
 norm: _Made = whole(np.linalg.norm)
 qr: Any = whole(np.linalg.qr)
 slogdet: Any = whole(np.linalg.slogdet)

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import blas, by_formula, family, of_floats
+from ..kernels import blas, family, of_floats
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of, numpy_dtype, of_numpy
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -132,9 +132,12 @@ def _by_kernels(array: Array, order: float, axes: tuple[int, ...], keepdim: bool
     if order == 2:
         squares = folded(array, axes, keepdim, "squares", wide=True)
         return None if squares is None else family("arrays").apply("sqrt", (squares,))
-    operation = _FOLDED.get(order)
-    sizes = None if operation is None else by_formula("absolute", array)
-    return None if sizes is None else folded(sizes, axes, keepdim, operation or "", wide=True)
+    operation, arrays = _FOLDED.get(order), family("arrays")
+    if operation is None or arrays is None:
+        return None
+    # of few elements, too: sums by kernels have bits of their own
+    sizes = arrays.apply("absolute", (array,))
+    return None if sizes is None else folded(sizes, axes, keepdim, operation, wide=True)
 
 
 def _length(array: Array, keepdim: bool) -> Array:

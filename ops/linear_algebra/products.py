@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Final
 
 import numpy as np
 
 from ..arithmetic.elementwise import mul, sub
-from ..kernels import blas, products
+from ..kernels import products
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
@@ -267,6 +268,7 @@ def _check_chain(tensors: Sequence[Array], name: str) -> None:
 @operator(
     "aten::linalg_multi_dot(Tensor[] tensors) -> Tensor",
     autocast="lower",
+    prepared=True,
     cost="chain",
     out_dtype=OutDtype(
         "same",
@@ -293,8 +295,42 @@ def linalg_multi_dot(tensors: list[Array]) -> Array:
             )
     if len(tensors) == 2:
         return matmul(tensors[0], tensors[1])
-    found = np.asarray(blas.multi_dot([_wide(t) for t in tensors]))
+    inner = [each.shape[0] for each in tensors[1:]]
+    ends = (tensors[0].shape[0] if tensors[0].ndim > 1 else 1, tensors[-1].shape[-1])
+    sizes = (ends[0], *inner, ends[1] if tensors[-1].ndim > 1 else 1)
+    found = _chained([_wide(each) for each in tensors], _splits(sizes), 0, len(tensors) - 1)
     return found.astype(tensors[0].dtype, copy=False)
+
+
+@lru_cache(256)
+def _splits(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
+    """Behind which matrix each part of a chain is split, so that multiplications are fewest: of a
+    matrix and the next one `sizes` holds the rows, and of the last one the columns."""
+    count = len(sizes) - 1
+    costs: dict[tuple[int, int], int] = {(i, i): 0 for i in range(count)}
+    splits: dict[tuple[int, int], int] = {}
+    for length in range(1, count):
+        for first in range(count - length):
+            last = first + length
+            costs[first, last], splits[first, last] = min(
+                (
+                    costs[first, at]
+                    + costs[at + 1, last]
+                    + sizes[first] * sizes[at + 1] * sizes[last + 1],
+                    at,
+                )
+                for at in range(first, last)
+            )
+    return splits
+
+
+def _chained(
+    tensors: list[Array], splits: dict[tuple[int, int], int], first: int, last: int
+) -> Array:
+    if first == last:
+        return tensors[first]
+    at = splits[first, last]
+    return matmul(_chained(tensors, splits, first, at), _chained(tensors, splits, at + 1, last))
 
 
 @operator(

@@ -1,4 +1,4 @@
-"""Further reductions: means without NaN, hashes, segments, slices scaled down to a norm."""
+"""Further reductions: means without NaN, hashes, segments."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import blas
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
-from ..table.out_dtypes import SAME, OutDtype
-from ..table.pointwise import as_array, cast, in_place
+from ..table.out_dtypes import OutDtype
+from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
 from ..table.refusals import Refusal
 from ..table.table import operator
@@ -76,47 +75,6 @@ def hash_tensor(self: Array, dim: Dims, keepdim: bool, mode: int) -> Array:
                 f"hash_tensor: Expected reduction dim {axis} to have non-zero size."
             )
     return as_array(_combine_bits(bits, axes, np.uint64, None, keepdim))
-
-
-# --------------------------------------------------------------------------- renorm
-
-
-@operator(
-    "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
-    autocast_in_graphs="full",
-    out_dtype=SAME,
-    layout="C",
-)
-def renorm(self: Array, p: Scalar, dim: int, maxnorm: Scalar) -> Array:
-    """The slices along a dimension, those of a larger norm scaled down to `maxnorm`."""
-    if isinstance(p, complex) or not p > 0:
-        raise OperatorError("renorm: non-positive-norm not supported")
-    if isinstance(maxnorm, complex) or not maxnorm >= 0:
-        raise OperatorError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
-    if self.ndim < 2:
-        raise OperatorError(
-            f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions",
-            code="shape-mismatch",
-        )
-    if kind(self.dtype) < 2:
-        raise OperatorError(
-            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{dtype_of(self).scalar_name}",
-            code="dtype-mismatch",
-        )
-    axis = wrap_dim(dim, self.ndim)
-    others = tuple(d for d in range(self.ndim) if d != axis)
-    sizes = np.abs(self.astype(np.complex128 if self.dtype.kind == "c" else _FLOAT64))
-    norms = blas.vector_norm(sizes, axis=others, keepdims=True, ord=p)
-    factors = np.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
-    if self.itemsize < 4:
-        return as_array(self * factors.astype(self.dtype))
-    return as_array(self * factors.astype(sizes.dtype)).astype(self.dtype)
-
-
-operator("aten::renorm_(Tensor(a!) self, Scalar p, int dim, Scalar maxnorm) -> Tensor(a!)")(
-    in_place(renorm)
-)
 
 
 # --------------------------------------------------------------------------- segments
