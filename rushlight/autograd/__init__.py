@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from ..module_names import names_of
+from ..ops.gradients.autograd import WALKING
 from ..ops.gradients.edges import GradientEdge
 from ..ops.gradients.tape import backward as _backward
 from ..ops.gradients.tape import gradients_of
@@ -52,6 +53,12 @@ __all__ = [
 def _profiler_enabled() -> bool:
     """Whether a profiler notes what operators do."""
     return profiler.active_recorder() is not None
+
+
+def _is_checkpoint_valid() -> bool:
+    """Whether a part may be computed again here: the walk back, if there is one, goes to all
+    leaves."""
+    return WALKING.leads is None
 
 
 def _several(value: Any) -> list[Any]:

@@ -62,3 +62,24 @@ def test_an_operator_may_write_a_tensor_that_has_no_letter() -> None:
     assert schema.is_mutable
     assert str(schema) == "unlettered::grow(Tensor($0! -> ) x) -> ()"
     assert schema.arguments[0].alias_info.before_set == {"$0"}
+
+
+def test_parts_are_computed_again_where_walks_go_to_all_leaves() -> None:
+    seen = []
+
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: object, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: object, grad: torch.Tensor) -> torch.Tensor:
+            seen.append(torch.autograd._is_checkpoint_valid())
+            return grad * 2
+
+    x = torch.ones(2, requires_grad=True)
+    assert torch.autograd._is_checkpoint_valid()
+    Doubled.apply(x).sum().backward()
+    torch.autograd.grad(Doubled.apply(x).sum(), x)
+    Doubled.apply(x).sum().backward(inputs=[x])
+    assert seen == [True, False, False]
