@@ -81,15 +81,8 @@ def measure(arguments: argparse.Namespace) -> Times:
         except Exception as refusal:
             print(f"{name}: {type(refusal).__name__}: {str(refusal)[:100]}", file=sys.stderr)
             continue
-        began, count = time.thread_time_ns(), 0
-        while count < 40 or (
-            count < arguments.count and time.thread_time_ns() - began < 4 * budget
-        ):
-            call()
-            count += 1
-            if count >= 5 and time.thread_time_ns() - began > 8 * budget:
-                break
-        times = max(1, int(budget / max(1, (time.thread_time_ns() - began) / count)))
+        cost = _warmed(call, arguments.count, budget)
+        times = max(1, int(budget / cost))
         best = float("inf")
         for _ in range(arguments.rounds):
             began = time.thread_time_ns()
@@ -98,6 +91,20 @@ def measure(arguments: argparse.Namespace) -> Times:
             best = min(best, (time.thread_time_ns() - began) / times)
         found[name] = best
     return found
+
+
+def _warmed(call: Call, most: int, budget: float) -> float:
+    """Call until all that is learned and compiled is there; the nanoseconds of a call."""
+    for _ in range(2):
+        began, count = time.thread_time_ns(), 0
+        while count < most and (count < 5 or time.thread_time_ns() - began < 10 * budget):
+            call()
+            count += 1
+        cost = max(1.0, (time.thread_time_ns() - began) / count)
+        direct = sys.modules.get("rushlight.ops.table.direct")
+        while direct is not None and direct.is_compiling():
+            time.sleep(0.01)
+    return cost
 
 
 def main() -> int:

@@ -6,15 +6,24 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family, is_whole, written_by_numpy
+from ..kernels import family, in_order, is_half, is_whole, written_by_numpy
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.storage import settled
 
-__all__ = ["chosen_places", "parts_of_places", "put_chosen", "take_chosen"]
+__all__ = ["chosen_places", "parts_of_places", "put_chosen", "take_chosen", "truths"]
+
+_BUT_SIGNS: Final = np.int16(0x7FFF)
 
 _FEW: Final = 1024
 """Elements of which native code finds or takes what is chosen sooner than NumPy."""
+
+
+def truths(self: Array) -> Array:
+    """An array that holds where this one does: the bits of 16-bit floats but for their signs."""
+    if not is_half(self.dtype):
+        return self
+    return np.asarray(self.view(np.int16) & _BUT_SIGNS)
 
 
 def chosen_places(self: Array) -> Array:
@@ -22,12 +31,12 @@ def chosen_places(self: Array) -> Array:
 
     Nobody else has the memory of them.
     """
-    self = self[...]  # which no other thread can change
+    self = truths(self[...])  # which no other thread can change
     if self.ndim == 1 and self.size < _FEW:
         return settled(self).nonzero()[0].reshape(1, -1)
     is_much = self.size >= _FEW and self.ndim > 0
     if is_much and (chosen := family("chosen")) is not None:
-        marks = chosen.chosen(np.ascontiguousarray(self))
+        marks = chosen.chosen(in_order(self))
         if marks is not None:
             found: Array = chosen.places(marks)
             return found
@@ -37,7 +46,7 @@ def chosen_places(self: Array) -> Array:
 def parts_of_places(self: Array) -> list[Array]:
     """The same, a vector for each dimension."""
     if self.ndim == 1 and self.size < _FEW:
-        return [settled(self[...]).nonzero()[0]]
+        return [settled(truths(self[...])).nonzero()[0]]
     return list(chosen_places(self))
 
 

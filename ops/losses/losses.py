@@ -12,7 +12,7 @@ from ..kernels import family, is_whole
 from ..layers.activation import log_sigmoid
 from ..memory.dtype import Array, Dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError
-from ..memory.order import beside
+from ..memory.order import beside, order_of
 from ..reductions.loss_reduction import floats, reduced, widened
 from ..table.pointwise import (
     as_array,
@@ -57,12 +57,17 @@ def _natively(
     self, target = self[...], target[...]  # which no other thread can change
     if self.shape != target.shape or self.dtype is not target.dtype or kind(self.dtype) != 2:
         return None
+    turned = None if is_whole(self) or self.strides != target.strides else order_of(self)
+    if turned is not None:
+        self, target = self.transpose(turned), target.transpose(turned)
     kernels = family("pair_losses") if is_whole(self) and is_whole(target) else None
     if kernels is None:
         return None
     steps = of_numpy(self.dtype).name in by_steps.split()
     found: Array | None = kernels.pair_losses(form, self, target, level, by_steps=steps)
-    return found
+    if turned is None or found is None:
+        return found
+    return found.transpose(tuple(map(turned.index, range(len(turned)))))
 
 
 def _pairwise(

@@ -14,7 +14,7 @@ import numpy as np
 from .dtype import Array
 from .storage import laid_out, strides_of, with_steps_of_ones
 
-__all__ = ["beside", "lies_beside", "strides_beside"]
+__all__ = ["beside", "lies_beside", "order_of", "strides_beside"]
 
 Steps = tuple[int, ...]
 
@@ -30,6 +30,13 @@ def beside(computed: object, *operands: Array) -> Array:
     told = tuple([(each.shape, each.strides, each.itemsize) for each in operands if each.ndim])
     wanted = _wanted(result.shape, result.itemsize, told)
     return result if result.strides == wanted else _stored(result, wanted)
+
+
+def order_of(array: Array) -> Steps | None:
+    """The order of dimensions in which an array lies by rows; None if it lies in no such order."""
+    steps = array.strides
+    order = tuple(sorted(range(array.ndim), key=lambda dim: -steps[dim]))
+    return order if array.transpose(order).flags.c_contiguous else None
 
 
 def lies_beside(result: Array, operands: Sequence[Sequence[int]]) -> Array:

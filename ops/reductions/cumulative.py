@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.pairs import sum_of_exponentials
-from ..kernels import family, is_whole
+from ..kernels import family, in_order, is_whole
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -44,6 +44,7 @@ def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], A
         if not values.ndim:
             return values.copy()
         check_kernel(f"{name}_out_cpu", values, "uqe" if dtype is None else "buqe")
+        values = in_order(values)
         scans = family("scans") if is_whole(values) else None
         if scans is not None:
             found: Array | None = scans.running(

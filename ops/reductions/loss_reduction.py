@@ -9,6 +9,7 @@ import numpy as np
 from ..kernels import is_real
 from ..memory.dtype import Array, Dtype, default_dtype, dtype_of
 from ..memory.errors import OperatorError
+from ..memory.order import order_of
 from ..table.pointwise import as_array, cast, operand
 from ..table.promotion import kind
 from .reduce import mean, total
@@ -37,6 +38,9 @@ def reduced(losses: object, reduction: int, dtype: Dtype | None = None) -> Array
     """The losses themselves, their mean or their sum, in `dtype` if given."""
     losses = as_array(losses)
     dtype = dtype or losses.dtype
+    if reduction != NONE and not losses.flags.c_contiguous:
+        order = order_of(losses)
+        losses = losses if order is None else losses.transpose(order)
     if reduction == MEAN and kind(dtype) < 2:
         raise OperatorError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or "

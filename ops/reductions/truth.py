@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..arithmetic.chosen import truths
 from ..kernels import LARGE, Prepared, family
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array
@@ -57,6 +58,7 @@ _known: Final = Prepared(_counted)
 
 def _truth(name: str, choose: Any) -> None:
     def chosen(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
+        self = truths(self)
         native = _natively(self, axes, keepdim, of_any=name == "any")
         if native is not None:
             return native
@@ -113,9 +115,9 @@ _truth("any", np.any)
 )
 def count_nonzero(self: Array, dim: int | None) -> Array:
     axis = None if dim is None else wrap_dim(dim, self.ndim)
-    return asarray(np.count_nonzero(self, axis if self.ndim else None), _INT64)
+    return asarray(np.count_nonzero(truths(self), axis if self.ndim else None), _INT64)
 
 
 @operator("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", layout="C")
 def count_nonzero_over(self: Array, dim: Sequence[int]) -> Array:
-    return asarray(np.count_nonzero(self, wrap_dims(dim, self.ndim)), _INT64)
+    return asarray(np.count_nonzero(truths(self), wrap_dims(dim, self.ndim)), _INT64)

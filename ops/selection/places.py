@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, family, in_order, is_whole
+from ..kernels import LARGE, family, in_order, is_whole, written_by_numpy
 from ..memory.dtype import Array, Dtype, Scalar
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
@@ -32,7 +32,10 @@ def taken_natively(self: Array, axis: int, index: Array) -> Array | None:
     self, index = self[...], index[...]  # which no other thread can change
     if index.ndim > 1 and _goes_with(index, self, axis):
         index = by_slices(index, axis)
-    if index.dtype is not _INT64 or not is_whole(index):
+    if index.dtype is not _INT64 or not index.size:
+        return None
+    index = in_order(index)
+    if not is_whole(index):
         return None
     if index.ndim > 1 and not _goes_with(index, self, axis):
         return None
@@ -163,10 +166,29 @@ def combined_natively(self: Array, axis: int, index: Array, source: Array, opera
     if index.ndim > 1:
         index = by_slices(index, axis)
     whole = in_order(source) if source.ndim else source
-    done = places.combine(self, axis, in_order(index), whole, operation)
+    wide = _widened(self, index, whole, operation)
+    if wide is not None:
+        done = places.combine(wide[0], axis, in_order(index), wide[1], operation)
+        if done:
+            written_by_numpy()
+            self[...] = wide[0].astype(self.dtype)
+    else:
+        done = places.combine(self, axis, in_order(index), whole, operation)
     if done is False:
         raise IndexOutOfRange("index out of range in self")
     return done is True
+
+
+def _widened(
+    self: Array, index: Array, source: Array, operation: str
+) -> tuple[Array, Array] | None:
+    """Small whole numbers and what is combined with them in 32 bits, which kernels take, and whose
+    low bits are the same; None of others, and where few are combined with many."""
+    if self.dtype.kind not in "iu" or self.itemsize > 2 or operation == "put":
+        return None
+    if self.size > _AS_MANY * max(index.size, source.size):
+        return None
+    return self.astype(np.int32), source.astype(np.int32)
 
 
 def combined_by_numpy(function: np.ufunc, target: Array, key: Any, values: Any) -> None:

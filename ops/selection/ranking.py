@@ -56,6 +56,8 @@ _LEARNED: Final = 4096
 """Elements up to which kernels do that too where somebody learns which they are."""
 _SHORT: Final = 512
 """Elements of a row that NumPy puts in order by few vectors; of float64 it has no such words."""
+_RANKED_BESIDE: Final = 64
+"""Elements of rows along another dimension than the last from which they are turned for that."""
 _FEW: Final = 32
 """Elements of such a row of which some are found as quickly by ranking all."""
 
@@ -82,7 +84,11 @@ def _is_for_kernels(self: Array, axis: int, count: int) -> bool:
     size = self.shape[axis] if self.ndim else 0
     if not 0 < count <= size or not is_whole(self) or family("run") is None:
         return False
-    is_quick = axis == self.ndim - 1 and size < _SHORT and self.dtype is not _FLOAT64
+    is_quick = (
+        (axis == self.ndim - 1 or size > _RANKED_BESIDE)
+        and size < _SHORT
+        and self.dtype is not _FLOAT64
+    )
     if not is_quick or count < size <= _FEW or self.size < _MANY:
         return True
     told: bool = self.size <= _LEARNED and family("run").is_told()
@@ -150,6 +156,7 @@ def _sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     self = self[...]  # which no other thread can change
     check_ordered(" Sort", self)
     axis = wrap_dim(dim, self.ndim)
+    self = in_order(self)
     if self.ndim:
         found = _some_in_order(self, axis, 0, self.shape[axis], descending)
         if found is not None:
@@ -304,6 +311,7 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
         )
     if not self.ndim:
         return self.copy(), np.zeros((), _INT64)
+    self = in_order(self)
     found = None if size > _RANKED else _some_in_order(self, axis, 0, k, largest)
     found = found or _top(self, k, axis, largest) or _some_in_order(self, axis, 0, k, largest)
     if found is not None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, in_order, is_whole
+from ..kernels import cast_by_kernel, family, in_order, is_half, is_whole
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -29,6 +29,7 @@ _OUT_OF_NANQUANTILE: Final = OutDtype(
 )
 
 
+_FLOAT32: Final = np.dtype(np.float32)
 _INT64: Final = np.dtype(np.int64)
 
 
@@ -98,9 +99,10 @@ def _median(name: str, skip_nan: bool) -> None:
             return _of_nothing(self.dtype)
         check_kernel("median_cpu", self, "bc")
         flat = self.reshape(-1)
-        if flat.dtype.isbuiltin == 1 and not is_nan(flat).any():
+        rest = cast_by_kernel(flat, _FLOAT32) if is_half(flat.dtype) else flat
+        if rest.dtype.isbuiltin == 1 and not _has_nan(rest):
             middle = (flat.size - 1) // 2
-            return np.asarray(np.partition(flat, middle)[middle])
+            return np.asarray(np.partition(rest, middle)[middle]).astype(flat.dtype)
         return along(flat, 0, False)[0]
 
     operator(f"aten::{name}(Tensor self) -> Tensor", out_overlap="read-first")(of_all)
