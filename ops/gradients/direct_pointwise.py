@@ -11,7 +11,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ..kernels import family
+import numpy as np
+
+from ..kernels import family, in_order
 from ..memory.dtype import Array
 from ..table.direct import note_of
 from ..table.formula import Part
@@ -126,3 +128,28 @@ def gelu(g: Tensor | None, self: Tensor | None, approximate: str) -> tuple[Tenso
     if g is None or self is None or approximate != "none":
         return None
     return (_gelu_slope(g, self),)
+
+
+_OF_FIRST: Final = [("sigmoid", (1,)), ("multiply", (0, 2))]
+_OF_SECOND: Final = [
+    *(("sigmoid", (2,)), ("multiply", (0, 1)), ("multiply", (5, 4)), ("subtract", (3, 4))),
+    ("multiply", (6, 7)),
+]
+"""Steps of formulas: of a gradient and the second half; of that, both halves, and 1."""
+
+
+@direct("aten::glu", of="self")
+def glu(g: Tensor, self: Tensor, dim: int) -> tuple[Tensor] | None:
+    """One half times the sigmoid of the other: each half has a kernel."""
+    arrays, x, slope = family("arrays"), self._array[...], g._array[...]
+    letter = {"f": "f", "d": "d"}.get(x.dtype.char)
+    if arrays is None or letter is None or slope.dtype is not x.dtype or not x.size:
+        return None
+    first, second = np.split(x, 2, dim)
+    steps = [[(name, letter, places) for name, places in each] for each in (_OF_FIRST, _OF_SECOND)]
+    slope = in_order(slope)
+    halves = (
+        arrays.evaluate(steps[0], letter, slope, second),
+        arrays.evaluate(steps[1], letter, slope, first, second, 1.0),
+    )
+    return (Tensor._of(np.concatenate(halves, dim)),)

@@ -70,6 +70,8 @@ MORE = [
     lambda x: F.pad(x, (1, -2)),
     lambda x: F.pad(x[None], (1, 2), mode="reflect"),
     lambda x: x.cumprod(0),
+    lambda x: F.glu(x),
+    lambda x: F.glu(x.t(), 0),
     lambda x: x.masked_fill(x > 0, 0).cumprod(1),
     lambda x: x.logcumsumexp(0),
     lambda x: (x * 300).logcumsumexp(-1),
