@@ -20,7 +20,7 @@ from contextlib import suppress
 from enum import Enum, auto
 from functools import partial
 from itertools import count
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, Final
 
 import numpy as np
@@ -48,7 +48,7 @@ MOST: Final = 2000
 """Functions that become native in a process: their code is kept for ever."""
 
 SPENT: Final = 0.02
-"""Seconds of calls that make a function hot: about what compiling it takes."""
+"""Seconds of a thread's time in calls that make a function hot: about what compiling it takes."""
 
 DRAFT_SPENT: Final = 0.03
 """Seconds of native calls after which a function is compiled again, with care."""
@@ -61,6 +61,9 @@ LONGEST: Final = 1500
 
 MISSES: Final = 8
 """Calls that native code may give up before it is given up itself."""
+
+FIRST: Final = 2
+"""Calls that find out what others know, and say nothing of what one takes."""
 
 TRIALS: Final = 5
 """Calls with lists that are timed: to hand lists over may cost more than the plan does."""
@@ -186,7 +189,7 @@ class Native:
         self._arguments = arguments
         self._limit = limit
         self._spent = 0.0
-        self._in_plan = 0.0
+        self._in_plan = self._first_in_plan = 0.0
         self._arrived = 0.0
         self._calls = 0
         self._misses = 0
@@ -276,7 +279,7 @@ class Native:
             self._look()
         if not self._straight or len(values) != len(self._arguments):
             if self._stage is _Stage.COLD:
-                self._arrived = perf_counter()
+                self._arrived = thread_time()
             return FAILED
         result = self._run_natively(values, STRAIGHT)
         if result is FAILED:
@@ -297,7 +300,8 @@ class Native:
 
         Native code looks at no signals: Python's handlers run here, while this thread waits.
         """
-        began = perf_counter() if self._draft is not None else 0.0
+        is_counted = self._draft is not None and self._stage is not _Stage.TRIAL
+        began = perf_counter() if is_counted else 0.0
         run = self._run
         found = STOPPED if self._is_long else run(ROUNDS, NEVER, how, *values)
         if found is STOPPED:
@@ -320,9 +324,9 @@ class Native:
             self._begin_beside(source, self._compile_again)
 
     def _timed(self, plan: Plan, values: Sequence[object]) -> object:
-        began = perf_counter()
+        began = thread_time()
         result = plan.run(*values)
-        ended = perf_counter()
+        ended = thread_time()
         self._spent += began - (self._arrived or began)
         self._arrived = 0.0
         self.count_in_plan(ended - began)
@@ -333,22 +337,43 @@ class Native:
         self._in_plan += seconds
         self._spent += seconds
         self._calls += 1
+        if self._calls == FIRST:
+            self._first_in_plan = self._in_plan
         if self._stage is _Stage.COLD and self._spent >= self._limit:
             self._begin()
 
+    @property
+    def _average_in_plan(self) -> float:
+        """What a call takes in the plan, without the first ones if there were others."""
+        if self._calls > FIRST:
+            return (self._in_plan - self._first_in_plan) / (self._calls - FIRST)
+        return self._in_plan / max(1, self._calls)
+
     def _tried(self, values: Sequence[object]) -> Any:
         """A call that is timed; if none of a few pays, plans go on."""
-        began = perf_counter()
+        began, began_here = perf_counter(), thread_time()
         result = self._run_natively(values, self._how)
-        if result is not FAILED and perf_counter() - began < self._in_plan / max(1, self._calls):
+        took = perf_counter() - began if self._is_long else thread_time() - began_here
+        if result is not FAILED and took < self._average_in_plan:
             if self._stage is _Stage.TRIAL:  # another thread may have given it up meanwhile
                 self._stage = _Stage.HOT
                 remember(self._code, self._arguments)
             return result
         self._trials += 1
         if self._trials >= TRIALS:
-            self._give_up("handing its arguments over costs more than it saves")
+            self._end_trial()
         return result
+
+    def _end_trial(self) -> None:
+        """Give native code up that did not pay; a draft is compiled with care first."""
+        with _BEGINNING:
+            source, self._draft = self._draft, None
+            if source is not None:
+                self._stage, self._trials = _Stage.PLAN, 0
+        if source is None:
+            self._give_up("handing its arguments over costs more than it saves")
+        else:
+            self._begin_beside(source, partial(self._compile, quickly=False))
 
     # ------------------------------------------------------------------ compiling
 

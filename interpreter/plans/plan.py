@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from time import perf_counter
+from time import thread_time
 from types import CodeType, TracebackType
 from typing import Any, Protocol
 
@@ -107,7 +107,7 @@ class NativePart(Protocol):
     def __call__(self, *values: object) -> Any: ...
 
     def spent(self, since: float) -> None:
-        """The plan did it, from a time of `perf_counter` up to now."""
+        """The plan did it, from a time of `thread_time` up to now."""
 
 
 @dataclass(eq=False)
@@ -127,7 +127,7 @@ def _put_island(
     cool = partial(space.update, {f"warm{name}": False})
     part = islands.at_work(island, cool, known)
     space.update({name: part, f"warm{name}": True, f"spent{name}": part.spent})
-    space["clock"] = perf_counter
+    space["clock"] = thread_time
     return part
 
 

@@ -435,6 +435,34 @@ def test_what_was_hot_in_one_process_is_native_from_the_first_call_of_the_next(
     assert way.plan is None
 
 
+def test_a_draft_that_does_not_pay_is_compiled_with_care_before_it_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(native.NATIVE_VARIABLE, raising=False)
+    monkeypatch.setattr(kept_objects, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(native.Native, "_average_in_plan", property(lambda self: 0.0))
+    scripted = rushlight.jit.script(Steps())
+    way = _way_anew(scripted)
+    made = way.executable.native
+    assert made is not None
+    made._limit = math.inf
+    expected = scripted(5000)
+    made._limit = 1e-9
+    scripted(5000)
+    _wait_for_native_code()
+    assert way.tier == "native"
+    for _ in range(native.TRIALS):
+        assert scripted(5000) == expected
+    _wait_for_native_code()
+    assert not made.refusal
+    assert made._draft is None
+    assert way.tier == "native"
+    for _ in range(native.TRIALS):
+        assert scripted(5000) == expected
+    assert way.tier == "plan"
+    assert "handing its arguments over" in made.refusal
+
+
 def _no_compiler() -> object:
     raise AssertionError("the compiler is asked for")
 
