@@ -198,6 +198,9 @@ def number_tensor(a: Scalar) -> Array:
 # --------------------------------------------------------------------------- dtype to dtype
 
 
+_CHANNELS_LAST_3D: Final = 3
+
+
 def in_format(array: Array, memory_format: int | None) -> Array:
     """A copy laid out as `clone` of a memory format would be."""
     if memory_format in (None, 1):
@@ -208,7 +211,8 @@ def in_format(array: Array, memory_format: int | None) -> Array:
         return array.copy("C")
     axes = (0, *range(2, array.ndim), 1)
     if array.ndim != memory_format + 2:
-        raise OperatorError(f"required rank {memory_format + 2} tensor to use this memory format")
+        word = "channels_last_3d" if memory_format == _CHANNELS_LAST_3D else "channels_last"
+        raise OperatorError(f"required rank {memory_format + 2} tensor to use {word} format")
     inverse = (0, array.ndim - 1, *range(1, array.ndim - 1))
     return array.transpose(axes).copy("C").transpose(inverse)
 

@@ -191,9 +191,7 @@ def _empty(size: Sizes, stride: Sizes, dtype: Dtype) -> Array:
     check_sizes(size, "empty_strided")
     if len(size) != len(stride):
         raise OperatorError(
-            "mismatch in length of strides and shape"
-            if len(size) < len(stride)
-            else f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
             f"({len(stride)})",
             code="shape-mismatch",
         )

@@ -498,15 +498,14 @@ def _end(name: str, start: object, end: object) -> tuple[object, object]:
     dims = [each.ndim if isinstance(each, np.ndarray) else 0 for each in (start, end)]
     if any(dims):
         tensors = [isinstance(each, np.ndarray) for each in (start, end)]
-        what = "start and end tensors" if all(tensors) else "start" if tensors[0] else "end"
         parts = [
             f"{word} with {count} dimension(s)"
             for word, count, given in zip(("start", "end"), dims, tensors, strict=True)
             if given
         ]
-        plural = what if all(tensors) else f"{what} tensor"
         raise OperatorError(
-            f"{name} only supports 0-dimensional {plural}, but got {' and '.join(parts)}.",
+            f"{name} only supports 0-dimensional start and end tensors, but got "
+            f"{' and '.join(parts)}.",
             code="shape-mismatch",
         )
     first, last = (e.item() if isinstance(e, np.ndarray) else e for e in (start, end))

@@ -114,3 +114,27 @@ def test_other_odd_words() -> None:
         torch.iinfo(torch.bool)
     with pytest.raises(RuntimeError, match=r"For batches of matrices, consider using tensor\.mH$"):
         _ = torch.ones(2, 2, 2).H
+
+
+def test_words_about_how_new_tensors_lie() -> None:
+    flat = torch.ones(2, 3)
+    for call, said in (
+        (
+            lambda: flat.clone(memory_format=torch.channels_last),
+            "required rank 4 tensor to use channels_last format",
+        ),
+        (
+            lambda: torch.empty(2, memory_format=torch.channels_last_3d),
+            "required rank 5 tensor to use channels_last_3d format",
+        ),
+        (
+            lambda: torch.empty_strided((2,), (1, 2)),
+            "dimensionality of sizes (1) must match dimensionality of strides (2)",
+        ),
+        (
+            lambda: torch.linspace(torch.tensor([0]), 1, 3),
+            "linspace only supports 0-dimensional start and end tensors, but got start with 1 dim",
+        ),
+    ):
+        with pytest.raises(RuntimeError, match=re.escape(said)):
+            call()
