@@ -466,17 +466,14 @@ class Tensor(_Base):
     @property
     def H(self) -> Tensor:
         """The conjugate transpose of a matrix."""
-        if self._array.ndim not in (0, 2):
+        if (ndim := self._array.ndim) not in (0, 2):
+            more = " For batches of matrices, consider using tensor.mH" * (ndim > 2)
             raise RuntimeError(
-                "tensor.H is only supported on matrices (2-D tensors). "
-                f"Got {self._array.ndim}-D tensor."
-                + " For batches of matrices, consider using tensor.mH"
-                * (self._array.ndim > 2)
+                f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.{more}"
             )
         if ACTIVE and (tracer := current_tracer()) is not None:
             return tracer.operator("aten::matrix_H", self)
-        turned: Tensor = self.transpose(0, 1) if self._array.ndim else self.view_as(self)
-        return turned.conj()
+        return (self.transpose(0, 1) if ndim else self.view_as(self)).conj()
 
     @property
     def real(self) -> Tensor:
