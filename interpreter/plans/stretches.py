@@ -55,7 +55,7 @@ _MOST_BEGUN: Final = 4
 before the row is left alone."""
 
 LONGEST: Final = 1000
-LONGEST_NETWORK: Final = 2500
+LONGEST_NETWORK: Final = 4000
 """Instructions of a code that is looked at, and of one with convolutions."""
 
 

@@ -43,7 +43,7 @@ FIRST: Final = 16
 
 MOST_TRIED: Final = 12
 
-MOST_WATCHED: Final = 400
+MOST_WATCHED: Final = 2000
 """Tensors and objects that an object may hold."""
 
 _LEAVING: Final = frozenset(("method", "function"))

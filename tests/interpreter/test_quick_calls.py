@@ -140,6 +140,23 @@ def test_what_a_module_holds_is_looked_at() -> None:
     assert model(x).requires_grad is False
 
 
+def test_large_modules_have_quick_calls() -> None:
+    class Layer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight, self.bias = (nn.Parameter(torch.ones(2)) for _ in range(2))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.addcmul(self.bias, self.weight, x)
+
+    model = nn.Sequential(*(Layer() for _ in range(140))).requires_grad_(False)
+    scripted = torch.jit.script(model)
+    hot(scripted, torch.zeros(2))
+    assert scripted(torch.zeros(2)).tolist() == [140.0, 140.0]
+    model[100].bias.requires_grad_(True)
+    assert scripted(torch.zeros(2)).requires_grad
+
+
 def test_two_modules_of_a_class_have_ways_of_their_own() -> None:
     first, second, x = torch.jit.script(Scale()), torch.jit.script(Scale()), torch.ones(3)
     second.by.fill_(9.0)
