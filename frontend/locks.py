@@ -44,7 +44,7 @@ class _Living:
         key = id(lock)
         self._locks[key] = ref(lock, partial(self._locks.pop, key))
 
-    def all(self) -> list[Any]:
+    def all(self) -> list[object]:
         """Those that there are."""
         found = [each() for each in list(self._locks.values())]
         return [lock for lock in found if lock is not None]
@@ -54,11 +54,11 @@ class _Made:
     """The locks that were made here, but for those of threads."""
 
     def __init__(self) -> None:
-        self.tried: list[Any] = []
+        self.tried: list[object] = []
         self.usual: list[Any] = []
         self.of_objects = _Living()
 
-    def all(self) -> list[Any]:
+    def all(self) -> list[object]:
         """Them, and LLVM's, in the order in which a fork takes them."""
         return [*self.tried, *self.usual, *self.of_objects.all(), *_borrowed()]
 
@@ -124,7 +124,7 @@ What is made already is read without it.  Who defines takes any other lock, so t
 """
 
 
-def _borrowed() -> list[Any]:
+def _borrowed() -> list[object]:
     """The lock of LLVM, which is held while native code is made."""
     library = getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None)
     lock = getattr(getattr(library, "_lock", None), "_lock", None)

@@ -98,7 +98,7 @@ class GraphTracer(Scopes):
         self.graph = Graph()
         self.known: dict[int, Value] = {}
         self.paths: dict[int, str] = {}
-        self._kept: list[Any] = []
+        self._kept: list[object] = []
         self._waiting: list[tuple[Value, Tensor]] = []
 
     # ------------------------------------------------------------------ values

@@ -17,7 +17,7 @@ class _Await:
 
     __module__ = "rushlight._C"  # its public place
 
-    _call: Callable[[], Any] | None
+    _call: Callable[[], object] | None
     _result: object
     _type: str
     _function: Callable[..., Any] | None

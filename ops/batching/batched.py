@@ -61,7 +61,7 @@ class Batched(Tensor):
         func: Callable[..., object],
         types: object,
         args: tuple[object, ...] = (),
-        kwargs: dict[str, Any] | None = None,
+        kwargs: dict[str, object] | None = None,
     ) -> Any:
         """The function for every slice."""
         level = level_of((args, kwargs or {}))
@@ -167,7 +167,7 @@ def _viewed(
     view: Callable[..., Tensor],
     func: Callable[..., object],
     args: tuple[object, ...],
-    kwargs: dict[str, Any],
+    kwargs: dict[str, object],
 ) -> object:
     """A view of each slice; slice by slice where it is none of them all."""
     rest = args[1:] if view is indexed else ()
@@ -192,7 +192,7 @@ def _read_property(func: object) -> str:
     return owner.fget.__name__ if isinstance(owner, property) and owner.fget is not None else ""
 
 
-def _of_value(level: Level, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _of_value(level: Level, func: Any, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
     """A function of what the tensor stands for, which all slices share."""
     bare = [each._value if _is_at(each, level) else each for each in args]
     owner = getattr(func, "__self__", None)
@@ -350,7 +350,7 @@ def stacked(results: Sequence[object], level: Level) -> object:
 
 
 def _one_by_one(
-    level: Level, func: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, Any]
+    level: Level, func: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
 ) -> Any:
     name = getattr(func, "__name__", "")
     writes = name == "__setitem__" or (name.endswith("_") and not name.endswith("__"))
@@ -369,7 +369,9 @@ def _one_by_one(
     return args[0] if writes else stacked(results, level)
 
 
-def _of_slice(func: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, Any]) -> Any:
+def _of_slice(
+    func: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
+) -> Any:
     """What a function gives for one slice, which may stand for slices of a level further out."""
     outer = level_of((args, kwargs)) if isinstance(func, FunctionType) else None
     return func(*args, **kwargs) if outer is None else for_all(outer, func, args, kwargs)

@@ -109,7 +109,7 @@ def _unfolded(whole: Any, dimension: int, size: int, step: int) -> Any:
     return whole.unfold(dimension % rank + 1, size, step)
 
 
-def _split(least: int) -> Callable[..., Any]:
+def _split(least: int) -> Callable[..., object]:
     """Parts along the last of so many dimensions, the first where a slice has just one."""
 
     def split(whole: Any, parts: object) -> Any:

@@ -342,7 +342,7 @@ class Form:
             for place in range(len(self.arguments))
         ]
 
-    def _gather(self, args: Sequence[object]) -> Sequence[Any]:
+    def _gather(self, args: Sequence[object]) -> Sequence[object]:
         """`view(2, 3)` as `view((2, 3))`."""
         spread = self.spread
         if spread is None or len(args) <= spread:

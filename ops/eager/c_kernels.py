@@ -24,7 +24,7 @@ class _Number(NamedTuple):
 
     numba: str
     native: str
-    forms: tuple[Any, ...]
+    forms: tuple[object, ...]
 
 
 _NUMBERS: Final[dict[Type, _Number]] = {

@@ -73,7 +73,7 @@ def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], obje
     shortcuts = function.shortcuts if fast else {}
     kinds = (Tensor,) if function.__name__ == "matmul" else _NUMBERS
     compares = function.__name__ == "eq"  # the one sign of torch that takes arrays by itself
-    front: Callable[..., Any] | None = None
+    front: Callable[..., object] | None = None
     is_short = fast
 
     def method(self: Tensor, other: object) -> Any:

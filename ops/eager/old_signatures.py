@@ -50,7 +50,7 @@ def _places_of_numbers(args: Sequence[object], wanted: int, most: int) -> list[i
 
 def without_numbers_between(
     name: str, args: Sequence[object], kwargs: dict[str, object]
-) -> tuple[list[Any], dict[str, Any]] | None:
+) -> tuple[list[object], dict[str, object]] | None:
     """The arguments with the numbers as keywords; None if it is no such call."""
     base = name.removesuffix("_")
     keywords, count = _numbers_between(base)

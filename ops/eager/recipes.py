@@ -34,7 +34,7 @@ _ARRAY: Final = object()
 """Stands for taking the array of a tensor."""
 
 
-def key_of(args: Sequence[Any], kwargs: dict[str, Any]) -> Key | None:
+def key_of(args: Sequence[Any], kwargs: dict[str, object]) -> Key | None:
     """What decides the overload; None if that is more than types."""
     if kwargs and not _OTHERWISE.isdisjoint(kwargs):
         return None
@@ -104,7 +104,7 @@ class Recipe:
             return MISFIT
         return run(self.form.entry, values, [*args, *kwargs.values()] if kwargs else args)
 
-    def values(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any] | None:
+    def values(self, args: Sequence[Any], kwargs: dict[str, object]) -> list[Any] | None:
         """The operator's values; None if an argument turns out not to fit."""
         made = self._template.copy()
         if self.form.spread is not None:
@@ -123,7 +123,7 @@ class Recipe:
         return made
 
     def _learn_natively(
-        self, recording: Recording, args: Sequence[object], kwargs: dict[str, Any]
+        self, recording: Recording, args: Sequence[object], kwargs: dict[str, object]
     ) -> None:
         """Have a front learn calls with such arguments."""
         sizes_at = -1 if self._sizes_at is None else self._sizes_at
@@ -141,7 +141,7 @@ class Recipe:
         self._learn(self.form.entry, found, self._template, sizes_at, recording)
 
     def _written_out(
-        self, args: Sequence[object], kwargs: dict[str, Any]
+        self, args: Sequence[object], kwargs: dict[str, object]
     ) -> tuple[Callable[..., object], Recording]:
         """The same for all arguments of the types of these, and what records such a call."""
         args = self.form._gather(args)

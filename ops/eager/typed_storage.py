@@ -243,7 +243,7 @@ class TypedStorage:
         self._untyped_storage._bytes()  # which there must be
         return Tensor._of(elements_of(self._untyped_storage._owner, self.dtype.numpy))
 
-    def _numbers(self) -> list[Any]:
+    def _numbers(self) -> list[object]:
         array = self._flat()._array
         if array.dtype.names:  # of quantized elements
             array = array.view(array.dtype[0])

@@ -25,7 +25,7 @@ def _declare(schema: str, out: str = "grad_input grad_input", order: str = "") -
     operator(schema, face="operator", out=out, order=order)(_walking(name))
 
 
-def _walking(name: str) -> Callable[..., Any]:
+def _walking(name: str) -> Callable[..., object]:
     def forward(*given: object) -> Any:
         formulas = import_module("..gradients.backward_operators", __package__)
         with no_grad():

@@ -21,7 +21,7 @@ class NamedResults(tuple[Any, ...]):
         """`hidden` would hold fields without a place, of which there are none."""
         return tuple.__new__(cls, values)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (tuple(self), {})
 
     def __repr__(self) -> str:

@@ -97,7 +97,7 @@ _EMPTY: Final = (
 )
 
 
-def _elements(data: Any, shape: Sequence[int], depth: int) -> Iterator[Any]:
+def _elements(data: Any, shape: Sequence[int], depth: int) -> Iterator[object]:
     if len(data) != shape[depth]:
         raise OperatorError(
             f"Expected sequence of length {shape[depth]} at dim {depth} (got {len(data)})",

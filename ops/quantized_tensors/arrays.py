@@ -122,7 +122,7 @@ class QuantizedArray(Array):
         """The value that one element means, as a Python number."""
         return dequantize(self).item(*place)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return quantized_array, (numbers_of(self).copy(), dtype_of(self), self.quantizer)
 
 

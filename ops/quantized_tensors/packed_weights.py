@@ -43,7 +43,7 @@ class PackedWeights:
     def __repr__(self) -> str:
         return f"ScriptObject <{self.qualified_name}>"
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """What copies and pickles hold: all but what was made of the weights for native code."""
         return {name: None if name in _MADE else value for name, value in vars(self).items()}
 

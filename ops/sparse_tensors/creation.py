@@ -120,7 +120,7 @@ def _compressed(
 
 def _options(
     dtype: DType | None, device: Device | str | None, requires_grad: bool, checked: bool | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         **{"dtype": dtype, "device": device, "requires_grad": requires_grad},
         "check_invariants": checked,

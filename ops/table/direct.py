@@ -90,8 +90,8 @@ def _native(entry: Operator) -> Any:
 
 
 def direct_form_around(
-    entry: Operator, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]
-) -> tuple[Callable[..., Any], Listed | None] | None:
+    entry: Operator, wrap: Callable[[Callable[..., Any]], Callable[..., object]]
+) -> tuple[Callable[..., object], Listed | None] | None:
     """What does the calls of an operator natively, others by wrapped functions, and how it takes
     lists of tensors; None where there is no native code."""
     native = _native(entry)

@@ -58,7 +58,7 @@ class _Running(threading.local):
     """
 
     record: Any = None
-    bounds: tuple[Any, ...] = ()
+    bounds: tuple[object, ...] = ()
     version_of: Callable[[Array], int] = staticmethod(version_to_keep)
 
 

@@ -51,7 +51,7 @@ class Update:
         self._program = Program(arrays, numbers)
         self.numbers = numbers
         self.results = [*write(self._program)]
-        self._ready: dict[tuple[Any, ...], Known] = {}
+        self._ready: dict[tuple[object, ...], Known] = {}
 
     def __call__(self, arrays: Sequence[Array], *numbers: float) -> bool:
         """Do it; False, with nothing done, if there is no kernel for such arrays (yet)."""

@@ -51,7 +51,7 @@ class Members(MutableMapping[str, Any]):
         return repr(dict(self))
 
 
-def attributes_of(tensor: object) -> dict[str, Any]:
+def attributes_of(tensor: object) -> dict[str, object]:
     """The attributes that programs gave a tensor."""
     members = tensor.__dict__
     return dict(members if isinstance(members, Members) else Members(members))
