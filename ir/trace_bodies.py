@@ -84,7 +84,7 @@ class TracedPythonCall:
                     self._node.blocks[0].add_output(self.tracer.value_of(each))
         return result
 
-    def give(self, result: Any, apply: Callable[..., object], *, in_place: bool) -> None:
+    def give(self, result: Tensor, apply: Callable[..., object], *, in_place: bool) -> None:
         """Its results are made; `apply` makes them again."""
         tracer, node = self.tracer, self._node
         several = isinstance(result, tuple)

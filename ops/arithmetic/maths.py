@@ -42,7 +42,7 @@ _reciprocal: Final = np.reciprocal
 _ONES: Final = {dtype: np.ones((), dtype) for dtype in _FLOATS}
 
 
-def _sigmoid(x: Any) -> object:
+def _sigmoid(x: Array) -> object:
     result = _negative(x)
     if type(result) is not ndarray:
         result = asarray(result)
@@ -69,7 +69,7 @@ _FEW: Final = 64
 def _closely(kernel: Kernel) -> Kernel:
     """`kernel`, with the nearest float32 numbers for small inputs, as PyTorch's mostly are."""
 
-    def call(x: Any) -> Any:
+    def call(x: Array) -> Any:
         if x.size <= _FEW and x.dtype is _FLOATS[0]:
             wide = in_own_order(x).astype(_FLOATS[1])
             return kernel(wide, wide).astype(_FLOATS[0])
@@ -78,7 +78,7 @@ def _closely(kernel: Kernel) -> Kernel:
     return call
 
 
-def _exp2(x: Any) -> object:
+def _exp2(x: Array) -> object:
     if x.dtype.kind != "c":
         return np.exp2(x)
     scaled = np.empty_like(x)
@@ -126,7 +126,7 @@ def _native(
     return _declare(name, refuse, pointwise(name, kernel), *aliases, twin=twin, **known)
 
 
-def _log1p(x: Any) -> object:
+def _log1p(x: Array) -> object:
     """`log(1 + x)`; NumPy's loses the real part of complex numbers near 0."""
     if x.dtype.kind != "c":
         return np.log1p(x)

@@ -321,7 +321,7 @@ def _attention(
     q: Tensor,
     k: Tensor,
     v: Tensor,
-    mask: Any,
+    mask: Tensor,
     p: float,
     causal: bool,
     scale: float | None,

@@ -17,7 +17,7 @@ __all__: list[str] = []
 
 
 @form_of("linear")
-def _linear(x: Tensor, weight: Tensor, bias: Any) -> Any:
+def _linear(x: Tensor, weight: Tensor, bias: Tensor) -> Any:
     if weight.dim() != 2 or (bias is not None and bias.dim() != 1) or not x.dim():
         return NotImplemented
     if bias is not None and x.dim() == 2:

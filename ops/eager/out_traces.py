@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..table.table import TABLE, Operator
 from ..tensors.tensor import Tensor
@@ -17,8 +16,8 @@ def note_written(
     entry: Operator,
     values: Sequence[object],
     handles: Sequence[object],
-    out: Any,
-    result: Any,
+    out: Tensor,
+    result: Tensor,
 ) -> None:
     """Have this thread's tracer write down the form of an operator with `out`, or copies.
 

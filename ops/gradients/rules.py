@@ -72,7 +72,7 @@ def computed_wide(composite: F) -> F:
     their dtype, as others may have."""
 
     @wraps(composite)
-    def form(input: Any, *args: object, **given: object) -> Any:
+    def form(input: Array, *args: object, **given: object) -> Any:
         if not is_narrow(input):
             return composite(input, *args, **given)
         named = dict(zip(given, widened(*given.values()), strict=True))

@@ -79,7 +79,7 @@ def is_real(array: Array) -> bool:
     return (dtype is _FLOAT32 or dtype is _FLOAT64) and is_whole(array)
 
 
-def is_large(array: Any) -> bool:
+def is_large(array: Array) -> bool:
     """Whether an array of whatever dtype has many elements, in one piece."""
     return array.size >= LARGE and is_whole(array)
 

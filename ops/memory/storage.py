@@ -273,7 +273,7 @@ def memory_of(array: Array) -> Array:
     return view_of(owner, (stop - start,), (1,), start - address(owner), _BYTES)
 
 
-def root_of(array: Any) -> Any:
+def root_of(array: Array) -> Any:
     """The array that owns an array's memory, as far as arrays of NumPy's own class go."""
     while type(array.base) is np.ndarray:
         array = array.base

@@ -124,7 +124,7 @@ def _inner(tensor: Any, dim: int) -> int:
 
 
 @form("transpose")
-def transpose(tensor: Any, dim0: int, dim1: int) -> Any:
+def transpose(tensor: Tensor, dim0: int, dim1: int) -> Any:
     """Two dimensions of each part change places."""
     places = _inner(tensor, dim0), _inner(tensor, dim1)
     if -1 in places:
@@ -133,7 +133,7 @@ def transpose(tensor: Any, dim0: int, dim1: int) -> Any:
 
 
 @form("select")
-def select(tensor: Any, dim: int, index: int) -> Any:
+def select(tensor: Tensor, dim: int, index: int) -> Any:
     """A part, or one index of a dimension of each."""
     place = _inner(tensor, dim)
     if place < 0:
@@ -152,7 +152,7 @@ def unbind(tensor: object, dim: int = 0) -> tuple[object, ...]:
 
 
 @form("narrow")
-def narrow(tensor: Any, dim: int, start: int, length: int) -> Any:
+def narrow(tensor: Tensor, dim: int, start: int, length: int) -> Any:
     """Some of the parts."""
     if _inner(tensor, dim) >= 0:
         raise RuntimeError(f"narrow(): only dim=0 supported for nested tensors, but got: {dim}")
@@ -160,7 +160,7 @@ def narrow(tensor: Any, dim: int, start: int, length: int) -> Any:
 
 
 @form("chunk")
-def chunk(tensor: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+def chunk(tensor: Tensor, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """Each part cut along its last dimension."""
     place = _inner(tensor, dim)
     if place != tensor.ndim - 2:
@@ -172,7 +172,7 @@ def chunk(tensor: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
 
 
 @form("unsqueeze")
-def unsqueeze(tensor: Any, dim: int) -> Any:
+def unsqueeze(tensor: Tensor, dim: int) -> Any:
     """A dimension of size 1 more in each part."""
     place = dim % (tensor.ndim + 1) - 1
     if place < 0:
@@ -185,7 +185,7 @@ def unsqueeze(tensor: Any, dim: int) -> Any:
 
 
 @form("squeeze")
-def squeeze(tensor: Any, dim: int | None = None) -> Any:
+def squeeze(tensor: Tensor, dim: int | None = None) -> Any:
     """A dimension of size 1 less in each part, where all have it so."""
     if dim is None:
         raise RuntimeError(
@@ -200,7 +200,7 @@ def squeeze(tensor: Any, dim: int | None = None) -> Any:
 
 
 @form("view", "reshape")
-def reshape(tensor: Any, *size: Any) -> Any:
+def reshape(tensor: Tensor, *size: Any) -> Any:
     """Each part in other sizes; the first one is the number of parts."""
     given = list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
     parts = parts_of(tensor)
@@ -230,7 +230,7 @@ def cat(tensors: Any, dim: int = 0) -> Any:
 
 
 @form("sum")
-def total(tensor: Any, dim: Any = None, keepdim: bool = False, *, dtype: object = None) -> Any:
+def total(tensor: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: object = None) -> Any:
     """The sums over the last dimension of each part."""
     if dim is None:
         raise missing("aten::sum")
@@ -257,7 +257,7 @@ def softmax(tensor: object, dim: int, dtype: object = None) -> Any:
 
 
 @form("linear")
-def linear(input: Any, weight: Tensor, bias: Tensor | None = None) -> Any:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     """The linear layer of each part."""
     last = input.size(-1)
     if last != weight.shape[1]:
@@ -272,7 +272,7 @@ def linear(input: Any, weight: Tensor, bias: Tensor | None = None) -> Any:
 
 @form("layer_norm")
 def layer_norm(
-    input: Any,
+    input: Tensor,
     normalized_shape: object,
     weight: object = None,
     bias: object = None,
@@ -297,7 +297,7 @@ def embedding(weight: Tensor, indices: object, *rest: object, **named: object) -
 
 
 @form("matmul", "bmm")
-def matmul(a: Any, b: Any) -> Any:
+def matmul(a: Tensor, b: Tensor) -> Any:
     """The products of the parts of two nested tensors."""
     if not (is_nested(a) and is_nested(b)):
         words = ["nested" if is_nested(each) else "non-nested" for each in (a, b)]
@@ -326,7 +326,7 @@ def attention(query: Any, key: Any, value: Any, *rest: Any, **named: Any) -> Any
 
 
 @form("to_padded_tensor")
-def to_padded(tensor: Any, padding: float, output_size: Any = None) -> Tensor:
+def to_padded(tensor: Tensor, padding: float, output_size: Any = None) -> Tensor:
     """One tensor in which all parts lie, filled up with a number.
 
     Raises:

@@ -192,6 +192,6 @@ for _type in ("float", "int", "bool"):
     order="bool float int complex -",
 )
 def as_tensor(
-    data: Any, dtype: int | None, device: Device | None, element: str | None = None
+    data: Array, dtype: int | None, device: Device | None, element: str | None = None
 ) -> Array:
     return tensor(data, dtype, device, False, element)

@@ -26,12 +26,12 @@ __all__: list[str] = []
 _ROOT: Final = math.sqrt(0.5)
 
 
-def _entr(x: Any) -> object:
+def _entr(x: Array) -> object:
     inner = np.where(x > 0, -x * np.log(x), np.where(x == 0, x.dtype.type(0), -np.inf))
     return np.where(np.isnan(x), x, inner).astype(x.dtype)
 
 
-def _erfcx(x: Any) -> Array:
+def _erfcx(x: Array) -> Array:
     """`exp(x * x) * erfc(x)`."""
     size = np.abs(x)
     far = size > 100
@@ -44,12 +44,12 @@ def _erfcx(x: Any) -> Array:
     return np.where(np.isnan(x), x, result)
 
 
-def _ndtr(x: Any) -> object:
+def _ndtr(x: Array) -> object:
     """The area under the normal curve left of x."""
     return 0.5 * erfc(-x * _ROOT)
 
 
-def _log_ndtr(x: Any) -> object:
+def _log_ndtr(x: Array) -> object:
     left = np.log(_erfcx(-np.minimum(x, 0) * _ROOT) / 2) - x * x / 2
     right = np.log1p(-erfc(np.maximum(x, -1) * _ROOT) / 2)
     left = np.where(x == -np.inf, x, left)

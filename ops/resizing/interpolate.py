@@ -56,14 +56,14 @@ def _lanczos(x: Array) -> Array:
 
 
 def _smooth(filter: Filter) -> MakeTaps:
-    def make(size: int, count: int, align: bool, scale: float | None, dtype: Any) -> Taps:
+    def make(size: int, count: int, align: bool, scale: float | None, dtype: Dtype) -> Taps:
         return smooth(size, count, align, scale, dtype, filter)
 
     return make
 
 
 def _nearest(exact: bool, shortcut: bool = False) -> MakeTaps:
-    def make(size: int, count: int, align: bool, scale: float | None, dtype: Any) -> Taps:
+    def make(size: int, count: int, align: bool, scale: float | None, dtype: Dtype) -> Taps:
         return nearest(size, count, scale, dtype, exact=exact, shortcut=shortcut)
 
     return make

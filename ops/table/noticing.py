@@ -139,7 +139,7 @@ def _with_numbers(note: tuple[Any, ...], values: Sequence[Any]) -> tuple[Any, ..
     return tuple(values[each.place] if type(each) is given else each for each in note)
 
 
-def _told(entry: Operator, values: Sequence[Any], result: Any) -> list[tuple[Any, ...]] | None:
+def _told(entry: Operator, values: Sequence[Any], result: Array) -> list[tuple[Any, ...]] | None:
     """What the record says of it."""
     if entry.parts is not None:
         return _of_parts(entry.parts(result, *values), result)

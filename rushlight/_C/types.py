@@ -118,7 +118,7 @@ class Type:
         known = None if sizes is None else tuple(sizes)
         return type_handle(refined_type(self._facts(), sizes=known, strides=None))
 
-    def with_dtype(self, dtype: Any) -> Type:
+    def with_dtype(self, dtype: DType) -> Type:
         """The same with another element type."""
         return type_handle(refined_type(self._facts(), scalar=dtype.scalar_name))
 

@@ -220,7 +220,7 @@ def _place(number: object, count: int) -> int:
     return number % count
 
 
-def _with_chosen(args: tuple[object, ...], argnums: Any, values: Any) -> tuple[object, ...]:
+def _with_chosen(args: tuple[object, ...], argnums: Any, values: Tensor) -> tuple[object, ...]:
     found = list(args)
     if isinstance(argnums, int):
         found[argnums] = values

@@ -16,7 +16,7 @@ __all__ = [
 
 
 def _copying(part: str) -> Callable[..., Tensor]:
-    def function(input: Any, *, out: Tensor | None = None) -> Tensor:
+    def function(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         if is_sparse(input) and input.layout is LAYOUTS["sparse_coo"]:
             raise NotImplementedError(
                 f"Could not run 'aten::{part}_copy' with arguments from the 'SparseCPU' backend."
@@ -42,6 +42,6 @@ row_indices_copy = _copying("row_indices")
 values_copy = _copying("values")
 
 
-def resize_as_sparse_(input: Any, the_template: Any) -> Any:
+def resize_as_sparse_(input: Tensor, the_template: Any) -> Any:
     """Give a sparse tensor the sizes of another one."""
     return input.resize_as_sparse_(the_template)
