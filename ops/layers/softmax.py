@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, family, is_real, is_whole
+from ..kernels import Prepared, cast_by_kernel, family, is_real, is_whole, written_by_numpy
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, numpy_dtype
 from ..memory.errors import OperatorError
@@ -141,14 +141,16 @@ def _narrow_softmax(self: Array, axis: int) -> Array:
     Elements side by side are computed `_LANES` at a time and rounded once; for those that are left
     over the exponentials are rounded too.
     """
-    below = self.astype(_float32)
+    below = cast_by_kernel(self, _float32)
     _exp(below - _largest(below, axis, None, None, True), below)
     totals = _added_in_turn(below, axis)
     rows = self.shape[: axis + 1]
     grown, totals = below.reshape(*rows, -1), totals.reshape(*rows[:-1], 1, -1)
     rest = grown[..., grown.shape[-1] // _LANES * _LANES :]
     rest[...] = rest.astype(self.dtype)
-    return _divide(grown, totals, grown).astype(self.dtype).reshape(self.shape)
+    written_by_numpy()
+    made: Array = cast_by_kernel(_divide(grown, totals, grown), self.dtype)
+    return made.reshape(self.shape)
 
 
 def _added_in_turn(values: Array, axis: int) -> Array:

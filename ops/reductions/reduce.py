@@ -461,6 +461,8 @@ def _any_logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
         self = self.astype(default_dtype.float)
     if not self.size:
         return as_array(np.log(_add_over(np.exp(self), axes, None, None, keepdim)))
+    if is_half(self.dtype) or (kind(self.dtype) == 2 and axes == (self.ndim - 1,)):
+        self = in_order(self)
     if axes == (self.ndim - 1,) and is_real(self):
         kernels = family("rows")
         if kernels is not None:

@@ -114,3 +114,18 @@ def test_whole_numbers_equal_themselves() -> None:
     assert not torch.equal(x, x.flip(0))
     nan = torch.tensor([float("nan")])
     assert not torch.equal(nan, nan)
+
+
+@pytest.mark.parametrize("dtype", [*HALVES, torch.float32, torch.float64], ids=str)
+def test_softmax_and_logsumexp_of_what_lies_otherwise(dtype: Any) -> None:
+    for x in layouts(dtype):
+        same = x.clone(memory_format=torch.contiguous_format)
+        for dim in (0, -1):
+            found, wanted = x.logsumexp(dim), same.logsumexp(dim)
+            assert found.stride() == wanted.stride()
+            assert torch.allclose(found.double(), wanted.double(), rtol=1e-2 * dtype.itemsize**-4)
+        columns = x.softmax(0)
+        for _ in range(120):
+            assert torch.equal(x.softmax(0), columns)
+        sums = columns.double().sum(0)
+        assert torch.allclose(sums, torch.ones_like(sums), atol=2e-2)
