@@ -367,7 +367,8 @@ def least_squares(
     if driver == "gels":
         is_found = _done("gels", a, "N", *common, _WORK, _SIZE, _SAID)
         return (None, None) if is_found else None
-    least, rank = min(rows, columns), family("halves").places((len(a), 1))
+    least = min(rows, columns)
+    rank = np.empty((len(a), 1), np.int64)  # a result, so that a single one is taken for no flag
     if driver == "gelsy":
         order = family("copies").copied(_zeros((len(a), columns), np.dtype(np.int64)))
         is_found = _done("gelsy", a, *common, order, relative, rank, _WORK, _SIZE, _SAID)
