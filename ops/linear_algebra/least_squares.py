@@ -109,6 +109,8 @@ def linalg_lstsq(
     relative = float(np.finfo(real).eps) * max(rows, columns) if rcond is None else rcond
     if driver == "gelsd" and not 0 < relative < 1:  # as LAPACK's routine has it
         relative = float(np.finfo(real).eps)
+    elif relative < 0:
+        relative = 0.0 if driver == "gelsy" else float(np.finfo(real).eps)
     whole = [np.broadcast_to(each, (*batch, *each.shape[-2:])) for each in (self, right)]
     quick = least_squares(whole[0], whole[1], driver, relative)
     found, residuals, rank, values = quick or _by_singular_values(self, right, driver, relative)

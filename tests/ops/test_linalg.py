@@ -364,3 +364,14 @@ def test_an_outer_product_is_added_in_the_common_dtype() -> None:
         assert rushlight.addr(matrix, whole > 0, whole // 10000).dtype is dtype
     found = rushlight.addr(rushlight.zeros(2, 2), whole, whole)
     assert found.tolist() == [[3.6e9, 3e9], [3e9, 2.5e9]]
+
+
+@pytest.mark.parametrize("driver", [None, "gelsy", "gelss", "gelsd"])
+def test_least_squares_take_a_negative_bound_as_that_of_the_machine(driver: str | None) -> None:
+    matrix = rushlight.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]], dtype=rushlight.float64)
+    right = rushlight.tensor([[1.0], [2.0], [4.0]], dtype=rushlight.float64)
+    wanted = rushlight.linalg.lstsq(matrix, right, driver=driver)
+    for bound in (-1, -0.5):
+        found = rushlight.linalg.lstsq(matrix, right, rcond=bound, driver=driver)
+        assert found.rank == 2
+        assert rushlight.allclose(found.solution, wanted.solution)
