@@ -21,6 +21,12 @@ class FolderRecords:
     def __contains__(self, record: str) -> bool:
         return record in self._paths
 
+    has_record = __contains__
+
+    def file_of(self, record: str) -> Path | None:
+        """Where the file lies; None if there is none of that name."""
+        return self._paths.get(record)
+
     def records(self, folder: str = "") -> Iterator[str]:
         """The names of the records in a folder."""
         return (record for record in self._paths if record.startswith(folder))

@@ -246,6 +246,10 @@ class PackageImporter(Importer, InspectLoader):
         """The files of the package as a tree, those that match."""
         return directory_of(self.filename, self.paths(), include, exclude)
 
+    def file_of(self, path: str) -> Path | None:
+        """Where a file of an unpacked package lies; None for those in archives."""
+        return self.zip_reader.file_of(path) if isinstance(self.zip_reader, FolderRecords) else None
+
     def paths(self) -> Iterator[str]:
         """The paths of all files of the package."""
         return self.zip_reader.records()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from importlib.resources.abc import ResourceReader
-from typing import IO, NoReturn, Protocol
+from pathlib import Path
+from typing import IO, Protocol
 
 from ._mangling import demangle
 
@@ -27,6 +28,9 @@ class Holder(Protocol):
     def load_binary(self, package: str, resource: str) -> bytes:
         """The bytes of a file."""
 
+    def file_of(self, path: str) -> Path | None:
+        """Where it lies, if it does by itself."""
+
 
 class PackageResources(ResourceReader):
     """The files beside the modules of one package (`models.texts`)."""
@@ -46,9 +50,16 @@ class PackageResources(ResourceReader):
             raise FileNotFoundError(resource)
         return io.BytesIO(self._holder.load_binary(self._package, resource))
 
-    def resource_path(self, resource: str) -> NoReturn:
-        """A path in the file system; what lies in an archive has none."""
-        raise FileNotFoundError(resource)
+    def resource_path(self, resource: str) -> str:
+        """A path in the file system.
+
+        Raises:
+            FileNotFoundError: there is none of that name, or it lies in an archive.
+        """
+        found = self._holder.file_of(self._folder + resource)
+        if found is None:
+            raise FileNotFoundError(resource)
+        return str(found)
 
     def is_resource(self, path: str) -> bool:
         """Whether it is a file here."""

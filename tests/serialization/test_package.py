@@ -319,3 +319,22 @@ def test_paths_that_lie_too_deep_and_records_that_are_no_text_are_refused() -> N
         deep.file_structure()
     with pytest.raises(RuntimeError, match=r"extern_modules: this is no text in UTF-8"):
         opened({".data/version": b"6", ".data/extern_modules": b"\xff"})
+
+
+def test_files_of_an_unpacked_package_have_paths(tmp_path: Path) -> None:
+    packed = tmp_path / "packed.pt"
+    with PackageExporter(str(packed)) as exporter:
+        exporter.save_text("one", "a.txt", "hello")
+    ZipFile(packed).extractall(tmp_path)
+    folder = tmp_path / "packed"
+    unpacked, archive = PackageImporter(str(folder)), PackageImporter(str(packed))
+    assert unpacked.zip_reader.has_record("one/a.txt")
+    assert not unpacked.zip_reader.has_record("one")
+    files = unpacked.get_resource_reader("one")
+    assert files.resource_path("a.txt") == str(folder / "one" / "a.txt")
+    for missing in (
+        lambda: files.resource_path("b.txt"),
+        lambda: archive.get_resource_reader("one").resource_path("a.txt"),
+    ):
+        with pytest.raises(FileNotFoundError):
+            missing()
