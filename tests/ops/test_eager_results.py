@@ -102,7 +102,10 @@ def test_sizes_one_by_one_are_taken_as_in_the_first_call() -> None:
 
 
 def test_functions_in_classes_are_no_methods() -> None:
-    """As those of torch, which are written in C: `act = torch.relu` is called with the input."""
+    """As those of torch, which are written in C: `act = torch.relu` is called with the input.
+
+    Methods are bound to tensors alone.
+    """
 
     class Holder:
         act = torch.relu
@@ -110,6 +113,6 @@ def test_functions_in_classes_are_no_methods() -> None:
 
     x = torch.tensor([-1.0, 2.0])
     assert Holder().act(x).tolist() == [0.0, 2.0]
-    assert Holder().view(x, 2, 1).tolist() == [[-1.0], [2.0]]
+    assert Holder.view(x, 2, 1).tolist() == [[-1.0], [2.0]]
     assert x.view(2, 1).shape == (2, 1)
     assert torch.Tensor.view(x, 2, 1).shape == (2, 1)

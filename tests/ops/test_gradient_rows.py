@@ -16,6 +16,7 @@ logical_not logical_or logical_xor lt ne nonzero nonzero_numpy not_equal one_hot
 """Their results or arguments are truths or whole numbers."""
 
 QUANTIZED = """
+_empty_per_channel_affine_quantized
 _make_per_channel_quantized_tensor _make_per_tensor_quantized_tensor _saturate_weight_to_fp16
 dequantize int_repr q_per_channel_scales q_per_channel_zero_points quantize_per_channel
 quantize_per_tensor quantize_per_tensor_dynamic quantized_batch_norm quantized_gru quantized_lstm

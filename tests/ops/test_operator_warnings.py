@@ -254,7 +254,8 @@ def test_spreads_of_too_few_elements(name: str) -> None:
         spread(torch.ones(1), unbiased=False)
 
 
-def test_windows_that_are_not_given() -> None:
+def test_windows_that_are_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warned, "GIVEN", set())
     x = torch.ones(20)
     with pytest.warns(UserWarning, match="known to cause spectral leakage"):
         spectrum = torch.stft(x, 8, return_complex=True)
