@@ -13,7 +13,7 @@ SUMS = 12
 
 def text(target, in_pairs):
     """A kernel that adds `ROUNDS` times to sums of vectors, which it writes to `out` in the end."""
-    from rushlight.ops.kernels.code.text import FLOAT, FLOATS, INT64, LANES, POINTER, Code
+    from rushlight.ops.kernels.code.language.text import FLOAT, FLOATS, INT64, LANES, POINTER, Code
 
     code = Code(target)
     out, number = code.argument(POINTER, "out"), code.argument(POINTER, "number")
@@ -34,9 +34,9 @@ def peak(threads=1, in_pairs=False):
     """GFLOP/s of so many threads, the best of some runs; `in_pairs` of bfloat16."""
     import numpy as np
 
-    from rushlight.ops.kernels.code.objects import kernel
-    from rushlight.ops.kernels.code.run import run
-    from rushlight.ops.kernels.code.text import LANES
+    from rushlight.ops.kernels.code.calls.run import run
+    from rushlight.ops.kernels.code.language.text import LANES
+    from rushlight.ops.kernels.code.loading.objects import kernel
 
     place = kernel("peak", (ROUNDS, SUMS, int(in_pairs)), partial(text, in_pairs=in_pairs))
     out, number = (

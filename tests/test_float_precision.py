@@ -9,13 +9,13 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops.kernels import family
-from rushlight.ops.kernels.code.target import host
+from rushlight.ops.kernels.code.language.target import host
 from rushlight.ops.kernels.precision import PRECISION
 from rushlight.ops.memory.dtype import DTYPES
 
 BACKENDS = torch.backends
 MKLDNN = torch.backends.mkldnn
-ROUNDED = family("pairs") is not None and host().has_pairs
+ROUNDED = family("products.pairs") is not None and host().has_pairs
 conv2d = torch.nn.functional.conv2d
 
 
@@ -153,7 +153,7 @@ def test_what_cannot_be_asked_for() -> None:
 
 
 def test_rounding_is_that_of_ml_dtypes() -> None:
-    pairs = family("pairs")
+    pairs = family("products.pairs")
     if pairs is None:
         pytest.skip("no native code")
     numbers = np.random.default_rng(0).integers(0, 1 << 32, 999, np.uint32).view(np.float32)

@@ -1,6 +1,6 @@
-"""Write ops/kernels/code/series.txt: Chebyshev series, computed to 40 digits with mpmath.
+"""Write ops/kernels/code/functions/series.txt: Chebyshev series, computed to 40 digits with mpmath.
 
-    PYTHON_WITH_MPMATH tools/fit_series.py > ops/kernels/code/series.txt
+    PYTHON_WITH_MPMATH tools/fit_series.py > ops/kernels/code/functions/series.txt
 
 A line is a name, the interval, and the coefficients.  `bessel.py` and `gamma.py` say how the
 functions are put together from them.

@@ -15,7 +15,7 @@ from typing import Final
 
 from numpy import ndarray
 
-from ...ops.kernels.code.c_functions import c_function
+from ...ops.kernels.code.loading.c_functions import c_function
 from .kinds import ADDRESS, FLOAT, INT, NONE, Kind
 
 __all__ = ["EXTERNALS", "INT32", "VARIADIC", "table_of", "words_of"]

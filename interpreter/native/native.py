@@ -28,7 +28,7 @@ import numpy as np
 from ...frontend.beside import Beside
 from ...frontend.locks import fork_safe_lock
 from ...frontend.started import started
-from ...ops.kernels.code.objects import is_possible
+from ...ops.kernels.code.loading.objects import is_possible
 from ...typecheck.types import Type
 from ..code.code import Code
 from ..code.instructions import row

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from ...ops.kernels.code.methods import BYTES_BEGIN, method
-from ...ops.kernels.code.objects import is_kept, native_addresses
+from ...ops.kernels.code.calls.methods import BYTES_BEGIN, method
+from ...ops.kernels.code.loading.objects import is_kept, native_addresses
 from .dict_versions import VERSION_AT
 from .emitter import ALIASES, CONTEXT, Value
 from .externals import table_of, words_of

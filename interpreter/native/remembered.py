@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from ...ops.kernels.code.objects import is_kept, mark
+from ...ops.kernels.code.loading.objects import is_kept, mark
 from ...typecheck.types import Type
 from ..code.code import Code
 

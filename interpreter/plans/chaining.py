@@ -92,7 +92,7 @@ class _Work:
 
     def whole(self) -> Any:
         """All of it, as kernels are told."""
-        frame, arrays = family("convolution_frame"), family("arrays")
+        frame, arrays = family("convolutions.frame"), family("elementwise.arrays")
         count, steps = len(self.places), list[Any]()
         for name, numbers in self.steps:
             now = count + len(steps) - 1 if steps else 0
@@ -157,7 +157,7 @@ class Chain:
         if head.scales is not None:
             scales = head.scales(*given)
             if scales is not None:
-                work = _Work(family("batch_norms").Elements(given[0]), given)
+                work = _Work(family("convolutions.batch_norms").Elements(given[0]), given)
                 work.scale(*scales)
                 work.calls.append((head, tuple(given)))
                 return work

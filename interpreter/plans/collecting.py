@@ -24,7 +24,7 @@ def _alike(given: Sequence[object]) -> Any:
     """What tells natively whether operands are like these; None if nothing does."""
     if not knows_calls():
         return None
-    module: Any = family("prepared")
+    module: Any = family("calls.prepared")
     try:
         return module.Alike(given)
     except module.Unknown:

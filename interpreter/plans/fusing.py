@@ -118,7 +118,7 @@ class _Joined:
         for number, fact in self._outputs:
             held[number] = made = laid_out(fact.shape, fact.dtype, fact.strides)
             results.append(made)
-        arrays = family("arrays")
+        arrays = family("elementwise.arrays")
         arrays.run(self.kernel, way.size, way.least, way.geometry, *operands, *results)
         return True
 
@@ -202,7 +202,7 @@ class Group:
 
     def _seen(self, key: object, given: Sequence[Any]) -> list[Any] | None:
         """The values, operator by operator; what was seen is remembered."""
-        arrays = family("arrays")
+        arrays = family("elementwise.arrays")
         self._balance -= 1
         if arrays is None:
             return None
@@ -485,7 +485,7 @@ class _JoinedWay:
         self._joining, self._actions = None, joining.actions()
         self._is_native = bool(self._actions) and joining.is_native(self._actions)
         joined = [action for action in self._actions if isinstance(action, _Joined)]
-        arrays = family("arrays")
+        arrays = family("elementwise.arrays")
 
         def make() -> None:
             for action in joined:

@@ -3,7 +3,7 @@
 Such a stretch is looked at while a plan of its own runs it, with its chains and groups, and is then
 one call of native code, as other stretches are (`replaying`): nothing lies between its kernels, and
 what they make on the way lies in one piece of memory.  Of a batch whose arrays are larger than the
-caches some samples go first, as far as what they make is large (`ops/kernels/code/samples.py`).
+caches some samples go first, as far as what they make is large (`kernels/code/calls/samples.py`).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Network:
             Unforeseen: it is more than runs of kernels, or too much for one call.
         """
         if not _LOOKING.acquire(blocking=False):
-            return family("prepared").Seen(None, None, wait=BETWEEN)
+            return family("calls.prepared").Seen(None, None, wait=BETWEEN)
         try:
             return self._seen(values, gathered)
         finally:
@@ -78,7 +78,7 @@ class Network:
     def _seen(self, values: Sequence[Any], gathered: Callable[[Sequence[Any]], Any]) -> Any:
         if self._plan is None:
             self._plan = self._make(self._calls)
-        seen = family("prepared").Seen
+        seen = family("calls.prepared").Seen
         if default_dtype.float != np.float32:
             raise Unforeseen("the default dtype is another one")
         began = thread_time()
@@ -99,7 +99,7 @@ class Network:
                 raise Unforeseen("a result is no new tensor")
             kept[piece] = root_of(each)
         runs = self._by_samples(values, gathered, told, kept) or told.runs
-        notes, arena = family("pieces").in_one_arena(runs, values, kept)
+        notes, arena = family("calls.pieces").in_one_arena(runs, values, kept)
         if arena is not None and arena.nbytes > LARGEST:
             raise Unforeseen("it makes too much on the way")
         return seen(tuple(result), notes, arena)
@@ -110,7 +110,7 @@ class Network:
         """The results of a call, and the runs that it was told of."""
         assert self._plan is not None
         constants = {id(root): bytes_of(root) for root in self._constants}
-        told = self._calls.told = family("pieces").Told(values, constants)
+        told = self._calls.told = family("calls.pieces").Told(values, constants)
         try:
             result = _flat(self._plan(*gathered(values)))
         finally:
@@ -140,7 +140,7 @@ class Network:
             if not some.is_foreseen or not some.is_still():
                 return None
             sizes = {i: int(part[i].nbytes) for i in own}
-            module = family("samples")
+            module = family("calls.samples")
             samples = module.Samples(told.runs, some.runs, sizes, count // size)
             if not samples.count:
                 return None

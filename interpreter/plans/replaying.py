@@ -142,9 +142,9 @@ class Replay:
             call = self._sizes.kind_of(values)
             wait = self._wait_for_size(values, call)
         if wait is not None:
-            return family("prepared").Seen(None, None, wait=wait)
+            return family("calls.prepared").Seen(None, None, wait=wait)
         try:
-            taken = family("reaches").apart(values)
+            taken = family("calls.reaches").apart(values)
             found = (self._by_rule(taken, call) or self._seen(taken, call))._replace(taken=taken)
         except MachineFailure as failed:
             if comes_from_outside(failed.cause):
@@ -158,7 +158,7 @@ class Replay:
             self._left, self.why_not = MOST_TRIED, ""
             self._runs += len(found.notes or ())
             return found
-        return family("prepared").Seen(None, None, wait=BETWEEN)
+        return family("calls.prepared").Seen(None, None, wait=BETWEEN)
 
     def _by_rule(self, values: Sequence[Any], call: Call | None) -> Any:
         """The results of a call, and its runs as those of other sizes tell them; None if they do
@@ -176,7 +176,7 @@ class Replay:
         if any(id(root_of(each)) in given or not owns_all(each) for each in results):
             return None
         notes, arena = rule.notes(call.size, values, results)
-        return family("prepared").Seen(tuple(results), notes, arena)
+        return family("calls.prepared").Seen(tuple(results), notes, arena)
 
     def _seen(self, values: Sequence[Any], call: Call | None) -> Any:
         looking = _Looking(self.stretch, values)
@@ -381,7 +381,7 @@ class _Looking(Looking):
             if not is_new or not owns_all(each):
                 raise Unforeseen("a result is no new tensor")
         notes, scratch = self._settled(results)
-        return family("prepared").Seen(tuple(results), notes, scratch)
+        return family("calls.prepared").Seen(tuple(results), notes, scratch)
 
     def _check_cause(self) -> None:
         if self._cause is not None:
@@ -400,7 +400,7 @@ class _Looking(Looking):
                         self._made.setdefault(id(root), root)
         self.looked = Looked.of(notes, self._taken, results)
         roots = [root for number, root in self._made.items() if number not in kept]
-        found: tuple[list[tuple[Any, ...]], Any] = family("arena").in_one_piece(notes, roots)
+        found: tuple[list[tuple[Any, ...]], Any] = family("calls.arena").in_one_piece(notes, roots)
         return found
 
     def _word(self, word: Any) -> Any:
@@ -516,4 +516,4 @@ def _deep_form(value: Any) -> Any:
 def _is_scratch(word: Any, root: Any) -> bool:
     """Whether a word is memory of a kernel's own, and no flag or counter."""
     is_free = word.flags.writeable and root.flags.owndata
-    return is_free and not family("pieces").is_flag(root)
+    return is_free and not family("calls.pieces").is_flag(root)

@@ -1,5 +1,5 @@
 """Groups with folds of rows among them: means, sums and extremes over the last dimension, and what
-is computed of them and of the rows, are one kernel (`kernels/code/row_expressions.py`).
+is computed of them and of the rows, are one kernel (`kernels/code/rows/expressions.py`).
 
 As for other groups, what is known of a call with operands of some sizes is what was seen of the
 first one.  The kernel's first results are compared with those of the operators one by one; where
@@ -73,7 +73,7 @@ class _RowWay:
         self._is_checked = False
         self._compiling: Compiling | None = None
         if made.is_whole:
-            rows, program = family("row_expressions"), made.program
+            rows, program = family("rows.expressions"), made.program
 
             def make() -> None:
                 self._kernel = rows.row_program(program)
@@ -96,7 +96,7 @@ class _RowWay:
             held[number] = result = laid_out(fact.shape, fact.dtype, fact.strides)
             results.append(result)
         words = *operands, *results
-        family("row_expressions").run_rows(self._kernel, made.rows, made.columns, *words)
+        family("rows.expressions").run_rows(self._kernel, made.rows, made.columns, *words)
         for number, same in made.same.items():
             held[number] = held[same]
         return held if self._is_checked else self._checked(group, given, held)
@@ -145,7 +145,7 @@ class _Writing:
         if len(self._whole) < 2:
             return False
         self.rows, self.columns = prod(self._whole[:-1]), self._whole[-1]
-        takes: bool = family("row_expressions").takes_rows(self.columns)
+        takes: bool = family("rows.expressions").takes_rows(self.columns)
         return self.rows > 1 and takes
 
     def _shape(self, number: int) -> tuple[int, ...]:
@@ -283,7 +283,7 @@ class _Writing:
         return str(letter_of(self._arrays, value))
 
     def _program(self) -> Any:
-        rows = family("row_expressions")
+        rows = family("rows.expressions")
         count = len(self.inputs)
         place = {number: i for i, number in enumerate(self.inputs)}
         place.update((number, count + step) for number, step in self._number_of.items())

@@ -83,7 +83,7 @@ class _Reader:
         ]
         if found:
             return found[0] if len(found) == 1 else None
-        if family("pieces").is_flag(root):
+        if family("calls.pieces").is_flag(root):
             return "flag", root.dtype, 0
         number, _ = self._made.setdefault(id(root), (len(self._made), root))
         return "made", number, place - address(root)
@@ -206,7 +206,7 @@ def _table(sizes: Sequence[int], tables: Sequence[Any]) -> tuple[str, Any, int, 
 
 def _placed(runs: Sequence[Any], made: Sequence[int]) -> tuple[tuple[int, ...], int]:
     """Where the memory that runs make lies in one piece, and how large that is."""
-    arena = family("arena")
+    arena = family("calls.arena")
     pieces = [arena.Piece(each) for each in made]
     seen = set[int]()
     for number, (_, words) in enumerate(runs):

@@ -35,7 +35,7 @@ def chosen_places(self: Array) -> Array:
     if self.ndim == 1 and self.size < _FEW:
         return settled(self).nonzero()[0].reshape(1, -1)
     is_much = self.size >= _FEW and self.ndim > 0
-    if is_much and (chosen := family("chosen")) is not None:
+    if is_much and (chosen := family("indexing.chosen")) is not None:
         marks = chosen.chosen(in_order(self))
         if marks is not None:
             found: Array = chosen.places(marks)
@@ -57,7 +57,7 @@ def take_chosen(self: Array, mask: Array) -> Array:
         mask.size >= _FEW
         and self.size
         and is_whole(mask)
-        and (chosen := family("chosen")) is not None
+        and (chosen := family("indexing.chosen")) is not None
     ):
         found: Array | None = chosen.take(chosen.chosen(mask), np.ascontiguousarray(self))
         if found is not None:
@@ -81,7 +81,7 @@ def put_chosen(self: Array, mask: Array, source: Array, lacking: str = "") -> bo
     self, mask, source = self[...], mask[...], source[...]
     if not (self.flags.carray and is_whole(mask) and source.size):
         return False
-    chosen = family("chosen")
+    chosen = family("indexing.chosen")
     if chosen is None:
         return False
     is_few = mask.size < _FEW

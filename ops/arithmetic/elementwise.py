@@ -323,7 +323,7 @@ def _check_zeros(dividend: Array, divisor: Array) -> None:
 
 
 def _has_zero(divisor: Array) -> bool:
-    counting = family("counting") if divisor.ndim and is_whole(divisor) else None
+    counting = family("ordering.counting") if divisor.ndim and is_whole(divisor) else None
     found: bool | None = None if counting is None else counting.has_zero(divisor)
     if found is None:
         written_by_numpy()  # the next divisor may hold a zero

@@ -39,7 +39,7 @@ def fused_float(a: object, b: object, c: object) -> Array:
 
 def _by_instruction(*operands: Array) -> Array | None:
     """The same of many numbers, where the CPU has an instruction."""
-    native = family("target")
+    native = family("language.target")
     if native is None or not native.host().has_fma:
         return None
     return by_formula("multiply_add", *operands)

@@ -35,7 +35,7 @@ def lfilter_core_loop(
     inputs, coefficients, outputs = input_signal_windows, a_coeff_flipped, padded_output_waveform
     _check_filter(inputs, coefficients, outputs)
     written(outputs)
-    recursions = family("recursions")
+    recursions = family("sequences.recursions")
     if recursions is not None:
         recursions.filtered(inputs, coefficients, outputs)
         return outputs
@@ -85,7 +85,7 @@ def overdrive_core_loop(
     arrays = (waveform, temp, last_in, last_out, output_waveform)
     for each in arrays[2:]:
         written(each)
-    recursions = family("recursions")
+    recursions = family("sequences.recursions")
     if recursions is not None and all(each.flags.c_contiguous for each in arrays):
         recursions.overdriven(*arrays)
         return last_in, last_out, output_waveform

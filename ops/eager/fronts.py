@@ -1,9 +1,9 @@
 """Fronts: eager calls that native code takes apart, by the types of their arguments.
 
 What a shortcut or a recipe does in Python (`shortcuts.py`, `recipes.py`) is done by native code
-once a call has come often (`kernels/code/fronts_text.py`): it takes the arrays of tensors, calls
-what does the operator, and makes the tensor.  Whatever is not as usual, a tracer, a tensor that
-wants gradients, other types, goes the way in Python.
+once a call has come often (`kernels/code/fronts/fronts_text.py`): it takes the arrays of tensors,
+calls what does the operator, and makes the tensor.  Whatever is not as usual, a tracer, other
+types, goes the way in Python.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Front:
     """The ways of an eager function; `call` does a call, or has `slowly` do it."""
 
     def __init__(self, slowly: Callable[..., Any]) -> None:
-        self._crew = family("prepared").CREW
+        self._crew = family("calls.prepared").CREW
         self._held: list[Any] = []
         self._ways = np.zeros(_MOST + 1, np.int64)
         self.call = self.falling_to(slowly)

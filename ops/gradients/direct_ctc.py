@@ -92,7 +92,7 @@ def _native_shares(
     chances: Array, labels: Array, may_skip: Array, lengths: Array, sizes: Array
 ) -> Array | None:
     """The same by native code; NaN where paths have no probability, None where there is none."""
-    paths = family("paths")
+    paths = family("sequences.paths")
     if paths is None:
         return None
     jumps = may_skip.astype(np.float64)

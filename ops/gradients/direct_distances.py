@@ -17,7 +17,7 @@ __all__: list[str] = []
 
 
 def _slopes(shares: Array, one: Array, other: Array, form: str) -> Array:
-    made: Array = family("distances").slopes(shares, one, other, form)
+    made: Array = family("rows.distances").slopes(shares, one, other, form)
     return made
 
 
@@ -26,12 +26,12 @@ _KNOWN: Final = Prepared(_slopes)
 
 def _kernels(p: float, *tensors: Tensor) -> Any:
     """The kernels' form of a norm; None where they do not do it."""
-    if p not in (1.0, 2.0) or not are_wide(*tensors) or family("distances") is None:
+    if p not in (1.0, 2.0) or not are_wide(*tensors) or family("rows.distances") is None:
         return None
     arrays = [each._array for each in tensors]
     if any(each.dtype is not arrays[0].dtype or not each.size for each in arrays):
         return None
-    return family("distances").FORMS[p]
+    return family("rows.distances").FORMS[p]
 
 
 def _shares(g: Array, result: Array, p: float) -> Array:

@@ -85,7 +85,7 @@ def _stepwise(parts: Tensor, last: list[int], dtype: DType) -> Tensor:
     """The sums over all but the last dimensions, in the 16 bits that torch keeps them in on the
     way: it adds row after row."""
     rows = np.ascontiguousarray(parts._array).reshape(-1, prod(last))
-    folds = family("folds")
+    folds = family("rows.folds")
     made = None if folds is None else folds.rows_added(rows, dtype.numpy)
     if made is None:
         made = np.zeros(rows.shape[1], dtype.numpy)
@@ -111,12 +111,12 @@ def _groups(
     of_weight: bool,
     of_bias: bool,
 ) -> tuple[Array, ...]:
-    kernels, sizes = family("row_gradients"), x.shape
+    kernels, sizes = family("rows.gradients"), x.shape
     rows, dims = x.reshape(sizes[0] * groups, -1), [d for d in range(x.ndim) if d != 1]
     ones, slope = vector_of(1.0, rows.shape[1]), g
     if weight is not None:
         factors = weight.reshape(1, -1, *[1] * (x.ndim - 2))
-        slope = family("arrays").evaluate([("multiply", "f", (0, 1))], "f", g, factors)
+        slope = family("elementwise.arrays").evaluate([("multiply", "f", (0, 1))], "f", g, factors)
     of_input, parts = kernels.layer_norm(slope.reshape(rows.shape), rows, ones, eps)
     made = [of_input.reshape(sizes)]
     if of_weight:
@@ -138,7 +138,7 @@ def _of_groups(
     factors = None if weight is None else weight._array[...]
     fits = x.ndim > 1 and is_ready(x) and grad.dtype is x.dtype and grad.shape == x.shape
     fits = fits and (factors is None or is_ready(factors))
-    if not fits or family("row_gradients") is None:
+    if not fits or family("rows.gradients") is None:
         return None
     asked = wanted["weight"] and factors is not None, wanted["bias"]
     made = iter(_known_groups.call(in_order(grad), x, groups, factors, eps, *asked))

@@ -43,7 +43,7 @@ class Slope:
 
     def __call__(self, *tensors: Tensor) -> Tensor:
         if self._call is None:
-            module = family("prepared")
+            module = family("calls.prepared")
             own = self._on_arrays
             self._call = own if module is None else module.prepared(own, self._explained)
         return Tensor._of(self._call(*[each._array for each in tensors]))
@@ -53,7 +53,7 @@ class Slope:
 
     def _explained(self, values: Sequence[Array], result: Array) -> list[tuple[Any, ...]] | None:
         """The run of a kernel that gives the result; None if there is none."""
-        arrays = family("arrays")
+        arrays = family("elementwise.arrays")
         if arrays is None or result.dtype.char not in _LETTERS or not result.size:
             return None
         if any(each.dtype is not result.dtype or each.shape != result.shape for each in values):
@@ -141,7 +141,7 @@ _OF_SECOND: Final = [
 @direct("aten::glu", of="self")
 def glu(g: Tensor, self: Tensor, dim: int) -> tuple[Tensor] | None:
     """One half times the sigmoid of the other: each half has a kernel."""
-    arrays, x, slope = family("arrays"), self._array[...], g._array[...]
+    arrays, x, slope = family("elementwise.arrays"), self._array[...], g._array[...]
     letter = {"f": "f", "d": "d"}.get(x.dtype.char)
     if arrays is None or letter is None or slope.dtype is not x.dtype or not x.size:
         return None

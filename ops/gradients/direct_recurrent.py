@@ -91,7 +91,7 @@ def _lstm(layer: _Layer, grads: Array | None, ends: Ends) -> _Found:
     for step in range(steps):
         cells[step + 1] += kept[step] * cells[step]
     bent = tanh(cells[1:])
-    kernels = family("recurrent_gradients") if opened.dtype.char == "f" else None
+    kernels = family("sequences.recurrent_gradients") if opened.dtype.char == "f" else None
     if kernels is not None:
         flat, first = _lstm_natively(kernels, layer, opened, cells, bent, grads, ends)
         return _collected(layer, before, first, flat, flat)

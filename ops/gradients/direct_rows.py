@@ -24,7 +24,7 @@ _INT64: Final = np.dtype(np.int64)
 def _by_rows(name: str) -> Prepared:
     def compute(g: Array, result: Array) -> Array:
         rows = result.reshape(-1, result.shape[-1])
-        made: Array = getattr(family("row_gradients"), name)(g.reshape(rows.shape), rows)
+        made: Array = getattr(family("rows.gradients"), name)(g.reshape(rows.shape), rows)
         return made.reshape(result.shape)
 
     return Prepared(compute)
@@ -37,7 +37,7 @@ def softmax_slopes(g: Array, result: Array, name: str = "softmax") -> Array | No
     """The gradient of what `softmax` or `log_softmax` made `result` of, along its last dimension;
     None where there is no kernel for it."""
     g, result = g[...], result[...]  # which no other thread can change
-    if not is_ready(result) or g.dtype is not _FLOAT32 or family("row_gradients") is None:
+    if not is_ready(result) or g.dtype is not _FLOAT32 or family("rows.gradients") is None:
         return None
     found: Array = _KNOWN[name].call(np.ascontiguousarray(g), result)
     return found
@@ -64,7 +64,7 @@ def _normalized(
 ) -> tuple[Array, ...]:
     rows = x.reshape(-1, weight.size)
     grads = g.reshape(rows.shape)
-    of_input, parts = family("row_gradients").layer_norm(grads, rows, weight.reshape(-1), eps)
+    of_input, parts = family("rows.gradients").layer_norm(grads, rows, weight.reshape(-1), eps)
     made = [of_input.reshape(x.shape)]
     if of_weight:
         made.append(sum_over(parts, [0], False, None).reshape(weight.shape))
@@ -83,7 +83,7 @@ def normalized_slopes(
     x, grad = input._array[...], g._array[...]  # which no other thread can change
     factor = vector_of(1.0, prod(shape)) if weight is None else weight._array[...]
     fits = is_ready(x) and is_ready(factor) and grad.dtype is _FLOAT32
-    if not fits or family("row_gradients") is None:
+    if not fits or family("rows.gradients") is None:
         return None
     asked = wanted["weight"], wanted["bias"]
     made = iter(_known_normalized.call(np.ascontiguousarray(grad), x, factor, eps, *asked))
@@ -92,7 +92,7 @@ def normalized_slopes(
 
 
 def _classes(g: Array, scores: Array, target: Array, ignored: int, reduction: int) -> Array:
-    kernels = family("row_gradients")
+    kernels = family("rows.gradients")
     form = reduction == MEAN, reduction == NONE
     made: Array = kernels.class_slopes(g, scores, target, ignored, *form)
     return made
@@ -110,7 +110,7 @@ def class_slopes(
     if not fits or target.dtype is not _INT64 or not target.flags.c_contiguous:
         return None
     shape = scores.shape[:1] + scores.shape[2:]
-    if family("row_gradients") is None or target.shape != shape:
+    if family("rows.gradients") is None or target.shape != shape:
         return None
     if scores.ndim == 2:
         found: Array = _known_classes.call(

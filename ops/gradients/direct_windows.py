@@ -81,8 +81,8 @@ def _shared_out(
     lines = by.size - made[-1]
     counts = np.multiply.outer(by[:lines], by[lines:]).reshape(made)
     counts.setflags(write=False)
-    shares = family("arrays").apply("divide", (g, counts))
-    windows = family("window_sums")
+    shares = family("elementwise.arrays").apply("divide", (g, counts))
+    windows = family("convolutions.window_sums")
     found: Array | None = windows.shared_out(shares, *(settings[i] for i in (0, 1, 2, 3)))
     return found
 
@@ -95,7 +95,12 @@ def _means(count: int) -> Callable[..., One | None]:
         g: Tensor | None, self_sizes: Ints, kernel_size: Ints, stride: Ints, padding: Ints,
         count_include_pad: bool, divisor_override: int | None = None,
     ) -> One | None:  # fmt: skip
-        if g is None or not are_wide(g) or family("window_sums") is None or 0 in self_sizes:
+        if (
+            g is None
+            or not are_wide(g)
+            or family("convolutions.window_sums") is None
+            or 0 in self_sizes
+        ):
             return None
         kernels = each_of(kernel_size, count)
         steps, pads = each_of(stride, count, kernels), each_of(padding, count, [0] * count)

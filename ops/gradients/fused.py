@@ -30,7 +30,7 @@ class Learnt:
         self._known: Any = None
         self.call = function
         if knows_calls():
-            self._known = family("prepared").Known(function, None)
+            self._known = family("calls.prepared").Known(function, None)
             self.call = self._known.call
 
 
@@ -59,7 +59,7 @@ class Fused:
         self._known: Any = None
         self.call: Callable[..., Any] = self._one_by_one
         if knows_calls():
-            self._known = family("prepared").Known(self._one_by_one, self._explained)
+            self._known = family("calls.prepared").Known(self._one_by_one, self._explained)
             self.call = self._known.call
 
     def _one_by_one(self, *arrays: Array) -> Any:
@@ -71,7 +71,10 @@ class Fused:
 
     def _explained(self, values: Sequence[Array], result: object) -> list[tuple[Any, ...]] | None:
         """The run of the kernel; None if there is none, or not yet."""
-        arrays, results = family("arrays"), result if type(result) is tuple else (result,)
+        arrays, results = (
+            family("elementwise.arrays"),
+            result if type(result) is tuple else (result,),
+        )
         first = results[0]
         letter = None if arrays is None else arrays.LETTERS.get(first.dtype)
         if letter not in _FLOATS or not first.size:

@@ -1,7 +1,7 @@
 """What native code is told of the calls of an overload, to leave their nodes itself.
 
 A recorder that was written in Python (`recording.py`) describes what its nodes keep; this is put
-into words that `kernels/code/records_text.py` reads.  The nodes are the same, whoever makes them.
+into words that `kernels/code/fronts/records_text.py` reads.  The nodes are the same, whoever makes them.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def _book(unread: Meta) -> int | None:
             *("_results", "_shapes", "back", "count", "lie"),
         ),
     )
-    if saved is None or meta is None or node is None or not _is_counted(family("run").HEAD):
+    if saved is None or meta is None or node is None or not _is_counted(family("calls.run").HEAD):
         return None
     objects: Sequence[object] = (
         *(TURN, ANOMALY, MADE, PACKED, BOUNDED, _is_plain, SEQUENCE, counts),

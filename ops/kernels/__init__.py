@@ -1,6 +1,6 @@
 """Kernels in native code, for what NumPy has no fast form for.
 
-The operators' files ask `family("rows")` for a module of `code/`, whose kernels are written as
+The operators' files ask `family("rows.rows")` for a module of `code/`, whose kernels are written as
 LLVM's text; they get None where the compiler is missing or native code is switched off
 (`RUSHLIGHT_KERNELS=numpy`), and then do it with NumPy.  It is imported when the first input comes
 that is large enough: whether an input is, is decided by its size alone, so that equal calls give
@@ -53,7 +53,7 @@ def _is_on() -> bool:
 
 def _find(name: str) -> object:
     with uncounted():
-        objects = import_module(".code.objects", __name__)
+        objects = import_module(".code.loading.objects", __name__)
         is_possible = objects.is_possible()
         if is_possible:
             keep_freed_memory()
@@ -63,7 +63,7 @@ def _find(name: str) -> object:
 def written_by_numpy() -> None:
     """Say that elements are written without native code: what ran before is not the whole call,
     though the values at hand may make it look so, such as a sum of zeros."""
-    native = family("run")
+    native = family("calls.run")
     if native is not None:
         native.unforeseen()
 
@@ -99,7 +99,7 @@ def cast_by_kernel(array: Array, dtype: Any) -> Any:
     """The array in another dtype, as `astype` gives it, by native code where that pays: always of
     16-bit floats, so that what is made of such casts may be learned."""
     if array.size >= _LARGE_CAST or is_half(array.dtype) or is_half(dtype):
-        arrays = family("arrays") if array.size else None
+        arrays = family("elementwise.arrays") if array.size else None
         found = None if arrays is None else arrays.cast(array, dtype)
         if found is not None:
             return found
@@ -115,7 +115,7 @@ def in_order(array: Array) -> Array:
     what is made of it may be learned."""
     if array.flags.c_contiguous:
         return array
-    arrays = family("arrays") if array.size else None
+    arrays = family("elementwise.arrays") if array.size else None
     found = None if arrays is None else arrays.in_order(array)
     return np.ascontiguousarray(array) if found is None else found
 
@@ -128,14 +128,18 @@ def by_formula(name: str, *operands: Any) -> Array | None:
     is_small = name not in ALWAYS and max([each.size for each in operands]) < LARGE
     if is_small and not _is_learned(name):
         return None
-    arrays = family("arrays")
+    arrays = family("elementwise.arrays")
     return None if arrays is None else arrays.apply(name, operands)
 
 
 def _is_learned(name: str) -> bool:
     """Whether somebody learns what kernels give, and a formula gives the bits of NumPy's way."""
-    native = family("run")
-    return native is not None and native.is_told() and family("arrays").FORMULAS[name].is_exact
+    native = family("calls.run")
+    return (
+        native is not None
+        and native.is_told()
+        and family("elementwise.arrays").FORMULAS[name].is_exact
+    )
 
 
 def of_floats(name: str, *operands: Any) -> Any:
@@ -147,7 +151,7 @@ def of_floats(name: str, *operands: Any) -> Any:
 
 
 class Prepared:
-    """A function whose calls native code learns to do (see `code/prepared.py`): use `call`.
+    """A function whose calls native code learns to do (see `code/calls/prepared.py`): use `call`.
 
     Whoever calls it keeps it until the call has come back.
     """
@@ -160,7 +164,7 @@ class Prepared:
         self.call: Callable[..., Any] = self._first
 
     def _first(self, *values: object) -> object:
-        module = family("prepared")
+        module = family("calls.prepared")
         if module is None or module.CREW is None:
             return self._function(*values)
         self._known.append(module.Known(self._function, None))
@@ -197,7 +201,7 @@ def pointwise(name: str, kernel: Callable[[Any], object]) -> Callable[[Any], Any
     least = 1 if name in ALWAYS else LARGE
 
     def compute(x: Array) -> object:
-        arrays = family("arrays")
+        arrays = family("elementwise.arrays")
         chosen = name if x.size >= least or nearest is None else nearest
         found = None if arrays is None else arrays.apply(chosen, (x,))
         return kernel(x) if found is None else found

@@ -76,7 +76,7 @@ def can(*matrices: Array) -> bool:
     dtype = matrices[0].dtype
     if dtype not in _LETTERS or any(each.dtype != dtype or not each.size for each in matrices):
         return False
-    is_there = family("lapack") is not None and blas.lapack_address("sgeqrf") != 0
+    is_there = family("decompositions.lapack") is not None and blas.lapack_address("sgeqrf") != 0
     return is_there and not is_left_out()
 
 
@@ -99,9 +99,9 @@ def left_out() -> Iterator[None]:
 def by_columns(a: Array) -> Array:
     """New memory [matrices, columns, rows] with the elements of matrices of any layout."""
     turned = a[...].swapaxes(-1, -2)
-    name = "copies" if turned.flags.c_contiguous else "arrays"
-    native = family(name)
-    made = native.copied(turned) if name == "copies" else native.in_order(turned)
+    is_whole = turned.flags.c_contiguous
+    native = family("elementwise.copies" if is_whole else "elementwise.arrays")
+    made = native.copied(turned) if is_whole else native.in_order(turned)
     if made is None:
         written_by_numpy()
         made = np.array(turned, order="C")
@@ -132,7 +132,7 @@ def _done(name: str, matrices: Array, *given: object) -> bool:
     rows, columns = matrices.shape[-2:]
     checks = [rows * columns if name[1:] in each else 0 for each in (_ONLY_FINITE, _MADE_FINITE)]
     what = blas.lapack_address(name), _table((*words, *checks)), flag, *arrays
-    run, kernel = family("run"), family("lapack").batch_kernel(form, name[0])
+    run, kernel = family("calls.run"), family("decompositions.lapack").batch_kernel(form, name[0])
     most = _LARGER.get(name[1:], _ALONE)
     if rows * columns <= most and count * rows * columns * min(rows, columns) <= _SHORT:
         run.run(kernel, count, count + 1, *what)
@@ -179,7 +179,7 @@ def _zeros(shape: tuple[int, ...], dtype: Any) -> Array:
 
 def no_errors(batch: tuple[int, ...]) -> Array:
     """What says of each matrix of a batch that all went well."""
-    copies = family("copies")
+    copies = family("elementwise.copies")
     made: Array | None = None if copies is None else copies.copied(_zeros(batch, _INT32))
     return np.zeros(batch, _INT32) if made is None else made
 
@@ -223,7 +223,7 @@ def inverse_of_root(a: Array) -> bool:
 def factors(a: Array) -> tuple[Array, bool]:
     """Put L and U in the place of matrices; the rows that were exchanged, from 1."""
     columns, rows = a.shape[-2:]
-    pivots: Array = family("halves").places((len(a), min(rows, columns)))
+    pivots: Array = family("decompositions.halves").places((len(a), min(rows, columns)))
     return pivots, _done("getrf", a, rows, columns, a, rows, pivots, _SAID)
 
 
@@ -243,7 +243,7 @@ def inverse_of_factors(a: Array, pivots: Array) -> bool:
 def solved(a: Array, b: Array) -> bool:
     """Put L and U in the place of A, and X of A X = B in that of B; whether none is singular."""
     size = a.shape[-1]
-    pivots = Work(family("halves").places((size,)))
+    pivots = Work(family("decompositions.halves").places((size,)))
     return _done("gesv", a, size, b.shape[1], a, size, pivots, b, size, _SAID)
 
 
@@ -258,7 +258,7 @@ def symmetric_factors(a: Array) -> tuple[Array, bool]:
     """Put L and D of symmetric matrices, whose lower halves count, in their place; the rows that
     were exchanged, from 1, negative ones in pairs."""
     size = a.shape[-1]
-    pivots: Array = family("halves").places((len(a), size))
+    pivots: Array = family("decompositions.halves").places((len(a), size))
     return pivots, _done("sytrf", a, "L", size, a, size, pivots, _WORK, _SIZE, _SAID)
 
 
@@ -370,7 +370,7 @@ def least_squares(
     least = min(rows, columns)
     rank = np.empty((len(a), 1), np.int64)  # a result, so that a single one is taken for no flag
     if driver == "gelsy":
-        order = family("copies").copied(_zeros((len(a), columns), np.dtype(np.int64)))
+        order = family("elementwise.copies").copied(_zeros((len(a), columns), np.dtype(np.int64)))
         is_found = _done("gelsy", a, *common, order, relative, rank, _WORK, _SIZE, _SAID)
         return (None, rank[:, 0]) if is_found else None
     values = np.empty((len(a), least), a.dtype)

@@ -27,15 +27,15 @@ _LEAST_WHOLE: Final = 1 << 10
 
 
 def _multiplied(a: Array, b: Array, bias: Array | None) -> object:
-    return family("matrices").multiply(a, b, bias)
+    return family("products.matrices").multiply(a, b, bias)
 
 
 def _multiplied_batches(a: Array, b: Array) -> object:
-    return family("matrices").multiply_batches(a, b)
+    return family("products.matrices").multiply_batches(a, b)
 
 
 def _multiplied_vectors(a: Array, b: Array) -> object:
-    return family("matrices").multiply_vectors(a, b)
+    return family("products.matrices").multiply_vectors(a, b)
 
 
 _products: Final = Prepared(_multiplied)
@@ -47,7 +47,7 @@ def _is_ours(a: Array, b: Array) -> bool:
     """Whether there is something to multiply, and kernels do it."""
     if a.dtype != b.dtype or a.dtype not in _KNOWN or not (a.size and b.size):
         return False
-    return family("matrices") is not None
+    return family("products.matrices") is not None
 
 
 def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
@@ -75,7 +75,7 @@ def of_halves(a: Array, b: Array, bias: Array | None = None) -> Array | None:
         ValueError: the sizes do not fit.
     """
     sums = _sums_of_halves(a, b, bias)
-    return None if sums is None else family("pairs").rounded(sums, a.dtype)
+    return None if sums is None else family("products.pairs").rounded(sums, a.dtype)
 
 
 def wide_matmul(a: Array, b: Array) -> Array:
@@ -93,7 +93,7 @@ def _sums_of_halves(a: Array, b: Array, bias: Array | None) -> Any:
     work = a.size * b.shape[-1] if min(a.ndim, b.ndim) > 1 else 0
     if work < _LEAST or not a.dtype.name == b.dtype.name == _HALF:
         return None
-    native = family("matrices")
+    native = family("products.matrices")
     if native is None:
         return None
     if a.ndim == b.ndim == 2:
@@ -108,7 +108,7 @@ def of_wholes(a: Array, b: Array) -> Array:
         ValueError: the sizes do not fit.
     """
     work = a.size * b.shape[-1] if min(a.ndim, b.ndim) > 1 else 0
-    native = family("whole_products") if work >= _LEAST_WHOLE else None
+    native = family("products.whole_products") if work >= _LEAST_WHOLE else None
     made: Array | None = native and native.multiplied(a, b)
     return np.asarray(blas.matmul(a, b)) if made is None else made
 

@@ -484,7 +484,7 @@ def glu(self: Array, dim: int) -> Array:
 
 def _of_halves(self: Array, value: Array, gate: Array) -> Array:
     """The elements of the first half times the sigmoids of those of the second."""
-    arrays = family("arrays") if self.size else None
+    arrays = family("elementwise.arrays") if self.size else None
     if arrays is not None and arrays.LETTERS[self.dtype]:
         own = arrays.LETTERS[self.dtype]
         letter = "f" if self.itemsize == 2 else own

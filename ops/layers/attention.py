@@ -300,7 +300,7 @@ def _allowed(mask: Array, mask_type: int | None, batch: int) -> Array:
         mask = mask[:, None, None, :]
     elif mask.ndim == 3:
         mask = mask.reshape(batch, -1, *mask.shape[1:])
-    arrays, letters = family("arrays"), {"float32": "f", "bool": "?"}
+    arrays, letters = family("elementwise.arrays"), {"float32": "f", "bool": "?"}
     letter = letters.get(mask.dtype.name)
     if arrays is None or letter is None or not mask.size:
         return as_array(mask == 0)
@@ -341,13 +341,13 @@ def native_multi_head_attention(
     left_in = None
     if mask is not None:
         left_in = np.broadcast_to(_allowed(mask, mask_type, shape[0]), shape)
-    kernels = family("attention") if is_swept(q.dtype) and q.size and k.size else None
+    kernels = family("attention.attention") if is_swept(q.dtype) and q.size and k.size else None
     scale = math.sqrt(num_head / embed_dim)
     mixed = None
     if kernels is not None and not need_weights:
         mixed = kernels.attend(q, k, v, left_in, scale, hides=True, as_columns=True)
     if mixed is None and kernels is not None and q.dtype == np.float32:
-        weights = family("attention_weights").weighed(q, k, left_in, scale)
+        weights = family("attention.weights").weighed(q, k, left_in, scale)
         mixed = products.matmul(weights, v)
     elif mixed is None:
         scores = products.matmul(q, np.swapaxes(k, -1, -2)) / math.sqrt(embed_dim / num_head)
@@ -364,7 +364,11 @@ def native_multi_head_attention(
 
 def _computed(formula: str, forward: Callable[..., Array], *operands: Array) -> Array:
     """A formula of float32 by native code, however few there are, so that calls may be learned."""
-    arrays = family("arrays") if operands[0].dtype == np.float32 and operands[0].size else None
+    arrays = (
+        family("elementwise.arrays")
+        if operands[0].dtype == np.float32 and operands[0].size
+        else None
+    )
     found: Array | None = None if arrays is None else arrays.apply(formula, operands)
     return forward(*operands) if found is None else found
 

@@ -93,7 +93,7 @@ def _normalized(
 def _planes(
     input: Array, mean: Array, variance: Array, weight: Array | None, bias: Array | None, eps: float
 ) -> object:
-    return family("batch_norms").normalized(input, mean, variance, weight, bias, eps)
+    return family("convolutions.batch_norms").normalized(input, mean, variance, weight, bias, eps)
 
 
 _KNOWN_PLANES: Final = Prepared(_planes)
@@ -114,14 +114,14 @@ def _rows_natively(
     if weight is None or bias is None or input.ndim != 2:
         return None
     is_known = all(map(is_ready, (input, weight, bias))) and all(map(is_real, (mean, variance)))
-    known = family("arrays") if is_known else None
+    known = family("elementwise.arrays") if is_known else None
     return _KNOWN_ROWS.call(input, mean, variance, eps, weight, bias) if known else None
 
 
 def _rows(
     input: Array, mean: Array, variance: Array, eps: float, weight: Array, bias: Array
 ) -> Array:
-    arrays = family("arrays")
+    arrays = family("elementwise.arrays")
     factor = arrays.evaluate(_FACTOR, "f", variance, eps, weight)
     term = arrays.evaluate(_TERM, "f", variance, eps, weight, mean, bias)
     made: Array = arrays.evaluate([("add_products", "f", (2, 0, 1))], "f", input, factor, term)
@@ -176,12 +176,12 @@ def _halves_natively(input: Array, factor: Array, term: Array) -> Array | None:
     """Products and sums by a kernel of what lies in one piece, its channels last or not."""
     is_last = ends_in_channels(input)
     moved = np.moveaxis(input, 1, -1) if is_last else input
-    arrays = family("arrays") if is_whole(moved) else None
+    arrays = family("elementwise.arrays") if is_whole(moved) else None
     if arrays is None or not arrays.LETTERS[input.dtype]:
         return None
     shape = (-1,) if is_last else (-1, *(1,) * (input.ndim - 2))
     steps = [("add_products", "d", (2, 0, 1)), ("same", "f", (3,))]
-    if family("target").host().has_fma:
+    if family("language.target").host().has_fma:
         steps = [("multiply_add", "f", (0, 1, 2))]
     made: Array = arrays.evaluate(
         steps, arrays.LETTERS[input.dtype], moved, factor.reshape(shape), term.reshape(shape)
@@ -249,7 +249,7 @@ def batch_norm_gradients(
     g, input = g[...], input[...]  # which no other thread can change
     weight = None if weight is None else weight[...]
     of_batch = training or running_mean is None or running_var is None
-    is_known = is_ready(input) and family("batch_norms") is not None
+    is_known = is_ready(input) and family("convolutions.batch_norms") is not None
     if not is_known or g.dtype is not input.dtype or g.shape != input.shape:
         return None
     if weight is not None and weight.dtype is not input.dtype:
@@ -266,7 +266,7 @@ def _slopes(
     g: Array, input: Array, weight: Array | None, eps: float, *known: Array
 ) -> tuple[Array, Array, Array]:
     mean, variance = known or moments(input)
-    found: tuple[Array, Array, Array] = family("batch_norms").gradients(
+    found: tuple[Array, Array, Array] = family("convolutions.batch_norms").gradients(
         g, input, mean, variance, weight, eps, of_batch=not known
     )
     return found

@@ -19,14 +19,14 @@ __all__ = ["follow", "kernels_for", "moments", "rounded_moments"]
 
 def kernels_for(input: Array) -> Any:
     """The kernels for what is large, float32 and lies in one piece; None if it is not."""
-    return family("batch_norms") if input.ndim > 2 and is_ready(input) else None
+    return family("convolutions.batch_norms") if input.ndim > 2 and is_ready(input) else None
 
 
 def moments(input: Array) -> tuple[Array, Array]:
     """Mean and variance of each channel, in float64."""
     input = input[...]  # which no other thread can change
     is_known = input.ndim > 1 and is_ready(input)
-    if is_known and family("batch_norms") is not None:
+    if is_known and family("convolutions.batch_norms") is not None:
         native: tuple[Array, Array] = _KNOWN_MOMENTS.call(input)
         return native
     axes = (0, *range(2, input.ndim))
@@ -43,7 +43,7 @@ def moments(input: Array) -> tuple[Array, Array]:
 
 
 def _moments_of_planes(input: Array) -> object:
-    kernels = family("batch_norms")
+    kernels = family("convolutions.batch_norms")
     return kernels.moments_of_rows(input) if input.ndim == 2 else kernels.moments(input)
 
 
@@ -70,7 +70,11 @@ def follow(running: Array | None, now: Array, momentum: float) -> None:
     if running is None:
         return
     running = running[...]  # which no other thread can change
-    kernels = family("batch_norms") if is_ready(running) and now.dtype == np.float64 else None
+    kernels = (
+        family("convolutions.batch_norms")
+        if is_ready(running) and now.dtype == np.float64
+        else None
+    )
     if kernels is not None and running.shape == now.shape and running.flags.writeable:
         kernels.follow(running, now, momentum)
     elif running.dtype.name == "bfloat16":

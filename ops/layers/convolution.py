@@ -240,7 +240,7 @@ def _natively(
     Input and weight are of one dtype, float32 or bfloat16, whose sums are float32.  It is to be
     filled; its `out` is the result.
     """
-    native = family("convolutions")
+    native = family("convolutions.convolutions")
     if native is None or weight.ndim > 5:
         return None
     x, weight = in_order(input[...]), in_order(weight[...])  # ours alone
@@ -249,7 +249,7 @@ def _natively(
     if of_pairs:
         x = native.in_pairs(x, groups)
     elif x.itemsize == 2:
-        x, weight = (family("pairs").widened(each) for each in (x, weight))
+        x, weight = (family("products.pairs").widened(each) for each in (x, weight))
     settings = tuple(output), tuple(stride), tuple(pads), tuple(dilation), groups
     settled = native.settled(x.shape, weight.shape, *settings, of_pairs)
     if not settled.items:
@@ -332,7 +332,7 @@ def _of_halves(
     made = _filled(_natively(input, weight, bias, output, stride, pads, dilation, groups))
     if made is None:
         return None
-    return _finish(family("pairs").rounded(made, input.dtype), None, input, weight)
+    return _finish(family("products.pairs").rounded(made, input.dtype), None, input, weight)
 
 
 def _later(
@@ -358,7 +358,7 @@ def _later(
     if not PRECISION.convolutions_may_be_short and (bias is None or bias.dtype is _FLOAT32):
         shapes = input.shape, weight.shape, None if bias is None else bias.shape
         key = shapes, tuple(stride), tuple(padding), tuple(dilation), groups
-        known, native = _SETTLED.get(key), family("convolutions")
+        known, native = _SETTLED.get(key), family("convolutions.convolutions")
         if known is not None and native is not None:
             bias = None if bias is None else np.ascontiguousarray(bias)
             return native.Convolution(known, input, weight, bias)

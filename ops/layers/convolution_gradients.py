@@ -38,7 +38,7 @@ def weight_gradient(
             return found
     if grad.size * prod(shape[1:]) < _LEAST:
         return None
-    native = family("convolution_gradients")
+    native = family("convolutions.gradients")
     if native is None or PRECISION.convolutions_may_be_short:
         return None
     settings = tuple(stride), tuple(padding), tuple(dilation), groups
@@ -50,7 +50,7 @@ def _of_filters(
     input: Array, grad: Array, shape: Ints, stride: Ints, padding: Ints, dilation: Ints
 ) -> Array | None:
     """The same where each plane has a filter of its own, which goes in steps of 1."""
-    native = family("plane_gradients")
+    native = family("convolutions.plane_gradients")
     lead = (1,) * (4 - input.ndim)
     if native is None or set(stride) != {1} or input.ndim > 4:
         return None

@@ -79,7 +79,7 @@ def _embedding(weight: Array, indices: Array) -> Array:
         raise OperatorError("'weight' must be 2-D", code="shape-mismatch")
     _check_indices(indices, 1, "indices", "embedding")
     if indices.size and is_ready(weight):
-        lookups = family("lookups")
+        lookups = family("indexing.lookups")
         if lookups is not None:
             rows = lookups.rows(weight, np.ascontiguousarray(indices, np.int64).reshape(-1))
             if rows is not None:
@@ -250,7 +250,7 @@ def _bags_natively(
         if not fits or not is_ready(shares):
             return None
     is_worth_it = indices.size > 0 and is_ready(weight)
-    lookups = family("lookups") if is_worth_it else None
+    lookups = family("indexing.lookups") if is_worth_it else None
     if lookups is None:
         return None
     named, starts = np.ascontiguousarray(indices), np.ascontiguousarray(offsets)
@@ -471,7 +471,7 @@ def _marked(self: Array, num_classes: int) -> Array | None:
     """`one_hot` by native code; None where there is none, and if a number is no class."""
     self = self[...]  # which no other thread can change
     check_storage([*self.shape, num_classes])
-    classes = family("classes") if is_whole(self) else None
+    classes = family("indexing.classes") if is_whole(self) else None
     found: Array | None = None if classes is None else classes.one_hot(self, num_classes)
     return found
 

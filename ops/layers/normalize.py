@@ -190,13 +190,13 @@ def _any_layer_norm(
     rows = input.reshape(-1, prod(shape)) if input.size else input.reshape(0, max(1, prod(shape)))
     outer: tuple[int, ...] = (*input.shape[: input.ndim - len(shape)], *(1,) * len(shape))
     if is_real(input):
-        kernels = family("rows")
+        kernels = family("rows.rows")
         if kernels is not None:
             made, mean, scale = kernels.layer_norm(rows, *_vectors(weight, bias, rows), eps)
             return made.reshape(input.shape), mean.reshape(outer), scale.reshape(outer)
     is_narrow = is_half(input.dtype) and is_whole(input)
     # of one element nothing but what steps are rounded by is left: that is torch's below
-    arrays = family("arrays") if is_narrow and rows.shape[1] > 1 else None
+    arrays = family("elementwise.arrays") if is_narrow and rows.shape[1] > 1 else None
     if arrays is not None and arrays.LETTERS[input.dtype]:
         result, mean, scale = _narrow_layer_norm(arrays, rows, weight, bias, eps)
         return (
@@ -224,7 +224,7 @@ def _narrow_layer_norm(
 ) -> tuple[Array, Array, Array]:
     """Rows of 16-bit floats, means and factors: products and sums are fused, and rounded at the
     end, as torch has them."""
-    _, mean, scale = family("rows").layer_norm(cast(rows, _FLOAT32), _NONE, _NONE, eps)
+    _, mean, scale = family("rows.rows").layer_norm(cast(rows, _FLOAT32), _NONE, _NONE, eps)
     given = [rows, mean.reshape(-1, 1), scale.reshape(-1, 1)]
     steps: list[tuple[str, str, tuple[int, ...]]] = []
     is_plain = weight is None and bias is None
@@ -273,7 +273,7 @@ def _root_mean_square(
         eps = float(np.finfo(wide.dtype).eps)
     axes = tuple(range(input.ndim - len(shape), input.ndim))
     fits = is_real(wide) and is_whole(input) and (weight is None or weight.dtype == input.dtype)
-    rows = family("rows") if fits else None
+    rows = family("rows.rows") if fits else None
     if rows is not None:
         count = prod(shape)
         factor = vector_of(1.0, count) if weight is None else cast(weight.reshape(-1), wide.dtype)
@@ -354,7 +354,7 @@ def _check_groups(input: Array, channels: int, groups: int) -> None:
 def _by_channel(left: Array, weight: Array | None, bias: Array | None) -> Array:
     """[batch, channels, space] with a factor and a term for each channel, both rounded."""
     given = [p for p in (weight, bias) if p is not None]
-    kernels = family("batch_norms") if is_ready(left) else None
+    kernels = family("convolutions.batch_norms") if is_ready(left) else None
     if kernels is not None and given and all(p.dtype is _FLOAT32 for p in given):
         made: Array = kernels.scaled(left, weight, bias)
         return made
@@ -392,7 +392,7 @@ def native_group_norm(
             raise not_held(what)
     saved = statistics_dtype(input, weight, bias)
     rows = input.reshape(batch * group, channels // group * space)
-    kernels = family("rows") if is_ready(rows) else None
+    kernels = family("rows.rows") if is_ready(rows) else None
     if kernels is None:
         left, mean, scale = normalized(rows.astype(wide_dtype(input.dtype), copy=False), eps)
     else:

@@ -118,7 +118,7 @@ def _by_kernel(
 
     In a step so many of the first sequences go on as `sizes` says.
     """
-    kernels = family("recurrent")
+    kernels = family("sequences.recurrent")
     if kernels is None or not sizes or min(sizes) < 0 or data.ndim != 2 or len(data) != sum(sizes):
         return None
     directions = 2 if options.bidirectional else 1
@@ -151,7 +151,7 @@ def _by_kernel(
 
 def _once(step: Step, input: Array, state: State, weights: Weights) -> State:
     """The state of a cell after a step: by native code, if there is some for that."""
-    kernels, width = family("recurrent"), state[0].shape[-1]
+    kernels, width = family("sequences.recurrent"), state[0].shape[-1]
     gates = linear(input, weights.w_ih, weights.b_ih)
     if kernels is None or not _are_plain(step, (weights,), width):
         return step(gates, state, weights)
@@ -167,7 +167,7 @@ def _once(step: Step, input: Array, state: State, weights: Weights) -> State:
 
 def _are_plain(step: Step, groups: Sequence[Weights], width: int) -> bool:
     """Whether native code takes such weights: what does not fit is refused step by step."""
-    deep = family("recurrent").GATES[_KINDS[step]] * width
+    deep = family("sequences.recurrent").GATES[_KINDS[step]] * width
     for each in groups:
         if each.w_hr is not None or type(each.w_ih) is not np.ndarray:
             return False

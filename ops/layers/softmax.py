@@ -90,7 +90,7 @@ def _softmax(self: Array, axis: int) -> Array:
     if is_short:
         self = np.ascontiguousarray(self)
     if axis == self.ndim - 1 and is_real(self):
-        rows = family("short_rows" if is_short else "rows")
+        rows = family("rows.short_rows" if is_short else "rows.rows")
         if rows is not None:
             return _by_rows(rows.softmax, self)
     if self.size == self.shape[axis] and self.size > 64 and self.flags.c_contiguous:
@@ -117,7 +117,7 @@ def _softmax(self: Array, axis: int) -> Array:
 
 def _arrays_for(self: Array) -> Any:
     """The kernels of expressions, if they are for such an array."""
-    return family("arrays") if is_real(self) else None
+    return family("elementwise.arrays") if is_real(self) else None
 
 
 def _powers(arrays: Any, self: Array, axis: int) -> tuple[Array, Array, Array]:
@@ -189,7 +189,7 @@ _known_log_softmax: Final = Prepared(_any_log_softmax)
 
 def _narrow_log_softmax(self: Array) -> Array:
     """The same of rows of 16-bit floats: their sums are rounded, and so are the logarithms."""
-    arrays = family("arrays") if is_whole(self) else None
+    arrays = family("elementwise.arrays") if is_whole(self) else None
     if arrays is not None and arrays.LETTERS[self.dtype]:
         return _log_softmax_by_kernels(arrays, self)
     wide = self.astype(_float32)
@@ -215,7 +215,7 @@ def _log_softmax(self: Array, axis: int) -> Array:
     if not self.ndim or not self.size:
         return np.zeros_like(self)
     if axis == self.ndim - 1 and is_real(self):
-        rows = family("rows")
+        rows = family("rows.rows")
         if rows is not None:
             return _by_rows(rows.log_softmax, self)
     if self.size == self.shape[axis] and self.flags.c_contiguous:

@@ -41,14 +41,14 @@ def swept(
         return None
     operands = (*taken, _factor(query, scale))
     options = {"is_causal": is_causal, "as_columns": as_columns, "sums": sums}
-    made: Array | None = family("attention").attend(*operands, **options)
+    made: Array | None = family("attention.attention").attend(*operands, **options)
     if made is None or query.ndim == 4:
         return made
     return made.reshape(*query.shape[:-1], value.shape[-1])
 
 
 def _gradients(*operands: object) -> object:
-    return family("attention").gradients(*operands)
+    return family("attention.attention").gradients(*operands)
 
 
 _GRADIENTS: Final = Prepared(_gradients)
@@ -97,7 +97,7 @@ def _taken(
 ) -> tuple[Array, Array, Array, Array | None] | None:
     """What kernels take, with four dimensions and a mask of the scores' shape and dtype; None of
     what they do not."""
-    if not is_swept(query.dtype) or family("attention") is None:
+    if not is_swept(query.dtype) or family("attention.attention") is None:
         return None
     if not query.dtype == key.dtype == value.dtype:
         return None

@@ -70,7 +70,7 @@ def _parts(
 def _cut(weight: Array, groups: int, taken: list[tuple[slice, ...]]) -> list[Array]:
     """The weights of plain convolutions, each of which sees some elements of the kernel."""
     channels, made, *sizes = weight.shape
-    kernels = family("turned_weights") if prod(sizes) <= _TAPS else None
+    kernels = family("convolutions.turned_weights") if prod(sizes) <= _TAPS else None
     if kernels is not None and taken:
         places = [np.arange(prod(sizes)).reshape(sizes)[part] for part in taken]
         found = kernels.cut(
@@ -135,7 +135,7 @@ def by_columns(
     """The transposed convolution of something without bias, whose sums are `kept` in this dtype."""
     space, kernel = input.shape[2:], weight.shape[2:]
     columns, are_together = _columns(input, weight, groups)
-    native = family("window_sums") if columns.dtype == kept else None
+    native = family("convolutions.window_sums") if columns.dtype == kept else None
     if native is not None:
         settings = output, space, stride, dilation, padding
         found = native.put_back(columns, *settings, together=are_together)

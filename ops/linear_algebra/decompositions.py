@@ -54,7 +54,9 @@ def lower_factor(a: Array) -> Array | None:
     size, work = a.shape[-1], lapack.by_columns(a)
     if not lapack.root(work):
         return None
-    return _shaped(family("halves").half(work, size, size, first=False), a.shape[:-2])
+    return _shaped(
+        family("decompositions.halves").half(work, size, size, first=False), a.shape[:-2]
+    )
 
 
 def solved_by_cholesky(factors: Array, b: Array) -> Array | None:
@@ -75,7 +77,7 @@ def inverse_of_cholesky(factors: Array) -> Array | None:
     work = lapack.by_columns(factors)
     if not lapack.inverse_of_root(work):
         return None
-    family("halves").mirrored(work)
+    family("decompositions.halves").mirrored(work)
     return _shaped(work, factors.shape[:-2])
 
 
@@ -84,7 +86,7 @@ def inverse_of_cholesky(factors: Array) -> Array | None:
 
 def _steps(pivots: Array, batch: tuple[int, ...]) -> Array:
     """The rows that were exchanged, as torch has them."""
-    made = family("arrays").cast(pivots.reshape(-1), np.dtype(np.int32))
+    made = family("elementwise.arrays").cast(pivots.reshape(-1), np.dtype(np.int32))
     found: Array = made.reshape(*batch, pivots.shape[-1])
     return found
 
@@ -114,7 +116,7 @@ def determinants(a: Array) -> Array | None:
     factors = _factored(a)
     if factors is None:
         return None
-    found: Array = family("halves").determinants(*factors)
+    found: Array = family("decompositions.halves").determinants(*factors)
     return found.reshape(a.shape[:-2])
 
 
@@ -122,7 +124,7 @@ def log_determinants(a: Array) -> tuple[Array, Array] | None:
     """Signs of the determinants of matrices that are not singular, and their logarithms."""
     a = a[...]  # which no other thread can change
     factors = _factored(a)
-    found = None if factors is None else family("halves").log_determinants(*factors)
+    found = None if factors is None else family("decompositions.halves").log_determinants(*factors)
     if found is None:
         return None
     sign, size = (each.reshape(a.shape[:-2]) for each in found)
@@ -135,7 +137,7 @@ def lu_parts(factors: Array, pivots: Array) -> tuple[Array, Array, Array] | None
     if not lapack.can(factors) or pivots.dtype != np.int32:
         return None
     batch, (rows, columns) = factors.shape[:-2], factors.shape[-2:]
-    count, halves = min(rows, columns), family("halves")
+    count, halves = min(rows, columns), family("decompositions.halves")
     places, are_rows = halves.checked(in_order(pivots).reshape(-1, count), rows)
     if not are_rows:
         return None
@@ -155,11 +157,17 @@ def solved_by_factors(factors: Array, pivots: Array, b: Array, turned: bool) -> 
     size = factors.shape[-1]
     if not lapack.can(factors, b) or factors.shape[:-2] != b.shape[:-2]:
         return None
-    places, are_rows = family("halves").checked(in_order(pivots).reshape(-1, size), size)
+    places, are_rows = family("decompositions.halves").checked(
+        in_order(pivots).reshape(-1, size), size
+    )
     if not are_rows:
         return None
     count, columns = len(places), b.shape[-1]
-    if count >= FEW and size <= MOST and family("small_systems").holds(count, size, columns):
+    if (
+        count >= FEW
+        and size <= MOST
+        and family("decompositions.small_systems").holds(count, size, columns)
+    ):
         return _by_small_triangles(factors, places, b, turned)
     right = lapack.by_columns(b)
     lapack.of_factors(lapack.by_columns(factors), places, right, turned)
@@ -167,7 +175,7 @@ def solved_by_factors(factors: Array, pivots: Array, b: Array, turned: bool) -> 
 
 
 def _by_small_triangles(factors: Array, steps: Array, b: Array, turned: bool) -> Array | None:
-    halves, batch = family("halves"), b.shape[:-2]
+    halves, batch = family("decompositions.halves"), b.shape[:-2]
     rows = halves.order(steps, factors.shape[-1])
     if turned:
         other = factors.swapaxes(-1, -2)
@@ -189,7 +197,7 @@ def ldl_factors(a: Array) -> tuple[Array, Array] | None:
     pivots, is_done = lapack.symmetric_factors(work)
     if not is_done:
         return None
-    lower = family("halves").half(work, size, size, first=False)
+    lower = family("decompositions.halves").half(work, size, size, first=False)
     return _shaped(lower, a.shape[:-2]), _steps(pivots, a.shape[:-2])
 
 
@@ -288,7 +296,7 @@ def reflections(a: Array) -> tuple[Array, Array] | None:
     a = a[...]  # which no other thread can change
     if not lapack.can(a):
         return None
-    batch, small = a.shape[:-2], family("small_reflections")
+    batch, small = a.shape[:-2], family("decompositions.small_reflections")
     quick = small.factored(flat(a)) if small.holds(flat(a), 0) else None
     if quick is None:
         work = lapack.by_columns(a)
@@ -303,13 +311,13 @@ def qr_parts(a: Array, mode: str) -> tuple[Array, ...] | None:
         return None
     batch, (rows, columns) = a.shape[:-2], a.shape[-2:]
     least, high = min(rows, columns), rows if mode == "complete" else min(rows, columns)
-    wide, small = 0 if mode == "r" else high, family("small_reflections")
+    wide, small = 0 if mode == "r" else high, family("decompositions.small_reflections")
     quick = small.parts(flat(a), high, wide) if small.holds(flat(a), wide) else None
     if quick is not None:
         return tuple(_shaped(each, batch) for each in quick if each is not None)
     work = lapack.by_columns(a)
     tau = lapack.reflections(work)
-    right = _shaped(family("halves").half(work, columns, high, first=True), batch)
+    right = _shaped(family("decompositions.halves").half(work, columns, high, first=True), batch)
     if mode == "r":
         return (right,)
     if mode == "complete" and rows > columns:
@@ -326,7 +334,10 @@ def products_of_reflections(vectors: Array, tau: Array) -> Array | None:
     vectors, tau = vectors[...], tau[...]  # which no other thread can change
     if not lapack.can(vectors, tau):
         return None
-    factors, small = in_order(tau).reshape(-1, tau.shape[-1]), family("small_reflections")
+    factors, small = (
+        in_order(tau).reshape(-1, tau.shape[-1]),
+        family("decompositions.small_reflections"),
+    )
     if small.holds(flat(vectors), 0):
         return _shaped(small.whole(flat(vectors), factors), vectors.shape[:-2])
     work = lapack.by_columns(vectors)
@@ -353,7 +364,7 @@ def eigen(a: Array, upper: bool, vectors: bool) -> tuple[Array, Array] | None:
     a = a[...]  # which no other thread can change
     if not lapack.can(a):
         return None
-    small = family("small_eigen")
+    small = family("decompositions.small_eigen")
     if a.shape[-1] <= small.MOST and not upper:
         quick = small.eigen(flat(a), vectors)
         if quick is not None:
@@ -373,7 +384,7 @@ def eigen_general(a: Array, vectors: bool) -> tuple[Array, Array] | None:
     found = lapack.eigenvectors(work) if vectors else lapack.eigenvalues(work)
     if found is None:
         return None
-    values, pairs = family("halves").paired(*found)
+    values, pairs = family("decompositions.halves").paired(*found)
     return values.reshape(a.shape[:-1]), _shaped(pairs, a.shape[:-2]) if vectors else values
 
 

@@ -101,7 +101,7 @@ def _by_products(x1: Array, x2: Array) -> Array:
 def _kernels(x1: Array, x2: Array, p: float) -> Any | None:
     """Native code for norms of differences of float32 or float64; None where there is none."""
     known = x1.dtype in _KERNELS and x2.dtype is x1.dtype and x1.size and x2.size
-    kernels: Any = family("distances") if known else None
+    kernels: Any = family("rows.distances") if known else None
     return None if kernels is None or p not in kernels.FORMS else kernels
 
 
@@ -222,11 +222,11 @@ def pairwise_distance(x1: Array, x2: Array, p: float, eps: float, keepdim: bool)
 
 def _cosines_natively(x1: Array, x2: Array, axis: int, eps: float) -> Array | None:
     """The same of float32 in one piece by native code; None where there is none."""
-    arrays = family("arrays") if x1.ndim and x1.size else None
+    arrays = family("elementwise.arrays") if x1.ndim and x1.size else None
     if arrays is None:
         return None
     if axis == x1.ndim - 1:
-        found: Array | None = family("row_expressions").cosines(x1, x2, eps)
+        found: Array | None = family("rows.expressions").cosines(x1, x2, eps)
         if found is not None:
             return found
     least, unit = operand(eps, x1.dtype), list[Array]()

@@ -286,7 +286,7 @@ def _joined(tensor: Array, order: list[int], shape: tuple[int, ...]) -> Array:
 def _multiplied(left: Array, right: Array) -> Array:
     """The product of elements, of floats by native code."""
     if left.size and right.size and left.dtype == right.dtype and left.dtype.kind == "f":
-        arrays = family("arrays")
+        arrays = family("elementwise.arrays")
         found: Array | None = arrays and arrays.apply("multiply", (left, right))
         if found is not None:
             return found

@@ -131,8 +131,8 @@ def _by_kernels(array: Array, order: float, axes: tuple[int, ...], keepdim: bool
     """The norm of floats in at least float32; None if it is to be had otherwise."""
     if order == 2:
         squares = folded(array, axes, keepdim, "squares", wide=True)
-        return None if squares is None else family("arrays").apply("sqrt", (squares,))
-    operation, arrays = _FOLDED.get(order), family("arrays")
+        return None if squares is None else family("elementwise.arrays").apply("sqrt", (squares,))
+    operation, arrays = _FOLDED.get(order), family("elementwise.arrays")
     if operation is None or arrays is None:
         return None
     # of few elements, too: sums by kernels have bits of their own

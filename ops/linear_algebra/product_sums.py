@@ -53,7 +53,7 @@ def _natively(name: str, *operands: Array) -> Array | None:
     dtype = operands[0].dtype
     if dtype not in _REALS or not all(map(_is_plain, operands)):
         return None
-    arrays = family("arrays")
+    arrays = family("elementwise.arrays")
     return None if arrays is None else arrays.apply(name, operands)
 
 

@@ -59,7 +59,7 @@ def renorm(self: Array, p: Scalar, dim: int, maxnorm: Scalar) -> Array:
     axis = wrap_dim(dim, self.ndim)
     others = tuple(d for d in range(self.ndim) if d != axis)
     x, order, most = self[...], float(p.real), float(maxnorm.real)
-    letter, arrays = _KERNELS.get(x.dtype), family("arrays") if x.size else None
+    letter, arrays = _KERNELS.get(x.dtype), family("elementwise.arrays") if x.size else None
     if letter is not None and arrays is not None and math.isfinite(most):
         norms = vector_norm(x, order, others, True)
         factors = arrays.evaluate(_FACTOR, letter, norms, most, 1e-7, 1.0)

@@ -46,7 +46,7 @@ def _kernels(a: Array) -> Any:
     """The kernels, if matrices are theirs: square, small, real, and there are some."""
     if a.dtype not in (np.dtype(np.float32), np.dtype(np.float64)) or not a.size:
         return None
-    native = family("small_systems")
+    native = family("decompositions.small_systems")
     is_small = native is not None and a.ndim > 1 and a.shape[-2] == a.shape[-1] <= native.MOST
     return native if is_small else None
 
@@ -117,7 +117,7 @@ def over_batch(a: Array, batch: tuple[int, ...]) -> Array:
 def small_triangles(a: Array, b: Array, upper: bool, unit: bool) -> Array | None:
     """X of A X = B of triangular matrices of float32 or float64; batches broadcast."""
     a, b = a[...], b[...]  # which no other thread can change
-    native = family("small_systems")
+    native = family("decompositions.small_systems")
     if native is None or a.dtype != b.dtype or not a.shape[-2] == a.shape[-1] == b.shape[-2]:
         return None
     batch = shared_batch(a, b)

@@ -346,7 +346,7 @@ def _of_singular_values(values: Array, atol: Array, rtol: Array) -> Any:
     is_known = values.dtype in (np.float32, np.float64) and values.flags.c_contiguous
     if not is_known or not values.size or atol.ndim or rtol.ndim:
         return None
-    return family("ranks_of_matrices")
+    return family("decompositions.ranks_of_matrices")
 
 
 def pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array:
@@ -366,7 +366,7 @@ def pseudo_inverse(A: Array, atol: Array, rtol: Array, hermitian: bool) -> Array
         part = native.inverses(flat, *bounds).reshape(*values.shape[:-1], 1, values.shape[-1])
         letter = values.dtype.char
         steps = [("multiply", letter, (0, 1))]
-        scaled = family("arrays").evaluate(steps, letter, right, part)
+        scaled = family("elementwise.arrays").evaluate(steps, letter, right, part)
         return matmul(scaled, adjoint(left))
     sizes = np.abs(values)
     kept = sizes > _threshold(sizes, atol, rtol)

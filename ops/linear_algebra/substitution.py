@@ -68,7 +68,7 @@ def _of_one_block(a: Array, b: Array, upper: bool, unit: bool) -> Array | None:
     fits = a.dtype == b.dtype and a.shape[:-2] == b.shape[:-2] and b.shape[-2] == a.shape[-1]
     if not fits or a.shape[-2] != a.shape[-1] or not (a.shape[-1] <= _BLOCK or is_left_out()):
         return None
-    triangles, copies = family("triangles"), family("copies")
+    triangles, copies = family("decompositions.triangles"), family("elementwise.copies")
     made: Array | None = None
     if triangles is not None and copies is not None:
         made = copies.copied(in_order(b[...]))
@@ -80,7 +80,7 @@ def _of_one_block(a: Array, b: Array, upper: bool, unit: bool) -> Array | None:
 
 
 def _block_solved(a: Array, x: Array, upper: bool, unit: bool) -> Array:
-    triangles = family("triangles") if x.size and x.dtype.kind == "f" else None
+    triangles = family("decompositions.triangles") if x.size and x.dtype.kind == "f" else None
     if triangles is not None:
         made = np.ascontiguousarray(x).reshape(-1, *x.shape[-2:])
         matrices = over_batch(a, x.shape[:-2]).astype(x.dtype, "C", copy=False)

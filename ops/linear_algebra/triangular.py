@@ -69,7 +69,7 @@ def lu_factor(matrices: Array) -> tuple[Array, Array, Array]:
         quick = lu_factors(matrices)
     if quick is not None:
         return *quick, no_errors(batch)
-    native = family("factors")
+    native = family("decompositions.factors")
     found = None if native is None else native.factored(matrices)
     if found is not None:
         made: tuple[Array, Array, Array] = found

@@ -88,7 +88,7 @@ def _natively(
     fits = (is_ready(scores) or is_half(scores.dtype)) and is_whole(scores)
     fits = fits and target.dtype is _INT64 and is_whole(target)
     fits = fits and target.shape == (scores.shape[0], *scores.shape[2:])
-    classes = family("classes") if fits else None
+    classes = family("indexing.classes") if fits else None
     if classes is None:
         return None
     found: tuple[Array, Array] | None = classes.picked(

@@ -131,7 +131,7 @@ def _natively(
     blank: int,
 ) -> tuple[Array, Array] | None:
     """The same of float32 by native code; None where there is none, or a target is no class."""
-    kernels = family("alignments") if log_probs.dtype is _FLOAT32 else None
+    kernels = family("sequences.alignments") if log_probs.dtype is _FLOAT32 else None
     if kernels is None or targets.dtype.kind not in "iu":
         return None
     sizes = np.asarray(target_lengths, np.int64)

@@ -60,7 +60,7 @@ def _natively(
     turned = None if is_whole(self) or self.strides != target.strides else order_of(self)
     if turned is not None:
         self, target = self.transpose(turned), target.transpose(turned)
-    kernels = family("pair_losses") if is_whole(self) and is_whole(target) else None
+    kernels = family("elementwise.pair_losses") if is_whole(self) and is_whole(target) else None
     if kernels is None:
         return None
     steps = of_numpy(self.dtype).name in by_steps.split()

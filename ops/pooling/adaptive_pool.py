@@ -98,7 +98,7 @@ def _averages(input: Array, output: Ints, name: str) -> Array:
 def _kernels(input: Array, output: Ints) -> Any | None:
     """Native code for float32; None where there is none, or nothing to do."""
     is_known = input.dtype is _FLOAT32 and input.size and all(output)
-    return family("adaptive_pools") if is_known else None
+    return family("windows.adaptive_pools") if is_known else None
 
 
 def _rank_error(self: Array, dims: int, name: str, sentence: str) -> OperatorError:

@@ -99,7 +99,7 @@ def _averages(
     space = input.shape[input.ndim - dims :]
     settings = tuple(g.kernel), tuple(g.stride), tuple(g.padding), tuple(g.output)
     by = divisors(space, *settings, bool(include_pad), divisor, wide)
-    windows = family("mean_windows")
+    windows = family("windows.mean_windows")
     if windows is not None and wide.kind == "f":
         x = in_order(cast_by_kernel(input, wide) if wide != dtype else input)
         found: Array | None = windows.means_of_windows(x, *settings, by)

@@ -220,7 +220,7 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]
         return None
     if prod(sizes) >= 1 << 31 or max(*g.stride, *g.dilation) > max(sizes):
         return None
-    kernels = family("max_pools")
+    kernels = family("windows.max_pools")
     if kernels is None:
         return None
     given = [g.kernel, g.stride, g.padding, g.dilation, g.output]

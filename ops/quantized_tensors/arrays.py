@@ -398,7 +398,7 @@ def _copied(numbers: Array) -> Array:
         inner = tuple(range(1, numbers.ndim - 1))
         last = numbers.transpose(0, *(dim + 1 for dim in inner), 1)
         return _copied(last).transpose(0, numbers.ndim - 1, *inner)
-    copies = family("copies") if is_large(numbers) else None
+    copies = family("elementwise.copies") if is_large(numbers) else None
     return numbers.copy("C") if copies is None else copies.copied(numbers)
 
 

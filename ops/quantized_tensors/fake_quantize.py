@@ -69,7 +69,7 @@ def _by_kernel(
     zero = np.asarray(zero_point)
     if zero.dtype.kind not in "iu" or zero.size != rows or not factor.flags.c_contiguous:
         return None
-    grids = family("grids")
+    grids = family("quantized.grids")
     if grids is None:
         return None
     made: tuple[Array, Array] = grids.rounded(

@@ -100,7 +100,11 @@ def observed_with_mask(
             "axis == 0"
         )
     rounds = bool(item(fake_quant_on))
-    grids = family("grids") if rounds and _is_of_rows(self, state, per_row_fake_quant) else None
+    grids = (
+        family("quantized.grids")
+        if rounds and _is_of_rows(self, state, per_row_fake_quant)
+        else None
+    )
     if grids is not None:
         settings = averaging_const, quant_min, quant_max, symmetric_quant, sees, _FLOOR
         if grids.observe(self, *state, *settings):

@@ -169,7 +169,7 @@ class _Panels:
 
         `found` holds the rows' scale and zero point.
         """
-        integers = family("integers")
+        integers = family("quantized.integers")
         least = max(1, LEAST // (rows.size * integers.PANEL * integers.PANELS))
         integers.run(
             *(integers.panel_product(form), -(-len(self.weights) // integers.PANELS)),
@@ -184,14 +184,14 @@ class _Panels:
         if self.inputs == self.depth:
             return rows
         height = rows.size // self.inputs
-        made, patches = np.empty((height, self.depth), np.uint8), family("patches")
+        made, patches = np.empty((height, self.depth), np.uint8), family("quantized.patches")
         counts = (height, LEAST // self.depth + 1, height, 1, self.inputs, self.depth, 0, 0, 0)
         patches.run(patches.bordered(is_last=True), *counts, rows, made)
         return made
 
     def _quantized(self, rows: Array, most: int) -> tuple[Array, Array]:
         """The bytes uint8 [rows, depth] of all rows, and their scale and zero point."""
-        integers = family("integers")
+        integers = family("quantized.integers")
         height = rows.size // self.inputs
         stretches = -(-rows.size // integers.STRETCH)
         numbers, found = np.empty((height, self.depth), np.uint8), np.empty(2)
@@ -213,7 +213,7 @@ def _panels(packed: PackedLinear) -> _Panels | None:
 
 
 def _made(packed: PackedLinear) -> _Panels | None:
-    integers = family("integers")
+    integers = family("quantized.integers")
     weight = packed.weight
     quantizer = quantizer_of(weight, "linear")
     columns, depth = weight.shape
@@ -244,7 +244,7 @@ def floats_by_panels(x: Array, packed: PackedLinear, most: int) -> Array | None:
         OperatorError: there is a NaN among the elements, so they have no range.
     """
     panels = _panels(packed) if x.size else None
-    if panels is None or not family("integers").row_quantizer():
+    if panels is None or not family("quantized.integers").row_quantizer():
         return None
     rows = np.ascontiguousarray(x)[...]
     bias = None if packed.bias is None else np.ascontiguousarray(packed.bias, F32)[...]
@@ -259,7 +259,7 @@ def bytes_by_panels(numbers: Array, packed: PackedLinear, wanted: Requantizing) 
 
     None if there is no native code for it.
     """
-    integers = family("integers")
+    integers = family("quantized.integers")
     if integers is None or not integers.requantizes():
         return None
     panels = _panels(packed) if numbers.size else None

@@ -88,8 +88,8 @@ class Patches:
             if not (top or left):
                 joined = _joined_lines(height, width)
                 height, width = height // joined, width * joined
-        family("patches").run(
-            *(family("patches").bordered(is_last), images * (height + 2 * top)),
+        family("quantized.patches").run(
+            *(family("quantized.patches").bordered(is_last), images * (height + 2 * top)),
             *(
                 max(1, _MOVED // (self.depth * (width + 2 * left))),
                 height,
@@ -130,9 +130,9 @@ class Patches:
         self, form: str, x: Array, found: Array, factors: Array, bias: Array, out: Array
     ) -> None:
         _, height, width, outs = out.shape
-        if self.by_lines is not None and width >= family("byte_lines").LEAST_WIDTH:
+        if self.by_lines is not None and width >= family("quantized.lines").LEAST_WIDTH:
             return self._multiply_lines(form, x, found, factors, bias, out)
-        code, groups = family("patches"), self._groups()
+        code, groups = family("quantized.patches"), self._groups()
         image = self.image(x, int(found[1]), *self.packed.padding)
         offsets = self.taps(image.strides[1])
         kernel = code.channel_product(form) if self.by_channel else code.patch_product(form)
@@ -159,7 +159,7 @@ class Patches:
     ) -> None:
         """The same where two lines of results are made at once."""
         images, height, width, outs = out.shape
-        image, code, weights = self.image(x, 0, 0, 0), family("byte_lines"), self.by_lines
+        image, code, weights = self.image(x, 0, 0, 0), family("quantized.lines"), self.by_lines
         assert weights is not None
         across, fours = weights.shape[1:3]
         least = max(1, self.least // (2 * width * self.packed.weight.size))
@@ -173,7 +173,7 @@ class Patches:
 
 def _joined_lines(height: int, width: int) -> int:
     """How many short lines without borders are moved as one, so that it fills vectors."""
-    least = family("patches").SQUARE
+    least = family("quantized.patches").SQUARE
     return next(
         n for n in range(1, height + 1) if height % n == 0 and (n * width >= least or n == height)
     )
@@ -181,7 +181,7 @@ def _joined_lines(height: int, width: int) -> int:
 
 def _by_lines(packed: PackedConvolution, numbers: Array) -> Array | None:
     """The weights of channels alone for two lines of results at once; None for other layers."""
-    code = family("byte_lines")
+    code = family("quantized.lines")
     lines, columns = numbers.shape[2:]
     if {*packed.stride, *packed.dilation} != {1} or lines > code.MOST_LINES:
         return None
@@ -190,7 +190,12 @@ def _by_lines(packed: PackedConvolution, numbers: Array) -> Array | None:
 
 def _made(packed: PackedConvolution) -> Patches | None:
     weight = packed.weight
-    if family("patches") is None or packed.transpose or weight.ndim != 4 or not weight.size:
+    if (
+        family("quantized.patches") is None
+        or packed.transpose
+        or weight.ndim != 4
+        or not weight.size
+    ):
         return None
     quantizer = quantizer_of(weight, "conv")
     outs, inputs, height, width = weight.shape
@@ -202,7 +207,7 @@ def _made(packed: PackedConvolution) -> Patches | None:
     numbers = numbers_of(weight)
     alone = inputs == 1 and outs == packed.groups and outs > 1
     if alone:
-        words, sums = family("patches").channel_weights(numbers.reshape(outs, -1))
+        words, sums = family("quantized.patches").channel_weights(numbers.reshape(outs, -1))
         of_lines = _by_lines(packed, numbers)
         return Patches(
             packed, outs, len(sums), True, False, [constant(words)], [constant(sums)], of_lines
@@ -213,7 +218,7 @@ def _made(packed: PackedConvolution) -> Patches | None:
     spread[..., :inputs] = numbers.transpose(0, 2, 3, 1)
     panels, sums_of = [], []
     for rows in np.split(spread.reshape(outs, -1), packed.groups):
-        panels.append(constant(family("integers").packed_columns(rows)))
+        panels.append(constant(family("quantized.integers").packed_columns(rows)))
         total = np.zeros(panels[-1].shape[0] * 16, np.int32)
         total[: len(rows)] = rows.sum(1, dtype=np.int32)
         sums_of.append(constant(total))
@@ -244,7 +249,7 @@ def bytes_by_patches(
     numbers: Array, packed: PackedConvolution, wanted: Requantizing
 ) -> Array | None:
     """The same as numbers of another scale and zero point, uint8 with channels last in memory."""
-    integers = family("integers")
+    integers = family("quantized.integers")
     if integers is None or not integers.requantizes():
         return None
     patches = _patches(packed) if numbers.ndim == 4 and numbers.dtype == np.uint8 else None

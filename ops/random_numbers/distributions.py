@@ -126,7 +126,7 @@ def _until_taken(
 ) -> Array:
     """One number an element, in order: by native code of that name, else by `draw`."""
     wide = np.broadcast_arrays(*(each.astype(np.float64) for each in operands))
-    native = family("draws")
+    native = family("drawing.draws")
     if native is None or not native.is_possible():
         stream = _Uniform(generator)
         rows = zip(*(each.ravel().tolist() for each in wide), strict=True)

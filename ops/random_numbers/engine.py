@@ -55,7 +55,7 @@ class Engine:
 
     def draw(self, count: int) -> Array:
         """So many draws of 32 bits."""
-        native = family("engines") if count >= _MANY and self._memory is not None else None
+        native = family("drawing.engines") if count >= _MANY and self._memory is not None else None
         if native is None:
             return np.asarray(self._made.random_raw(count), np.uint64)
         out = np.empty(count, np.uint64)

@@ -229,7 +229,7 @@ class Generator:
 
     def doubles(self, count: int) -> Array:
         """`count` float64 numbers in [0, 1)."""
-        native = family("draws") if count else None
+        native = family("drawing.draws") if count else None
         if native is not None:
             made: Array = native.doubles(self.words(2 * count), 0.0, 1.0)
             return made
@@ -317,10 +317,10 @@ def _units(draws: Array) -> Array:
     return np.multiply(found, F(2.0**-24), out=found)
 
 
-def _natively(name: str = "normals") -> Any:
+def _natively(name: str = "drawing.normals") -> Any:
     """The kernels that make float32 numbers of draws, or others; None without instructions that
     they need."""
-    native = family("target")
+    native = family("language.target")
     return family(name) if native is not None and native.host().has_fma else None
 
 
@@ -347,7 +347,7 @@ def manual_seed(seed: int) -> Generator:
 def uniform(g: Generator, count: int, dtype: Dtype, low: float, high: float) -> Array:
     """`count` numbers in [low, high), in the given float dtype."""
     if dtype == D:
-        native = _natively("draws") if count else None
+        native = _natively("drawing.draws") if count else None
         if native is not None:
             made: Array = native.doubles(g.words(2 * count), low, high - low)
             return made
@@ -410,7 +410,7 @@ def _sixteens(draws: Array, mean: float, std: float) -> Array:
 
 def from_libm(name: str, values: Array) -> Array:
     """A function of the C library, element by element: NumPy's own differ in the last bit."""
-    native = family("draws") if values.size else None
+    native = family("drawing.draws") if values.size else None
     if native is not None and native.is_possible():
         made: Array = native.apply_c(name, np.ascontiguousarray(values, D))
         return made
@@ -420,7 +420,7 @@ def from_libm(name: str, values: Array) -> Array:
 
 def _long_sixteens(draws: Array, mean: float, std: float) -> Array:
     """The same of float64, each of two draws."""
-    native = _natively("draws")
+    native = _natively("drawing.draws")
     if native is not None and native.is_possible():
         made: Array = native.normals(draws, mean, std)
         return made
@@ -523,7 +523,7 @@ def fill_uniform(array: Array, low: float, high: float, g: Generator | None) -> 
         if native is not None:
             native.uniforms((g or default_generator).words(array.size), low, high, array)
             return given
-    native = _natively("draws") if array.size and array.dtype == D else None
+    native = _natively("drawing.draws") if array.size and array.dtype == D else None
     if native is not None and _takes_kernels(array):
         native.doubles((g or default_generator).words(2 * array.size), low, high - low, array)
         return given

@@ -550,7 +550,7 @@ def _with_replacement(weights: Array, count: int, generator: Generator | None) -
     generator = generator or default_generator
     if weights.itemsize < 4:  # shares are float32 then
         weights = weights.astype(np.float32)
-    native = family("categories") if is_real(weights) else None
+    native = family("drawing.categories") if is_real(weights) else None
     if native is not None:
         rows = weights.reshape(-1, weights.shape[-1])
         words = generator.words(2 * count * len(rows))

@@ -29,7 +29,7 @@ def whole_numbers(g: Generator | None, count: int, low: int, high: int) -> Array
     check_range(low, high)
     generator = g or default_generator
     span = high - low
-    native = family("draws") if count and span < 1 << 28 else None
+    native = family("drawing.draws") if count and span < 1 << 28 else None
     if native is not None:
         made: Array = native.whole_numbers(generator.words(count), low, span)
         return made
@@ -52,7 +52,7 @@ def permutation(g: Generator | None, count: int) -> Array:
     """The numbers below `count` in random order."""
     steps = max(count - 1, 0)
     draws = (g or default_generator).words(steps)
-    native = family("draws") if steps else None
+    native = family("drawing.draws") if steps else None
     if native is not None:
         made: Array = native.in_random_order(draws, count)
         return made

@@ -45,7 +45,7 @@ def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], A
             return values.copy()
         check_kernel(f"{name}_out_cpu", values, "uqe" if dtype is None else "buqe")
         values = in_order(values)
-        scans = family("scans") if is_whole(values) else None
+        scans = family("rows.scans") if is_whole(values) else None
         if scans is not None:
             found: Array | None = scans.running(
                 values, axis, "sum" if name == "cumsum" else "product"

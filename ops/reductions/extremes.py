@@ -183,7 +183,9 @@ def _first_extreme(
     long rows NumPy does as well."""
     self = self[...]  # which no other thread can change
     is_last = prod(self.shape[axis + 1 :]) <= 1
-    ranks = family("ranks") if is_whole(self) and (self.size < LARGE or not is_last) else None
+    ranks = (
+        family("ordering.ranks") if is_whole(self) and (self.size < LARGE or not is_last) else None
+    )
     found: tuple[Array, Array] | None = None
     if ranks is not None:
         found = ranks.extreme(self, axis, operation)

@@ -39,7 +39,7 @@ def _folded(
     self: Array, axes: tuple[int, ...] | None, keepdim: bool, operation: str, wide: bool
 ) -> Array | None:
     self = self[...]  # which no other thread can change
-    folds = family("folds") if self.flags.aligned else None
+    folds = family("rows.folds") if self.flags.aligned else None
     if folds is None:
         return None
     ordered = tuple(range(self.ndim)) if axes is None else tuple(sorted(axes))
@@ -80,7 +80,7 @@ def _fold_groups(
     if made is None:
         return None
     if made.dtype != dtype:  # always by native code, so that it may be learned
-        made = family("arrays").cast(made, dtype)
+        made = family("elementwise.arrays").cast(made, dtype)
         assert made is not None
     return made.reshape(_kept(self, ordered)) if keepdim else made
 
@@ -106,7 +106,7 @@ def moments(self: Array, axes: tuple[int, ...]) -> tuple[Array, Array] | None:
     """
     self = self[...]
     shape = _before(self, axes)
-    folds, rows = family("folds"), family("rows")
+    folds, rows = family("rows.folds"), family("rows.rows")
     if shape is None or folds is None or rows is None:
         return None
     if shape or self.size <= folds.PIECE:
@@ -127,7 +127,7 @@ def spread(
     if self.dtype is _FLOAT32:  # others would be rounded otherwise than along their own order
         self, last = _turned(self, axes), list(range(self.ndim - len(axes), self.ndim))
     shape = _before(self, last)
-    folds, rows = family("folds"), family("rows")
+    folds, rows = family("rows.folds"), family("rows.rows")
     if shape is None or folds is None or rows is None or not (shape or self.size <= folds.PIECE):
         return None
     found: Array = rows.variance(self.reshape(prod(shape), -1), freedom, of_root=of_root)

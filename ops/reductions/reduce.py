@@ -214,7 +214,7 @@ def _mean(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     axes = wrap_dims(dim, self.ndim)
     sums = _add_up(self, axes, keepdim, wide=True)
     count = operand(_count(self, axes), sums.dtype)
-    arrays = family("arrays") if own.kind != "c" and sums.size else None
+    arrays = family("elementwise.arrays") if own.kind != "c" and sums.size else None
     found = None if arrays is None else arrays.apply("divide", (sums, count))
     result = as_array(np.true_divide(sums, count)) if found is None else found
     return result if own is _FLOAT32 else cast(result, own)
@@ -464,12 +464,12 @@ def _any_logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
     if is_half(self.dtype) or (kind(self.dtype) == 2 and axes == (self.ndim - 1,)):
         self = in_order(self)
     if axes == (self.ndim - 1,) and is_real(self):
-        kernels = family("rows")
+        kernels = family("rows.rows")
         if kernels is not None:
             found = kernels.logsumexp(self.reshape(-1, self.shape[-1]))
             return asarray(found.reshape((*self.shape[:-1], *(1,) * keepdim)))
     is_float = kind(self.dtype) == 2 and is_whole(self)
-    arrays = family("arrays") if axes and is_float else None
+    arrays = family("elementwise.arrays") if axes and is_float else None
     if arrays is not None and arrays.LETTERS[self.dtype]:
         return _logsumexp_by_kernels(arrays, self, axes, keepdim)
     if self.dtype is _FLOAT32:

@@ -39,7 +39,7 @@ def _counted(
 ) -> Array | None:
     """The same by counts of those that hold, or do not: in float32, since what is known of calls
     takes a whole number alone for a flag."""
-    arrays = family("arrays")
+    arrays = family("elementwise.arrays")
     letter = "" if arrays is None else arrays.LETTERS[self.dtype]
     if letter not in _COUNTED:
         return None

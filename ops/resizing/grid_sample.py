@@ -207,7 +207,7 @@ def _check(input: Array, grid: Array, mode: int) -> None:
 def _natively(input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array | None:
     """float32 in one piece by native code; None of others, and where there is none."""
     known = mode in _FORMS and padding in _PADDINGS
-    kernels = family("grid_samples") if known and is_ready(input) else None
+    kernels = family("windows.grid_samples") if known and is_ready(input) else None
     if kernels is None:
         return None
     places = in_order(grid)

@@ -181,7 +181,7 @@ def apply_taps(array: Array, axis: int, taps: Taps) -> Array:
         found = taken_natively(array, axis, taps.places[0])
         return array.take(taps.places[0], axis) if found is None else found
     if is_ready(array):
-        resamples = family("resamples")
+        resamples = family("windows.resamples")
         if resamples is not None:
             return _natively(resamples, array, axis, taps.places, taps.weights)
     shape = [1] * array.ndim

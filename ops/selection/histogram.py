@@ -48,7 +48,7 @@ def _check_floats(name: str, self: Array) -> None:
 def _counted(self: Array, size: int, weights: Array | None) -> Array:
     """How often each number below `size` occurs, or the sums of weights."""
     self = self[...]  # which no other thread can change
-    counting = family("counting") if self.dtype is _INT64 and is_whole(self) else None
+    counting = family("ordering.counting") if self.dtype is _INT64 and is_whole(self) else None
     found: Array | None = None if counting is None else counting.count(self, size, weights)
     if found is None:  # another thread may have written larger numbers meanwhile
         found = np.bincount(self.clip(0, size - 1), weights, size)
@@ -58,7 +58,7 @@ def _counted(self: Array, size: int, weights: Array | None) -> Array:
 def _tally(self: Array) -> tuple[Array, Array] | None:
     """How often small numbers occur, and the largest of them; None where there is no native code,
     and if others occur."""
-    counting = family("counting")
+    counting = family("ordering.counting")
     return None if counting is None else counting.tally(self)
 
 

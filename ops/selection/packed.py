@@ -33,7 +33,7 @@ def packed(self: Array, axis: int, descending: bool) -> Array | None:
         return None
     rows = self if axis == self.ndim - 1 else in_order(np.moveaxis(self, axis, -1))
     if self.dtype is _FLOAT32:
-        native = family("order_words") if is_whole(rows) else None
+        native = family("ordering.order_words") if is_whole(rows) else None
         if native is not None:
             words: Array = native.order_words(rows, descending=descending)
             return words

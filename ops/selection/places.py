@@ -43,7 +43,7 @@ def taken_natively(self: Array, axis: int, index: Array) -> Array | None:
         if not self.size or self.size > _AS_MANY * index.size:
             return None
         self = in_order(self)
-    places = family("places")
+    places = family("indexing.places")
     found: Array | None = None if places is None else places.take(self, axis, index)
     return found
 
@@ -89,7 +89,7 @@ def joined_places(self: Array, indices: Indices) -> tuple[Array, int, Array] | N
         return self, axis, first
     if any(index.shape != first.shape for index in rest) or len(given) > _MOST or not first.ndim:
         return None
-    places = family("places")
+    places = family("indexing.places")
     sizes = self.shape[axis : axis + len(given)]
     found = None if places is None else places.joined(given, sizes)
     if found is None:
@@ -118,7 +118,7 @@ def taken_by(self: Array, indices: Indices) -> Array | None:
 
 
 def _is_watched() -> bool:
-    native = family("run")
+    native = family("calls.run")
     return native is not None and native.is_told()
 
 
@@ -160,7 +160,7 @@ def combined_natively(self: Array, axis: int, index: Array, source: Array, opera
     fits = not source.ndim and index.ndim == 1
     if source.dtype != self.dtype or not (fits or _goes_with(given, self, axis)):
         return False
-    places = family("places")
+    places = family("indexing.places")
     if places is None:
         return False
     if index.ndim > 1:
@@ -227,7 +227,7 @@ def one(value: Scalar, dtype: Dtype) -> Array:
 def copied(self: Array) -> Array:
     """A contiguous copy, by native code if it can be: calls that begin so are learned."""
     self = self[...]
-    copies = family("copies") if is_whole(self) else None
+    copies = family("elementwise.copies") if is_whole(self) else None
     found: Array | None = None if copies is None else copies.copied(self)
     return self.copy() if found is None else found
 
@@ -235,7 +235,7 @@ def copied(self: Array) -> Array:
 def span(self: Array) -> tuple[int, int]:
     """The least and the largest of whole numbers, of which there are some."""
     self = self[...]
-    counting = family("counting") if self.dtype is _INT64 and is_whole(self) else None
+    counting = family("ordering.counting") if self.dtype is _INT64 and is_whole(self) else None
     if counting is None:
         return int(self.min()), int(self.max())
     found: tuple[int, int] = counting.span(self)

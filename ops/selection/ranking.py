@@ -63,15 +63,15 @@ _FEW: Final = 32
 
 
 def _ranked(self: Array, axis: int, low: int, high: int, descending: bool) -> object:
-    return family("short_orders").in_order(self, axis, low, high, descending=descending)
+    return family("ordering.short_orders").in_order(self, axis, low, high, descending=descending)
 
 
 def _by_digits(self: Array, axis: int, low: int, high: int, descending: bool) -> object:
-    return family("digit_orders").in_order(self, axis, low, high, descending=descending)
+    return family("ordering.digit_orders").in_order(self, axis, low, high, descending=descending)
 
 
 def _middle(self: Array, axis: int, skip_nan: bool) -> object:
-    return family("short_orders").middle(self, axis, skip_nan=skip_nan)
+    return family("ordering.short_orders").middle(self, axis, skip_nan=skip_nan)
 
 
 _known_ranked: Final = Prepared(_ranked)
@@ -82,7 +82,7 @@ _known_middle: Final = Prepared(_middle)
 def _is_for_kernels(self: Array, axis: int, count: int) -> bool:
     """Whether `count` elements of each row are best found by kernels, if there are any."""
     size = self.shape[axis] if self.ndim else 0
-    if not 0 < count <= size or not is_whole(self) or family("run") is None:
+    if not 0 < count <= size or not is_whole(self) or family("calls.run") is None:
         return False
     is_quick = (
         (axis == self.ndim - 1 or size > _RANKED_BESIDE)
@@ -91,7 +91,7 @@ def _is_for_kernels(self: Array, axis: int, count: int) -> bool:
     )
     if not is_quick or count < size <= _FEW or self.size < _MANY:
         return True
-    told: bool = self.size <= _LEARNED and family("run").is_told()
+    told: bool = self.size <= _LEARNED and family("calls.run").is_told()
     return told
 
 
@@ -103,9 +103,9 @@ def _some_in_order(
     if not _is_for_kernels(self, axis, high - low):
         return None
     size = self.shape[axis]
-    if size > family("digit_orders").LONGEST:
+    if size > family("ordering.digit_orders").LONGEST:
         return None
-    known = _known_ranked if size <= family("short_orders").LONGEST else _known_by_digits
+    known = _known_ranked if size <= family("ordering.short_orders").LONGEST else _known_by_digits
     found: tuple[Array, Array] | None = known.call(self, axis, low, high, descending)
     return found
 
@@ -277,7 +277,7 @@ _RANKED: Final = 64
 
 def _top(self: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array] | None:
     """The first few of long rows by a kernel that keeps them in order while it looks."""
-    ranks = family("ranks") if k else None
+    ranks = family("ordering.ranks") if k else None
     if ranks is None or k > ranks.MOST or not is_whole(self):
         return None
     is_last = axis == self.ndim - 1

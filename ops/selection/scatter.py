@@ -161,7 +161,7 @@ def _begun(shape: tuple[int, ...], count: int) -> Array:
 
 def _divided_natively(target: Array, counts: Array) -> bool:
     """Whether native code has divided floats by counts, where those are not 0."""
-    arrays = family("arrays") if target.dtype in (_FLOAT32, _FLOAT64) else None
+    arrays = family("elementwise.arrays") if target.dtype in (_FLOAT32, _FLOAT64) else None
     if arrays is None:
         return False
     steps = [("maximum", "l", (1, 2)), ("divide", "d", (0, 3)), ("same", "", (4,))]

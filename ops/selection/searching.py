@@ -95,7 +95,7 @@ def _warn_of_copies(values: Array, sequence: Array, sorter: Array | None) -> Non
 
 def search(sequence: Array, values: Array, right: bool) -> Array:
     """For each value the first place it can be put in without breaking the order of its row."""
-    native = family("searches") if values.size else None
+    native = family("ordering.searches") if values.size else None
     if native is not None:
         places: Array | None = native.searched(sequence, values, behind=right)
         if places is not None:
@@ -230,7 +230,7 @@ def _parts_of_isin(
     result: Array, elements: Array, test_elements: Array, assume_unique: bool, invert: bool
 ) -> list[Part]:
     """Comparisons with few elements, joined."""
-    arrays, count = family("arrays"), test_elements.size
+    arrays, count = family("elementwise.arrays"), test_elements.size
     is_alike = elements.dtype == test_elements.dtype and test_elements.flags.c_contiguous
     if arrays is None or not (is_alike and 0 < count <= _FEW_TESTED):
         return []

@@ -147,7 +147,7 @@ def _inserted(rows: Array) -> Array:
 def _mode_natively(rows: Array) -> tuple[Array, Array] | None:
     """The most frequent elements of rows, and their places; None where there is no kernel that can
     tell."""
-    native = family("modes") if rows.shape[-1] > 0 and rows.size else None
+    native = family("ordering.modes") if rows.shape[-1] > 0 and rows.size else None
     if native is None:
         return None
     rows, found = in_order(rows), None
@@ -343,7 +343,7 @@ def _runs_of_line(
 ) -> tuple[Array, Array, Array]:
     """The first elements of runs of equal neighbours, the run of each element, which stood as the
     order says, and the runs' lengths."""
-    native = family("runs") if line.size else None
+    native = family("ordering.runs") if line.size else None
     line = np.ascontiguousarray(line) if native is not None else line
     found = native and native.runs(line, order, with_inverse=return_inverse)
     if found:
@@ -359,7 +359,7 @@ def _runs_of_line(
 
 def _counted_through(flat: Array, return_inverse: bool) -> tuple[Array, Array, Array] | None:
     """The same of whole numbers between bounds that are not far apart; None of others."""
-    counting = family("counting") if flat.dtype is _INT64 and flat.size >= _MANY else None
+    counting = family("ordering.counting") if flat.dtype is _INT64 and flat.size >= _MANY else None
     if counting is None:
         return None
     low, high = counting.span(flat)
@@ -521,7 +521,7 @@ def _running_extreme(name: str, extreme: Any, as_good: Any) -> None:
         axis = wrap_dim(dim, self.ndim)
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
-        scans = family("scans") if is_whole(self) else None
+        scans = family("rows.scans") if is_whole(self) else None
         found = None if scans is None else scans.running_extreme(self, axis, name[3:])
         if found is not None:
             return found[0], found[1]

@@ -206,7 +206,7 @@ def col2im(
     if goal is not None:
         goal[...] = parts
         return made if self.ndim == 3 else made[0]
-    native = family("window_sums")
+    native = family("convolutions.window_sums")
     found = native and native.put_back(parts, *map(tuple, (output, counts, steps, spread, pads)))
     if found is not None:
         return as_array(found if self.ndim == 3 else found[0])

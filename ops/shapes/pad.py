@@ -49,10 +49,10 @@ def _bordered(result: Array, self: Array, pad: Ints, value: Scalar) -> list[Part
 
 def _bordered_natively(result: Array, self: Array, pad: Ints, value: Scalar) -> bool:
     """Whether kernels have put a result together, which they do for who learns from them."""
-    native = family("run")
+    native = family("calls.run")
     if native is None or not native.is_told() or not (result.size and self.flags.c_contiguous):
         return False
-    arrays = family("arrays")
+    arrays = family("elementwise.arrays")
     parts = [each for each in _bordered(result, self, pad, value) if each.target.size]
     notes = [note_of(arrays, each) for each in parts] if arrays.LETTERS[result.dtype] else []
     if not notes or None in notes:
@@ -138,7 +138,7 @@ def _taken(self: Array, pad: Ints, indexer: Indexer) -> Array:
     says."""
     pairs = _pairs(pad)
     is_plain = self.size and not self.dtype.hasobject and self.dtype.names is None
-    native = family("edges") if is_plain else None
+    native = family("convolutions.edges") if is_plain else None
     if native is not None and self.itemsize in native.SIZES:
         space = self.shape[self.ndim - len(pairs) :]
         if min(size + sum(pair) for size, pair in zip(space, pairs, strict=True)) > 0:
@@ -159,7 +159,7 @@ def _places(space: tuple[int, ...], pairs: tuple[tuple[int, int], ...], indexer:
     tables = [indexer(np.arange(-before, n + after), n) for n, (before, after) in each]
     before, after = pairs[-1]
     inner = space[-1] + min(before, 0) + min(after, 0)
-    return family("edges").Places.of(space, tables, max(before, 0), max(inner, 0))
+    return family("convolutions.edges").Places.of(space, tables, max(before, 0), max(inner, 0))
 
 
 def _sizes(shape: Sequence[int]) -> str:

@@ -96,7 +96,7 @@ def _reshaped(self: Array, shape: Sequence[int]) -> Array:
     try:
         return self.reshape(shape, copy=False)
     except ValueError:
-        arrays = family("arrays") if self.flags.aligned else None
+        arrays = family("elementwise.arrays") if self.flags.aligned else None
         copy = arrays and arrays.copied_by_rows(self)
         return (self if copy is None else copy).reshape(shape)
 

@@ -139,7 +139,7 @@ def _scale(norm: str | None, size: int, forward: bool) -> float:
 
 def _natively(name: str, array: Array, *settings: object, **more: object) -> Array | None:
     """What a kernel makes of an array; None where there is none for it."""
-    kernels = family("fourier")
+    kernels = family("transforms.fourier")
     if kernels is None:
         return None
     found: Array | None = getattr(kernels, name)(as_it_lies(array), *settings, **more)

@@ -56,7 +56,7 @@ def _unheard_bags(own: Compressed, b: Tensor) -> Tensor | None:
     dense, inner, starts, values = arrays  # which no other thread can change
     of_places = inner.dtype == starts.dtype == np.int64 and inner.size and starts.ndim == 1
     is_known = of_places and is_ready(dense) and is_ready(values) and values.shape == inner.shape
-    lookups = family("lookups") if is_known else None
+    lookups = family("indexing.lookups") if is_known else None
     if lookups is None:
         return None
     places = np.ascontiguousarray(inner), np.ascontiguousarray(starts)

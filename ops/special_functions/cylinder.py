@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.code.fitted import polynomials
+from ..kernels.code.functions.fitted import polynomials
 from ..memory.dtype import Doubles
 
 __all__ = ["j0", "j1", "y0", "y1"]

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels.code.fitted import uniform_expansion
+from ..kernels.code.functions.fitted import uniform_expansion
 from ..memory.dtype import Doubles
 from .error_functions import erfc
 from .gamma import lgamma

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.code import fitted
+from ..kernels.code.functions import fitted
 from ..memory.dtype import Doubles
 
 __all__ = ["series"]

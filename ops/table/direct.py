@@ -79,7 +79,7 @@ def _native(entry: Operator) -> Any:
     found = _NATIVE.get(entry)
     if found is None and knows_calls():
         function = _function(entry)
-        made = family("prepared").Known(
+        made = family("calls.prepared").Known(
             function,
             _explain(entry),
             writes=entry.is_in_place,
@@ -122,16 +122,16 @@ def known_calls(
     waiting: Callable[..., object] | None = None,
     look: object = None,
 ) -> Any:
-    """The same of a function (see `Known` in `kernels/code/prepared.py`)."""
+    """The same of a function (see `Known` in `kernels/code/calls/prepared.py`)."""
     if not knows_calls():
         return None
-    known = family("prepared").Known
+    known = family("calls.prepared").Known
     return known(function, explain, cool, writes=writes, waiting=waiting, look=look)
 
 
 def knows_calls() -> bool:
     """Whether there is native code that knows calls beforehand."""
-    module = family("prepared")
+    module = family("calls.prepared")
     return module is not None and module.CREW is not None
 
 
@@ -143,7 +143,7 @@ def listen(count: int) -> None:
     """So many more, or less, listen to what Python calls, and shall hear of operators."""
     LISTENING[:] = [True] * (len(LISTENING) + count)
     if knows_calls():
-        family("prepared").CREW.listen(count)
+        family("calls.prepared").CREW.listen(count)
 
 
 def has_direct_form(entry: Operator) -> bool:
@@ -172,7 +172,7 @@ def explained(
     entry: Operator, formulas: Sequence[Formula], values: Sequence[object], result: Array
 ) -> Any:
     """The run of a kernel that gives the result; None if there is none."""
-    arrays = family("arrays")
+    arrays = family("elementwise.arrays")
     if arrays is None or type(result) is not np.ndarray or not result.size:
         return None
     letter, formula = arrays.LETTERS[result.dtype], formula_for(formulas, values)
@@ -200,7 +200,7 @@ def notes_of_parts(
     entry: Operator, values: Sequence[object], result: Array, *, at_any_cost: bool = False
 ) -> Any:
     """The runs of kernels that move elements; None if there are none."""
-    arrays = family("arrays")
+    arrays = family("elementwise.arrays")
     if arrays is None or type(result) is not np.ndarray or not result.size:
         return None
     assert entry.parts is not None
@@ -237,7 +237,7 @@ def note_of(
     if not at_any_cost and not (is_worth and is_there(arrays, (expression, way.places, way.rank))):
         return None
     kernel = arrays.expression_kernel(expression, way.places, way.rank)
-    given = family("prepared").Given
+    given = family("calls.prepared").Given
     taken = [
         each if place is None else given(place)
         for place, each in zip(free or [None] * len(operands), operands, strict=True)

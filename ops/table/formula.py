@@ -2,8 +2,9 @@
 
     @operator("aten::add.Tensor(...) -> Tensor", formula=formula("add", 0, 1, at={2: 1}))
 
-The formula itself is in the table of `kernels/code/formulas.py`, where eager calls of large tensors
-find it too.  Its result has the dtype and strides that the forward gives for such operands.
+The formula itself is in the table of `kernels/code/functions/formulas.py`, where eager calls of
+large tensors find it too.  Its result has the dtype and strides that the forward gives for
+such operands.
 """
 
 from __future__ import annotations

@@ -53,9 +53,9 @@ def contiguous(array: Array) -> Array:
     if not array.size:  # a new array without elements has no strides in NumPy
         steps = [step * array.itemsize for step in contiguous_strides(array.shape)]
         return view_of(np.empty(0, array.dtype), array.shape, steps)
-    native = family("run")
+    native = family("calls.run")
     if native is not None and native.is_told():  # by native code, so that it may be learned
-        made: Array | None = family("arrays").in_order(array)
+        made: Array | None = family("elementwise.arrays").in_order(array)
         if made is not None:
             return made
     fresh = np.empty(array.shape, array.dtype)

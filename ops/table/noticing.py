@@ -41,7 +41,7 @@ def noticed(entry: Operator, values: Sequence[object]) -> tuple[Any, list[tuple[
         Unforeseen: it is not known, or not yet, that kernels alone give the result.
     """
     check_training(entry, values)
-    result, notes, *_ = family("prepared").seen(entry.forward, values)
+    result, notes, *_ = family("calls.prepared").seen(entry.forward, values)
     made = list(arrays_in(result))
     if not made:
         if entry.of_form or entry.of_layout:
@@ -110,7 +110,7 @@ def _gives(notes: Sequence[tuple[Any, ...]], values: Sequence[Any], made: Sequen
         return True
     before = [each.copy("K") for each in made]
     for note in moved:
-        family("run").run(*note)
+        family("calls.run").run(*note)
     is_same = all(a.tobytes() == b.tobytes() for a, b in zip(made, before, strict=True))
     for each, was in zip(made, before, strict=True):
         each[...] = was
@@ -119,7 +119,7 @@ def _gives(notes: Sequence[tuple[Any, ...]], values: Sequence[Any], made: Sequen
 
 def _other_bytes(root: Any) -> Array:
     """Memory for an array; a flag or a counter begins as 0."""
-    return np.full(root.nbytes, 0 if family("pieces").is_flag(root) else 0xFF, np.uint8)
+    return np.full(root.nbytes, 0 if family("calls.pieces").is_flag(root) else 0xFF, np.uint8)
 
 
 def _are_alike(one: object, other: object) -> bool:
@@ -135,7 +135,7 @@ def _are_alike(one: object, other: object) -> bool:
 
 def _with_numbers(note: tuple[Any, ...], values: Sequence[Any]) -> tuple[Any, ...]:
     """A note with the operands themselves where it says that they may be others."""
-    given = family("prepared").Given
+    given = family("calls.prepared").Given
     return tuple(values[each.place] if type(each) is given else each for each in note)
 
 
@@ -148,7 +148,7 @@ def _told(entry: Operator, values: Sequence[Any], result: Array) -> list[tuple[A
 
 
 def _of_parts(parts: Sequence[Any], result: Any) -> list[tuple[Any, ...]] | None:
-    arrays = family("arrays")
+    arrays = family("elementwise.arrays")
     if not 0 < len(parts) <= MOST_PARTS or result.dtype not in arrays.LETTERS:
         return None
     notes = [note_of(arrays, part) for part in parts if part.target.size]

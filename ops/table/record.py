@@ -127,7 +127,7 @@ class Later(Protocol):
     """A result that is not there yet: `fill` computes it, and what is done to it after that.
 
     `out` is the array it will be in, which nobody reads before.  What comes after is told as the
-    kernels want it (`kernels/code/convolution_frame.py`), with the arrays and numbers it takes.
+    kernels want it (`kernels/code/convolutions/frame.py`), with the arrays and numbers it takes.
     """
 
     out: Any
@@ -229,8 +229,9 @@ class Operator:
     so that kernels can do it."""
 
     prepared: bool = False
-    """Whether native code may learn its calls (`kernels/code/prepared.py`): what it does follows
-    from dtypes, sizes, strides and numbers, and kernels look for all elements that it refuses."""
+    """Whether native code may learn its calls (`kernels/code/calls/prepared.py`): what it does
+    follows from dtypes, sizes, strides and numbers, and kernels look for all elements that it
+    refuses."""
 
     layout: str = ""
     """How its results lie in memory, a letter for each, where not as computed (see `layouts`)."""
@@ -246,7 +247,7 @@ class Operator:
     """Overloads of its name that a script never means by that name (a dtype is an int there)."""
 
     row_fold: str = ""
-    """Which of the folds of `kernels/code/row_expressions.py` it is of dimensions: its second
+    """Which of the folds of `kernels/code/rows/expressions.py` it is of dimensions: its second
     argument, or its third one where "length" is a norm of an order.  Others are whether to keep
     them and, if there is one, a dtype."""
 

@@ -34,10 +34,10 @@ class RowUpdate:
         self.update = update
         self._rows, self._held = rows, held
         self._free = free
-        self._place = family("listed_rows").BEGIN + 1 + free
+        self._place = family("calls.listed_rows").BEGIN + 1 + free
         self._table = table
         self._numbers = numbers
-        self._run_rows = family("listed_rows").run_rows
+        self._run_rows = family("calls.listed_rows").run_rows
         self._likes = [(row[0].dtype, row[0].shape, row[0].strides) for row in rows]
         self._owners = {id(owner_of(each)) for row in rows for each in row}
         self._counts = [
@@ -57,7 +57,7 @@ class RowUpdate:
     def of(update: Update, sets: Sequence[Sequence[Array]], free: int) -> RowUpdate | None:
         """That of sets that it `takes`, in which array `free` is any like the others; None if they
         overlap."""
-        if family("listed_rows") is None:
+        if family("calls.listed_rows") is None:
             return None
         table: list[list[int]] = []
         owners, held = set[int](), list[Any]()
@@ -74,7 +74,7 @@ class RowUpdate:
             results = [places[place] for place, _, _ in update.results]
             numbers = [0] * update.numbers
             table.append([kernel, size, _word(geometry), *places, *numbers, *results])
-        begin = family("listed_rows").BEGIN + 1 + len(sets[0])
+        begin = family("calls.listed_rows").BEGIN + 1 + len(sets[0])
         rows = [[*arrays[:free], *arrays[free + 1 :]] for arrays in sets]
         words = np.array(table, np.int64)
         return RowUpdate(update, rows, free, words, slice(begin, begin + update.numbers), held)

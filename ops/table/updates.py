@@ -59,7 +59,7 @@ class Update:
         known = self.known(arrays)
         if known is None or len({id(owner_of(each)) for each in arrays}) < len(arrays):
             return False  # they may overlap
-        run = family("arrays").run
+        run = family("elementwise.arrays").run
         run(*known, *arrays, *map(float, numbers), *[arrays[r[0]] for r in self.results])
         for place, _, times in self.results:
             written(arrays[place], times)
@@ -86,7 +86,7 @@ class Update:
         return known
 
     def _prepared(self, given: Sequence[Array]) -> Known | None:
-        arrays, first = family("arrays"), given[0]
+        arrays, first = family("elementwise.arrays"), given[0]
         letter = "" if arrays is None else arrays.LETTERS[first.dtype]
         if letter not in _FLOATS or not first.size or not is_dense(first):
             return None

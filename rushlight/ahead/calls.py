@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ops.kernels import family, lapack
-from ..ops.kernels.code.reaches import alike
+from ..ops.kernels.code.calls.reaches import alike
 from ..ops.table import direct
 from ..ops.table.formula import Part, meeting
 from ..ops.table.listed import listed
@@ -71,7 +71,7 @@ def _copies(values: Sequence[object]) -> list[object]:
 
 def _by_formula(entry: Operator, values: list[Any], free: Sequence[int]) -> Known | None:
     """By the kernel of a formula, which may round otherwise than the forward does."""
-    arrays = family("arrays")
+    arrays = family("elementwise.arrays")
     formula = direct.formula_for(direct.formulas_of(entry), values)
     if arrays is None or formula is None:
         return None
@@ -123,14 +123,14 @@ def _by_seeing(entry: Operator, values: list[Any], free: Sequence[int]) -> Known
     for _ in range(2):  # the first call may keep what later ones find
         before = values[0].copy("K") if entry.is_in_place else None
         with lapack.left_out():
-            result, notes, *_ = family("prepared").seen(_forward(entry), values)
+            result, notes, *_ = family("calls.prepared").seen(_forward(entry), values)
         if notes is not None:
             return _entry(values, result, notes, before) if notes and () not in notes else None
     return None
 
 
 def _perform(notes: Sequence[tuple[Any, ...]], values: Sequence[Any]) -> None:
-    module = family("prepared")
+    module = family("calls.prepared")
     for kernel, count, least, *words in notes:
         given = [values[w.place] if type(w) is module.Given else w for w in words]
         module.run(kernel, count, least, *given)
@@ -139,7 +139,7 @@ def _perform(notes: Sequence[tuple[Any, ...]], values: Sequence[Any]) -> None:
 def _entry(
     values: Sequence[object], result: object, notes: Sequence[tuple[object, ...]], before: object
 ) -> Known | None:
-    module = family("prepared")
+    module = family("calls.prepared")
 
     class Entry(module._Entry):  # type: ignore[misc,name-defined]
         """An entry that is not written for native code, but kept."""
@@ -176,7 +176,7 @@ def _run(entry: object, run: tuple[int, int, int, list[tuple[int, Any]]]) -> Run
 
 
 def _told(entry: Any, kind: int, number: int) -> tuple[str, Any]:
-    words = family("prepared")
+    words = family("calls.prepared")
     if kind == words._NUMBER and number in entry.constants:
         return "constant", entry.constants[number]
     if kind in (words._ARGUMENT, words._RESULT):

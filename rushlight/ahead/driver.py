@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from ..ops.kernels.code.text import DOUBLE
+from ..ops.kernels.code.language.text import DOUBLE
 from .program import (
     Branch,
     Call,

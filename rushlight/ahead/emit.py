@@ -10,8 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..ops.kernels.code import objects
-from ..ops.kernels.code.target import host
+from ..ops.kernels.code.language.target import host
+from ..ops.kernels.code.loading import objects
 from .driver import Driver, filled
 from .known import CannotCompile
 from .program import Kernel, Program
@@ -35,7 +35,7 @@ def object_file(
         ImportError: llvmlite is not installed.
     """
     llvm: Any = import_module("llvmlite.binding")
-    assemble = import_module("..ops.kernels.code.assemble", __package__)
+    assemble = import_module("..ops.kernels.code.loading.assemble", __package__)
     called = dict.fromkeys(call.kernel for program in programs for call in program.calls())
     kernels = {kernel: f"rushlight.kernel{n}" for n, kernel in enumerate(called)}
     modules = [_kernel(llvm, each, symbol, n) for n, (each, symbol) in enumerate(kernels.items())]

@@ -23,8 +23,8 @@ from ..interpreter.native.program import library_text, llvm_text
 from ..interpreter.native.source import write_native
 from ..interpreter.running.invoking import code_of
 from ..interpreter.values.objects import ScriptObject
-from ..ops.kernels.code.methods import BYTES_BEGIN
-from ..ops.kernels.code.target import host
+from ..ops.kernels.code.calls.methods import BYTES_BEGIN
+from ..ops.kernels.code.language.target import host
 from ..typecheck.functions import Function
 from .c_files import Parameter, c_names
 from .emit import data_section
@@ -222,7 +222,7 @@ def _object(
     data: bytes,
     kinds: list[Kind],
 ) -> bytes:
-    assemble = import_module("..ops.kernels.code.assemble", __package__)
+    assemble = import_module("..ops.kernels.code.loading.assemble", __package__)
     words = words_of(library_text(), source.text, source.outer)
     try:
         program = llvm_text(source)

@@ -12,7 +12,7 @@ from ..interpreter.values.objects import ScriptObject
 from ..ir.alias_analysis import trained
 from ..ir.graph import Block, Graph, Node, Value
 from ..ir.kinds import is_random
-from ..ops.kernels.code import objects
+from ..ops.kernels.code.loading import objects
 from ..ops.table.table import TABLE, Operator
 from .calls import known_call
 from .flow import Flow

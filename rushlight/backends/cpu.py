@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ops.kernels.code.target import host
+from ..ops.kernels.code.language.target import host
 
 __all__ = ["get_cpu_capability"]
 

@@ -18,7 +18,7 @@ __all__ = ["execute"]
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    if family("rows") is None:
+    if family("rows.rows") is None:
         complain(f"there is no native code here: llvmlite is missing, or {KERNELS_VARIABLE} is set")
         return BAD_INPUT
     folder = cache_folder()

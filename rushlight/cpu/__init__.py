@@ -7,7 +7,7 @@ import platform
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..ops.kernels.code.target import about_processor
+from ..ops.kernels.code.language.target import about_processor
 from . import amp
 
 __all__ = [

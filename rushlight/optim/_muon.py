@@ -148,7 +148,7 @@ def _narrow(value: float) -> float:
 
 def _divided(x: Array, squares: Array, least: float) -> Any:
     """Numbers divided by the root of a sum of squares, or by the least that may be, rounded."""
-    arrays = family("arrays")
+    arrays = family("elementwise.arrays")
     if arrays is None:
         return _rounded(x / np.maximum(_rounded(np.sqrt(squares)), np.float32(least)))
     steps = [("sqrt", "f", (1,)), ("same", "E", (3,)), ("maximum", "f", (4, 2))]
@@ -157,7 +157,7 @@ def _divided(x: Array, squares: Array, least: float) -> Any:
 
 def _summed(one: Array, of_one: float, other: Array, of_other: float) -> Any:
     """Two matrices, each times a number, added up and rounded."""
-    arrays = family("arrays")
+    arrays = family("elementwise.arrays")
     if arrays is None:
         return _rounded(np.float32(of_one) * one + np.float32(of_other) * other)
     steps = [("multiply", "f", (0, 1)), ("multiply", "f", (2, 3)), ("add", "f", (4, 5))]

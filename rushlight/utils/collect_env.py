@@ -19,7 +19,7 @@ from shutil import which
 from typing import Final, NamedTuple, TypeAlias
 
 from .. import version
-from ..ops.kernels.code.target import about_processor
+from ..ops.kernels.code.language.target import about_processor
 
 __all__ = ["SystemEnv", "get_env_info", "get_pretty_env_info", "main", "run"]
 

@@ -251,7 +251,7 @@ def _quietly(function: Callable[..., object], *given: object) -> None:
 
 def _never_learned() -> None:
     """Have calls done by Python, which native code would do at once."""
-    from rushlight.ops.kernels.code import prepared
+    from rushlight.ops.kernels.code.calls import prepared
 
     for known in [*prepared._EVERY]:
         known.forget()

@@ -38,7 +38,7 @@ class Stop(BaseException):
 
 
 def _forget() -> None:
-    from rushlight.ops.kernels.code import prepared
+    from rushlight.ops.kernels.code.calls import prepared
 
     for known in [*prepared._EVERY]:
         known.forget()

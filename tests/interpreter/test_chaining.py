@@ -15,13 +15,15 @@ from rushlight.frontend import beside
 from rushlight.interpreter.plans import chaining, compiling
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.ops import kernels
-from rushlight.ops.kernels.code import elf
-from rushlight.ops.kernels.code.convolutions import Convolution
-from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.kernels.code.convolutions.convolutions import Convolution
+from rushlight.ops.kernels.code.language.target import Target, host
+from rushlight.ops.kernels.code.loading import elf
 from rushlight.ops.layers import convolution
 from rushlight.ops.memory.remembered import Recent
 
-pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(
+    kernels.family("elementwise.arrays") is None, reason="no native code here"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -214,8 +216,9 @@ class Idle:
 def test_cpus_with_shorter_vectors_give_the_same_bits(
     head: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rushlight.ops.kernels.code import convolution_plans, convolutions
-    from rushlight.ops.kernels.code.assemble import assembled, placed
+    from rushlight.ops.kernels.code.convolutions import convolutions
+    from rushlight.ops.kernels.code.convolutions import plans as convolution_plans
+    from rushlight.ops.kernels.code.loading.assemble import assembled, placed
 
     target = Target("haswell", True, False, False, "haswell", "")
 

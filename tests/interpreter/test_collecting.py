@@ -12,7 +12,7 @@ import rushlight as torch
 from rushlight.interpreter.plans import chaining, collecting, compiling
 from rushlight.ops import kernels
 
-module = kernels.family("prepared")
+module = kernels.family("calls.prepared")
 pytestmark = pytest.mark.skipif(
     module is None or module.CREW is None, reason="there is no native code here"
 )

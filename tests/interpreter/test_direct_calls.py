@@ -9,7 +9,7 @@ import rushlight as torch
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.ops.kernels import family
 
-module = family("prepared")
+module = family("calls.prepared")
 pytestmark = pytest.mark.skipif(
     module is None or module.CREW is None, reason="there is no native code here"
 )

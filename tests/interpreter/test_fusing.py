@@ -16,7 +16,9 @@ import rushlight as torch
 from rushlight.interpreter.plans import compiling, fusing
 from rushlight.ops import kernels
 
-pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(
+    kernels.family("elementwise.arrays") is None, reason="no native code here"
+)
 
 SHAPE = (96, 100)
 
@@ -302,7 +304,7 @@ def test_small_tensors_and_gradients_do_not_join(joined: list[int]) -> None:
 
 def test_kernels_are_made_beside_the_calls(monkeypatch: pytest.MonkeyPatch, joined: Any) -> None:
     monkeypatch.delenv(compiling.NATIVE_VARIABLE)
-    arrays = kernels.family("arrays")
+    arrays = kernels.family("elementwise.arrays")
     monkeypatch.setattr(arrays, "is_at_hand", lambda *wanted: False)
     function = torch.jit.CompilationUnit("def f(x: Tensor):\n    return (x - 3) * x + 0.125\n").f
     x = numbers("float32", 1)

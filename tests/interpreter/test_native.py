@@ -21,7 +21,7 @@ from rushlight.interpreter.native.program import FAILED, STOPPED, compile_native
 from rushlight.interpreter.native.source import write_native
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.interpreter.running.tiers import Way
-from rushlight.ops.kernels.code import objects as kept_objects
+from rushlight.ops.kernels.code.loading import objects as kept_objects
 from rushlight.ops.kernels.kept_files import keep, read_kept
 from rushlight.typecheck.types import FLOAT, INT, STRING, ListType
 

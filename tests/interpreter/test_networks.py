@@ -171,7 +171,7 @@ def test_batches_go_through_in_parts(
     try:
         whole = torch.jit.script(model)
         learned(whole, x)
-        monkeypatch.setattr(family("samples"), "FAR", 1 << 17)
+        monkeypatch.setattr(family("calls.samples"), "FAR", 1 << 17)
         parted = torch.jit.script(network())
         learned(parted, x)
         (count, made), (more, less) = runs
@@ -192,7 +192,7 @@ def test_a_part_has_as_many_samples_as_stay_near(
     counts = []
     largest = 24 * 24 * 24 * 4
     for far in (6 * largest + 1, 3 * largest, largest):
-        monkeypatch.setattr(family("samples"), "FAR", far)
+        monkeypatch.setattr(family("calls.samples"), "FAR", far)
         scripted = torch.jit.script(network())
         learned(scripted, x)
         assert bits(scripted(x)) == bits(model(x))
@@ -204,7 +204,7 @@ def test_a_part_has_as_many_samples_as_stay_near(
 def test_networks_with_several_results_keep_them_apart(
     monkeypatch: pytest.MonkeyPatch, runs: list[tuple[int, int]]
 ) -> None:
-    monkeypatch.setattr(family("samples"), "FAR", 1 << 16)
+    monkeypatch.setattr(family("calls.samples"), "FAR", 1 << 16)
 
     class Several(nn.Module):
         def __init__(self) -> None:

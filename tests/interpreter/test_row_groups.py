@@ -15,7 +15,7 @@ from rushlight.ops.kernels import threads
 
 Tensor = torch.Tensor
 pytestmark = pytest.mark.skipif(
-    kernels.family("row_expressions") is None, reason="no native code here"
+    kernels.family("rows.expressions") is None, reason="no native code here"
 )
 
 
@@ -184,7 +184,7 @@ def test_numbers_of_rows_without_their_dimension_are_columns() -> None:
 
 
 def test_where_bits_differ_the_operators_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = kernels.family("row_expressions")
+    rows = kernels.family("rows.expressions")
     monkeypatch.setattr(rows, "run", lambda *given: given[-1].fill(7))
     scripted, x, w = anew(weighted), random(199, 101), random(101)
     for _ in range(4):

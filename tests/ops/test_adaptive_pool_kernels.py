@@ -11,7 +11,9 @@ import rushlight as torch
 from rushlight.ops.kernels import family
 from rushlight.ops.pooling import adaptive_pool
 
-pytestmark = pytest.mark.skipif(family("adaptive_pools") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(
+    family("windows.adaptive_pools") is None, reason="no native code here"
+)
 F = torch.nn.functional
 CASES = [((2, 3, 16, 16), (7, 5)), ((2, 3, 16, 16), (16, 5)), ((1, 2, 9, 50), (20, 60)),
          ((4, 2, 64, 64), (7, 2)), ((2, 3, 100), (3,)), ((3, 40), (7,)), ((2, 3, 10), (150,)),

@@ -11,7 +11,9 @@ import rushlight as torch
 from rushlight.ops.kernels import family
 from rushlight.ops.losses import ctc
 
-pytestmark = pytest.mark.skipif(family("alignments") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(
+    family("sequences.alignments") is None, reason="no native code here"
+)
 
 
 def _logs(steps: int, batch: int, classes: int) -> Any:

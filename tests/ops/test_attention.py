@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 import rushlight as torch
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
-from rushlight.ops.kernels.code import elf
-from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.kernels.code.language.target import Target, host
+from rushlight.ops.kernels.code.loading import elf
 from rushlight.ops.table import direct
 from rushlight.ops.table.table import TABLE
 
-attention = kernels.family("attention")
+attention = kernels.family("attention.attention")
 pytestmark = pytest.mark.skipif(attention is None, reason="no native code here")
 
 F = torch.nn.functional
@@ -251,7 +251,7 @@ def test_logarithms_of_sums(rows: int) -> None:
 def test_cpus_with_shorter_vectors(
     target: Target, rows: int, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rushlight.ops.kernels.code.assemble import assembled, placed
+    from rushlight.ops.kernels.code.loading.assemble import assembled, placed
 
     def kernel(name: str, parameters: object, text: Any) -> int:
         return placed(assembled(text(target), target), (name,))[name]

@@ -11,10 +11,10 @@ import pytest
 import rushlight as torch
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
-from rushlight.ops.kernels.code import elf
-from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.kernels.code.language.target import Target, host
+from rushlight.ops.kernels.code.loading import elf
 
-attention = kernels.family("attention")
+attention = kernels.family("attention.attention")
 pytestmark = pytest.mark.skipif(attention is None, reason="no native code here")
 
 F = torch.nn.functional
@@ -154,7 +154,7 @@ def test_scripts_and_any_number_of_threads_give_the_same_bits() -> None:
 
 @pytest.mark.skipif(not elf.is_known() or not host().has_fma, reason="code for x86-64")
 def test_cpus_with_shorter_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rushlight.ops.kernels.code.assemble import assembled, placed
+    from rushlight.ops.kernels.code.loading.assemble import assembled, placed
 
     target = Target("haswell", True, False, False, "haswell", "")
 

@@ -10,12 +10,15 @@ import pytest
 import rushlight as torch
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
-from rushlight.ops.kernels.code import batch_norms, elf
-from rushlight.ops.kernels.code.run import run
-from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.kernels.code.calls.run import run
+from rushlight.ops.kernels.code.convolutions import batch_norms
+from rushlight.ops.kernels.code.language.target import Target, host
+from rushlight.ops.kernels.code.loading import elf
 from rushlight.ops.layers import batch_norm
 
-pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(
+    kernels.family("elementwise.arrays") is None, reason="no native code here"
+)
 
 SHAPES = [(3, 5, 7, 7), (1, 4, 130), (2, 3, 64, 1), (70, 2, 1, 3, 1)]
 
@@ -110,7 +113,7 @@ def test_threads_change_no_bit() -> None:
 
 @pytest.mark.skipif(not elf.is_known() or not host().has_fma, reason="code for x86-64 with FMA")
 def test_cpus_with_shorter_vectors_give_the_same_bits() -> None:
-    from rushlight.ops.kernels.code.assemble import assembled, placed
+    from rushlight.ops.kernels.code.loading.assemble import assembled, placed
 
     target = Target("haswell", True, False, False, "haswell", "")
     x = _drawn(3, 5, 7, 11)

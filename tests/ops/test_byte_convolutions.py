@@ -11,8 +11,8 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops.kernels import family
-from rushlight.ops.kernels.code import elf
-from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.kernels.code.language.target import Target, host
+from rushlight.ops.kernels.code.loading import elf
 from rushlight.ops.memory.dtype import Array, dtype_by_name
 from rushlight.ops.memory.errors import OperatorError
 from rushlight.ops.quantized_tensors import convolution, linear
@@ -26,7 +26,9 @@ from rushlight.ops.quantized_tensors.arrays import (
 from rushlight.ops.quantized_tensors.packed_weights import PackedConvolution, PackedLinear
 from rushlight.ops.quantized_tensors.patches import wholes_by_patches
 
-pytestmark = pytest.mark.skipif(family("patches") is None, reason="there is no native code")
+pytestmark = pytest.mark.skipif(
+    family("quantized.patches") is None, reason="there is no native code"
+)
 
 
 def image(*sizes: int, seed: int = 0, zero_point: int = 37) -> Array:
@@ -103,7 +105,7 @@ def test_cpus_without_instructions_for_bytes_give_the_same(
 ) -> None:
     if not host().has_fma:
         pytest.skip("this CPU cannot run it")
-    for module in (family("integers"), family("patches")):
+    for module in (family("quantized.integers"), family("quantized.patches")):
         monkeypatch.setattr(module, "kernel", for_haswell)
     check_sums_and_bytes(image(*sizes), copy.deepcopy(weights), False, monkeypatch)
 
@@ -112,7 +114,7 @@ _MADE: dict[tuple[object, ...], int] = {}
 
 
 def for_haswell(name: str, parameters: tuple[str | int, ...], text: Callable[[Target], str]) -> int:
-    from rushlight.ops.kernels.code.assemble import assembled, placed
+    from rushlight.ops.kernels.code.loading.assemble import assembled, placed
 
     target, key = Target("haswell", True, False, False, "haswell", ""), (name, *parameters)
     if key not in _MADE:

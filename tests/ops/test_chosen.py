@@ -9,14 +9,14 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops import kernels
-from rushlight.ops.kernels.code import elf
-from rushlight.ops.kernels.code.chosen import chosen_text
-from rushlight.ops.kernels.code.run import run
-from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.kernels.code.calls.run import run
+from rushlight.ops.kernels.code.indexing.chosen import chosen_text
+from rushlight.ops.kernels.code.language.target import Target, host
+from rushlight.ops.kernels.code.loading import elf
 from rushlight.ops.memory.errors import IndexOutOfRange
 from rushlight.ops.table.table import TABLE
 
-native = pytest.mark.skipif(kernels.family("chosen") is None, reason="no native code here")
+native = pytest.mark.skipif(kernels.family("indexing.chosen") is None, reason="no native code here")
 
 SHAPES = [(1,), (64,), (65,), (4097,), (13_000,), (3, 7), (100, 100), (5, 1), (70, 2, 3)]
 DTYPES = "? b h i l f d".split()
@@ -34,7 +34,7 @@ def sparse(shape: tuple[int, ...], dtype: str, part: float) -> Any:
 @native
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_kernels_find_what_is_not_zero(dtype: str) -> None:
-    module = kernels.family("chosen")
+    module = kernels.family("indexing.chosen")
     for shape in SHAPES:
         for part in (0, 0.1, 0.9, 1):
             x = sparse(shape, dtype, part)
@@ -46,7 +46,7 @@ def test_kernels_find_what_is_not_zero(dtype: str) -> None:
 @native
 @pytest.mark.parametrize("dtype", ["?", "h", "f", "D", "F"])
 def test_kernels_take_and_put_elements_and_rows(dtype: str) -> None:
-    module, random = kernels.family("chosen"), np.random.default_rng(1)
+    module, random = kernels.family("indexing.chosen"), np.random.default_rng(1)
     for shape in SHAPES:
         mask = sparse(shape, "?", 0.3)
         marks = module.chosen(mask)
@@ -73,7 +73,7 @@ HASWELL = Target("haswell", True, False, False, "haswell", "")
 @pytest.mark.skipif(not elf.is_known() or not host().has_fma, reason="code for x86-64")
 @pytest.mark.parametrize("target", [PLAIN, HASWELL])
 def test_cpus_with_shorter_vectors_mark_alike(target: Target) -> None:
-    from rushlight.ops.kernels.code.assemble import assembled, placed
+    from rushlight.ops.kernels.code.loading.assemble import assembled, placed
 
     x = sparse((4096 + 77,), "f", 0.2)
     text = chosen_text(target, "mark", "float")
@@ -132,7 +132,7 @@ def test_rows_that_are_taken_are_the_same_whether_somebody_learns_or_not(shape: 
     assert index is not None
     x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
     for places in (np.array([2, -1, 0, 2]), np.array([[1], [3]])):
-        seen = kernels.family("prepared").seen(index.forward, (x, [places]))
+        seen = kernels.family("calls.prepared").seen(index.forward, (x, [places]))
         alone = index.forward(x, [places])
         assert np.array_equal(seen.result, x[places])
         assert np.array_equal(alone, x[places])
@@ -140,7 +140,7 @@ def test_rows_that_are_taken_are_the_same_whether_somebody_learns_or_not(shape: 
         assert seen.notes
         assert () not in seen.notes
     mask = x[..., 0] > 2 if x.ndim > 1 else x > 2
-    seen = kernels.family("prepared").seen(index.forward, (x, [mask]))
+    seen = kernels.family("calls.prepared").seen(index.forward, (x, [mask]))
     assert np.array_equal(seen.result, x[mask])
     assert () in seen.notes  # nothing is learned from what depends on elements
     with pytest.raises(IndexOutOfRange, match="out of bounds"):

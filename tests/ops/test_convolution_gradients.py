@@ -13,7 +13,7 @@ from rushlight.ops.kernels import family
 from rushlight.ops.layers.convolution_gradients import weight_gradient
 
 pytestmark = pytest.mark.skipif(
-    family("convolution_gradients") is None, reason="no native code here"
+    family("convolutions.gradients") is None, reason="no native code here"
 )
 F = torch.nn.functional
 SMALL = st.integers(1, 3)

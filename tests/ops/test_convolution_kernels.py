@@ -14,19 +14,19 @@ from hypothesis import strategies as st
 
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
-from rushlight.ops.kernels.code import (
-    convolution_plans,
-    convolution_square_plans,
-    convolution_squares,
-    convolutions,
-    elf,
-)
-from rushlight.ops.kernels.code.target import Target, host
-from rushlight.ops.kernels.code.tiles import Tile
+from rushlight.ops.kernels.code.convolutions import convolutions
+from rushlight.ops.kernels.code.convolutions import plans as convolution_plans
+from rushlight.ops.kernels.code.convolutions import square_plans as convolution_square_plans
+from rushlight.ops.kernels.code.convolutions import squares as convolution_squares
+from rushlight.ops.kernels.code.language.target import Target, host
+from rushlight.ops.kernels.code.language.tiles import Tile
+from rushlight.ops.kernels.code.loading import elf
 from rushlight.ops.layers import convolution, transposed_convolution
 from rushlight.ops.memory.errors import OperatorError
 
-pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(
+    kernels.family("elementwise.arrays") is None, reason="no native code here"
+)
 
 F = np.float32
 PLAIN = Target("plain", False, False, False, "x86-64", "+sse2")
@@ -363,7 +363,7 @@ def test_threads_and_batches_change_no_bit(
 
 def _for_target(monkeypatch: pytest.MonkeyPatch, target: Target) -> None:
     """Let convolutions run by code for another CPU, whose instructions this one has too."""
-    from rushlight.ops.kernels.code.assemble import assembled, placed
+    from rushlight.ops.kernels.code.loading.assemble import assembled, placed
 
     @cache
     def address(form: Any, after: Any, *more: Any) -> int:

@@ -10,13 +10,15 @@ import pytest
 import rushlight as torch
 from rushlight.ops import kernels
 
-native = pytest.mark.skipif(kernels.family("counting") is None, reason="no native code here")
+native = pytest.mark.skipif(
+    kernels.family("ordering.counting") is None, reason="no native code here"
+)
 
 
 @native
 @pytest.mark.parametrize("size", [1, 15, 33, 40_000])
 def test_numbers_are_counted(size: int) -> None:
-    counting, random = kernels.family("counting"), np.random.default_rng(size)
+    counting, random = kernels.family("ordering.counting"), np.random.default_rng(size)
     x = random.integers(-(2**62), 2**62, size)
     assert counting.span(x) == (x.min(), x.max())
     few, weights = random.integers(0, 9, size), random.standard_normal(size)

@@ -48,7 +48,7 @@ def test_results_are_those_of_float64(
     assert torch.allclose(made.double(), exact, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.skipif(family("turned_weights") is None, reason="native code is off")
+@pytest.mark.skipif(family("convolutions.turned_weights") is None, reason="native code is off")
 @pytest.mark.parametrize("groups", [1, 2])
 def test_parts_are_cut_as_numpy_cuts_them(groups: int, monkeypatch: pytest.MonkeyPatch) -> None:
     weight = np.random.default_rng(0).random((6, 5, 4, 3), np.float32)

@@ -12,7 +12,7 @@ import rushlight as torch
 from rushlight.ops.kernels import family
 from rushlight.ops.linear_algebra import distance
 
-pytestmark = pytest.mark.skipif(family("distances") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(family("rows.distances") is None, reason="no native code here")
 F = torch.nn.functional
 NORMS = [0.0, 1.0, 2.0, inf]
 SHAPES = [

@@ -68,7 +68,7 @@ def test_threads_change_nothing() -> None:
     assert all(np.array_equal(each.numpy(), wanted) for each in found)
 
 
-@pytest.mark.skipif(family("edges") is None, reason="no native code here")
+@pytest.mark.skipif(family("convolutions.edges") is None, reason="no native code here")
 def test_calls_become_known() -> None:
     entry = TABLE.operator("aten::pad")
     assert entry is not None

@@ -11,7 +11,9 @@ import pytest
 import rushlight as torch
 from rushlight.ops import kernels
 
-pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(
+    kernels.family("elementwise.arrays") is None, reason="no native code here"
+)
 
 F = np.float32
 WHOLE = [0, 1, -1, 2, -2, 7, -7, 255, 2**31, -(2**31), 2**51 - 1, -(2**51), 2**51, 2**53 + 1]
@@ -21,7 +23,7 @@ REAL += [math.nan, 16777217.0, 5.9999995]
 
 
 def apply(name: str, *operands: Any) -> Any:
-    return kernels.family("arrays").apply(name, operands)
+    return kernels.family("elementwise.arrays").apply(name, operands)
 
 
 def pairs(numbers: list[Any], dtype: Any) -> tuple[Any, Any]:

@@ -15,7 +15,7 @@ import rushlight as torch
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
 
-arrays = kernels.family("arrays")
+arrays = kernels.family("elementwise.arrays")
 pytestmark = pytest.mark.skipif(arrays is None, reason="no native code here")
 
 LETTERS = "fdbhilB?"

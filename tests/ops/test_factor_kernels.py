@@ -10,7 +10,9 @@ import pytest
 import rushlight as torch
 from rushlight.ops.kernels import family
 
-pytestmark = pytest.mark.skipif(family("factors") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(
+    family("decompositions.factors") is None, reason="no native code here"
+)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

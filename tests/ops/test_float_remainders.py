@@ -28,7 +28,7 @@ def pairs(kind: str) -> Any:
     return np.float32(x), np.float32(y)
 
 
-@pytest.mark.skipif(family("arrays") is None, reason="no native code here")
+@pytest.mark.skipif(family("elementwise.arrays") is None, reason="no native code here")
 @pytest.mark.parametrize("kind", ["odd", "bits", "multiples", "near"])
 def test_what_is_left_of_a_division_is_exact(kind: str) -> None:
     x, y = pairs(kind)

@@ -11,7 +11,7 @@ import rushlight as torch
 from rushlight.ops.kernels import family
 from rushlight.ops.memory import warned
 
-pytestmark = pytest.mark.skipif(family("fourier") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(family("transforms.fourier") is None, reason="no native code here")
 SIZES = [1, 2, 3, 5, 7, 8, 16, 30, 49, 60, 64, 97, 100, 121, 254, 500, 512, 1001, 4096, 16384]
 """Powers and products of primes, and sizes that are taken as matrices."""
 

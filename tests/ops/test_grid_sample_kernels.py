@@ -12,7 +12,9 @@ import rushlight as torch
 from rushlight.ops import kernels
 from rushlight.ops.resizing import grid_sample
 
-native = pytest.mark.skipif(kernels.family("grid_samples") is None, reason="no native code here")
+native = pytest.mark.skipif(
+    kernels.family("windows.grid_samples") is None, reason="no native code here"
+)
 SHAPES = [((1, 3, 16, 16), (16, 16)), ((2, 1, 1, 1), (3, 1)), ((2, 5, 7, 3), (1, 37)),
           ((1, 2, 1, 9), (4, 15)), ((3, 2, 40, 33), (20, 50)), ((2, 3, 4, 5, 6), (3, 4, 19)),
           ((1, 1, 1, 1, 3), (2, 1, 5))]  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from rushlight.ops import kernels
 
 pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux") or kernels.family("arrays") is None,
+    not sys.platform.startswith("linux") or kernels.family("elementwise.arrays") is None,
     reason="the heap is ruled on Linux only",
 )
 

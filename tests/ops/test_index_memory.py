@@ -13,7 +13,7 @@ from rushlight.ops.kernels import family
 from rushlight.ops.memory.storage import view_of
 
 M = 2**63 - 1
-native = pytest.mark.skipif(family("places") is None, reason="no native code")
+native = pytest.mark.skipif(family("indexing.places") is None, reason="no native code")
 
 
 def _guarded(size: int, dtype: Any = np.float32) -> tuple[np.ndarray, np.ndarray]:
@@ -28,7 +28,7 @@ def _guarded(size: int, dtype: Any = np.float32) -> tuple[np.ndarray, np.ndarray
 @native
 @pytest.mark.parametrize("wrong", [-1, 10, 500, -500, M, -M - 1])
 def test_native_kernels_write_no_place_that_is_not_there(wrong: int) -> None:
-    places = family("places")
+    places = family("indexing.places")
     index = np.array([0, 3, wrong, 4])
     target, memory = _guarded(10)
     for operation in ("put", "sum", "product", "max", "min"):
@@ -49,8 +49,8 @@ def test_native_kernels_write_no_place_that_is_not_there(wrong: int) -> None:
 
 @native
 def test_native_kernels_refuse_shapes_that_do_not_fit() -> None:
-    places, ranks, rows = family("places"), family("ranks"), family("rows")
-    resamples = family("resamples")
+    places, ranks, rows = family("indexing.places"), family("ordering.ranks"), family("rows.rows")
+    resamples = family("windows.resamples")
     x, few, more = np.ones((2, 4), np.float32), np.zeros((1, 3), int), np.zeros((9, 3), int)
     assert places.combine(x, 1, few, np.ones((1, 3), np.float32), "sum") is None
     assert places.combine(x, 1, more[:2], np.ones((2, 2), np.float32), "sum") is None

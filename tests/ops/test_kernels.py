@@ -16,7 +16,7 @@ from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
 from rushlight.ops.signals import fourier
 
-pytestmark = pytest.mark.skipif(kernels.family("rows") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(kernels.family("rows.rows") is None, reason="no native code here")
 
 F = torch.nn.functional
 
@@ -31,7 +31,7 @@ class _Nothing(dict[str, Any]):
 @pytest.fixture
 def by_numpy(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], Any]:
     def run(compute: Callable[[], Any]) -> Any:
-        known = [each._known for each in list(kernels.family("prepared")._EVERY)]
+        known = [each._known for each in list(kernels.family("calls.prepared")._EVERY)]
         before = [words.copy() for words in known]
         with monkeypatch.context() as patch:
             patch.setattr(kernels, "_FAMILIES", _Nothing())
@@ -227,7 +227,7 @@ def test_user_threads_may_call_at_once() -> None:
 def test_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(kernels.KERNELS_VARIABLE, "numpy")
     monkeypatch.setattr(kernels, "_FAMILIES", {})
-    assert kernels.family("rows") is None
+    assert kernels.family("rows.rows") is None
     x = plain(100, 100)
     assert torch.softmax(x, 1).sum().item() == pytest.approx(100.0)
 

@@ -10,13 +10,13 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops import kernels
-from rushlight.ops.kernels.code import elf
-from rushlight.ops.kernels.code.run import run
-from rushlight.ops.kernels.code.scans import scan_text
-from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.kernels.code.calls.run import run
+from rushlight.ops.kernels.code.language.target import Target, host
+from rushlight.ops.kernels.code.loading import elf
+from rushlight.ops.kernels.code.rows.scans import scan_text
 from rushlight.ops.linear_algebra.distance import cosine_similarity
 
-pytestmark = pytest.mark.skipif(kernels.family("scans") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(kernels.family("rows.scans") is None, reason="no native code here")
 
 PLAIN = Target("plain", False, False, False, "x86-64", "+sse2")
 HASWELL = Target("haswell", True, False, False, "haswell", "")
@@ -47,7 +47,7 @@ def running_extreme(x: Any, axis: int, operation: str) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
 def test_scans_go_through_rows_in_order(dtype: Any) -> None:
-    scans = kernels.family("scans")
+    scans = kernels.family("rows.scans")
     for shape in SHAPES:
         x = numbers(shape, dtype)
         wide = x.astype(np.float64) if x.dtype.kind == "f" else x
@@ -66,7 +66,7 @@ def test_scans_go_through_rows_in_order(dtype: Any) -> None:
 
 
 def test_scans_of_other_dtypes_are_left_to_numpy() -> None:
-    scans = kernels.family("scans")
+    scans = kernels.family("rows.scans")
     assert scans.running(np.ones(5, np.int32), 0, "sum") is None
     assert scans.running_extreme(np.ones(5, np.bool_), 0, "max") is None
 
@@ -82,7 +82,7 @@ FOLD: dict[str, Any] = {
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
 @pytest.mark.parametrize("shape", [*SHAPES, (70_000,), (2, 33_000), (1, 9, 16), (2, 9000, 3)])
 def test_folds_are_right_over_neighbouring_dimensions(shape: Any, dtype: Any) -> None:
-    folds, x = kernels.family("folds"), numbers(shape, dtype)
+    folds, x = kernels.family("rows.folds"), numbers(shape, dtype)
     for first, last in combinations(range(x.ndim + 1), 2):
         for name, reduce in FOLD.items():
             made = folds.fold(x, first, last, name)
@@ -96,7 +96,7 @@ def test_folds_are_right_over_neighbouring_dimensions(shape: Any, dtype: Any) ->
 @pytest.mark.parametrize("shape", [(9000,), (2_300, 2), (70, 31), (5, 4, 17), (7, 3)])
 def test_folds_of_short_numbers_are_right(shape: Any, dtype: str) -> None:
     """Of whole numbers in int64, of 16-bit floats in them, or in float32."""
-    folds = kernels.family("folds")
+    folds = kernels.family("rows.folds")
     x = np.random.default_rng(4).integers(0, 3, shape).astype(dtype)
     is_half = dtype == "float16"
     for first, last in combinations(range(x.ndim + 1), 2):
@@ -143,7 +143,7 @@ def test_folds_depend_on_no_threads() -> None:
 @pytest.mark.parametrize("operation", ["sum", "product", "max", "squares"])
 def test_short_rows_are_folded_in_the_lanes_of_long_ones(operation: str, size: int) -> None:
     """A row that is filled up with what changes nothing, beyond the size of short ones."""
-    folds, random = kernels.family("folds"), np.random.default_rng(3)
+    folds, random = kernels.family("rows.folds"), np.random.default_rng(3)
     x = random.normal(size=(37, size)).astype(np.float32)
     x[random.random(x.shape) < 0.2] = random.choice([np.nan, np.inf, 0.0, -0.0])
     neutral = {"sum": 0.0, "product": 1.0, "max": -np.inf, "squares": 0.5}[operation]
@@ -170,12 +170,12 @@ def test_slices_are_summed_with_weights(sizes: tuple[int, ...]) -> None:
     places = random.integers(0, size, (taps, count))
     weights = random.standard_normal((taps, count)).astype(np.float32)
     terms = x[:, places].astype(np.float64) * weights[None, :, :, None]
-    made = kernels.family("resamples").resample(x, places, weights)
+    made = kernels.family("windows.resamples").resample(x, places, weights)
     np.testing.assert_allclose(made, terms.sum(1), rtol=1e-5, atol=1e-6)
     for wrong in (-1, size):
         places[-1, -1] = wrong
         with pytest.raises(ValueError, match="are not there"):
-            kernels.family("resamples").resample(x, places, weights)
+            kernels.family("windows.resamples").resample(x, places, weights)
 
 
 COMBINE: dict[str, Any] = {
@@ -194,7 +194,7 @@ def _put(target: Any, key: Any, values: Any) -> None:
 @pytest.mark.parametrize("shape", [(50,), (3, 7), (20, 33), (3, 5, 40), (2, 5, 600), (4, 1, 3)])
 @pytest.mark.parametrize("is_whole", [True, False])
 def test_places_are_taken_and_combined_in_order(shape: Any, dtype: Any, is_whole: bool) -> None:
-    places, x = kernels.family("places"), numbers(shape, dtype)
+    places, x = kernels.family("indexing.places"), numbers(shape, dtype)
     random = np.random.default_rng(x.size)
     for axis in range(x.ndim):
         wide = (*shape[:axis], 21, *shape[axis + 1 :])
@@ -221,7 +221,7 @@ def test_places_are_taken_and_combined_in_order(shape: Any, dtype: Any, is_whole
 @pytest.mark.parametrize("target", [PLAIN, HASWELL, MANY_ROWS])
 def test_cpus_with_shorter_vectors_scan_alike(target: Target) -> None:
     """They go through fewer rows at a time, some of which stand for rows that are not there."""
-    from rushlight.ops.kernels.code.assemble import assembled, placed
+    from rushlight.ops.kernels.code.loading.assemble import assembled, placed
 
     text = scan_text(target, "max", "float", "rows")
     scan = placed(assembled(text, target), ("scan",))["scan"]
@@ -238,7 +238,7 @@ def test_cpus_with_shorter_vectors_scan_alike(target: Target) -> None:
 def test_folds_write_nothing_where_another_dimension_is_empty(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folds = kernels.family("folds")
+    folds = kernels.family("rows.folds")
     monkeypatch.setattr(folds, "run", None)  # would write a number for each of the first dimension
     made = folds.fold(np.empty((8, 3, 0, 5), np.float32), 1, 2, name)
     assert made.shape == (8, 0, 5)
@@ -246,7 +246,7 @@ def test_folds_write_nothing_where_another_dimension_is_empty(
 
 @pytest.mark.parametrize("shape", [(8, 0), (0, 8), (8, 3, 0, 5), (0,)])
 def test_the_way_through_an_empty_array_visits_nothing(shape: Any) -> None:
-    arrays = kernels.family("arrays")
+    arrays = kernels.family("elementwise.arrays")
     x = np.empty(shape)
     assert arrays.way_of(shape, x.strides, ((8, x.strides),)).size == 0
     assert arrays.cast(x, np.dtype(np.float32)).shape == shape
@@ -261,7 +261,7 @@ def test_cosines_of_rows_have_the_bits_of_operators_one_by_one(
     if len(a) == 300:
         a[1], b[0, 3], a[2, 4], a[3], a[5] = 0, np.nan, np.inf, 1e-30, 3e30
     made = cosine_similarity(a, b, -1, 1e-8)
-    monkeypatch.setattr(kernels.family("row_expressions"), "cosines", lambda *given: None)
+    monkeypatch.setattr(kernels.family("rows.expressions"), "cosines", lambda *given: None)
     other = cosine_similarity(a, b, -1, 1e-8)
     assert made.shape == other.shape == shape[:-1]
     assert made.tobytes() == other.tobytes()
@@ -271,7 +271,7 @@ def test_cosines_of_rows_have_the_bits_of_operators_one_by_one(
 @pytest.mark.parametrize("target", [PLAIN, HASWELL])
 @pytest.mark.parametrize("columns", [17, 100, 515])
 def test_folds_of_rows_by_other_cpus(target: Target, columns: int) -> None:
-    module = kernels.family("row_expressions")
+    module = kernels.family("rows.expressions")
     step = module.RowStep
     program = module.RowProgram(
         ("fx", "fw", "D"),
@@ -283,7 +283,7 @@ def test_folds_of_rows_by_other_cpus(target: Target, columns: int) -> None:
         ((5, "f"), (3, "f")),
     )
     x, w = numbers((33, columns), np.float32), numbers((columns,), np.float32)
-    from rushlight.ops.kernels.code.assemble import assembled, placed
+    from rushlight.ops.kernels.code.loading.assemble import assembled, placed
 
     made = []
     for each in (host(), target):

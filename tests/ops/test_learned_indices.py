@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.ops.kernels.code.run import CREW
+from rushlight.ops.kernels.code.calls.run import CREW
 
 OFTEN = 120
 """Calls after which what can be learned has been."""

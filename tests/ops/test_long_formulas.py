@@ -13,7 +13,9 @@ import pytest
 import rushlight as torch
 from rushlight.ops import kernels
 
-pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(
+    kernels.family("elementwise.arrays") is None, reason="no native code here"
+)
 
 DATA = Path(__file__).parent / "data"
 Rows = dict[str, tuple[list[float], list[float]]]
@@ -34,7 +36,7 @@ ENDS = [0.0, -0.0, 5e-324, -1e-310, math.inf, -math.inf, math.nan, 1.0, -1.0, 1e
 
 
 def apply(name: str, *operands: Any) -> Any:
-    return kernels.family("arrays").apply(name, operands)
+    return kernels.family("elementwise.arrays").apply(name, operands)
 
 
 def assert_within_two_numbers(made: Any, want: Any) -> None:

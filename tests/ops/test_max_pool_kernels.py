@@ -15,7 +15,7 @@ from rushlight.ops.pooling import max_pool
 from rushlight.ops.pooling.pool_checks import pool_geometry
 from tests.ops.test_products import before_a_wall
 
-pytestmark = pytest.mark.skipif(family("max_pools") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(family("windows.max_pools") is None, reason="no native code here")
 F = torch.nn.functional
 PAIRS = st.tuples(st.integers(1, 4), st.integers(1, 4)).map(list)
 SIZES = st.sampled_from([[2, 2], [3, 3]]) | PAIRS

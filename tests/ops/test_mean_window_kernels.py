@@ -12,7 +12,9 @@ from rushlight.ops.kernels import family
 from rushlight.ops.pooling import average_pool
 from rushlight.ops.pooling.pool_checks import pool_geometry
 
-pytestmark = pytest.mark.skipif(family("mean_windows") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(
+    family("windows.mean_windows") is None, reason="no native code here"
+)
 F = torch.nn.functional
 CASES = [((2, 3, 9, 40), (3, 3), (1, 1), (1, 1)), ((2, 3, 9, 41), (3, 2), (2, 2), (1, 1)),
          ((1, 2, 12, 60), (5, 5), (3, 3), (2, 2)), ((1, 2, 12, 90), (2, 5), (4, 4), (1, 0)),

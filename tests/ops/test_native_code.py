@@ -21,15 +21,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rushlight.ops import kernels
-from rushlight.ops.kernels.code import elf, objects
-from rushlight.ops.kernels.code.folds import _kernel as folds_kernel
-from rushlight.ops.kernels.code.loops import Expression, Step, expression_kernel, module_text
-from rushlight.ops.kernels.code.run import _by_ctypes, run
-from rushlight.ops.kernels.code.target import Target, host
-from rushlight.ops.kernels.code.text import BYTE, DOUBLE, FLOAT, POINTER, Code, Kind
+from rushlight.ops.kernels.code.calls.run import _by_ctypes, run
+from rushlight.ops.kernels.code.elementwise.loops import (
+    Expression,
+    Step,
+    expression_kernel,
+    module_text,
+)
+from rushlight.ops.kernels.code.language.target import Target, host
+from rushlight.ops.kernels.code.language.text import BYTE, DOUBLE, FLOAT, POINTER, Code, Kind
+from rushlight.ops.kernels.code.loading import elf, objects
+from rushlight.ops.kernels.code.rows.folds import _kernel as folds_kernel
 from rushlight.ops.kernels.kept_files import keep, read_kept
 
-pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(
+    kernels.family("elementwise.arrays") is None, reason="no native code here"
+)
 
 F = np.float32
 EDGES = [0.0, -0.0, 1e-45, -1e-40, 1.2e-38, 1e-8, 0.5, 1, -1, 20, 88.7, 89, -87.3, -103.9, -104.6]
@@ -86,7 +93,7 @@ def samples() -> Any:
 
 
 def apply(name: str, *operands: Any) -> Any:
-    return kernels.family("arrays").apply(name, operands)
+    return kernels.family("elementwise.arrays").apply(name, operands)
 
 
 def of_floats(name: str, places: str = "c") -> tuple[Expression, str, int]:
@@ -182,7 +189,7 @@ def test_place_in_the_array_changes_no_bit(name: str) -> None:
 
 def _run(target: Target, name: str, x: Any) -> Any:
     """A formula by code for another CPU, whose instructions this one has too."""
-    from rushlight.ops.kernels.code.assemble import assembled, placed
+    from rushlight.ops.kernels.code.loading.assemble import assembled, placed
 
     made = assembled(module_text(target, *of_floats(name)), target)
     kernel = placed(made, ("expression",))["expression"]
@@ -202,7 +209,7 @@ def test_cpus_with_shorter_vectors_give_the_same_bits() -> None:
 
 
 def test_code_for_arm_is_made() -> None:
-    from rushlight.ops.kernels.code.assemble import assembled
+    from rushlight.ops.kernels.code.loading.assemble import assembled
 
     arm = Target("arm", True, False, False, "generic", "+neon", "aarch64-unknown-linux-gnu")
     made = assembled(module_text(arm, *of_floats("gelu")), arm)
@@ -214,7 +221,7 @@ def test_code_for_arm_is_made() -> None:
 @pytest.mark.parametrize("target", [HASWELL, PLAIN])
 @pytest.mark.parametrize(("kind", "dtype"), [(FLOAT, F), (DOUBLE, np.float64), (BYTE, np.int8)])
 def test_only_the_first_elements_are_written(target: Target, kind: Kind, dtype: Any) -> None:
-    from rushlight.ops.kernels.code.assemble import assembled, placed
+    from rushlight.ops.kernels.code.loading.assemble import assembled, placed
 
     if target.has_fma and not host().has_fma:
         pytest.skip("this CPU cannot run it")
@@ -337,7 +344,7 @@ def test_rows_are_taken_and_summed_by_index(width: int) -> None:
     random = np.random.default_rng(width)
     table = random.standard_normal((50, width)).astype(F)
     index = random.integers(0, 50, 300)
-    lookups = kernels.family("lookups")
+    lookups = kernels.family("indexing.lookups")
     assert np.array_equal(lookups.rows(table, index), table[index])
     ends = np.array([0, 0, 1, 250, 250, 300])
     bags = [table[index[first:last]] for first, last in pairwise(ends)]
@@ -362,13 +369,13 @@ def test_rows_are_taken_and_summed_by_index(width: int) -> None:
 
 @pytest.mark.parametrize("starts", [[1, 5], [0, 5, 4], [0, -1], [0, 301], [0, 2**62]])
 def test_bags_that_do_not_follow_each_other_are_not_summed(starts: list[int]) -> None:
-    lookups, table = kernels.family("lookups"), np.ones((5, 70), F)
+    lookups, table = kernels.family("indexing.lookups"), np.ones((5, 70), F)
     index = np.zeros(300, np.int64)
     assert lookups.bags(table, index, np.array(starts), "means") is None
 
 
 def test_rows_that_are_not_there_are_never_read() -> None:
-    lookups = kernels.family("lookups")
+    lookups = kernels.family("indexing.lookups")
     table, far = np.ones((5, 70), F), [5, -1, 2**62, -(2**63)]
     for place in far:
         assert lookups.rows(table, np.array([1, place, 2])) is None
@@ -454,8 +461,8 @@ ENDING = """
 import gc
 import numpy as np
 import rushlight
-from rushlight.ops.kernels.code import run
-from rushlight.ops.kernels.code.copies import copied
+from rushlight.ops.kernels.code.calls import run
+from rushlight.ops.kernels.code.elementwise.copies import copied
 
 rushlight.set_num_threads(2)
 copied(np.ones(1 << 17))
@@ -474,7 +481,8 @@ def test_threads_may_look_for_work_until_the_process_has_ended() -> None:
 WARM = """
 import sys, numpy as np
 from rushlight.ops import kernels
-out = kernels.family("arrays").apply("tanh", (np.linspace(-3, 3, 50, dtype=np.float32),))
+x = np.linspace(-3, 3, 50, dtype=np.float32)
+out = kernels.family("elementwise.arrays").apply("tanh", (x,))
 print(out.tobytes().hex(), "llvmlite" in sys.modules, "numba" in sys.modules)
 """
 
@@ -517,7 +525,7 @@ def _signed(data: bytes) -> bytes:
 
 @pytest.fixture(scope="module")
 def made() -> bytes:
-    from rushlight.ops.kernels.code.assemble import assembled
+    from rushlight.ops.kernels.code.loading.assemble import assembled
 
     return assembled(module_text(host(), *of_floats("exp")), host())
 

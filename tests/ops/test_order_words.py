@@ -7,11 +7,13 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops import kernels
-from rushlight.ops.kernels.code import elf
-from rushlight.ops.kernels.code.run import run
-from rushlight.ops.kernels.code.target import Target, host
+from rushlight.ops.kernels.code.calls.run import run
+from rushlight.ops.kernels.code.language.target import Target, host
+from rushlight.ops.kernels.code.loading import elf
 
-pytestmark = pytest.mark.skipif(kernels.family("order_words") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(
+    kernels.family("ordering.order_words") is None, reason="no native code here"
+)
 
 PLAIN = Target("plain", False, False, False, "x86-64", "+sse2")
 HASWELL = Target("haswell", True, False, False, "haswell", "")
@@ -29,7 +31,7 @@ def numbers(shape: tuple[int, ...]) -> np.ndarray:
 @pytest.mark.parametrize("descending", [False, True])
 def test_words_are_in_the_order_of_their_numbers(shape: tuple[int, ...], descending: bool) -> None:
     x = numbers(shape)
-    words = kernels.family("order_words").order_words(x, descending=descending)
+    words = kernels.family("ordering.order_words").order_words(x, descending=descending)
     places = np.sort(words, -1) & np.uint64(0xFFFFFFFF)
     order = x.astype(np.float64)
     order[np.isnan(x)] = 1e300  # beyond all float32 but infinity, which comes before
@@ -56,13 +58,13 @@ def test_rows_are_sorted_alike_at_every_call_and_layout() -> None:
 @pytest.mark.skipif(not elf.is_known() or not host().has_fma, reason="code for x86-64")
 @pytest.mark.parametrize("target", [PLAIN, HASWELL])
 def test_cpus_with_shorter_vectors_make_the_same_words(target: Target) -> None:
-    from rushlight.ops.kernels.code.assemble import assembled, placed
-    from rushlight.ops.kernels.code.order_words import order_words_text
+    from rushlight.ops.kernels.code.loading.assemble import assembled, placed
+    from rushlight.ops.kernels.code.ordering.order_words import order_words_text
 
     x = numbers((9, 45))
     kernel = placed(assembled(order_words_text(target), target), ("order_words",))["order_words"]
     for descending in (False, True):
         made = np.empty(x.shape, np.uint64)
         run(kernel, 9, 10, 45, -int(descending), x, made)
-        wanted = kernels.family("order_words").order_words(x, descending=descending)
+        wanted = kernels.family("ordering.order_words").order_words(x, descending=descending)
         assert np.array_equal(made, wanted)

@@ -12,13 +12,13 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops.kernels import family
-from rushlight.ops.kernels.code import paces
+from rushlight.ops.kernels.code.calls import paces
 from rushlight.ops.memory.metadata import become
 from rushlight.ops.table import direct
 from rushlight.ops.table.direct import direct_form, notes_of_parts
 from rushlight.ops.table.table import TABLE
 
-module = family("prepared")
+module = family("calls.prepared")
 pytestmark = pytest.mark.skipif(
     module is None or module.CREW is None, reason="there is no native code here"
 )
@@ -41,18 +41,18 @@ def random(*shape, dtype=np.float32, seed=1):
 
 
 def test_a_call_like_an_earlier_one_is_done_natively():
-    known, calls = known_calls(family("rows").softmax)
+    known, calls = known_calls(family("rows.rows").softmax)
     for seed, expected in ((1, 1), (2, 1), (3, 1)):
         x = random(20, 500, seed=seed)
-        assert known(x).tobytes() == family("rows").softmax(x).tobytes()
+        assert known(x).tobytes() == family("rows.rows").softmax(x).tobytes()
         assert len(calls) == expected
 
 
 def test_large_results_are_learned_when_they_come_again():
-    known, calls = known_calls(family("rows").softmax)
+    known, calls = known_calls(family("rows.rows").softmax)
     for rows, expected in ((40, 1), (41, 2), (40, 3), (40, 3), (41, 4), (41, 4), (42, 5)):
         x = random(rows, 500, seed=rows)
-        assert known(x).tobytes() == family("rows").softmax(x).tobytes()
+        assert known(x).tobytes() == family("rows.rows").softmax(x).tobytes()
         assert len(calls) == expected, rows
 
 
@@ -61,9 +61,9 @@ def test_what_a_call_keeps_for_later_ones_is_left_as_it_is():
 
     def increased(x):
         if not kept:
-            kept.append(family("arrays").cast(np.full((), 0.3), x.dtype))
+            kept.append(family("elementwise.arrays").cast(np.full((), 0.3), x.dtype))
             kept[0].flags.writeable = False
-        return family("arrays").apply("add", (x, kept[0]))
+        return family("elementwise.arrays").apply("add", (x, kept[0]))
 
     known, calls = known_calls(increased)
     for seed in range(1, 9):
@@ -75,13 +75,13 @@ def test_what_a_call_keeps_for_later_ones_is_left_as_it_is():
 
 def test_results_without_elements_are_made_anew():
     def both(x):
-        return family("rows").softmax(x), np.zeros(0, np.float32)
+        return family("rows.rows").softmax(x), np.zeros(0, np.float32)
 
     known, calls = known_calls(both)
     for seed in (1, 2, 3):
         x = random(20, 50, seed=seed)
         made, empty = known(x)
-        assert made.tobytes() == family("rows").softmax(x).tobytes()
+        assert made.tobytes() == family("rows.rows").softmax(x).tobytes()
         assert (empty.shape, empty.dtype) == ((0,), np.float32)
         assert empty is not known(x)[1]
     assert len(calls) == 1
@@ -96,9 +96,9 @@ def test_a_tensor_that_another_thread_resizes_is_learned_as_it_was(monkeypatch):
         return result_of(entry, made)
 
     monkeypatch.setattr(module._Entry, "_result", resizing)
-    known, calls = known_calls(family("rows").softmax)
-    assert known(x).tobytes() == family("rows").softmax(random(20, 500)).tobytes()
-    assert known(x).tobytes() == family("rows").softmax(other).tobytes()
+    known, calls = known_calls(family("rows.rows").softmax)
+    assert known(x).tobytes() == family("rows.rows").softmax(random(20, 500)).tobytes()
+    assert known(x).tobytes() == family("rows.rows").softmax(other).tobytes()
     assert len(calls) == 1
 
 
@@ -131,7 +131,7 @@ def stopped_at(line, function, *values):
 
 
 def test_an_interrupt_while_a_call_is_remembered_leaves_those_before():
-    softmax, line = family("rows").softmax, 0
+    softmax, line = family("rows.rows").softmax, 0
     known, _ = known_calls(softmax)
     for rows in range(1, 200):
         line += 1
@@ -143,7 +143,7 @@ def test_an_interrupt_while_a_call_is_remembered_leaves_those_before():
 
 
 def test_threads_remember_calls_at_once():
-    softmax = family("rows").softmax
+    softmax = family("rows.rows").softmax
     known, _ = known_calls(softmax)
 
     def work(thread):
@@ -162,13 +162,13 @@ def test_threads_remember_calls_at_once():
 
 def test_a_tensor_that_is_another_after_the_call_is_not_learned():
     def changing(x):
-        made = family("rows").softmax(x)
+        made = family("rows.rows").softmax(x)
         become(x, random(5, 7))
         return made
 
     known, calls = known_calls(changing)
     for seed in (1, 2):
-        expected = family("rows").softmax(random(20, 500, seed=seed))
+        expected = family("rows.rows").softmax(random(20, 500, seed=seed))
         assert known(random(20, 500, seed=seed)).tobytes() == expected.tobytes()
     assert len(calls) == 2
 
@@ -189,7 +189,7 @@ def test_a_tensor_that_is_another_after_the_call_is_not_learned():
 )
 def test_other_arguments_are_the_functions_own(other):
     def softmax(x):
-        return family("rows").softmax(np.ascontiguousarray(x, np.float32).reshape(1, -1))
+        return family("rows.rows").softmax(np.ascontiguousarray(x, np.float32).reshape(1, -1))
 
     known, calls = known_calls(softmax)
     for x in (random(20, 500), random(20, 500), other):
@@ -199,7 +199,7 @@ def test_other_arguments_are_the_functions_own(other):
 
 def test_a_part_of_an_operand_is_not_taken_for_another_operand():
     def second(x, y):
-        return family("rows").softmax(x[1:])
+        return family("rows.rows").softmax(x[1:])
 
     known, _ = known_calls(second)
     x = random(21, 500)
@@ -211,7 +211,7 @@ def test_a_part_of_an_operand_is_not_taken_for_another_operand():
 
 def test_parts_beside_each_other_are_told_apart():
     def product(x, y):
-        return family("rows").softmax(x)
+        return family("rows.rows").softmax(x)
 
     known, calls = known_calls(product)
     for seed in range(3):
@@ -222,7 +222,7 @@ def test_parts_beside_each_other_are_told_apart():
 
 
 def test_numbers_belong_to_what_is_known():
-    rows, x, w = family("rows"), random(20, 500), random(500)
+    rows, x, w = family("rows.rows"), random(20, 500), random(500)
     known, calls = known_calls(rows.layer_norm)
     for eps in (1e-5, 0.5, 1e-5):
         for _ in range(2):
@@ -232,7 +232,7 @@ def test_numbers_belong_to_what_is_known():
 
 
 def test_one_array_given_twice_is_not_two_arrays():
-    rows, x, w = family("rows"), random(20, 500), random(500)
+    rows, x, w = family("rows.rows"), random(20, 500), random(500)
     known, _ = known_calls(rows.layer_norm)
     for weight, bias in ((w, w), (w, random(500, seed=7)), (w, w), (w, w[:])):
         made, wanted = known(x, weight, bias, 1e-5), rows.layer_norm(x, weight, bias, 1e-5)
@@ -240,7 +240,7 @@ def test_one_array_given_twice_is_not_two_arrays():
 
 
 def test_what_is_computed_besides_is_noticed():
-    rows = family("rows")
+    rows = family("rows.rows")
     known, calls = known_calls(lambda x: rows.softmax(x * 2))
     for seed in range(1, 4):
         x = random(20, 500, seed=seed)
@@ -289,14 +289,14 @@ def test_an_index_outside_is_refused_after_good_ones():
 
 
 def test_sizes_that_change_all_the_time_are_right():
-    known, _ = known_calls(family("rows").softmax)
+    known, _ = known_calls(family("rows.rows").softmax)
     for rows in range(1, 300):
         x = random(rows, 40, seed=rows)
-        assert known(x).tobytes() == family("rows").softmax(x).tobytes()
+        assert known(x).tobytes() == family("rows.rows").softmax(x).tobytes()
 
 
 def test_sizes_that_come_again_are_known_up_to_many():
-    known, calls = known_calls(lambda x, y: family("arrays").apply("add", (x, y)))
+    known, calls = known_calls(lambda x, y: family("elementwise.arrays").apply("add", (x, y)))
     pairs = [(random(n, m), random(n, m, seed=2)) for n in range(1, 13) for m in (1, 4, 7)]
     for _ in range(60):
         for x, y in pairs:
@@ -309,7 +309,7 @@ def test_sizes_that_come_again_are_known_up_to_many():
 
 def test_sizes_that_never_come_again_are_not_learned():
     ended = []
-    add = family("arrays").apply
+    add = family("elementwise.arrays").apply
     known = module.Known(lambda x: add("add", (x, x)), None, lambda: ended.append(1))
     for n in range(1, 1600):
         assert known.call(np.ones(n, np.float32))[-1] == 2
@@ -319,7 +319,7 @@ def test_sizes_that_never_come_again_are_not_learned():
 def test_what_all_functions_learn_is_bounded(monkeypatch):
     monkeypatch.setattr(paces, "_LEARNED", itertools.count())
     monkeypatch.setattr(paces, "_MOST_IN_ALL", 3)
-    known, calls = known_calls(lambda x: family("arrays").apply("add", (x, x)))
+    known, calls = known_calls(lambda x: family("elementwise.arrays").apply("add", (x, x)))
     for n in [*range(1, 100)] * 5:
         assert known(np.ones(n, np.float32))[-1] == 2
     before = len(calls)
@@ -329,7 +329,7 @@ def test_what_all_functions_learn_is_bounded(monkeypatch):
 
 
 def test_results_and_dtypes_are_counted_once():
-    known, _ = known_calls(family("rows").layer_norm)
+    known, _ = known_calls(family("rows.rows").layer_norm)
     x, w = random(20, 500), np.ones(500, np.float32)
     bias = w.copy()
     known(x, w, bias, 1e-5)
@@ -344,9 +344,9 @@ def test_results_and_dtypes_are_counted_once():
 
 @pytest.mark.parametrize("size", [30, 3000])
 def test_many_threads_may_call_at_once(size):
-    known, _ = known_calls(family("rows").softmax)
+    known, _ = known_calls(family("rows.rows").softmax)
     inputs = [random(size, 20 + i, seed=i) for i in range(12)]
-    wanted = [family("rows").softmax(x).tobytes() for x in inputs]
+    wanted = [family("rows.rows").softmax(x).tobytes() for x in inputs]
 
     def work(_):
         return all(known(x).tobytes() == y for x, y in zip(inputs, wanted, strict=True))
@@ -419,7 +419,7 @@ def test_the_default_dtype_is_no_part_of_what_is_known(monkeypatch, compute):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_a_child_of_a_fork_amid_learning_knows_calls_as_before():
-    known, calls = known_calls(family("rows").softmax)
+    known, calls = known_calls(family("rows.rows").softmax)
     x = random(20, 500)
     known(x)
     with module.CREW.told(lambda *_: None):
@@ -685,7 +685,7 @@ def test_parts_of_one_array_are_operands_of_what_is_said():
 
 
 def test_parts_of_one_array_are_not_told_apart_where_calls_are_seen():
-    known, calls = known_calls(lambda *given: family("arrays").apply("subtract", given))
+    known, calls = known_calls(lambda *given: family("elementwise.arrays").apply("subtract", given))
     x = random(60, 700)
     for _ in range(3):
         made = known(x[:, 1:], x[:, :-1])

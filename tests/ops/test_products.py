@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 import rushlight as torch
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
-from rushlight.ops.kernels.code import elf, products
-from rushlight.ops.kernels.code.target import Target, host
-from rushlight.ops.kernels.code.tiles import Tile
+from rushlight.ops.kernels.code.language.target import Target, host
+from rushlight.ops.kernels.code.language.tiles import Tile
+from rushlight.ops.kernels.code.loading import elf
+from rushlight.ops.kernels.code.products import products
 from rushlight.ops.memory.dtype import DTYPES
 
-matrices = kernels.family("matrices")
+matrices = kernels.family("products.matrices")
 pytestmark = pytest.mark.skipif(matrices is None, reason="no native code here")
 
 UNKEPT = getattr(getattr(matrices, "_way", None), "__wrapped__", None)
@@ -108,7 +109,7 @@ def test_whole_numbers_wrap_around(
         laid(random.integers(ends.min, ends.max, shape, dtype, endpoint=True), layout)
         for shape, layout in zip((a, b), layouts, strict=True)
     )
-    made = kernels.family("whole_products").multiplied(one, two)
+    made = kernels.family("products.whole_products").multiplied(one, two)
     assert made.dtype == one.dtype
     assert np.array_equal(made, np.matmul(one, two))
     given = torch.from_numpy(np.array(one)), torch.from_numpy(np.array(two))
@@ -211,7 +212,7 @@ def test_rows_do_not_depend_on_each_other() -> None:
 
 def by_code_for(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have products computed by code for another CPU, whose instructions this one has too."""
-    from rushlight.ops.kernels.code.assemble import assembled, placed
+    from rushlight.ops.kernels.code.loading.assemble import assembled, placed
 
     def kernel(form: str, element: str) -> int:
         made = assembled(products.product_text(target, form, element), target)

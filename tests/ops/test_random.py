@@ -228,7 +228,7 @@ def test_both_parts_of_complex_normals_have_the_mean(steps: int) -> None:
 def test_normal_numbers_are_the_same_without_native_code(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(77)
     natively = [torch.randn(16), torch.randn(48), torch.empty(1003).normal_(0.5, 3.0)]
-    monkeypatch.setitem(kernels._FAMILIES, "target", None)
+    monkeypatch.setitem(kernels._FAMILIES, "language.target", None)
     torch.manual_seed(77)
     plainly = [torch.randn(16), torch.randn(48), torch.empty(1003).normal_(0.5, 3.0)]
     assert all(torch.equal(one, other) for one, other in zip(natively, plainly, strict=True))
@@ -238,7 +238,12 @@ def _drawn(monkeypatch: pytest.MonkeyPatch, draw: Any, *, natively: bool) -> tup
     """What is drawn from a seed, by native code or without it, and where the generator is then."""
     with monkeypatch.context() as patch:
         if not natively:
-            for each in ("categories", "draws", "engines", "target"):
+            for each in (
+                "drawing.categories",
+                "drawing.draws",
+                "drawing.engines",
+                "language.target",
+            ):
                 patch.setitem(kernels._FAMILIES, each, None)
         torch.manual_seed(77)
         found = draw()

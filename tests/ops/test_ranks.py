@@ -11,7 +11,7 @@ import rushlight as torch
 from rushlight.ops.kernels import family
 from rushlight.ops.selection import ranking
 
-ranks = family("ranks")
+ranks = family("ordering.ranks")
 pytestmark = pytest.mark.skipif(ranks is None, reason="there is no native code here")
 
 SHAPES = [(3, 1), (2, 5), (4, 16), (3, 17), (5, 40), (1, 150)]
@@ -58,7 +58,7 @@ def test_first_elements_stand_as_sorting_puts_them(dtype: str, make: str, operat
             assert values.tobytes() == found.tobytes()
 
 
-@pytest.mark.parametrize("kernels", ["short_orders", "digit_orders"])
+@pytest.mark.parametrize("kernels", ["ordering.short_orders", "ordering.digit_orders"])
 @pytest.mark.parametrize("make", ["plain", "tied", "special"])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
 def test_rows_stand_as_sorting_puts_them(dtype: str, make: str, kernels: str) -> None:
@@ -114,7 +114,7 @@ def test_medians_of_short_rows_are_those_that_sorting_finds(
         x[-1] = np.nan
         for given, axis in ((x, 1), (np.ascontiguousarray(x.T), 0)):
             values, places = (each.numpy() for each in median(torch.from_numpy(given), axis))
-            found, where = family("short_orders").middle(given, axis, skip_nan=skip_nan)
+            found, where = family("ordering.short_orders").middle(given, axis, skip_nan=skip_nan)
             assert np.array_equal(found.reshape(-1), values, equal_nan=True)
             assert np.array_equal(where.reshape(-1), places)
 

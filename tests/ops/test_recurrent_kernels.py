@@ -13,7 +13,7 @@ import rushlight as torch
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
 
-recurrent = kernels.family("recurrent")
+recurrent = kernels.family("sequences.recurrent")
 pytestmark = pytest.mark.skipif(recurrent is None, reason="no native code here")
 
 LAYERS = ("LSTM", "GRU", "RNN")
@@ -30,7 +30,7 @@ def both_ways(call: Any) -> tuple[list[Any], list[Any]]:
     """What a call makes by kernels, and step by step."""
     with torch.no_grad(), pytest.MonkeyPatch.context() as patch:
         native = parts(call())
-        patch.setitem(kernels._FAMILIES, "recurrent", None)
+        patch.setitem(kernels._FAMILIES, "sequences.recurrent", None)
         return native, parts(call())
 
 

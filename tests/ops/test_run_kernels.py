@@ -10,7 +10,7 @@ import pytest
 import rushlight as torch
 from rushlight.ops.kernels import family
 
-pytestmark = pytest.mark.skipif(family("runs") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(family("ordering.runs") is None, reason="no native code here")
 DTYPES = ["int64", "int32", "int16", "int8", "uint8", "bool", "float32", "float64"]
 
 

@@ -14,7 +14,9 @@ from rushlight.ops.kernels import family, threads
 from rushlight.ops.table import direct
 from rushlight.ops.table.table import TABLE
 
-pytestmark = pytest.mark.skipif(family("small_systems") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(
+    family("decompositions.small_systems") is None, reason="no native code here"
+)
 linalg = torch.linalg
 CALLS: dict[str, Callable[[Any], Any]] = {
     "linalg_inv": linalg.inv,

@@ -17,7 +17,9 @@ from rushlight.ops.arithmetic import polynomials
 from rushlight.ops.reductions import special
 from rushlight.ops.special_functions import bessel, gamma, incomplete_gamma
 
-pytestmark = pytest.mark.skipif(kernels.family("arrays") is None, reason="no native code here")
+pytestmark = pytest.mark.skipif(
+    kernels.family("elementwise.arrays") is None, reason="no native code here"
+)
 
 DATA = Path(__file__).parent / "data" / "special.txt"
 
@@ -46,7 +48,7 @@ PARTS = {
 
 
 def apply(name: str, *operands: Any) -> Any:
-    return kernels.family("arrays").apply(name, operands)
+    return kernels.family("elementwise.arrays").apply(name, operands)
 
 
 @pytest.mark.parametrize("name", EXACT)

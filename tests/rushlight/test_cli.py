@@ -361,7 +361,7 @@ def test_check_of_files_with_one_name(tmp_path: Path) -> None:
 # --------------------------------------------------------------------------- warm-up
 
 
-@pytest.mark.skipif(family("rows") is None, reason="no native code here")
+@pytest.mark.skipif(family("rows.rows") is None, reason="no native code here")
 def test_warm_up_fills_the_cache(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     if cache_folder() is None:
         pytest.skip("nothing is kept here")

@@ -63,7 +63,7 @@ def _waiting(done: list[Update]) -> Callable[..., bool]:
     return waiting
 
 
-@pytest.mark.skipif(family("arrays") is None, reason="there is no native code")
+@pytest.mark.skipif(family("elementwise.arrays") is None, reason="there is no native code")
 @pytest.mark.parametrize("number", range(len(MAKERS)))
 def test_bits_and_versions(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[Update] = []

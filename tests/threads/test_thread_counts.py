@@ -13,7 +13,7 @@ import pytest
 import rushlight as torch
 from rushlight import Tensor
 from rushlight.nn import functional as F
-from rushlight.ops.kernels.code.run import CREW, run
+from rushlight.ops.kernels.code.calls.run import CREW, run
 
 X = torch.manual_seed(3) and torch.randn(64, 96, 56)
 IMAGES = torch.randn(2, 24, 70, 66)

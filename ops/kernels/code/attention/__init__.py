@@ -1,0 +1,1 @@
+"""Attention, its weights and its gradients, in one sweep."""

@@ -1,0 +1,1 @@
+"""Calls of kernels: on several threads, in rows, and such as are known beforehand."""

@@ -1,0 +1,241 @@
+"""Calling kernels from Python, and the threads that share their work.
+
+`run(kernel, count, least, *arguments)` calls a kernel, given by its address, for ranges that
+together are 0 to `count`; a thread gets at least `least`, and Python's lock is let go where there
+is that much.  Arguments are ints, floats and arrays, which give the address of their elements.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Final
+
+import numpy as np
+
+from .....frontend.locks import after_fork, fork_safe_lock
+from .....frontend.started import started
+from ... import threads
+from ..fronts.fronts_text import FRONT_WORDS
+from ..loading import elf
+from ..loading.objects import native_addresses
+from .crew_text import JOB_SIZE, SPINS, TABLE, crew_text
+from .methods import BYTES_BEGIN, method
+
+__all__ = ["CREW", "HEAD", "is_told", "run", "unforeseen"]
+
+HEAD: Final = object.__basicsize__
+"""The size of what every Python object begins with."""
+TUPLE_BEGIN: Final = tuple.__basicsize__
+"""Where the items of a tuple begin: behind its length, and from Python 3.14 on behind its hash."""
+_STARTING: Final = fork_safe_lock()
+
+
+class _State(ctypes.Structure):
+    """What native code looks up: the job of this process's threads, how many share it, who is told
+    of calls of `run`, and how many listen to Python, which shall see what it calls."""
+
+    _fields_ = (
+        *(("job", ctypes.c_void_p), ("threads", ctypes.c_int64), ("note", ctypes.c_void_p)),
+        ("listeners", ctypes.c_int64),
+    )
+
+
+class _Crew:
+    """The native side: threads that wait in native code for work, made when there is some."""
+
+    def __init__(self) -> None:
+        names = ("work", "end", "run", "prepared", "front")
+        parameters = (HEAD, BYTES_BEGIN, TUPLE_BEGIN)
+        made = native_addresses("crew", parameters, names, lambda target: crew_text(*parameters))
+        self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(made["work"])
+        self._end = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(made["end"])
+        self._state = _State(None, threads.get_threads(), None, 0)
+        self._told: Callable[..., None] | None = None
+        self._start = self.start
+        self._table = self._words()
+        self._places = made
+        self.run: Callable[..., None] = self._function("run", (0, 0, 0))
+        after_fork(self._forget)
+        threads.followers.append(self._resized)
+
+    def _function(
+        self, name: str, words: Sequence[int], *, named: bool = False
+    ) -> Callable[..., Any]:
+        """A function of native code as Python calls it, also with arguments that are `named`;
+        `words` are those behind the table."""
+        table = struct.pack(f"{len(TABLE) + len(words)}Q", *self._table, *words)
+        return method(name, self._places[name], table, named=named)
+
+    def front(self, words: Mapping[str, int]) -> Callable[..., Any]:
+        """What takes eager calls apart (see `fronts_text`), by the addresses of what it looks at.
+        The caller keeps all of that."""
+        return self._function("front", [words[name] for name in FRONT_WORDS], named=True)
+
+    def listen(self, count: int) -> None:
+        """So many more, or less, listen to what Python calls: eager calls go through Python."""
+        self._state.listeners += count
+
+    def prepared(
+        self, known: int, function: Callable[..., Any], learn: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        """What does calls that the state at the address `known` knows (see `prepared_text`), has
+        others done by `learn`, or by `function` while it waits.  The caller keeps all three."""
+        return self._function("prepared", (known, id(function), id(learn)))
+
+    @contextmanager
+    def told(self, note: Callable[..., None]) -> Iterator[None]:
+        """Have a function told of all calls of `run`, by whichever thread."""
+        self._state.note, self._told = id(note), note
+        try:
+            yield
+        finally:
+            self._state.note = self._told = None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether somebody is told of calls."""
+        return self._told is not None
+
+    def tell_unforeseen(self) -> None:
+        """Tell who is told of calls that what follows depends on more than a call's form."""
+        told = self._told
+        if told is not None:
+            told()
+
+    def _words(self) -> list[int]:
+        python: Any = ctypes.pythonapi
+        functions = {
+            "as_int": python.PyLong_AsLongLong,
+            "as_bounded": python.PyLong_AsLongLongAndOverflow,
+            "error": python.PyErr_Occurred,
+            "set_error": python.PyErr_SetString,
+            "let_go": python.PyEval_SaveThread,
+            "take_back": python.PyEval_RestoreThread,
+            "hold": python.Py_IncRef,
+            "drop": python.Py_DecRef,
+            "call": python.PyObject_CallNoArgs,
+            "call_with": python.PyObject_Vectorcall,
+            "make_tuple": python.PyTuple_New,
+            "make_list": python.PyList_New,
+            "as_list": python.PySequence_List,
+            "attribute": python.PyObject_GetAttr,
+            "set_attribute": python.PyObject_SetAttr,
+            "variable": python.PyContextVar_Get,
+            "make_object": python.PyType_GenericAlloc,
+            "forget_error": python.PyErr_Clear,
+            "make_int": python.PyLong_FromLongLong,
+            "item_of": python.PyDict_GetItemWithError,
+            "next_of": python.PyIter_Next,
+        }
+        objects: dict[str, object] = {
+            "array_type": np.ndarray,
+            "int_type": int,
+            "float_type": float,
+            "list_type": list,
+            "tuple_type": tuple,
+            "none": None,
+            "type_error": TypeError,
+            "start": self._start,
+        }
+        found = {name: id(each) for name, each in objects.items()}
+        found["state"] = ctypes.addressof(self._state)
+        found.update(_functions_of_numpy())
+        for name, function in functions.items():
+            found[name] = ctypes.cast(function, ctypes.c_void_p).value or 0
+        return [found[name] for name in TABLE]
+
+    def start(self) -> None:
+        """Make the threads; where there can be none, work is done by who asks."""
+        with _STARTING:
+            if self._state.job is not None:
+                return
+            memory = mmap.mmap(-1, mmap.PAGESIZE)
+            job = ctypes.addressof((ctypes.c_char * JOB_SIZE).from_buffer(memory))
+            for place in range(1, self._state.threads):
+                if started(f"rushlight-kernel_{place}", self._work, job, SPINS) is None:
+                    break
+            # never given back: threads look at it until the process has ended
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(memory))
+            self._state.job = job
+
+    def _forget(self) -> None:
+        """In a forked child there are no threads but one, and nobody who is told."""
+        self._state.job = self._state.note = self._told = None
+
+    def _resized(self, size: int) -> None:
+        """Have so many threads from now on; those of before end when they look up next."""
+        with _STARTING:
+            job, self._state.job = self._state.job, None
+            self._state.threads = size
+            if job is not None:
+                self._end(job)
+
+
+def _functions_of_numpy() -> dict[str, int]:
+    """Addresses of functions of NumPy's: `PyArray_NewFromDescr`, `PyArray_View` and
+    `PyArray_SetBaseObject`, which its table of functions has had at these places since its first
+    versions."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype = ctypes.c_void_p
+    pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    module: Any = import_module("numpy._core._multiarray_umath")
+    table = (ctypes.c_void_p * 283).from_address(pointer(module._ARRAY_API, None))
+    found = {"make_array": table[94], "view_of": table[137], "set_base": table[282]}
+    return {name: place or 0 for name, place in found.items()}
+
+
+def unforeseen() -> None:
+    """Say that what a kernel is given depends on what is in arrays: no call may be known by it."""
+    if _CREW is not None:
+        _CREW.tell_unforeseen()
+
+
+def is_told() -> bool:
+    """Whether somebody is told of calls of `run`."""
+    return _CREW is not None and _CREW.is_told
+
+
+def _by_ctypes(kernel: int, count: int, least: int, *arguments: object) -> None:
+    """`run` where objects do not lie in memory as native code takes them to."""
+    words = (ctypes.c_int64 * len(arguments))(*map(_word, arguments))
+    place = ctypes.addressof(words)
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(kernel)
+    threads.share(lambda start, stop: function(place, start, stop), count, least)
+
+
+def _word(argument: Any) -> int:
+    if isinstance(argument, int):
+        return argument
+    if isinstance(argument, float):
+        return int.from_bytes(struct.pack("<d", argument), "little", signed=True)
+    found: int = argument.ctypes.data
+    return found
+
+
+def _lie_as_expected() -> bool:
+    """Whether types, floats, bytes and arrays have their parts where `crew_text` looks for them."""
+    number, text, array = 1.5, b"rushlight", np.ones(3)
+    pair = number, text
+    return (
+        np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+        and ctypes.c_void_p.from_address(id(array) + HEAD - 8).value == id(np.ndarray)
+        and ctypes.c_void_p.from_address(id(number) + HEAD - 8).value == id(float)
+        and ctypes.c_double.from_address(id(number) + HEAD).value == number
+        and ctypes.string_at(id(text) + BYTES_BEGIN, len(text)) == text
+        and ctypes.c_void_p.from_address(id(array) + HEAD).value == array.ctypes.data
+        and ctypes.c_void_p.from_address(id(array) + HEAD + 40).value == id(array.dtype)
+        and ctypes.c_int32.from_address(id(array) + HEAD + 48).value == array.flags.num
+        and ctypes.c_int64.from_address(id([number]) + HEAD).value == 1
+        and ctypes.c_void_p.from_address(id(pair) + TUPLE_BEGIN).value == id(number)
+    )
+
+
+_CREW: Final = _Crew() if elf.is_known() and _lie_as_expected() else None
+run: Final[Callable[..., None]] = _by_ctypes if _CREW is None else _CREW.run
+CREW: Final = _CREW
+"""What makes functions that know beforehand what to run; None where there is no such code."""

@@ -1,0 +1,70 @@
+"""What a function runs, told by native code while it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import get_ident
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from .....frontend.locks import fork_safe_lock
+from ....memory.dtype import Array
+from .run import CREW
+
+__all__ = ["Notes", "Seen", "seen", "watching"]
+
+ndarray: Final = np.ndarray
+_NOTING: Final = fork_safe_lock(is_tried=True)
+
+Notes = list[tuple[Any, ...]]
+"""The arguments of calls of `run`; none of what is unforeseen."""
+
+
+class Seen(NamedTuple):
+    """What a call gave, and the runs that would give it, None if that is not known; `scratch` is
+    memory that they use between them, `wait` how many calls shall pass until the next is learned
+    from, if that is said.  `taken` are the arguments that the notes hold, where others stood for
+    those of the call."""
+
+    result: Any
+    notes: Notes | None
+    scratch: Any = None
+    wait: int | None = None
+    taken: Sequence[Any] | None = None
+
+
+def seen(function: Callable[..., Any], values: Sequence[Any]) -> Seen:
+    """The result of a call, and what it ran; that is not known if others are looked at."""
+    notes, writable = Notes(), list[Array]()
+
+    def note(*arguments: Any) -> None:
+        notes.append(arguments)
+        given = (each for each in arguments if type(each) is ndarray)
+        writable.extend(each for each in given if each.flags.writeable)
+
+    with watching(note) as is_watched:
+        result = function(*values)
+    # what is kept for later calls is no constant of the one that fills it
+    is_kept = any(not each.flags.writeable for each in writable)
+    return Seen(result, notes if is_watched and not is_kept else None)
+
+
+@contextmanager
+def watching(note: Callable[..., None]) -> Iterator[bool]:
+    """Have a function told of what this thread runs; False if others are looked at meanwhile."""
+    if CREW is None or not _NOTING.acquire(blocking=False):
+        yield False
+        return
+    thread = get_ident()
+
+    def own(*arguments: Any) -> None:
+        if get_ident() == thread:
+            note(*arguments)
+
+    try:
+        with CREW.told(own):
+            yield True
+    finally:
+        _NOTING.release()

@@ -1,0 +1,1 @@
+"""Convolutions of floats and their gradients, normalised channels, planes with edges."""

@@ -1,0 +1,230 @@
+"""Convolutions of float32 over up to three dimensions.
+
+`convolution_sums` does most of them; `convolution_strips` those over planes whose groups make too
+few channels to fill a vector, and `convolution_planes` those of them that are depthwise and keep
+the sizes of small planes; `convolution_points` those of windows of one number that lie side by
+side.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ....memory.remembered import Recent, remembered
+from ...precision import PRECISION
+from ...threads import get_threads
+from ..calls.run import run
+from ..elementwise.loops import shown
+from ..language.target import host
+from ..loading.objects import is_kept, kernel
+from ..products import pairs
+from . import planes, points, squares, strips, sums
+from .frame import PLAIN, After
+from .padded_planes import padded_planes
+from .plans import (
+    Windows,
+    are_gathered,
+    are_planes,
+    are_points,
+    filled_plan,
+    planes_plan,
+    points_plan,
+    strips_plan,
+    sums_plan,
+)
+from .square_plans import are_squares, squares_plan
+
+__all__ = ["UNFIT", "Convolution", "Settled", "in_pairs", "settled", "takes_pairs"]
+
+F: Final = np.float32
+_COLUMNS: Final = (4, 8)
+"""Bytes between windows that have kernels of their own: most are neighbours, or step over one."""
+_FEW: Final = 8
+"""With fewer channels a group, strips are quicker."""
+
+
+class Settled(NamedTuple):
+    """What is known of a convolution by the shapes and settings alone; the kernel's numbers hold
+    the sizes and, from `begun` on, the offsets."""
+
+    form: Any
+    numbers: Any
+    begun: int
+    items: int
+    slot: int
+    padded: tuple[Any, Any] | None
+    made: tuple[int, ...]
+    no_bias: Any
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.numbers.nbytes + self.no_bias.nbytes)
+
+    @property
+    def column(self) -> int:
+        """The bytes to the next window in a row, if the kernel is one for so many; else 0."""
+        if self.form is not sums:
+            return 0
+        far = int(self.numbers[sums.SIZES.index("next_column")])
+        return far if far in _COLUMNS else 0
+
+    @staticmethod
+    def by(form: Any, numbers: Any, padded: Any, made: tuple[int, ...], channels: int) -> Settled:
+        """One of so many channels whose kernel is given these numbers, which nobody writes to."""
+        numbers.setflags(write=False)
+        no_bias = np.zeros(channels, F)
+        no_bias.setflags(write=False)
+        slot = int(numbers[form.SIZES.index("slot")])
+        return Settled(form, numbers, len(form.SIZES), int(numbers[0]), slot, padded, made, no_bias)
+
+
+UNFIT: Final = Settled(sums, np.zeros(0), 0, 0, 0, None, (), np.zeros(0))
+"""What does not fit together."""
+
+
+@remembered(12 << 20)
+def settled(
+    shape: Any,
+    weight: Any,
+    output: Any,
+    stride: Any,
+    pads: Any,
+    dilation: Any,
+    groups: int,
+    in_pairs: bool = False,
+) -> Settled:
+    """The convolution of arrays of these shapes, of (batch, channels) and one to three dimensions.
+
+    `output` are the sizes of the result.  What does not fit together is settled without `items`.
+    The channels of the shape may be words of two, `in_pairs`; those of the weight are none.
+    """
+    more = 5 - len(shape)
+    weights, made = prod(weight[1:]), weight[0]
+    if in_pairs:
+        weight = made, -(-weight[1] // 2), *weight[2:]
+    # what nothing depends on may be larger than any memory
+    stride = [step if count > 1 else 1 for step, count in zip(stride, output, strict=True)]
+    dilation = [d if k > 1 else 1 for d, k in zip(dilation, weight[2:], strict=True)]
+    stride, dilation, space = ((1,) * more + tuple(each) for each in (stride, dilation, output))
+    shape, weight = ((*each[:2], *(1,) * more, *each[2:]) for each in (shape, weight))
+    pads = ((0, 0),) * more + tuple(pads)
+    padded = None
+    form: object = sums
+    reach = [
+        (o - 1) * s + d * (k - 1)
+        for o, s, d, k in zip(space, stride, dilation, weight[2:], strict=True)
+    ]
+    fits = all(r < n + sum(p) for r, n, p in zip(reach, shape[2:], pads, strict=True))
+    if not fits or shape[1] != weight[1] * groups or weight[0] % groups:
+        return UNFIT
+    if weight[0] // groups < _FEW and shape[2] == space[0] == weight[2] == 1:
+        before = pads[1][0], pads[2][0]
+        if are_planes(shape, weight, space, stride):
+            form, numbers = planes, planes_plan(shape, weight, before, dilation)
+        else:
+            numbers = strips_plan(shape, weight, space, stride, before, dilation, groups)
+            form = strips
+    else:
+        if any(map(any, pads)):
+            padded = shape[2:], pads
+        what = Windows(shape, weight, weights, space, stride, pads, dilation, groups)
+        if not in_pairs and are_squares(what):
+            form, numbers, padded = squares, squares_plan(what), None
+        elif not in_pairs and (are_points(what) or are_gathered(what)):
+            form, numbers, padded = points, points_plan(what), None
+        else:
+            numbers = filled_plan(what)
+            if numbers is not None:
+                padded = None
+            else:
+                numbers = sums_plan(what, bool(padded))
+    return Settled.by(form, numbers, padded, (shape[0], weight[0], *output), weight[0])
+
+
+def takes_pairs(x: Any, weight: Any, groups: int) -> bool:
+    """Whether arrays fit, have channels enough for `in_pairs`, and are or may be bfloat16."""
+    if x.itemsize == 4 and not (PRECISION.convolutions_may_be_short and host().has_pairs):
+        return False
+    made, inside = weight.shape[:2]
+    fits = inside * groups == x.shape[1] and not made % groups
+    return fits and bool(inside > 1 and made // groups >= _FEW)
+
+
+def in_pairs(x: Any, groups: int) -> Any:
+    """float32 or bfloat16 as words of two channels, for a `Convolution` of pairs."""
+    batch, channels, *space = x.shape
+    planes = pairs.across(x.reshape(batch * groups, channels // groups, prod(space)))
+    return planes.reshape(batch, groups * planes.shape[1], *space)
+
+
+class Convolution:
+    """A convolution that can be computed: `fill` writes it to `out`."""
+
+    __slots__ = ("_column", "_given", "_pairs", "out", "settled")
+
+    def __init__(
+        self, settled: Settled, x: object, weight: Any, bias: Any, *, of_pairs: bool = False
+    ) -> None:
+        """The arrays are in one piece, of the shapes that it was settled for, and no other thread
+        can change them; without a bias it is None.  Where it is one `of_pairs` x is what `in_pairs`
+        gives, and the weight is float32 or bfloat16.
+
+        Raises:
+            ValueError: the bias has another shape.
+        """
+        if bias is None:
+            bias = settled.no_bias
+        elif bias.shape != settled.no_bias.shape:
+            raise ValueError("the bias does not fit the channels")
+        self.out = np.empty(settled.made, F)
+        self.settled, self._given = settled, (x, weight, bias)
+        self._column = settled.column
+        self._pairs = ("halves" if weight.itemsize == 2 else "numbers") if of_pairs else ""
+
+    def is_at_hand(self, after: After, operands: object) -> bool:
+        """Whether the kernel with something after the sums need not be compiled."""
+        return is_kept(self.settled.form.NAME, self._parameters(after))
+
+    def prepare(self, after: After, operands: object) -> None:
+        """Compile that kernel if need be.
+
+        Raises:
+            OSError, RuntimeError: it cannot be.
+        """
+        self._kernel(after)
+
+    def _kernel(self, after: After) -> int:
+        form = self.settled.form
+        which = form.NAME, self._pairs, self._column, id(after)
+        known = _KERNELS.get(which)
+        if known is not None:
+            return known[1]
+        more: Any = (self._pairs, self._column) if form is sums else ()
+        parameters = self._parameters(after)
+        found = kernel(form.NAME, parameters, lambda target: form.text(target, after, *more))
+        _KERNELS.keep(which, (after, found))
+        return found
+
+    def _parameters(self, after: After) -> tuple[str | int, ...]:
+        shape = (shown(after.expression), after.places) if after.expression.steps else ()
+        return (self._pairs, self._column, *shape)
+
+    def fill(self, after: After = PLAIN, operands: Any = ()) -> None:
+        """Compute: threads take items of the work, each with a slot of memory."""
+        _, numbers, begun, items, slot, padded, _, _ = self.settled
+        x, *others = self._given
+        if padded is not None:
+            x = padded_planes(x, *padded)
+        slots = min(items, get_threads())
+        memory = np.empty(slots * slot, F)
+        least = 2 if slots == 1 else 1
+        turn, offsets, out = np.zeros(1, np.uint64), numbers[begun:], self.out[...]
+        words = turn, numbers, offsets, x, *others, out, memory, *operands
+        run(self._kernel(after), slots, least, *words)
+
+
+_KERNELS: Final[Recent[tuple[str, str, int, int], tuple[After, int]]] = Recent(500)
+"""Addresses by the identity of what comes after the sums, which lives as long as it is known."""

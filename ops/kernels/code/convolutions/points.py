@@ -1,0 +1,408 @@
+"""Convolutions as products of weights and pixels, where windows are single numbers side by side, or
+there are so few pixels that it is better to gather what their windows see than to turn weights.
+
+A vector holds 16 neighbouring pixels, of one number of their windows.  Some vectors of all such
+numbers are read from where they lie, or packed into memory of the thread's own where caches do not
+take them so; the sums of some channels made stay in registers while the depth goes by, and are
+written as they lie.  Weights are read from where they are.
+
+Sums are chains as in `convolution_sums`.  Where the depth is large it is cut into pieces, between
+which sums wait in the result.  The last pixels of a sample, where one or two are left beyond whole
+vectors, are summed differently: in a vector, by the place in a piece modulo 16, which is added up
+in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final, NamedTuple
+
+from ..language.target import Target
+from ..language.text import BYTE, FLOAT, FLOATS, INT64, LANES, Code, Value
+from ..language.tiles import Tile
+from .frame import COPIED, PLAIN, After, Convolving
+
+__all__ = [
+    *("NAME", "ODD", "SIZES", "WIDE"),
+    *("BEYOND", "MOST_GATHERED", "depth_of_piece", "line_size", "pixels_of_tile", "slot_size"),
+    "text",
+]
+
+NAME: Final = "convolution_points"
+
+SIZES: Final = (
+    *("items", "chunks", "chunk_step", "tiles", "most", "blocks", "block_step", "block"),
+    *("groups", "made", "depth", "deep", "pieces", "line", "is_packed"),
+    *("slot", "piece", "is_cut", "pixels", "odd", "x_plane", "x_sample", "x_group"),
+    *(
+        "waiting",
+        "is_gathered",
+        "is_direct",
+        "width",
+        "next_row",
+        "is_second",
+        "gathered",
+        "copied",
+        *COPIED,
+    ),
+)
+"""What the numbers are that the kernel is given.
+
+The work is cut into `items`: a part, one of `chunks`, of the `tiles` that the `pixels` of a sample
+fill, for a `block` of the channels that are `made` of a group of `groups`; the number of an item of
+a group, divided by a step, tells which it is; `most` pixels are taken at once.  There are `pieces`
+of the `depth`, `deep` each but for the last.  Pixels that are read lie in lines, so many bytes
+apart: they are packed, if that `is_packed`, or else the planes themselves.  A slot has all pieces
+of the pixels that are packed at once, `piece` numbers apart, or, if it `is_cut`, one.  The `odd`
+pixels are summed by themselves; their sums are kept in the place `waiting` of a slot.  Planes,
+samples and groups of the input lie so many bytes apart.
+
+Where windows are gathered the input is copied first (see `COPIED`), to the place `copied` of a
+slot; to `gathered` go the numbers of a piece, a line of `x_plane` bytes for each, which is `width`
+neighbours, or every second one, of each row; rows lie so many bytes apart.  Where that `is_direct`
+lines are those of the only tile, and need not be packed.
+"""
+
+BEYOND: Final = 2 * LANES
+"""Numbers behind a copy that may be read, but not used."""
+MOST_GATHERED: Final = 256
+"""Pixels, at most, whose windows are gathered."""
+ODD: Final = 2
+"""Pixels, at most, beyond whole vectors that are summed by themselves."""
+WIDE: Final = 64
+"""Pixels, at most, that are packed at once."""
+_DEEP: Final = 192
+"""Lines that are packed at once: with those of the weights they fill a near cache."""
+_AHEAD: Final = 8
+"""Lines that are packed, from those that are brought near meanwhile."""
+_LINES: Final = 8
+"""Lines of weights, a power of two, that are brought near while those above are used."""
+_FEW: Final = 4
+"""Channels that are taken together where no more are left for a tall tile."""
+
+
+def pixels_of_tile(target: Target) -> int:
+    """Pixels that are taken together."""
+    return Tile.of(target).vectors * LANES
+
+
+def depth_of_piece(depth: int) -> int:
+    """Lines of a piece; pieces are as even as they can be."""
+    return -(-depth // -(-depth // _DEEP))
+
+
+def line_size(pixels: int) -> int:
+    """Numbers of a gathered line, and of vectors that reach beyond."""
+    return -(-pixels // LANES) * LANES + LANES
+
+
+def slot_size(deep: int) -> int:
+    """Numbers that are packed at once, those of odd pixels behind the others."""
+    return deep * WIDE + ODD * _whole(deep)
+
+
+def _whole(deep: int) -> int:
+    """Numbers of a line of an odd pixel."""
+    return -(-deep // LANES) * LANES
+
+
+def text(target: Target, after: After = PLAIN) -> str:
+    """A kernel of `turn, sizes, offsets, x, weight, bias, out, slots` for a range of slots.
+
+    - turn: uint64 [1], 0 before the call, the next item that nobody has taken;
+    - sizes: int64, as `SIZES` says;
+    - offsets: int64 [depth], in bytes within what is copied, or none;
+    - x: float32, with all planes in it;
+    - weight, bias: float32 [groups * made, depth] and [groups * made];
+    - out: float32 [samples, groups * made, pixels];
+    - slots: float32, `slot` of them for each slot.
+
+    The operands of what comes `after` follow.
+    """
+    return _Points(target, after).text(NAME)
+
+
+class _Panel(NamedTuple):
+    """Packed pixels: where they lie, the first one, and which of the last are there."""
+
+    lines: Value
+    pixel: Value
+    vectors: int
+    mask: Value | None
+
+
+class _Points(Convolving):
+    """The parts of the kernel."""
+
+    def __init__(self, target: Target, after: After) -> None:
+        super().__init__(target, SIZES, after)
+        self.tile = Tile.of(target)
+        self.width = pixels_of_tile(target)
+
+    def work(self, slot: Value) -> None:
+        """Items, as long as there are some."""
+        code, size = self.code, self.size
+        packed, copied = (code.variable(code.constant(INT64, -1)) for _ in range(2))
+        names = "is_gathered", "is_direct", "is_packed"
+        is_gathered, is_direct, is_packed = (size[name].differs(0) for name in names)
+        places = "copied", "gathered", "waiting"
+        local, lines, self._waiting = (code.at(slot, size[name], FLOAT) for name in places)
+        with self.handed_out(size["items"]) as item:
+            plane, within = code.split(item, size["chunks"] * size["blocks"])
+            _, chunk = code.split(within / size["chunk_step"], size["chunks"])
+            _, block = code.split(within / size["block_step"], size["blocks"])
+            rest = plane * size["chunks"] + chunk
+            sample, group = code.split(plane, size["groups"])
+            source = sample * size["x_sample"] + group * size["x_group"]
+            x = code.at(self.at["x"], source, BYTE)
+            with code.when(is_gathered & copied.now.differs(plane)):
+                copied.set(plane)
+                self.fill(local, x, [-size[name] for name in ("front", "top", "left")])
+            row = block * size["block"]
+            rows = row, code.lesser(row + size["block"], size["made"])
+            self._channel = group * size["made"]
+            self._sample = sample * size["groups"] * size["made"]
+            start, end = (
+                each * size["tiles"] / size["chunks"] * self.width for each in (chunk, chunk + 1)
+            )
+            even = size["pixels"] - size["odd"]
+            stop = code.lesser(end, even)
+            part = code.variable(start)
+            with (
+                code.repeated(lambda: part.now < stop),
+                code.counted(self.zero, size["pieces"]) as number,
+            ):
+                begin = part.now
+                first = number * size["deep"]
+                piece = first, code.lesser(first + size["deep"], size["depth"])
+                end = code.lesser(begin + size["most"], stop)
+                here = (rest * size["pieces"] + number * size["is_cut"]) * size["pixels"] + begin
+                goal = code.at(slot, number * size["piece"], FLOAT)
+                seen = code.at(x, first * size["x_plane"], BYTE)
+                seen = code.choose(is_gathered, lines, seen)
+                has_odd = end.equals(even) & (size["odd"] > 0)
+                with code.when(packed.now.differs(here)):
+                    with code.when(is_gathered):
+                        self._gather(local, piece, code.choose(is_direct, goal, lines))
+                    with code.when(is_direct.equals(0) & is_packed):
+                        self._pack(seen, begin, end, piece, goal)
+                    with code.when(has_odd):
+                        self._pack_odd(x, local, piece, goal)
+                    with code.when(size["is_cut"].differs(0) | piece[1].equals(size["depth"])):
+                        packed.set(here)
+                self._panels = code.choose(is_packed, goal, code.at(seen, begin, FLOAT))
+                self._beside = code.choose(is_packed, size["deep"], 1)
+                self._rows(rows, (begin, end), piece, goal, has_odd)
+                with code.when(piece[1].equals(size["depth"])):
+                    part.set(end)
+
+    def _gather(self, local: Value, piece: tuple[Value, Value], lines: Value) -> None:
+        """What the windows of all pixels see, a line for each of their numbers in a piece."""
+        code, size = self.code, self.size
+        height = size["pixels"] / size["width"]
+        for step in (1, 2):
+            with code.when(size["is_second"].equals(step - 1)), code.counted(*piece) as k:
+                offset = code.load(INT64, code.at(self.at["offsets"], k, INT64))
+                begin = code.at(local, offset, BYTE)
+                line = code.at(lines, (k - piece[0]) * size["x_plane"], BYTE)
+                with code.counted(self.zero, height) as row:
+                    seen = code.at(begin, row * size["next_row"], BYTE)
+                    goal = code.at(line, row * size["width"], FLOAT)
+                    with code.counted(self.zero, size["width"], LANES) as at:
+                        here = code.at(seen, at * step, FLOAT)
+                        made = code.load(FLOATS, here)
+                        if step == 2:
+                            more = code.load(FLOATS, code.at(here, LANES, FLOAT))
+                            made = code.shuffled(made, more, range(0, 2 * LANES, 2))
+                        code.store(made, code.at(goal, at, FLOAT))
+
+    def _pack(
+        self, x: Value, begin: Value, end: Value, piece: tuple[Value, Value], slot: Value
+    ) -> None:
+        """Pixels of planes of a piece, as many as a tile is wide beside each other."""
+        code, size, width = self.code, self.size, self.width
+        whole = begin + (end - begin) / width * width
+        masks = [code.first(end - whole - j * LANES) for j in range(self.tile.vectors)]
+        with code.counted(self.zero, piece[1] - piece[0]) as k:
+            line = code.at(code.at(x, k * size["x_plane"], BYTE), begin, FLOAT)
+            goal = code.at(slot, k * width, FLOAT)
+            ahead = code.at(line, size["x_plane"] * _AHEAD, BYTE)
+
+            def pack(far: Value, masks: Sequence[Value | None]) -> None:
+                seen, to = code.at(line, far, FLOAT), code.at(goal, far * size["deep"], FLOAT)
+                code.prefetch(code.at(ahead, far, FLOAT))
+                for j, mask in enumerate(masks):
+                    numbers = code.load_if(FLOATS, code.at(seen, j * LANES, FLOAT), mask)
+                    code.store(numbers, code.at(to, j * LANES, FLOAT))
+
+            with code.counted(self.zero, whole - begin, width) as far:
+                pack(far, [None] * self.tile.vectors)
+            with code.when(whole < end):
+                pack(whole - begin, masks)
+
+    def _odd_line(self, slot: Value, number: Value) -> Value:
+        """Where the packed numbers of an odd pixel lie."""
+        deep = self.size["deep"]
+        return self.code.at(slot, deep * WIDE + number * ((deep + LANES - 1) & -LANES), FLOAT)
+
+    def _pack_odd(self, x: Value, local: Value, piece: tuple[Value, Value], slot: Value) -> None:
+        """The odd pixels of a piece, each by itself."""
+        code, size = self.code, self.size
+        first = (size["pixels"] - size["odd"]) * 4
+        back = (size["odd"] - size["width"]) * (size["is_second"] + 1) * 4
+        last = size["next_row"] * (size["pixels"] / size["width"] - 1) - back
+        is_gathered = size["is_gathered"].differs(0)
+        step = code.choose(is_gathered, (size["is_second"] + 1) * 4, 4)
+        with code.counted(self.zero, size["odd"]) as number, code.counted(*piece) as k:
+            place = code.variable(k * size["x_plane"] + first)
+            with code.when(is_gathered):
+                offset = code.load(INT64, code.at(self.at["offsets"], k, INT64))
+                place.set(offset + last)
+            seen = code.choose(is_gathered, local, x)
+            seen = code.at(seen, place.now + number * step, BYTE)
+            goal = code.at(self._odd_line(slot, number), k - piece[0], FLOAT)
+            code.store(code.load(FLOAT, seen), goal)
+
+    def _odd(
+        self, channels: list[Value], row: Value, piece: tuple[Value, Value], slot: Value
+    ) -> None:
+        """The sums of odd pixels over a piece; those of channels from a row of a block on wait in
+        the slot, as vectors."""
+        code, size, (first, end) = self.code, self.size, piece
+        mask = code.first(code.constant(INT64, 1))
+        with code.counted(self.zero, size["odd"]) as number:
+            line = self._odd_line(slot, number)
+            rooms = [
+                code.at(self._waiting, (row + i) * ODD * LANES + number * LANES, FLOAT)
+                for i in range(len(channels))
+            ]
+            sums = [code.variable(code.constant(FLOATS, 0.0)) for _ in channels]
+            with code.when(first > 0):
+                for room, total in zip(rooms, sums, strict=True):
+                    total.set(code.load(FLOATS, room))
+            lines = [
+                code.at(self.at["weight"], channel * size["depth"] + first, FLOAT)
+                for channel in channels
+            ]
+
+            def add(places: list[Value], mask: Value | None) -> None:
+                for at in places:
+                    seen = code.load_if(FLOATS, code.at(line, at, FLOAT), mask)
+                    for each, total in zip(lines, sums, strict=True):
+                        weights = code.load_if(FLOATS, code.at(each, at, FLOAT), mask)
+                        total.set(code.multiply_add(seen, weights, total.now))
+
+            code.vectors(self.zero, end - first, 1, add)
+            is_last = end.equals(size["depth"])
+            with code.when(is_last.equals(0)):
+                for room, total in zip(rooms, sums, strict=True):
+                    code.store(total.now, room)
+            with code.when(is_last):
+                for channel, total in zip(channels, sums, strict=True):
+                    pixel = size["pixels"] - size["odd"] + number
+                    place = (self._sample + channel) * size["pixels"] + pixel
+                    seen = partial(self._number, channel)
+                    whole = seen("bias") + _added(code, total.now)
+                    made = self.finished_at(whole, place, mask, seen)
+                    code.store_if(made, code.at(self.at["out"], place, FLOAT), mask)
+
+    def _rows(
+        self,
+        rows: tuple[Value, Value],
+        pixels: tuple[Value, Value],
+        piece: tuple[Value, Value],
+        slot: Value,
+        has_odd: Value,
+    ) -> None:
+        """All channels of a block, in tall tiles and then in small ones, of which the last may
+        have the last channel several times."""
+        code, tall = self.code, self.tile.rows
+        (row, last), (begin, end) = rows, pixels
+        _, rest = code.split(last - row, code.constant(row.kind, tall))
+        until = last - rest
+        is_short = (rest > 0) & (rest < 2 * _FEW - tall + 1) & (until > row)
+        until = code.choose(rest > _FEW, until + tall, code.choose(is_short, until - tall, until))
+        for count, start, stop in ((tall, row, until), (_FEW, until, last)):
+            with code.counted(start, stop, count) as here:
+                channels = [code.lesser(here + i, last - 1) + self._channel for i in range(count)]
+                with code.counted(begin, end, self.width) as pixel:
+                    panel = code.at(self._panels, (pixel - begin) * self._beside, FLOAT)
+                    self._panel(channels, panel, pixel, end - pixel, piece)
+                with code.when(has_odd):
+                    self._odd(channels, here - row, piece, slot)
+
+    def _panel(
+        self,
+        channels: list[Value],
+        panel: Value,
+        pixel: Value,
+        left: Value,
+        piece: tuple[Value, Value],
+    ) -> None:
+        """Channels of the pixels that a tile has, or of those that are left, vector by vector."""
+        code, vectors = self.code, self.tile.vectors
+        with code.when(left > self.width - 1):
+            self._tile(channels, _Panel(panel, pixel, vectors, None), piece)
+        with code.when(left < self.width), code.counted(self.zero, left, LANES) as at:
+            mask = code.first(left - at)
+            here = _Panel(code.at(panel, at, FLOAT), pixel + at, 1, mask)
+            self._tile(channels, here, piece)
+
+    def _tile(self, channels: list[Value], panel: _Panel, piece: tuple[Value, Value]) -> None:
+        """The sums of channels over a piece of the depth."""
+        code, size, (first, end) = self.code, self.size, piece
+        vectors = range(panel.vectors)
+        places = [(self._sample + channel) * size["pixels"] + panel.pixel for channel in channels]
+        goals = [
+            [code.at(self.at["out"], place + v * LANES, FLOAT) for v in vectors] for place in places
+        ]
+        for row in goals:
+            code.prefetch(row[0])
+        sums = [[code.variable(self._number(each, "bias")) for _ in vectors] for each in channels]
+        with code.when(first > 0):
+            for row, totals in zip(goals, sums, strict=True):
+                for goal, total in zip(row, totals, strict=True):
+                    total.set(code.load_if(FLOATS, goal, panel.mask))
+        lines = [
+            code.at(self.at["weight"], channel * size["depth"] + first, FLOAT)
+            for channel in channels
+        ]
+        below = code.at(lines[0], size["depth"] * len(channels), FLOAT)
+        with code.counted(self.zero, end - first) as k:
+            ahead = code.at(below, (k & (_LINES - 1)) * size["depth"], FLOAT)
+            code.prefetch(code.at(ahead, k & -LANES, FLOAT))
+            at = code.at(panel.lines, k * size["line"], BYTE)
+            numbers = [
+                code.load_if(FLOATS, code.at(at, v * LANES, FLOAT), panel.mask) for v in vectors
+            ]
+            for line, totals in zip(lines, sums, strict=True):
+                weight = code.spread(code.load(FLOAT, code.at(line, k, FLOAT)))
+                for number, total in zip(numbers, totals, strict=True):
+                    total.set(code.multiply_add(number, weight, total.now))
+        is_last = end.equals(size["depth"])
+        for channel, place, row, totals in zip(channels, places, goals, sums, strict=True):
+            seen = partial(self._number, channel)
+            with code.when(is_last):
+                for v, total in zip(vectors, totals, strict=True):
+                    made = self.finished_at(total.now, place + v * LANES, panel.mask, seen)
+                    code.store_if(made, row[v], panel.mask)
+            with code.when(is_last.equals(0)):
+                for goal, total in zip(row, totals, strict=True):
+                    code.store_if(total.now, goal, panel.mask)
+
+    def _number(self, channel: Value, array: str | int) -> Value:
+        """A vector of what an array has for a channel."""
+        whole = self.at[array] if isinstance(array, str) else self.given[array]
+        return self.code.spread(self.code.load(FLOAT, self.code.at(whole, channel, FLOAT)))
+
+
+def _added(code: Code, numbers: Value) -> Value:
+    """A vector whose elements are the sum of those of another: of halves, quarters and so on."""
+    half = LANES // 2
+    while half:
+        numbers = numbers + code.shuffled(
+            numbers, numbers, [(lane + half) % LANES for lane in range(LANES)]
+        )
+        half //= 2
+    return numbers

@@ -1,0 +1,1 @@
+"""Factors, eigenvalues and solutions of matrices: LAPACK's, and our own for many small ones."""

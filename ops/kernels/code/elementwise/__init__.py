@@ -1,0 +1,1 @@
+"""Expressions over arrays, element by element."""

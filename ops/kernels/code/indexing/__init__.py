@@ -1,0 +1,1 @@
+"""Elements and rows at places, and elements that masks choose."""

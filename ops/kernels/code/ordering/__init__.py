@@ -1,0 +1,1 @@
+"""Orders, counts and searches."""

@@ -1,0 +1,287 @@
+"""Products of float32, float64 or bfloat16 matrices and batches, by the form that suits each.
+
+The form, and with it every bit of the result, depends on sizes and strides alone.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ....memory.dtype import Array
+from ...precision import PRECISION
+from ..calls.run import run
+from ..elementwise.arrays import LETTERS, evaluate
+from ..language.named_counts import counts_of
+from ..language.target import host
+from ..language.tiles import Tile
+from . import pairs
+from .products import gathers_rows, panels_together, product_kernel, rows_together, strip
+
+__all__ = ["multiply", "multiply_batches", "multiply_vectors"]
+
+_FEW: Final = 24
+"""Rows for which packing columns does not pay."""
+_NEAR: Final = 1 << 15
+"""Bytes of a matrix that is read as quickly without packing."""
+_PIECE: Final = 1 << 12
+"""Elements of two vectors whose products are summed together."""
+_WIDE: Final = 16
+"""Panels of a unit, at most, where rows are gathered."""
+_APART: Final = 2048
+"""Rows that are a multiple of so many bytes apart share lines of near caches."""
+_DEEP: Final = 128
+"""The depth from which rows are gathered."""
+_UNITS: Final = 8
+"""Units that are wanted at least."""
+_SHORT_LEAST: Final = 32
+_SHORT_WORK: Final = 1 << 20
+"""The depth and columns, and the multiplications, from which it pays to round float32 first."""
+_LEAST: Final = 1 << 19
+"""Multiplications that are worth another thread."""
+
+
+class _Batch(NamedTuple):
+    """How many matrices of so many one after the other, and the steps between both in a and b."""
+
+    outer: int = 1
+    inner: int = 1
+    a_outer: int = 0
+    a_inner: int = 0
+    b_outer: int = 0
+    b_inner: int = 0
+
+
+class _Way(NamedTuple):
+    """How matrices are multiplied: the kernel with its units, and what it is told."""
+
+    kernel: int
+    units: int
+    least: int
+    counts: Any
+
+    def go(self, a: object, b: object, out: object, bias: object) -> None:
+        """Multiply; the bias is the result where there is none."""
+        run(self.kernel, self.units, self.least, a, b, out, bias, self.counts)
+
+
+_Ints = tuple[int, ...]
+
+
+def multiply(a: Any, b: Any, bias: Any = None) -> Any:
+    """`a @ b + bias` for matrices, or vectors, of one dtype; the bias is one row of it.
+
+    That of bfloat16 is float32, before it is rounded.
+
+    Raises:
+        ValueError: the sizes do not fit, or there is nothing to sum.
+    """
+    a, b = a[...], b[...]  # which no other thread can change
+    if a.ndim == 1:
+        return multiply(a[None], b, bias)[0]
+    if b.ndim == 1:
+        return multiply(b[None], a.T).reshape(-1)
+    rows, columns = len(a), b.shape[1]
+    if bias is not None:
+        bias = np.ascontiguousarray(bias, np.float64 if a.itemsize == 8 else np.float32)[...]
+        if bias.shape != (columns,):
+            raise ValueError("the bias is no row of the result")
+    if columns == 1 < rows:
+        made = multiply(b.T, a.T).reshape(rows, 1)
+        return made if bias is None else _added(made, bias)
+    return _product(*_operands(a, b), bias)
+
+
+def _added(made: Any, bias: Any) -> Array:
+    """A column and a number, by a kernel: so that products may be learned with it."""
+    letter = LETTERS[made.dtype]
+    column = made.reshape(-1)
+    return evaluate([("add", letter, (0, 1))], letter, column, bias).reshape(made.shape)
+
+
+def _product(element: str, a: Any, b: Any, bias: Any = None) -> Any:
+    """The same of matrices that have a kernel."""
+    way = _way(a.shape, a.strides, b.shape, b.strides, element, bias is not None)
+    if way is None:
+        return _product(element, *_copied(a, b), bias)
+    out = np.empty((len(a), b.shape[1]), a.dtype)
+    way.go(a, b, out, out if bias is None else bias)
+    return out
+
+
+def _operands(a: Any, b: Any) -> tuple[str, object, object]:
+    """What is multiplied: the numbers as they are, or words of two that are, or may be, bfloat16.
+
+    Raises:
+        ValueError: the sizes do not fit, or there is nothing to sum.
+    """
+    if a.itemsize == 8:
+        return "double", a, b
+    if a.itemsize == 4 and not (PRECISION.products_may_be_short and _pays(a, b)):
+        return "float", a, b
+    if b.shape[-2] != a.shape[-1] or not a.size * b.size:
+        raise ValueError("rows and columns differ in length, or have none")
+    turned = b.swapaxes(-1, -2)
+    if turned.strides[-1] == b.itemsize:
+        return "pair", pairs.along(a), pairs.along(turned).swapaxes(-1, -2)
+    return "pair", pairs.along(a), pairs.across(b)
+
+
+def _pays(a: Any, b: Any) -> bool:
+    """Whether to round float32 first makes a product quicker."""
+    depth, columns = a.shape[-1], b.shape[-1]
+    is_large = a.size * columns >= _SHORT_WORK and min(depth, columns) >= _SHORT_LEAST
+    return is_large and a.shape[-2] > _FEW and host().has_pairs
+
+
+def multiply_batches(a: Any, b: Any, out: object = None) -> Any:
+    """`a @ b` for batches of matrices of one dtype, [..., rows, depth] and [..., depth, columns].
+
+    `out` is an array for the result, in one piece; it is given for batches of one shape alone.
+
+    Raises:
+        ValueError: the sizes do not fit, or there is nothing to sum.
+    """
+    element, a, b = _operands(a[...], b[...])  # which no other thread can change
+    return _batches(element, a, b, out)
+
+
+def _batches(element: str, a: Array, b: Array, out: Any = None) -> Any:
+    if a.shape[:-2] != b.shape[:-2]:
+        shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        a = np.broadcast_to(a, (*shape, *a.shape[-2:]))
+        b = np.broadcast_to(b, (*shape, *b.shape[-2:]))
+        if not any(b.strides[:-2]) and _are_one(a):
+            made = _product(element, a.reshape(-1, a.shape[-1]), b[(0,) * len(shape)])
+            return made.reshape(*a.shape[:-1], -1)
+    way = _way(a.shape, a.strides, b.shape, b.strides, element, False)
+    if way is None:
+        return _batches(element, *_copied(a, b), out)
+    shape = (*a.shape[:-1], b.shape[-1])
+    out = np.empty(shape, a.dtype) if out is None else out[...]
+    if out.shape != shape or not out.flags.c_contiguous:
+        raise ValueError("the result has no room of its shape in one piece")
+    way.go(a, b, out, out)
+    return out
+
+
+def multiply_vectors(a: Any, b: Any) -> Array:
+    """The sum of products of two vectors of one length and dtype, 0-d: that of sums of pieces.
+
+    Raises:
+        ValueError: they differ in length.
+    """
+    a, b = a[...], b[...]  # which no other thread can change
+    if a.shape != b.shape:
+        raise ValueError("vectors differ in length")
+    if a.size < _PIECE:
+        return np.asarray(multiply(a[None], b).reshape(()))
+    whole = a.size // _PIECE * _PIECE
+    pieces = multiply_batches(
+        a[:whole].reshape(-1, 1, _PIECE), b[:whole].reshape(-1, _PIECE, 1)
+    ).reshape(-1)
+    rest = multiply(a[None, whole:], b[whole:]).reshape(()) if whole < a.size else a.dtype.type(0)
+    return np.asarray(np.add.reduce(pieces) + rest)
+
+
+def _are_one(a: Array) -> bool:
+    """Whether matrices follow each other as their rows do."""
+    steps = zip(pairwise(a.strides[:-1]), a.shape[1:], strict=False)
+    return bool(a.size) and all(wide == size * step for (wide, step), size in steps)
+
+
+def _copied(a: Array, b: Array) -> tuple[Any, Any]:
+    """Operands that lie as kernels read them; the second one stays turned if it is."""
+    turned = b.swapaxes(-1, -2)
+    is_turned = turned.strides[-1] == b.itemsize and b.strides[-1] != b.itemsize
+    b = turned.copy().swapaxes(-1, -2) if is_turned else b.copy()
+    return a.copy(), b
+
+
+@lru_cache(1024)
+def _way(
+    a_shape: _Ints,
+    a_strides: _Ints,
+    b_shape: _Ints,
+    b_strides: _Ints,
+    element: str,
+    is_biased: bool,
+) -> _Way | None:
+    """How matrices, or batches of one shape, are multiplied; None if they must be copied first.
+
+    Raises:
+        ValueError: the sizes do not fit, or there is nothing to sum.
+    """
+    (rows, depth), columns = a_shape[-2:], b_shape[-1]
+    if b_shape[-2] != depth or not depth:
+        raise ValueError("rows and columns differ in length, or have none")
+    size = 8 if element == "double" else 4
+    batch = _batch(a_shape[:-2], a_strides[:-2], b_strides[:-2])
+    form = _form(rows, depth, columns, b_strides[-2:], size)
+    aligned = not any(step % size for step in (*a_strides, *b_strides))
+    if form is None or batch is None or not aligned or (form == "dots" and a_strides[-1] != size):
+        return None
+    width, several = strip(form, element), batch.outer * batch.inner
+    block, is_gathered = max(1, rows if rows <= _FEW else rows_together(host())), False
+    if form.startswith("packed"):
+        is_gathered = a_strides[-1] == size and not a_strides[-2] % _APART and depth >= _DEEP
+        block, width = _unit(rows, columns, several, width, is_gathered)
+    strips = -(-columns // width) * several
+    step = b_strides[-1] if form in ("dots", "packed turned") else b_strides[-2]
+    steps = (*a_strides[-2:], step, *batch[2:])
+    sizes = (rows, columns, depth, *(each // size for each in steps))
+    counts = counts_of(*sizes, batch.inner, block, is_biased, width, is_gathered)
+    kernel, least = product_kernel(form, element), _LEAST // max(1, block * width * depth) + 1
+    return _Way(kernel, strips * -(-rows // block), least, counts)
+
+
+def _form(rows: int, depth: int, columns: int, steps: _Ints, size: int) -> str | None:
+    """The form of a product; None if no row or column of b is in one piece."""
+    down, across = steps
+    if size not in (down, across):
+        return None
+    if down == size and (across != size or columns == 1):
+        return "dots" if rows <= _FEW else "packed turned"
+    if rows == 1:
+        return "row"
+    return "direct" if rows <= _FEW or depth * columns * size <= _NEAR else "packed"
+
+
+def _batch(shape: _Ints, a_strides: _Ints, b_strides: _Ints) -> _Batch | None:
+    """How two steps lead through batches; None if there are more."""
+    steps: list[tuple[int, int, int]] = []  # how many, and what lies between them in a and b
+    for count, a, b in zip(shape, a_strides, b_strides, strict=True):
+        if steps and steps[-1][1:] == (count * a, count * b):
+            steps[-1] = (steps[-1][0] * count, a, b)
+        elif count != 1:
+            steps.append((count, a, b))
+    if len(steps) > 2:
+        return None
+    outer, inner = [(1, 0, 0)] * (2 - len(steps)) + steps
+    return _Batch(outer[0], inner[0], outer[1], inner[1], outer[2], inner[2])
+
+
+def _unit(rows: int, columns: int, several: int, width: int, is_gathered: bool) -> tuple[int, int]:
+    """Rows and columns of a unit: many, but so that there are some units for each thread."""
+    tile, most = Tile.of(host()), panels_together(host())
+    if is_gathered and gathers_rows(host()):
+        most = _WIDE
+    panels = _even(-(-columns // width), most)
+    block = _even(-(-rows // tile.rows), rows_together(host()) // tile.rows)
+    by_rows = is_gathered and rows > columns  # rather than to gather all rows for each part
+    while several * -(-columns // (panels * width)) * -(-rows // (block * tile.rows)) < _UNITS:
+        if panels > 1 and not (by_rows and block * tile.rows > 32):
+            panels = -(-panels // 2)
+        elif block * tile.rows > 32:
+            block = -(-block // 2)
+        else:
+            break
+    return block * tile.rows, panels * width
+
+
+def _even(count: int, most: int) -> int:
+    """How many of so many a part holds, where parts of at most some are about equal."""
+    return -(-count // -(-count // most))

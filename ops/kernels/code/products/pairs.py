@@ -1,0 +1,194 @@
+"""Two neighbours as bfloat16 in one word of 32 bits, for products of them (`Code.add_pairs`).
+
+Neighbours stand side by side in a row (`along`), or one below the other (`across`); an odd number
+is paired with zero.  Words are held in arrays of float32, which nobody may calculate with; the
+lower half comes first.  Numbers are rounded to the nearest, ties to even, as ml_dtypes does it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from ....memory.dtype import Array
+from ..calls.run import run
+from ..language.target import Target
+from ..language.text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Kind, Value
+from ..loading.objects import kernel
+
+__all__ = ["HALF", "across", "along", "joined", "rounded", "seen_as_floats", "widened"]
+
+_LEAST: Final = 1 << 16
+"""Numbers that are worth another thread."""
+_PIECE: Final = 1 << 12
+"""Numbers that are rounded by one thread."""
+_COUNTS: Final = ("inner", "lines", "length", "outer_step", "inner_step", "line_step", "down", "n")
+"""What a kernel is told: how the rows of words are counted, and the steps in bytes to what they are
+made of; `down` lies between neighbours, of which there are `n` in a row or one below the other."""
+_WORDS: Final = INT32.of_lanes(LANES)
+HALF: Final = Kind("i16")
+"""A bfloat16."""
+_HALVES: Final = HALF.of_lanes(LANES)
+
+
+def along(x: Any) -> Any:
+    """Words [..., (n + 1) / 2] of float32 or bfloat16 [..., n]."""
+    *shape, n = x.shape
+    if x.itemsize == 2:
+        return _as_it_lies(x)
+    made = np.empty((*shape, (n + 1) // 2), np.float32)
+    _fill("along", _of_four(x), 1, made)
+    return made
+
+
+def across(x: Any) -> Array:
+    """Words [..., (n + 1) / 2, m] of float32 or bfloat16 [..., n, m]."""
+    *shape, n, m = x.shape
+    made = np.empty((*shape, (n + 1) // 2, m), np.float32)
+    _fill("across" if x.itemsize == 4 else "halves across", _of_four(x), 2, made)
+    return made
+
+
+def rounded(x: Any, dtype: Any) -> Array:
+    """float32 in one piece as `dtype`, which is bfloat16."""
+    made = np.empty(x.shape, dtype)
+    code = kernel("halves", (), _rounded_text)
+    run(code, -(-x.size // _PIECE), _LEAST // _PIECE, x.size, x, made)
+    return made
+
+
+def widened(x: Any) -> Any:
+    """bfloat16 in one piece as float32."""
+    wide = x.view(np.uint16).astype(np.uint32)
+    wide <<= 16
+    return wide.view(np.float32)
+
+
+def _as_it_lies(x: Any) -> object:
+    """Neighbours of bfloat16 need no change."""
+    if x.shape[-1] % 2:
+        even = np.zeros((*x.shape[:-1], x.shape[-1] + 1), x.dtype)
+        even[..., :-1] = x
+        x = even
+    return np.ascontiguousarray(x).view(np.float32)
+
+
+def _of_four(x: Any) -> Any:
+    """The same with four dimensions, the last of them in one piece."""
+    if x.ndim > 4 or x.strides[-1] != x.itemsize or not x.flags.aligned:
+        x = np.ascontiguousarray(x)
+    return x.reshape(-1, *x.shape[-3:]) if x.ndim > 4 else x[(None,) * (4 - x.ndim)]
+
+
+def _fill(form: str, x: Any, beside: int, made: Any) -> None:
+    """Make the words; those in one place of three dimensions, `beside` rows, are a row of them."""
+    if not made.size:
+        return
+    steps, words = x.strides, made.shape[-1]
+    counts = x.shape[1], -(-x.shape[2] // beside), words
+    strides = steps[0], steps[1], steps[2] * beside, steps[2], x.shape[2 if beside == 2 else 3]
+    run(
+        *(kernel("pairs", (form,), partial(_text, form=form)), made.size // words),
+        *(max(1, _LEAST // words), *counts, *strides, x, made),
+    )
+
+
+def _text(target: Target, form: str) -> str:
+    """For the rows of words."""
+    code = Code(target)
+    size = {name: code.argument(INT64, name) for name in _COUNTS}
+    x, out = code.argument(POINTER, "x"), code.argument(POINTER, "out")
+    with code.units() as row:
+        rest, line = code.split(row, size["lines"])
+        outer, inner = code.split(rest, size["inner"])
+        far = outer * size["outer_step"] + inner * size["inner_step"] + line * size["line_step"]
+        source = code.at(x, far, BYTE)
+        goal = code.at(out, row * size["length"], INT32)
+        if form == "along":
+            _along(code, source, size["n"], goal)
+        else:
+            kind = FLOATS if form == "across" else _HALVES
+            _across(code, source, size, line, goal, kind)
+    names = [*((INT64, name) for name in _COUNTS), (POINTER, "x"), (POINTER, "out")]
+    return code.kernel("pairs", names)
+
+
+def _rounded_text(target: Target) -> str:
+    """For pieces of numbers."""
+    code = Code(target)
+    size, x, out = code.argument(INT64, "size"), *(code.argument(POINTER, n) for n in ("x", "out"))
+    with code.units() as piece:
+        first = piece * _PIECE
+
+        def visit(places: list[Value], mask: Value | None) -> None:
+            for at in places:
+                bits = _rounded(code, code.load_if(FLOATS, code.at(x, at, FLOAT), mask))
+                made = bits.unsigned_shift(16).converted("trunc", _HALVES)
+                code.store_if(made, code.at(out, at, HALF), mask)
+
+        code.vectors(first, code.lesser(first + _PIECE, size), 2, visit)
+    return code.kernel("halves", [(INT64, "size"), (POINTER, "x"), (POINTER, "out")])
+
+
+def _along(code: Code, source: Value, n: Value, goal: Value) -> None:
+    whole = n & -2 * LANES
+
+    def join(at: Value, left: Value | None) -> None:
+        low, high = (
+            code.load_if(
+                FLOATS,
+                code.at(source, at + half * LANES, FLOAT),
+                None if left is None else code.first(left - half * LANES),
+            )
+            for half in range(2)
+        )
+        even, odd = (code.shuffled(low, high, range(i, 2 * LANES, 2)) for i in range(2))
+        mask = None if left is None else code.first((left + 1) >> 1)
+        code.store_if(joined(code, even, odd), code.at(goal, at >> 1, INT32), mask)
+
+    with code.counted(code.constant(INT64, 0), whole, 2 * LANES) as at:
+        join(at, None)
+    with code.when(whole < n):
+        join(whole, n - whole)
+
+
+def _across(
+    code: Code, source: Value, size: dict[str, Value], line: Value, goal: Value, kind: Kind
+) -> None:
+    number = kind.of_lanes(0)
+    is_pair = line * 2 + 1 < size["n"]
+    below = code.at(source, code.choose(is_pair, size["down"], 0), BYTE)
+
+    def join(places: list[Value], mask: Value | None) -> None:
+        for at in places:
+            first = code.load_if(kind, code.at(source, at, number), mask)
+            second = code.load_if(kind, code.at(below, at, number), mask)
+            made = joined(code, first, code.choose(is_pair, second, 0))
+            code.store_if(made, code.at(goal, at, INT32), mask)
+
+    code.vectors(code.constant(INT64, 0), size["length"], 2, join)
+
+
+def joined(code: Code, low: Value, high: Value) -> Value:
+    """Two numbers in a word: float32 rounded, or the bits of bfloat16."""
+    if low.kind == _HALVES:
+        return low.converted("zext", _WORDS) | (high.converted("zext", _WORDS) << 16)
+    upper = partial(_rounded, code)
+    return upper(low).unsigned_shift(16) | (upper(high) & -65536)
+
+
+def seen_as_floats(code: Code, kind: Kind, address: Value, mask: Value | None) -> Value:
+    """A vector of float32 from numbers that are, or are `HALF`."""
+    if kind != HALF:
+        return code.load_if(FLOATS, address, mask)
+    words = code.load_if(_HALVES, address, mask).converted("zext", _WORDS)
+    return (words << 16).bits(FLOATS)
+
+
+def _rounded(code: Code, number: Value) -> Value:
+    """The bits of float32 whose upper half is bfloat16."""
+    bits = number.bits(_WORDS)
+    near = bits + ((bits.unsigned_shift(16) & 1) + 0x7FFF)
+    return code.choose(number.is_nan(), (bits & -(1 << 31)) | 0x7FC00000, near)

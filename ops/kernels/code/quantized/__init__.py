@@ -1,0 +1,1 @@
+"""Products and convolutions of bytes, and the grids that floats are rounded to."""

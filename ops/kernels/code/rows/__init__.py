@@ -1,0 +1,1 @@
+"""What goes along one dimension: folds, running sums, softmax, normalisation, distances."""

@@ -1,0 +1,365 @@
+"""Sums, products, extremes and sums of squares over neighbouring dimensions of contiguous arrays.
+
+Floats are summed in float64, multiplied in their own dtype.  A row is folded in 64 lanes, or in 32
+of numbers of 64 bits, that meet in a fixed order; one of more than `PIECE` elements in pieces,
+whose results are folded in turn.  Rows of up to 16 elements are folded a vector of rows at a time,
+in the same order.  Columns are folded from the first row to the last; where there are fewer of
+them than lanes, 16 rows at a time, in pieces of `PIECE_ROWS`.  So a result depends on nothing but
+its elements and the sizes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import cycle
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ....memory.dtype import Array
+from ..calls.run import run
+from ..elementwise.arrays import LETTERS
+from ..functions.formulas import HALVES, KINDS, as_kind, rounded, stored_as, stored_kind, taken_from
+from ..language.columns import columns
+from ..language.lanes import WIDE_BESIDE, begun, folded
+from ..language.target import Target
+from ..language.text import DOUBLE, INT64, LANES, POINTER, Code, Value, Variable
+from ..loading.objects import kernel
+from .along import strip_count, strips
+
+__all__ = ["PIECE", "PIECE_ROWS", "Joining", "fold", "folds_text", "rows_added"]
+
+PIECE: Final = 1 << 15
+PIECE_ROWS: Final = 1 << 11
+_PER_THREAD: Final = 1 << 15
+"""Elements that are worth another thread."""
+_BESIDE: Final = 4
+"""Vectors of 32-bit lanes that are worked on side by side."""
+_DTYPES: Final = {"f": np.float32, "d": np.float64, "l": np.int64}
+_BYTES: Final = {"f": 4, "d": 8, "l": 8, "i": 4, "b": 1, "B": 1, "?": 1}
+_FLOATS: Final = "fdeE"
+_WHOLE: Final = "bhilB?"
+_ADDED: Final = ("sum", "total", "squares")
+
+
+def fold(
+    x: Array, first: int, last: int, operation: str, number: float = 0.0, *, wide: bool = False
+) -> Any | None:
+    """A contiguous array without its dimensions from `first` to before `last`, none of them empty.
+
+    The operations: "sum", "product", "max", "min" (NaN if there is one), in the dtype of x, sums
+    and products of whole numbers and bools in int64, of 16-bit floats in float32 if `wide`; in
+    float64 "total", the sum of floats, and "squares", that of squared distances from a number.
+    None for dtypes that there is no such thing of.
+    """
+    x = x[...]  # which no other thread can change
+    letter = LETTERS[x.dtype]
+    shape = x.shape
+    outer, count, inner = prod(shape[:first]), prod(shape[first:last]), prod(shape[last:])
+    made = _result(operation, letter, wide=wide)
+    if not made or not count:
+        return None
+    out = np.empty(shape[:first] + shape[last:], _DTYPES.get(made, x.dtype))
+    if not out.size:  # another dimension is empty: there is nothing to write to
+        return out
+    form = operation, letter, made
+    if inner >= LANES:
+        _fold_columns(form, x, out, (outer, count, inner), number)
+    elif inner > 1:
+        _fold_few_columns(form, x, out, (outer, count, inner), number)
+    else:
+        _fold_rows(form, x, out, (outer, count), number)
+    return out
+
+
+def rows_added(x: Array, dtype: np.dtype[Any]) -> Any | None:
+    """The sum of the rows of a matrix of float32 from the first one to the last, rounded to 16 bits
+    after each; None where the dtype has no letter."""
+    x = x[...]
+    letter = LETTERS[dtype]
+    if letter not in HALVES or not x.size or LETTERS[x.dtype] != "f" or not x.flags.c_contiguous:
+        return None
+    rows, inner = x.shape
+    out = np.empty(inner, dtype)
+    _fold_columns(("stepwise", "f", letter), x, out, (1, rows, inner), 0.0)
+    return out
+
+
+_Form = tuple[str, str, str]
+"""An operation, the letters of what is folded and of what is made."""
+
+
+def _fold_columns(
+    form: _Form, x: Any, out: object, sizes: tuple[int, int, int], number: float
+) -> None:
+    outer, count, inner = sizes
+    units = strip_count(outer, inner)
+    least = _PER_THREAD * units // max(1, x.size) + 1
+    run(_kernel("columns", *form), units, least, count, inner, number, x, out)
+
+
+def _fold_few_columns(
+    form: _Form, x: object, out: Any, sizes: tuple[int, int, int], number: float
+) -> None:
+    outer, count, inner = sizes
+    each = -(-count // PIECE_ROWS)
+    operation, letter, made = form
+    if each > 1:
+        between = _wide(operation, letter)
+        parts = np.empty((outer, each, inner), _DTYPES[between])
+    else:
+        between, parts = made, out
+    folding = _kernel("few", operation, letter, between, inner)
+    least = _PER_THREAD // (min(count, PIECE_ROWS) * inner) + 1
+    run(folding, outer * each, least, count, each, number, x, parts)
+    if each > 1:
+        again = "sum" if operation in _ADDED else operation
+        _fold_few_columns((again, between, made), parts, out, (outer, each, inner), 0.0)
+
+
+def _fold_rows(form: _Form, x: object, out: Any, sizes: tuple[int, int], number: float) -> None:
+    outer, count = sizes
+    if count <= LANES:
+        folding = _kernel("short", *form, count)
+        run(folding, outer, _PER_THREAD // count + 1, count, 1, number, x, out)
+        return
+    each = -(-count // PIECE)
+    operation, letter, made = form
+    if each > 1:
+        between = _wide(operation, letter)
+        parts = np.empty((outer, each), _DTYPES[between])
+    else:
+        between, parts = made, out
+    units = outer * each
+    folding = _kernel("rows", operation, letter, between)
+    run(folding, units, _PER_THREAD // min(count, PIECE) + 1, count, each, number, x, parts)
+    if each > 1:
+        again = "sum" if operation in _ADDED else operation
+        run(_kernel("rows", again, between, made), outer, outer + 1, each, 1, 0.0, parts, out)
+
+
+def _wide(operation: str, letter: str) -> str:
+    """The letter of the dtype that is folded in."""
+    if letter in _WHOLE:
+        return "l"
+    if letter == "d":
+        return "d"
+    return "d" if operation in _ADDED else "f"
+
+
+def _result(operation: str, letter: str, *, wide: bool) -> str:
+    """The letter of what is made; none if there is no such thing."""
+    if letter and letter in _FLOATS:
+        if operation in ("total", "squares"):
+            return "d"
+        return "f" if wide and letter in HALVES else letter
+    if not letter or operation == "squares":
+        return ""
+    return "l" if letter == "l" or operation in ("sum", "total", "product") else ""
+
+
+@cache
+def _kernel(form: str, operation: str, letter: str, made: str, size: int = 0) -> int:
+    key = (form, operation, letter, made, size)
+    return kernel("fold", key, lambda target: folds_text(target, *key))
+
+
+def folds_text(
+    target: Target, form: str, operation: str, letter: str, made: str, size: int = 0
+) -> str:
+    """The module of a kernel over the pieces of rows or of few columns, the strips of columns, or
+    rows of a size."""
+    folding = _Fold(target, operation, letter, made)
+    if form == "rows":
+        folding.rows()
+    elif form == "short":
+        folding.short_rows(size)
+    elif form == "few":
+        folding.few_columns(size)
+    else:
+        folding.columns()
+    second = "inner" if form == "columns" else "each"
+    words = [
+        (INT64, "count"),
+        (INT64, second),
+        (DOUBLE, "number"),
+        (POINTER, "x"),
+        (POINTER, "out"),
+    ]
+    return folding.code.kernel("fold", words)
+
+
+class Joining:
+    """How an operation folds numbers of a dtype: in lanes of a kind that begin with `start`, so
+    many vectors of them `beside` each other."""
+
+    def __init__(self, code: Code, operation: str, letter: str) -> None:
+        self.code, self.operation, self.letter = code, operation, letter
+        self.wide = KINDS[_wide(operation, letter)].of_lanes(LANES)
+        end = float("inf") if self.wide.is_real else 2**63 - 1
+        starts = {"product": 1, "max": -end - (not self.wide.is_real), "min": end}
+        self.start = starts.get(operation, 0)
+        self.beside = _BESIDE if self.wide.element == "float" else WIDE_BESIDE
+
+    def joined(self, one: Value, other: Value) -> Value:
+        """Two results as one."""
+        if self.operation in _ADDED:
+            return one + other
+        if self.operation == "product":
+            return one * other
+        out = other > one if self.operation == "max" else other < one
+        return self.code.choose(out | other.is_nan(), other, one)
+
+
+class _Fold(Joining):
+    """The code of a kernel."""
+
+    def __init__(self, target: Target, operation: str, letter: str, made: str) -> None:
+        super().__init__(Code(target), operation, letter)
+        code = self.code
+        self.made = made
+        self.count = code.argument(INT64, "count")
+        self.zero = code.constant(INT64, 0)
+        if operation == "squares":
+            self.middle = code.spread(code.argument(DOUBLE, "number"))
+
+    def address(self, name: str, index: Value) -> Value:
+        """Where an element of an array is."""
+        element = stored_kind(self.letter if name == "x" else self.made)
+        return self.code.at(self.code.argument(POINTER, name), index, element)
+
+    def begun(self) -> list[Variable]:
+        """The lanes, side by side."""
+        return begun(self.code, self.wide, self.start, self.beside)
+
+    def step(self, total: Variable, index: Value, mask: Value | None) -> None:
+        """Fold in the vector that begins at an index."""
+        total.set(self.with_seen(total.now, self.seen(index, mask), mask))
+
+    def seen(self, index: Value, mask: Value | None) -> Value:
+        """The vector of the array that begins at an index; where it is masked out, what a fold
+        begins with."""
+        code, kind = self.code, stored_kind(self.letter).of_lanes(LANES)
+        value = taken_from(self.letter, code.load_if(kind, self.address("x", index), mask))
+        return value if mask is None else self.held(value, mask)
+
+    def held(self, value: Value, mask: Value) -> Value:
+        """A vector where a mask is true, else what a fold begins with."""
+        made = as_kind(value, self.wide)
+        return self.code.choose(mask, made, self.start)
+
+    def with_seen(self, total: Value, seen: Value, mask: Value | None) -> Value:
+        """A vector of the array folded into another."""
+        code = self.code
+        seen = as_kind(seen, self.wide)
+        if self.operation == "stepwise":
+            return rounded(self.made, total + seen)
+        if self.operation != "squares":
+            return self.joined(total, seen)
+        apart = seen - self.middle
+        if mask is not None:
+            apart = code.choose(mask, apart, 0.0)
+        return code.multiply_add(apart, apart, total)
+
+    def narrow(self, value: Value) -> Value:
+        """As it is kept."""
+        made = as_kind(value, KINDS[self.made].of_lanes(value.kind.lanes))
+        return stored_as(self.made, rounded(self.made, made) if self.made in HALVES else made)
+
+    def rows(self) -> None:
+        """Fold each piece."""
+        code, each = self.code, self.code.argument(INT64, "each")
+        with code.units() as piece:
+            row = piece / each
+            begin = (piece - row * each) * PIECE
+            left = self.count - begin
+            line = row * self.count + begin
+            lanes, order = self.begun(), cycle(range(self.beside))
+
+            def visit(columns: list[Value], mask: Value | None, line: Value = line) -> None:
+                for at in columns:
+                    self.step(lanes[next(order)], line + at, mask)
+
+            code.vectors(self.zero, code.choose(left > PIECE, PIECE, left), self.beside, visit)
+            code.store(self.narrow(folded(lanes, self.joined)), self.address("out", piece))
+
+    def short_rows(self, size: int) -> None:
+        """Fold rows of so many elements, each in a lane of its own."""
+        code, half = self.code, LANES // 2
+        start = code.constant(self.wide, self.start)
+
+        def visit(rows: list[Value], mask: Value | None) -> None:
+            for row in rows:
+                seen = self.elements(row, size, mask)
+                left = [self.with_seen(start, each, None) for each in seen]
+                step = half
+                while step:
+                    pairs = zip(left, left[step:], strict=False)
+                    left[: max(0, len(left) - step)] = [self.joined(*pair) for pair in pairs]
+                    left, step = left[:step], step // 2
+                code.store_if(self.narrow(left[0]), self.address("out", row), mask)
+
+        code.vectors(code.argument(INT64, "start"), code.argument(INT64, "stop"), 1, visit)
+
+    def elements(self, row: Value, size: int, mask: Value | None) -> list[Value]:
+        """The first elements of rows from one on, their second ones, and so on."""
+        code, element = self.code, stored_kind(self.letter)
+        kind, first = element.of_lanes(LANES), self.address("x", row * size)
+        if mask is None:
+            found = columns(code, kind, first, size)
+        else:
+            steps = code.order(INT64.of_lanes(LANES)) * (size * _BYTES.get(self.letter, 2))
+            places = (code.at(first, place, element) for place in range(size))
+            found = [code.gathered(kind, place, steps, mask) for place in places]
+        return [taken_from(self.letter, each) for each in found]
+
+    def few_columns(self, size: int) -> None:
+        """Fold the columns of each piece of rows of so many elements.
+
+        Vectors go through so many rows as there are lanes, then the elements of one column are
+        folded one after the other.
+        """
+        code, each = self.code, self.code.argument(INT64, "each")
+        first_lane = self.wide.of_lanes(0)
+        kept = code.room(self.wide, size)
+        with code.units() as piece:
+            outer = piece / each
+            begin = (piece - outer * each) * PIECE_ROWS
+            left = self.count - begin
+            rows = code.choose(left > PIECE_ROWS, PIECE_ROWS, left)
+            line, end = (outer * self.count + begin) * size, rows * size
+            totals = begun(code, self.wide, self.start, size)
+            whole = rows & -LANES
+            with code.counted(self.zero, whole * size, LANES * size) as at:
+                for place, total in enumerate(totals):
+                    self.step(total, line + at + place * LANES, None)
+            with code.when(whole < rows):
+                for place, total in enumerate(totals):
+                    at = whole * size + place * LANES
+                    self.step(total, line + at, code.first(end - at))
+            for place, total in enumerate(totals):
+                code.store(total.now, code.at(kept, place * LANES, first_lane))
+            for column in range(size):
+                made = code.load(first_lane, code.at(kept, column, first_lane))
+                for row in range(1, LANES):
+                    other = code.at(kept, row * size + column, first_lane)
+                    made = self.joined(made, code.load(first_lane, other))
+                code.store(self.narrow(made), self.address("out", piece * size + column))
+
+    def columns(self) -> None:
+        """Fold the columns of each strip."""
+        code, inner = self.code, self.code.argument(INT64, "inner")
+        with strips(code, inner) as (outer, first, end):
+
+            def visit(columns: list[Value], mask: Value | None) -> None:
+                totals = self.begun()[: len(columns)]
+                with code.counted(self.zero, self.count) as i:
+                    line = (outer * self.count + i) * inner
+                    for at, total in zip(columns, totals, strict=True):
+                        self.step(total, line + at, mask)
+                for at, total in zip(columns, totals, strict=True):
+                    goal = self.address("out", outer * inner + at)
+                    code.store_if(self.narrow(total.now), goal, mask)
+
+            code.vectors(first, end, self.beside, visit)

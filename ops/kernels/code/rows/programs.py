@@ -1,0 +1,276 @@
+"""Kernels that go along the rows of contiguous matrices of float32 or float64.
+
+Sums are taken in double precision, in 32 lanes which are added up in a fixed order, so that they
+depend on nothing but the row.  A kernel takes the size of a row, a number and arrays; its range is
+one of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from itertools import cycle
+from math import inf
+from operator import add as add_up
+from typing import Final
+
+from ..functions.formulas import KINDS, as_kind
+from ..functions.scalars import exp, log
+from ..language.lanes import DOUBLES, WIDE_BESIDE, begun, folded
+from ..language.target import Target
+from ..language.text import DOUBLE, FLOAT, INT64, LANES, POINTER, Code, Kind, Value
+from ..loading.objects import kernel
+
+__all__ = ["Rows", "kernel_of_rows", "mean_of", "powers_of", "row_kernel", "squares_of"]
+
+_BESIDE: Final = 4
+"""Vectors that are worked on side by side."""
+
+
+class Rows:
+    """A kernel's code: what all of them do; `places` are the arrays that it takes, `element` is
+    what they hold."""
+
+    def __init__(self, target: Target, places: tuple[str, ...], element: Kind = FLOAT) -> None:
+        self.code = code = Code(target)
+        self.places = places
+        self.element, self.vector = element, element.of_lanes(LANES)
+        self.size = code.argument(INT64, "size")
+        self.zero = code.constant(INT64, 0)
+        self.number = code.argument(DOUBLE, "number")
+
+    def place(self, name: str, index: Value, element: Kind | None = None) -> Value:
+        """The address of an element of an array."""
+        return self.code.at(self.code.argument(POINTER, name), index, element or self.element)
+
+    def narrow(self, number: Value) -> Value:
+        """A float64 as an element."""
+        return as_kind(number, self.element)
+
+    @contextmanager
+    def rows(self) -> Iterator[tuple[Value, Value]]:
+        """Each row, and where it begins in x."""
+        with self.code.units() as row:
+            yield row, self.place("x", row * self.size)
+
+    def each(
+        self, visit: Callable[[int, Value, Value | None], None], beside: int = _BESIDE
+    ) -> None:
+        """Visit the vectors of a row: the one of some side by side it is, the index it begins at,
+        and a mask if the row ends within."""
+        order = cycle(range(beside))
+
+        def visit_all(places: list[Value], mask: Value | None) -> None:
+            for at in places:
+                visit(next(order), at, mask)
+
+        self.code.vectors(self.zero, self.size, beside, visit_all)
+
+    def seen(self, row: Value, at: Value, mask: Value | None, otherwise: float = 0.0) -> Value:
+        """A vector of a row."""
+        place = self.code.at(row, at, self.element)
+        return self.code.load_if(self.vector, place, mask, otherwise)
+
+    def keep(self, made: Value, row: Value, at: Value, mask: Value | None) -> None:
+        """Write a vector of a row."""
+        self.code.store_if(made, self.code.at(row, at, self.element), mask)
+
+    def mapped(self, goal: Value, compute: Callable[[Value, Value | None], Value]) -> None:
+        """Write what is computed of each vector to a row."""
+        self.each(lambda place, at, mask: self.keep(compute(at, mask), goal, at, mask))
+
+    def total(
+        self,
+        compute: Callable[[Value, Value | None], Value],
+        *,
+        squared: bool = False,
+        beside: int = WIDE_BESIDE,
+    ) -> Value:
+        """The sum of what is computed of each vector, or of its squares, as float64."""
+        code = self.code
+        sums = begun(code, DOUBLES, 0.0, WIDE_BESIDE)
+
+        def add(place: int, at: Value, mask: Value | None) -> None:
+            made = compute(at, mask)
+            if mask is not None:
+                made = code.choose(mask, made, 0.0)
+            made = as_kind(made, DOUBLES)
+            total = sums[place % WIDE_BESIDE]
+            total.set(code.multiply_add(made, made, total.now) if squared else total.now + made)
+
+        self.each(add, beside)
+        return folded(sums, add_up)
+
+    def largest(self, row: Value) -> Value:
+        """The largest of a row but for NaN."""
+        best = begun(self.code, self.vector, -inf, _BESIDE)
+
+        def compare(place: int, at: Value, mask: Value | None) -> None:
+            best[place].set(_larger(best[place].now, self.seen(row, at, mask, -inf)))
+
+        self.each(compare)
+        return folded(best, _larger)
+
+    def text(self) -> str:
+        """The text of the kernel."""
+        places = [(POINTER, name) for name in self.places]
+        return self.code.kernel("rows", [(INT64, "size"), (DOUBLE, "number"), *places])
+
+
+def _larger(known: Value, seen: Value) -> Value:
+    return seen.code.choose(seen > known, seen, known)
+
+
+def powers_of(rows: Rows, row: Value, top: Value, goal: Value | None = None) -> Value:
+    """The sum of `e ** (x - top)`, each of which is kept in another row if there is one.
+
+    A NaN makes all of it NaN, so the top need not.
+    """
+    shift = rows.code.spread(top)
+
+    def power(at: Value, mask: Value | None) -> Value:
+        made = exp(rows.seen(row, at, mask) - shift)
+        if goal is not None:
+            rows.keep(made, goal, at, mask)
+        return made
+
+    return rows.total(power, beside=_BESIDE)  # which hides how long each takes
+
+
+def _softmax(rows: Rows) -> None:
+    with rows.rows() as (index, row):
+        out = rows.place("out", index * rows.size)
+        total = powers_of(rows, row, rows.largest(row), out)
+        scale = rows.code.spread(rows.narrow(1.0 / total))
+        rows.mapped(out, lambda at, mask: rows.seen(out, at, mask) * scale)
+
+
+def _log_softmax(rows: Rows) -> None:
+    code = rows.code
+    with rows.rows() as (index, row):
+        top = rows.largest(row)
+        total = powers_of(rows, row, top)
+        shift, above = code.spread(log(rows.narrow(total))), code.spread(top)
+        out = rows.place("out", index * rows.size)
+        rows.mapped(out, lambda at, mask: rows.seen(row, at, mask) - above - shift)
+
+
+def _logsumexp(rows: Rows) -> None:
+    code = rows.code
+    with rows.rows() as (index, row):
+        top = rows.largest(row)
+        shift = code.choose(code.absolute(top).equals(inf), 0.0, top)
+        total = powers_of(rows, row, shift)
+        made = log(rows.narrow(total)) + shift
+        code.store(made, rows.place("out", index))
+
+
+def squares_of(rows: Rows, row: Value, mean: Value) -> Value:
+    """The sum of squared distances from a mean."""
+    middle = rows.code.spread(mean)
+
+    return rows.total(
+        lambda at, mask: as_kind(rows.seen(row, at, mask), DOUBLES) - middle,
+        squared=True,
+    )
+
+
+def _moments(rows: Rows) -> None:
+    with rows.rows() as (index, row):
+        mean = mean_of(rows, row)
+        rows.code.store(mean, rows.place("mean", index, DOUBLE))
+        rows.code.store(squares_of(rows, row, mean), rows.place("squares", index, DOUBLE))
+
+
+def _variance(rows: Rows, *, of_root: bool) -> None:
+    """The number that rows are given is what sums of squares are divided by."""
+    code = rows.code
+    with rows.rows() as (index, row):
+        made = squares_of(rows, row, mean_of(rows, row)) / rows.number
+        if of_root:
+            made = code.call("llvm.sqrt.f64", DOUBLE, [made])
+        code.store(rows.narrow(made), rows.place("out", index))
+
+
+def mean_of(rows: Rows, row: Value) -> Value:
+    """The mean of a row, as float64."""
+    count = rows.size.converted("sitofp", DOUBLE)
+    return rows.total(lambda at, mask: rows.seen(row, at, mask)) / count
+
+
+def _layer_norm(rows: Rows, *, scaled: bool) -> None:
+    code = rows.code
+    with rows.rows() as (index, row):
+        count = rows.size.converted("sitofp", DOUBLE)
+        mean = mean_of(rows, row)
+        spread = squares_of(rows, row, mean) / count + rows.number
+        factor = rows.narrow(1.0 / code.call("llvm.sqrt.f64", DOUBLE, [spread]))
+        near = rows.narrow(mean)
+        code.store(near, rows.place("mean", index))
+        code.store(factor, rows.place("scale", index))
+        middle, factors = code.spread(near), code.spread(factor)
+
+        def normal(at: Value, mask: Value | None) -> Value:
+            made = (rows.seen(row, at, mask) - middle) * factors
+            if not scaled:
+                return made
+            weight, bias = (rows.place(name, rows.zero) for name in ("weight", "bias"))
+            return made * rows.seen(weight, at, mask) + rows.seen(bias, at, mask)
+
+        rows.mapped(rows.place("out", index * rows.size), normal)
+
+
+def _rms_norm(rows: Rows) -> None:
+    code = rows.code
+    with rows.rows() as (index, row):
+        count = rows.size.converted("sitofp", DOUBLE)
+        mean = squares_of(rows, row, code.constant(DOUBLE, 0.0)) / count
+        square = rows.narrow(mean) + rows.narrow(rows.number)
+        factor = 1.0 / code.call(f"llvm.sqrt.{square.kind.suffix}", square.kind, [square])
+        code.store(factor, rows.place("scale", index))
+        factors, weight = code.spread(factor), rows.place("weight", rows.zero)
+
+        def scaled(at: Value, mask: Value | None) -> Value:
+            return rows.seen(row, at, mask) * factors * rows.seen(weight, at, mask)
+
+        rows.mapped(rows.place("out", index * rows.size), scaled)
+
+
+_PROGRAMS: Final[dict[str, tuple[Callable[[Rows], None], tuple[str, ...]]]] = {
+    "softmax": (_softmax, ("x", "out")),
+    "log_softmax": (_log_softmax, ("x", "out")),
+    "logsumexp": (_logsumexp, ("x", "out")),
+    "moments": (_moments, ("x", "mean", "squares")),
+    "variance": (lambda rows: _variance(rows, of_root=False), ("x", "out")),
+    "deviation": (lambda rows: _variance(rows, of_root=True), ("x", "out")),
+    "rms_norm": (_rms_norm, ("x", "out", "scale", "weight")),
+    "normalized": (
+        lambda rows: _layer_norm(rows, scaled=False),
+        ("x", "out", "mean", "scale"),
+    ),
+    "layer_norm": (
+        lambda rows: _layer_norm(rows, scaled=True),
+        ("x", "out", "mean", "scale", "weight", "bias"),
+    ),
+}
+"""What each kernel does, and the arrays it takes."""
+
+
+@cache
+def row_kernel(name: str, letter: str = "f") -> int:
+    """A kernel, of float32 or float64 (`d`); it takes a number too: the epsilon of norms."""
+    return kernel_of_rows(name, *_PROGRAMS[name], letter)
+
+
+def kernel_of_rows(
+    name: str, program: Callable[[Rows], None], places: tuple[str, ...], letter: str = "f"
+) -> int:
+    """The kernel of a program that takes some arrays; it takes a number too."""
+
+    def text(target: Target) -> str:
+        rows = Rows(target, places, KINDS[letter])
+        program(rows)
+        return rows.text()
+
+    return kernel("rows", (name,) if letter == "f" else (name, letter), text)

@@ -1,0 +1,1 @@
+"""What goes through time: recurrent layers, filters, alignments."""
