@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..ops.eager.dispatch import eager_function
-from ..ops.gradients.items import as_part, dims_of, in_order, is_mask
+from ..ops.gradients.recording.items import as_part, dims_of, in_order, is_mask
 from ..ops.memory.dtype import CPU
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import current_tracer

@@ -38,8 +38,8 @@ elsewhere.install("meta", lambda: import_module(".meta.calls", __name__))
 elsewhere.install("nested", lambda: import_module(".nested_tensors.calls", __name__))
 elsewhere.install("slices", lambda: import_module(".batching.calls", __name__))
 elsewhere.install("sparse", lambda: import_module(".sparse_tensors.calls", __name__))
-tape_port.install(lambda: import_module(".gradients.tape", __name__))
-tape_port.WAY_THROUGH.install(lambda: import_module(".gradients.composed", __name__).composed)
+tape_port.install(lambda: import_module(".gradients.recording.tape", __name__))
+tape_port.WAY_THROUGH.install(lambda: import_module(".gradients.calls.composed", __name__).composed)
 
 __all__ = [
     "arithmetic",

@@ -28,8 +28,8 @@ from tame_values import TameValues
 
 import rushlight
 from rushlight.ops.eager.calls import run, tensors_in
-from rushlight.ops.gradients.families import row_of
-from rushlight.ops.gradients.tape import gradients_of
+from rushlight.ops.gradients.recording.tape import gradients_of
+from rushlight.ops.gradients.table.families import row_of
 from rushlight.ops.table.table import TABLE, Operator
 from rushlight.ops.tensors.tensor import Tensor
 

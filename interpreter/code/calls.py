@@ -17,7 +17,7 @@ __all__ = ["PLAIN", "Calls", "Recording"]
 
 
 class Recording(Protocol):
-    """What notes operators down: `ops/gradients/record.py`."""
+    """What notes operators down: `ops/gradients/calls/record.py`."""
 
     @staticmethod
     def recorder(entry: Operator) -> Callable[..., object]: ...

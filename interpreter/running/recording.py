@@ -28,13 +28,13 @@ def begun(reached: Reached, tiers: Tiers) -> object:
 @cache
 def _record_class() -> Any:
     """The class of records, whose module is loaded when it is first needed."""
-    return import_module("...ops.gradients.record", __package__).Record
+    return import_module("...ops.gradients.calls.record", __package__).Record
 
 
 @cache
 def _calls_class() -> Any:
     """The class of what is known of calls."""
-    return import_module("...ops.gradients.call_nodes", __package__).Calls
+    return import_module("...ops.gradients.calls.nodes", __package__).Calls
 
 
 def finished(record: Any, executable: Executable, reached: Reached, result: object) -> object:

@@ -7,7 +7,7 @@ from math import floor, inf, prod
 from typing import Any, Final
 
 from ..eager.dispatch import eager_function
-from ..gradients.rows import aten
+from ..gradients.table.rows import aten
 from ..tensors.construct import finfo
 from ..tensors.tensor import Tensor
 from .forms import by_schema, form_of

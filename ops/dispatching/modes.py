@@ -20,8 +20,8 @@ from ..eager.dispatch import EagerFunction
 from ..eager.elsewhere import Run, elsewhere
 from ..eager.open_operators import OpenOperator, call_kernel, machine_value, python_values
 from ..eager.packets import Namespace, Overload
-from ..gradients.handles import lifted, note_handles
-from ..gradients.heard_members import MEMBERS
+from ..gradients.recording.handles import lifted, note_handles
+from ..gradients.recording.heard_members import MEMBERS
 from ..memory.errors import Elsewhere
 from ..memory.unforeseen import told
 from ..meta.tensors import closed

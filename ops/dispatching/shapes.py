@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ..gradients.rows import aten
+from ..gradients.table.rows import aten
 from ..meta.tensors import opened
 from ..tensors.tensor import Tensor
 from .forms import form_of

@@ -27,7 +27,7 @@ def _declare(schema: str, out: str = "grad_input grad_input", order: str = "") -
 
 def _walking(name: str) -> Callable[..., object]:
     def forward(*given: object) -> Any:
-        formulas = import_module("..gradients.backward_operators", __package__)
+        formulas = import_module("..gradients.formulas.backward_operators", __package__)
         with no_grad():
             return formulas.on_arrays(name, given, _own)
 

@@ -21,7 +21,7 @@ MISSED: Final = object()
 
 
 class Tape(Protocol):
-    """What `ops/gradients/tape.py` offers; `tensor` is always a handle."""
+    """What `ops/gradients/recording/tape.py` offers; `tensor` is always a handle."""
 
     def taped(
         self,
@@ -99,7 +99,7 @@ class Tape(Protocol):
 
 
 WAY_THROUGH: Final[Port[Callable[[], Any]]] = Port()
-"""Gives what walks back through operators that others compute (`ops/gradients/composed.py`)."""
+"""Gives what walks back through operators that others compute (`gradients/calls/composed.py`)."""
 
 DIRECTION_OF: Final[Port[Callable[[Any], object]]] = Port()
 """Gives the direction of a tensor, or None (`rushlight/autograd/forward_ad.py`)."""

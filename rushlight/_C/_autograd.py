@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.gradients.autograd import WALKING
-from ..ops.gradients.packing import PACKING
-from ..ops.gradients.saved_tensors import SavedTensor as SavedTensor
+from ..ops.gradients.nodes.autograd import WALKING
+from ..ops.gradients.nodes.packing import PACKING
+from ..ops.gradients.nodes.saved_tensors import SavedTensor as SavedTensor
 from ..ops.tensors.tensor import Tensor
 
 __all__ = ["SavedTensor"]

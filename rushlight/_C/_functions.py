@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..ops.gradients.autograd import AccumulateGrad as AccumulateGrad
-from ..ops.gradients.autograd import Node, edge_of, node_class
+from ..ops.gradients.nodes.autograd import AccumulateGrad as AccumulateGrad
+from ..ops.gradients.nodes.autograd import Node, edge_of, node_class
 from ..ops.tensors.tensor import Tensor
 
 __all__ = ["AccumulateGrad", "DelayedError", "UndefinedGrad"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weakref import ref
 
-from ..ops.gradients.autograd import WALKING, Node
+from ..ops.gradients.nodes.autograd import WALKING, Node
 from ..ops.tensors.tensor import Tensor
 
 __all__ = [

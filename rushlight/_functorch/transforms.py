@@ -16,8 +16,8 @@ from ..autograd import grad as autograd_grad
 from ..autograd.forward_ad import directions_wanted
 from ..autograd.graph import disable_saved_tensors_hooks
 from ..ops.batching.batched import Batched
-from ..ops.gradients.autograd import edge_of, is_wanted
-from ..ops.gradients.directed import begin_direction
+from ..ops.gradients.nodes.autograd import edge_of, is_wanted
+from ..ops.gradients.recording.directed import begin_direction
 from ..ops.memory.inference import is_for_inference, is_on
 from ..ops.table.grad_mode import DIRECTIONS, TRANSFORMS, enable_grad, is_recording
 from ..ops.tensors.tensor import Tensor

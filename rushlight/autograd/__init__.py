@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import Any, cast
 
 from ..module_names import names_of
-from ..ops.gradients.autograd import WALKING
-from ..ops.gradients.edges import GradientEdge
-from ..ops.gradients.tape import backward as _backward
-from ..ops.gradients.tape import gradients_of
+from ..ops.gradients.nodes.autograd import WALKING
+from ..ops.gradients.nodes.edges import GradientEdge
+from ..ops.gradients.recording.tape import backward as _backward
+from ..ops.gradients.recording.tape import gradients_of
 from ..ops.table.grad_mode import (
     TRANSFORMS,
     enable_grad,

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, NamedTuple, TypeGuard
 
-from ..ops.gradients.autograd import Edge, edge_of, is_wanted
-from ..ops.gradients.directed import begin_direction, leads_to_leaf, without_direction
+from ..ops.gradients.nodes.autograd import Edge, edge_of, is_wanted
+from ..ops.gradients.recording.directed import begin_direction, leads_to_leaf, without_direction
 from ..ops.memory.dtype import STRIDED
 from ..ops.memory.versions import owner_of, version_of
 from ..ops.table.grad_mode import (

@@ -7,9 +7,9 @@ from typing import Any
 
 from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
-from ..ops.gradients.edges import target_of
-from ..ops.gradients.tape import roots_of
-from ..ops.gradients.walk import run_backward
+from ..ops.gradients.nodes.edges import target_of
+from ..ops.gradients.nodes.walk import run_backward
+from ..ops.gradients.recording.tape import roots_of
 from ..ops.table.grad_mode import enable_grad
 from ..ops.tensors.tensor import Tensor
 from .functional_checks import (

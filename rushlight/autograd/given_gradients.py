@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ops.gradients.fitting import fit
+from ..ops.gradients.nodes.fitting import fit
 from ..ops.tensors.tensor import Tensor
 
 __all__ = ["checked"]

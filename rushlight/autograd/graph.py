@@ -11,12 +11,12 @@ from typing import Any, Final, NoReturn
 from weakref import WeakKeyDictionary, ref
 
 from ..module_names import names_of
-from ..ops.gradients.autograd import WALKING
-from ..ops.gradients.autograd import Node as Node
-from ..ops.gradients.edges import GradientEdge as GradientEdge
-from ..ops.gradients.edges import get_gradient_edge as get_gradient_edge
-from ..ops.gradients.edges import target_of
-from ..ops.gradients.packing import PACKING
+from ..ops.gradients.nodes.autograd import WALKING
+from ..ops.gradients.nodes.autograd import Node as Node
+from ..ops.gradients.nodes.edges import GradientEdge as GradientEdge
+from ..ops.gradients.nodes.edges import get_gradient_edge as get_gradient_edge
+from ..ops.gradients.nodes.edges import target_of
+from ..ops.gradients.nodes.packing import PACKING
 from ..ops.memory.inference import is_for_inference
 from ..ops.memory.versions import written
 from ..ops.tensors.tensor import Tensor

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import ClassVar
 
-from ..ops.gradients.autograd import WALKING
+from ..ops.gradients.nodes.autograd import WALKING
 from ..ops.tensors.tensor import Tensor
 
 

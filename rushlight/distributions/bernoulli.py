@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ..nn.functional import binary_cross_entropy_with_logits
-from ..ops.gradients.rows import aten
+from ..ops.gradients.table.rows import aten
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ops.gradients.rows import aten
+from ..ops.gradients.table.rows import aten
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
-from ..ops.gradients.rows import aten
+from ..ops.gradients.table.rows import aten
 from ..ops.memory.dtype import DTYPES
 from ..ops.tensors.construct import finfo
 from ..ops.tensors.tensor import Tensor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ops.gradients.rows import aten
+from ..ops.gradients.table.rows import aten
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
 from .distribution import Distribution

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..nn.functional import binary_cross_entropy_with_logits
-from ..ops.gradients.rows import aten
+from ..ops.gradients.table.rows import aten
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.construct import finfo
 from ..ops.tensors.sizes import Size

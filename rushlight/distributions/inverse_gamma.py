@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..ops.gradients.rows import aten
+from ..ops.gradients.table.rows import aten
 from ..ops.tensors.tensor import Tensor
 from . import constraints
 from .gamma import Gamma

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Self
 
-from ..ops.gradients.rows import aten
+from ..ops.gradients.table.rows import aten
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.construct import finfo
 from ..ops.tensors.sizes import Size

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from ..ops.eager.namespace import broadcast_shapes
-from ..ops.gradients.rows import aten
+from ..ops.gradients.table.rows import aten
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
 from . import constraints

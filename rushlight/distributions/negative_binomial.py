@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..nn.functional import logsigmoid
-from ..ops.gradients.rows import aten
+from ..ops.gradients.table.rows import aten
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from ..module_names import names_of
 from ..ops.eager import namespace as _namespace  # noqa: F401  gives tensors their methods
-from ..ops.gradients.rows import aten
+from ..ops.gradients.table.rows import aten
 from ..ops.memory.dtype import Device, DType, get_default_dtype
 from ..ops.table.grad_mode import enable_grad
 from ..ops.tensors.construct import finfo

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.gradients.rows import aten
+from ..ops.gradients.table.rows import aten
 from ..ops.linear_algebra.linalg import product
 from ..ops.memory.dtype import Array
 from ..ops.table.grad_mode import enable_grad, no_grad

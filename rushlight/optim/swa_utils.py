@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
-from ..ops.gradients.rows import aten
+from ..ops.gradients.table.rows import aten
 from ..ops.memory.dtype import DTYPES, Device
 from ..ops.table.grad_mode import no_grad
 from ..ops.table.updates import Update

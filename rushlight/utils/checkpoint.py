@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 from ..autograd import backward
 from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
-from ..ops.gradients.autograd import WALKING
+from ..ops.gradients.nodes.autograd import WALKING
 from ..ops.memory.dtype import CPU, DType, of_numpy
 from ..ops.random_numbers.random import default_generator
 from ..ops.table.autocast import autocast_state, set_autocast_state

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight.ops.gradients import composed
-from rushlight.ops.gradients.bound import bound_row
+from rushlight.ops.gradients.calls import composed
+from rushlight.ops.gradients.nodes.bound import bound_row
 from rushlight.ops.table.table import TABLE
 
 F = torch.nn.functional

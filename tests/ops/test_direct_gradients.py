@@ -204,7 +204,7 @@ def _mixed(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.T
 
 def test_scripts_walk_back_as_eager_calls_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nodes made of a script's notes are walked by the same texts, to the same bits."""
-    from rushlight.ops.gradients import bound
+    from rushlight.ops.gradients.nodes import bound
 
     torch.manual_seed(3)
     given = torch.randn(4, 5), torch.randn(3, 5), torch.randn(3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rushlight.ops.gradients.families import row_of
+from rushlight.ops.gradients.table.families import row_of
 from rushlight.ops.table.table import TABLE, Operator
 
 NOT_OF_FLOATS = """

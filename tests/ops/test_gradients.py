@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import rushlight as torch
 from rushlight.autograd import gradcheck, gradgradcheck
-from rushlight.ops.gradients.bound import bound_row
+from rushlight.ops.gradients.nodes.bound import bound_row
 from rushlight.ops.table.table import TABLE
 
 F: Any = torch.nn.functional

@@ -10,8 +10,8 @@ import pytest
 
 import rushlight as torch
 from rushlight import nn
-from rushlight.ops.gradients.call_nodes import CallNode
-from rushlight.ops.gradients.long_calls import parts_of
+from rushlight.ops.gradients.calls.long_calls import parts_of
+from rushlight.ops.gradients.calls.nodes import CallNode
 
 F = nn.functional
 CALLS = 6

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from ...ops.gradients.rows import aten
+from ...ops.gradients.table.rows import aten
 from ...ops.tensors.tensor import Tensor
 from ..bernoulli import Bernoulli
 from ..beta import Beta

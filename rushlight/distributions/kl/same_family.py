@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ...ops.gradients.rows import aten
+from ...ops.gradients.table.rows import aten
 from ...ops.tensors.tensor import Tensor
 from ..bernoulli import Bernoulli
 from ..beta import Beta

@@ -5,7 +5,7 @@ KL = (tr(S_q^-1 S_p) + m^T S_q^-1 m - n + log |S_q| - log |S_p|) / 2, m the diff
 
 from __future__ import annotations
 
-from ...ops.gradients.rows import aten
+from ...ops.gradients.table.rows import aten
 from ...ops.tensors.tensor import Tensor
 from ..covariances import half_log_det, squared_length
 from ..lowrank_multivariate_normal import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...nn.functional import softplus
 from ...ops.eager.namespace import broadcast_shapes
-from ...ops.gradients.rows import aten
+from ...ops.gradients.table.rows import aten
 from ...ops.tensors.construct import finfo
 from ...ops.tensors.tensor import Tensor
 from .. import constraints

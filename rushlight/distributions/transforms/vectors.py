@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...nn.functional import logsigmoid, pad, softplus
-from ...ops.gradients.rows import aten
+from ...ops.gradients.table.rows import aten
 from ...ops.tensors.construct import finfo
 from ...ops.tensors.tensor import Tensor
 from .. import constraints

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ...module_names import names_of
 from ...nn.modules.module import Module
-from ...ops.gradients.autograd import WALKING
+from ...ops.gradients.nodes.autograd import WALKING
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...utils import _pytree as pytree
 from ...utils._python_dispatch import TorchDispatchMode

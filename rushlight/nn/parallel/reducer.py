@@ -17,7 +17,7 @@ from ...distributed.backends import ReduceOp
 from ...distributed.collectives import all_reduce
 from ...distributed.groups import ProcessGroup
 from ...distributed.works import Work
-from ...ops.gradients.autograd import AccumulateGrad, Node, edge_of
+from ...ops.gradients.nodes.autograd import AccumulateGrad, Node, edge_of
 from ...ops.memory.dtype import Array
 from ...ops.memory.versions import written
 from ...ops.tensors.tensor import Tensor

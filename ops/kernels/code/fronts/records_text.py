@@ -1,6 +1,6 @@
 """The native side of eager calls that want gradients: where operands came from, and the node.
 
-What `ops/gradients/native_records.py` writes down of the calls of a way is in 64-bit words:
+What `gradients/recording/native_records.py` writes down of the calls of a way is in 64-bit words:
 
     told     the address of the book; flags; a mask of the operator's arguments that must be floats;
              how many arguments have gradients, and the address of their places; how many arguments

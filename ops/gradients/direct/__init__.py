@@ -1,0 +1,1 @@
+"""Gradients in forms of their own, for where they need no gradients themselves."""

@@ -1,0 +1,355 @@
+"""Gradients of recurrent layers and cells, where they need no gradients themselves.
+
+All that does not depend on the next step's gradient is computed for all steps at once, from the
+states that the forward gave: gates, their slopes, and the products with the weights.  What is left
+for each step, from the last to the first, is a few products of elements and one of matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...arithmetic.maths import sigmoid, tanh
+from ...kernels import family
+from ...kernels.products import dot
+from ...memory.dtype import Array
+from ...memory.quiet import QUIET, enter, leave
+from ...tensors.tensor import Tensor
+from ..table.rows import Grads, Tensors, aten, direct
+
+Ends = list[Array | None]
+"""The gradients of last states; None where there is none."""
+
+
+class _Layer(NamedTuple):
+    """A layer in one direction: the input [T, B, F], the states before the first step [B, H], and
+    the hidden states after all steps [T, B, H], which a single step need not have."""
+
+    input: Array
+    states: list[Array]
+    outputs: Array | None
+    weights: list[Array]
+
+
+class _Found(NamedTuple):
+    """The gradients of a layer's input, first states and weights."""
+
+    input: Array
+    states: list[Array]
+    weights: list[Array]
+
+
+def _flat(x: Array) -> Array:
+    return x.reshape(-1, x.shape[-1])
+
+
+def _before(layer: _Layer) -> Array:
+    """The hidden states before each step."""
+    first = layer.states[0][None]
+    if len(layer.input) == 1 or layer.outputs is None:
+        return first
+    return np.concatenate([first, layer.outputs[:-1]])
+
+
+def _gates(layer: _Layer, before: Array) -> tuple[Array, Array]:
+    """The parts of the gates that come of the input and of the state, [T, B, gates]."""
+    w_ih, w_hh, *biases = layer.weights
+    shape = *layer.input.shape[:2], -1
+    first, second = biases or (None, None)
+    mine = dot(_flat(layer.input), w_ih.T, first).reshape(shape)
+    return mine, dot(_flat(before), w_hh.T, second).reshape(shape)
+
+
+def _collected(
+    layer: _Layer, before: Array, states: list[Array], mine: Array, own: Array
+) -> _Found:
+    """The gradients, from those of the two parts of the gates and of the first states."""
+    w_ih = layer.weights[0]
+    flat, other = _flat(mine), _flat(own)
+    weights = [dot(flat.T, _flat(layer.input)), dot(other.T, _flat(before))]
+    if len(layer.weights) > 2:
+        weights += [flat.sum(0), other.sum(0)]
+    return _Found(dot(flat, w_ih).reshape(layer.input.shape), states, weights)
+
+
+def _lstm(layer: _Layer, grads: Array | None, ends: Ends) -> _Found:
+    before = _before(layer)
+    mine, own = _gates(layer, before)
+    opened = mine + own
+    steps, batch, size = *opened.shape[:2], opened.shape[2] // 4
+    new = tanh(opened[..., 2 * size : 3 * size])
+    opened = sigmoid(opened)
+    opened[..., 2 * size : 3 * size] = new
+    parts = opened.reshape(steps, batch, 4, size)
+    taken, kept, _, shown = (parts[:, :, i] for i in range(4))
+    cells = np.empty((steps + 1, batch, size), new.dtype)
+    cells[0] = layer.states[1]
+    np.multiply(taken, new, cells[1:])
+    for step in range(steps):
+        cells[step + 1] += kept[step] * cells[step]
+    bent = tanh(cells[1:])
+    kernels = family("sequences.recurrent_gradients") if opened.dtype.char == "f" else None
+    if kernels is not None:
+        flat, first = _lstm_natively(kernels, layer, opened, cells, bent, grads, ends)
+        return _collected(layer, before, first, flat, flat)
+    slopes = parts * (1 - parts)
+    slopes[:, :, 2] = 1 - new * new
+    slopes[:, :, 0] *= new
+    slopes[:, :, 1] *= cells[:-1]
+    slopes[:, :, 2] *= taken
+    slopes[:, :, 3] *= bent
+    through = shown * (1 - bent * bent)
+    found = np.empty_like(parts)
+    flat, w_hh = found.reshape(steps, batch, -1), layer.weights[1]
+    hidden, cell = ends
+    for step in range(steps - 1, -1, -1):
+        hidden = _plus(hidden, None if grads is None else grads[step], cells[0])
+        passed = hidden * through[step]
+        cell = passed if cell is None else np.add(passed, cell, passed)
+        np.multiply(slopes[step, :, :3], cell[:, None], found[step, :, :3])
+        np.multiply(slopes[step, :, 3], hidden, found[step, :, 3])
+        cell = cell * kept[step]
+        hidden = dot(flat[step], w_hh)
+    assert hidden is not None
+    assert cell is not None
+    return _collected(layer, before, [hidden, cell], flat, flat)
+
+
+def _lstm_natively(
+    kernels: Any, layer: _Layer, gates: Array, cells: Array, bent: Array, grads: Array | None,
+    ends: Ends,
+) -> tuple[Array, list[Array]]:  # fmt: skip
+    """The gradients of the gates of all steps, and of the first states."""
+    found, w_hh = np.empty_like(gates), layer.weights[1]
+    hidden, cell = ends
+    cell = np.zeros_like(cells[0]) if cell is None else np.array(cell, order="C")
+    for step in range(len(gates) - 1, -1, -1):
+        hidden = _plus(hidden, None if grads is None else grads[step], cells[0])
+        states = cells[step], bent[step], np.ascontiguousarray(hidden[...]), cell
+        kernels.lstm_step(gates[step], *states, found[step])
+        hidden = dot(found[step], w_hh)
+    assert hidden is not None
+    return found, [hidden, cell]
+
+
+def _plus(one: Array | None, other: Array | None, like: Array) -> Array:
+    if one is None:
+        return np.zeros_like(like) if other is None else other
+    return one if other is None else one + other
+
+
+def _gru(layer: _Layer, grads: Array | None, ends: Ends) -> _Found:
+    before = _before(layer)
+    mine, own = _gates(layer, before)
+    steps, batch, size = *mine.shape[:2], mine.shape[2] // 3
+    opened = sigmoid(mine[..., : 2 * size] + own[..., : 2 * size])
+    reset, update = opened[..., :size], opened[..., size:]
+    of_own = own[..., 2 * size :]
+    new = tanh(mine[..., 2 * size :] + reset * of_own)
+    slopes = np.empty((steps, batch, 3, size), new.dtype)
+    slope = (1 - update) * (1 - new * new)
+    slopes[:, :, 0] = slope * of_own * reset * (1 - reset)
+    slopes[:, :, 1] = (before - new) * update * (1 - update)
+    slopes[:, :, 2] = slope * reset
+    found = np.empty_like(slopes)
+    flat, w_hh = found.reshape(steps, batch, -1), layer.weights[1]
+    arrived = np.empty_like(new)
+    (hidden,) = ends
+    for step in range(steps - 1, -1, -1):
+        hidden = _plus(hidden, None if grads is None else grads[step], before[0])
+        arrived[step] = hidden
+        np.multiply(slopes[step], hidden[:, None], found[step])
+        hidden = dot(flat[step], w_hh) + hidden * update[step]
+    assert hidden is not None
+    of_input = found.copy()
+    np.multiply(slope, arrived, of_input[:, :, 2])
+    return _collected(layer, before, [hidden], of_input.reshape(flat.shape), flat)
+
+
+def _simple(slope: Callable[[Array], Array]) -> Callable[[_Layer, Array | None, Ends], _Found]:
+    def through(layer: _Layer, grads: Array | None, ends: Ends) -> _Found:
+        before = _before(layer)
+        outputs = layer.outputs
+        assert outputs is not None
+        slopes, w_hh = slope(outputs), layer.weights[1]
+        found = np.empty_like(slopes)
+        (hidden,) = ends
+        for step in range(len(slopes) - 1, -1, -1):
+            hidden = _plus(hidden, None if grads is None else grads[step], before[0])
+            np.multiply(slopes[step], hidden, found[step])
+            hidden = dot(found[step], w_hh)
+        assert hidden is not None
+        return _collected(layer, before, [hidden], found, found)
+
+    return through
+
+
+_tanh = _simple(lambda outputs: 1 - outputs * outputs)
+_relu = _simple(lambda outputs: (outputs > 0).astype(outputs.dtype))
+
+Through = Callable[[_Layer, Array | None, Ends], _Found]
+
+
+def _is_wide(tensors: Sequence[Tensor | None]) -> bool:
+    given = [each._array for each in tensors if each is not None]
+    return all(a.dtype.char in "fd" and a.dtype is given[0].dtype and a.size for a in given)
+
+
+# --------------------------------------------------------------------------- layers
+
+
+def _turned(x: Array, way: int) -> Array:
+    return x[::-1] if way else x
+
+
+def _whole(
+    name: str, through: Through, gs: Grads, input: Tensor, hx: Tensors, params: Tensors,
+    has_biases: bool, num_layers: int, bidirectional: bool, batch_first: bool, result: Tensor,
+) -> tuple[Any, ...] | None:  # fmt: skip
+    """The gradients of input, states and weights of a network."""
+    ways = 2 if bidirectional else 1
+    each = 4 if has_biases else 2
+    if len(params) != num_layers * ways * each or not _is_wide([input, *hx, *params, *gs]):
+        return None
+    x, outputs = _in_order(input, batch_first), _in_order(result, batch_first)
+    states = [s._array.reshape(s._array.shape[0], x.shape[1], -1) for s in hx]
+    if any(s.shape[2] != states[0].shape[2] for s in states):
+        return None
+    inputs = [x]
+    for layer in range(num_layers):  # what the layers before the last one gave is not kept
+        part = slice(layer * ways, (layer + 1) * ways)
+        if layer < num_layers - 1:
+            group = list(params[layer * ways * each : (layer + 1) * ways * each])
+            own = [Tensor._of(s[part]) for s in states]
+            options = group, has_biases, 1, 0.0, False, bidirectional, False
+            given = own if name == "lstm" else own[0]
+            inputs.append(getattr(aten, name)(Tensor._of(inputs[-1]), given, *options)[0]._array)
+        else:
+            inputs.append(outputs)
+    grads = None if gs[0] is None else _in_order(gs[0], batch_first)
+    ends = [
+        [None] * len(states[0]) if g is None else g._array.reshape(states[0].shape) for g in gs[1:]
+    ]
+    size = states[0].shape[2]
+    of_states = [np.empty_like(s) for s in states]
+    of_params: list[Array] = []
+    for layer in reversed(range(num_layers)):
+        found = []
+        for way in range(ways):
+            place = layer * ways + way
+            columns = slice(way * size, (way + 1) * size)
+            weights = [p._array for p in params[place * each : (place + 1) * each]]
+            made = through(
+                _Layer(
+                    _turned(inputs[layer], way), [s[place] for s in states],
+                    _turned(inputs[layer + 1][..., columns], way), weights,
+                ),
+                None if grads is None else _turned(grads[..., columns], way),
+                [end[place] for end in ends],
+            )  # fmt: skip
+            for into, state in zip(of_states, made.states, strict=True):
+                into[place] = state
+            found.append((_turned(made.input, way), made.weights))
+        of_params = [*(w for _, weights in found for w in weights), *of_params]
+        grads = found[0][0] if ways == 1 else found[0][0] + found[1][0]
+    assert grads is not None
+    first = grads.reshape(x.shape)
+    if batch_first and input._array.ndim == 3:
+        first = np.swapaxes(first, 0, 1)
+    return (
+        Tensor._of(first.reshape(input._array.shape)),
+        [Tensor._of(s.reshape(h._array.shape)) for s, h in zip(of_states, hx, strict=True)],
+        [Tensor._of(p) for p in of_params],
+    )
+
+
+def _in_order(x: Tensor, batch_first: bool) -> Array:
+    """[T, B, F]."""
+    array = x._array
+    if array.ndim == 2:
+        return array[:, None]
+    return np.ascontiguousarray(np.swapaxes(array, 0, 1)) if batch_first else array
+
+
+def _quietly(work: Callable[[], tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
+    state = enter(QUIET)
+    try:
+        return work()
+    finally:
+        leave(state)
+
+
+@direct("aten::lstm.input", of="input hx params")
+def lstm(
+    gs: Grads, input: Tensor, hx: Tensors, params: Tensors, has_biases: bool, num_layers: int,
+    bidirectional: bool, batch_first: bool, result: Tensor,
+) -> tuple[Any, ...] | None:  # fmt: skip
+    """Long short-term memory."""
+    options = has_biases, num_layers, bidirectional, batch_first, result
+    return _quietly(lambda: _whole("lstm", _lstm, gs, input, hx, params, *options))
+
+
+def _declare(name: str, through: Through) -> None:
+    @direct(f"aten::{name}.input", of="input hx params")
+    def whole(
+        gs: Grads, input: Tensor, hx: Tensor, params: Tensors, has_biases: bool, num_layers: int,
+        bidirectional: bool, batch_first: bool, result: Tensor,
+    ) -> tuple[Any, ...] | None:  # fmt: skip
+        options = has_biases, num_layers, bidirectional, batch_first, result
+        found = _quietly(lambda: _whole(name, through, gs, input, [hx], params, *options))
+        return None if found is None else (found[0], found[1][0], found[2])
+
+    @direct(f"aten::{name}_cell", of="input hx w_ih w_hh b_ih b_hh")
+    def cell(
+        gs: Grads, input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None,
+        b_hh: Tensor | None, result: Tensor,
+    ) -> tuple[Any, ...] | None:  # fmt: skip
+        weights = [w_ih, w_hh, b_ih, b_hh]
+        found = _quietly(lambda: _one_step(through, gs, input, [hx], weights, result))
+        return None if found is None else (found[0], found[1][0], *found[2])
+
+
+def _one_step(
+    through: Through, gs: Grads, input: Tensor, hx: Tensors, params: Grads, result: Tensor | None
+) -> tuple[Any, ...] | None:
+    """The gradients of input, states and weights of a cell."""
+    weights = [each for each in params if each is not None]
+    if len(weights) == 3 or not _is_wide([input, *hx, *weights, *gs]):
+        return None
+    if any(each._array.ndim != 1 for each in weights[2:]):
+        return None  # one for each sample, which cells take
+    states = [np.atleast_2d(h._array) for h in hx]
+    ends = [None if g is None else np.atleast_2d(g._array) for g in gs[: len(hx)]]
+    made = through(
+        _Layer(
+            np.atleast_2d(input._array)[None], states,
+            None if result is None else np.atleast_2d(result._array)[None],
+            [each._array for each in weights],
+        ),
+        None, ends,
+    )  # fmt: skip
+    found: list[Tensor | None] = [Tensor._of(each) for each in made.weights]
+    return (
+        Tensor._of(made.input.reshape(input._array.shape)),
+        [Tensor._of(s.reshape(h._array.shape)) for s, h in zip(made.states, hx, strict=True)],
+        found + [None] * (4 - len(found)),
+    )
+
+
+@direct("aten::lstm_cell", of="input hx w_ih w_hh b_ih b_hh")
+def lstm_cell(
+    gs: Grads, input: Tensor, hx: Tensors, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None,
+    b_hh: Tensor | None,
+) -> tuple[Any, ...] | None:  # fmt: skip
+    """One step of a long short-term memory."""
+    weights = [w_ih, w_hh, b_ih, b_hh]
+    found = _quietly(lambda: _one_step(_lstm, gs, input, hx, weights, None))
+    return None if found is None else (found[0], found[1], *found[2])
+
+
+_declare("gru", _gru)
+_declare("rnn_tanh", _tanh)
+_declare("rnn_relu", _relu)

@@ -1,0 +1,154 @@
+"""Gradients of tables of which rows were read, where they need no gradients themselves."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ...layers.embedding import embedding_dense_backward
+from ...memory.dtype import Array
+from ...memory.errors import OperatorError
+from ...selection.places import combined_natively
+from ...table.direct import direct_form
+from ...table.table import TABLE
+from ...tensors.tensor import Tensor
+from ..table.rows import Grads, Ints, direct
+from ..table.rules import are_wide, is_narrow
+
+
+def _table(rows: Array, flat: Array, sizes: Ints, padding: int) -> Tensor | None:
+    """Rows added up at their places in a table, but for those at the place `padding`; None where
+    there is no native code for them."""
+    if flat.dtype.char not in "lq" or not rows.size:
+        return None
+    if padding >= 0:
+        hidden = flat == padding
+        if hidden.any():
+            rows = np.where(hidden[:, None], rows.dtype.type(0), rows)
+    table = np.zeros(tuple(sizes), rows.dtype)
+    done = combined_natively(table, 0, flat, np.ascontiguousarray(rows), "sum")
+    return Tensor._of(table) if done else None
+
+
+@direct("aten::embedding", of="weight")
+def embedding(
+    g: Tensor | None, weight_sizes: Ints, indices: Tensor, padding_idx: int,
+    scale_grad_by_freq: bool, sparse: bool,
+) -> tuple[Tensor] | None:  # fmt: skip
+    """Rows by their numbers."""
+    if g is None or scale_grad_by_freq or len(weight_sizes) != 2:
+        return None
+    if is_narrow(g) and not sparse:
+        count, places = weight_sizes[0], indices._array
+        made = embedding_dense_backward(g._array, places, count, padding_idx, scale_grad_by_freq)
+        return (Tensor._of(made),)
+    if not are_wide(g):
+        return None
+    if sparse:
+        return (_few_rows(g._array, indices._array, weight_sizes, padding_idx),)
+    flat = indices._array.reshape(-1)  # arrays of our own, which no other thread can change
+    table = _table(g._array.reshape(flat.size, -1), flat, weight_sizes, padding_idx)
+    return None if table is None else (table,)
+
+
+def _few_rows(grad: Array, indices: Array, sizes: Ints, padding: int) -> Tensor:
+    """A sparse tensor of rows at their places, but for those at the place `padding`."""
+    flat = indices.reshape(-1).astype(np.int64)
+    rows = grad.reshape(flat.size, *sizes[1:])
+    if padding >= 0:
+        seen = flat != padding
+        if not seen.all():
+            flat, rows = flat[seen], rows[seen]
+    if 0 in rows.strides:  # one row for several: those of a gradient may be written
+        rows = rows.copy()
+    coordinates, of_parts = _sparse()
+    made: Tensor = of_parts(coordinates(Tensor._of(flat[None]), Tensor._of(rows), tuple(sizes)))
+    return made
+
+
+@cache
+def _sparse() -> tuple[Any, Any]:
+    """What makes sparse tensors, which few programs need."""
+    parts = import_module("...sparse_tensors.parts", __package__)
+    return parts.Coo, import_module("...sparse_tensors.tensors", __package__).of_parts
+
+
+def _bags(
+    gs: Grads, sizes: Ints, indices: Tensor, offsets: Tensor, mode: int, padding: int
+) -> tuple[Tensor, None] | None:
+    g, flat, starts = gs[0], indices._array.reshape(-1), offsets._array
+    if g is None or mode > 1 or not are_wide(g) or not flat.size:
+        return None
+    grad = g._array
+    lengths = np.diff(starts, append=flat.size)
+    bags = np.minimum(np.repeat(np.arange(len(starts)), lengths), len(grad) - 1)
+    if mode == 1:
+        counts = np.bincount(bags, flat != padding, len(grad)).clip(1)
+        grad = grad / counts[:, None].astype(grad.dtype)
+    made = _table(grad.take(bags, 0), flat, sizes, padding)
+    return None if made is None else (made, None)
+
+
+@direct("aten::embedding_bag", of="weight per_sample_weights")
+def embedding_bag(
+    gs: Grads, weight_sizes: Ints, indices: Tensor, offsets: Tensor, mode: int,
+    per_sample_weights: Tensor | None, scale_grad_by_freq: bool, sparse: bool,
+    padding_idx: int | None = None,
+) -> tuple[Tensor, None] | None:  # fmt: skip
+    """Sums and means of rows; a negative `padding_idx` counts from the end."""
+    if per_sample_weights is not None or scale_grad_by_freq or sparse:
+        return None
+    padding = -1 if padding_idx is None else padding_idx % weight_sizes[0]
+    return _bags(gs, weight_sizes, indices, offsets, mode, padding)
+
+
+# --------------------------------------------------------------------------- slices
+
+
+def _slices(g: Tensor, sizes: Ints, dim: int, index: Array) -> tuple[Tensor] | None:
+    """Slices along a dimension, added up where they were read."""
+    if index.dtype.char not in "lq" or not are_wide(g) or not g._array.size:
+        return None
+    dim %= len(sizes)
+    flat = index if index.ndim == 1 else index.reshape(-1)
+    source = g._array
+    if index.ndim != 1:
+        source = source.reshape(*sizes[:dim], flat.size, *sizes[dim + 1 :])
+    whole = np.zeros(tuple(sizes), source.dtype)
+    try:
+        return (Tensor._of(_added()(whole, dim, flat, source, 1)),)
+    except (IndexError, OperatorError):
+        pass  # places that count from the end, of which nothing is added yet
+    places = np.where(flat < 0, flat + sizes[dim], flat)
+    done = combined_natively(whole, dim, places, np.ascontiguousarray(source), "sum")
+    return (Tensor._of(whole),) if done else None
+
+
+@cache
+def _added() -> Any:
+    """What adds slices at places."""
+    entry = TABLE.operator("aten::index_add_")
+    assert entry is not None
+    return direct_form(entry)
+
+
+@direct("aten::index", of="self")
+def index(g: Tensor | None, self_sizes: Ints, indices: Grads) -> tuple[Tensor] | None:
+    """By whole numbers along one dimension; the rest is left to the formula."""
+    given = [(dim, each) for dim, each in enumerate(indices) if each is not None]
+    if g is None or len(given) != 1:
+        return None
+    return _slices(g, self_sizes, given[0][0], given[0][1]._array)
+
+
+@direct("aten::index_select", of="self")
+def index_select(
+    g: Tensor | None, self_sizes: Ints, dim: int, index: Tensor | None
+) -> tuple[Tensor] | None:
+    """By a vector of places."""
+    if g is None or index is None or not self_sizes:
+        return None
+    return _slices(g, self_sizes, dim, index._array)

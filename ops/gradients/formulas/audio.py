@@ -1,0 +1,16 @@
+"""Gradients of the operators of `torchaudio`, for scripts, which have no functions of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..table.rows import gradient
+
+__all__: list[str] = []
+
+
+def _of_costs(g: Any, result1: Any) -> Any:
+    return g.reshape(-1, 1, 1, 1) * result1
+
+
+gradient("torchaudio::rnnt_loss_forward", logits=_of_costs)

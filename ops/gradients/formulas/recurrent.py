@@ -1,0 +1,257 @@
+"""Gradients of recurrent layers: the cells, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...layers.dropout import FACTORS
+from ...memory.dtype import Array
+from ...tensors.tensor import Tensor
+from ..table.rows import Grads, Run, Tensors, aten, composite, rewritten
+
+Step = Callable[[Tensor, Tensors, Grads], tuple[Tensor, ...]]
+"""A cell: (the input's part, the state, weights) -> the state."""
+Options = tuple[Tensors, bool, int, float, bool, bool]
+"""Weights, whether there are biases, layers, dropout, training, both directions."""
+
+
+def _parts(x: Tensor, h: Tensor, weights: Grads) -> tuple[Tensor, Tensor]:
+    w_ih, w_hh, *biases = [*weights, None, None][:4]
+    return aten.linear(x, w_ih, biases[0]), aten.linear(h, w_hh, biases[1])
+
+
+def _lstm_step(x: Tensor, state: Tensors, weights: Grads) -> tuple[Tensor, Tensor]:
+    h, c = state
+    if len(weights) in (3, 5):  # the last one projects the state
+        *weights, projection = weights
+    else:
+        projection = None
+    mine, own = _parts(x, h, weights)
+    i, f, g, o = (mine + own).chunk(4, -1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    h = o.sigmoid() * c.tanh()
+    return (h if projection is None else aten.linear(h, projection)), c
+
+
+def _gru_step(x: Tensor, state: Tensors, weights: Grads) -> tuple[Tensor, ...]:
+    (h,) = state
+    mine, own = _parts(x, h, weights)
+    r, z, n = mine.chunk(3, -1)
+    own_r, own_z, own_n = own.chunk(3, -1)
+    r, z = (r + own_r).sigmoid(), (z + own_z).sigmoid()
+    n = (n + r * own_n).tanh()
+    return ((h - n) * z + n,)
+
+
+def _tanh_step(x: Tensor, state: Tensors, weights: Grads) -> tuple[Tensor, ...]:
+    mine, own = _parts(x, state[0], weights)
+    return ((mine + own).tanh(),)
+
+
+def _relu_step(x: Tensor, state: Tensors, weights: Grads) -> tuple[Tensor, ...]:
+    mine, own = _parts(x, state[0], weights)
+    return ((mine + own).relu(),)
+
+
+def _one_way(
+    step: Step, inputs: Tensors, state: Tensors, weights: Tensors
+) -> tuple[list[Tensor], Tensors]:
+    """One layer in one direction; later steps may be of fewer rows, whose states come to rest."""
+    outputs, resting = [], []
+    for x in inputs:
+        rows = x.shape[0]
+        if state[0].shape[0] > rows:
+            left = state[0].shape[0] - rows
+            resting.append([s.narrow(0, rows, left) for s in state])
+            state = [s.narrow(0, 0, rows) for s in state]
+        state = step(x, state, weights)
+        outputs.append(state[0])
+    for rest in reversed(resting):
+        state = [aten.cat([s, r], 0) for s, r in zip(state, rest, strict=True)]
+    return outputs, state
+
+
+def _other_way(
+    step: Step, inputs: Tensors, state: Tensors, weights: Tensors
+) -> tuple[list[Tensor], Tensors]:
+    """From the last step on, which may be of fewer rows than earlier ones."""
+    outputs: list[Tensor] = []
+    now: Tensors = [s.narrow(0, 0, inputs[-1].shape[0]) for s in state]
+    for x in reversed(inputs):
+        rows = now[0].shape[0]
+        if x.shape[0] > rows:
+            more = x.shape[0] - rows
+            now = [
+                aten.cat([s, whole.narrow(0, rows, more)], 0)
+                for s, whole in zip(now, state, strict=True)
+            ]
+        now = step(x, now, weights)
+        outputs.insert(0, now[0])
+    return outputs, now
+
+
+def _layers(
+    step: Step, inputs: Tensors, states: Tensors, params: Tensors, has_biases: bool,
+    num_layers: int, dropout: float, train: bool, bidirectional: bool,
+) -> tuple[Tensors, list[Tensor]]:  # fmt: skip
+    """All layers: the outputs by step, and the last states stacked."""
+    ways = 2 if bidirectional else 1
+    each = len(params) // (num_layers * ways)
+    ends: list[Tensors] = []
+    for layer in range(num_layers):
+        found = []
+        for way in range(ways):
+            number = layer * ways + way
+            weights = list(params[number * each : (number + 1) * each])
+            state = [s.select(0, number) for s in states]
+            run = _other_way if way else _one_way
+            outputs, end = run(step, inputs, state, weights)
+            found.append(outputs)
+            ends.append(end)
+        both = zip(*found, strict=True)
+        inputs = found[0] if ways == 1 else [aten.cat(list(pair), -1) for pair in both]
+    stacked = [aten.stack([end[i] for end in ends], 0) for i in range(len(states))]
+    return inputs, stacked
+
+
+def _whole(
+    step: Step, input: Tensor, states: Tensors, batch_first: bool, *options: *Options
+) -> tuple[Tensor, ...]:
+    single = input.ndim == 2
+    x = input.unsqueeze(1) if single else input.transpose(0, 1) if batch_first else input
+    states = [s.unsqueeze(1) for s in states] if single and states[0].ndim == 2 else states
+    outputs, ends = _layers(step, list(x.unbind(0)), states, *options)
+    y = aten.stack(outputs, 0)
+    if single:
+        return y.squeeze(1), *(e.squeeze(1) for e in ends)
+    return (y.transpose(0, 1) if batch_first else y), *ends
+
+
+def _packed(
+    step: Step, data: Tensor, batch_sizes: Tensor, states: Tensors, *options: *Options
+) -> tuple[Tensor, ...]:
+    inputs = list(data.split(batch_sizes.tolist(), 0))
+    outputs, ends = _layers(step, inputs, states, *options)
+    return aten.cat(outputs, 0), *ends
+
+
+@composite("aten::lstm.input", name="TransposeBackward0")
+def lstm(
+    input: Tensor, hx: Tensors, params: Tensors, has_biases: bool, num_layers: int, dropout: float,
+    train: bool, bidirectional: bool, batch_first: bool,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """Long short-term memory."""
+    options = (params, has_biases, num_layers, dropout, train, bidirectional)
+    return _whole(_lstm_step, input, list(hx), batch_first, *options)
+
+
+@composite("aten::lstm.data", name="CatBackward0")
+def lstm_packed(
+    data: Tensor, batch_sizes: Tensor, hx: Tensors, params: Tensors, has_biases: bool,
+    num_layers: int, dropout: float, train: bool, bidirectional: bool,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """Long short-term memory over packed sequences."""
+    options = (params, has_biases, num_layers, dropout, train, bidirectional)
+    return _packed(_lstm_step, data, batch_sizes, list(hx), *options)
+
+
+def _declare(name: str, step: Step) -> None:
+    @composite(f"aten::{name}.input", name="TransposeBackward0")
+    def whole(
+        input: Tensor, hx: Tensor, params: Tensors, has_biases: bool, num_layers: int,
+        dropout: float, train: bool, bidirectional: bool, batch_first: bool,
+    ) -> tuple[Tensor, ...]:  # fmt: skip
+        options = (params, has_biases, num_layers, dropout, train, bidirectional)
+        return _whole(step, input, [hx], batch_first, *options)
+
+    @composite(f"aten::{name}.data", name="CatBackward0")
+    def packed(
+        data: Tensor, batch_sizes: Tensor, hx: Tensor, params: Tensors, has_biases: bool,
+        num_layers: int, dropout: float, train: bool, bidirectional: bool,
+    ) -> tuple[Tensor, ...]:  # fmt: skip
+        options = (params, has_biases, num_layers, dropout, train, bidirectional)
+        return _packed(step, data, batch_sizes, [hx], *options)
+
+    @composite(f"aten::{name}_cell", name="AddBackward0")
+    def cell(
+        input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None,
+        b_hh: Tensor | None,
+    ) -> Tensor:  # fmt: skip
+        return step(input, (hx,), [w_ih, w_hh, b_ih, b_hh])[0]
+
+
+# --------------------------------------------------------------------------- dropout between layers
+
+
+def _one_by_one(
+    run: Run, layer: Callable[..., tuple[Array, ...]], data: Array, hx: Array | list[Array],
+    params: Sequence[Array], num_layers: int, dropout: float, bidirectional: bool,
+) -> tuple[Array, ...]:  # fmt: skip
+    """The layers as operators of one layer each, the input of all but the first times noise."""
+    ways = 2 if bidirectional else 1
+    each = len(params) // num_layers
+    ends = []
+    for number in range(num_layers):
+        if number:
+            factors = FACTORS["aten::dropout"](data, dropout, True)
+            data = data if factors is None else run("aten::mul.Tensor", data, factors[0])
+        states = [
+            run("aten::narrow", s, 0, number * ways, ways)
+            for s in (hx if type(hx) is list else [hx])
+        ]
+        weights = params[number * each : (number + 1) * each]
+        data, *end = layer(data, states if type(hx) is list else states[0], weights)
+        ends.append(end)
+    return data, *(run("aten::cat", list(parts), 0) for parts in zip(*ends, strict=True))
+
+
+def _declare_with_dropout(name: str) -> None:
+    @rewritten(f"aten::{name}.input")
+    def whole(
+        run: Run, input: Array, hx: Array | list[Array], params: Sequence[Array], has_biases: bool,
+        num_layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
+    ) -> tuple[Array, ...] | None:  # fmt: skip
+        if not dropout or not train or num_layers < 2:
+            return None
+
+        def layer(data: Array, hx: object, weights: Sequence[Array]) -> tuple[Array, ...]:
+            options = weights, has_biases, 1, 0.0, train, bidirectional, False
+            made: tuple[Array, ...] = run(f"aten::{name}.input", data, hx, *options)
+            return made
+
+        turned = batch_first and input.ndim == 3
+        data = run("aten::transpose.int", input, 0, 1) if turned else input
+        data, *ends = _one_by_one(run, layer, data, hx, params, num_layers, dropout, bidirectional)
+        return run("aten::transpose.int", data, 0, 1) if turned else data, *ends
+
+    @rewritten(f"aten::{name}.data")
+    def packed(
+        run: Run, data: Array, batch_sizes: Array, hx: Array | list[Array], params: Sequence[Array],
+        has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool,
+    ) -> tuple[Array, ...] | None:  # fmt: skip
+        if not dropout or not train or num_layers < 2:
+            return None
+
+        def layer(data: Array, hx: object, weights: Sequence[Array]) -> tuple[Array, ...]:
+            options = weights, has_biases, 1, 0.0, train, bidirectional
+            made: tuple[Array, ...] = run(f"aten::{name}.data", data, batch_sizes, hx, *options)
+            return made
+
+        return _one_by_one(run, layer, data, hx, params, num_layers, dropout, bidirectional)
+
+
+_declare("gru", _gru_step)
+_declare("rnn_tanh", _tanh_step)
+_declare("rnn_relu", _relu_step)
+
+
+@composite("aten::lstm_cell", name="MulBackward0")
+def lstm_cell(
+    input: Tensor, hx: Tensors, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """One step of a long short-term memory."""
+    return _lstm_step(input, tuple(hx), [w_ih, w_hh, b_ih, b_hh])
+
+
+for _name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
+    _declare_with_dropout(_name)

@@ -1,0 +1,1 @@
+"""The nodes that operators leave behind, what they keep, and the walk back over them."""

@@ -1,0 +1,56 @@
+"""What nodes keep of arguments and results: tensors, lists of them, or what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import Any
+
+from ...table.grad_mode import RUNNING
+from ...tensors.tensor import Tensor
+from ..table.rules import Meta, is_by_columns
+from .autograd import FREED, Saved, saved
+from .packing import PACKING
+
+__all__ = ["about", "kept_list", "kept_results"]
+
+
+def kept_list(values: Sequence[object], keep: bool) -> object:
+    """The elements of an argument that is a list, its tensors kept or only described."""
+    made: list[Any] = []
+    is_plain = True
+    for value in values:
+        if isinstance(value, Tensor):
+            is_plain = False
+            value = saved(value) if keep else Meta(value._array)
+        made.append(value)
+    return values if is_plain else made
+
+
+def kept_results(
+    tensors: Sequence[Tensor], reads: Set[int | None]
+) -> tuple[list[Saved | None], int]:
+    """Those results that formulas read, by number, and None in the place of others, if any is
+    read; how many are of floats.  None among the numbers stands for all."""
+    kept: list[Saved | None] = []
+    number = 0
+    for place, tensor in enumerate(tensors):
+        is_smooth = tensor._array.dtype.kind not in "biu"
+        if reads and (place in reads or None in reads):
+            version = RUNNING.version_of(tensor._array)
+            found = Saved(tensor, None, version, number if is_smooth else None, True)
+            kept.append(found.pack(tensor) if PACKING.used else found)
+        elif reads:
+            kept.append(None)
+        number += is_smooth
+    return kept, number
+
+
+def about(value: object, word: str) -> object:
+    """The sizes or the dtype of what is kept of a tensor."""
+    if isinstance(value, Saved):
+        if value.array is None:
+            raise RuntimeError(FREED)
+        if word == "columns":
+            return is_by_columns(value.array)
+        return value.array.shape if word == "sizes" else value.tensor_dtype()
+    return None if value is None or not isinstance(value, Meta) else getattr(value, word)

@@ -1,0 +1,59 @@
+"""How gradients are put into the `grad` of leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...memory.dtype import Array
+from ...memory.quiet import QUIET, enter, leave
+from ...memory.storage import strides_of
+from ...memory.versions import written
+from ...table.layouts import like, strides_like
+from ...tensors.overriding import STATE
+from ...tensors.tensor import Tensor
+from ...tensors.tracing import ACTIVE
+
+__all__ = ["added_to", "copied", "is_own"]
+
+
+def added_to(before: Tensor, grad: Tensor) -> bool:
+    """Add a gradient to one of the same dtype and sizes, to which nobody listens; False if it is
+    not like that."""
+    if type(before) is not Tensor or type(grad) is not Tensor or STATE.below is not None or ACTIVE:
+        return False
+    one, other = before._array, grad._array
+    if one.dtype is not other.dtype or one.dtype.char not in "fd" or one.shape != other.shape:
+        return False
+    if not one.flags.writeable:
+        return False
+    state = enter(QUIET)
+    try:
+        np.add(one, other, one)
+    finally:
+        leave(state)
+    written(one)
+    return True
+
+
+def is_own(grad: Array, leaf: Array) -> bool:
+    """Whether a gradient owns its memory and lies as `copied` would have it."""
+    flags = grad.flags
+    return bool(
+        flags.c_contiguous
+        and flags.owndata
+        and flags.writeable
+        and leaf.flags.c_contiguous
+        and grad.size > 1
+        and 1 not in grad.shape
+    )
+
+
+def copied(grad: Array, leaf: Tensor) -> Array:
+    """A gradient, laid out like its leaf if that has no gaps and no overlap, else contiguous."""
+    lies = leaf._array
+    if lies.flags.c_contiguous and lies.shape == grad.shape:
+        return grad.copy("C")
+    dense = lies.shape == grad.shape and strides_like(lies) == strides_of(lies)
+    made = like(lies, grad.dtype) if dense else np.empty(grad.shape, grad.dtype)
+    made[...] = grad
+    return made

@@ -1,0 +1,1 @@
+"""What leaves nodes behind: the tape of eager calls, written recorders, directions."""

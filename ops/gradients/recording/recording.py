@@ -1,0 +1,545 @@
+"""What records a call of an operator, or makes the node of one that a script noted, and what walks
+back through it, written for its arguments.
+
+They are made of one text for an overload and the types of its arguments, so that a call does
+nothing but what its node needs: where tensors came from, what of them is kept, and the formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ...eager.calls import finish
+from ...memory.dtype import of_numpy
+from ...memory.quiet import QUIET, enter, leave
+from ...table.grad_mode import ANOMALY, RUNNING, is_recording
+from ...tensors.tape_port import MISSED
+from ...tensors.tensor import Parameter, Tensor
+from ..nodes.autograd import TURN, WALKING, Saved, edge_of, edge_within, node_class, packed
+from ..nodes.bound import Back, Bound, Recorder, Replay, RowNode
+from ..nodes.fitting import fit
+from ..nodes.kept_arguments import kept_list
+from ..nodes.packing import PACKING
+from ..nodes.removable import SEQUENCE
+from ..table.rules import Meta, Rule
+from .native_records import Described
+from .recorder_parts import (
+    are_new,
+    are_whole,
+    edges_of,
+    forms_of,
+    give_node,
+    handles_of,
+    idle_view,
+    is_among,
+    is_behind,
+    kept,
+    seen,
+)
+
+__all__ = ["MISSED", "recorder_for", "replayer_for"]
+
+_PLAIN: Final = frozenset(
+    {Tensor, Parameter, int, float, bool, complex, str, type(None), list, tuple}
+)
+_NOTED: Final = (_PLAIN - {Tensor, Parameter}) | {np.ndarray}
+_TENSORS: Final = (Tensor, Parameter, np.ndarray)
+_LISTS: Final = (list, tuple)
+_UNREAD: Final = Meta(np.empty(0))
+"""Stands for a tensor that is not kept, of which nothing is read."""
+
+_EDGE: Final = """
+ if not (wanted := a{d}._requires_grad):
+  e{d} = None
+ elif (
+  wanted is not True
+  or (a{d}._view_of is not None and is_behind(a{d}, values[{d}]))
+  or (node := a{d}._grad_node) is None
+ ):
+  e{d} = edge_of(a{d})
+ else:
+  e{d} = node, a{d}._output_number"""
+
+_OTHERS: Final = """
+ if {strange}:
+  return like(values)({given})"""
+
+_LISTED: Final = """
+ if not are_whole(a{at}, values[{at}]):
+  return MISSED"""
+
+_EDGES: Final = """
+ e{at} = edges_of(a{at}, values[{at}])
+ if e{at} is None:
+  return MISSED"""
+
+_NODE: Final = """
+ node = new({cls})
+ node.attached = None
+ node.bounds = running.bounds
+ node.sequence = next(SEQUENCE)
+ node.edges = {ends}
+ node._bound = bound
+ node._places = {places}
+ node._shapes = {shapes}
+ node.lie = {lie}
+ version_of = running.version_of
+ keep = packed if PACKING.used else Saved
+ node._arguments = [{arguments}]
+ node.back = back{end}"""
+
+_ALONE: Final = """
+ node.count = 1
+ made._requires_grad = True
+ made._grad_node = node{view}
+ node._results = {results}"""
+
+_RECORD: Final = """
+def record(args, values, forward, is_quiet=False, again=False):
+ {names}, = args
+{others}
+ turn = turns[0]{edges}
+ if turn & 1 or turns[0] != turn:  # a script's notes became nodes just now, perhaps these
+  return MISSED if again else record(args, values, forward, is_quiet, True)
+ if ({inactive}) or anomaly[0]:
+  return MISSED
+ if is_quiet:
+  result = forward(*values)
+ else:
+  state = enter(QUIET)
+  try:
+   result = forward(*values)
+  finally:
+   leave(state){made}
+"""
+
+_MADE: Final = """
+ if type(result) is not ndarray or result.dtype.kind in "biu"{same}:
+  return finished(args, values, result)
+ made = new(Tensor)
+ made._array, made._view_of = result, None{node}
+ return made"""
+
+_SEVERAL: Final = """
+ if not are_new(result, values):
+  return finished(args, values, result)
+ made = {handles}{node}
+ give_node(node, made, a{first})
+ return made"""
+
+_HANDLE: Final = """
+ a{at} = known.get(id(values[{at}]))
+ if a{at} is None:
+  a{at} = handle_of(values[{at}])"""
+
+_REPLAY: Final = """
+def replay(known, handle_of, values, result):
+{others}
+ {names}, = values{handles}{edges}
+ if anomaly[0] or type(result) is not ndarray or result.dtype.kind in "biu"{same}:
+  return MISSED
+ if {inactive}:
+  return {idle}
+ made = known.get(id(result))
+ if made is None:
+  made = handle_of(result)
+ made._output_number = 0{node}
+"""
+
+_BACK: Final = """
+def back(node, gs):
+ args, shapes = node._arguments, node._shapes
+ {ends}, = node.edges if walking.leads is None else node.asked_edges()
+ {founds} = None{formulas}
+ made = [{list}]{together}
+ return made
+"""
+
+_FORMULA: Final = """
+ if e{d} is not None{given}:
+  r{d} = formula{d}({reads})"""
+
+_DIRECT: Final = """
+ parts = direct({reads}) if may_be_used() else None
+ if parts is not None:
+  {founds}, = {parts},{dropped}
+ else:{formulas}"""
+
+_JOINT: Final = """
+ parts = formula({reads})
+ {founds}, = {parts},"""
+
+_COMPOSED: Final = """
+ parts = direct({reads}) if may_be_used(){alone} else None
+ if parts is None:
+  return node._applied(gs)
+ {founds}, = {parts},{dropped}"""
+
+_FIT: Final = """
+ if r{d} is not None:
+  array = r{d}._array
+  if array.dtype is not shapes[{kind}] or array.shape != shapes[{sizes}]:
+   r{d} = fit(r{d}, shapes[{sizes}], of_numpy(shapes[{kind}]), node, {place}){lay}"""
+
+
+_SPACE: Final[dict[str, Any]] = {
+    "__builtins__": {"type": type, "id": id, "len": len, "range": range, "any": any},
+    "QUIET": QUIET,
+    "SEQUENCE": SEQUENCE,
+    "MISSED": MISSED,
+    "anomaly": ANOMALY,
+    "is_recording": is_recording,
+    "PACKING": PACKING,
+    "Saved": Saved,
+    "packed": packed,
+    "Meta": Meta,
+    "Tensor": Tensor,
+    "ndarray": np.ndarray,
+    "enter": enter,
+    "leave": leave,
+    "edge_of": edge_of,
+    "fit": fit,
+    "of_numpy": of_numpy,
+    "new": object.__new__,
+    "next": next,
+    "node_class": node_class,
+    "running": RUNNING,
+    "is_behind": is_behind,
+    "edges_of": edges_of,
+    "are_whole": are_whole,
+    "kept_list": kept_list,
+    "is_among": is_among,
+    "forms_of": forms_of,
+    "are_new": are_new,
+    "give_node": give_node,
+    "finish": finish,
+    "handles_of": handles_of,
+    "UNREAD": _UNREAD,
+    "kept": kept,
+    "seen": seen,
+    "idle_view": idle_view,
+    "turns": TURN,
+    "walking": WALKING,
+    "RowNode": RowNode,
+}
+
+
+def recorder_for(bound: Bound, types: Sequence[type], finished: Callable[..., object]) -> Recorder:
+    """What records calls of an overload with arguments of some types, which is remembered.
+
+    `finished(args, values, result)` does what is left to do for a result of another kind.
+    """
+    if not _PLAIN.issuperset(types):
+        return _missed
+    found = bound.recorders[tuple(types)] = _written(_RECORD, "record", bound, types, finished)
+    return found
+
+
+def replayer_for(bound: Bound, types: Sequence[type]) -> Replay:
+    """What makes the node of a noted call with values of some types, which is remembered."""
+    if not _NOTED.issuperset(types):
+        return _missed
+    found = bound.replays[tuple(types)] = _written(_REPLAY, "replay", bound, types, None)
+    return found
+
+
+def _written(
+    form: str,
+    name: str,
+    bound: Bound,
+    types: Sequence[type],
+    finished: object,
+    whole: frozenset[int] = frozenset(),
+) -> Callable[..., Any]:
+    """The function of a form; tensors at the places `whole` hold whole numbers, which have no
+    gradients, where others tell with floats from without."""
+    row = bound.row
+    lists = [i for i, kind in enumerate(types) if kind in _LISTS and bound.takes_tensors(i)]
+    several = bound.gives_several
+    if row is None or row.moves or ((lists or several) and form is _REPLAY):
+        return _missed
+    tensors = [at for at, kind in enumerate(types) if kind in _TENSORS]
+    ends = [at for at in bound.order if at in tensors and at not in whole]
+    listed = [at for at in bound.order if at in lists]
+    if (not ends and not listed) or (listed and (ends or len(lists) > 1 or bound.looks)):
+        return _missed
+    space = {**_SPACE, "bound": bound, "finished": finished, "name": row.name}
+    space |= {"cls": bound.node_class, "places": [(at, None) for at in ends]}
+    space |= {"entry": bound.entry}
+    is_known = not row.composite or bound.direct is not None
+    if several:
+        is_known = bool(bound.formulas) and not bound.reads_all
+    if not is_known or bound.may_be_thin:
+        space["back"] = None
+    elif listed:
+        space["back"] = _back_of_list(bound, *listed)
+    else:
+        space["back"] = _back(bound, ends, tensors, lists)
+    if form is _REPLAY:
+        space["edge_of"] = edge_within
+    mixed = [at for at in bound.order if at in tensors] if bound.shared is not None else []
+    variants: dict[frozenset[int], Callable[..., Any]] = {}
+
+    def like(values: Sequence[Any]) -> Callable[..., Any]:
+        """The function for arguments of whole numbers at the places that these have."""
+        found = frozenset(at for at in mixed if values[at].dtype.kind in "biu")
+        if found not in variants:
+            variants[found] = _written(form, name, bound, types, finished, found)
+        return variants[found]
+
+    space["like"] = like
+    tells = [f'values[{at}].dtype.kind {"not " * (at in whole)}in "biu"' for at in mixed]
+    text = _text(form, bound, types, ends, tensors, lists, " or ".join(tells))
+    exec(compile(text, __file__, "exec"), space)
+    made: Callable[..., Any] = space[name]
+    is_odd = bound.looks is not None or callable(row.name) or several or (listed and mixed)
+    if form is _RECORD and len(lists) < 2 and not (whole or (lists and is_odd)):
+        bound.records[made] = _described(space, ends, tensors, len(types), lists)
+    return made
+
+
+def _described(
+    space: dict[str, Any], ends: list[int], tensors: list[int], count: int, lists: list[int]
+) -> Described:
+    """What the nodes of a recorder keep, whose text sees such a space."""
+    bound, name = space["bound"], space["name"]
+
+    def choose(*args: object) -> type:
+        return node_class(RowNode, name(*args))
+
+    return Described(
+        *(bound, ends, tensors, count, space["places"], space["back"], _UNREAD),
+        choose if callable(name) else None,
+        space["finished"],
+        lists[0] if lists else None,
+        bool(lists) and lists[0] in bound.order,
+    )
+
+
+def _missed(*given: object) -> object:
+    return MISSED
+
+
+def _text(
+    form: str,
+    bound: Bound,
+    types: Sequence[type],
+    ends: list[int],
+    tensors: list[int],
+    lists: list[int],
+    strange: str,
+) -> str:
+    assert bound.row is not None
+    count = len(types)
+    names = ", ".join(f"a{at}" for at in range(count))
+    given = "args, values, forward, is_quiet"
+    if form is _REPLAY:
+        given = "known, handle_of, values, result"
+    listed = [at for at in lists if at in bound.order]
+    whose = [d for d in ends if bound.keeps_result[d]]
+    checks = "".join(_LISTED.format(at=at) for at in lists if at not in listed)
+    if listed:
+        inactive = f"e{listed[0]}.count(None) == len(e{listed[0]})"
+    else:
+        inactive = " and ".join(f"e{at} is None" for at in ends)
+    view = ""
+    if bound.is_view and tensors:
+        view = f"\n made._view_of, made._view_version = a{tensors[0]}, version_of(result)"
+    results = _if_any(whose, ends, "[keep(made, None, version_of(result), 0, True)]", "[]")
+    if any(bound.keeps_result[at] for at in listed):
+        results = "[keep(made, None, version_of(result), 0, True)]"
+    arguments = [_argument_text(bound, at, ends, tensors, lists, listed) for at in range(count)]
+    node = _NODE.format(
+        cls=f"node_class(RowNode, name({names}))" if callable(bound.row.name) else "cls",
+        lie="0" if bound.looks is None else "bound.looks(values)",
+        arguments=", ".join(arguments),
+        end="" if bound.gives_several else _ALONE.format(results=results, view=view),
+        **_ends_text(ends, listed),
+    )
+    same = "".join(f" or result is values[{at}]" for at in tensors)
+    same += "".join(f" or is_among(result, values[{at}])" for at in listed)
+    edges = "".join(_EDGE.format(d=at) for at in ends)
+    edges += "".join(_EDGES.format(at=at) for at in listed)
+    handles = (
+        "finish(entry, values, result, args)" if bound.is_view else "handles_of(entry, result)"
+    )
+    made = (_SEVERAL if bound.gives_several else _MADE).format(
+        same=same, node=node, first=(tensors + lists)[0], handles=handles
+    )
+    return form.format(
+        names=names,
+        handles="".join(_HANDLE.format(at=at) for at in tensors),
+        edges=edges,
+        inactive=inactive,
+        others=checks + (_OTHERS.format(strange=strange, given=given) if strange else ""),
+        same=same,
+        idle=f"idle_view(a{tensors[0]}, handle_of(result))" if bound.is_view else "None",
+        node=node,
+        made=made,
+    )
+
+
+def _ends_text(ends: list[int], listed: list[int]) -> dict[str, str]:
+    """Where gradients go, which places these are, and what shapes and dtypes they take there."""
+    if listed:
+        (at,) = listed
+        return {
+            "ends": f"e{at}",
+            "places": f"[({at}, i) for i in range(len(e{at}))]",
+            "shapes": f"forms_of(values[{at}])",
+        }
+    return {
+        "ends": f"[{', '.join(f'e{at}' for at in ends)}]",
+        "places": "places",
+        "shapes": "".join(f"values[{at}].shape, values[{at}].dtype, " for at in ends),
+    }
+
+
+def _argument_text(
+    bound: Bound,
+    at: int,
+    ends: list[int],
+    tensors: list[int],
+    lists: list[int],
+    listed: list[int],
+) -> str:
+    """An argument as the node keeps it."""
+    if at in tensors:
+        kept = [d for d in ends if at in bound.keeps[d]]
+        mine = [d for d in listed if at in bound.keeps[d]]
+        return _kept(bound, at, kept or mine, ends or mine)
+    if at in lists:
+        keeps = any(at in bound.keeps[d] for d in ends + listed)
+        return f"kept_list(a{at}, {keeps})"
+    return f"a{at}"
+
+
+def _if_any(whose: list[int], ends: list[int], text: str, other: str) -> str:
+    """A text if one of some arguments has a gradient."""
+    if len(whose) == len(ends) or not whose:
+        return text if whose else other
+    return f"{text} if {' or '.join(f'e{at} is not None' for at in whose)} else {other}"
+
+
+def _kept(bound: Bound, at: int, whose: list[int], ends: list[int]) -> str:
+    edge = f"e{at}" if at in ends else f"edge_of(a{at})"
+    saved = f"keep(a{at}, {edge}, version_of(values[{at}]))"
+    about = f"Meta(values[{at}]{', True' * (at in bound.laid)})"
+    if at not in bound.described:
+        about = "UNREAD"
+    return _if_any(whose, ends, saved, about)
+
+
+def _back(bound: Bound, ends: list[int], tensors: list[int], lists: list[int]) -> Back:
+    space = {**_SPACE, **{f"lay{at}": lay for at, lay in bound.lays.items()}}
+    texts = []
+    assert bound.row is not None
+    if bound.row.composite is not None:
+        assert bound.direct is not None
+        space |= {"direct": bound.direct.formula, "may_be_used": bound.direct.may_be_used}
+        own = [at for at in ends if at in bound.orders]
+        alone = "".join(f" and e{at} is None" for at in ends if at not in bound.orders)
+        words = _direct_words(bound, bound.direct, own, tensors, lists)
+        texts = [_COMPOSED.format(alone=alone, **words)]
+    elif bound.shared is not None:
+        space["formula"] = bound.shared.formula
+        parts = ", ".join(f"parts[{bound.orders[at]}]" for at in ends)
+        founds = ", ".join(f"r{at}" for at in ends)
+        reads = _reads(bound.shared, tensors, lists)
+        texts = [_JOINT.format(reads=reads, founds=founds, parts=parts)]
+        texts += [f"\n if e{at} is None: r{at} = None" for at in ends]
+    else:
+        for at in ends:
+            rule = bound.formulas[at]
+            space[f"formula{at}"] = rule.formula
+            given = " and gs[0] is not None" if "g" in rule.readers else ""
+            texts.append(_FORMULA.format(d=at, given=given, reads=_reads(rule, tensors, lists)))
+        if bound.direct is not None and bound.orders.keys() >= set(ends):
+            space |= {"direct": bound.direct.formula, "may_be_used": bound.direct.may_be_used}
+            words = _direct_words(bound, bound.direct, ends, tensors, lists)
+            formulas = "".join(texts).replace("\n", "\n ")
+            words["dropped"] = words["dropped"].replace("\n", "\n ")
+            texts = [_DIRECT.format(formulas=formulas, **words)]
+    for place, at in enumerate(ends):
+        sizes = {"sizes": 2 * place, "kind": 2 * place + 1}
+        lay = f"\n  r{at} = lay{at}(r{at}, gs[0], node.lie)" if at in bound.lays else ""
+        texts.append(_FIT.format(d=at, place=place, lay=lay, **sizes))
+    text = _BACK.format(
+        ends=", ".join(f"e{at}" for at in ends),
+        founds=" = ".join(f"r{at}" for at in ends),
+        formulas="".join(texts),
+        list=", ".join(f"r{at}" for at in ends),
+        together="\n if is_recording(): node._put_together(made, gs)" * bool(bound.row.together),
+    )
+    exec(compile(text, __file__, "exec"), space)
+    made: Back = space["back"]
+    return made
+
+
+def _back_of_list(bound: Bound, at: int) -> Back | None:
+    """The same where the elements of one list have gradients, and nothing else."""
+    rule, direct = bound.formulas.get(at), bound.direct
+    if rule is None or bound.lays or bound.read_together:
+        return None
+    if direct is not None and at not in bound.orders:
+        return None
+    formula, order = rule, bound.orders.get(at, 0)
+
+    def back(node: RowNode, gs: list[Tensor | None]) -> list[Tensor | None]:
+        edges = node.edges if WALKING.leads is None else node.asked_edges()
+        found: list[Tensor | None] = [None] * len(edges)
+        if "g" in formula.readers and gs[0] is None:
+            return found
+        parts = direct.call(node, gs) if direct is not None and direct.may_be_used() else None
+        made = formula.call(node, gs) if parts is None else parts[order]
+        shapes = node._shapes
+        for place, edge in enumerate(edges):
+            grad = None if edge is None or made is None else made[place]
+            if grad is not None:
+                array, sizes, kind = grad._array, shapes[2 * place], shapes[2 * place + 1]
+                if array.dtype is not kind or array.shape != sizes:
+                    grad = fit(grad, sizes, of_numpy(kind), node, place)
+                found[place] = grad
+        return found
+
+    return back
+
+
+def _direct_words(
+    bound: Bound, rule: Rule, ends: list[int], tensors: list[int], lists: list[int]
+) -> dict[str, str]:
+    """What the text of a form that is not differentiated says of its arguments and results."""
+    reads, found = rule.reads, "kept" if rule.of_operators else "seen"
+    for at in sorted(rule.places.difference(lists), reverse=True):
+        value = f"{found}(args[{at}], node)" if at in tensors else f"args[{at}]"
+        reads = reads.replace(f"node.value({at})", value).replace(f"node.kept({at})", value)
+    given = {at: f"e{at} is not None" if at in ends else "False" for at in bound.orders}
+    order = sorted(given, key=lambda at: bound.orders[at])
+    asked = "".join(f"{given[at]}, " for at in order)
+    names = bound.positions.items()
+    wanted = ", ".join(f"{name!r}: {given.get(at, 'False')}" for name, at in names)
+    for old, new in (
+        ("node.asked()", f"({asked})"),
+        ("node.wanted()", f"{{{wanted}}}"),
+        ("node.results(0)", f"{found}(node._results[0], node)"),
+    ):
+        reads = reads.replace(old, new)
+    return {
+        "reads": reads,
+        "founds": ", ".join(f"r{at}" for at in ends),
+        "parts": ", ".join(f"parts[{bound.orders[at]}]" for at in ends),
+        "dropped": "".join(f"\n if e{at} is None: r{at} = None" for at in ends),
+    }
+
+
+def _reads(rule: Rule, tensors: list[int], lists: list[int]) -> str:
+    """The arguments of a formula, tensors read without asking what they are."""
+    text = rule.reads
+    for at in sorted(rule.places.difference(lists), reverse=True):
+        text = text.replace(
+            f"node.value({at})", f"args[{at}].tensor(node)" if at in tensors else f"args[{at}]"
+        )
+    return text.replace("node.results(0)", "node._results[0].tensor(node)")
