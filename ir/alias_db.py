@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from ..frontend.made_once import made_once
+from ..frontend.foundations.made_once import made_once
 from ..typecheck.relations import is_subtype
 from ..typecheck.schema import Signature
 from ..typecheck.tensor_facts import without_facts

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..frontend.made_once import made_once
+from ..frontend.foundations.made_once import made_once
 from ..typecheck.schema import Signature
 from ..typecheck.types import Type
 from .alias_analysis import TAKEN_OUT, AliasAnalysis, written_values

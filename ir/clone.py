@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..frontend.deep_stack import goes_deep
+from ..frontend.syntax.deep_stack import goes_deep
 from .graph import Block, CallSite, Graph, Node, Value
 
 __all__ = ["clone_block", "clone_graph", "clone_node", "insert_graph", "take_graph"]

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..frontend.source import UNKNOWN, Span
+from ..frontend.sources.source import UNKNOWN, Span
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.class_types import FunctionType
 from ..typecheck.functions import Function

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..frontend.bounds import EXHAUSTED, report_exhausted
-from ..frontend.deep_stack import deeply, is_deep
-from ..frontend.diagnostics import Collector
+from ..frontend.diagnostics.diagnostics import Collector
+from ..frontend.limits.bounds import EXHAUSTED, report_exhausted
+from ..frontend.syntax.deep_stack import deeply, is_deep
 from ..ops.memory.errors import LimitExceeded
 from ..typecheck.checker import check_function
 from ..typecheck.consequences import has_holes

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from ..frontend.source import UNKNOWN, Span
+from ..frontend.sources.source import UNKNOWN, Span
 from ..typecheck.schema import OperatorTable, Signature
 from ..typecheck.typed import Binding, Default, FromTuple, Gathered, Given, Repeated
 from ..typecheck.types import INT, ListType, TupleType, Type

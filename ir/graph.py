@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final, NamedTuple
 
-from ..frontend.clock import ARMED, checkpoint
-from ..frontend.port import Port
-from ..frontend.source import UNKNOWN, Span
-from ..frontend.value_class import value_class
+from ..frontend.foundations.port import Port
+from ..frontend.foundations.value_class import value_class
+from ..frontend.limits.clock import ARMED, checkpoint
+from ..frontend.sources.source import UNKNOWN, Span
 from ..typecheck.functions import Bounding
 from ..typecheck.schema import Signature
 from ..typecheck.types import TENSOR, Type

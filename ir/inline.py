@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container
 
-from ..frontend.deep_stack import goes_deep
+from ..frontend.syntax.deep_stack import goes_deep
 from ..typecheck.functions import Function
 from .clone import clone_graph, insert_graph, take_graph
 from .graph import Block, CallSite, Graph, Node, Value

@@ -5,9 +5,9 @@ from __future__ import annotations
 import linecache
 import traceback
 
-from ..frontend.diagnostics import Collector, Diagnostic, Label
-from ..frontend.paths import is_own_file
-from ..frontend.source import UNKNOWN
+from ..frontend.diagnostics.diagnostics import Collector, Diagnostic, Label
+from ..frontend.diagnostics.paths import is_own_file
+from ..frontend.sources.source import UNKNOWN
 
 __all__ = ["FAULTS", "report_fault"]
 

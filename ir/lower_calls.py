@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..frontend.source import Span
+from ..frontend.sources.source import Span
 from ..typecheck import typed
 from ..typecheck.class_types import FunctionType
 from ..typecheck.types import NONE, Type

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..frontend.source import Span
+from ..frontend.sources.source import Span
 from ..typecheck import typed
 from ..typecheck.types import BOOL, INT, ListType
 from .emitter import Emitter

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from ..frontend.clock import checkpoint
-from ..frontend.declared import Declared
+from ..frontend.foundations.declared import Declared
+from ..frontend.limits.clock import checkpoint
 from ..typecheck import typed
 from .emitter import Emitter, is_meaningful
 from .graph import Graph, Value

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ..frontend.deep_stack import goes_deep
-from ..frontend.source import UNKNOWN, Span
+from ..frontend.sources.source import UNKNOWN, Span
+from ..frontend.syntax.deep_stack import goes_deep
 from ..ops.memory.dtype import Device
 from ..ops.table.table import TABLE
 from ..typecheck.class_types import FunctionType

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..frontend.literal_text import unescape
+from ..frontend.syntax.literal_text import unescape
 from ..ops.memory.dtype import DTYPES, Device
 from ..ops.random_numbers.random import Generator
 from ..typecheck.tensor_facts import RefinedTensor

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from ..frontend.bounds import BoundExceeded
-from ..frontend.clock import checkpoint
-from ..frontend.source import UNKNOWN, Source, Span
+from ..frontend.limits.bounds import BoundExceeded
+from ..frontend.limits.clock import checkpoint
+from ..frontend.sources.source import UNKNOWN, Source, Span
 from ..grammar import load
 from ..typecheck.class_types import FunctionType
 from ..typecheck.functions import Function

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..frontend.deep_stack import goes_deep
-from ..frontend.literal_text import escape
+from ..frontend.syntax.deep_stack import goes_deep
+from ..frontend.syntax.literal_text import escape
 from ..typecheck.types import Type
 from .graph import Block, Graph, Node, Value
 from .text import constant_text, type_text

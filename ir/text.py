@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..frontend.literal_text import complex_text, escape, float_text
+from ..frontend.syntax.literal_text import complex_text, escape, float_text
 from ..ops.random_numbers.random import Generator
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.tensor_facts import RefinedTensor

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..frontend.source import Source, Span
+from ..frontend.sources.source import Source, Span
 from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import Device
 from ..ops.quantized_tensors.packed_weights import PackedWeights

@@ -278,7 +278,7 @@ class _StandingIn:
         own = sys.modules.get(_NAME)
         if own is None or sys.modules.get("torch") is not own:
             if own is not None and fullname == "torch":
-                import_module(".frontend.uncaught", _NAME).tell_of_torch()
+                import_module(".frontend.diagnostics.uncaught", _NAME).tell_of_torch()
             return None
         return import_module(".as_torch", _NAME).torchs_module(fullname)
 

@@ -12,7 +12,7 @@ from .cli.failure import BAD_INPUT, CommandError, diagnostics_of, one_line, repo
 from .cli.parser import parse, way_of
 from .cli.speech import OutputFailed, complain, write
 from .cli.wall import status_of_child
-from .frontend.cells import clean_lines
+from .frontend.diagnostics.cells import clean_lines
 
 __all__ = ["main"]
 

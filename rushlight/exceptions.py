@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .frontend.exceptions import ScriptError as JITException
+from .frontend.diagnostics.exceptions import ScriptError as JITException
 
 __all__ = ["AcceleratorError", "FatalError", "JITException", "OutOfMemoryError"]
 

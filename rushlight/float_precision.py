@@ -6,7 +6,7 @@ from __future__ import annotations
 import warnings
 from typing import Final
 
-from .frontend.chosen import Chosen
+from .frontend.foundations.chosen import Chosen
 from .ops.kernels.precision import PRECISION
 
 __all__ = [

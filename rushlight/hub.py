@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any, Final
 from urllib.parse import urlparse
 
-from .frontend.chosen import Chosen
+from .frontend.foundations.chosen import Chosen
 from .serialization.files.atomic_file import atomic_file
 from .weights import load as load_file
 

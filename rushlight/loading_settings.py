@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
-from .frontend.chosen import Chosen
+from .frontend.foundations.chosen import Chosen
 from .ops.memory.dtype import Device
 from .ops.tensors.untyped_storage import Storage
 from .serialization.files.container import ArchiveReader

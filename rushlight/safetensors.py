@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from contextlib import closing
 
-from .frontend.exceptions import trimmed
+from .frontend.diagnostics.exceptions import trimmed
 from .ops.tensors.tensor import Tensor
 from .serialization.files.atomic_file import atomic_file
 from .serialization.files.file_bytes import OpenedFile, Readable

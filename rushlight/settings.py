@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from .frontend.chosen import Chosen
+from .frontend.foundations.chosen import Chosen
 from .ops.memory.determinism import DETERMINISM
 from .ops.memory.dtype import DTYPES, Device, place_of, set_default_dtype
 from .ops.memory.entered import ENTERED

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, Final, NoReturn
 
 from . import storage as storages
-from .frontend.chosen import Chosen
+from .frontend.foundations.chosen import Chosen
 from .legacy_tensors import TENSOR_CLASSES, TensorClass
 from .map_location import NO_CARD
 from .ops.eager.typed_storage import TypedStorage

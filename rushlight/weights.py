@@ -8,7 +8,7 @@ from io import UnsupportedOperation
 from pathlib import Path
 from typing import IO, Any
 
-from .frontend.exceptions import trimmed
+from .frontend.diagnostics.exceptions import trimmed
 from .map_location import check_target, means_meta
 from .serialization.files.identify import TORCHSCRIPT, identify
 from .serialization.weights.load import load_weights

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rushlight
-from rushlight.frontend.render import render_concise
+from rushlight.frontend.diagnostics.render import render_concise
 from tools.programs import run_file
 
 FOLDER = Path(__file__).parent / "errors"

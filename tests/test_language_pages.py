@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from rushlight.cli.alias import torch_is_rushlight
-from rushlight.frontend.codes import CODES
+from rushlight.frontend.diagnostics.codes import CODES
 
 PAGES = sorted((Path(__file__).parent.parent / "docs" / "language").glob("*.md"))
 PRELUDE = "import torch\nfrom torch import nn\nfrom typing import *\n\n"

@@ -122,11 +122,17 @@ def part_of(name: tuple[str, ...]) -> str | None:
 
 
 ROOMS = {
+    "frontend": "foundations sources diagnostics limits syntax".split(),
     "ops": """
         memory table special_functions arithmetic reductions shapes selection linear_algebra
         random_numbers signals layers pooling resizing losses quantized_tensors python_values
         tensors eager meta sparse_tensors nested_tensors batching detection audio gradients
         dispatching
+    """.split(),
+    "ops/gradients": "table nodes recording formulas direct calls".split(),
+    "ops/kernels/code": """
+        language loading fronts functions calls elementwise quantized transforms rows products
+        decompositions windows drawing ordering convolutions attention sequences indexing
     """.split(),
     "interpreter": "values bounds code plans failures native running".split(),
     "serialization": """
@@ -155,13 +161,13 @@ def test_a_room_imports_only_lower_rooms(part: str) -> None:
     rooms = ROOMS[part]
     folders = {file.name for file in (ROOT / part).iterdir() if (file / "__init__.py").is_file()}
     assert folders - {"kernels"} == set(rooms)
+    folder = "rushlight", *part.split("/")
+    depth = len(folder)
     for position, room in enumerate(rooms):
         above = set(rooms[position + 1 :])
         for file in sorted((ROOT / part / room).rglob("*.py")):
-            reached = {
-                n for n in facts(file).imports if n[:2] == ("rushlight", part) and len(n) > 2
-            }
-            wrong = {".".join(name) for name in reached if name[2] in above}
+            reached = {n for n in facts(file).imports if n[:depth] == folder and len(n) > depth}
+            wrong = {".".join(name) for name in reached if name[depth] in above}
             assert not wrong, f"{file.relative_to(ROOT)} reaches up: {wrong}"
 
 
@@ -180,7 +186,7 @@ FOREIGN = {
     "ops/eager/methods.py": {"Tensor"},
     "ops/eager/namespace.py": {"Generator", "Tensor"},
     # Errors that nobody caught are shown as people read them.
-    "frontend/uncaught.py": {"sys"},
+    "frontend/diagnostics/uncaught.py": {"sys"},
     # The commands stand in for Python's own.
     "rushlight/__main__.py": {"warnings"},
     "rushlight/as_torch.py": {"sys"},

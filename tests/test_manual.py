@@ -33,7 +33,7 @@ from rushlight.__main__ import main
 from rushlight.cli.alias import torch_is_rushlight
 from rushlight.cli.parser import all_parsers, parse
 from rushlight.distributed.run import parse_args
-from rushlight.frontend.render import render_rich
+from rushlight.frontend.diagnostics.render import render_rich
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "manual"

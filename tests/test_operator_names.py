@@ -22,8 +22,8 @@ NOT_FAMILIES = """
 
 TEXTS = (
     "rushlight/cli/",  # commands and schemas
-    "frontend/codes",
-    "frontend/unsupported.py",
+    "frontend/diagnostics/codes",
+    "frontend/syntax/unsupported.py",
     "interpreter/code/instructions.py",
     "ops/gradients/recording/recording.py",
     "ops/memory/counting_code.py",

@@ -477,7 +477,7 @@ def _parse(data: bytes, limits: Any) -> None:
 
 def _is_documented(error: Exception) -> bool:
     """Errors of archives and scripts carry diagnostics, or are of torch's kinds."""
-    from rushlight.frontend.exceptions import ScriptError
+    from rushlight.frontend.diagnostics.exceptions import ScriptError
     from rushlight.ops.memory.errors import OperatorError
 
     if isinstance(error, ScriptError | OperatorError):

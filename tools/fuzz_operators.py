@@ -33,7 +33,7 @@ import numpy as np
 from wild_values import Values
 
 import rushlight
-from rushlight.frontend.exceptions import ScriptError
+from rushlight.frontend.diagnostics.exceptions import ScriptError
 from rushlight.ops.eager.dispatch import run
 from rushlight.ops.memory.errors import OperatorError
 from rushlight.ops.memory.storage import bounds_of, storage_of

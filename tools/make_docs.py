@@ -19,7 +19,7 @@ import numpy as np
 from spelling import returned, signatures
 
 import rushlight.ops  # noqa: F401  (fills the table)
-from rushlight.frontend.codes import CODES
+from rushlight.frontend.diagnostics.codes import CODES
 from rushlight.ops.eager.dispatch import eager_function
 from rushlight.ops.table.table import TABLE
 

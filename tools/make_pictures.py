@@ -18,7 +18,7 @@ sys.path[:0] = [str(ROOT)]
 
 import rushlight as torch
 from rushlight.cli.checked_file import check_file
-from rushlight.frontend.render import render_rich
+from rushlight.frontend.diagnostics.render import render_rich
 from rushlight.pictures.document import describe
 from rushlight.pictures.svg import svg_of
 from rushlight.summary import inputs_without_data, without_data

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from ..frontend import tree
-from ..frontend.clock import checkpoint
-from ..frontend.diagnostics import Collector, Diagnostic, Edit, Help, Label
-from ..frontend.from_text import expression_tree
-from ..frontend.near_miss import near_misses
-from ..frontend.source import Span
-from ..frontend.torch_text import highlight
+from ..frontend.diagnostics.diagnostics import Collector, Diagnostic, Edit, Help, Label
+from ..frontend.diagnostics.near_miss import near_misses
+from ..frontend.diagnostics.torch_text import highlight
+from ..frontend.limits.clock import checkpoint
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
+from ..frontend.syntax.from_text import expression_tree
 from . import relations
 from .advice import TYPES
 from .names import Constant, LiveAnnotations, Resolver, SpecialForm, TypeName

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..frontend import tree
-from ..frontend.diagnostics import Help
+from ..frontend.diagnostics.diagnostics import Help
+from ..frontend.syntax import tree
 from . import typed
 from .dispatch import expression
 from .iteration import tuple_elements

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from ..frontend import tree
-from ..frontend.diagnostics import Edit, Help, Label
-from ..frontend.near_miss import near_misses
-from ..frontend.places import BaseClass, Place
-from ..frontend.source import UNKNOWN as NOWHERE
-from ..frontend.source import Span
-from ..frontend.value_class import value_class
+from ..frontend.diagnostics.diagnostics import Edit, Help, Label
+from ..frontend.diagnostics.near_miss import near_misses
+from ..frontend.foundations.value_class import value_class
+from ..frontend.sources.source import UNKNOWN as NOWHERE
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
+from ..frontend.syntax.places import BaseClass, Place
 from . import typed
 from .advice import OF_MODULES
 from .class_types import ClassType, InterfaceType

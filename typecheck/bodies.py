@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..frontend import tree
-from ..frontend.diagnostics import Help, Label
-from ..frontend.names import names_in
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Help, Label
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
+from ..frontend.syntax.names import names_in
 from . import typed
 from .corrections import is_left_out
 from .dispatch import block

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from weakref import WeakValueDictionary
 
-from ..frontend.locks import DEFINING
+from ..frontend.foundations.locks import DEFINING
 from .class_types import ClassType
 
 __all__ = ["BUILTIN_NAMESPACE", "LABEL_CLASS", "builtin_class"]

@@ -17,7 +17,7 @@ A file reaches lower ones by import and the others through the table.
 
 from __future__ import annotations
 
-from ..frontend.diagnostics import Collector
+from ..frontend.diagnostics.diagnostics import Collector
 from . import (  # noqa: F401  (they put their checks in the tables)
     comprehensions,
     displays,

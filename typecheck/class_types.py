@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..frontend.locks import DEFINING
-from ..frontend.places import BaseClass, Place
+from ..frontend.foundations.locks import DEFINING
+from ..frontend.syntax.places import BaseClass, Place
 from .functions import Function
 from .names import Meaning
 from .types import NamedType, Type

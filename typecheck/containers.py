@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..frontend import tree
-from ..frontend.source import UNKNOWN as NOWHERE
-from ..frontend.source import Span
+from ..frontend.sources.source import UNKNOWN as NOWHERE
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from . import typed
 from .class_types import InterfaceType
 from .dispatch import sugared

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..frontend.source import UNKNOWN as NOWHERE
-from ..frontend.source import Span
+from ..frontend.sources.source import UNKNOWN as NOWHERE
+from ..frontend.sources.source import Span
 from . import typed
 from .iteration import tuple_elements
 from .matching import Given, implicit_conversion

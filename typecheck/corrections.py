@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ..frontend import tree
-from ..frontend.diagnostics import Edit, Help
-from ..frontend.places import Place
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Edit, Help
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
+from ..frontend.syntax.places import Place
 from .advice import BUILTINS
 from .class_types import ClassType
 from .environment import Variable

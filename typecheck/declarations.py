@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ..frontend import tree
-from ..frontend.diagnostics import Edit, Help
-from ..frontend.names import nodes_in
-from ..frontend.places import BEGINNING, Place
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Edit, Help
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
+from ..frontend.syntax.names import nodes_in
+from ..frontend.syntax.places import BEGINNING, Place
 from .class_types import ClassType
 from .dispatch import expression
 from .scope import Scope

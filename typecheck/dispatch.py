@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from ..frontend import tree
-from ..frontend.clock import checkpoint
-from ..frontend.declared import Declared
+from ..frontend.foundations.declared import Declared
+from ..frontend.limits.clock import checkpoint
+from ..frontend.syntax import tree
 from . import typed
 from .lint import warn_unreachable
 from .scope import Scope

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from ..frontend import tree
-from ..frontend.diagnostics import Diagnostic, Help, Label
-from ..frontend.source import UNKNOWN as NOWHERE
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Diagnostic, Help, Label
+from ..frontend.sources.source import UNKNOWN as NOWHERE
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from . import typed
 from .annotations import DICT_KEYS
 from .arguments import unpacked_argument

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..frontend import tree
-from ..frontend.source import UNKNOWN as NOWHERE
-from ..frontend.source import Span
+from ..frontend.sources.source import UNKNOWN as NOWHERE
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from . import typed
 from .assignments import assign_attribute, assign_name
 from .attributes import Access, attribute_of, of_property

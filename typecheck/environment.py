@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ..frontend import tree
-from ..frontend.source import Span
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from . import typed
 from .sugar import Sugar
 from .types import Type

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..frontend import tree
-from ..frontend.diagnostics import Help, Label
-from ..frontend.source import UNKNOWN as NOWHERE
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Help, Label
+from ..frontend.sources.source import UNKNOWN as NOWHERE
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from . import typed
 from .class_types import ClassType
 from .corrections import attribute_of_self, is_left_out

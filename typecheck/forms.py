@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ..frontend import tree
-from ..frontend.source import UNKNOWN as NOWHERE
-from ..frontend.source import Span
-from ..frontend.torch_ranges import whole_end, whole_range
+from ..frontend.sources.source import UNKNOWN as NOWHERE
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
+from ..frontend.syntax.torch_ranges import whole_end, whole_range
 from . import typed
 from .arguments import check_arguments
 from .attributes import Access, attribute_of, can_be_asked, has_attribute

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..frontend import tree
-from ..frontend.diagnostics import Demand, Label
-from ..frontend.source import Span
-from ..frontend.torch_ranges import whole_range
+from ..frontend.diagnostics.diagnostics import Demand, Label
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
+from ..frontend.syntax.torch_ranges import whole_range
 from . import typed
 from .class_types import ClassType
 from .conversions import with_tuples_converted

@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from ..frontend import tree
-from ..frontend.locks import DEFINING, after_fork
-from ..frontend.source import Source
+from ..frontend.foundations.locks import DEFINING, after_fork
+from ..frontend.sources.source import Source
+from ..frontend.syntax import tree
 from .schema import Argument, Signature
 from .turns import define_in_turn
 from .types import NamedType, Type

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import sys
 
-from ..frontend import tree
-from ..frontend.diagnostics import Edit, Help, Label
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Edit, Help, Label
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from .advice import BUILTINS, CLASSES
 from .names import Unusable
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ..frontend import tree
-from ..frontend.diagnostics import Diagnostic, Edit, Help
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Diagnostic, Edit, Help
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from . import typed
 from .advice import BUILTINS, KEYWORDS, TEXT_METHODS
 from .names import SpecialForm

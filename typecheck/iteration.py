@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..frontend.source import UNKNOWN as NOWHERE
-from ..frontend.source import Span
+from ..frontend.sources.source import UNKNOWN as NOWHERE
+from ..frontend.sources.source import Span
 from . import typed
 from .class_types import ClassType
 from .matching import Given, Match, choose

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..frontend import tree
-from ..frontend.diagnostics import Edit, Help, Label
-from ..frontend.source import Span
-from ..frontend.torch_text import highlight
+from ..frontend.diagnostics.diagnostics import Edit, Help, Label
+from ..frontend.diagnostics.torch_text import highlight
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from . import typed
 from .environment import Frame, Problem, Variable
 from .relations import is_subtype, join

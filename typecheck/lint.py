@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..frontend import tree
-from ..frontend.diagnostics import Diagnostic, Label
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Diagnostic, Label
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from . import typed
 from .scope import Scope
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ..frontend.source import Span
+from ..frontend.sources.source import Span
 from . import typed
 from .interfaces import why_unfit
 from .literals import type_of_value

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..frontend import tree
-from ..frontend.diagnostics import Edit, Help, Label
-from ..frontend.edits import joined
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Edit, Help, Label
+from ..frontend.diagnostics.edits import joined
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from . import typed
 from .class_types import ClassType
 from .scope import Scope

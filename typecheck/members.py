@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..frontend.source import Span
+from ..frontend.sources.source import Span
 from . import typed
 from .class_types import ClassType
 from .scope import Scope

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..frontend import tree
+from ..frontend.syntax import tree
 from .functions import Function
 from .matching import ACTUAL, Mismatch
 from .scope import Scope

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from ..frontend import tree
-from ..frontend.diagnostics import Edit, Help, Label
-from ..frontend.near_miss import near_misses
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Edit, Help, Label
+from ..frontend.diagnostics.near_miss import near_misses
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from . import typed
 from .advice import KEYWORDS
 from .corrections import NUMPY_NAMES, annotated_list, annotated_parameter

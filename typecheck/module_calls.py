@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..frontend import tree
-from ..frontend.diagnostics import Diagnostic, Edit, Help, Label
-from ..frontend.near_miss import near_misses
+from ..frontend.diagnostics.diagnostics import Diagnostic, Edit, Help, Label
+from ..frontend.diagnostics.near_miss import near_misses
+from ..frontend.syntax import tree
 from . import typed
 from .class_types import ClassType
 from .scope import Scope

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import field
 from typing import Protocol, runtime_checkable
 
-from ..frontend.places import Place
-from ..frontend.source import Span
-from ..frontend.value_class import value_class
+from ..frontend.foundations.value_class import value_class
+from ..frontend.sources.source import Span
+from ..frontend.syntax.places import Place
 from .functions import Function, PythonFunction
 from .types import Type
 

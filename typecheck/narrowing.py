@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..frontend import tree
-from ..frontend.source import UNKNOWN as NOWHERE
-from ..frontend.source import Span
-from ..frontend.torch_ranges import whole_range
+from ..frontend.sources.source import UNKNOWN as NOWHERE
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
+from ..frontend.syntax.torch_ranges import whole_range
 from . import typed
 from .attributes import can_be_asked, has_attribute, has_static
 from .class_types import ClassType

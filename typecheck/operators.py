@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..frontend.source import Source, Span
+from ..frontend.sources.source import Source, Span
 from . import typed
 from .lint import warn_copied
 from .matching import Given, Match, choose

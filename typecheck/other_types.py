@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 
-from ..frontend.diagnostics import Edit, Help
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Edit, Help
+from ..frontend.sources.source import Span
 from . import typed
 from .environment import Frame
 from .matching import Given

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..frontend import tree
-from ..frontend.diagnostics import Help
+from ..frontend.diagnostics.diagnostics import Help
+from ..frontend.syntax import tree
 from .annotations import broadcast_size
 from .class_types import ClassType
 from .corrections import annotated_default, default_in_body, may_be_none

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ..frontend import tree
-from ..frontend.diagnostics import Edit, Help, Label
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Edit, Help, Label
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from . import typed
 from .conversions import convert
 from .dispatch import checks_statement, expression

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import field
 from typing import Final, Protocol
 
-from ..frontend.value_class import value_class
+from ..frontend.foundations.value_class import value_class
 from .types import Type
 
 __all__ = ["NO_DEFAULT", "AliasInfo", "Argument", "OperatorTable", "Signature"]

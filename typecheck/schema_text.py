@@ -28,7 +28,7 @@ import re
 from itertools import count
 from typing import Final
 
-from ..frontend.bounds import bounded
+from ..frontend.limits.bounds import bounded
 from .builtin_classes import builtin_class
 from .scalar_types import NUMBERS, OLD_NAMES
 from .schema import NO_DEFAULT, AliasInfo, Argument, Signature

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..frontend import tree
-from ..frontend.diagnostics import Collector, Diagnostic, Edit, Help, Label
-from ..frontend.near_miss import near_misses
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Collector, Diagnostic, Edit, Help, Label
+from ..frontend.diagnostics.near_miss import near_misses
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from . import typed
 from .annotations import AnnotationReader
 from .environment import Frame, Variable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..frontend.literal_text import complex_text, escape, float_text
+from ..frontend.syntax.literal_text import complex_text, escape, float_text
 from .schema import AliasInfo, Argument, Signature
 from .types import INT, DictType, ListType, OptionalType, TupleType, Type
 

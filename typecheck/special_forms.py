@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from ..frontend import tree
-from ..frontend.declared import Declared
-from ..frontend.diagnostics import Help, Label
-from ..frontend.torch_ranges import whole_range
+from ..frontend.diagnostics.diagnostics import Help, Label
+from ..frontend.foundations.declared import Declared
+from ..frontend.syntax import tree
+from ..frontend.syntax.torch_ranges import whole_range
 from . import typed
 from .advice import KEYWORDS
 from .arguments import check_arguments

@@ -5,9 +5,9 @@ from __future__ import annotations
 import builtins
 from dataclasses import replace
 
-from ..frontend import tree
-from ..frontend.diagnostics import Edit, Help, Label
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Edit, Help, Label
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from . import typed
 from .arguments import check_arguments
 from .bodies import local_function

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..frontend import tree
-from ..frontend.diagnostics import Help
-from ..frontend.source import UNKNOWN as NOWHERE
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Help
+from ..frontend.sources.source import UNKNOWN as NOWHERE
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
 from . import typed
 from .class_types import ClassType
 from .containers import container_item, member_item

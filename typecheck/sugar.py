@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from ..frontend.source import Span
-from ..frontend.value_class import value_class
+from ..frontend.foundations.value_class import value_class
+from ..frontend.sources.source import Span
 from . import typed
 from .functions import Function
 from .names import Meaning, PythonName, SpecialForm, TypeName, Unusable

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..frontend import tree
-from ..frontend.diagnostics import Edit, Help
-from ..frontend.source import UNKNOWN as NOWHERE
-from ..frontend.source import Span
-from ..frontend.torch_ranges import whole_range
+from ..frontend.diagnostics.diagnostics import Edit, Help
+from ..frontend.sources.source import UNKNOWN as NOWHERE
+from ..frontend.sources.source import Span
+from ..frontend.syntax import tree
+from ..frontend.syntax.torch_ranges import whole_range
 from . import typed
 from .assignments import assign_attribute, assign_name
 from .dispatch import checks_statement, expression, sugared

@@ -12,8 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from ..frontend.deep_stack import usual_limit
-from ..frontend.garbage import uncollected
+from ..frontend.foundations.garbage import uncollected
+from ..frontend.syntax.deep_stack import usual_limit
 
 __all__ = ["Definable", "Postponed", "define_in_turn"]
 

@@ -10,8 +10,8 @@ Evaluation order is part of the form: the `inputs` of a call are evaluated in or
 
 from __future__ import annotations
 
-from ..frontend.source import Span
-from ..frontend.value_class import value_class
+from ..frontend.foundations.value_class import value_class
+from ..frontend.sources.source import Span
 from .class_types import ClassType
 from .functions import Function, PythonFunction
 from .schema import Signature

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from ..frontend.bounds import BoundExceeded
-from ..frontend.places import Place
+from ..frontend.limits.bounds import BoundExceeded
+from ..frontend.syntax.places import Place
 
 MOST_PARTS = 1 << 16
 """How many parts a type may have, each counted as often as it is written; a flat one may have

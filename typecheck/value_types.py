@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 
-from ..frontend.walks import containers_in, fold
+from ..frontend.limits.walks import containers_in, fold
 from .types import DictType, ListType, TupleType, Type
 
 __all__ = ["ValueTypes"]

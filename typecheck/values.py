@@ -6,9 +6,9 @@ import builtins
 import re
 from typing import Final
 
-from ..frontend.diagnostics import Diagnostic, Edit, Help
-from ..frontend.source import UNKNOWN as NOWHERE
-from ..frontend.source import Span
+from ..frontend.diagnostics.diagnostics import Diagnostic, Edit, Help
+from ..frontend.sources.source import UNKNOWN as NOWHERE
+from ..frontend.sources.source import Span
 from . import typed
 from .globals import global_helps, global_labels, global_notes
 from .idioms import dtype_of

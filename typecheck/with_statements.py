@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..frontend import tree
-from ..frontend.torch_ranges import whole_range
+from ..frontend.syntax import tree
+from ..frontend.syntax.torch_ranges import whole_range
 from . import typed
 from .assignments import assign_name
 from .class_types import ClassType

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from ...frontend.clock import arm, disarm, next_alarm
+from ...frontend.limits.clock import arm, disarm, next_alarm
 from ...ops.memory.allocation import Ledger, current_ledger, is_counting
 from ...ops.memory.errors import LimitExceeded, OutOfMemory, out_of_memory
 from ...ops.table.table import Operator

@@ -15,7 +15,7 @@ import threading
 import time
 from typing import Final
 
-from ...frontend.locks import after_fork, fork_safe_lock
+from ...frontend.foundations.locks import after_fork, fork_safe_lock
 from ...ops.memory.errors import LimitExceeded
 from ...ops.memory.metadata import stand_by
 

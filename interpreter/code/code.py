@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ...frontend.made_once import made_once
+from ...frontend.foundations.made_once import made_once
 from ...ir.graph import Node, Value
 from ...ops.table.table import Operator
 from ...typecheck.types import Type

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ...frontend.made_once import made_once
+from ...frontend.foundations.made_once import made_once
 
 __all__ = [
     "ROWS",

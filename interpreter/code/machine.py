@@ -11,7 +11,7 @@ from functools import cache
 from operator import itemgetter
 from typing import Any
 
-from ...frontend.deep_stack import SHALLOW, with_room
+from ...frontend.syntax.deep_stack import SHALLOW, with_room
 from ...ir.graph import Node
 from ..values.actions import ACTIONS
 from .calls import PLAIN, Calls

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from types import FrameType
 
-from ...frontend.paths import is_library_file
+from ...frontend.diagnostics.paths import is_library_file
 from ...ops.memory.errors import OperatorError
 
 __all__ = ["comes_from_outside"]

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Protocol
 
-from ...frontend.source import UNKNOWN as NOWHERE
+from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...ir.graph import Graph, Node
 from ...ir.kinds import TASKS
 from ...ops.eager.namespace import einsum

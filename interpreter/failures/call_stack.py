@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...frontend.diagnostics import Frame
-from ...frontend.source import UNKNOWN, Span
+from ...frontend.diagnostics.diagnostics import Frame
+from ...frontend.sources.source import UNKNOWN, Span
 from ...ir.graph import Node
 from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function

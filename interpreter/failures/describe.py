@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...frontend.diagnostics import ValueNote
+from ...frontend.diagnostics.diagnostics import ValueNote
 from ...ir.graph import Node, Value
 from ...ops.memory.dtype import Array
 from ..values.objects import ScriptObject

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from types import CodeType, TracebackType
 from typing import Any
 
-from ...frontend.cells import clean_lines
-from ...frontend.diagnostics import Diagnostic, Label
-from ...frontend.exceptions import ScriptError, attach, exception_for
-from ...frontend.source import UNKNOWN
-from ...frontend.torch_text import runtime_error_text
+from ...frontend.diagnostics.cells import clean_lines
+from ...frontend.diagnostics.diagnostics import Diagnostic, Label
+from ...frontend.diagnostics.exceptions import ScriptError, attach, exception_for
+from ...frontend.diagnostics.torch_text import runtime_error_text
+from ...frontend.sources.source import UNKNOWN
 from ...ir.graph import Node
 from ...ops.memory.errors import OperatorError
 from ...ops.memory.unforeseen import told

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ...frontend.diagnostics import Edit, Help, Label
-from ...frontend.source import UNKNOWN, Span
+from ...frontend.diagnostics.diagnostics import Edit, Help, Label
+from ...frontend.sources.source import UNKNOWN, Span
 from ...ir.graph import Node, Value
 from ...ops.memory.errors import OperatorError
 from ...typecheck.class_types import ClassType

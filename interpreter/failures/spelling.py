@@ -8,10 +8,10 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ...frontend.kept import kept_with
-from ...frontend.paths import is_own_file
-from ...frontend.python_ast import python_tree
-from ...frontend.source import UNKNOWN, Source, Span
+from ...frontend.diagnostics.paths import is_own_file
+from ...frontend.foundations.kept import kept_with
+from ...frontend.sources.source import UNKNOWN, Source, Span
+from ...frontend.syntax.python_ast import python_tree
 from ...ir.graph import Node, Value
 
 __all__ = ["expression_of", "is_of_torch", "operand_texts", "users_span"]

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from ...frontend.diagnostics import Frame
-from ...frontend.paths import is_own_file, shown
-from ...frontend.source import Source
+from ...frontend.diagnostics.diagnostics import Frame
+from ...frontend.diagnostics.paths import is_own_file, shown
+from ...frontend.sources.source import Source
 from .spelling import is_of_torch
 
 __all__ = ["is_trace", "traced_at"]

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ...frontend.walks import MOST_COPIED
+from ...frontend.limits.walks import MOST_COPIED
 from ...ops.kernels.code.language.text import DOUBLE
 from ...ops.memory.dtype import DTYPES
 from ...ops.python_values.strings import to_bytes

@@ -25,9 +25,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.beside import Beside
-from ...frontend.locks import fork_safe_lock
-from ...frontend.started import started
+from ...frontend.foundations.beside import Beside
+from ...frontend.foundations.locks import fork_safe_lock
+from ...frontend.foundations.started import started
 from ...ops.kernels.code.loading.objects import is_possible
 from ...typecheck.types import Type
 from ..code.code import Code

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from ...frontend.beside import Beside
+from ...frontend.foundations.beside import Beside
 
 __all__ = ["NATIVE_VARIABLE", "Compiling", "is_under_way"]
 

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 
-from ...frontend.source import Span
+from ...frontend.sources.source import Span
 from ...ir.graph import Block, Graph, Node, Value
 from ...ops.table.table import TABLE
 from ...typecheck.functions import PythonFunction

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.locks import fork_safe_lock
+from ...frontend.foundations.locks import fork_safe_lock
 from ...ops.kernels import family
 from ...ops.memory.dtype import default_dtype
 from ...ops.memory.storage import root_of

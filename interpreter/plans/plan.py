@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...frontend.deep_stack import goes_deep
-from ...frontend.garbage import uncollected
+from ...frontend.foundations.garbage import uncollected
+from ...frontend.syntax.deep_stack import goes_deep
 from ...ops.memory.allocation import is_counting, uncounted
 from ...ops.table.grad_mode import RUNNING
 from ...ops.table.inline import NAMES

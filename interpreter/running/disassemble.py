@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...frontend.paths import shown
-from ...frontend.source import UNKNOWN, Span
+from ...frontend.diagnostics.paths import shown
+from ...frontend.sources.source import UNKNOWN, Span
 from ...ir.graph import Node
 from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function

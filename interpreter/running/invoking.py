@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...frontend.locks import DEFINING
-from ...frontend.walks import text_of
+from ...frontend.foundations.locks import DEFINING
+from ...frontend.limits.walks import text_of
 from ...ops.python_values.futures import AwaitedResult, TaskResult
 from ...ops.table.grad_mode import RUNNING
 from ...typecheck.functions import Function, PythonFunction

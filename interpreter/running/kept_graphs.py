@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from ...frontend.garbage import uncollected
-from ...frontend.paths import PACKAGE
+from ...frontend.diagnostics.paths import PACKAGE
+from ...frontend.foundations.garbage import uncollected
 from ...ir.graph import Graph
 from ...ir.pack import NotPacked, packed, unpacked
 from ...ops.kernels.cache_folder import cache_folder

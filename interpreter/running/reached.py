@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...frontend.kept import KeptWith
+from ...frontend.foundations.kept import KeptWith
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...typecheck.class_types import ClassType
 from ...typecheck.types import BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, TENSOR, Type

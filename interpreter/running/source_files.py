@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from threading import get_ident
 from typing import Final
 
-from ...frontend.source import Source
+from ...frontend.sources.source import Source
 from ...ops.kernels.cache_folder import cache_folder
 
 __all__ = ["file_of"]

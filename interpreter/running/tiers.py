@@ -9,10 +9,10 @@ from math import inf
 from typing import Any, Final
 from weakref import WeakSet
 
-from ...frontend.chosen import Chosen
-from ...frontend.deep_stack import deeply
-from ...frontend.garbage import uncollected
-from ...frontend.locks import DEFINING
+from ...frontend.foundations.chosen import Chosen
+from ...frontend.foundations.garbage import uncollected
+from ...frontend.foundations.locks import DEFINING
+from ...frontend.syntax.deep_stack import deeply
 from ...ir.define import graph_of, graph_with_lines
 from ...ir.graph import Node
 from ...ir.passes.autocast import enters_autocast

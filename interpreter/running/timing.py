@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from time import perf_counter_ns
 from typing import Any, Final
 
-from ...frontend.chosen import Chosen
-from ...frontend.locks import DEFINING
+from ...frontend.foundations.chosen import Chosen
+from ...frontend.foundations.locks import DEFINING
 from ...ir.graph import Node
 from ..code.calls import Calls
 from ..code.code import Code, Step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...frontend.walks import text_of
+from ...frontend.limits.walks import text_of
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument, Signature
 from ...typecheck.signature_text import expected_text, type_text

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ...frontend.call_sites import call_site
-from ...frontend.diagnostics import Diagnostic, Help, Label, ValueNote
-from ...frontend.exceptions import exception_for
-from ...frontend.near_miss import near_misses
-from ...frontend.source import Span
-from ...frontend.walks import text_of
+from ...frontend.diagnostics.call_sites import call_site
+from ...frontend.diagnostics.diagnostics import Diagnostic, Help, Label, ValueNote
+from ...frontend.diagnostics.exceptions import exception_for
+from ...frontend.diagnostics.near_miss import near_misses
+from ...frontend.limits.walks import text_of
+from ...frontend.sources.source import Span
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument
 from ...typecheck.types import Type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...frontend.bounds import BoundExceeded
+from ...frontend.limits.bounds import BoundExceeded
 from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat, QScheme
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...ops.random_numbers.random import Generator

@@ -11,7 +11,7 @@ from operator import index
 from types import NoneType
 from typing import Any, Final, SupportsFloat, SupportsIndex, SupportsInt
 
-from ...frontend.walks import text_of
+from ...frontend.limits.walks import text_of
 from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat, QScheme
 from ...ops.python_values.futures import AwaitedResult, TaskResult
 from ...ops.python_values.named_tuples import make_named

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 from weakref import WeakValueDictionary
 
-from ...frontend.kept import KeptWith
-from ...frontend.port import Port
+from ...frontend.foundations.kept import KeptWith
+from ...frontend.foundations.port import Port
 from ...ops.memory.errors import OperatorError
 from ...typecheck.class_types import ClassType
 from ...typecheck.types import BOOL, EnumType, Type

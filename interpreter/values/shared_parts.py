@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...frontend.bounds import BoundExceeded
-from ...frontend.walks import check_copies
+from ...frontend.limits.bounds import BoundExceeded
+from ...frontend.limits.walks import check_copies
 from ...typecheck.class_types import ClassType, InterfaceType
 from ...typecheck.types import (
     ANY,

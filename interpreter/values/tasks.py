@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from types import GenericAlias
 from typing import Any, Final, NoReturn
 
-from ...frontend.port import Port
+from ...frontend.foundations.port import Port
 from ...ir.graph import Graph
 from ...ir.graph_functions import function_of_graph
 from ...ops.python_values.futures import TaskResult

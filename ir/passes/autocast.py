@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NoReturn
 
-from ...frontend.diagnostics import Diagnostic, Help, Label
-from ...frontend.exceptions import exception_for
+from ...frontend.diagnostics.diagnostics import Diagnostic, Help, Label
+from ...frontend.diagnostics.exceptions import exception_for
 from ...ops.table.autocast import Autocast, eager_policy, graph_policy
 from ...ops.table.table import TABLE
 from ...typecheck.class_types import ClassType

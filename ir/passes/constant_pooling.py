@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...frontend.made_once import made_once
+from ...frontend.foundations.made_once import made_once
 from ...typecheck.class_types import FunctionType
 from ..alias_analysis import is_mutable
 from ..aliases import Aliases

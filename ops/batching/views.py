@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import EllipsisType
 from typing import Any, Final
 
-from ...frontend.declared import Declared
+from ...frontend.foundations.declared import Declared
 from ..tensors.tensor import Tensor
 from .opened import NotTogetherError
 

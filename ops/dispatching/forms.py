@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
-from ...frontend.declared import Declared
+from ...frontend.foundations.declared import Declared
 from ..eager.dispatch import eager_function
 from ..eager.open_operators import call_kernel
 from ..eager.packets import Namespace

@@ -12,7 +12,7 @@ from functools import cache
 from types import FunctionType, MethodType
 from typing import Any, Final
 
-from ...frontend.locks import fork_safe_lock
+from ...frontend.foundations.locks import fork_safe_lock
 from ..tensors import overriding
 from ..tensors.differentiable import Differentiable
 from ..tensors.overriding import PLAIN, answer, ask, askers, asks

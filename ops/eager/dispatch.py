@@ -9,7 +9,7 @@ from importlib import import_module
 from types import MethodType
 from typing import Any, Final
 
-from ...frontend.exceptions import trim_traceback
+from ...frontend.diagnostics.exceptions import trim_traceback
 from ...typecheck.types import INT, TENSOR, ListType
 from ..memory.dtype import default_dtype
 from ..memory.errors import Elsewhere

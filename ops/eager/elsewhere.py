@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final, Protocol
 
-from ...frontend.declared import Declared
+from ...frontend.foundations.declared import Declared
 from ..table.table import Operator
 
 __all__ = ["Choose", "Room", "Run", "elsewhere", "install"]

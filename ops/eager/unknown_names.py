@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ...frontend.near_miss import near_misses
+from ...frontend.diagnostics.near_miss import near_misses
 
 __all__ = ["UnknownName", "unknown_in_module"]
 

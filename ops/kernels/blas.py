@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.locks import whole
+from ...frontend.foundations.locks import whole
 from ..memory.dtype import Array
 
 __all__ = [

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Final
 
-from ...frontend.locks import after_fork
-from ...frontend.started import started
+from ...frontend.foundations.locks import after_fork
+from ...frontend.foundations.started import started
 from ..memory.allocation import carrying
 
 __all__ = ["followers", "get_threads", "set_threads", "share"]

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ...frontend.declared import Declared
+from ...frontend.foundations.declared import Declared
 from ..memory.dtype import Array, default_dtype
 from ..memory.errors import OperatorError
 from ..random_numbers.random_ops import bernoulli_

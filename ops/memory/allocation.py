@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final
 
-from ...frontend.locks import fork_safe_lock
+from ...frontend.foundations.locks import fork_safe_lock
 from . import inference
 from .counting_code import ALLOCATOR, ARENAS, COUNTING, native_text
 from .errors import LimitExceeded

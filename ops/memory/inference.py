@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.port import Port
+from ...frontend.foundations.port import Port
 from .dtype import Array
 
 __all__ = ["MADE", "ON", "enter", "handler", "is_for_inference", "is_on", "leave"]

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.locks import after_fork, fork_safe_lock
+from ...frontend.foundations.locks import after_fork, fork_safe_lock
 from .dtype import Array
 from .errors import OperatorError
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Final, Self
 
-from ...frontend.chosen import Chosen
+from ...frontend.foundations.chosen import Chosen
 
 __all__ = ["HOME", "NamedResults", "named_results"]
 

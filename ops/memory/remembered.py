@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, Final, Generic, ParamSpec, Protocol, TypeVar
 
-from ...frontend.locks import fork_safe_lock
+from ...frontend.foundations.locks import fork_safe_lock
 
 __all__ = ["Recent", "remembered"]
 

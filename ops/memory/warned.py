@@ -6,7 +6,7 @@ import sys
 import warnings
 from typing import Final
 
-from ...frontend.chosen import Chosen
+from ...frontend.foundations.chosen import Chosen
 
 __all__ = ["ALWAYS", "GIVEN", "warn_caller", "warn_caller_once", "warn_of_number"]
 

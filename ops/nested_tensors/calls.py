@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ...frontend.declared import Declared
+from ...frontend.foundations.declared import Declared
 from ..eager.dispatch import eager_function
 from ..eager.elsewhere import Choose
 from ..memory.dims import wrap_dim

@@ -6,8 +6,8 @@ from enum import Enum
 from time import perf_counter_ns
 from typing import Final
 
-from ...frontend.chosen import Chosen
-from ...frontend.locks import fork_safe_lock
+from ...frontend.foundations.chosen import Chosen
+from ...frontend.foundations.locks import fork_safe_lock
 from ..table.table import operator
 
 __all__ = ["AggregationType", "LockingLogger", "LoggerBase", "NoopLogger", "set_logger"]

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.walks import containers_in, fold
+from ...frontend.limits.walks import containers_in, fold
 from ..arithmetic.scalar import signed_nan
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import Elsewhere, OperatorError

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, NoReturn, Protocol
 
 import numpy as np
 
-from ...frontend.port import Port
+from ...frontend.foundations.port import Port
 from ...typecheck.builtin_classes import LABEL_CLASS
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.locks import fork_safe_lock
+from ...frontend.foundations.locks import fork_safe_lock
 from ..arithmetic.fused import fused_double, fused_float
 from ..kernels import family
 from ..memory.complex_parts import is_complex, parts

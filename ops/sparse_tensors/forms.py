@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from ...frontend.declared import Declared
+from ...frontend.foundations.declared import Declared
 
 __all__ = ["FORMS", "Form", "form"]
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.chosen import Chosen
+from ...frontend.foundations.chosen import Chosen
 from ..memory.at_first import AtFirst
 from ..memory.dtype import Array, dtype_by_number
 from ..memory.errors import OperatorError

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.beside import Beside
+from ...frontend.foundations.beside import Beside
 from ..kernels import ALWAYS, LARGE, NEAREST, family
 from ..memory.dtype import Array
 from .formula import Formula, Part, letter_of, meeting

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal, Protocol, TypedDict, Unpack
 
-from ...frontend.made_once import made_once
+from ...frontend.foundations.made_once import made_once
 from ...typecheck.schema import Signature
 from ...typecheck.schema_text import parse_schema
 from ..memory.overlap import OutOverlap, Written

@@ -21,8 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, TypeVar, Unpack
 
-from ...frontend.locks import fork_safe_lock
-from ...frontend.made_once import made_once
+from ...frontend.foundations.locks import fork_safe_lock
+from ...frontend.foundations.made_once import made_once
 from ...typecheck.schema import AliasInfo, Argument, Signature
 from ...typecheck.types import TENSOR
 from ..memory.overlap import guarded

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
-from ...frontend.port import Port
+from ...frontend.foundations.port import Port
 from ..memory.dtype import Device, DType, Layout, MemoryFormat
 from ..memory.warned import warn_caller
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Final, Protocol, TypeVar
 
-from ...frontend.port import Port
+from ...frontend.foundations.port import Port
 from ..table.table import Operator
 
 __all__ = ["DIRECTION_OF", "MISSED", "WAY_THROUGH", "Tape", "install", "tape", "way_through"]

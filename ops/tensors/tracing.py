@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, Protocol, TypeVar
 
-from ...frontend.locks import after_fork
+from ...frontend.foundations.locks import after_fork
 from ..table.table import Operator
 
 __all__ = [

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
 
-from ..frontend.chosen import Chosen
+from ..frontend.foundations.chosen import Chosen
 
 __all__ = ["emit_hooks", "set_emit_hooks", "without_emit_hooks"]
 

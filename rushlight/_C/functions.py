@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..frontend.source import Source, Span
-from ..frontend.torch_text import highlight
+from ..frontend.diagnostics.torch_text import highlight
+from ..frontend.sources.source import Source, Span
 from ..interpreter.values.objects import ScriptObject
 from ..interpreter.values.values import CastError, to_machine
 from ..ir import parser

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, ClassVar
 
-from ..frontend.deep_stack import deeply
-from ..frontend.torch_text import highlight
+from ..frontend.diagnostics.torch_text import highlight
+from ..frontend.syntax.deep_stack import deeply
 from ..interpreter.values.inference import infer_type
 from ..interpreter.values.values import to_machine
 from ..ir.alias_db import AliasDb as InnerAliasDb

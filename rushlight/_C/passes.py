@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, Final
 
-from ..frontend.deep_stack import with_room
+from ..frontend.syntax.deep_stack import with_room
 from ..interpreter.running.evaluating import CONTEXT
 from ..ir import parser
 from ..ir.graph import Graph as InnerGraph

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ..frontend.chosen import Chosen
+from ..frontend.foundations.chosen import Chosen
 from ..ops.table.autocast import script_autocasts
 from .emit_hooks import emit_hooks, set_emit_hooks
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Generic, TypeVar
 
-from ..frontend.declared import Declared
+from ..frontend.foundations.declared import Declared
 from ..ir.constants import MISSING, constant_value
 from ..ir.graph import Node as InnerNode
 from ..ir.graph import Value as InnerValue

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, TypeVar
 
-from ..frontend.chosen import Chosen
+from ..frontend.foundations.chosen import Chosen
 from ..ops.eager.packets import Packet
 
 __all__ = ["decomposition_table", "get_decompositions", "register_decomposition"]

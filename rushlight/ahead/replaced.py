@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..frontend.declared import Declared
+from ..frontend.foundations.declared import Declared
 from ..ir.graph import Graph
 from ..ir.trace_arguments import DECOMPOSED
 from ..jit.trace import create_graph

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..frontend.declared import Declared
+from ..frontend.foundations.declared import Declared
 from ..interpreter.values.objects import ScriptObject
 from ..ir.alias_analysis import trained
 from ..ir.graph import Block, Graph, Node, Value

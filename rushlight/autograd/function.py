@@ -9,7 +9,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
-from ..frontend.port import Port
+from ..frontend.foundations.port import Port
 from ..module_names import names_of
 from ..ops.gradients.nodes.autograd import Edge, Node, Saved, edge_of, is_wanted, node_class, saved
 from ..ops.gradients.nodes.saved_tensors import SavedTensor, raw_tensors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from ..frontend.chosen import Chosen
+from ..frontend.foundations.chosen import Chosen
 from ..module_names import names_of
 from ..ops.table.grad_mode import (
     enable_grad,

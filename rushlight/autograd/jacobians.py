@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..frontend.port import Port
+from ..frontend.foundations.port import Port
 from ..ops.memory.dtype import STRIDED, Array, DType
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Tensor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..frontend.chosen import Chosen
+from ..frontend.foundations.chosen import Chosen
 from ..nn.sizes import is_scripting
 
 __all__ = ["get_fastpath_enabled", "set_fastpath_enabled"]

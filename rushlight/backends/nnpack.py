@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..frontend.chosen import Chosen
+from ..frontend.foundations.chosen import Chosen
 
 __all__ = ["flags", "is_available", "set_flags"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from ..frontend.chosen import Chosen
+from ..frontend.foundations.chosen import Chosen
 
 __all__ = ["Switches", "disable_global_flags"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..frontend.near_miss import near_misses
+from ..frontend.diagnostics.near_miss import near_misses
 from ..jit import RecursiveScriptModule, ScriptMethod, load
 from ..jit.module import wrap
 from ..serialization.archives.load import load_archive

@@ -9,9 +9,9 @@ import re
 import sys
 from collections.abc import Iterable
 
-from ..frontend.diagnostics import Diagnostic, sorted_by_place
-from ..frontend.render import render
-from ..frontend.terminal import colors_wanted, width_wanted
+from ..frontend.diagnostics.diagnostics import Diagnostic, sorted_by_place
+from ..frontend.diagnostics.render import render
+from ..frontend.diagnostics.terminal import colors_wanted, width_wanted
 from .checked_file import Checked, check_file, check_text
 from .checked_paths import STDIN, files_of, project_settings
 from .failure import FAILED, CommandError

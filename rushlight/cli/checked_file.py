@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from ..frontend.diagnostics import Diagnostic, Edit, Help, Label
-from ..frontend.source import Source, Span
+from ..frontend.diagnostics.diagnostics import Diagnostic, Edit, Help, Label
+from ..frontend.sources.source import Source, Span
 from ..jit.session import Gathered, collecting
 from ..typecheck.functions import Function
 from .alias import torch_is_rushlight

@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
-from ..frontend.codes import CODES
-from ..frontend.near_miss import near_misses
+from ..frontend.diagnostics.codes import CODES
+from ..frontend.diagnostics.near_miss import near_misses
 from .failure import CommandError
 
 __all__ = ["STDIN", "Settings", "files_of", "project_settings"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..frontend import codes
+from ..frontend.diagnostics import codes
 from .failure import CommandError
 from .json_lines import tell_data
 from .speech import tell

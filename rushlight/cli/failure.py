@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from ..frontend.diagnostics import Diagnostic
-from ..frontend.render import render_rich
-from ..frontend.terminal import colors_wanted, width_wanted
+from ..frontend.diagnostics.diagnostics import Diagnostic
+from ..frontend.diagnostics.render import render_rich
+from ..frontend.diagnostics.terminal import colors_wanted, width_wanted
 from .speech import complain, write
 
 __all__ = ["BAD_INPUT", "CommandError", "FAILED", "diagnostics_of", "one_line", "report"]

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..frontend.diagnostics import Diagnostic
-from ..frontend.edits import Edit
-from ..frontend.paths import is_library_file
+from ..frontend.diagnostics.diagnostics import Diagnostic
+from ..frontend.diagnostics.edits import Edit
+from ..frontend.diagnostics.paths import is_library_file
 from .atomic import replacing
 from .failure import CommandError
 

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from ..frontend.near_miss import near_misses
+from ..frontend.diagnostics.near_miss import near_misses
 from ..ops.table.table import TABLE, Operator
 from ..typecheck.schema import Argument
 from ..typecheck.signature_text import python_signature

@@ -14,8 +14,8 @@ from importlib import import_module
 from typing import Any, Final, NoReturn
 
 from .. import __version__
-from ..frontend.cells import clean_lines
-from ..frontend.near_miss import near_misses
+from ..frontend.diagnostics.cells import clean_lines
+from ..frontend.diagnostics.near_miss import near_misses
 from .speech import write
 
 __all__ = ["COMMANDS", "all_parsers", "parse", "way_of"]

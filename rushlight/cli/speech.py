@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
 
-from ..frontend.cells import clean, clean_lines
+from ..frontend.diagnostics.cells import clean, clean_lines
 
 __all__ = ["OutputFailed", "complain", "script_output", "tell", "tell_lines", "write"]
 

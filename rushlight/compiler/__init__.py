@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final, TypeVar, overload
 
-from ..frontend.chosen import Chosen
+from ..frontend.foundations.chosen import Chosen
 from ..module_names import names_of
 from . import config as config
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import Final
 
-from ..frontend.chosen import Chosen
+from ..frontend.foundations.chosen import Chosen
 from .backends import DistStoreError
 from .groups import get_rank, get_world_size, is_initialized, new_group
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..frontend.uncaught import after_uncaught
+from ..frontend.diagnostics.uncaught import after_uncaught
 from ..ops.memory.dtype import Array
 from .agreement import Agreed, told
 from .backends import DistBackendError, ReduceOp, default_pg_timeout

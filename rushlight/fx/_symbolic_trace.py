@@ -13,7 +13,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, Self, cast
 
 from .._C import ScriptObject
-from ..frontend.locks import DEFINING
+from ..frontend.foundations.locks import DEFINING
 from ..jit.special_names import _assert
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ..frontend.port import Port
+from ..frontend.foundations.port import Port
 from ..module_names import names_of
 from ..nn.modules.module import Module
 from ._attributes import assign_attr as _assign_attr

@@ -9,8 +9,8 @@ from typing import Final
 
 from .._C.handles import Graph
 from .._C.tracing import _get_tracing_state
-from ..frontend.exceptions import ScriptError as Error
-from ..frontend.exceptions import ScriptWarning
+from ..frontend.diagnostics.exceptions import ScriptError as Error
+from ..frontend.diagnostics.exceptions import ScriptWarning
 from ..module_names import names_of
 from ..ops.tensors.overriding import asks, has_torch_function, has_torch_function_unary
 from ..typecheck.names import SpecialForm

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..frontend.kept import KeptWith
+from ..frontend.foundations.kept import KeptWith
 from ..typecheck.types import Type
 
 __all__ = ["disable", "enable"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from ..frontend.exceptions import trimmed
+from ..frontend.diagnostics.exceptions import trimmed
 from ..map_location import check_location, means_meta
 from ..serialization.archives.load import load_archive
 from ..serialization.files.limits import DEFAULT_LIMITS, Limits

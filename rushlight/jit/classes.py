@@ -9,14 +9,14 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from ..frontend import tree
-from ..frontend.data_classes import field_names
-from ..frontend.diagnostics import Collector
-from ..frontend.from_python import class_tree
-from ..frontend.kept import KeptWith
-from ..frontend.locks import DEFINING
-from ..frontend.paths import is_library_file
-from ..frontend.places import attribute_place, base_place
+from ..frontend.diagnostics.diagnostics import Collector
+from ..frontend.diagnostics.paths import is_library_file
+from ..frontend.foundations.kept import KeptWith
+from ..frontend.foundations.locks import DEFINING
+from ..frontend.syntax import tree
+from ..frontend.syntax.data_classes import field_names
+from ..frontend.syntax.from_python import class_tree
+from ..frontend.syntax.places import attribute_place, base_place
 from ..interpreter.running.evaluating import evaluate
 from ..interpreter.values.inference import type_of_value
 from ..interpreter.values.objects import comes_from

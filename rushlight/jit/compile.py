@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .._C.settings import SWITCHES
-from ..frontend import tree
-from ..frontend.diagnostics import Collector
-from ..frontend.from_python import function_tree
-from ..frontend.kept import KeptWith
-from ..frontend.locks import DEFINING
+from ..frontend.diagnostics.diagnostics import Collector
+from ..frontend.foundations.kept import KeptWith
+from ..frontend.foundations.locks import DEFINING
+from ..frontend.syntax import tree
+from ..frontend.syntax.from_python import function_tree
 from ..interpreter.running.evaluating import CONTEXT, evaluate
 from ..ir.define import define_function
 from ..ir.graph import Graph

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, Literal
 
-from ..frontend.kept import KeptWith
-from ..frontend.locks import DEFINING
-from ..frontend.places import attribute_place
-from ..frontend.walks import check_copies
+from ..frontend.foundations.kept import KeptWith
+from ..frontend.foundations.locks import DEFINING
+from ..frontend.limits.walks import check_copies
+from ..frontend.syntax.places import attribute_place
 from ..interpreter.values.inference import CannotInfer, infer_type, type_of_value
 from ..interpreter.values.objects import ScriptObject, python_classes
 from ..nn.modules.container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential

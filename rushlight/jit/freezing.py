@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..frontend.deep_stack import deeply, with_room
-from ..frontend.exceptions import trimmed
+from ..frontend.diagnostics.exceptions import trimmed
+from ..frontend.syntax.deep_stack import deeply, with_room
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.running.freeze import freeze_object
 from ..interpreter.values.objects import ScriptObject

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..frontend.exceptions import FrontendError, NotSupportedError, UnsupportedNodeError
+from ..frontend.diagnostics.exceptions import FrontendError, NotSupportedError, UnsupportedNodeError
 from ..module_names import names_of
 
 __all__ = ["FrontendError", "NotSupportedError", "UnsupportedNodeError"]

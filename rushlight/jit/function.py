@@ -13,7 +13,7 @@ from typing_extensions import ParamSpec, TypeVar
 
 from .._C.handles import Graph
 from .._C.schemas import FunctionSchema
-from ..frontend.exceptions import trim_traceback
+from ..frontend.diagnostics.exceptions import trim_traceback
 from ..interpreter.running.calling import call
 from ..interpreter.running.disassemble import listing
 from ..interpreter.running.evaluating import CONTEXT

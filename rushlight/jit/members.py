@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..frontend.from_text import function_trees
+from ..frontend.syntax.from_text import function_trees
 from ..nn.modules.container import ModuleDict, ModuleList, Sequential
 from ..nn.modules.module import Module
 from ..typecheck.class_types import ClassType

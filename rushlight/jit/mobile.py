@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from ..frontend.exceptions import ScriptError, trimmed
+from ..frontend.diagnostics.exceptions import ScriptError, trimmed
 from ..interpreter.failures.errors import Failure, is_from_outside, script_error
 from ..interpreter.running.calling import call
 from ..interpreter.values.actions import ScriptRaise

@@ -15,9 +15,9 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, No
 from typing_extensions import ParamSpec, TypeVar
 
 from .._C.handles import Graph
-from ..frontend.exceptions import trim_traceback, trimmed
-from ..frontend.port import Port
-from ..frontend.walks import fold
+from ..frontend.diagnostics.exceptions import trim_traceback, trimmed
+from ..frontend.foundations.port import Port
+from ..frontend.limits.walks import fold
 from ..interpreter.values.objects import ScriptObject, python_classes
 from ..interpreter.values.values import CastError, from_machine, to_machine
 from ..nn.hooks import has_hooks

@@ -17,9 +17,9 @@ from dataclasses import replace
 from textwrap import dedent
 from typing import Any, TypeVar
 
-from ..frontend import tree
-from ..frontend.diagnostics import Collector
-from ..frontend.from_python import function_tree
+from ..frontend.diagnostics.diagnostics import Collector
+from ..frontend.syntax import tree
+from ..frontend.syntax.from_python import function_tree
 from .qualified_names import qualified_name
 
 __all__ = ["overload", "overload_method", "overloads_of", "tree_of_overload"]

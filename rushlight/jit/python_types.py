@@ -11,7 +11,7 @@ import typing
 from typing import Any
 
 from .._awaits import _Await
-from ..frontend.kept import kept_with
+from ..frontend.foundations.kept import kept_with
 from ..interpreter.values.inference import class_type_of
 from ..interpreter.values.tasks import Future
 from ..legacy_tensors import TensorClass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from ..frontend.locks import DEFINING
+from ..frontend.foundations.locks import DEFINING
 
 __all__ = ["forget_names", "mangled", "qualified_name", "unmangled"]
 

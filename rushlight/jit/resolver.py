@@ -20,15 +20,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ..autograd.function import Function as Differentiated
-from ..frontend.declared import Declared
-from ..frontend.diagnostics import Demand, Diagnostic, Label
-from ..frontend.exceptions import exception_for
-from ..frontend.from_python import comment_types
-from ..frontend.ignored_blocks import IGNORED_BLOCKS
-from ..frontend.places import global_place
-from ..frontend.port import Port
-from ..frontend.source import Span
-from ..frontend.torch_text import highlight
+from ..frontend.diagnostics.diagnostics import Demand, Diagnostic, Label
+from ..frontend.diagnostics.exceptions import exception_for
+from ..frontend.diagnostics.torch_text import highlight
+from ..frontend.foundations.declared import Declared
+from ..frontend.foundations.port import Port
+from ..frontend.sources.source import Span
+from ..frontend.syntax.from_python import comment_types
+from ..frontend.syntax.ignored_blocks import IGNORED_BLOCKS
+from ..frontend.syntax.places import global_place
 from ..interpreter.running import tiers
 from ..interpreter.values.inward import CastError
 from ..interpreter.values.objects import ScriptObject, python_classes

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..frontend.exceptions import trim_traceback
-from ..frontend.locks import DEFINING
+from ..frontend.diagnostics.exceptions import trim_traceback
+from ..frontend.foundations.locks import DEFINING
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.values.objects import ScriptObject
 from ..ir.alias_analysis import written_values

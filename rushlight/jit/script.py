@@ -10,15 +10,15 @@ from enum import Enum
 from typing import Any, ParamSpec, TypeVar, overload
 
 from .._C.emit_hooks import emit_hooks
-from ..frontend.bounds import bounded
-from ..frontend.call_sites import call_site
-from ..frontend.diagnostics import Diagnostic, Edit, Help, Label
-from ..frontend.exceptions import trimmed
-from ..frontend.garbage import uncollected
-from ..frontend.locks import DEFINING
-from ..frontend.places import attribute_place, base_place
-from ..frontend.source import Span
-from ..frontend.walks import fold
+from ..frontend.diagnostics.call_sites import call_site
+from ..frontend.diagnostics.diagnostics import Diagnostic, Edit, Help, Label
+from ..frontend.diagnostics.exceptions import trimmed
+from ..frontend.foundations.garbage import uncollected
+from ..frontend.foundations.locks import DEFINING
+from ..frontend.limits.bounds import bounded
+from ..frontend.limits.walks import fold
+from ..frontend.sources.source import Span
+from ..frontend.syntax.places import attribute_place, base_place
 from ..interpreter.values.handles import keeping_handles
 from ..interpreter.values.objects import ScriptObject
 from ..interpreter.values.shared import ScriptDict, ScriptList

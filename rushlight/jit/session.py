@@ -13,9 +13,9 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from types import FrameType, TracebackType
 
-from ..frontend.diagnostics import Collector, Diagnostic
-from ..frontend.exceptions import raise_for
-from ..frontend.folding import fold
+from ..frontend.diagnostics.diagnostics import Collector, Diagnostic
+from ..frontend.diagnostics.exceptions import raise_for
+from ..frontend.diagnostics.folding import fold
 from ..typecheck.functions import Function
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from .._C.handles import Graph as GraphHandle
 from .._C.settings import SWITCHES, tracer_warns
-from ..frontend.exceptions import trimmed
+from ..frontend.diagnostics.exceptions import trimmed
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.values.inference import CannotInfer, infer_type
 from ..interpreter.values.objects import ScriptObject

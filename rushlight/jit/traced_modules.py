@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..frontend.locks import DEFINING
+from ..frontend.foundations.locks import DEFINING
 from ..interpreter.values.objects import ScriptObject, python_classes
 from ..nn.modules.module import Module
 from ..ops.quantized_tensors.packed_weights import PackedWeights

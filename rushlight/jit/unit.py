@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from textwrap import dedent
 
 from .._C.handles import Graph
-from ..frontend.exceptions import trimmed
-from ..frontend.from_text import function_trees
-from ..frontend.locks import DEFINING
-from ..frontend.source import Span
+from ..frontend.diagnostics.exceptions import trimmed
+from ..frontend.foundations.locks import DEFINING
+from ..frontend.sources.source import Span
+from ..frontend.syntax.from_text import function_trees
 from ..interpreter.running.evaluating import evaluate
 from ..ir.define import define_function
 from ..ir.graph_functions import function_of_graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from ..frontend.exceptions import trimmed
+from ..frontend.diagnostics.exceptions import trimmed
 from ..serialization.files.errors import archive_error
 from ..serialization.files.npy import UNREADABLE, loaded_arrays
 from ..serialization.pickles.nodes import (

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from ..cli.checked_file import Checked
-from ..frontend.diagnostics import Diagnostic, Help
-from ..frontend.source import UNKNOWN, Span
-from ..frontend.tree import Function as Tree
+from ..frontend.diagnostics.diagnostics import Diagnostic, Help
+from ..frontend.sources.source import UNKNOWN, Span
+from ..frontend.syntax.tree import Function as Tree
 from ..ir.graph import Graph
 from ..typecheck import typed
 from ..typecheck.class_types import ClassType

@@ -7,7 +7,7 @@ import threading
 from multiprocessing import *  # noqa: F403
 from pathlib import Path
 
-from ..frontend.chosen import Chosen
+from ..frontend.foundations.chosen import Chosen
 from ..module_names import names_of
 from . import sent_tensors as sent_tensors
 from .spawn import ENV_VAR_PARALLEL_START as ENV_VAR_PARALLEL_START

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..frontend.diagnostics import Diagnostic
+from ..frontend.diagnostics.diagnostics import Diagnostic
 from ..module_names import names_of
 
 __all__ = [

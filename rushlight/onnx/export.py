@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from ..frontend.exceptions import trimmed
+from ..frontend.diagnostics.exceptions import trimmed
 from ..jit.function import ScriptFunction
 from ..jit.module import ScriptModule
 from ..jit.qualified_names import qualified_name

@@ -9,9 +9,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..frontend.deep_stack import deeply
-from ..frontend.diagnostics import Diagnostic
-from ..frontend.render import render_rich
+from ..frontend.diagnostics.diagnostics import Diagnostic
+from ..frontend.diagnostics.render import render_rich
+from ..frontend.syntax.deep_stack import deeply
 from ..interpreter.values.objects import ScriptObject
 from ..ops.memory.dtype import Array
 from ..ops.tensors.tensor import Tensor

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from ..frontend.declared import Declared
+from ..frontend.foundations.declared import Declared
 
 __all__ = ["COMPLEX", "EXPORTS", "PARTS", "TAKING_COMPLEX", "Form", "exports", "exports_complex"]
 

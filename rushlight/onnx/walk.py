@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..frontend.declared import Declared
-from ..frontend.diagnostics import Diagnostic, Frame, Label
-from ..frontend.source import UNKNOWN
+from ..frontend.diagnostics.diagnostics import Diagnostic, Frame, Label
+from ..frontend.foundations.declared import Declared
+from ..frontend.sources.source import UNKNOWN
 from ..interpreter.running.evaluating import evaluate
 from ..interpreter.values.objects import ScriptObject
 from ..ir.graph import Block, Graph, Node, Value

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from ..frontend.cells import clean, clean_lines
-from ..frontend.source import Source
+from ..frontend.diagnostics.cells import clean, clean_lines
+from ..frontend.sources.source import Source
 from ..interpreter.values.objects import ScriptObject
 from ..ir.graph import Graph, Value
 from ..ops.tensors.tensor import Tensor

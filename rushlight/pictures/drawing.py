@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..frontend.cells import clean
-from ..frontend.source import Source, Span
+from ..frontend.diagnostics.cells import clean
+from ..frontend.sources.source import Source, Span
 from ..ir.define import graph_of
 from ..ir.graph import Block, Graph, Node, Value
 from ..ir.text import constant_text

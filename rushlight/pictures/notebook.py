@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from ..frontend.cells import clean, clean_lines
+from ..frontend.diagnostics.cells import clean, clean_lines
 from ..ir.graph import Graph
 from .document import drawn_graph
 from .opened import SMALL

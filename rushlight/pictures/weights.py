@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..frontend.cells import clean
+from ..frontend.diagnostics.cells import clean
 from ..interpreter.values.objects import ScriptObject
 from ..ops.memory.dtype import Array
 from ..ops.memory.errors import Elsewhere

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final
 
-from ..frontend.source import UNKNOWN
+from ..frontend.sources.source import UNKNOWN
 from ..interpreter.code.code import Code
 from ..interpreter.plans.plan import NativePart
 from ..interpreter.plans.replaying import Replay

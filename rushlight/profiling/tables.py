@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ..frontend.paths import shown
+from ..frontend.diagnostics.paths import shown
 
 __all__ = ["island_text", "stretch_text", "table", "time_text"]
 

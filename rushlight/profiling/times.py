@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
-from ..frontend.source import UNKNOWN, Span
+from ..frontend.sources.source import UNKNOWN, Span
 from ..interpreter.failures.call_stack import named_frames
 from ..interpreter.running.tiers import FunctionTiers
 from ..interpreter.running.timing import Run, Spent, Timed, Timer

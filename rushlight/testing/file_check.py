@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from ..frontend.literal_text import escape
-from ..frontend.source import Source, Span
-from ..frontend.torch_text import highlight
+from ..frontend.diagnostics.torch_text import highlight
+from ..frontend.sources.source import Source, Span
+from ..frontend.syntax.literal_text import escape
 
 __all__ = ["FileCheck"]
 

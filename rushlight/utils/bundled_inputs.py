@@ -15,7 +15,7 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any, Final, NamedTuple, Optional, TypeVar
 
-from ..frontend.locks import DEFINING
+from ..frontend.foundations.locks import DEFINING
 from ..interpreter.values.objects import ScriptObject
 from ..jit.archives import load
 from ..jit.concrete import no_longer_shared

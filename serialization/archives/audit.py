@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from ...frontend.diagnostics import Collector
-from ...frontend.from_text import module_trees
+from ...frontend.diagnostics.diagnostics import Collector
+from ...frontend.syntax.from_text import module_trees
 from ..files.container import ArchiveReader
 from ..files.errors import ArchiveError, within_limits
 from ..files.file_bytes import OpenedFile, Readable

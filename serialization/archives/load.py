@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from ...frontend.garbage import uncollected
+from ...frontend.foundations.garbage import uncollected
 from ...interpreter.values.objects import ScriptObject
 from ..files.container import ArchiveReader
 from ..files.errors import within_limits

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...frontend.made_once import made_once
+from ...frontend.foundations.made_once import made_once
 from ..files.container import ArchiveReader
 from ..loading.loader import Loader
 from ..pickles.nodes import ObjectNode

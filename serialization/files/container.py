@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from ...frontend.made_once import made_once
+from ...frontend.foundations.made_once import made_once
 from .errors import ArchiveError, archive_error
 from .file_bytes import PIECE, OpenedFile, Readable
 from .identify import FileKind, identify

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from pickle import UnpicklingError
 from typing import ParamSpec, TypeVar
 
-from ...frontend.bounds import bounded_call
-from ...frontend.cells import clean_lines
-from ...frontend.diagnostics import Diagnostic, Help
-from ...frontend.exceptions import attach
+from ...frontend.diagnostics.cells import clean_lines
+from ...frontend.diagnostics.diagnostics import Diagnostic, Help
+from ...frontend.diagnostics.exceptions import attach
+from ...frontend.limits.bounds import bounded_call
 
 __all__ = ["ArchiveError", "NoDirectory", "RefusedPickle", "archive_error", "within_limits"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...frontend.bounds import DEEPEST_VALUES
+from ...frontend.limits.bounds import DEEPEST_VALUES
 from ...interpreter.bounds.guard import Bounds
 
 __all__ = ["DEFAULT_LIMITS", "Limits"]

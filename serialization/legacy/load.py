@@ -11,7 +11,7 @@ import keyword
 import re
 from collections.abc import Iterator, Sequence
 
-from ...frontend.made_once import made_once
+from ...frontend.foundations.made_once import made_once
 from ...interpreter.values.objects import ScriptObject
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...typecheck.class_types import ClassAttribute, ClassType

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import Protocol
 
-from ...frontend.source import Span
+from ...frontend.sources.source import Span
 from ...typecheck.annotations import TYPE_NAMES
 from ...typecheck.forms import known_forms
 from ...typecheck.functions import Function

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from ...frontend.diagnostics import Collector
-from ...frontend.exceptions import raise_for
+from ...frontend.diagnostics.diagnostics import Collector
+from ...frontend.diagnostics.exceptions import raise_for
 from ...interpreter.running.evaluating import evaluate
 from ...ir.define import define_function
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES

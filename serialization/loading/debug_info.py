@@ -15,9 +15,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
-from ...frontend.byte_offsets import ByteOffsets
-from ...frontend.made_once import made_once
-from ...frontend.source import UNKNOWN, Source, Span
+from ...frontend.foundations.made_once import made_once
+from ...frontend.sources.byte_offsets import ByteOffsets
+from ...frontend.sources.source import UNKNOWN, Source, Span
 from ..pickles.nodes import ListNode, Node, TupleNode
 from ..pickles.writer import write_pickle
 

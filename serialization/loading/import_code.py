@@ -14,10 +14,10 @@ from functools import partial
 from itertools import chain
 from typing import Literal
 
-from ...frontend import tree
-from ...frontend.diagnostics import Collector, Diagnostic, Label
-from ...frontend.from_text import Outline, module_of_methods, module_outlines
-from ...frontend.source import Source, Span
+from ...frontend.diagnostics.diagnostics import Collector, Diagnostic, Label
+from ...frontend.sources.source import Source, Span
+from ...frontend.syntax import tree
+from ...frontend.syntax.from_text import Outline, module_of_methods, module_outlines
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
 from ...typecheck.annotations import AnnotationReader
 from ...typecheck.builtin_classes import BUILTIN_NAMESPACE, LABEL_CLASS, builtin_class

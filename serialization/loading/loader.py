@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from ...frontend.clock import OutOfTime
-from ...frontend.diagnostics import Collector
-from ...frontend.exceptions import raise_for
+from ...frontend.diagnostics.diagnostics import Collector
+from ...frontend.diagnostics.exceptions import raise_for
+from ...frontend.limits.clock import OutOfTime
 from ...interpreter.bounds.guard import Guard, LimitExceeded
 from ...interpreter.failures.errors import Failure, script_error
 from ...interpreter.running.evaluating import CONTEXT, evaluate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...frontend.diagnostics import Collector, Diagnostic, Label
+from ...frontend.diagnostics.diagnostics import Collector, Diagnostic, Label
 from ...ir.graph import Graph
 from .operator_kinds import REFUSED, kind_of
 

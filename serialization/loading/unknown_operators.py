@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
 
-from ...frontend import tree
-from ...frontend.diagnostics import Diagnostic, Label
+from ...frontend.diagnostics.diagnostics import Diagnostic, Label
+from ...frontend.syntax import tree
 from ...ops.table.table import TABLE
 from .archive_table import ARCHIVE_TABLE
 from .import_code import CodeImporter

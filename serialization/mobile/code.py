@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ...frontend.source import Source
+from ...frontend.sources.source import Source
 from ...typecheck.functions import Function
 from ...typecheck.schema import Argument, Signature
 from ...typecheck.types import Type

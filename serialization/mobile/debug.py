@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ...frontend.source import Span
-from ...frontend.torch_text import highlight
+from ...frontend.diagnostics.torch_text import highlight
+from ...frontend.sources.source import Span
 from ..files.errors import ArchiveError
 from ..files.limits import Limits
 from ..loading.debug_info import tagged_spans

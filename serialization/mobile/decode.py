@@ -19,8 +19,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ...frontend.clock import ARMED, checkpoint
-from ...frontend.source import Span
+from ...frontend.limits.clock import ARMED, checkpoint
+from ...frontend.sources.source import Span
 from ...interpreter.values.objects import ScriptObject
 from ...ir.constants import constant_value, create_constant, type_of
 from ...ir.graph import Block, Graph, Node, Value

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from ...frontend.deep_stack import deeply
-from ...frontend.locks import DEFINING
-from ...frontend.source import UNKNOWN as NOWHERE
+from ...frontend.foundations.locks import DEFINING
+from ...frontend.sources.source import UNKNOWN as NOWHERE
+from ...frontend.syntax.deep_stack import deeply
 from ...interpreter.bounds.guard import Guard
 from ...interpreter.running.evaluating import CONTEXT
 from ...ir.graph import Graph, Node

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from ...frontend.bounds import DEEPEST_VALUES
+from ...frontend.limits.bounds import DEEPEST_VALUES
 
 __all__ = ["Keys"]
 

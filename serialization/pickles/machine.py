@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, Protocol
 
-from ...frontend.clock import checkpoint
+from ...frontend.limits.clock import checkpoint
 from ..files.errors import ArchiveError, archive_error
 from ..files.limits import DEFAULT_LIMITS, Limits
 

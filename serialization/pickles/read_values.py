@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...frontend.walks import HoldsItself, TooDeep, parts_first
+from ...frontend.limits.walks import HoldsItself, TooDeep, parts_first
 from ...interpreter.values.matching import matches
 from ...interpreter.values.objects import EnumMember, ScriptObject
 from ...ops.memory.dtype import Array, Device

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from keyword import kwlist
 
-from ...frontend.source import UNKNOWN
+from ...frontend.sources.source import UNKNOWN
 from ...ir.graph import Graph
 from ...typecheck.class_types import ClassType, InterfaceType
 from ...typecheck.functions import Function

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...frontend.literal_text import escape, float_text
+from ...frontend.syntax.literal_text import escape, float_text
 from ...ir.text import constant_text
 from ...ops.random_numbers.random import Generator
 from ...typecheck.class_types import ClassType

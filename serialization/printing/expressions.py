@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...frontend.source import Span
+from ...frontend.sources.source import Span
 from ...ir.graph import Node, Value
 from ...typecheck.class_types import ClassType, FunctionType, InterfaceType
 from ...typecheck.schema import Argument, Signature

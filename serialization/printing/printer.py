@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ...frontend.deep_stack import goes_deep
+from ...frontend.syntax.deep_stack import goes_deep
 from ...ir.graph import Block, Graph, Node, Value
 from ...ir.kinds import TASKS
 from ...typecheck.functions import Function

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from ...frontend.source import UNKNOWN, Span
+from ...frontend.sources.source import UNKNOWN, Span
 
 __all__ = ["Record", "Spans", "Text"]
 

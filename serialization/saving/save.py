@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import IO
 
-from ...frontend.diagnostics import Diagnostic, Label
-from ...frontend.source import UNKNOWN
+from ...frontend.diagnostics.diagnostics import Diagnostic, Label
+from ...frontend.sources.source import UNKNOWN
 from ...interpreter.values.objects import ScriptObject
 from ...ir.clone import clone_graph
 from ...typecheck.class_types import ClassType

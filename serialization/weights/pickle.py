@@ -12,7 +12,7 @@ from collections import OrderedDict
 from functools import partial
 from typing import Any, ClassVar, Final
 
-from ...frontend.diagnostics import Diagnostic, Help
+from ...frontend.diagnostics.diagnostics import Diagnostic, Help
 from ...ops.memory.dtype import DTYPES, QSCHEMES
 from ..files.errors import ArchiveError, RefusedPickle
 from ..pickles.keys import Keys

@@ -105,7 +105,7 @@ def families() -> dict[str, Family]:
 
 def is_documented(error: BaseException) -> bool:
     """Whether an error is one that the documents name: with a diagnostic, or of torch's kinds."""
-    from rushlight.frontend.exceptions import ScriptError
+    from rushlight.frontend.diagnostics.exceptions import ScriptError
     from rushlight.ops.memory.errors import OperatorError
 
     if isinstance(error, ScriptError | OperatorError):

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from rushlight.cli.checked_file import check_file
-from rushlight.frontend.diagnostics import Diagnostic
-from rushlight.frontend.render import FORMATS, render
+from rushlight.frontend.diagnostics.diagnostics import Diagnostic
+from rushlight.frontend.diagnostics.render import FORMATS, render
 
 CASES = Path(__file__).parent / "cases"
 NAMES = sorted(path.stem for path in CASES.glob("*.py"))

@@ -16,7 +16,7 @@ import pytest
 
 from rushlight.cli.checked_file import check_file
 from rushlight.cli.fix import apply_fixes
-from rushlight.frontend.diagnostics import Diagnostic, Help
+from rushlight.frontend.diagnostics.diagnostics import Diagnostic, Help
 
 PRELUDE = (
     "import torch\nfrom torch import nn\n"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import rushlight
 import rushlight as torch  # noqa: F401 - the texts see it
-from rushlight.frontend.diagnostics import Diagnostic, Help
-from rushlight.frontend.edits import Edit
+from rushlight.frontend.diagnostics.diagnostics import Diagnostic, Help
+from rushlight.frontend.diagnostics.edits import Edit
 
 
 @dataclass(frozen=True)

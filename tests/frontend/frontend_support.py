@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from rushlight.frontend.diagnostics import (
+from rushlight.frontend.diagnostics.diagnostics import (
     Diagnostic,
     Edit,
     Frame,
@@ -16,7 +16,7 @@ from rushlight.frontend.diagnostics import (
     Label,
     ValueNote,
 )
-from rushlight.frontend.source import Source, Span
+from rushlight.frontend.sources.source import Source, Span
 
 CASES = Path(__file__).parent / "cases"
 

@@ -8,10 +8,10 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rushlight.frontend.byte_offsets import ByteOffsets
-from rushlight.frontend.diagnostics import Collector
-from rushlight.frontend.from_text import function_trees
-from rushlight.frontend.source import Source, Span
+from rushlight.frontend.diagnostics.diagnostics import Collector
+from rushlight.frontend.sources.byte_offsets import ByteOffsets
+from rushlight.frontend.sources.source import Source, Span
+from rushlight.frontend.syntax.from_text import function_trees
 
 
 @given(st.text(st.sampled_from("aé→𝄞\n\udc80\udcff"), max_size=30))

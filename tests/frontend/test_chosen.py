@@ -4,9 +4,9 @@ from threading import Event
 
 import pytest
 
-from rushlight.frontend import beside
-from rushlight.frontend.beside import Beside
-from rushlight.frontend.chosen import Chosen
+from rushlight.frontend.foundations import beside
+from rushlight.frontend.foundations.beside import Beside
+from rushlight.frontend.foundations.chosen import Chosen
 
 
 def test_what_is_chosen_holds_until_it_is_exchanged() -> None:

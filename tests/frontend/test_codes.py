@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rushlight.frontend.codes import CODES, TORCH_SENTENCES, explain, find
-from rushlight.frontend.paths import PACKAGE
+from rushlight.frontend.diagnostics.codes import CODES, TORCH_SENTENCES, explain, find
+from rushlight.frontend.diagnostics.paths import PACKAGE
 
 
 @pytest.mark.parametrize("slug", CODES)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rushlight.frontend.declared import Declared
+from rushlight.frontend.foundations.declared import Declared
 
 
 def test_a_decorated_function_is_the_entry_of_all_its_keys() -> None:

@@ -12,8 +12,8 @@ from types import ModuleType
 import pytest
 from frontend_support import marked
 
-from rushlight.frontend.diagnostics import Collector, Diagnostic, Label
-from rushlight.frontend.exceptions import (
+from rushlight.frontend.diagnostics.diagnostics import Collector, Diagnostic, Label
+from rushlight.frontend.diagnostics.exceptions import (
     FrontendError,
     NotSupportedError,
     ScriptError,
@@ -23,8 +23,8 @@ from rushlight.frontend.exceptions import (
     exception_for,
     raise_for,
 )
-from rushlight.frontend.paths import PACKAGE
-from rushlight.frontend.terminal import colors_wanted, width_wanted
+from rushlight.frontend.diagnostics.paths import PACKAGE
+from rushlight.frontend.diagnostics.terminal import colors_wanted, width_wanted
 
 TEXT = "def f(x):\n    return a + b\n"
 
@@ -106,7 +106,7 @@ def entry_points() -> ModuleType:
     module = ModuleType("rushlight.frontend.made_for_a_test")
     module.__package__ = "rushlight.frontend"
     code = """
-from .exceptions import trim_traceback, trimmed
+from .diagnostics.exceptions import trim_traceback, trimmed
 
 def inner(callback):
     callback()

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from frontend_support import load_module
 
-from rushlight.frontend import tree
-from rushlight.frontend.diagnostics import Collector
-from rushlight.frontend.from_python import class_tree, function_tree
-from rushlight.frontend.source import Span
+from rushlight.frontend.diagnostics.diagnostics import Collector
+from rushlight.frontend.sources.source import Span
+from rushlight.frontend.syntax import tree
+from rushlight.frontend.syntax.from_python import class_tree, function_tree
 
 PROGRAM = '''\
 from functools import wraps

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rushlight.frontend import tree
-from rushlight.frontend.diagnostics import Collector
-from rushlight.frontend.from_text import expression_tree, function_trees, module_trees
-from rushlight.frontend.source import Source, Span
+from rushlight.frontend.diagnostics.diagnostics import Collector
+from rushlight.frontend.sources.source import Source, Span
+from rushlight.frontend.syntax import tree
+from rushlight.frontend.syntax.from_text import expression_tree, function_trees, module_trees
 
 CODE = """\
 op_version_set = 1

@@ -9,7 +9,7 @@ from threading import Event, Thread
 
 import pytest
 
-from rushlight.frontend.garbage import uncollected
+from rushlight.frontend.foundations.garbage import uncollected
 
 
 @uncollected

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight.frontend.exceptions import NotSupportedError
+from rushlight.frontend.diagnostics.exceptions import NotSupportedError
 from rushlight.ir import define
 
 HEADS = {"int": "def f(x: int) -> int:\n", "bool": "def f(x: int) -> bool:\n", "": "def f(x):\n"}

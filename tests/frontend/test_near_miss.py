@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rushlight.frontend.near_miss import distance, near_misses
+from rushlight.frontend.diagnostics.near_miss import distance, near_misses
 
 
 @pytest.mark.parametrize(

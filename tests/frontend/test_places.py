@@ -6,8 +6,8 @@ import inspect
 
 import pytest
 
-from rushlight.frontend.paths import is_library_file
-from rushlight.frontend.places import attribute_place
+from rushlight.frontend.diagnostics.paths import is_library_file
+from rushlight.frontend.syntax.places import attribute_place
 
 
 class Base:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rushlight.frontend.port import Port
+from rushlight.frontend.foundations.port import Port
 
 
 def test_a_port_is_filled_once() -> None:

@@ -7,10 +7,10 @@ import json
 
 from frontend_support import CASES
 
-from rushlight.frontend.diagnostics import Collector
-from rushlight.frontend.from_ast import converter_of
-from rushlight.frontend.source import Source
-from rushlight.frontend.torch_ranges import whole_range
+from rushlight.frontend.diagnostics.diagnostics import Collector
+from rushlight.frontend.sources.source import Source
+from rushlight.frontend.syntax.from_ast import converter_of
+from rushlight.frontend.syntax.torch_ranges import whole_range
 
 RECORDED = json.loads((CASES / "ranges.json").read_text(encoding="utf-8"))
 

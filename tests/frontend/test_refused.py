@@ -8,10 +8,10 @@ from types import FunctionType
 import pytest
 from frontend_support import CASES, load_module
 
-from rushlight.frontend import tree
-from rushlight.frontend.diagnostics import Collector
-from rushlight.frontend.exceptions import exception_for
-from rushlight.frontend.from_python import function_tree
+from rushlight.frontend.diagnostics.diagnostics import Collector
+from rushlight.frontend.diagnostics.exceptions import exception_for
+from rushlight.frontend.syntax import tree
+from rushlight.frontend.syntax.from_python import function_tree
 
 PROGRAM = CASES / "refused.py"
 EXPECTED = json.loads((CASES / "refused.json").read_text(encoding="utf-8"))

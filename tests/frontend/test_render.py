@@ -11,15 +11,15 @@ from frontend_support import CASES, marked, read_diagnostics, sections
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rushlight.frontend.diagnostics import Diagnostic, Edit, Help, Label
-from rushlight.frontend.render import (
+from rushlight.frontend.diagnostics.diagnostics import Diagnostic, Edit, Help, Label
+from rushlight.frontend.diagnostics.render import (
     render,
     render_concise,
     render_github,
     render_json,
     render_rich,
 )
-from rushlight.frontend.source import UNKNOWN, Source, Span
+from rushlight.frontend.sources.source import UNKNOWN, Source, Span
 
 SAMPLES = sorted(CASES.glob("[0-9]*.txt"))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rushlight.frontend.source_lines import _by_indentation, lines_of
+from rushlight.frontend.sources.source_lines import _by_indentation, lines_of
 
 TEXT = '''
 import functools

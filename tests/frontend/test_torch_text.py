@@ -9,9 +9,13 @@ from frontend_support import CASES, marked
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rushlight.frontend.diagnostics import Demand, Diagnostic, Frame, Label
-from rushlight.frontend.source import Source, Span
-from rushlight.frontend.torch_text import compile_error_text, highlight, runtime_error_text
+from rushlight.frontend.diagnostics.diagnostics import Demand, Diagnostic, Frame, Label
+from rushlight.frontend.diagnostics.torch_text import (
+    compile_error_text,
+    highlight,
+    runtime_error_text,
+)
+from rushlight.frontend.sources.source import Source, Span
 
 RECORDED = json.loads((CASES / "highlights.json").read_text(encoding="utf-8"))
 

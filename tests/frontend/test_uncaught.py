@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import rushlight as torch
-from rushlight.frontend.uncaught import after_uncaught
+from rushlight.frontend.diagnostics.uncaught import after_uncaught
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight.frontend import tree
-from rushlight.frontend.source import UNKNOWN
+from rushlight.frontend.sources.source import UNKNOWN
+from rushlight.frontend.syntax import tree
 from rushlight.interpreter.values.arguments import Binding
 from rushlight.ops.tensors.tensor import Tensor
 from rushlight.typecheck.class_types import ClassType

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.frontend import beside
+from rushlight.frontend.foundations import beside
 from rushlight.interpreter.plans import chaining, compiling
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.ops import kernels

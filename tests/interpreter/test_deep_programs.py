@@ -13,7 +13,7 @@ import pytest
 
 import rushlight as torch
 from rushlight import nn
-from rushlight.frontend.bounds import BoundExceeded
+from rushlight.frontend.limits.bounds import BoundExceeded
 from rushlight.serialization.archives.audit import audit
 from rushlight.typecheck.types import INT, ListType, TupleType, Type
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import rushlight.ops  # noqa: F401  (fills the operator table)
-from rushlight.frontend.diagnostics import Diagnostic
-from rushlight.frontend.exceptions import ScriptError
-from rushlight.frontend.source import Source, Span
+from rushlight.frontend.diagnostics.diagnostics import Diagnostic
+from rushlight.frontend.diagnostics.exceptions import ScriptError
+from rushlight.frontend.sources.source import Source, Span
 from rushlight.interpreter.running.calling import call
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.interpreter.values.objects import ScriptObject

@@ -17,7 +17,7 @@ from typing import Any, Dict, List, Optional, Tuple
 import pytest
 
 import rushlight as torch
-from rushlight.frontend.source import Source
+from rushlight.frontend.sources.source import Source
 from rushlight.interpreter.running import source_files
 from rushlight.interpreter.running.tiers import Tiers
 

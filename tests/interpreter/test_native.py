@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import rushlight
-from rushlight.frontend.bounds import BoundExceeded
+from rushlight.frontend.limits.bounds import BoundExceeded
 from rushlight.interpreter.code.assemble import assemble
 from rushlight.interpreter.native import native
 from rushlight.interpreter.native.program import FAILED, STOPPED, compile_native

@@ -9,7 +9,7 @@ import pytest
 
 import rushlight as torch
 from rushlight import nn
-from rushlight.frontend.diagnostics import Diagnostic
+from rushlight.frontend.diagnostics.diagnostics import Diagnostic
 
 
 class Half(nn.Module):

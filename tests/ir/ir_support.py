@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import rushlight.ops  # noqa: F401  (fills the table)
-from rushlight.frontend.diagnostics import Collector
-from rushlight.frontend.from_text import function_trees
-from rushlight.frontend.source import Span
+from rushlight.frontend.diagnostics.diagnostics import Collector
+from rushlight.frontend.sources.source import Span
+from rushlight.frontend.syntax.from_text import function_trees
 from rushlight.ir.define import define_function, graph_of
 from rushlight.ir.graph import Graph
 from rushlight.ir.passes import PassContext

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight.frontend.paths import PACKAGE
+from rushlight.frontend.diagnostics.paths import PACKAGE
 from rushlight.ir import define
 
 

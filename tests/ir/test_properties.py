@@ -97,7 +97,7 @@ def test_clean_up_is_done_once(text: str) -> None:
 @given(st.text(max_size=20))
 @settings(deadline=None, derandomize=True, max_examples=60)
 def test_strings_survive(text: str) -> None:
-    from rushlight.frontend.literal_text import escape, unescape
+    from rushlight.frontend.syntax.literal_text import escape, unescape
 
     try:
         text.encode()

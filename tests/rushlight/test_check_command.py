@@ -10,7 +10,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.__main__ import main
-from rushlight.frontend.exceptions import ScriptWarning
+from rushlight.frontend.diagnostics.exceptions import ScriptWarning
 
 WRONG = """import torch
 

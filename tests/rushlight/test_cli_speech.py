@@ -16,7 +16,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.__main__ import main
-from rushlight.frontend.cells import clean, clean_lines
+from rushlight.frontend.diagnostics.cells import clean, clean_lines
 from rushlight.serialization.files.container import ArchiveReader
 from rushlight.serialization.files.container_writer import ContainerWriter
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rushlight.frontend.codes import CODES
+from rushlight.frontend.diagnostics.codes import CODES
 
 ROOT = Path(__file__).parents[2]
 

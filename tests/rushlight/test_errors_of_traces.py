@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight.frontend.source import Source, Span
+from rushlight.frontend.sources.source import Source, Span
 from rushlight.interpreter.failures import traced
 
 

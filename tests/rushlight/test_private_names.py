@@ -10,7 +10,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.distributed import ReduceOp, rpc
-from rushlight.frontend.chosen import Chosen
+from rushlight.frontend.foundations.chosen import Chosen
 from rushlight.serialization import DEFAULT_PROTOCOL
 from rushlight.utils.data._utils.pin_memory import pin_memory
 

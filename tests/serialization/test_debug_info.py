@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rushlight.frontend.source import UNKNOWN, Source, Span
+from rushlight.frontend.sources.source import UNKNOWN, Source, Span
 from rushlight.serialization.files.container import ArchiveReader
 from rushlight.serialization.loading.debug_info import (
     Origins,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from rushlight.frontend.diagnostics import Collector
-from rushlight.frontend.source import UNKNOWN
+from rushlight.frontend.diagnostics.diagnostics import Collector
+from rushlight.frontend.sources.source import UNKNOWN
 from rushlight.serialization.loading.import_code import CodeFile, CodeImporter
 from rushlight.serialization.loading.unknown_operators import unknown_operators
 from rushlight.typecheck.class_types import ClassType, InterfaceType

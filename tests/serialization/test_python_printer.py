@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from rushlight.frontend.source import UNKNOWN, Source, Span
+from rushlight.frontend.sources.source import UNKNOWN, Source, Span
 from rushlight.ir.graph import Graph
 from rushlight.ir.parser import parse_ir
 from rushlight.serialization.printing.constants import Constants

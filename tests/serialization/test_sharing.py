@@ -12,8 +12,8 @@ from collections.abc import Callable
 import pytest
 
 import rushlight as torch
-from rushlight.frontend import clock
-from rushlight.frontend.from_text import MAXIMUM_LENGTH, MAXIMUM_WORDS
+from rushlight.frontend.limits import clock
+from rushlight.frontend.syntax.from_text import MAXIMUM_LENGTH, MAXIMUM_WORDS
 from rushlight.interpreter.bounds.guard import Bounds
 from rushlight.serialization.archives.audit import audit
 from rushlight.serialization.archives.load import load_archive

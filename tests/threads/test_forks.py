@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import rushlight
-from rushlight.frontend import locks
+from rushlight.frontend.foundations import locks
 from rushlight.ops.kernels import blas
 
 PACKAGE = Path(rushlight.__file__).parent

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.frontend.locks import DEFINING, fork_safe_lock
+from rushlight.frontend.foundations.locks import DEFINING, fork_safe_lock
 from rushlight.interpreter.native import native
 from rushlight.interpreter.running.invoking import tiers_of
 

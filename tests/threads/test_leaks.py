@@ -18,7 +18,7 @@ import pytest
 
 import rushlight as torch
 from rushlight import nn
-from rushlight.frontend.kept import KeptWith
+from rushlight.frontend.foundations.kept import KeptWith
 from rushlight.ops.memory.remembered import remembered
 
 SOURCE = """

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight.frontend.python_ast import python_tree
+from rushlight.frontend.syntax.python_ast import python_tree
 from rushlight.interpreter.bounds.guard import active_guard
 from rushlight.ops.memory.allocation import current_ledger
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from rushlight.frontend.diagnostics import Collector, Diagnostic
-from rushlight.frontend.from_text import function_trees
-from rushlight.frontend.source import Span
+from rushlight.frontend.diagnostics.diagnostics import Collector, Diagnostic
+from rushlight.frontend.sources.source import Span
+from rushlight.frontend.syntax.from_text import function_trees
 from rushlight.typecheck.checker import check_function
 from rushlight.typecheck.class_types import ClassType
 from rushlight.typecheck.dump import dump

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from ten_operators import Checked
 
-from rushlight.frontend import tree
+from rushlight.frontend.syntax import tree
 from rushlight.typecheck import dispatch
 from rushlight.typecheck.class_types import ClassType
 from rushlight.typecheck.types import FLOAT, INT, TENSOR, OptionalType, TupleType

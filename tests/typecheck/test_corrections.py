@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rushlight.cli.checked_file import check_file
-from rushlight.frontend.diagnostics import Diagnostic
-from rushlight.frontend.edits import Edit
+from rushlight.frontend.diagnostics.diagnostics import Diagnostic
+from rushlight.frontend.diagnostics.edits import Edit
 
 HEAD = """\
 import numpy as np

@@ -6,7 +6,7 @@ import pytest
 
 import rushlight as torch
 from rushlight import nn
-from rushlight.frontend.diagnostics import Diagnostic
+from rushlight.frontend.diagnostics.diagnostics import Diagnostic
 
 
 class Helper(nn.Module):

@@ -9,7 +9,7 @@ import pytest
 
 import rushlight as torch
 from rushlight import Tensor
-from rushlight.frontend.exceptions import UnsupportedNodeError
+from rushlight.frontend.diagnostics.exceptions import UnsupportedNodeError
 
 
 def sizes() -> Tensor:

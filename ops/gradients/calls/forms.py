@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from ....frontend.declared import Declared
+from ....frontend.foundations.declared import Declared
 from ..direct.products import FACTORS, LINEAR
 from ..formulas.reduction import dims_of
 from .shapes import At, Did, End, Value

@@ -17,7 +17,7 @@ from weakref import ref
 
 import numpy as np
 
-from ....frontend.locks import fork_safe_lock
+from ....frontend.foundations.locks import fork_safe_lock
 from ...memory.dtype import Array, DType, dtype_of
 from ...memory.inference import MADE, is_for_inference
 from ...memory.storage import spread

@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NoReturn, TypeVar, overload
 
-from ....frontend.declared import Declared
+from ....frontend.foundations.declared import Declared
 from ...eager.dispatch import EagerFunction, eager_function
 from ...memory.complex_parts import is_complex
 from ...memory.dtype import Scalar

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ...frontend.render import FORMATS, MAXIMUM
+from ...frontend.diagnostics.render import FORMATS, MAXIMUM
 
 __all__ = ["add"]
 

@@ -14,7 +14,7 @@ from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar
 
-from ...frontend.exceptions import trim_traceback
+from ...frontend.diagnostics.exceptions import trim_traceback
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...ops.tensors.tracing import ACTIVE
 from .. import backward_hooks, hooks

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ...frontend.declared import Declared
+from ...frontend.foundations.declared import Declared
 
 __all__ = ["MEANINGS", "TAKES_KIND", "means", "torch"]
 

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
-from ...frontend.source import Span
+from ...frontend.sources.source import Span
 from ...serialization.files.container import ArchiveReader
 from ...serialization.loading.debug_info import read_debug_records
 from ...serialization.pickles.nodes import (

@@ -28,7 +28,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from .....frontend.locks import fork_safe_lock
+from .....frontend.foundations.locks import fork_safe_lock
 from ....memory.dtype import Array, default_dtype
 from ....memory.storage import address
 from ...precision import PRECISION

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from .....frontend.locks import after_fork, fork_safe_lock
-from .....frontend.started import started
+from .....frontend.foundations.locks import after_fork, fork_safe_lock
+from .....frontend.foundations.started import started
 from ... import threads
 from ..fronts.fronts_text import FRONT_WORDS
 from ..loading import elf

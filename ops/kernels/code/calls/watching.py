@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from .....frontend.locks import fork_safe_lock
+from .....frontend.foundations.locks import fork_safe_lock
 from ....memory.dtype import Array
 from .run import CREW
 

@@ -14,7 +14,7 @@ from functools import wraps
 from importlib import import_module
 from typing import Final, NamedTuple
 
-from .....frontend.declared import Declared
+from .....frontend.foundations.declared import Declared
 from ....memory.allocation import uncounted
 from ..language.text import BYTE, DOUBLE, FLOAT, INT32, Kind, Value
 

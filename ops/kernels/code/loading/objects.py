@@ -16,8 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from .....frontend.locks import fork_safe_lock
-from .....frontend.started import started
+from .....frontend.foundations.locks import fork_safe_lock
+from .....frontend.foundations.started import started
 from ....memory.allocation import uncounted
 from ...cache_folder import cache_folder
 from ...kept_files import keep, read_kept

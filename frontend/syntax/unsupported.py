@@ -5,9 +5,9 @@ Torch stops at the first of these; here every one is reported, and the tree goes
 
 from __future__ import annotations
 
-from .diagnostics import Diagnostic, Help, Label
-from .source import Span
-from .value_class import value_class
+from ..diagnostics.diagnostics import Diagnostic, Help, Label
+from ..foundations.value_class import value_class
+from ..sources.source import Span
 
 __all__ = ["CONSTRUCTS", "Construct", "construct_of", "describe"]
 

@@ -16,9 +16,9 @@ from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import Final, ParamSpec, TypeVar
 
+from ..foundations.locks import after_fork, fork_safe_lock
+from ..sources.source import Span
 from . import tree
-from .locks import after_fork, fork_safe_lock
-from .source import Span
 
 __all__ = [
     "SHALLOW",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 __all__ = ["PACKAGE", "is_library_file", "is_own_file", "shown"]
 
-PACKAGE = Path(__file__).resolve().parent.parent
+PACKAGE = Path(__file__).resolve().parent.parent.parent
 """The directory that holds the parts: the installed package, or a checkout."""
 
 _PARTS = "frontend typecheck ops ir interpreter serialization rushlight grammar".split()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .source import Source, Span
-from .value_class import value_class
+from ..foundations.value_class import value_class
+from ..sources.source import Source, Span
 
 __all__ = ["Edit", "Hunk", "hunks", "joined"]
 

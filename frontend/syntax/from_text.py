@@ -11,15 +11,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
 
+from ..diagnostics.diagnostics import Collector, Diagnostic, Label
+from ..foundations.value_class import value_class
+from ..limits.clock import OutOfTime
+from ..sources.source import Source, Span
 from . import tree
-from .clock import OutOfTime
 from .deep_stack import deeply
-from .diagnostics import Collector, Diagnostic, Label
 from .from_ast import Converter, converter_of, parse
 from .python_ast import has_words, python_tree
-from .source import Source, Span
 from .type_comments import fold_first_comment
-from .value_class import value_class
 
 __all__ = [
     "Outline",

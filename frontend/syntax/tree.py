@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from types import EllipsisType
 
-from .source import Span
-from .value_class import value_class
+from ..foundations.value_class import value_class
+from ..sources.source import Span
 
 ERROR_NAME = "<error>"
 """The `id` of the `Name` that stands for an expression already reported; it has no type."""

@@ -7,8 +7,8 @@ where the call is part of something larger, its range reaches to the last argume
 
 from __future__ import annotations
 
+from ..sources.source import Span
 from . import tree
-from .source import Span
 
 __all__ = ["whole_end", "whole_range"]
 

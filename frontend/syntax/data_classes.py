@@ -13,7 +13,7 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .source import Source
+from ..sources.source import Source
 
 __all__ = ["MAGIC_METHODS", "field_names", "written_method"]
 

@@ -14,10 +14,10 @@ from itertools import islice
 from math import inf
 from typing import Any, Final
 
-from .clock import OutOfTime, time_left
+from ..foundations.garbage import uncollected
+from ..foundations.locks import fork_safe_lock
+from ..limits.clock import OutOfTime, time_left
 from .deep_stack import with_usual_depth
-from .garbage import uncollected
-from .locks import fork_safe_lock
 
 __all__ = ["has_words", "python_tree"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..sources.source import Span
 from .paths import is_library_file
-from .source import Span
 
 __all__ = ["is_silenced"]
 

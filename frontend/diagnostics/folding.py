@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+from ..sources.source import UNKNOWN, Span
 from .diagnostics import Demand, Diagnostic, Edit, Frame, Help, Label
 from .paths import is_library_file, is_own_file, shown
-from .source import UNKNOWN, Span
 
 __all__ = ["fold"]
 

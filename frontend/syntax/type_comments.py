@@ -13,13 +13,13 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..diagnostics.diagnostics import Diagnostic, Label
+from ..foundations.value_class import value_class
+from ..sources.source import Source, Span
 from . import tree
-from .diagnostics import Diagnostic, Label
 from .from_ast import Converter
 from .positions import Positions
 from .python_ast import python_tree
-from .source import Source, Span
-from .value_class import value_class
 
 __all__ = ["BadComment", "fold_first_comment", "fold_signature_comment", "signature_texts"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from ..diagnostics.diagnostics import Collector, Diagnostic, Edit, Help, Label
+from ..sources.source import Source, Span
 from . import tree
-from .diagnostics import Collector, Diagnostic, Edit, Help, Label
 from .positions import Positions
 from .python_ast import python_tree
-from .source import Source, Span
 from .statements import StatementConverter
 from .torch_ranges import whole_end
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Protocol
 
-from .source import Source
+from ..sources.source import Source
 
 __all__ = ["Located", "Positions"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from ..sources.source import UNKNOWN, Span
 from .codes import CODES
 from .diagnostics import Diagnostic, Help, Label, sorted_by_place
 from .edits import Edit
 from .paths import shown
-from .source import UNKNOWN, Span
 
 __all__ = ["render_sarif"]
 

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from textwrap import dedent
 from typing import Any
 
+from ..diagnostics.diagnostics import Collector, Diagnostic, Help, Label
+from ..sources.source import UNKNOWN, Source, Span
+from ..sources.source_lines import lines_of
 from . import tree
 from .data_classes import written_method
 from .deep_stack import deeply
-from .diagnostics import Collector, Diagnostic, Help, Label
 from .from_ast import Converter, converter_of, function_place, parse
-from .source import UNKNOWN, Source, Span
-from .source_lines import lines_of
 from .type_comments import BadComment, fold_signature_comment, signature_texts
 
 __all__ = ["class_tree", "comment_types", "function_tree"]

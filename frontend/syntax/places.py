@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from textwrap import dedent
 from typing import Final
 
-from .edits import Edit, joined
+from ..diagnostics.edits import Edit, joined
+from ..foundations.kept import kept_with
+from ..foundations.value_class import value_class
+from ..sources.source import Source, Span
 from .from_ast import parse
-from .kept import kept_with
 from .positions import Positions
-from .source import Source, Span
-from .value_class import value_class
 
 __all__ = ["BEGINNING", "BaseClass", "Place", "attribute_place", "base_place", "global_place"]
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from .diagnostics import Collector, Diagnostic, Label
+from ..diagnostics.diagnostics import Collector, Diagnostic, Label
 
 __all__ = [
     "DEEPEST_VALUES",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from ..foundations.value_class import value_class
+from ..sources.source import Source, Span
 from .cells import ELLIPSIS, cells_of, clean, width_of
 from .diagnostics import Label
-from .source import Source, Span
-from .value_class import value_class
 
 __all__ = ["Mark", "Row", "snippet"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..foundations.made_once import made_once
+from ..limits.clock import checkpoint
+from ..sources.source import Span
 from . import tree
-from .clock import checkpoint
 from .expressions import BINARY, ExpressionConverter
 from .ignored_blocks import call_of_block
-from .made_once import made_once
-from .source import Span
 from .torch_ranges import whole_end
 from .unsupported import construct_of, describe
 

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from ..sources.source import UNKNOWN, Span
 from .cells import clean, clean_lines, width_of
 from .diagnostics import HTML, Diagnostic, Frame, Help, Label, sorted_by_place
 from .edits import Hunk, hunks
@@ -14,7 +15,6 @@ from .html import as_html
 from .paths import is_own_file, shown
 from .sarif import render_sarif
 from .snippet import Row, snippet
-from .source import UNKNOWN, Span
 
 __all__ = [
     "FORMATS",

@@ -7,8 +7,8 @@ import sys
 from itertools import islice
 from types import FrameType
 
+from ..sources.source import Source, Span
 from .paths import is_own_file
-from .source import Source, Span
 
 __all__ = ["call_site"]
 

@@ -10,9 +10,9 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ..foundations.made_once import made_once
+from ..foundations.value_class import value_class
 from .byte_offsets import ByteOffsets
-from .made_once import made_once
-from .value_class import value_class
 
 __all__ = ["UNKNOWN", "Source", "Span"]
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from ..foundations.port import Port
+from ..foundations.value_class import value_class
+from ..sources.source import Span
 from .edits import Edit, hunks
 from .paths import shown
-from .port import Port
 from .silencing import is_silenced
-from .source import Span
-from .value_class import value_class
 
 __all__ = ["Collector", "Demand", "Diagnostic", "Edit", "Frame", "Help", "Label", "ValueNote"]
 __all__ += ["sorted_by_place"]

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from types import EllipsisType
 
+from ..diagnostics.diagnostics import Collector
+from ..limits.clock import ARMED, checkpoint
+from ..sources.source import Source, Span
 from . import tree
-from .clock import ARMED, checkpoint
-from .diagnostics import Collector
 from .positions import Located, Positions
-from .source import Source, Span
 from .torch_ranges import whole_end
 from .unsupported import construct_of, describe
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..sources.source import Span
 from .diagnostics import Demand, Diagnostic, Frame
-from .source import Span
 
 __all__ = ["compile_error_text", "exception_name", "highlight", "runtime_error_text"]
 

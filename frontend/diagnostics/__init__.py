@@ -1,0 +1,1 @@
+"""Diagnostics, the table of their codes, and the forms they are shown in."""

@@ -1,0 +1,1 @@
+"""What every part stands on: tables filled by declarations, locks, ports, things made once."""

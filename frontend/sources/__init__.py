@@ -1,0 +1,1 @@
+"""Source texts, the places in them, and the lines of live functions."""
