@@ -49,6 +49,7 @@ def _check(self: Array, p: Scalar, maxnorm: Scalar) -> None:
 @operator(
     "aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
     autocast_in_graphs="full",
+    cost="reads",
     prepared=True,
     out_dtype=SAME,
     layout="C",
