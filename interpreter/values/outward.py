@@ -174,11 +174,9 @@ class _Written:
             )
             value = self._name("v")
             return value, f"{{{new_key}: {new_item} for {key}, {item} in {value}.items()}}"
-        if isinstance(type, TupleType) and type.elements:
+        if isinstance(type, TupleType):
             pairs = [self.parts(part, depth + 1) for part in type.elements]
-            targets, made = (
-                "".join(f"{each}, " for each in column) for column in zip(*pairs, strict=True)
-            )
+            targets, made = ("".join(f"{pair[at]}, " for pair in pairs) for at in (0, 1))
             if type.name is None:
                 return f"({targets})", f"({made})"
             make = named_tuple_class(type.name.rpartition(".")[2], type.fields)
