@@ -81,6 +81,7 @@ def homes(there: Places) -> dict[str, dict[str, set[str]]]:
     """Torch's modules, in each our files, in each the names."""
     sys.path.insert(0, str(ROOT))
     rushlight = importlib.import_module("rushlight")
+    is_public = importlib.import_module("rushlight.torch_homes").is_public
     own = {}
     for module, name in listed():
         value = member(module.replace("torch", "rushlight", 1), name)
@@ -98,7 +99,7 @@ def homes(there: Places) -> dict[str, dict[str, set[str]]]:
                         found[inside, name] = place
     made: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for (inside, name), place in found.items():
-        if place != f"torch.{inside}".rstrip("."):
+        if place != (f"torch.{inside}".rstrip(".") if is_public(inside) else None):
             made[place][inside].add(name)
     return made
 
