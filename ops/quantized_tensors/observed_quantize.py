@@ -100,11 +100,8 @@ def observed_with_mask(
             "axis == 0"
         )
     rounds = bool(item(fake_quant_on))
-    grids = (
-        family("quantized.grids")
-        if rounds and _is_of_rows(self, state, per_row_fake_quant)
-        else None
-    )
+    is_of_rows = rounds and _is_of_rows(self, state, per_row_fake_quant)
+    grids = family("quantized.grids") if is_of_rows else None
     if grids is not None:
         settings = averaging_const, quant_min, quant_max, symmetric_quant, sees, _FLOOR
         if grids.observe(self, *state, *settings):

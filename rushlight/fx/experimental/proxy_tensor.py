@@ -199,37 +199,44 @@ def make_fx(
             'gradients; use tracing_mode="real"'
         )
 
+    table = decomposition_table or {}
+
     def wrapped(*args: object) -> GraphModule:
-        leaves, spec = pytree.tree_flatten(args)
-        recording = _Recording(decomposition_table or {})
-        names = _names(f, args)
-        owners = [
-            name
-            for name, each in zip(names, args, strict=True)
-            for _ in range(pytree.tree_structure(each).num_leaves)
-        ]
-        given: list[object] = []
-        for place, (leaf, owner) in enumerate(zip(leaves, owners, strict=True)):
-            name = f"{owner}_{owners[:place].count(owner) + 1}"
-            if isinstance(leaf, Tensor):
-                recording.input(leaf, name)
-            else:
-                recording.graph.create_node("placeholder", name, (), {}, name)
-            given.append(leaf)
-        with recording:
-            result = f(*pytree.tree_unflatten(given, spec))
-        recording.refuse_walks()
-        found, out_spec = pytree.tree_flatten(result)
-        nodes: Any = [recording.node_of(each) for each in found]
-        if len(leaves) == len(args) and all(each.is_leaf() for each in spec.children_specs):
-            recording.graph.output(pytree.tree_unflatten(nodes, out_spec))
-        else:
-            recording.graph._codegen = _PyTreeCodeGen(_PyTreeInfo(names, spec, out_spec))
-            recording.graph.output(nodes)
-        title = f.__class__.__name__ if isinstance(f, Module) else f.__name__
-        return GraphModule(recording.root, recording.graph, title)
+        return _traced(f, args, table)
 
     return wrapped
+
+
+def _traced(
+    f: Callable[..., object], args: tuple[object, ...], table: Mapping[Any, Callable[..., object]]
+) -> GraphModule:
+    """The graph of what a function runs on arguments."""
+    leaves, spec = pytree.tree_flatten(args)
+    recording = _Recording(table)
+    names = _names(f, args)
+    owners = [
+        name
+        for name, each in zip(names, args, strict=True)
+        for _ in range(pytree.tree_structure(each).num_leaves)
+    ]
+    for place, (leaf, owner) in enumerate(zip(leaves, owners, strict=True)):
+        name = f"{owner}_{owners[:place].count(owner) + 1}"
+        if isinstance(leaf, Tensor):
+            recording.input(leaf, name)
+        else:
+            recording.graph.create_node("placeholder", name, (), {}, name)
+    with recording:
+        result = f(*args)
+    recording.refuse_walks()
+    found, out_spec = pytree.tree_flatten(result)
+    nodes: Any = [recording.node_of(each) for each in found]
+    if len(leaves) == len(args) and all(each.is_leaf() for each in spec.children_specs):
+        recording.graph.output(pytree.tree_unflatten(nodes, out_spec))
+    else:
+        recording.graph._codegen = _PyTreeCodeGen(_PyTreeInfo(names, spec, out_spec))
+        recording.graph.output(nodes)
+    title = f.__class__.__name__ if isinstance(f, Module) else f.__name__
+    return GraphModule(recording.root, recording.graph, title)
 
 
 def get_proxy_mode() -> None:

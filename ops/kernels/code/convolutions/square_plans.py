@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 from typing import Any, Final
 
@@ -102,12 +103,17 @@ def squares_plan(what: Windows) -> Any:
         "sum_place": sum_place,
         "result": result,
     }
-    at = squares.PLACES * seen_place
-    for name, size in (
-        ("weights_at", block * panel),
-        ("sums_at", squares.PLACES * sum_place),
-        ("results_at", 2 * result + (LANES + far_across) * LANES),
-    ):
+    rooms = {
+        "weights_at": block * panel,
+        "sums_at": squares.PLACES * sum_place,
+        "results_at": 2 * result + (LANES + far_across) * LANES,
+    }
+    return _laid_out(sizes, squares.PLACES * seen_place, rooms)
+
+
+def _laid_out(sizes: dict[str, int], at: int, rooms: Mapping[str, int]) -> Any:
+    """The numbers in order, with places for the rooms of a slot of memory, one behind the other."""
+    for name, size in rooms.items():
         sizes[name] = at
         at += size
     sizes["slot"] = -(-at // LANES) * LANES + LANES

@@ -16,7 +16,7 @@ from ..calls.run import run
 from ..language.target import Target
 from ..language.text import INT32, INT64, LANES, POINTER, Code, Kind, Value, Variable
 from ..loading.objects import kernel
-from ..rows.along import ELEMENTS, parts_of
+from .asked_rows import asked_rows
 
 __all__ = ["LONGEST", "in_order"]
 
@@ -36,19 +36,13 @@ def in_order(x: Array, axis: int, low: int, high: int, *, descending: bool) -> A
     None if rows are empty or longer than `LONGEST`, or for other dtypes than float32, float64 and
     int64.
     """
-    x = x[...]  # which no other thread can change
-    element = ELEMENTS.get(x.dtype.str[1:])
-    outer, size, inner = parts_of(x.shape, axis)
-    if element is None or not 0 < size <= LONGEST or not x.flags.c_contiguous or not x.size:
+    asked = asked_rows(x, axis, low, high, LONGEST)
+    if asked is None:
         return None
-    if not 0 <= low < high <= size:
-        raise ValueError(f"there are no elements {low} to {high} of {size}")
-    shape = (*x.shape[:axis], high - low, *x.shape[axis + 1 :])
-    values, places = np.empty(shape, x.dtype), np.empty(shape, np.int64)
-    words = np.empty((outer * inner, 2 * _words_of(element), size), np.int64)
+    x, element, rows, size, inner, values, places = asked
+    words = np.empty((rows, 2 * _words_of(element), size), np.int64)
     form, least = "falling" if descending else "rising", _PER_THREAD // size + 1
-    numbers = size, inner, low, high
-    run(_kernel(form, element), outer * inner, least, *numbers, x, values, places, words)
+    run(_kernel(form, element), rows, least, size, inner, low, high, x, values, places, words)
     return values, places
 
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-import numpy as np
-
 from ....memory.dtype import Array
 from ..calls.run import run
 from ..language.target import Target
 from ..language.text import INT32, INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
-from ..rows.along import ELEMENTS, parts_of
+from .asked_rows import asked_rows
 
 __all__ = ["LONGEST", "in_order", "middle"]
 
@@ -45,17 +43,12 @@ def middle(x: Array, axis: int, *, skip_nan: bool) -> Any:
 
 
 def _ordered(form: str, x: Array, axis: int, low: int, high: int) -> Any:
-    x = x[...]  # which no other thread can change
-    element = ELEMENTS.get(x.dtype.str[1:])
-    outer, size, inner = parts_of(x.shape, axis)
-    if element is None or not 0 < size <= LONGEST or not x.flags.c_contiguous or not x.size:
+    asked = asked_rows(x, axis, low, high, LONGEST)
+    if asked is None:
         return None
-    if not 0 <= low < high <= size:
-        raise ValueError(f"there are no elements {low} to {high} of {size}")
-    shape = (*x.shape[:axis], high - low, *x.shape[axis + 1 :])
-    values, places = np.empty(shape, x.dtype), np.empty(shape, np.int64)
+    x, element, rows, size, inner, values, places = asked
     least = _PER_THREAD // (size * size) + 1
-    run(_kernel(form, element), outer * inner, least, size, inner, low, high, x, values, places)
+    run(_kernel(form, element), rows, least, size, inner, low, high, x, values, places)
     return values, places
 
 
