@@ -46,7 +46,7 @@ _PROGRAM = """
 
 
 _FUNCTIONS = """
-    import io, pickle, pickletools
+    import io, pickle, pickletools, sys
     import rushlight
     stand_in = rushlight.as_torch()
     import torch
@@ -60,6 +60,7 @@ _FUNCTIONS = """
         return " ".join(word.partition("\\n")[0] for word in said if word != "unicode")
 
     top = "importlib import_module torch"
+    owner = "torch" if sys.version_info < (3, 13) else "torch._tensor"  # which torch has, too
     for value, found in [
         (torch.relu, f"__builtin__ getattr {top} relu"),
         (torch.randperm, f"__builtin__ getattr {top} randperm"),
@@ -67,8 +68,8 @@ _FUNCTIONS = """
         (F.gelu, "__builtin__ getattr importlib import_module torch._C._nn gelu"),
         (torch.fft.fft, "__builtin__ getattr importlib import_module torch._C._fft fft_fft"),
         (torch.Tensor.relu, "__builtin__ getattr torch Tensor relu"),
-        (torch.Tensor.__add__, "__builtin__ getattr torch Tensor __add__"),
-        (torch.Tensor.split, "__builtin__ getattr torch Tensor split"),
+        (torch.Tensor.__add__, f"__builtin__ getattr {owner} Tensor __add__"),
+        (torch.Tensor.split, f"__builtin__ getattr {owner} Tensor split"),
         (F.relu, "torch.nn.functional relu"),
         (torch.einsum, "torch.functional einsum"),
         (torch.numel, "torch numel"),
