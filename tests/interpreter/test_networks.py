@@ -185,6 +185,28 @@ def test_batches_go_through_in_parts(
         torch.set_num_threads(before)
 
 
+def test_batches_of_short_products_go_through_in_parts(
+    monkeypatch: pytest.MonkeyPatch, runs: list[tuple[int, int]]
+) -> None:
+    """Planes of words of bfloat16 are made for some samples after the others, too."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    try:
+        model, x = network(), drawn(6, 3, 48, 48)
+        wanted = bits(model(x))
+        whole = torch.jit.script(model)
+        learned(whole, x)
+        monkeypatch.setattr(family("calls.samples"), "FAR", 1 << 17)
+        parted = torch.jit.script(network())
+        learned(parted, x)
+        (count, made), (more, less) = runs
+        assert more > count
+        assert less < made
+        assert bits(whole(x)) == bits(parted(x)) == wanted
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
 def test_a_part_has_as_many_samples_as_stay_near(
     monkeypatch: pytest.MonkeyPatch, runs: list[tuple[int, int]]
 ) -> None:

@@ -22,7 +22,7 @@ FAR: Final = 4 << 20
 _EACH: Final = frozenset(
     (
         *("convolution_sums", "convolution_points", "convolution_strips", "convolution_planes"),
-        *("convolution_squares", "padded_planes", "max_pool", "expression"),
+        *("convolution_squares", "padded_planes", "max_pool", "expression", "pairs", "halves"),
     )
 )
 """Kernels whose results for a sample depend on no other one, nor on how many there are."""
