@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,6 +23,8 @@ __all__ = ["Written", "count_writes_of", "written_inputs"]
 
 _LONGEST, _MOST = 4, 1000
 """Of a path, and of paths; what lies deeper counts as a whole."""
+_NEAREST = 8
+"""Branches around an operator whose conditions are asked: programs may nest thousands."""
 
 
 class _Step(NamedTuple):
@@ -124,7 +127,7 @@ def _written_values(graph: Graph, code: Code) -> Iterator[_Found]:
             is_written = argument.alias is not None and argument.alias.is_write
             if is_written and TENSOR in (argument.type, argument.type.list_of):
                 conditions = conditions or Conditions(graph)
-                yield _Found(value, (), tuple(conditions.around(node)))
+                yield _Found(value, (), tuple(islice(conditions.around(node), _NEAREST)))
 
 
 def _before(code: Code, value: Value, steps: _Steps) -> Iterator[tuple[Value, _Steps]]:

@@ -266,3 +266,15 @@ def test_conditions_of_many_parts_are_not_looked_at() -> None:
         call(out, 1)
         assert out.tolist() == [2.0] * 3
         assert out._version == 1
+
+
+def test_writes_in_branches_of_branches_count() -> None:
+    lines = ["    if n == 0:", "        x.add_(1)"]
+    for number in range(1, 200):
+        lines += [f"    elif n == {number}:", f"        x.add_({number})"]
+    call = torch.jit.CompilationUnit("\n".join(["def f(x: Tensor, n: int):", *lines])).f
+    for number in (0, 3, 199):
+        out = torch.zeros(2)
+        call(out, number)
+        assert out._version > 0
+        assert out.tolist() == [float(number or 1)] * 2
