@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .ops.memory.determinism import alert_not_deterministic
+from .ops.memory.dims import wrap_dim
 from .ops.memory.dtype import DTYPES, MEMORY_FORMATS, DType, MemoryFormat
+from .ops.memory.storage import contiguous_strides
 from .ops.tensors.tensor import Tensor
 
 __all__ = [
@@ -71,11 +73,7 @@ def make_contiguous_strides_for(shape: Sequence[int], row_major: bool = True) ->
     Args:
         row_major: false: the last two dimensions change places, as in LAPACK's matrices.
     """
-    strides: list[int] = []
-    step = 1
-    for size in reversed(shape):
-        strides.insert(0, step)
-        step *= max(size, 1)
+    strides = [*contiguous_strides(tuple(shape))]
     if not row_major and len(shape) > 1:
         strides[-2:] = [1, max(shape[-2], 1)]
     return tuple(strides)
@@ -87,16 +85,9 @@ def canonicalize_dim(rank: int, idx: int, wrap_scalar: bool = True) -> int:
     Raises:
         IndexError: a tensor of that rank has it not.
     """
-    if rank == 0:
-        if not wrap_scalar:
-            raise IndexError(f"Dimension specified as {idx} but tensor has no dimensions")
-        rank = 1
-    if not -rank <= idx < rank:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], "
-            f"but got {idx})"
-        )
-    return idx % rank
+    if rank == 0 and not wrap_scalar:
+        raise IndexError(f"Dimension specified as {idx} but tensor has no dimensions")
+    return wrap_dim(idx, rank)
 
 
 def canonicalize_dims(

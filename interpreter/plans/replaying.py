@@ -137,10 +137,7 @@ class Replay:
 
     def look(self, values: Sequence[Any]) -> Any:
         """The results of a call, as one tuple, and its runs; neither where it could not be done."""
-        wait, call = self._wait_for(values), None
-        if wait is None:
-            call = self._sizes.kind_of(values)
-            wait = self._wait_for_size(values, call)
+        wait, call = self._wait_for(values)
         if wait is not None:
             return family("calls.prepared").Seen(None, None, wait=wait)
         try:
@@ -192,18 +189,19 @@ class Replay:
         single = len(stretch.given) - stretch.lists
         return self._network.seen(values, lambda given: _gathered(given, single, stretch.lists))
 
-    def _wait_for(self, values: Sequence[Any]) -> int | None:
-        """How long to wait until a call is learned from; None if it may be this one."""
+    def _wait_for(self, values: Sequence[Any]) -> tuple[int | None, Call | None]:
+        """How long to wait until a call is learned from, None if it is this one, and of which kind
+        this one is."""
         if self.learned >= MOST_LEARNED or self._runs >= MOST_RUNS_LEARNED:
-            return _FOR_EVER
+            return _FOR_EVER, None
         self._waits = self._waits and is_compiling()
         if self._waits or (self._left < MOST_TRIED and perf_counter() < self._not_before):
-            return BETWEEN
+            return BETWEEN, None
         if not all(map(_can_be_taken, values)):
             self._failed(_TooLarge("it takes what is no tensor or number"))
-            return _FOR_EVER
+            return _FOR_EVER, None
         if any(type(each) is ndarray and not each.size for each in values):
-            return 0  # for which operators run nothing
+            return 0, None  # for which operators run nothing
         self._misses += 1
         if self._misses == LONG:
             self.drag()
@@ -212,19 +210,19 @@ class Replay:
         is_fruitless = self._new_in_a_row > FRUITLESS
         if is_fruitless or self._misses > MOST_MISSES * (1 + self.learned):
             self.cool()
-            return _FOR_EVER
+            return _FOR_EVER, None
         if form not in self._met and len(self._met) >= MOST_MET:
             self._met.clear()
         self._met[form] += 1
-        return None
+        call = self._sizes.kind_of(values)
+        return self._wait_for_size(call, self._met[form]), call
 
-    def _wait_for_size(self, values: Sequence[Any], call: Call | None) -> int | None:
-        """The same of operands of these sizes.
+    def _wait_for_size(self, call: Call | None, times: int) -> int | None:
+        """How long to wait with operands of sizes that have come so many times.
 
         To learn takes as long as many calls, so they have to come several times, oftener the more
         have been learned; but for those that others tell of, or that tell of others.
         """
-        times = self._met[tuple(map(_form, values))]
         if call is not None and call.kind.rule_for(call.size) is not None:
             return None if times >= FEWEST_BY_RULE else 0
         is_wanted = None if call is None else call.kind.asks_for(call.size)

@@ -1,9 +1,9 @@
 """Runs of a stretch for sizes that have not been looked at, found from those that have.
 
 Where one size alone changes from call to call (boxes that are left, tokens so far), or one number
-that says which element is meant, the runs of
-calls with three such sizes tell those with sizes between them: the same kernels, whose numbers and
-places change in proportion.  Whoever takes them tries them before they are trusted.
+that says which element is meant, the runs of calls with three such sizes tell those with sizes
+between them: the same kernels, whose numbers and places change in proportion.  Whoever takes them
+tries them before they are trusted.
 """
 
 from __future__ import annotations
@@ -315,12 +315,16 @@ class Sizes:
         """Of which kind a call is, and its size; None if there are too many kinds."""
         form = tuple(map(_form, values))
         sizes = tuple(n for each in values for n in _sizes(each))
-        kinds = self._kinds.setdefault(form, []) if len(self._kinds) < MOST else []
-        for kind in self._kinds.get(form, kinds):
+        kinds = self._kinds.get(form)
+        if kinds is None:
+            if len(self._kinds) >= MOST:
+                return None
+            kinds = self._kinds[form] = []
+        for kind in kinds:
             size = kind.size_of(sizes)
             if size is not None:
                 return Call(kind, size)
-        if len(kinds) >= MOST or form not in self._kinds:
+        if len(kinds) >= MOST:
             return None
         kinds.append(_Kind(sizes))
         return Call(kinds[-1], 0)

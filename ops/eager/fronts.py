@@ -8,7 +8,6 @@ types, goes the way in Python.
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -20,6 +19,7 @@ from ..kernels import family
 from ..memory.dtype import Device, DType, Layout, MemoryFormat
 from ..memory.inference import ON
 from ..memory.quiet import QUIET, enter, leave
+from ..memory.slots import places_within
 from ..memory.storage import address
 from ..memory.versions import written
 from ..table.direct import TRIALS, direct_form_around, has_direct_form, knows_calls
@@ -289,13 +289,11 @@ def _slots() -> dict[str, int]:
     tensor = Tensor._of(array)
     tensor._requires_grad = marks
     tensor._view_of = tensor
-    places = range(object.__basicsize__, Tensor.__basicsize__, 8)
-    words = {ctypes.c_void_p.from_address(id(tensor) + place).value: place for place in places}
-    if not words.keys() >= {id(array), id(marks), id(tensor)}:
-        return {}
-    of_view = words[id(tensor)]
+    found = places_within(tensor, (array, marks, tensor))
     tensor._view_of = None
-    return {"slot": words[id(array)], "wants_slot": words[id(marks)], "base_slot": of_view}
+    if found is None:
+        return {}
+    return dict(zip(("slot", "wants_slot", "base_slot"), found, strict=True))
 
 
 def learning_more(

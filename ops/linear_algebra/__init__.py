@@ -1,5 +1,4 @@
-"""Products, exponentials,
-factorisations, norms and distances of vectors and matrices."""
+"""Products, exponentials, factorisations, norms and distances of vectors and matrices."""
 
 from . import (
     determinants,

@@ -14,7 +14,7 @@ import numpy as np
 from .dtype import Array
 from .storage import laid_out, strides_of, with_steps_of_ones
 
-__all__ = ["beside", "lies_beside", "order_of", "strides_beside"]
+__all__ = ["beside", "dims_in_memory", "lies_beside", "order_of", "strides_beside"]
 
 Steps = tuple[int, ...]
 
@@ -32,10 +32,15 @@ def beside(computed: object, *operands: Array) -> Array:
     return result if result.strides == wanted else _stored(result, wanted)
 
 
+def dims_in_memory(array: Array) -> Steps:
+    """The dimensions in the order they have in memory, that of the largest stride first."""
+    steps = array.strides
+    return tuple(sorted(range(array.ndim), key=lambda dim: -steps[dim]))
+
+
 def order_of(array: Array) -> Steps | None:
     """The order of dimensions in which an array lies by rows; None if it lies in no such order."""
-    steps = array.strides
-    order = tuple(sorted(range(array.ndim), key=lambda dim: -steps[dim]))
+    order = dims_in_memory(array)
     return order if array.transpose(order).flags.c_contiguous else None
 
 

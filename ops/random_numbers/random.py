@@ -26,6 +26,7 @@ from ..kernels import family
 from ..memory.complex_parts import is_complex, parts
 from ..memory.dtype import CPU, Array, Device, Dtype, of_numpy
 from ..memory.errors import OperatorError
+from ..memory.order import dims_in_memory
 from ..table.refusals import cpp_name, not_implemented
 from .cephes import log, sine_and_cosine
 from .engine import WORDS, Engine
@@ -467,8 +468,7 @@ def _overlapped(groups: Array, count: int) -> Array:
 
 def memory_order(array: Array) -> Array:
     """The tensor with its dimensions in the order they have in memory, largest stride first."""
-    axes = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
-    return array.transpose(axes)
+    return array.transpose(dims_in_memory(array))
 
 
 _LARGEST: Final = {

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..kernels import Prepared, family, in_order, is_half, is_real
 from ..memory.dtype import Array
+from ..memory.order import order_of
 
 __all__ = ["folded", "moments", "spread"]
 
@@ -45,13 +46,12 @@ def _folded(
     ordered = tuple(range(self.ndim)) if axes is None else tuple(sorted(axes))
     if self.flags.c_contiguous:
         return _fold_groups(folds, self, ordered, keepdim, operation, wide)
-    order = sorted(range(self.ndim), key=lambda dim: -self.strides[dim])
-    turned = self.transpose(order)
-    kept = [dim for dim in order if dim not in ordered]
-    if not turned.flags.c_contiguous or kept != sorted(kept):
+    order = order_of(self)
+    kept = [dim for dim in order or () if dim not in ordered]
+    if order is None or kept != sorted(kept):
         return None
     axes = tuple(place for place, dim in enumerate(order) if dim in ordered)
-    found = _fold_groups(folds, turned, axes, False, operation, wide)
+    found = _fold_groups(folds, self.transpose(order), axes, False, operation, wide)
     return found if found is None or not keepdim else found.reshape(_kept(self, ordered))
 
 

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from ..memory.dtype import Array
+from ..memory.order import dims_in_memory
 from ..table.layouts import in_own_order
 from ..table.pointwise import as_array
 
@@ -140,7 +141,7 @@ def _double(x: Array, complement: bool) -> Array:
 def _in_blocks(kernel: Callable[[Array], Array], x: Array) -> Array:
     """`kernel` over pieces that stay in the processor's cache."""
     if not x.flags.c_contiguous:  # keep the layout: compute in the order of memory
-        axes = sorted(range(x.ndim), key=lambda axis: -x.strides[axis])
+        axes = dims_in_memory(x)
         ordered = _in_blocks(kernel, np.ascontiguousarray(x.transpose(axes)))
         return ordered.transpose(np.argsort(axes))
     flat = x.reshape(-1)

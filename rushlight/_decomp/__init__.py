@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, TypeVar
 
-from ..frontend.foundations.chosen import Chosen
 from ..ops.eager.packets import Packet
 
 __all__ = ["decomposition_table", "get_decompositions", "register_decomposition"]
@@ -16,10 +15,11 @@ __all__ = ["decomposition_table", "get_decompositions", "register_decomposition"
 F = TypeVar("F", bound=Callable[..., Any])
 Kind = Literal["post_autograd", "pre_autograd", "meta"]
 
-_TABLES: Final[Chosen[dict[str, dict[Any, Callable[..., Any]]]]] = Chosen(
-    {"post_autograd": {}, "pre_autograd": {}, "meta": {}}
-)
-global_decomposition_table: Final = _TABLES.now
+global_decomposition_table: Final[dict[str, dict[Any, Callable[..., Any]]]] = {
+    "post_autograd": {},
+    "pre_autograd": {},
+    "meta": {},
+}
 decomposition_table: Final = global_decomposition_table["post_autograd"]
 pre_autograd_decomposition_table: Final = global_decomposition_table["pre_autograd"]
 meta_table: Final = global_decomposition_table["meta"]

@@ -160,15 +160,19 @@ def test_networks_notice_other_weights(runs: list[tuple[int, int]]) -> None:
     assert len(runs) == 1
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("precision", "threads"), [("highest", 1), ("highest", 2), ("highest", 3), ("medium", 2)]
+)
 def test_batches_go_through_in_parts(
-    monkeypatch: pytest.MonkeyPatch, runs: list[tuple[int, int]], threads: int
+    monkeypatch: pytest.MonkeyPatch, runs: list[tuple[int, int]], precision: str, threads: int
 ) -> None:
+    """Those of words of bfloat16, too."""
     model, x = network(), drawn(6, 3, 48, 48)
-    before = torch.get_num_threads()
-    wanted = bits(model(x))
-    torch.set_num_threads(threads)
+    before = torch.get_num_threads(), torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(precision)
     try:
+        wanted = bits(model(x))
+        torch.set_num_threads(threads)
         whole = torch.jit.script(model)
         learned(whole, x)
         monkeypatch.setattr(family("calls.samples"), "FAR", 1 << 17)
@@ -182,29 +186,8 @@ def test_batches_go_through_in_parts(
         one = drawn(1, 3, 48, 48, seed=2)
         assert bits(parted(one)) == bits(model(one))
     finally:
-        torch.set_num_threads(before)
-
-
-def test_batches_of_short_products_go_through_in_parts(
-    monkeypatch: pytest.MonkeyPatch, runs: list[tuple[int, int]]
-) -> None:
-    """Planes of words of bfloat16 are made for some samples after the others, too."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("medium")
-    try:
-        model, x = network(), drawn(6, 3, 48, 48)
-        wanted = bits(model(x))
-        whole = torch.jit.script(model)
-        learned(whole, x)
-        monkeypatch.setattr(family("calls.samples"), "FAR", 1 << 17)
-        parted = torch.jit.script(network())
-        learned(parted, x)
-        (count, made), (more, less) = runs
-        assert more > count
-        assert less < made
-        assert bits(whole(x)) == bits(parted(x)) == wanted
-    finally:
-        torch.set_float32_matmul_precision(before)
+        torch.set_num_threads(before[0])
+        torch.set_float32_matmul_precision(before[1])
 
 
 def test_a_part_has_as_many_samples_as_stay_near(

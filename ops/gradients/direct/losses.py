@@ -190,7 +190,7 @@ def cross_entropy_loss(
     """The entropy of the softmax, for classes by number."""
     if label_smoothing:
         return None
-    given, each = g._array, reduction
+    shares, given, each = None, g._array, reduction
     if weight is not None:
         shares = _shares(g, self, target, weight, reduction, ignore_index)
         if shares is None:
@@ -199,7 +199,8 @@ def cross_entropy_loss(
     slopes = class_slopes(given, self._array, target._array, each, ignore_index)
     if slopes is not None:
         return (Tensor._of(slopes),)
-    shares = _shares(g, self, target, weight, reduction, ignore_index)
+    if shares is None:
+        shares = _shares(g, self, target, weight, reduction, ignore_index)
     if shares is None:
         return None
     places = np.where(target._array == ignore_index, 0, target._array)[:, None]

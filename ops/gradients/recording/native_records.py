@@ -18,6 +18,7 @@ import numpy as np
 from ...kernels import family
 from ...memory.dtype import Array
 from ...memory.inference import MADE
+from ...memory.slots import places_within
 from ...memory.storage import address
 from ...memory.versions import counts_by_owner, version_to_keep
 from ...table.grad_mode import ANOMALY, BOUNDED, RUNNING
@@ -98,7 +99,14 @@ def told_of(described: Described, length: int) -> Told | None:
     flags = _VIEW * bound.is_view + _SEVERAL * bound.gives_several
     flags += 0 if listed is None else _OF_LIST if is_of_list else _LISTED
     words = [
-        *(book, flags, _mask(map(shift, mixed)), len(ends), address(ends_at), described.arity),
+        *(
+            address(book),
+            flags,
+            _mask(map(shift, mixed)),
+            len(ends),
+            address(ends_at),
+            described.arity,
+        ),
         *(address(arguments), _mask(map(shift, kept_for)), id(bound.node_class), id(bound)),
         *(id(places), id(described.back), id(late), _id(described.chooser), _id(looks)),
         *(_read_mask(bound), listed or 0, keeps, _id(among), length),
@@ -178,8 +186,9 @@ _HELD: Final[tuple[object, ...]] = (0, 1, _NO_BOUNDS)
 
 
 @cache
-def _book(unread: Meta) -> int | None:
-    """The address of the book; None where objects do not lie as native code takes them to."""
+def _book(unread: Meta) -> Array | None:
+    """The book, which is kept as long as the process lives; None where objects do not lie as native
+    code takes them to."""
     counts = counts_by_owner()
     saved = _slots(Saved, ("array", "edge", "handle", "number", "packed", "version"))
     meta = _slots(Meta, ("columns", "kind", "sizes"))
@@ -196,13 +205,7 @@ def _book(unread: Meta) -> int | None:
         *(TURN, ANOMALY, MADE, PACKED, BOUNDED, _is_plain, SEQUENCE, counts),
         *(edge_within, version_to_keep, _describe, Saved, Meta, unread, *_NAMES, _NO_BOUNDS, 0, 1),
     )
-    table = np.array([*map(id, objects), *saved, *meta, *node], np.int64)
-    _BOOKS.append(table)
-    return address(table)
-
-
-_BOOKS: Final[list[Array]] = []
-"""What native code reads as long as the process lives."""
+    return np.array([*map(id, objects), *saved, *meta, *node], np.int64)
 
 
 def _is_counted(head: int) -> bool:
@@ -216,7 +219,4 @@ def _slots(kind: type, names: Sequence[str]) -> list[int] | None:
     marks = [object() for _ in names]
     for name, mark in zip(names, marks, strict=True):
         setattr(made, name, mark)
-    places = range(object.__basicsize__, kind.__basicsize__, 8)
-    words = {ctypes.c_void_p.from_address(id(made) + place).value: place for place in places}
-    found = [words.get(id(mark)) for mark in marks]
-    return None if None in found else found  # type: ignore[return-value]
+    return places_within(made, marks)
