@@ -17,9 +17,9 @@ from ..typecheck.schema import Signature
 from ..typecheck.tensor_facts import without_facts
 from ..typecheck.types import NONE, Type
 from .alias_analysis import TAKEN_OUT, AliasAnalysis, is_mutable
+from .callee import callee
 from .clone import clone_graph
 from .graph import Graph, Node, Value
-from .inlined_sizes import callee
 from .kinds import KINDS, has_effects
 
 __all__ = ["AliasDb", "Place"]

@@ -19,9 +19,10 @@ from collections.abc import Callable, Container
 
 from ..frontend.syntax.deep_stack import goes_deep
 from ..typecheck.functions import Function
+from .callee import callee
 from .clone import clone_graph, insert_graph, take_graph
 from .graph import Block, CallSite, Graph, Node, Value
-from .inlined_sizes import Calls, callee, every_call
+from .inlined_sizes import Calls, every_call
 from .passes.constant_pooling import pool_constants
 from .passes.constant_propagation import propagate_constants
 from .passes.context import PassContext

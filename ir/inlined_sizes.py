@@ -14,12 +14,12 @@ from collections.abc import Container, Iterator, Mapping
 from typing import Final
 
 from ..ops.memory.errors import OperatorError
-from ..typecheck.class_types import ClassType, FunctionType
 from ..typecheck.functions import Function
-from .graph import Graph, Node
+from .callee import callee
+from .graph import Graph
 from .passes.autocast import is_entering
 
-__all__ = ["Calls", "callee", "calls_for_running", "every_call"]
+__all__ = ["Calls", "calls_for_running", "every_call"]
 
 Calls = Mapping[Graph, Counter[Function]]
 """For a graph, and for that of each function that is taken in: how often calls of which functions
@@ -33,18 +33,6 @@ LARGEST_PART: Final = 2_000
 
 ROOM: Final = 8_000
 """Nodes that calls may add to a graph that is only to run; large graphs have more room."""
-
-
-def callee(node: Node) -> Function | None:
-    """The function that a call node calls, if it is known."""
-    if node.kind == "prim::CallFunction":
-        type = node.inputs[0].type
-        return type.function if isinstance(type, FunctionType) else None
-    if node.kind == "prim::CallMethod":
-        type = node.inputs[0].type
-        name = str(node.attributes["name"])
-        return type.method(name) if isinstance(type, ClassType) else None
-    return None
 
 
 def every_call(graph: Graph) -> Calls:

@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from ...ir.callee import callee
 from ...ir.graph import Node, Value
-from ...ir.inlined_sizes import callee
 from ...typecheck.class_types import ClassType
 from ...typecheck.functions import Function
 from ...typecheck.types import ANY, TENSOR, Type
