@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .graph import PRINTER
-from .printer import print_graph
+from .graphs.graph import PRINTER
+from .text.printer import print_graph
 
 PRINTER.install(print_graph)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from ..ir.graph import SOURCE_PRINTER
+from ..ir.graphs.graph import SOURCE_PRINTER
 from ..ops.memory.dtype import LAYOUTS, Layout
 from .printing.printer import print_graph_source
 

@@ -25,7 +25,7 @@ FLOORS = [
 
 
 def module_name(file: Path) -> tuple[str, ...]:
-    """The installed name: ir/graph.py is ("rushlight", "ir", "graph")."""
+    """The installed name: ir/graphs/graph.py is ("rushlight", "ir", "graphs", "graph")."""
     inside = file.relative_to(ROOT).with_suffix("").parts
     name = inside if inside[0] == "rushlight" else ("rushlight", *inside)
     return name[:-1] if name[-1] == "__init__" else name
@@ -123,6 +123,9 @@ def part_of(name: tuple[str, ...]) -> str | None:
 
 ROOMS = {
     "frontend": "foundations sources diagnostics limits syntax".split(),
+    "typecheck": """
+        types definitions trees relations scopes reports expressions binding calls statements
+    """.split(),
     "ops": """
         memory table special_functions arithmetic reductions shapes selection linear_algebra
         random_numbers signals layers pooling resizing losses quantized_tensors python_values
@@ -134,6 +137,7 @@ ROOMS = {
         language loading fronts functions calls elementwise quantized transforms rows products
         decompositions windows drawing ordering convolutions attention sequences indexing
     """.split(),
+    "ir": "graphs text aliases lowering passes functions tracing".split(),
     "interpreter": "values bounds code plans failures native running".split(),
     "serialization": """
         files printing pickles loading saving legacy weights mobile archives source

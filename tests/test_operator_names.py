@@ -29,7 +29,7 @@ TEXTS = (
     "ops/memory/counting_code.py",
     "ops/sparse_tensors/resizing.py",
     "rushlight/profiling/flame.py",
-    "typecheck/advice.py",
+    "typecheck/scopes/advice.py",
 )
 """Sentences, instructions, LLVM's text and pages, whose words are operators' names by chance;
 archives and what is read of them (`serialization`) name operators as others write them, too."""
@@ -44,12 +44,12 @@ ALLOWED = (
     "rushlight/masked/maskedtensor/unary.py: INPLACE_UNARY_NAMES UNARY_NAMES "
     "UNARY_NAMES_UNSUPPORTED",
     # what stands for an operator in Python: signs, names, types
-    "typecheck/annotations.py: TYPE_NAMES",
-    "typecheck/elements.py: _OF_TENSORS _WORDS",
-    "typecheck/expressions.py: BINARY COMPARE",
-    "typecheck/operators.py: _TENSOR_PROPERTIES",
-    "typecheck/sugar.py: MAGIC",
-    "typecheck/special_forms.py: OPERATORS_BY_NAME CASTS_BY_NAME",
+    "typecheck/scopes/annotations.py: TYPE_NAMES",
+    "typecheck/binding/elements.py: _OF_TENSORS _WORDS",
+    "typecheck/expressions/expressions.py: BINARY COMPARE",
+    "typecheck/expressions/operators.py: _TENSOR_PROPERTIES",
+    "typecheck/trees/sugar.py: MAGIC",
+    "typecheck/calls/special_forms.py: OPERATORS_BY_NAME CASTS_BY_NAME",
     "interpreter/code/steps.py: _OF_PYTHON _TOLD_MORE",
     "ops/eager/binding.py: _TYPE_NAMES",
     "ops/eager/functional.py: FUNCTIONS",
@@ -76,7 +76,7 @@ ALLOWED = (
     "interpreter/plans/chains.py: _JOINING",  # formulas of kernels
     "interpreter/native/emitter.py: HEADERS",  # words of native code's own
     "interpreter/native/expressions.py: _ARITHMETIC _COMPARED",  # signs
-    "ir/kinds.py: _KINDS",
+    "ir/graphs/kinds.py: _KINDS",
     # which forms operators have for gradients, batches, modes, and tensors of other kinds
     "ops/batching/batched.py: _OF_VALUE",
     "ops/batching/families.py: _DIMS _PRODUCTS",
@@ -97,8 +97,8 @@ ALLOWED = (
     "ir/passes/arithmetic.py: NEUTRAL",
     "ir/passes/constant_propagation.py: _COMPARISONS",
     "ir/passes/fold_frozen.py: _CONVOLUTIONS",
-    "ir/trace_arguments.py: _CHANGES DECOMPOSED",
-    "ir/tracing.py: _READERS",
+    "ir/tracing/trace_arguments.py: _CHANGES DECOMPOSED",
+    "ir/tracing/tracing.py: _READERS",
     "ops/tensors/tracing.py: READINGS",
 )
 """The tables there are, by file.  Let none be added; the last ones should go."""

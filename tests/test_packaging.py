@@ -77,7 +77,7 @@ torch.jit.script(torch.nn.Linear(2, 2))(torch.ones(1, 2))
 files = {m.__file__ for n, m in list(sys.modules.items())
          if n.partition(".")[0] == "rushlight" and getattr(m, "__file__", None)}
 assert len({os.path.realpath(f) for f in files}) == len(files), "a file under two paths"
-print(os.path.relpath(sys.modules["rushlight.ir.graph"].__file__))
+print(os.path.relpath(sys.modules["rushlight.ir.graphs.graph"].__file__))
 """
 
 
@@ -103,7 +103,7 @@ def test_each_part_has_its_link() -> None:
 
 
 @pytest.mark.parametrize(
-    ("links", "graph"), [(True, "rushlight/ir/graph.py"), (False, "ir/graph.py")]
+    ("links", "graph"), [(True, "rushlight/ir/graphs/graph.py"), (False, "ir/graphs/graph.py")]
 )
 def test_a_checkout_runs_with_links_and_without(tmp_path: Path, links: bool, graph: str) -> None:
     where = copied(tmp_path, links=links)

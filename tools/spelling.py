@@ -10,8 +10,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from rushlight.ops.eager.binding import Form
 from rushlight.ops.eager.dispatch import EagerFunction
-from rushlight.typecheck.schema import Argument
-from rushlight.typecheck.types import (
+from rushlight.typecheck.definitions.schema import Argument
+from rushlight.typecheck.types.types import (
     BOOL,
     COMPLEX,
     DEVICE,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rushlight.typecheck.types import ListType, OptionalType, Type
+from rushlight.typecheck.types.types import ListType, OptionalType, Type
 
 __all__ = ["TameValues"]
 

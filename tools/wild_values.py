@@ -20,8 +20,8 @@ from rushlight.ops.python_values.tensor_dict import TensorDict
 from rushlight.ops.quantized_tensors.arrays import Quantizer, quantized_array
 from rushlight.ops.quantized_tensors.packed_weights import PACKED_CLASSES
 from rushlight.ops.random_numbers.random import Generator
-from rushlight.typecheck.class_types import ClassType
-from rushlight.typecheck.types import (
+from rushlight.typecheck.definitions.class_types import ClassType
+from rushlight.typecheck.types.types import (
     DictType,
     ListType,
     OptionalType,

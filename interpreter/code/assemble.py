@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from ...ir.graph import Block, Graph, Node, Value
+from ...ir.graphs.graph import Block, Graph, Node, Value
 from ...ops.python_values.named_tuples import make_named
 from ...ops.table.table import TABLE, Operator, Table
-from ...typecheck.types import INT, NONE, EnumType, TupleType, Type
+from ...typecheck.types.types import INT, NONE, EnumType, TupleType, Type
 from ..values.objects import EnumMember
 from .code import Branch, Code, Region, Repeat, Step
 from .instructions import opcode

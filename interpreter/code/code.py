@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...frontend.foundations.made_once import made_once
-from ...ir.graph import Node, Value
+from ...ir.graphs.graph import Node, Value
 from ...ops.table.table import Operator
-from ...typecheck.types import Type
+from ...typecheck.types.types import Type
 from .instructions import Instruction, check, opcode, operator_number
 
 __all__ = ["Branch", "Code", "Region", "Repeat", "Step", "flatten", "parts_of", "place_of"]

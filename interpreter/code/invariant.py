@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...typecheck.class_types import ClassType
+from ...typecheck.definitions.class_types import ClassType
 from .code import Branch, Region, Repeat, Step
 from .instructions import row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...ir.graph import Block, Graph, Node, Value
+from ...ir.graphs.graph import Block, Graph, Node, Value
 
 __all__ = ["Liveness"]
 

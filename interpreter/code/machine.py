@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Any
 
 from ...frontend.syntax.deep_stack import SHALLOW, with_room
-from ...ir.graph import Node
+from ...ir.graphs.graph import Node
 from ..values.actions import ACTIONS
 from .calls import PLAIN, Calls
 from .code import Branch, Code, Region, Repeat, Step, place_of

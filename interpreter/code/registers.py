@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...ir.graph import Value
-from ...typecheck.types import (
+from ...ir.graphs.graph import Value
+from ...typecheck.types.types import (
     BOOL,
     COMPLEX,
     DEVICE,

@@ -7,19 +7,13 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ...frontend.sources.source import UNKNOWN as NOWHERE
-from ...ir.graph import Graph, Node
-from ...ir.kinds import TASKS
+from ...ir.graphs.graph import Graph, Node
+from ...ir.graphs.kinds import TASKS
 from ...ops.eager.namespace import einsum
 from ...ops.table.table import Operator, Table
-from ...typecheck.class_types import ClassType, FunctionType
-from ...typecheck.functions import Function, PythonFunction
-from ...typecheck.types import (
-    INT,
-    NONE,
-    STRING,
-    TENSOR,
-    Type,
-)
+from ...typecheck.definitions.class_types import ClassType, FunctionType
+from ...typecheck.definitions.functions import Function, PythonFunction
+from ...typecheck.types.types import INT, NONE, STRING, TENSOR, Type
 from ..values.tasks import Task
 from .instructions import Instruction, opcode
 

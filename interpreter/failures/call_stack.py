@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from ...frontend.diagnostics.diagnostics import Frame
 from ...frontend.sources.source import UNKNOWN, Span
-from ...ir.graph import Node
-from ...typecheck.class_types import ClassType
-from ...typecheck.functions import Function
-from ...typecheck.types import Type
+from ...ir.graphs.graph import Node
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.types.types import Type
 from ..values.tasks import Task
 
 __all__ = ["named_frames", "original", "torch_frames", "where"]

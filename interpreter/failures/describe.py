@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...frontend.diagnostics.diagnostics import ValueNote
-from ...ir.graph import Node, Value
+from ...ir.graphs.graph import Node, Value
 from ...ops.memory.dtype import Array
 from ..values.objects import ScriptObject
 from .spelling import expression_of, operand_texts

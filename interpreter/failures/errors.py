@@ -11,11 +11,11 @@ from ...frontend.diagnostics.diagnostics import Diagnostic, Label
 from ...frontend.diagnostics.exceptions import ScriptError, attach, exception_for
 from ...frontend.diagnostics.torch_text import runtime_error_text
 from ...frontend.sources.source import UNKNOWN
-from ...ir.graph import Node
+from ...ir.graphs.graph import Node
 from ...ops.memory.errors import OperatorError
 from ...ops.memory.unforeseen import told
-from ...typecheck.functions import Function
-from ...typecheck.types import TENSOR, ListType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.types.types import TENSOR, ListType
 from ..bounds.guard import active_guard, documented
 from ..code.calls import Calls
 from ..code.code import Code, Step

@@ -9,10 +9,10 @@ import numpy as np
 
 from ...frontend.diagnostics.diagnostics import Edit, Help, Label
 from ...frontend.sources.source import UNKNOWN, Span
-from ...ir.graph import Node, Value
+from ...ir.graphs.graph import Node, Value
 from ...ops.memory.errors import OperatorError
-from ...typecheck.class_types import ClassType
-from ...typecheck.functions import Function
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.functions import Function
 from ..code.code import Code
 from ..code.instructions import read_numbers, row
 from .describe import MOST, Operand

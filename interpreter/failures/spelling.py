@@ -12,7 +12,7 @@ from ...frontend.diagnostics.paths import is_own_file
 from ...frontend.foundations.kept import kept_with
 from ...frontend.sources.source import UNKNOWN, Source, Span
 from ...frontend.syntax.python_ast import python_tree
-from ...ir.graph import Node, Value
+from ...ir.graphs.graph import Node, Value
 
 __all__ = ["expression_of", "is_of_torch", "operand_texts", "users_span"]
 

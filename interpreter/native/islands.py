@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...ir.graph import Node, Value
-from ...typecheck.types import BOOL, DEVICE, INT, NUMBER, TENSOR, TupleType, Type
+from ...ir.graphs.graph import Node, Value
+from ...typecheck.types.types import BOOL, DEVICE, INT, NUMBER, TENSOR, TupleType, Type
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import opcode, row
 from ..plans.loop_tests import test_spans

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ir.graph import Value
+from ...ir.graphs.graph import Value
 from .kinds import BOOL, FLOAT, INT, STR, Kind
 from .native_source import NativeSource
 

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...ops.table.inline import Native
-from ...typecheck.class_types import ClassType
-from ...typecheck.schema import Signature
-from ...typecheck.types import ANY_ENUM, DictType, EnumType, Type
-from ...typecheck.types import BOOL as BOOL_TYPE
-from ...typecheck.types import COMPLEX as COMPLEX_TYPE
-from ...typecheck.types import DEVICE as DEVICE_TYPE
-from ...typecheck.types import FLOAT as FLOAT_TYPE
-from ...typecheck.types import INT as INT_TYPE
-from ...typecheck.types import NONE as NONE_TYPE
-from ...typecheck.types import STRING as STRING_TYPE
-from ...typecheck.types import TENSOR as TENSOR_TYPE
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.schema import Signature
+from ...typecheck.types.types import ANY_ENUM, DictType, EnumType, Type
+from ...typecheck.types.types import BOOL as BOOL_TYPE
+from ...typecheck.types.types import COMPLEX as COMPLEX_TYPE
+from ...typecheck.types.types import DEVICE as DEVICE_TYPE
+from ...typecheck.types.types import FLOAT as FLOAT_TYPE
+from ...typecheck.types.types import INT as INT_TYPE
+from ...typecheck.types.types import NONE as NONE_TYPE
+from ...typecheck.types.types import STRING as STRING_TYPE
+from ...typecheck.types.types import TENSOR as TENSOR_TYPE
 
 __all__ = [
     *("ADDRESS", "ARRAY", "BOOL", "COMPLEX", "DEVICE", "FLOAT", "INT", "NONE", "STR"),

@@ -29,7 +29,7 @@ from ...frontend.foundations.beside import Beside
 from ...frontend.foundations.locks import fork_safe_lock
 from ...frontend.foundations.started import started
 from ...ops.kernels.code.loading.objects import is_possible
-from ...typecheck.types import Type
+from ...typecheck.types.types import Type
 from ..code.code import Code
 from ..code.instructions import row
 from ..plans.compiling import NATIVE_VARIABLE

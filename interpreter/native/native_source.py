@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ...typecheck.types import Type
+from ...typecheck.types.types import Type
 from .dict_versions import VERSION_AT
 from .kinds import Kind
 

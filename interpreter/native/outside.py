@@ -14,8 +14,8 @@ from functools import partial
 from typing import cast
 
 from ...ops.python_values.named_tuples import make_named
-from ...typecheck.class_types import ClassType
-from ...typecheck.types import EnumType, TupleType, Type
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.types.types import EnumType, TupleType, Type
 from ..values.objects import EnumMember, ScriptObject, python_class
 from ..values.outward import named_tuple_class
 from .kinds import ARRAY, NONE, Kind, NotNative, kind_of

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Sequence
 
 from ...ops.kernels.code.loading.objects import is_kept, mark
-from ...typecheck.types import Type
+from ...typecheck.types.types import Type
 from ..code.code import Code
 
 __all__ = ["remember", "was_hot"]

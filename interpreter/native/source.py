@@ -13,12 +13,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from ...ir.callee import callee
-from ...ir.graph import Node, Value
-from ...typecheck.class_types import ClassType
-from ...typecheck.functions import Function
-from ...typecheck.types import ANY, TENSOR, Type
-from ...typecheck.types import NONE as NONE_TYPE
+from ...ir.graphs.callee import callee
+from ...ir.graphs.graph import Node, Value
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.types.types import ANY, TENSOR, Type
+from ...typecheck.types.types import NONE as NONE_TYPE
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
 from .kept import note_sites

@@ -6,13 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ...ir.graph import Node
+from ...ir.graphs.graph import Node
 from ...ops.python_values.named_tuples import NamedValues
 from ...ops.table.inline import Native
 from ...ops.table.table import TABLE
-from ...typecheck.schema import Argument
-from ...typecheck.types import ANY, EnumType, Type
-from ...typecheck.types import NONE as NONE_TYPE
+from ...typecheck.definitions.schema import Argument
+from ...typecheck.types.types import ANY, EnumType, Type
+from ...typecheck.types.types import NONE as NONE_TYPE
 from ..code.code import Code, Step
 from ..code.instructions import read_numbers, row
 from ..values.objects import EnumMember

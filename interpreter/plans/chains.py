@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from ...ir.graph import Node, Value
+from ...ir.graphs.graph import Node, Value
 from ...ops.table.direct import formulas_of
 from ...ops.table.formula import Formula
 from ...ops.table.record import Operator
-from ...typecheck.types import TENSOR
+from ...typecheck.types.types import TENSOR
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
 from .chaining import Chain, Link

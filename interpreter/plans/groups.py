@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from ...ops.table.formula import Formula
 from ...ops.table.record import Operator
-from ...typecheck.types import BOOL, FLOAT, INT, NUMBER, TENSOR
+from ...typecheck.types.types import BOOL, FLOAT, INT, NUMBER, TENSOR
 from ..code.code import Code, Region, Step
 from ..code.instructions import read_numbers, row
 from .fusing import Group, Task

@@ -12,7 +12,7 @@ from typing import Final
 
 from ...ops.memory.errors import OperatorError
 from ...ops.table.record import Operator
-from ...typecheck.types import BOOL, FLOAT, INT, NONE, TENSOR
+from ...typecheck.types.types import BOOL, FLOAT, INT, NONE, TENSOR
 from ..code.code import Region, Step
 from ..code.instructions import Instruction, read_numbers, row
 from .registers import Part, Registers, targets_of, values_read

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 
 from ...frontend.sources.source import Span
-from ...ir.graph import Block, Graph, Node, Value
+from ...ir.graphs.graph import Block, Graph, Node, Value
 from ...ops.table.table import TABLE
-from ...typecheck.functions import PythonFunction
-from ...typecheck.types import NONE, Type
+from ...typecheck.definitions.functions import PythonFunction
+from ...typecheck.types.types import NONE, Type
 from ..code.assemble import CodeTables
 from ..code.calls import Calls
 from ..code.code import Code, Step

@@ -5,8 +5,8 @@ How large what a mask chooses is follows from how many of its elements are true.
 
 from __future__ import annotations
 
-from ...ir.graph import Node, Value
-from ...typecheck.types import TENSOR
+from ...ir.graphs.graph import Node, Value
+from ...typecheck.types.types import TENSOR
 from ..code.code import Code
 
 __all__ = ["Masks"]

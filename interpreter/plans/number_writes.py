@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from ...typecheck.types import BOOL, FLOAT, INT, Type
+from ...typecheck.types.types import BOOL, FLOAT, INT, Type
 from ..code.code import Code, Region, Step
 from ..code.instructions import read_numbers
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TypeGuard
 
-from ...ir.graph import Node
+from ...ir.graphs.graph import Node
 from ...ops.kernels import LARGE as JOINED
 from ..bounds.guard import REGION
 from ..code.code import Branch, Code, Region, Repeat, Step, place_of

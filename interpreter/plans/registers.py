@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from ...ir.graph import Value
+from ...ir.graphs.graph import Value
 from ..code.code import Branch, Region, Repeat, Step, parts_of
 from ..code.instructions import read_numbers, row, written_numbers
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...typecheck.class_types import ClassType
-from ...typecheck.types import BOOL, FLOAT, INT, STRING
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.types.types import BOOL, FLOAT, INT, STRING
 from ..code.code import Code, Step
 from ..code.instructions import row
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ...typecheck.types import Type
+from ...typecheck.types.types import Type
 from ..code.code import Code, Step
 from .chaining import Chain
 from .fusing import Group

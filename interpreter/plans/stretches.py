@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
-from ...ir.graph import Value
+from ...ir.graphs.graph import Value
 from ...ops.table.direct import has_direct_form
 from ...ops.table.record import Operator
-from ...typecheck.class_types import ClassType
-from ...typecheck.types import TENSOR, Type
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.types.types import TENSOR, Type
 from ..code.code import Branch, Code, Region, Repeat, Step, parts_of
 from ..code.instructions import opcode, operator_number, row
 from .chains import find_chains

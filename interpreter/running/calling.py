@@ -10,7 +10,7 @@ from ...ops.memory.quiet import QUIET, enter, leave
 from ...ops.table.grad_mode import RUNNING, is_grad_enabled, is_recording
 from ...ops.tensors.overriding import STATE
 from ...ops.tensors.tape_port import tape
-from ...typecheck.functions import Function
+from ...typecheck.definitions.functions import Function
 from ..failures.errors import Failure, is_from_outside, script_error
 from ..native.program import FAILED
 from ..values.handles import KEEPING, keeping_handles, keeps_handles

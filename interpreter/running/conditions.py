@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from ...ir.constants import MISSING, constant_value
-from ...ir.graph import Graph, Node, Value
+from ...ir.graphs.constants import MISSING, constant_value
+from ...ir.graphs.graph import Graph, Node, Value
 from ...ops.table.record import Operator
 from ...ops.table.table import TABLE
-from ...typecheck.class_types import ClassType
-from ...typecheck.types import BOOL, FLOAT, INT
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.types.types import BOOL, FLOAT, INT
 from ..values.objects import ScriptObject
 
 __all__ = ["UNKNOWN", "Conditions", "Told"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...frontend.diagnostics.paths import shown
 from ...frontend.sources.source import UNKNOWN, Span
-from ...ir.graph import Node
-from ...typecheck.class_types import ClassType
-from ...typecheck.functions import Function
+from ...ir.graphs.graph import Node
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.functions import Function
 from ..code.code import Code
 from ..code.instructions import meaning, row
 from ..failures.describe import describe

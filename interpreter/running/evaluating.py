@@ -8,7 +8,7 @@ import numpy as np
 
 from ...ir.passes.context import PassContext
 from ...ops.table.table import TABLE
-from ...typecheck.schema import Signature
+from ...typecheck.definitions.schema import Signature
 from ..bounds.guard import active_guard
 from ..code.calls import Calls
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...ir.clone import clone_graph
-from ...ir.define import graph_of
-from ...ir.graph import Graph, Node
-from ...ir.inline import inline
-from ...ir.inlined_sizes import calls_for_running
+from ...ir.functions.define import graph_of
+from ...ir.functions.inline import inline
+from ...ir.functions.inlined_sizes import calls_for_running
+from ...ir.graphs.clone import clone_graph
+from ...ir.graphs.graph import Graph, Node
 from ...ir.passes.autocast import enters_autocast, insert_casts
 from ...ir.passes.constant_propagation import propagate_constants, take_known_branches
 from ...ir.passes.constants_as_numbers import constants_as_numbers
@@ -17,8 +17,8 @@ from ...ir.passes.peephole import peephole
 from ...ops.memory.dtype import Device
 from ...ops.table.autocast import autocast_state, script_autocasts
 from ...ops.table.table import Operator
-from ...typecheck.functions import Bounding, Function
-from ...typecheck.types import TENSOR, Type
+from ...typecheck.definitions.functions import Bounding, Function
+from ...typecheck.types.types import TENSOR, Type
 from ..code.assemble import assemble
 from ..code.code import Code
 from ..code.instructions import row

@@ -12,12 +12,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
-from ...ir.alias_db import AliasDb, Place
-from ...ir.constants import create_constant
-from ...ir.define import graph_of
-from ...ir.graph import Block, Graph, Node, Value
-from ...ir.inline import inline
-from ...ir.kinds import TASKS
+from ...ir.aliases.alias_db import AliasDb, Place
+from ...ir.functions.define import graph_of
+from ...ir.functions.inline import inline
+from ...ir.graphs.constants import create_constant
+from ...ir.graphs.graph import Block, Graph, Node, Value
+from ...ir.graphs.kinds import TASKS
+from ...ir.graphs.tensor_types import type_of_array
 from ...ir.passes.common_subexpressions import merge_common
 from ...ir.passes.constant_pooling import pool_constants
 from ...ir.passes.dead_code import eliminate_dead_code
@@ -27,14 +28,13 @@ from ...ir.passes.mutable_constants import propagate_all_constants
 from ...ir.passes.mutation import remove_list_mutation
 from ...ir.passes.peephole import peephole
 from ...ir.passes.shape_peephole import simplify_by_shape
-from ...ir.tensor_types import type_of_array
 from ...ops.memory.dtype import STRIDED
 from ...ops.table.table import TABLE
 from ...ops.tensors.tensor import Tensor
-from ...typecheck import typed
-from ...typecheck.class_types import ClassType, InterfaceType
-from ...typecheck.functions import Function
-from ...typecheck.types import NONE, TENSOR, Type
+from ...typecheck.definitions.class_types import ClassType, InterfaceType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.trees import typed
+from ...typecheck.types.types import NONE, TENSOR, Type
 from ..values.attribute_places import AttributePlaces
 from ..values.clone_objects import ObjectCloning
 from ..values.objects import EnumMember, ScriptObject

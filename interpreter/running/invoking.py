@@ -9,8 +9,8 @@ from ...frontend.foundations.locks import DEFINING
 from ...frontend.limits.walks import text_of
 from ...ops.python_values.futures import AwaitedResult, TaskResult
 from ...ops.table.grad_mode import RUNNING
-from ...typecheck.functions import Function, PythonFunction
-from ...typecheck.types import ANY
+from ...typecheck.definitions.functions import Function, PythonFunction
+from ...typecheck.types.types import ANY
 from ..code.code import Code
 from ..code.steps import ENTER, EXIT, MEMBER
 from ..failures.errors import Failure, script_error, task_error

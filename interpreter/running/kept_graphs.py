@@ -17,12 +17,12 @@ from typing import Final
 
 from ...frontend.diagnostics.paths import PACKAGE
 from ...frontend.foundations.garbage import uncollected
-from ...ir.graph import Graph
-from ...ir.pack import NotPacked, packed, unpacked
+from ...ir.graphs.graph import Graph
+from ...ir.text.pack import NotPacked, packed, unpacked
 from ...ops.kernels.cache_folder import cache_folder
 from ...ops.kernels.kept_files import keep, read_kept
-from ...typecheck.functions import Function
-from ...typecheck.schema import Signature
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.schema import Signature
 
 __all__ = ["keep_graph", "kept_graph"]
 

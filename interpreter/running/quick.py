@@ -20,11 +20,11 @@ from ...ops.table.grad_mode import RUNNING, is_recording
 from ...ops.tensors.overriding import STATE
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...ops.tensors.tracing import ACTIVE
-from ...typecheck.builtin_classes import BUILTIN_NAMESPACE
-from ...typecheck.class_types import ClassType
-from ...typecheck.functions import Function
-from ...typecheck.schema import Argument
-from ...typecheck.types import BOOL, FLOAT, INT, NONE, NUMBER, STRING, TENSOR, DictType, Type
+from ...typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.schema import Argument
+from ...typecheck.types.types import BOOL, FLOAT, INT, NONE, NUMBER, STRING, TENSOR, DictType, Type
 from ..code.instructions import row
 from ..native.native import NEVER, ROUNDS, STRAIGHT
 from ..native.program import FAILED, STOPPED

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...frontend.foundations.kept import KeptWith
 from ...ops.tensors.tensor import Parameter, Tensor
-from ...typecheck.class_types import ClassType
-from ...typecheck.types import BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, TENSOR, Type
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.types.types import BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, TENSOR, Type
 from ..values.awaits import _Await
 from ..values.objects import ScriptObject
 from ..values.tasks import Future

@@ -13,14 +13,14 @@ from ...frontend.foundations.chosen import Chosen
 from ...frontend.foundations.garbage import uncollected
 from ...frontend.foundations.locks import DEFINING
 from ...frontend.syntax.deep_stack import deeply
-from ...ir.define import graph_of, graph_with_lines
-from ...ir.graph import Node
+from ...ir.functions.define import graph_of, graph_with_lines
+from ...ir.graphs.graph import Node
 from ...ir.passes.autocast import enters_autocast
 from ...ops.table.autocast import OFF, autocast_state
 from ...ops.table.grad_mode import RUNNING
-from ...typecheck.functions import Function
-from ...typecheck.typed import TypedFunction
-from ...typecheck.types import TENSOR
+from ...typecheck.definitions.functions import Function
+from ...typecheck.trees.typed import TypedFunction
+from ...typecheck.types.types import TENSOR
 from ..bounds.guard import CALLS, Guard, LimitExceeded
 from ..code.calls import Calls
 from ..code.code import Code, Step

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ...frontend.foundations.chosen import Chosen
 from ...frontend.foundations.locks import DEFINING
-from ...ir.graph import Node
+from ...ir.graphs.graph import Node
 from ..code.calls import Calls
 from ..code.code import Code, Step
 from ..code.instructions import row

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ...ir.constants import constant_value
-from ...ir.graph import Graph, Value
+from ...ir.graphs.constants import constant_value
+from ...ir.graphs.graph import Graph, Value
 from ...ops.memory.dtype import Array
 from ...ops.memory.versions import written
 from ...ops.tensors.tensor import Tensor
-from ...typecheck.class_types import ClassType
-from ...typecheck.types import TENSOR
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.types.types import TENSOR
 from ..code.code import Code
 from ..values.objects import ScriptObject
 from .conditions import UNKNOWN, Conditions, Told

@@ -11,8 +11,8 @@ from ...ops.memory.errors import OperatorError
 from ...ops.python_values.named_tuples import NamedValues, make_named
 from ...ops.python_values.tensor_dict import TensorDict
 from ...ops.tensors.tensor import Tensor
-from ...typecheck.class_types import ClassType
-from ...typecheck.types import TupleType, Type
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.types.types import TupleType, Type
 from .matching import matches
 from .objects import EnumMember, ScriptObject
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...frontend.limits.walks import text_of
-from ...typecheck.functions import Function
-from ...typecheck.schema import Argument, Signature
-from ...typecheck.signature_text import expected_text, type_text
-from ...typecheck.types import FLOAT, INT, NONE, TupleType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.schema import Argument, Signature
+from ...typecheck.definitions.signature_text import expected_text, type_text
+from ...typecheck.types.types import FLOAT, INT, NONE, TupleType
 from .call_errors import (
     given_twice,
     missing_argument,

@@ -6,11 +6,11 @@ from bisect import bisect
 
 import numpy as np
 
-from ...ir.alias_db import Place
+from ...ir.aliases.alias_db import Place
 from ...ops.memory.dtype import STRIDED, Array
 from ...ops.memory.storage import bounds_of, storage_of
 from ...ops.tensors.tensor import Tensor
-from ...typecheck.types import TENSOR, Type
+from ...typecheck.types.types import TENSOR, Type
 from .objects import ScriptObject
 
 __all__ = ["AttributePlaces"]

@@ -8,9 +8,9 @@ from ...frontend.diagnostics.exceptions import exception_for
 from ...frontend.diagnostics.near_miss import near_misses
 from ...frontend.limits.walks import text_of
 from ...frontend.sources.source import Span
-from ...typecheck.functions import Function
-from ...typecheck.schema import Argument
-from ...typecheck.types import Type
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.schema import Argument
+from ...typecheck.types.types import Type
 
 __all__ = [
     "given_twice",

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...ir.clone import clone_graph
-from ...ir.graph import Block, Graph
-from ...typecheck.class_types import ClassType, FunctionType
-from ...typecheck.functions import Function
-from ...typecheck.schema import Argument, Signature
-from ...typecheck.types import Type
+from ...ir.graphs.clone import clone_graph
+from ...ir.graphs.graph import Block, Graph
+from ...typecheck.definitions.class_types import ClassType, FunctionType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.schema import Argument, Signature
+from ...typecheck.types.types import Type
 from .objects import ScriptObject
 
 __all__ = ["ObjectCloning"]

@@ -9,9 +9,9 @@ from ...ops.memory.dtype import Device, DType, Layout, MemoryFormat, QScheme
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...ops.random_numbers.random import Generator
 from ...ops.tensors.tensor import Tensor
-from ...typecheck.builtin_classes import builtin_class
-from ...typecheck.relations import join
-from ...typecheck.types import (
+from ...typecheck.definitions.builtin_classes import builtin_class
+from ...typecheck.relations.relations import join
+from ...typecheck.types.types import (
     BOOL,
     COMPLEX,
     DEVICE,
@@ -23,7 +23,7 @@ from ...typecheck.types import (
     TENSOR,
     Type,
 )
-from ...typecheck.value_types import ValueTypes
+from ...typecheck.types.value_types import ValueTypes
 from .objects import HOST, EnumMember, ScriptObject
 
 __all__ = [

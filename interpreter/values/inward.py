@@ -20,11 +20,11 @@ from ...ops.python_values.tensor_dict import TensorDict
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...ops.random_numbers.random import Generator
 from ...ops.tensors.tensor import Tensor
-from ...typecheck.class_types import ClassType, InterfaceType
-from ...typecheck.interfaces import why_unfit
-from ...typecheck.relations import is_subtype
-from ...typecheck.type_table import TypeTable
-from ...typecheck.types import (
+from ...typecheck.definitions.class_types import ClassType, InterfaceType
+from ...typecheck.relations.interfaces import why_unfit
+from ...typecheck.relations.relations import is_subtype
+from ...typecheck.types.type_table import TypeTable
+from ...typecheck.types.types import (
     ANY,
     ANY_LIST,
     ANY_TUPLE,

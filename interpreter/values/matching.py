@@ -10,10 +10,10 @@ import numpy as np
 
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...ops.tensors.tensor import Tensor
-from ...typecheck.class_types import ClassType, InterfaceType
-from ...typecheck.relations import unmet_method
-from ...typecheck.type_table import TypeTable
-from ...typecheck.types import (
+from ...typecheck.definitions.class_types import ClassType, InterfaceType
+from ...typecheck.relations.relations import unmet_method
+from ...typecheck.types.type_table import TypeTable
+from ...typecheck.types.types import (
     ANY,
     ANY_CLASS,
     ANY_ENUM,

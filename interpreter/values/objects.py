@@ -11,8 +11,8 @@ from weakref import WeakValueDictionary
 from ...frontend.foundations.kept import KeptWith
 from ...frontend.foundations.port import Port
 from ...ops.memory.errors import OperatorError
-from ...typecheck.class_types import ClassType
-from ...typecheck.types import BOOL, EnumType, Type
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.types.types import BOOL, EnumType, Type
 
 __all__ = [
     "HOST",

@@ -12,8 +12,8 @@ from typing import Any, Final, cast
 from ...ops.python_values.futures import AwaitedResult
 from ...ops.python_values.named_tuples import NamedValues
 from ...ops.tensors.tensor import Tensor
-from ...typecheck.type_table import TypeTable
-from ...typecheck.types import (
+from ...typecheck.types.type_table import TypeTable
+from ...typecheck.types.types import (
     BOOL,
     COMPLEX,
     DEVICE,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...ops.tensors.tensor import Tensor
-from ...typecheck.type_table import TypeTable
-from ...typecheck.types import ANY, TENSOR, DictType, ListType, OptionalType, TupleType, Type
+from ...typecheck.types.type_table import TypeTable
+from ...typecheck.types.types import ANY, TENSOR, DictType, ListType, OptionalType, TupleType, Type
 from .type_cache import kept_by_type
 
 __all__ = ["Recognize", "recognizing"]

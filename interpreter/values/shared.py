@@ -13,7 +13,7 @@ from collections.abc import (
 )
 from typing import Any
 
-from ...typecheck.types import STRING, TENSOR, DictType, ListType, Type
+from ...typecheck.types.types import STRING, TENSOR, DictType, ListType, Type
 from .inference import CannotInfer, infer_type
 from .inward import CastError, inward
 from .outward import outward

@@ -10,14 +10,8 @@ from typing import Any
 
 from ...frontend.limits.bounds import BoundExceeded
 from ...frontend.limits.walks import check_copies
-from ...typecheck.class_types import ClassType, InterfaceType
-from ...typecheck.types import (
-    ANY,
-    ANY_LIST,
-    ANY_TUPLE,
-    Type,
-    UnionType,
-)
+from ...typecheck.definitions.class_types import ClassType, InterfaceType
+from ...typecheck.types.types import ANY, ANY_LIST, ANY_TUPLE, Type, UnionType
 
 __all__ = ["bounded_conversion", "may_share"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...typecheck.types import Type
+from ...typecheck.types.types import Type
 
 __all__ = ["SharedValues"]
 

@@ -9,10 +9,10 @@ from types import GenericAlias
 from typing import Any, Final, NoReturn
 
 from ...frontend.foundations.port import Port
-from ...ir.graph import Graph
-from ...ir.graph_functions import function_of_graph
+from ...ir.functions.graph_functions import function_of_graph
+from ...ir.graphs.graph import Graph
 from ...ops.python_values.futures import TaskResult
-from ...typecheck.functions import Function
+from ...typecheck.definitions.functions import Function
 
 __all__ = ["CALL", "RUN_TASK", "Future", "Task"]
 

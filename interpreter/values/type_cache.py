@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import TypeVar
 
-from ...typecheck.types import Type
+from ...typecheck.types.types import Type
 
 __all__ = ["kept_by_type"]
 

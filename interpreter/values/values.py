@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...typecheck.types import Type
+from ...typecheck.types.types import Type
 from .inference import type_of_value
 from .inward import CastError, inward
 from .outward import outward

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ..graph import Graph
+from ..graphs.graph import Graph
 from .canonical_loops import canonicalize_loops
 from .constant_pooling import pool_constants
 from .constant_propagation import propagate_constants

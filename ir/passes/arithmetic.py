@@ -11,9 +11,9 @@ A float equals itself here even where it is nan, as in torch.
 
 from __future__ import annotations
 
-from ...typecheck.types import BOOL, FLOAT, INT, ListType
-from ..constants import constant_value, create_constant
-from ..graph import Node, Value
+from ...typecheck.types.types import BOOL, FLOAT, INT, ListType
+from ..graphs.constants import constant_value, create_constant
+from ..graphs.graph import Node, Value
 
 __all__ = ["NEUTRAL", "compared_with_itself", "is_neutral_on_tensor", "simplified"]
 

@@ -20,10 +20,10 @@ from ...frontend.diagnostics.diagnostics import Diagnostic, Help, Label
 from ...frontend.diagnostics.exceptions import exception_for
 from ...ops.table.autocast import Autocast, eager_policy, graph_policy
 from ...ops.table.table import TABLE
-from ...typecheck.class_types import ClassType
-from ...typecheck.types import BOOL, INT, NONE, TENSOR, Type
-from ..constants import MISSING, constant_value, create_constant
-from ..graph import Block, Graph, Node, Value
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.types.types import BOOL, INT, NONE, TENSOR, Type
+from ..graphs.constants import MISSING, constant_value, create_constant
+from ..graphs.graph import Block, Graph, Node, Value
 
 __all__ = ["enters_autocast", "insert_casts", "is_entering"]
 

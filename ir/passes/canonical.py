@@ -10,8 +10,8 @@ values of inner blocks always do, as in torch.
 
 from __future__ import annotations
 
-from ..clone import clone_graph
-from ..graph import Block, Graph, Value
+from ..graphs.clone import clone_graph
+from ..graphs.graph import Block, Graph, Value
 
 __all__ = ["canonical_copy"]
 

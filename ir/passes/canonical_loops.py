@@ -16,10 +16,10 @@ The condition `%c` is left out where it is the constant true.  Such loops come f
 
 from __future__ import annotations
 
-from ...typecheck.types import INT
-from ..constants import constant_value, create_constant
-from ..emitter import find_signature
-from ..graph import Block, Graph, Node, Value
+from ...typecheck.types.types import INT
+from ..graphs.constants import constant_value, create_constant
+from ..graphs.graph import Block, Graph, Node, Value
+from ..lowering.emitter import find_signature
 from .context import PassContext
 
 __all__ = ["MAX_TRIPS", "canonicalize_loops"]

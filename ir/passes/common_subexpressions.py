@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from ...typecheck.types import Type
-from ..alias_db import AliasDb
-from ..constants import same_constant
-from ..graph import Block, Graph, Node
-from ..kinds import KINDS, has_effects, is_random
-from ..text import type_text
+from ...typecheck.types.types import Type
+from ..aliases.alias_db import AliasDb
+from ..graphs.constants import same_constant
+from ..graphs.graph import Block, Graph, Node
+from ..graphs.kinds import KINDS, has_effects, is_random
+from ..text.text import type_text
 from .context import PassContext
 
 __all__ = ["merge_common"]

@@ -17,11 +17,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...frontend.foundations.made_once import made_once
-from ...typecheck.class_types import FunctionType
-from ..alias_analysis import is_mutable
-from ..aliases import Aliases
-from ..constants import same_constant
-from ..graph import Block, Graph, Node
+from ...typecheck.definitions.class_types import FunctionType
+from ..aliases.alias_analysis import is_mutable
+from ..aliases.aliases import Aliases
+from ..graphs.constants import same_constant
+from ..graphs.graph import Block, Graph, Node
 from .context import PassContext
 
 __all__ = ["pool_constants"]

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ...typecheck.relations import is_subtype
-from ...typecheck.typed import EnumMember
-from ..alias_analysis import is_mutable
-from ..constants import MISSING, constant_value, create_constant, same_constant, type_of
-from ..graph import Block, Graph, Node, Value
-from ..kinds import KINDS, has_effects, is_random
+from ...typecheck.relations.relations import is_subtype
+from ...typecheck.trees.typed import EnumMember
+from ..aliases.alias_analysis import is_mutable
+from ..graphs.constants import MISSING, constant_value, create_constant, same_constant, type_of
+from ..graphs.graph import Block, Graph, Node, Value
+from ..graphs.kinds import KINDS, has_effects, is_random
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...ops.table.table import TABLE
-from ...typecheck.types import COMPLEX, FLOAT, INT
-from ..constants import constant_value, create_constant
-from ..graph import Graph, Node
+from ...typecheck.types.types import COMPLEX, FLOAT, INT
+from ..graphs.constants import constant_value, create_constant
+from ..graphs.graph import Graph, Node
 from .arithmetic import NEUTRAL
 
 __all__ = ["constants_as_numbers"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...typecheck.schema import OperatorTable
-from ..emitter import Evaluate
-from ..graph import Graph
+from ...typecheck.definitions.schema import OperatorTable
+from ..graphs.graph import Graph
+from ..lowering.emitter import Evaluate
 
 __all__ = ["Pass", "PassContext"]
 

@@ -14,10 +14,10 @@ that are not used go, and carried values of loops that neither the body nor anyb
 
 from __future__ import annotations
 
-from ..alias_analysis import written_values
-from ..aliases import Aliases
-from ..graph import Block, Graph, Node, Value
-from ..kinds import TASKS, has_effects
+from ..aliases.alias_analysis import written_values
+from ..aliases.aliases import Aliases
+from ..graphs.graph import Block, Graph, Node, Value
+from ..graphs.kinds import TASKS, has_effects
 from .context import PassContext
 
 __all__ = ["eliminate_dead_code"]

@@ -10,11 +10,11 @@
 
 from __future__ import annotations
 
-from ...typecheck.tensor_facts import facts_of
-from ...typecheck.types import NONE, TENSOR, Type
-from ..alias_db import AliasDb
-from ..constants import constant_value, create_constant
-from ..graph import Graph, Node, Value
+from ...typecheck.types.tensor_facts import facts_of
+from ...typecheck.types.types import NONE, TENSOR, Type
+from ..aliases.alias_db import AliasDb
+from ..graphs.constants import constant_value, create_constant
+from ..graphs.graph import Graph, Node, Value
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 from .operators import insert_operator

@@ -14,11 +14,11 @@ from collections.abc import Callable
 import numpy as np
 
 from ...ops.memory.dtype import Array
-from ...typecheck.types import NONE
-from ..constants import MISSING, constant_value, create_constant
-from ..graph import Graph, Node, Value
-from ..kinds import asks_for_form
-from ..tensor_types import type_of_array
+from ...typecheck.types.types import NONE
+from ..graphs.constants import MISSING, constant_value, create_constant
+from ..graphs.graph import Graph, Node, Value
+from ..graphs.kinds import asks_for_form
+from ..graphs.tensor_types import type_of_array
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 

@@ -7,8 +7,8 @@ with prim::fork_0 = graph(%x): ... aten::neg(%x) ...
 
 from __future__ import annotations
 
-from ..clone import insert_graph
-from ..graph import Block, Graph, Node
+from ..graphs.clone import insert_graph
+from ..graphs.graph import Block, Graph, Node
 from .context import PassContext
 
 __all__ = ["inline_tasks"]

@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeGuard
 
-from ...typecheck.types import INT
-from ..aliases import Aliases
-from ..constants import constant_value, create_constant
-from ..graph import Graph, Node, Value
+from ...typecheck.types.types import INT
+from ..aliases.aliases import Aliases
+from ..graphs.constants import constant_value, create_constant
+from ..graphs.graph import Graph, Node, Value
 from .context import PassContext
 
 __all__ = ["read_known_containers"]

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...typecheck.types import INT
-from ..clone import clone_node
-from ..constants import constant_value, create_constant
-from ..graph import Block, Graph, Node, Value
+from ...typecheck.types.types import INT
+from ..graphs.clone import clone_node
+from ..graphs.constants import constant_value, create_constant
+from ..graphs.graph import Block, Graph, Node, Value
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 from .operators import insert_operator

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...typecheck.types import Type
-from ..constants import constant_value, create_constant
-from ..graph import Block, Graph, Node, Value
+from ...typecheck.types.types import Type
+from ..graphs.constants import constant_value, create_constant
+from ..graphs.graph import Block, Graph, Node, Value
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 from .tuples import remove_tuples

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...typecheck.types import NONE, Type
-from ..alias_db import AliasDb
-from ..constants import MISSING, constant_value, create_constant, type_of
-from ..graph import Graph, Node
-from ..kinds import KINDS, has_effects, is_random, is_undefined
-from ..tensor_types import type_of_array
+from ...typecheck.types.types import NONE, Type
+from ..aliases.alias_db import AliasDb
+from ..graphs.constants import MISSING, constant_value, create_constant, type_of
+from ..graphs.graph import Graph, Node
+from ..graphs.kinds import KINDS, has_effects, is_random, is_undefined
+from ..graphs.tensor_types import type_of_array
 from .constant_propagation import Propagation
 from .context import PassContext
 from .dead_code import eliminate_dead_code

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...typecheck.schema import Signature
-from ...typecheck.types import FLOAT, INT, NONE, NUMBER, ListType
-from ..alias_db import AliasDb
-from ..constants import constant_value, create_constant
-from ..graph import Graph, Node, Value
-from ..kinds import asks_for_form
+from ...typecheck.definitions.schema import Signature
+from ...typecheck.types.types import FLOAT, INT, NONE, NUMBER, ListType
+from ..aliases.alias_db import AliasDb
+from ..graphs.constants import constant_value, create_constant
+from ..graphs.graph import Graph, Node, Value
+from ..graphs.kinds import asks_for_form
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 from .operators import overload

@@ -10,9 +10,9 @@ So that whoever reads graphs has fewer operators to know.
 from __future__ import annotations
 
 from ...ops.table.second_names import SECOND_NAMES
-from ...typecheck.schema import Signature
-from ...typecheck.types import BOOL, NUMBER
-from ..graph import Graph, Node
+from ...typecheck.definitions.schema import Signature
+from ...typecheck.types.types import BOOL, NUMBER
+from ..graphs.graph import Graph, Node
 from .context import PassContext
 
 __all__ = ["normalize"]

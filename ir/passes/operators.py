@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...typecheck.schema import Signature
-from ...typecheck.types import Type
-from ..graph import Node, Value
+from ...typecheck.definitions.schema import Signature
+from ...typecheck.types.types import Type
+from ..graphs.graph import Node, Value
 from .context import PassContext
 
 __all__ = ["insert_operator", "overload"]

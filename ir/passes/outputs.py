@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import cmp_to_key
 
-from ..graph import Block, Graph, Node, Use, Value
+from ..graphs.graph import Block, Graph, Node, Use, Value
 from .context import PassContext
 
 __all__ = ["canonicalize_outputs"]

@@ -12,11 +12,11 @@ containers in sight and arithmetic with constants are simplified too (`known_con
 
 from __future__ import annotations
 
-from ...typecheck.relations import can_be_none, is_subtype
-from ...typecheck.types import BOOL, NONE
-from ..aliases import Aliases
-from ..constants import constant_value, create_constant
-from ..graph import Block, Graph, Node, Value
+from ...typecheck.relations.relations import can_be_none, is_subtype
+from ...typecheck.types.types import BOOL, NONE
+from ..aliases.aliases import Aliases
+from ..graphs.constants import constant_value, create_constant
+from ..graphs.graph import Block, Graph, Node, Value
 from .arithmetic import compared_with_itself, is_neutral_on_tensor, simplified
 from .context import PassContext
 from .dead_code import eliminate_dead_code

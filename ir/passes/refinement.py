@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ...typecheck.types import BOOL, INT
-from ..alias_db import AliasDb
-from ..constants import constant_value, create_constant
-from ..graph import Block, Graph, Node, Value
+from ...typecheck.types.types import BOOL, INT
+from ..aliases.alias_db import AliasDb
+from ..graphs.constants import constant_value, create_constant
+from ..graphs.graph import Block, Graph, Node, Value
 from .context import PassContext
 
 __all__ = ["refine_lengths", "refine_numbers"]

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ..constants import same_constant
-from ..graph import Graph, Node, Value
+from ..graphs.constants import same_constant
+from ..graphs.graph import Graph, Node, Value
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 

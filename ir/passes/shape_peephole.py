@@ -12,11 +12,11 @@
 from __future__ import annotations
 
 from ...ops.memory.dtype import DTYPES
-from ...typecheck.tensor_facts import RefinedTensor
-from ...typecheck.types import INT, ListType
-from ..alias_db import AliasDb
-from ..constants import constant_value, create_constant
-from ..graph import Graph, Node, Value
+from ...typecheck.types.tensor_facts import RefinedTensor
+from ...typecheck.types.types import INT, ListType
+from ..aliases.alias_db import AliasDb
+from ..graphs.constants import constant_value, create_constant
+from ..graphs.graph import Graph, Node, Value
 from .arithmetic import NEUTRAL
 from .context import PassContext
 from .dead_code import eliminate_dead_code

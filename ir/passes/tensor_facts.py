@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...typecheck.tensor_facts import RefinedTensor, has_facts, without_facts
-from ...typecheck.types import BOOL, FLOAT, INT, NUMBER
-from ..graph import Block, Graph, Value
+from ...typecheck.types.tensor_facts import RefinedTensor, has_facts, without_facts
+from ...typecheck.types.types import BOOL, FLOAT, INT, NUMBER
+from ..graphs.graph import Block, Graph, Value
 from .context import PassContext
 
 __all__ = ["erase_facts", "erase_number_types"]

@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from ...typecheck.class_types import ClassType
-from ...typecheck.tensor_facts import without_facts
-from ...typecheck.types import NONE, TupleType
-from ..clone import clone_block
-from ..graph import Block, Graph, Node, Value
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.types.tensor_facts import without_facts
+from ...typecheck.types.types import NONE, TupleType
+from ..graphs.clone import clone_block
+from ..graphs.graph import Block, Graph, Node, Value
 
 __all__ = ["fix_scopes"]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...typecheck.types import INT, NONE, TENSOR
-from ..constants import constant_value, create_constant
-from ..graph import Graph, Node
-from ..tensor_types import type_of_array
+from ...typecheck.types.types import INT, NONE, TENSOR
+from ..graphs.constants import constant_value, create_constant
+from ..graphs.graph import Graph, Node
+from ..graphs.tensor_types import type_of_array
 from .context import PassContext
 from .operators import insert_operator
 

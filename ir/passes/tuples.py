@@ -10,9 +10,9 @@ themselves go as dead code.
 
 from __future__ import annotations
 
-from ..constants import constant_value
-from ..graph import Graph, Node
-from ..text import type_text
+from ..graphs.constants import constant_value
+from ..graphs.graph import Graph, Node
+from ..text.text import type_text
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 

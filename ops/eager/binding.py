@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...typecheck.schema import Argument
-from ...typecheck.types import (
+from ...typecheck.definitions.schema import Argument
+from ...typecheck.types.types import (
     BOOL,
     COMPLEX,
     DEVICE,

@@ -10,8 +10,8 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from ...typecheck.schema import Signature
-from ...typecheck.types import BOOL, FLOAT, INT, Type
+from ...typecheck.definitions.schema import Signature
+from ...typecheck.types.types import BOOL, FLOAT, INT, Type
 
 __all__ = ["CKernel", "is_c_function"]
 

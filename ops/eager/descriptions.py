@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from ...typecheck.types import TENSOR
+from ...typecheck.types.types import TENSOR
 from ..memory.dtype import DTYPES, Array, dtype_of
 from ..memory.errors import OperatorError
 from ..table.record import Policy

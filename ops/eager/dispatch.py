@@ -10,7 +10,7 @@ from types import MethodType
 from typing import Any, Final
 
 from ...frontend.diagnostics.exceptions import trim_traceback
-from ...typecheck.types import INT, TENSOR, ListType
+from ...typecheck.types.types import INT, TENSOR, ListType
 from ..memory.dtype import default_dtype
 from ..memory.errors import Elsewhere
 from ..memory.overlap import check_out, may_share

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NoReturn, overload
 
 import numpy as np
 
-from ...typecheck.scalar_types import OLD_NAMES
+from ...typecheck.types.scalar_types import OLD_NAMES
 from ..memory.dtype import CPU, DTYPES, PYTHON_DTYPES, QSCHEMES, Device, DType, QScheme, dtype_of
 from ..table.direct import LISTENING
 from ..table.table import TABLE

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, overload
 
 import numpy as np
 
-from ...typecheck.scalar_types import OLD_NAMES
+from ...typecheck.types.scalar_types import OLD_NAMES
 from ..kernels.threads import get_threads, set_threads
 from ..linear_algebra.einsum import from_sublists
 from ..memory.dtype import (

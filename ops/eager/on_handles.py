@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...typecheck.types import TENSOR, Type
+from ...typecheck.types.types import TENSOR, Type
 from ..memory.dtype import DType, Layout, MemoryFormat
 from ..memory.errors import Elsewhere
 from ..memory.unforeseen import told

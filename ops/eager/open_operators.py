@@ -22,7 +22,7 @@ from typing import Any, Final, Unpack
 
 import numpy as np
 
-from ...typecheck.types import BOOL, FLOAT, INT, STRING, TENSOR, Type
+from ...typecheck.types.types import BOOL, FLOAT, INT, STRING, TENSOR, Type
 from ..memory.dtype import dtype_by_number
 from ..table.autocast import autocast_state
 from ..table.grad_mode import RUNNING, grad_mode_set

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
-from ...typecheck.schema import Argument
+from ...typecheck.definitions.schema import Argument
 from ..memory.errors import Elsewhere
 from ..memory.named_results import NamedResults
 from ..table.table import TABLE, Operator

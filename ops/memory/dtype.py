@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from ...typecheck.scalar_types import NUMBERS
+from ...typecheck.types.scalar_types import NUMBERS
 from .entered import ENTERED
 from .errors import OnMeta, OperatorError, no_device
 

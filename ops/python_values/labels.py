@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, NoReturn, Protocol
 import numpy as np
 
 from ...frontend.foundations.port import Port
-from ...typecheck.builtin_classes import LABEL_CLASS
+from ...typecheck.definitions.builtin_classes import LABEL_CLASS
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..quantized_tensors.packed_weights import PackedWeights

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...typecheck.types import TupleType
+from ...typecheck.types.types import TupleType
 
 __all__ = ["NamedValues", "make_named"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...typecheck.types import TENSOR
+from ...typecheck.types.types import TENSOR
 from .record import Operator
 
 __all__ = ["Listed", "listed"]

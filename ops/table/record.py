@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal, Protocol, TypedDict, Unpack
 
 from ...frontend.foundations.made_once import made_once
-from ...typecheck.schema import Signature
-from ...typecheck.schema_text import parse_schema
+from ...typecheck.definitions.schema import Signature
+from ...typecheck.definitions.schema_text import parse_schema
 from ..memory.overlap import OutOverlap, Written
 from .faces import Face
 from .formula import Formula, Part

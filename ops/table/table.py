@@ -23,8 +23,8 @@ from typing import Final, Literal, TypeVar, Unpack
 
 from ...frontend.foundations.locks import fork_safe_lock
 from ...frontend.foundations.made_once import made_once
-from ...typecheck.schema import AliasInfo, Argument, Signature
-from ...typecheck.types import TENSOR
+from ...typecheck.definitions.schema import AliasInfo, Argument, Signature
+from ...typecheck.types.types import TENSOR
 from ..memory.overlap import guarded
 from .faces import Face, face_of
 from .layouts import laid_out

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.alias_db import AliasDb as InnerAliasDb
-from ..ir.graph import Node as InnerNode
-from ..ir.graph import Value as InnerValue
+from ..ir.aliases.alias_db import AliasDb as InnerAliasDb
+from ..ir.graphs.graph import Node as InnerNode
+from ..ir.graphs.graph import Value as InnerValue
 from .values import Handle, Value
 
 __all__ = ["AliasDb"]

@@ -8,9 +8,9 @@ from ..frontend.diagnostics.torch_text import highlight
 from ..frontend.sources.source import Source, Span
 from ..interpreter.values.objects import ScriptObject
 from ..interpreter.values.values import CastError, to_machine
-from ..ir import parser
-from ..ir.graph import Graph as InnerGraph
-from ..ir.graph_functions import function_of_graph
+from ..ir.functions.graph_functions import function_of_graph
+from ..ir.graphs.graph import Graph as InnerGraph
+from ..ir.text import parser
 from ..jit.function import ScriptFunction, ScriptMethod, last_run
 from ..jit.unit import CompilationUnit
 from ..ops.table.table import TABLE

@@ -1,7 +1,7 @@
 """Graphs, blocks, nodes and values as `torch._C` has them: `graph.nodes()`, `node.kind()`.
 
-Handles hold what the compiler works on (`ir.graph`) and change it in place.  Two handles of one
-thing are equal.  A handle keeps its whole graph alive.
+Handles hold what the compiler works on (`ir.graphs.graph`) and change it in place.  Two handles of
+one thing are equal.  A handle keeps its whole graph alive.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from ..frontend.diagnostics.torch_text import highlight
 from ..frontend.syntax.deep_stack import deeply
 from ..interpreter.values.inference import infer_type
 from ..interpreter.values.values import to_machine
-from ..ir.alias_db import AliasDb as InnerAliasDb
-from ..ir.clone import clone_graph, clone_node, insert_graph
-from ..ir.constants import constant_value, create_constant
-from ..ir.graph import Block as InnerBlock
-from ..ir.graph import Graph as InnerGraph
-from ..ir.graph import Node as InnerNode
-from ..ir.graph import Value as InnerValue
-from ..ir.inline import call_path
-from ..ir.kinds import is_random
-from ..ir.parser import signature_of
-from ..ir.printer import print_graph, print_node
-from ..ir.tensor_types import type_of_array
-from ..ir.verify import verify
+from ..ir.aliases.alias_db import AliasDb as InnerAliasDb
+from ..ir.functions.inline import call_path
+from ..ir.graphs.clone import clone_graph, clone_node, insert_graph
+from ..ir.graphs.constants import constant_value, create_constant
+from ..ir.graphs.graph import Block as InnerBlock
+from ..ir.graphs.graph import Graph as InnerGraph
+from ..ir.graphs.graph import Node as InnerNode
+from ..ir.graphs.graph import Value as InnerValue
+from ..ir.graphs.kinds import is_random
+from ..ir.graphs.tensor_types import type_of_array
+from ..ir.graphs.verify import verify
+from ..ir.text.parser import signature_of
+from ..ir.text.printer import print_graph, print_node
 from ..ops.table.table import TABLE
 from ..ops.tensors.tensor import Tensor
-from ..typecheck.class_types import FunctionType
-from ..typecheck.functions import PythonFunction
-from ..typecheck.schema_text import parse_schema
-from ..typecheck.signature_text import torch_signature
-from ..typecheck.types import TENSOR, TupleType
+from ..typecheck.definitions.class_types import FunctionType
+from ..typecheck.definitions.functions import PythonFunction
+from ..typecheck.definitions.schema_text import parse_schema
+from ..typecheck.definitions.signature_text import torch_signature
+from ..typecheck.types.types import TENSOR, TupleType
 from .alias_handle import AliasDb
 from .node_attributes import AttributesByKind
 from .values import Handle, Use, Value

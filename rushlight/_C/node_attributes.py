@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..ir.graph import Graph as InnerGraph
-from ..ir.graph import Node as InnerNode
+from ..ir.graphs.graph import Graph as InnerGraph
+from ..ir.graphs.graph import Node as InnerNode
 from ..ops.tensors.tensor import Tensor
-from ..typecheck import types as language
+from ..typecheck.types import types as language
 from .types import Type, type_handle
 
 __all__ = ["AttributesByKind", "attribute_kind", "outward_value"]

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from ..frontend.syntax.deep_stack import with_room
 from ..interpreter.running.evaluating import CONTEXT
-from ..ir import parser
-from ..ir.graph import Graph as InnerGraph
-from ..ir.graph import Value as InnerValue
-from ..ir.inline import inline_in_place
+from ..ir.functions.inline import inline_in_place
+from ..ir.graphs.graph import Graph as InnerGraph
+from ..ir.graphs.graph import Value as InnerValue
+from ..ir.graphs.verify import verify
 from ..ir.passes import fewer_operators, fold_frozen
 from ..ir.passes.canonical import canonical_copy
 from ..ir.passes.constant_propagation import propagate_constants
@@ -22,7 +22,7 @@ from ..ir.passes.peephole import peephole
 from ..ir.passes.refinement import refine_lengths
 from ..ir.passes.rewriting import rewrite
 from ..ir.passes.shape_peephole import simplify_by_shape
-from ..ir.verify import verify
+from ..ir.text import parser
 from ..ops.table.table import TABLE
 from .handles import Graph, inner_graph
 from .propagation import PROPAGATIONS

@@ -15,20 +15,20 @@ from typing import Final
 
 import numpy as np
 
-from ..ir.alias_db import AliasDb
-from ..ir.clone import clone_graph
-from ..ir.constants import MISSING, constant_value
-from ..ir.graph import Block, Node, Value
-from ..ir.graph import Graph as InnerGraph
-from ..ir.tensor_types import refined_type
+from ..ir.aliases.alias_db import AliasDb
+from ..ir.graphs.clone import clone_graph
+from ..ir.graphs.constants import MISSING, constant_value
+from ..ir.graphs.graph import Block, Node, Value
+from ..ir.graphs.graph import Graph as InnerGraph
+from ..ir.graphs.tensor_types import refined_type
 from ..ops.memory.dtype import DTYPES, Array, Device, dtype_of
 from ..ops.memory.reserved import reserved
 from ..ops.memory.storage import strides_of
 from ..ops.meta.outcome import outcome
 from ..ops.table.table import TABLE
 from ..ops.tensors.tensor import Tensor
-from ..typecheck.tensor_facts import RefinedTensor, facts_of
-from ..typecheck.types import BOOL, FLOAT, INT, TENSOR, Type
+from ..typecheck.types.tensor_facts import RefinedTensor, facts_of
+from ..typecheck.types.types import BOOL, FLOAT, INT, TENSOR, Type
 from .handles import Graph, inner_graph
 
 __all__ = ["PROPAGATIONS"]

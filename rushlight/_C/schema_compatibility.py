@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..typecheck.relations import is_subtype
-from ..typecheck.schema import Argument, Signature
+from ..typecheck.definitions.schema import Argument, Signature
+from ..typecheck.relations.relations import is_subtype
 
 __all__ = ["fits_old_calls", "fits_old_readers"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..ops.table.table import TABLE
-from ..typecheck.schema import AliasInfo, Signature
-from ..typecheck.schema import Argument as InnerArgument
-from ..typecheck.schema_text import SchemaError
-from ..typecheck.schema_text import parse_schema as read_schema
-from ..typecheck.signature_text import torch_signature
+from ..typecheck.definitions.schema import AliasInfo, Signature
+from ..typecheck.definitions.schema import Argument as InnerArgument
+from ..typecheck.definitions.schema_text import SchemaError
+from ..typecheck.definitions.schema_text import parse_schema as read_schema
+from ..typecheck.definitions.signature_text import torch_signature
 from .schema_compatibility import fits_old_calls, fits_old_readers
 from .types import Type as TypeHandle
 from .types import type_handle

@@ -9,7 +9,7 @@ from ..interpreter.values.values import from_machine, to_machine
 from ..jit.function import ScriptMethod
 from ..ops.tensors.tensor import Tensor
 from ..serialization.saving.save import save_archive, save_to_buffer
-from ..typecheck.functions import Function
+from ..typecheck.definitions.functions import Function
 from .types import ClassType
 
 __all__ = ["MEMBERS"]

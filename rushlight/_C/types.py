@@ -1,7 +1,7 @@
 """Types as `torch._C` has them: `IntType.get()`, `ListType(element)`, `t.kind()`.
 
-A handle holds the compiler's own type (`typecheck.types`); two handles are equal if their types
-are, facts about tensors (sizes, device) included.
+A handle holds the compiler's own type (`typecheck.types.types`); two handles are equal if their
+types are, facts about tensors (sizes, device) included.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ..ir.tensor_types import contiguous_strides, refined_type, type_of_array
-from ..ir.text import type_text
+from ..ir.graphs.tensor_types import contiguous_strides, refined_type, type_of_array
+from ..ir.text.text import type_text
 from ..ops.memory.dtype import DTYPES, Device, DType
-from ..typecheck import class_types
-from ..typecheck import types as language
-from ..typecheck.functions import Function
-from ..typecheck.relations import is_subtype, optional, union
-from ..typecheck.tensor_facts import RefinedTensor, facts_of
+from ..typecheck.definitions import class_types
+from ..typecheck.definitions.functions import Function
+from ..typecheck.relations.relations import is_subtype, optional, union
+from ..typecheck.types import types as language
+from ..typecheck.types.tensor_facts import RefinedTensor, facts_of
 
 __all__ = ["CLASSES", "ClassType", "Type", "type_handle"]
 

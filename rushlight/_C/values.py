@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Final, Generic, TypeVar
 
 from ..frontend.foundations.declared import Declared
-from ..ir.constants import MISSING, constant_value
-from ..ir.graph import Node as InnerNode
-from ..ir.graph import Value as InnerValue
-from ..ir.printer import print_node
-from ..ir.tensor_types import type_of_array
-from ..typecheck.tensor_facts import RefinedTensor
+from ..ir.graphs.constants import MISSING, constant_value
+from ..ir.graphs.graph import Node as InnerNode
+from ..ir.graphs.graph import Value as InnerValue
+from ..ir.graphs.tensor_types import type_of_array
+from ..ir.text.printer import print_node
+from ..typecheck.types.tensor_facts import RefinedTensor
 from .node_attributes import outward_value
 from .types import Type, type_handle
 

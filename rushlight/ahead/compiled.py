@@ -9,12 +9,12 @@ from typing import Any, Final
 import numpy as np
 
 from ..interpreter.running.evaluating import CONTEXT
-from ..ir.inline import inline
+from ..ir.functions.inline import inline
 from ..jit.freezing import freeze
 from ..ops.table.direct import knows_calls
 from ..ops.table.grad_mode import no_grad
-from ..typecheck.schema import Argument, Signature
-from ..typecheck.types import TENSOR, Type
+from ..typecheck.definitions.schema import Argument, Signature
+from ..typecheck.types.types import TENSOR, Type
 from .c_files import (
     Face,
     c_names,

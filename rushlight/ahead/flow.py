@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..ir.graph import Block, Graph, Node
+from ..ir.graphs.graph import Block, Graph, Node
 from ..ops.table.table import TABLE, Operator
 from .known import Known, Tensor
 from .program import Branch, Copy, Fail, Loop, Move, Place, Scalar, Slot, Step

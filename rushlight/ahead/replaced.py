@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from ..frontend.foundations.declared import Declared
-from ..ir.graph import Graph
-from ..ir.trace_arguments import DECOMPOSED
+from ..ir.graphs.graph import Graph
+from ..ir.tracing.trace_arguments import DECOMPOSED
 from ..jit.trace import create_graph
 from ..ops.eager.dispatch import eager_function
 from ..ops.table.grad_mode import no_grad

@@ -25,7 +25,7 @@ from ..interpreter.running.invoking import code_of
 from ..interpreter.values.objects import ScriptObject
 from ..ops.kernels.code.calls.methods import BYTES_BEGIN
 from ..ops.kernels.code.language.target import host
-from ..typecheck.functions import Function
+from ..typecheck.definitions.functions import Function
 from .c_files import Parameter, c_names
 from .emit import data_section
 from .known import CannotCompile

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..frontend.foundations.declared import Declared
 from ..interpreter.values.objects import ScriptObject
-from ..ir.alias_analysis import trained
-from ..ir.graph import Block, Graph, Node, Value
-from ..ir.kinds import is_random
+from ..ir.aliases.alias_analysis import trained
+from ..ir.graphs.graph import Block, Graph, Node, Value
+from ..ir.graphs.kinds import is_random
 from ..ops.kernels.code.loading import objects
 from ..ops.table.table import TABLE, Operator
 from .calls import known_call

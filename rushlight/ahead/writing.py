@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.graph import Node, Value
+from ..ir.graphs.graph import Node, Value
 from .known import CannotCompile, Known, Tensor, as_kind_of_number
 from .program import (
     Buffer,

@@ -315,7 +315,7 @@ def _run_traced(
     kwargs: Mapping[str, object],
 ) -> Any:
     """The same while a tracer listens: the trace calls the function again."""
-    bodies: Any = import_module("...ir.trace_bodies", __name__)
+    bodies: Any = import_module("...ir.tracing.trace_bodies", __name__)
     call = bodies.TracedPythonCall(tracer, cls, args)
     node: Any = None
 

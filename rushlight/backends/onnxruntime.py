@@ -21,12 +21,12 @@ import numpy as np
 
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.values.objects import ScriptObject
-from ..ir.alias_db import AliasDb
-from ..ir.clone import clone_node
-from ..ir.graph import Block, Graph, Node, Value
-from ..ir.graph_functions import function_of_graph
-from ..ir.inline import call_path
-from ..ir.kinds import has_effects, is_random
+from ..ir.aliases.alias_db import AliasDb
+from ..ir.functions.graph_functions import function_of_graph
+from ..ir.functions.inline import call_path
+from ..ir.graphs.clone import clone_node
+from ..ir.graphs.graph import Block, Graph, Node, Value
+from ..ir.graphs.kinds import has_effects, is_random
 from ..ir.passes.mutation import remove_tensor_mutation
 from ..jit.freezing import freeze
 from ..jit.function import ScriptFunction, ScriptMethod
@@ -42,10 +42,10 @@ from ..onnx.walk import STEPS
 from ..ops.memory.dtype import Array
 from ..ops.table.grad_mode import is_grad_enabled, no_grad
 from ..ops.tensors.tensor import Tensor
-from ..typecheck.functions import PythonFunction
-from ..typecheck.relations import is_subtype
-from ..typecheck.schema import Argument, Signature
-from ..typecheck.types import TENSOR, TupleType
+from ..typecheck.definitions.functions import PythonFunction
+from ..typecheck.definitions.schema import Argument, Signature
+from ..typecheck.relations.relations import is_subtype
+from ..typecheck.types.types import TENSOR, TupleType
 
 __all__ = ["Delegated", "Part", "delegate"]
 

@@ -20,7 +20,7 @@ from types import ModuleType
 from ..frontend.diagnostics.diagnostics import Diagnostic, Edit, Help, Label
 from ..frontend.sources.source import Source, Span
 from ..jit.session import Gathered, collecting
-from ..typecheck.functions import Function
+from ..typecheck.definitions.functions import Function
 from .alias import torch_is_rushlight
 from .failure import CommandError, diagnostics_of, one_line
 

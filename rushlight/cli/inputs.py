@@ -16,12 +16,8 @@ from ..ops.memory.dtype import Array
 from ..ops.tensors.python_data import array_of_data
 from ..ops.tensors.tensor import Tensor
 from ..serialization.files.npy import UNREADABLE, loaded_arrays
-from ..typecheck.schema import Argument
-from ..typecheck.types import (
-    STRING,
-    TENSOR,
-    Type,
-)
+from ..typecheck.definitions.schema import Argument
+from ..typecheck.types.types import STRING, TENSOR, Type
 from .failure import CommandError, one_line
 
 __all__ = ["convert", "read_array", "read_inputs"]

@@ -18,7 +18,7 @@ from ..scoring.folder import (
 )
 from ..scoring.rows import Rows, files_of, rows_of
 from ..scoring.worker import Job
-from ..typecheck.types import TENSOR
+from ..typecheck.types.types import TENSOR
 from .archive import find_method, open_archive
 from .failure import FAILED, CommandError
 from .progress import progress

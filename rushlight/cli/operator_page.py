@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from ..frontend.diagnostics.near_miss import near_misses
 from ..ops.table.table import TABLE, Operator
-from ..typecheck.schema import Argument
-from ..typecheck.signature_text import python_signature
-from ..typecheck.types import BOOL, FLOAT, INT, STRING, TENSOR, Type
+from ..typecheck.definitions.schema import Argument
+from ..typecheck.definitions.signature_text import python_signature
+from ..typecheck.types.types import BOOL, FLOAT, INT, STRING, TENSOR, Type
 from .failure import CommandError
 
 __all__ = ["operator_page"]

@@ -10,8 +10,8 @@ from ..jit import ScriptMethod
 from ..serialization.files.container import ArchiveReader
 from ..serialization.files.identify import MOBILE_FLATBUFFER, identify
 from ..serialization.mobile.load import load_mobile, opened_mobile
-from ..typecheck.dump import dump
-from ..typecheck.typed import TypedFunction
+from ..typecheck.trees.dump import dump
+from ..typecheck.trees.typed import TypedFunction
 from .archive import find_method, open_archive
 from .failure import CommandError
 from .json_lines import tell_data

@@ -19,9 +19,9 @@ from ..ops.memory.dtype import Device
 from ..ops.random_numbers.random import Generator
 from ..ops.table.table import TABLE, Operator
 from ..ops.tensors.tensor import Tensor
-from ..typecheck.names import OperatorName
-from ..typecheck.schema import Argument as SchemaArgument
-from ..typecheck.types import Type
+from ..typecheck.definitions.names import OperatorName
+from ..typecheck.definitions.schema import Argument as SchemaArgument
+from ..typecheck.types.types import Type
 from ._names import schema_title
 
 __all__ = [

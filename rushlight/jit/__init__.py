@@ -13,7 +13,7 @@ from ..frontend.diagnostics.exceptions import ScriptError as Error
 from ..frontend.diagnostics.exceptions import ScriptWarning
 from ..module_names import names_of
 from ..ops.tensors.overriding import asks, has_torch_function, has_torch_function_unary
-from ..typecheck.names import SpecialForm
+from ..typecheck.definitions.names import SpecialForm
 from . import _state, frontend
 from . import host as host  # it tells the floors below
 from ._await import _Await, _awaitable, _awaitable_nowait, _awaitable_wait

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from .._awaits import _Await
 from ..interpreter.values import awaits
-from ..typecheck.names import OperatorName, SpecialForm
+from ..typecheck.definitions.names import OperatorName, SpecialForm
 from .resolver import register_special
 
 __all__ = ["_Await", "_awaitable", "_awaitable_nowait", "_awaitable_wait"]

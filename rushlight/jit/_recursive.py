@@ -6,7 +6,7 @@ from typing import Any
 
 from ..interpreter.values.objects import ScriptObject
 from ..nn.modules.module import Module
-from ..typecheck.class_types import ClassType
+from ..typecheck.definitions.class_types import ClassType
 from .concrete import concrete_type, own_types
 from .module import RecursiveScriptModule
 from .script import entry_points, script

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..frontend.foundations.kept import KeptWith
-from ..typecheck.types import Type
+from ..typecheck.types.types import Type
 
 __all__ = ["disable", "enable"]
 

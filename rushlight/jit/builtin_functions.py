@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from ..typecheck.names import Meaning, OperatorName, SpecialForm
+from ..typecheck.definitions.names import Meaning, OperatorName, SpecialForm
 
 __all__ = ["builtin_meaning"]
 

@@ -21,23 +21,16 @@ from ..interpreter.running.evaluating import evaluate
 from ..interpreter.values.inference import type_of_value
 from ..interpreter.values.objects import comes_from
 from ..interpreter.values.values import to_machine
-from ..ir.define import define_function
+from ..ir.functions.define import define_function
 from ..nn.modules.module import Module
 from ..ops.memory.errors import LimitExceeded
 from ..ops.table.table import TABLE
-from ..typecheck.annotations import AnnotationReader
-from ..typecheck.class_types import ClassType, InterfaceType
-from ..typecheck.functions import Function
-from ..typecheck.names import TypeName
-from ..typecheck.schema import Argument, Signature
-from ..typecheck.types import (
-    ANY,
-    FLOAT,
-    INT,
-    STRING,
-    EnumType,
-    Type,
-)
+from ..typecheck.definitions.class_types import ClassType, InterfaceType
+from ..typecheck.definitions.functions import Function
+from ..typecheck.definitions.names import TypeName
+from ..typecheck.definitions.schema import Argument, Signature
+from ..typecheck.scopes.annotations import AnnotationReader
+from ..typecheck.types.types import ANY, FLOAT, INT, STRING, EnumType, Type
 from . import decorators
 from ._state import script_classes
 from .compile import compile_function

@@ -19,13 +19,13 @@ from ..frontend.foundations.locks import DEFINING
 from ..frontend.syntax import tree
 from ..frontend.syntax.from_python import function_tree
 from ..interpreter.running.evaluating import CONTEXT, evaluate
-from ..ir.define import define_function
-from ..ir.graph import Graph
-from ..ir.inline import inline_in_place
+from ..ir.functions.define import define_function
+from ..ir.functions.inline import inline_in_place
+from ..ir.graphs.graph import Graph
 from ..ir.passes import clean
 from ..ops.table.table import TABLE
-from ..typecheck.class_types import ClassType
-from ..typecheck.functions import Function
+from ..typecheck.definitions.class_types import ClassType
+from ..typecheck.definitions.functions import Function
 from .decorators import SCRIPTED_IF_TRACING
 from .overloads import tree_of_overload
 from .qualified_names import mangled, qualified_name

@@ -26,9 +26,9 @@ from ..nn.modules.module import Module
 from ..nn.parameter import is_lazy
 from ..nn.registration import type_name
 from ..ops.memory.dtype import Device, DType, Layout, QScheme
-from ..typecheck.class_types import ClassType, InterfaceType
-from ..typecheck.functions import Function
-from ..typecheck.types import MOST_PARTS, NONE, Type
+from ..typecheck.definitions.class_types import ClassType, InterfaceType
+from ..typecheck.definitions.functions import Function
+from ..typecheck.types.types import MOST_PARTS, NONE, Type
 from . import decorators, overloads
 from .compile import method_function
 from .decorators import Attribute

@@ -10,7 +10,7 @@ from ..frontend.syntax.deep_stack import deeply, with_room
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.running.freeze import freeze_object
 from ..interpreter.values.objects import ScriptObject
-from ..ir.graph import Graph
+from ..ir.graphs.graph import Graph
 from ..ir.passes.fewer_operators import remove_detach, remove_dropout
 from ..ir.passes.fold_frozen import fold_frozen
 from .module import RecursiveScriptModule, ScriptModule

@@ -19,13 +19,13 @@ from ..interpreter.running.disassemble import listing
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.running.quick import Quick
 from ..interpreter.values.objects import ScriptObject
-from ..ir.define import graph_of
-from ..ir.inline import inline
+from ..ir.functions.define import graph_of
+from ..ir.functions.inline import inline
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
 from ..serialization.printing.printer import print_function
 from ..serialization.saving.save import save_function, save_function_to_buffer
-from ..typecheck.functions import Function
+from ..typecheck.definitions.functions import Function
 from .traced_calls import call_traced
 
 __all__ = ["DebugState", "ScriptFunction", "ScriptHook", "ScriptMethod", "last_run"]

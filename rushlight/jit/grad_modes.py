@@ -6,7 +6,7 @@ from typing import Any
 
 from ..ops.table import grad_mode
 from ..ops.table.grad_mode import is_grad_enabled, set_grad_enabled
-from ..typecheck.names import OperatorName
+from ..typecheck.definitions.names import OperatorName
 from .resolver import register_special
 
 __all__ = ["STAND_INS"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._C.handles import Graph
-from ..ir import parser
+from ..ir.text import parser
 from ..ops.table.table import TABLE
 
 __all__ = ["parse_ir"]
@@ -15,6 +15,6 @@ def parse_ir(input: str) -> Graph:
     Classes and functions that it names are made up: empty, without bodies.
 
     Raises:
-        rushlight.ir.parser.GraphSyntaxError: the text is not a graph; line and column are told.
+        rushlight.ir.text.parser.GraphSyntaxError: the text is no graph; line and column are told.
     """
     return Graph(parser.parse_ir(input, table=TABLE))

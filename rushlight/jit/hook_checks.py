@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..typecheck.class_types import ClassType
-from ..typecheck.functions import Function
-from ..typecheck.relations import equal
-from ..typecheck.types import NONE, TupleType, Type
+from ..typecheck.definitions.class_types import ClassType
+from ..typecheck.definitions.functions import Function
+from ..typecheck.relations.relations import equal
+from ..typecheck.types.types import NONE, TupleType, Type
 
 __all__ = ["check_hooks"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..interpreter.values.objects import HOST, ScriptObject
 from ..nn.modules.module import Module
-from ..typecheck.types import Type
+from ..typecheck.types.types import Type
 from .classes import class_type, inferred_class
 from .module import member_of, wrap
 

@@ -10,9 +10,9 @@ from typing import Any
 from ..frontend.syntax.from_text import function_trees
 from ..nn.modules.container import ModuleDict, ModuleList, Sequential
 from ..nn.modules.module import Module
-from ..typecheck.class_types import ClassType
-from ..typecheck.functions import Function
-from ..typecheck.names import FunctionName, Meaning, OverloadedFunction
+from ..typecheck.definitions.class_types import ClassType
+from ..typecheck.definitions.functions import Function
+from ..typecheck.definitions.names import FunctionName, Meaning, OverloadedFunction
 from . import decorators
 from .compile import (
     compile_function,

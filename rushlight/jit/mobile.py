@@ -21,8 +21,8 @@ from ..serialization.mobile.compile import NEWEST_WRITTEN, OLDEST_WRITTEN
 from ..serialization.mobile.info import mobile_extra_files, mobile_operators, mobile_types_used
 from ..serialization.mobile.load import MobileModule, load_mobile, mobile_version
 from ..serialization.mobile.save import save_mobile_to_buffer
-from ..typecheck.functions import Function
-from ..typecheck.types import ANY
+from ..typecheck.definitions.functions import Function
+from ..typecheck.types.types import ANY
 from .module import RecursiveScriptModule, wrap
 
 __all__ = [

@@ -31,10 +31,10 @@ from ..serialization.mobile.flatbuffer_save import (
 )
 from ..serialization.mobile.save import save_mobile, save_mobile_to_buffer
 from ..serialization.saving.save import save_archive, save_to_buffer
-from ..typecheck.class_types import ClassType, InterfaceType
-from ..typecheck.names import FunctionName, PythonName
-from ..typecheck.relations import is_subtype
-from ..typecheck.types import TENSOR, EnumType, Type
+from ..typecheck.definitions.class_types import ClassType, InterfaceType
+from ..typecheck.definitions.names import FunctionName, PythonName
+from ..typecheck.relations.relations import is_subtype
+from ..typecheck.types.types import TENSOR, EnumType, Type
 from .container_access import ContainerAccess, dict_method
 from .decorators import Attribute
 from .function import ConstMap, ScriptFunction, ScriptHook, ScriptMethod

@@ -20,9 +20,9 @@ from ..ops.memory.dtype import Device, DType
 from ..ops.quantized_tensors.packed_weights import PackedWeights
 from ..ops.random_numbers.random import Generator
 from ..ops.tensors.tensor import Tensor
-from ..typecheck.builtin_classes import BUILTIN_NAMESPACE, builtin_class
-from ..typecheck.relations import optional, union
-from ..typecheck.types import (
+from ..typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE, builtin_class
+from ..typecheck.relations.relations import optional, union
+from ..typecheck.types.types import (
     ANY,
     BOOL,
     COMPLEX,

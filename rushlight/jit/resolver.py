@@ -40,9 +40,9 @@ from ..ops.eager.packets import Namespace as OperatorNamespace
 from ..ops.eager.packets import Packet as OperatorPacket
 from ..ops.memory.dtype import Device, DType, Layout, MemoryFormat, QScheme
 from ..ops.tensors.tensor import Tensor
-from ..typecheck.class_types import ClassType
-from ..typecheck.functions import Function, PythonFunction
-from ..typecheck.names import (
+from ..typecheck.definitions.class_types import ClassType
+from ..typecheck.definitions.functions import Function, PythonFunction
+from ..typecheck.definitions.names import (
     Constant,
     ExceptionClass,
     FlaggedFunction,
@@ -55,10 +55,10 @@ from ..typecheck.names import (
     TypeName,
     Unusable,
 )
-from ..typecheck.schema import Argument, Signature
-from ..typecheck.sugar import PERHAPS
-from ..typecheck.typed import EnumMember
-from ..typecheck.types import (
+from ..typecheck.definitions.schema import Argument, Signature
+from ..typecheck.trees.sugar import PERHAPS
+from ..typecheck.trees.typed import EnumMember
+from ..typecheck.types.types import (
     ANY,
     BOOL,
     COMPLEX,

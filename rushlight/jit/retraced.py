@@ -12,16 +12,16 @@ from ..frontend.diagnostics.exceptions import trim_traceback
 from ..frontend.foundations.locks import DEFINING
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.values.objects import ScriptObject
-from ..ir.alias_analysis import written_values
-from ..ir.graph import Graph
-from ..ir.inline import inline
-from ..ir.kinds import is_random
-from ..ir.trace_guards import MARK
-from ..ir.trace_merge import guard_texts, merge_traces
+from ..ir.aliases.alias_analysis import written_values
+from ..ir.functions.inline import inline
+from ..ir.graphs.graph import Graph
+from ..ir.graphs.kinds import is_random
+from ..ir.tracing.trace_guards import MARK
+from ..ir.tracing.trace_merge import guard_texts, merge_traces
 from ..ops.random_numbers.random import default_generator
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
-from ..typecheck.functions import Function
+from ..typecheck.definitions.functions import Function
 from .function import ScriptFunction, ScriptMethod
 from .traced_modules import TopLevelTracedModule
 

@@ -26,10 +26,10 @@ from ..interpreter.values.values import CastError, to_machine
 from ..nn.modules.module import HasForward, Module
 from ..ops.memory.errors import Elsewhere
 from ..ops.tensors.tensor import Tensor
-from ..typecheck.class_types import ClassType, InterfaceType
-from ..typecheck.functions import Function
-from ..typecheck.names import OverloadedFunction
-from ..typecheck.types import Type
+from ..typecheck.definitions.class_types import ClassType, InterfaceType
+from ..typecheck.definitions.functions import Function
+from ..typecheck.definitions.names import OverloadedFunction
+from ..typecheck.types.types import Type
 from . import _state, decorators
 from .classes import class_type, script_class
 from .compile import compile_function

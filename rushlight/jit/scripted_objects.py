@@ -8,9 +8,9 @@ from typing import Any
 from ..interpreter.values.objects import ScriptObject
 from ..interpreter.values.values import CastError, from_machine, to_machine
 from ..ops.tensors.tensor import Tensor
-from ..typecheck.class_types import ClassType
-from ..typecheck.relations import is_subtype
-from ..typecheck.types import TENSOR
+from ..typecheck.definitions.class_types import ClassType
+from ..typecheck.relations.relations import is_subtype
+from ..typecheck.types.types import TENSOR
 from .function import ScriptMethod
 
 __all__ = ["RecursiveScriptClass", "script_object"]

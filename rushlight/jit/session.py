@@ -16,7 +16,7 @@ from types import FrameType, TracebackType
 from ..frontend.diagnostics.diagnostics import Collector, Diagnostic
 from ..frontend.diagnostics.exceptions import raise_for
 from ..frontend.diagnostics.folding import fold
-from ..typecheck.functions import Function
+from ..typecheck.definitions.functions import Function
 
 __all__ = [
     *("Compilation", "CompilationFailed", "Gathered", "GivenUp"),

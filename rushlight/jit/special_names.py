@@ -7,7 +7,7 @@ from typing import Any
 from ..ops.tensors.overriding import handle_torch_function, has_torch_function
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
-from ..typecheck.names import OperatorName
+from ..typecheck.definitions.names import OperatorName
 from .resolver import register_special
 
 __all__ = ["_assert", "unwrap_optional"]

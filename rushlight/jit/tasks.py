@@ -7,8 +7,8 @@ from typing import Any
 
 from ..interpreter.values.inference import infer_type
 from ..interpreter.values.tasks import Future
-from ..ir.trace_bodies import TracedTask
-from ..ir.tracing import GraphTracer
+from ..ir.tracing.trace_bodies import TracedTask
+from ..ir.tracing.tracing import GraphTracer
 from ..ops.python_values.futures import TaskResult
 from ..ops.tensors.tracing import current_tracer
 

@@ -16,24 +16,24 @@ from ..frontend.diagnostics.exceptions import trimmed
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.values.inference import CannotInfer, infer_type
 from ..interpreter.values.objects import ScriptObject
-from ..ir.graph import Graph, Value
-from ..ir.inline import inline_in_place
+from ..ir.functions.inline import inline_in_place
+from ..ir.graphs.graph import Graph, Value
 from ..ir.passes.dead_code import eliminate_dead_code
 from ..ir.passes.lower_tuples import lower_simple_tuples
 from ..ir.passes.normalize import normalize
 from ..ir.passes.trace_scopes import fix_scopes
-from ..ir.trace_guards import Guards
-from ..ir.trace_results import give
-from ..ir.tracing import GraphTracer, TracerWarning
+from ..ir.tracing.trace_guards import Guards
+from ..ir.tracing.trace_results import give
+from ..ir.tracing.tracing import GraphTracer, TracerWarning
 from ..nn.modules.module import HasForward, Module
 from ..ops.quantized_tensors.packed_weights import PackedWeights
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
-from ..typecheck.class_types import ClassType
-from ..typecheck.functions import Function
-from ..typecheck.schema import Argument, Signature
-from ..typecheck.tensor_facts import without_facts
-from ..typecheck.types import TENSOR, TupleType, Type
+from ..typecheck.definitions.class_types import ClassType
+from ..typecheck.definitions.functions import Function
+from ..typecheck.definitions.schema import Argument, Signature
+from ..typecheck.types.tensor_facts import without_facts
+from ..typecheck.types.types import TENSOR, TupleType, Type
 from . import _state
 from .decorators import SCRIPTED_IF_TRACING, is_tracing
 from .function import ScriptFunction

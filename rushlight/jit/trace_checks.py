@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..interpreter.running.evaluating import CONTEXT
-from ..ir.graph import Graph
-from ..ir.inline import inline
-from ..ir.kinds import is_random
+from ..ir.functions.inline import inline
+from ..ir.graphs.graph import Graph
+from ..ir.graphs.kinds import is_random
 from ..ir.passes.canonical import canonical_copy
-from ..ir.printer import print_graph, print_node
-from ..ir.tracing import TracerWarning
+from ..ir.text.printer import print_graph, print_node
+from ..ir.tracing.tracing import TracerWarning
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Tensor
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from ..interpreter.running.calling import call
 from ..interpreter.values.objects import ScriptObject
-from ..ir.tracing import GraphTracer
+from ..ir.tracing.tracing import GraphTracer
 from ..ops.tensors.tracing import current_tracer
-from ..typecheck.functions import Function
+from ..typecheck.definitions.functions import Function
 
 __all__ = ["call_traced"]
 

@@ -9,8 +9,8 @@ from ..interpreter.values.objects import ScriptObject, python_classes
 from ..nn.modules.module import Module
 from ..ops.quantized_tensors.packed_weights import PackedWeights
 from ..ops.tensors.tensor import Tensor
-from ..typecheck.class_types import ClassType
-from ..typecheck.types import NONE
+from ..typecheck.definitions.class_types import ClassType
+from ..typecheck.types.types import NONE
 from .concrete import gather_facts
 from .module import RecursiveScriptModule, ScriptModule
 from .qualified_names import mangled, qualified_name

@@ -13,12 +13,12 @@ from ..frontend.foundations.locks import DEFINING
 from ..frontend.sources.source import Span
 from ..frontend.syntax.from_text import function_trees
 from ..interpreter.running.evaluating import evaluate
-from ..ir.define import define_function
-from ..ir.graph_functions import function_of_graph
+from ..ir.functions.define import define_function
+from ..ir.functions.graph_functions import function_of_graph
 from ..ops.table.table import TABLE
-from ..typecheck.class_types import ClassType
-from ..typecheck.functions import Function
-from ..typecheck.names import FunctionName, Meaning
+from ..typecheck.definitions.class_types import ClassType
+from ..typecheck.definitions.functions import Function
+from ..typecheck.definitions.names import FunctionName, Meaning
 from .compile import compile_function
 from .function import ScriptFunction
 from .qualified_names import mangled

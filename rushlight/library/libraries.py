@@ -16,8 +16,8 @@ from ..ops.eager.open_operators import Kernel, OpenOperator, fallthrough
 from ..ops.eager.packets import Namespace, Overload, Packet
 from ..ops.memory.dtype import Device
 from ..ops.table.table import TABLE
-from ..typecheck.schema import Argument
-from ..typecheck.schema_text import SchemaError, parse_schema
+from ..typecheck.definitions.schema import Argument
+from ..typecheck.definitions.schema_text import SchemaError, parse_schema
 
 __all__ = ["Library", "define", "fallthrough_kernel", "impl", "key_of_device", "kept", "open_entry"]
 

@@ -16,10 +16,10 @@ from ..cli.checked_file import Checked
 from ..frontend.diagnostics.diagnostics import Diagnostic, Help
 from ..frontend.sources.source import UNKNOWN, Span
 from ..frontend.syntax.tree import Function as Tree
-from ..ir.graph import Graph
-from ..typecheck import typed
-from ..typecheck.class_types import ClassType
-from ..typecheck.functions import Function
+from ..ir.graphs.graph import Graph
+from ..typecheck.definitions.class_types import ClassType
+from ..typecheck.definitions.functions import Function
+from ..typecheck.trees import typed
 from .kept import FunctionFacts, Place
 
 __all__ = ["Facts", "facts_of", "no_facts"]

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from ..ir.graph import Block, Node, Value
-from ..typecheck.types import TENSOR
+from ..ir.graphs.graph import Block, Node, Value
+from ..typecheck.types.types import TENSOR
 from . import joined, proto
 from .contents import Kept
 from .items import BROKEN, Cell, Item, Maybe, Operand, Unsupported

@@ -16,8 +16,8 @@ from ..jit.qualified_names import qualified_name
 from ..jit.trace import trace
 from ..nn.modules.module import Module
 from ..ops.tensors.tensor import Tensor
-from ..typecheck.functions import Function
-from ..typecheck.schema import Argument
+from ..typecheck.definitions.functions import Function
+from ..typecheck.definitions.schema import Argument
 from . import proto
 from .errors import OnnxExporterError
 from .modes import OperatorExportTypes, TrainingMode, exporting

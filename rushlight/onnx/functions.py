@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..ir.graph import Node
-from ..typecheck.functions import Function
+from ..ir.graphs.graph import Node
+from ..typecheck.definitions.functions import Function
 from . import proto
 from .items import Cell, Item, Maybe, Operand
 from .walk import Walk, graph_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..ir.graph import Node
+from ..ir.graphs.graph import Node
 from .items import Cell, Item, Operand, Unsupported
 from .walk import Walk, step
 from .writer import BOOL, END, INT, is_plain

@@ -16,8 +16,8 @@ from ..interpreter.values.objects import ScriptObject
 from ..ops.memory.dtype import Array
 from ..ops.tensors.tensor import Tensor
 from ..serialization.files.atomic_file import FilePath, atomic_file, is_path, write_all
-from ..typecheck.functions import Function
-from ..typecheck.schema import Argument
+from ..typecheck.definitions.functions import Function
+from ..typecheck.definitions.schema import Argument
 from ..version import __version__
 from . import proto
 from .errors import OnnxExporterError, UnsupportedOperatorError

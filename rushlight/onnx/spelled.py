@@ -9,7 +9,7 @@ from typing import Final
 
 from ..jit.unit import CompilationUnit
 from ..ops.table.table import TABLE
-from ..typecheck.functions import Function
+from ..typecheck.definitions.functions import Function
 
 __all__ = ["operators", "spelled"]
 

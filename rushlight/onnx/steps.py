@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from ..interpreter.values.objects import ScriptObject
-from ..ir.graph import Graph, Node
+from ..ir.graphs.graph import Graph, Node
 from ..jit.qualified_names import unmangled
-from ..typecheck.class_types import ClassType, FunctionType
-from ..typecheck.functions import Function
-from ..typecheck.relations import is_subtype
-from ..typecheck.types import NONE, STRING, TENSOR, Type
+from ..typecheck.definitions.class_types import ClassType, FunctionType
+from ..typecheck.definitions.functions import Function
+from ..typecheck.relations.relations import is_subtype
+from ..typecheck.types.types import NONE, STRING, TENSOR, Type
 from .functions import called
 from .items import UNSET, Cell, Item, Maybe, Operand, Unsupported
 from .walk import Walk, graph_of, step

@@ -18,12 +18,12 @@ from ..frontend.foundations.declared import Declared
 from ..frontend.sources.source import UNKNOWN
 from ..interpreter.running.evaluating import evaluate
 from ..interpreter.values.objects import ScriptObject
-from ..ir.graph import Block, Graph, Node, Value
-from ..ir.kinds import has_effects, is_random, is_undefined
+from ..ir.graphs.graph import Block, Graph, Node, Value
+from ..ir.graphs.kinds import has_effects, is_random, is_undefined
 from ..ops.memory.dtype import Array
 from ..ops.tensors.tensor import Tensor
-from ..typecheck.functions import Function
-from ..typecheck.types import BOOL, FLOAT, INT, NUMBER, TENSOR, Type
+from ..typecheck.definitions.functions import Function
+from ..typecheck.types.types import BOOL, FLOAT, INT, NUMBER, TENSOR, Type
 from .complex_parts import by_parts, form_for, is_complex
 from .contents import Contents
 from .items import BROKEN, UNSET, Cell, Item, Operand, Unsupported

@@ -12,9 +12,9 @@ from typing import Any, Final
 from ..frontend.diagnostics.cells import clean, clean_lines
 from ..frontend.sources.source import Source
 from ..interpreter.values.objects import ScriptObject
-from ..ir.graph import Graph, Value
+from ..ir.graphs.graph import Graph, Value
 from ..ops.tensors.tensor import Tensor
-from ..typecheck.class_types import ClassType
+from ..typecheck.definitions.class_types import ClassType
 from .drawing import Area, Box, Drawing, Picture
 from .rows import rows_of
 from .shapes import Contexts, noted_run

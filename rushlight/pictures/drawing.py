@@ -12,11 +12,11 @@ from typing import Final
 
 from ..frontend.diagnostics.cells import clean
 from ..frontend.sources.source import Source, Span
-from ..ir.define import graph_of
-from ..ir.graph import Block, Graph, Node, Value
-from ..ir.text import constant_text
-from ..typecheck.class_types import ClassType, FunctionType
-from ..typecheck.functions import Function
+from ..ir.functions.define import graph_of
+from ..ir.graphs.graph import Block, Graph, Node, Value
+from ..ir.text.text import constant_text
+from ..typecheck.definitions.class_types import ClassType, FunctionType
+from ..typecheck.definitions.functions import Function
 
 __all__ = ["TIMES", "Area", "Box", "Drawing", "Link", "Picture"]
 

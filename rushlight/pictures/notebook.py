@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from ..frontend.diagnostics.cells import clean, clean_lines
-from ..ir.graph import Graph
+from ..ir.graphs.graph import Graph
 from .document import drawn_graph
 from .opened import SMALL
 from .svg import svg_of

@@ -15,11 +15,11 @@ from ..interpreter.failures.errors import Failure, script_error
 from ..interpreter.running.invoking import invoke, tiers_of
 from ..interpreter.values.handles import keeping_handles
 from ..interpreter.values.objects import ScriptObject
-from ..ir.define import graph_of
-from ..ir.graph import Node, Value
+from ..ir.functions.define import graph_of
+from ..ir.graphs.graph import Node, Value
 from ..ops.memory.quiet import QUIET, enter, leave
 from ..ops.tensors.tensor import Tensor
-from ..typecheck.functions import Function
+from ..typecheck.definitions.functions import Function
 from .drawing import TIMES, Drawing, Picture
 
 __all__ = ["Contexts", "noted_run"]

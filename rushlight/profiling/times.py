@@ -11,9 +11,9 @@ from ..frontend.sources.source import UNKNOWN, Span
 from ..interpreter.failures.call_stack import named_frames
 from ..interpreter.running.tiers import FunctionTiers
 from ..interpreter.running.timing import Run, Spent, Timed, Timer
-from ..ir.graph import Node
-from ..ir.inline import call_path, module_path
-from ..typecheck.functions import Function
+from ..ir.functions.inline import call_path, module_path
+from ..ir.graphs.graph import Node
+from ..typecheck.definitions.functions import Function
 
 __all__ = ["Frame", "Times", "Total", "place_of"]
 

@@ -26,7 +26,7 @@ from ..nn.modules.module import Module
 from ..ops.memory.dtype import MEMORY_FORMATS
 from ..ops.tensors.construct import tensor
 from ..ops.tensors.tensor import Tensor
-from ..typecheck import types
+from ..typecheck.types import types
 
 __all__ = [
     *("MAX_RAW_TENSOR_SIZE", "InflatableArg", "augment_many_model_functions_with_bundled_inputs"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...interpreter.values.objects import ScriptObject
-from ...typecheck.class_types import ClassType
+from ...typecheck.definitions.class_types import ClassType
 from ..files.errors import archive_error, within_limits
 from ..loading.loader import run
 from ..pickles.tensors import StorageTable

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from ...frontend.foundations.made_once import made_once
 from ...interpreter.values.objects import ScriptObject
 from ...ops.quantized_tensors.packed_weights import PackedWeights
-from ...typecheck.class_types import ClassAttribute, ClassType
-from ...typecheck.types import TENSOR
+from ...typecheck.definitions.class_types import ClassAttribute, ClassType
+from ...typecheck.types.types import TENSOR
 from ..files.limits import Limits
 from ..loading.import_code import CodeFile
 from ..loading.loader import Archive, Loader

@@ -13,10 +13,9 @@ from math import inf, nan
 from typing import Protocol
 
 from ...frontend.sources.source import Span
-from ...typecheck.annotations import TYPE_NAMES
-from ...typecheck.forms import known_forms
-from ...typecheck.functions import Function
-from ...typecheck.names import (
+from ...typecheck.calls.forms import known_forms
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.names import (
     Constant,
     FunctionName,
     Meaning,
@@ -25,7 +24,8 @@ from ...typecheck.names import (
     SpecialForm,
     TypeName,
 )
-from ...typecheck.types import COMPLEX, FLOAT, Type
+from ...typecheck.scopes.annotations import TYPE_NAMES
+from ...typecheck.types.types import COMPLEX, FLOAT, Type
 
 __all__ = ["ArchiveResolver", "Definitions", "Operators", "Upgrade", "no_upgrade"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from ...ops.table.table import TABLE
-from ...typecheck.schema import Signature
-from ...typecheck.schema_text import parse_schema
+from ...typecheck.definitions.schema import Signature
+from ...typecheck.definitions.schema_text import parse_schema
 
 __all__ = ["ARCHIVE_TABLE", "ArchiveTable"]
 
@@ -22,7 +22,7 @@ def _statement(name: str) -> Signature:
 
 
 class ArchiveTable:
-    """See `typecheck.schema.OperatorTable`."""
+    """See `typecheck.definitions.schema.OperatorTable`."""
 
     unchosen = TABLE.unchosen
 

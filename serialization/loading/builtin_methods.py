@@ -8,11 +8,11 @@ from functools import cache
 from ...frontend.diagnostics.diagnostics import Collector
 from ...frontend.diagnostics.exceptions import raise_for
 from ...interpreter.running.evaluating import evaluate
-from ...ir.define import define_function
+from ...ir.functions.define import define_function
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
-from ...typecheck.builtin_classes import BUILTIN_NAMESPACE, LABEL_CLASS, builtin_class
-from ...typecheck.class_types import ClassType
-from ...typecheck.functions import Function
+from ...typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE, LABEL_CLASS, builtin_class
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.functions import Function
 from .archive_table import ARCHIVE_TABLE
 from .import_code import CodeFile, CodeImporter
 

@@ -19,22 +19,13 @@ from ...frontend.sources.source import Source, Span
 from ...frontend.syntax import tree
 from ...frontend.syntax.from_text import Outline, module_of_methods, module_outlines
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
-from ...typecheck.annotations import AnnotationReader
-from ...typecheck.builtin_classes import BUILTIN_NAMESPACE, LABEL_CLASS, builtin_class
-from ...typecheck.class_types import ClassAttribute, ClassType, InterfaceType
-from ...typecheck.functions import Bounding, Function
-from ...typecheck.names import Constant
-from ...typecheck.schema import Argument, Signature
-from ...typecheck.types import (
-    BOOL,
-    COMPLEX,
-    FLOAT,
-    INT,
-    STRING,
-    EnumType,
-    TupleType,
-    Type,
-)
+from ...typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE, LABEL_CLASS, builtin_class
+from ...typecheck.definitions.class_types import ClassAttribute, ClassType, InterfaceType
+from ...typecheck.definitions.functions import Bounding, Function
+from ...typecheck.definitions.names import Constant
+from ...typecheck.definitions.schema import Argument, Signature
+from ...typecheck.scopes.annotations import AnnotationReader
+from ...typecheck.types.types import BOOL, COMPLEX, FLOAT, INT, STRING, EnumType, TupleType, Type
 from .archive_names import ArchiveResolver, Operators, Upgrade, no_upgrade
 from .old_slots import declared_before
 

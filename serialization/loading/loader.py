@@ -14,13 +14,13 @@ from ...interpreter.failures.errors import Failure, script_error
 from ...interpreter.running.evaluating import CONTEXT, evaluate
 from ...interpreter.running.invoking import invoke
 from ...interpreter.values.objects import ScriptObject
-from ...ir.define import define_function
-from ...ir.graph import Graph
+from ...ir.functions.define import define_function
+from ...ir.graphs.graph import Graph
 from ...ir.passes import clean
-from ...typecheck.class_types import ClassType
-from ...typecheck.functions import Function
-from ...typecheck.names import Constant
-from ...typecheck.turns import Postponed
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.names import Constant
+from ...typecheck.definitions.turns import Postponed
 from ..files.errors import ArchiveError, archive_error
 from ..files.identify import FileKind
 from ..files.limits import Limits

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ...typecheck.builtin_classes import BUILTIN_NAMESPACE
+from ...typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE
 
 __all__ = ["declared_before"]
 

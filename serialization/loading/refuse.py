@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...frontend.diagnostics.diagnostics import Collector, Diagnostic, Label
-from ...ir.graph import Graph
+from ...ir.graphs.graph import Graph
 from .operator_kinds import REFUSED, kind_of
 
 __all__ = ["not_trusted", "refuse_operators"]

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...ir.clone import insert_graph
-from ...ir.graph import Graph, Node
-from ...typecheck.functions import Function
+from ...ir.graphs.clone import insert_graph
+from ...ir.graphs.graph import Graph, Node
+from ...typecheck.definitions.functions import Function
 
 __all__ = ["NAMESPACE", "TEXT", "Upgraders"]
 

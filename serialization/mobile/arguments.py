@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...ir.graph import Block, Graph, Node, Value
-from ...typecheck.schema import Argument, Signature
+from ...ir.graphs.graph import Block, Graph, Node, Value
+from ...typecheck.definitions.schema import Argument, Signature
 
 __all__ = ["argument_counts", "pushed", "written_to"]
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...frontend.sources.source import Source
-from ...typecheck.functions import Function
-from ...typecheck.schema import Argument, Signature
-from ...typecheck.types import Type
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.schema import Argument, Signature
+from ...typecheck.types.types import Type
 
 __all__ = ["INSTRUCTIONS", "MobileCode", "MobileOperator", "check_code", "listing"]
 

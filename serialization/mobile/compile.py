@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ...ir.graph import Block, Graph, Node, Value
-from ...ir.kinds import TASKS
-from ...typecheck.class_types import ClassType
-from ...typecheck.schema import Signature
-from ...typecheck.types import Type
+from ...ir.graphs.graph import Block, Graph, Node, Value
+from ...ir.graphs.kinds import TASKS
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.schema import Signature
+from ...typecheck.types.types import Type
 from .arguments import argument_counts, pushed
 
 __all__ = ["CannotCompile", "MobileWriter", "NEWEST_WRITTEN", "OLDEST_WRITTEN"]

@@ -9,22 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from ...ir.constants import constant_value
-from ...ir.graph import Graph, Node, Use, Value
+from ...ir.graphs.constants import constant_value
+from ...ir.graphs.graph import Graph, Node, Use, Value
 from ...ops.table.table import TABLE
-from ...typecheck.class_types import ClassType
-from ...typecheck.functions import Function
-from ...typecheck.relations import is_subtype
-from ...typecheck.schema import Signature
-from ...typecheck.types import (
-    ANY,
-    BOOL,
-    INT,
-    UNKNOWN,
-    ListType,
-    TupleType,
-    Type,
-)
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.schema import Signature
+from ...typecheck.relations.relations import is_subtype
+from ...typecheck.types.types import ANY, BOOL, INT, UNKNOWN, ListType, TupleType, Type
 from .inference import bound_types, class_of, graph_in, method_of, with_any
 
 __all__ = ["Incomplete", "complete"]

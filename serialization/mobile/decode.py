@@ -22,19 +22,13 @@ from typing import Final
 from ...frontend.limits.clock import ARMED, checkpoint
 from ...frontend.sources.source import Span
 from ...interpreter.values.objects import ScriptObject
-from ...ir.constants import constant_value, create_constant, type_of
-from ...ir.graph import Block, Graph, Node, Value
+from ...ir.graphs.constants import constant_value, create_constant, type_of
+from ...ir.graphs.graph import Block, Graph, Node, Value
 from ...ops.table.table import TABLE
-from ...typecheck.class_types import FunctionType
-from ...typecheck.functions import Function
-from ...typecheck.schema import Signature
-from ...typecheck.types import (
-    BOOL,
-    INT,
-    NONE,
-    UNKNOWN,
-    Type,
-)
+from ...typecheck.definitions.class_types import FunctionType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.schema import Signature
+from ...typecheck.types.types import BOOL, INT, NONE, UNKNOWN, Type
 from ..pickles.value_types import machine_type
 from .code import MobileCode, MobileOperator, listing
 

@@ -12,13 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from ...ir.constants import constant_value
-from ...ir.graph import Block, Graph, Node, Value
-from ...typecheck.class_types import ClassType
-from ...typecheck.functions import Function
-from ...typecheck.relations import is_subtype, join, without_none
-from ...typecheck.schema import Signature
-from ...typecheck.types import (
+from ...ir.graphs.constants import constant_value
+from ...ir.graphs.graph import Block, Graph, Node, Value
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.schema import Signature
+from ...typecheck.relations.relations import is_subtype, join, without_none
+from ...typecheck.relations.variables import has_variables, match
+from ...typecheck.types.types import (
     ANY,
     BOOL,
     COMPLEX,
@@ -30,7 +31,6 @@ from ...typecheck.types import (
     TupleType,
     Type,
 )
-from ...typecheck.variables import has_variables, match
 
 __all__ = ["Inference", "bound_types", "class_of", "graph_in", "method_of", "with_any"]
 

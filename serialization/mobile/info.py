@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 
-from ...typecheck.class_types import ClassType
-from ...typecheck.types import DictType, ListType, OptionalType, TupleType, Type
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.types.types import DictType, ListType, OptionalType, TupleType, Type
 from ..files.file_bytes import OpenedFile, Readable
 from ..files.limits import DEFAULT_LIMITS, Limits
 from .contents import MobileContents

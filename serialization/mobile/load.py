@@ -11,11 +11,11 @@ from ...interpreter.bounds.guard import Guard
 from ...interpreter.failures.errors import Failure
 from ...interpreter.values.objects import ScriptObject
 from ...ops.table.table import TABLE
-from ...typecheck.class_types import ClassType
-from ...typecheck.functions import Function
-from ...typecheck.relations import join
-from ...typecheck.schema import NO_DEFAULT, Argument
-from ...typecheck.types import ANY, TENSOR, ListType, Type
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.schema import NO_DEFAULT, Argument
+from ...typecheck.relations.relations import join
+from ...typecheck.types.types import ANY, TENSOR, ListType, Type
 from ..files.container import ArchiveReader
 from ..files.errors import ArchiveError, archive_error, within_limits
 from ..files.file_bytes import OpenedFile, Readable

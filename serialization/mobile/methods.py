@@ -15,13 +15,13 @@ from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...frontend.syntax.deep_stack import deeply
 from ...interpreter.bounds.guard import Guard
 from ...interpreter.running.evaluating import CONTEXT
-from ...ir.graph import Graph, Node
+from ...ir.graphs.graph import Graph, Node
 from ...ir.passes.canonical_loops import canonicalize_loops
 from ...ir.passes.dead_code import eliminate_dead_code
-from ...typecheck.class_types import ClassType
-from ...typecheck.functions import Function
-from ...typecheck.schema import Argument, Signature
-from ...typecheck.types import ANY, Type
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.schema import Argument, Signature
+from ...typecheck.types.types import ANY, Type
 from ..files.errors import ArchiveError, archive_error
 from .code import MobileCode, check_code
 from .complete import Incomplete, complete

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 
 from ...interpreter.running.evaluating import CONTEXT
 from ...interpreter.values.objects import ScriptObject
-from ...ir.define import graph_of
-from ...ir.inline import inline
-from ...typecheck.class_types import ClassType
-from ...typecheck.functions import Function
-from ...typecheck.schema import Argument
-from ...typecheck.types import Type
+from ...ir.functions.define import graph_of
+from ...ir.functions.inline import inline
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.schema import Argument
+from ...typecheck.types.types import Type
 from ..files.container_writer import write_container
 from ..files.errors import ArchiveError, archive_error, within_limits
 from ..loading.loader import run

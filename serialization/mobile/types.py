@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ...typecheck.annotations import TYPE_NAMES
-from ...typecheck.class_types import ClassType
-from ...typecheck.types import (
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.scopes.annotations import TYPE_NAMES
+from ...typecheck.types.types import (
     ANY,
     DictType,
     FutureType,

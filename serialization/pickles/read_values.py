@@ -18,10 +18,10 @@ from ...ops.python_values.tensor_dict import TensorDict
 from ...ops.quantized_tensors.arrays import QuantizedArray, Quantizer
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES, PackedWeights
 from ...ops.tensors.tensor import Parameter, Tensor
-from ...typecheck.builtin_classes import BUILTIN_NAMESPACE
-from ...typecheck.class_types import ClassAttribute, ClassType
-from ...typecheck.functions import Function
-from ...typecheck.types import EnumType, Type
+from ...typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE
+from ...typecheck.definitions.class_types import ClassAttribute, ClassType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.types.types import EnumType, Type
 from ..files.errors import ArchiveError, archive_error
 from ..files.limits import DEFAULT_LIMITS, Limits
 from .keys import Keys

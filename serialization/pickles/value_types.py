@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...interpreter.values.inference import type_of_value
-from ...typecheck.relations import join
-from ...typecheck.types import ANY, TENSOR, Type
-from ...typecheck.value_types import ValueTypes
+from ...typecheck.relations.relations import join
+from ...typecheck.types.types import ANY, TENSOR, Type
+from ...typecheck.types.value_types import ValueTypes
 
 __all__ = ["machine_type"]
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from keyword import kwlist
 
 from ...frontend.sources.source import UNKNOWN
-from ...ir.graph import Graph
-from ...typecheck.class_types import ClassType, InterfaceType
-from ...typecheck.functions import Function
-from ...typecheck.types import EnumType, TupleType, Type
+from ...ir.graphs.graph import Graph
+from ...typecheck.definitions.class_types import ClassType, InterfaceType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.types.types import EnumType, TupleType, Type
 from .constants import Constants, loose_text, type_of
 from .names import is_attribute, quoted
 from .printer import FunctionPrinter, PrintError, graph_of

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...frontend.syntax.literal_text import escape, float_text
-from ...ir.text import constant_text
+from ...ir.text.text import constant_text
 from ...ops.random_numbers.random import Generator
-from ...typecheck.class_types import ClassType
-from ...typecheck.types import (
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.types.types import (
     BOOL,
     COMPLEX,
     DEVICE,

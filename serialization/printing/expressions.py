@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...frontend.sources.source import Span
-from ...ir.graph import Node, Value
-from ...typecheck.class_types import ClassType, FunctionType, InterfaceType
-from ...typecheck.schema import Argument, Signature
-from ...typecheck.types import (
-    BOOL,
-    FLOAT,
-    NONE,
-    OptionalType,
-    Type,
-)
+from ...ir.graphs.graph import Node, Value
+from ...typecheck.definitions.class_types import ClassType, FunctionType, InterfaceType
+from ...typecheck.definitions.schema import Argument, Signature
+from ...typecheck.types.types import BOOL, FLOAT, NONE, OptionalType, Type
 from .constants import Constants
 from .names import is_attribute, is_identifier, quoted
 from .text import Spans, Text

@@ -7,8 +7,8 @@ comes next in the block.  Evaluation order is thereby kept whatever the operator
 
 from __future__ import annotations
 
-from ...ir.graph import Block, Node, Value
-from ...ir.kinds import TASKS
+from ...ir.graphs.graph import Block, Node, Value
+from ...ir.graphs.kinds import TASKS
 
 __all__ = ["inlined_nodes"]
 

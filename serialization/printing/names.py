@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from keyword import kwlist
 
-from ...ir.graph import Value
+from ...ir.graphs.graph import Value
 
 __all__ = ["RESERVED", "Names", "is_attribute", "is_identifier", "quoted", "to_identifier"]
 

@@ -15,16 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ...frontend.syntax.deep_stack import goes_deep
-from ...ir.graph import Block, Graph, Node, Value
-from ...ir.kinds import TASKS
-from ...typecheck.functions import Function
-from ...typecheck.schema import Argument, Signature
-from ...typecheck.types import (
-    BOOL,
-    NONE,
-    TupleType,
-    Type,
-)
+from ...ir.graphs.graph import Block, Graph, Node, Value
+from ...ir.graphs.kinds import TASKS
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.schema import Argument, Signature
+from ...typecheck.types.types import BOOL, NONE, TupleType, Type
 from .constants import Constants
 from .expressions import Expressions, PrintError, default_of
 from .inlining import inlined_nodes

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...typecheck.class_types import ClassType, FunctionType, InterfaceType
-from ...typecheck.functions import Function
-from ...typecheck.types import (
+from ...typecheck.definitions.class_types import ClassType, FunctionType, InterfaceType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.types.types import (
     ANY,
     NUMBER,
     DictType,

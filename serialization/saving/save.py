@@ -12,12 +12,12 @@ from typing import IO
 from ...frontend.diagnostics.diagnostics import Diagnostic, Label
 from ...frontend.sources.source import UNKNOWN
 from ...interpreter.values.objects import ScriptObject
-from ...ir.clone import clone_graph
-from ...typecheck.class_types import ClassType
-from ...typecheck.functions import Function
-from ...typecheck.schema import NO_DEFAULT, Argument, Signature
-from ...typecheck.tensor_facts import without_facts
-from ...typecheck.types import BOOL
+from ...ir.graphs.clone import clone_graph
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.functions import Function
+from ...typecheck.definitions.schema import NO_DEFAULT, Argument, Signature
+from ...typecheck.types.tensor_facts import without_facts
+from ...typecheck.types.types import BOOL
 from ..files.atomic_file import FilePath
 from ..files.container_writer import ContainerWriter, Sink, write_container
 from ..files.errors import ArchiveError, archive_error, within_limits

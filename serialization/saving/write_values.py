@@ -16,17 +16,9 @@ from ...ops.meta.tensors import is_meta, opened
 from ...ops.quantized_tensors.arrays import quantizer_of
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...ops.tensors.tensor import Tensor
-from ...typecheck.class_types import ClassType
-from ...typecheck.schema_text import parse_schema
-from ...typecheck.types import (
-    ANY,
-    TENSOR,
-    DictType,
-    EnumType,
-    ListType,
-    TupleType,
-    Type,
-)
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.schema_text import parse_schema
+from ...typecheck.types.types import ANY, TENSOR, DictType, EnumType, ListType, TupleType, Type
 from ..files.errors import archive_error
 from ..files.limits import DEFAULT_LIMITS
 from ..pickles.nodes import (

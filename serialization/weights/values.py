@@ -21,7 +21,7 @@ from ...ops.sparse_tensors.tensors import compressed, coo
 from ...ops.tensors.sizes import Size
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...ops.tensors.untyped_storage import Storage
-from ...typecheck.builtin_classes import BUILTIN_NAMESPACE
+from ...typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE
 from ..files.errors import ArchiveError
 from ..pickles.keys import Keys
 from ..pickles.nodes import StorageNode, TensorNode

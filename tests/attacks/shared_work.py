@@ -315,8 +315,8 @@ for name, program in TOLD.items():
 @DETERMINISM.attack("what is taken in does not hang on the order of definitions")
 def taken_in_any_order() -> None:
     import rushlight as torch
-    from rushlight.ir.define import graph_of
-    from rushlight.ir.inlined_sizes import calls_for_running
+    from rushlight.ir.functions.define import graph_of
+    from rushlight.ir.functions.inlined_sizes import calls_for_running
 
     found = set()
     for way in (1, -1):

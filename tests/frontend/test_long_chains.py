@@ -11,7 +11,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.frontend.diagnostics.exceptions import NotSupportedError
-from rushlight.ir import define
+from rushlight.ir.functions import define
 
 HEADS = {"int": "def f(x: int) -> int:\n", "bool": "def f(x: int) -> bool:\n", "": "def f(x):\n"}
 N = 400

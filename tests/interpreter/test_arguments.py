@@ -13,10 +13,10 @@ from rushlight.frontend.sources.source import UNKNOWN
 from rushlight.frontend.syntax import tree
 from rushlight.interpreter.values.arguments import Binding
 from rushlight.ops.tensors.tensor import Tensor
-from rushlight.typecheck.class_types import ClassType
-from rushlight.typecheck.functions import Function
-from rushlight.typecheck.schema import NO_DEFAULT, Argument, Signature
-from rushlight.typecheck.types import (
+from rushlight.typecheck.definitions.class_types import ClassType
+from rushlight.typecheck.definitions.functions import Function
+from rushlight.typecheck.definitions.schema import NO_DEFAULT, Argument, Signature
+from rushlight.typecheck.types.types import (
     BOOL,
     COMPLEX,
     FLOAT,

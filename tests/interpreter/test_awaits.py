@@ -11,8 +11,8 @@ import pytest
 import rushlight as torch
 from rushlight import Tensor
 from rushlight._awaits import _Await as Await
-from rushlight.ir.parser import parse_ir
-from rushlight.ir.printer import print_graph
+from rushlight.ir.text.parser import parse_ir
+from rushlight.ir.text.printer import print_graph
 from rushlight.ops.table.table import TABLE
 
 

@@ -15,7 +15,7 @@ import rushlight as torch
 from rushlight import nn
 from rushlight.frontend.limits.bounds import BoundExceeded
 from rushlight.serialization.archives.audit import audit
-from rushlight.typecheck.types import INT, ListType, TupleType, Type
+from rushlight.typecheck.types.types import INT, ListType, TupleType, Type
 
 
 class Plus(nn.Module):

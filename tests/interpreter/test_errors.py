@@ -16,14 +16,14 @@ from rushlight.frontend.sources.source import Source, Span
 from rushlight.interpreter.running.calling import call
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.interpreter.values.objects import ScriptObject
-from rushlight.ir.graph import Graph
-from rushlight.ir.parser import parse_ir
+from rushlight.ir.graphs.graph import Graph
+from rushlight.ir.text.parser import parse_ir
 from rushlight.ops.table.table import TABLE
 from rushlight.ops.tensors.tensor import Tensor
-from rushlight.typecheck.class_types import ClassType, InterfaceType
-from rushlight.typecheck.functions import Function
-from rushlight.typecheck.schema import Argument, Signature
-from rushlight.typecheck.types import TENSOR, Type
+from rushlight.typecheck.definitions.class_types import ClassType, InterfaceType
+from rushlight.typecheck.definitions.functions import Function
+from rushlight.typecheck.definitions.schema import Argument, Signature
+from rushlight.typecheck.types.types import TENSOR, Type
 
 Places = dict[str, str]
 

@@ -13,9 +13,9 @@ from rushlight.interpreter.code.liveness import Liveness
 from rushlight.interpreter.code.machine import Machine
 from rushlight.interpreter.code.registers import sequence_moves
 from rushlight.interpreter.plans.plan import make_plan
-from rushlight.ir.graph import Block, Graph, Value
+from rushlight.ir.graphs.graph import Block, Graph, Value
 from rushlight.ops.table.table import Operator, Table
-from rushlight.typecheck.types import BOOL, INT, TENSOR, Type
+from rushlight.typecheck.types.types import BOOL, INT, TENSOR, Type
 
 
 class World:

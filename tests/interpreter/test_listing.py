@@ -5,10 +5,10 @@ from __future__ import annotations
 import rushlight.ops  # noqa: F401  (fills the operator table)
 from rushlight.interpreter.code.assemble import assemble
 from rushlight.interpreter.running.disassemble import disassemble
-from rushlight.ir.parser import parse_ir
+from rushlight.ir.text.parser import parse_ir
 from rushlight.ops.table.table import TABLE
-from rushlight.typecheck.class_types import ClassType
-from rushlight.typecheck.types import TENSOR
+from rushlight.typecheck.definitions.class_types import ClassType
+from rushlight.typecheck.types.types import TENSOR
 
 
 def test_a_listing() -> None:

@@ -23,7 +23,7 @@ from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.interpreter.running.tiers import Way
 from rushlight.ops.kernels.code.loading import objects as kept_objects
 from rushlight.ops.kernels.kept_files import keep, read_kept
-from rushlight.typecheck.types import FLOAT, INT, STRING, ListType
+from rushlight.typecheck.types.types import FLOAT, INT, STRING, ListType
 
 HUGE = 2**63 - 1
 NEVER = np.zeros(1, np.int64)

@@ -13,7 +13,7 @@ import rushlight as torch
 from rushlight.interpreter.code.instructions import row
 from rushlight.interpreter.native import native
 from rushlight.interpreter.running.invoking import tiers_of
-from rushlight.ir import inlined_sizes
+from rushlight.ir.functions import inlined_sizes
 
 
 class Counter:

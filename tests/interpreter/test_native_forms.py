@@ -16,12 +16,12 @@ from rushlight.interpreter.code.assemble import assemble
 from rushlight.interpreter.code.machine import Machine, MachineFailure
 from rushlight.interpreter.native.program import FAILED, compile_native
 from rushlight.interpreter.native.source import write_native
-from rushlight.ir.graph import Graph, Value
+from rushlight.ir.graphs.graph import Graph, Value
 from rushlight.ops.arithmetic.scalar import wrap64
 from rushlight.ops.table.inline import Native
 from rushlight.ops.table.record import Operator
 from rushlight.ops.table.table import TABLE
-from rushlight.typecheck.types import (
+from rushlight.typecheck.types.types import (
     BOOL,
     COMPLEX,
     FLOAT,

@@ -22,7 +22,7 @@ from rushlight.interpreter.native.source import write_native
 from rushlight.interpreter.running.executable import executable_of
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.interpreter.running.reached import Reached, _reaching_slots
-from rushlight.typecheck.types import Type
+from rushlight.typecheck.types.types import Type
 
 NEVER = np.zeros(1, np.int64)
 """What nobody writes: a call is never told to stop."""

@@ -19,11 +19,11 @@ from rushlight.interpreter.code.machine import Machine
 from rushlight.interpreter.plans.plan import Plan, make_plan
 from rushlight.interpreter.plans.stretches import find_stretches
 from rushlight.interpreter.values.objects import ScriptObject
-from rushlight.ir.parser import parse_ir
+from rushlight.ir.text.parser import parse_ir
 from rushlight.ops.table.table import TABLE
 from rushlight.ops.tensors.tensor import Tensor
-from rushlight.typecheck.class_types import ClassType
-from rushlight.typecheck.types import INT, STRING, TENSOR, Type
+from rushlight.typecheck.definitions.class_types import ClassType
+from rushlight.typecheck.types.types import INT, STRING, TENSOR, Type
 
 
 def no_calls(target: Any, values: Any) -> Any:

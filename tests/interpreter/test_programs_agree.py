@@ -12,9 +12,9 @@ from rushlight.interpreter.code.assemble import assemble
 from rushlight.interpreter.code.code import Code
 from rushlight.interpreter.code.machine import Machine
 from rushlight.interpreter.plans.plan import make_plan
-from rushlight.ir.graph import Block, Graph, Value
+from rushlight.ir.graphs.graph import Block, Graph, Value
 from rushlight.ops.table.table import TABLE
-from rushlight.typecheck.types import BOOL, INT, ListType, Type
+from rushlight.typecheck.types.types import BOOL, INT, ListType, Type
 
 LIST = ListType(INT)
 ENDLESS = 2**63 - 1

@@ -15,13 +15,13 @@ from rushlight.interpreter.running.calling import call
 from rushlight.interpreter.running.invoking import code_of, tiers_of
 from rushlight.interpreter.running.tiers import SHORT
 from rushlight.interpreter.values.objects import ScriptObject
-from rushlight.ir.parser import parse_ir
+from rushlight.ir.text.parser import parse_ir
 from rushlight.ops.table.table import TABLE
 from rushlight.ops.tensors.tensor import Tensor
-from rushlight.typecheck.class_types import ClassType, InterfaceType
-from rushlight.typecheck.functions import Function
-from rushlight.typecheck.schema import NO_DEFAULT, Argument, Signature
-from rushlight.typecheck.types import INT, TENSOR, Type
+from rushlight.typecheck.definitions.class_types import ClassType, InterfaceType
+from rushlight.typecheck.definitions.functions import Function
+from rushlight.typecheck.definitions.schema import NO_DEFAULT, Argument, Signature
+from rushlight.typecheck.types.types import INT, TENSOR, Type
 
 
 def function(

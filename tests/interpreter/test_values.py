@@ -15,8 +15,8 @@ from rushlight.interpreter.values.objects import EnumMember, ScriptObject
 from rushlight.interpreter.values.values import CastError, from_machine, to_machine
 from rushlight.ops.memory.dtype import Device, dtype_by_name
 from rushlight.ops.tensors.tensor import Tensor
-from rushlight.typecheck.class_types import ClassType
-from rushlight.typecheck.types import (
+from rushlight.typecheck.definitions.class_types import ClassType
+from rushlight.typecheck.types.types import (
     ANY,
     BOOL,
     DEVICE,

@@ -19,13 +19,13 @@ import rushlight
 from rushlight.interpreter.code.assemble import assemble
 from rushlight.interpreter.failures.errors import Failure
 from rushlight.interpreter.plans.plan import Plan, make_plan
-from rushlight.ir.constants import create_constant
-from rushlight.ir.graph import Graph, Value
+from rushlight.ir.graphs.constants import create_constant
+from rushlight.ir.graphs.graph import Graph, Value
 from rushlight.ops.memory.unforeseen import told
 from rushlight.ops.table.inline import NAMES, SHORT, Inline
 from rushlight.ops.table.record import Operator
 from rushlight.ops.table.table import TABLE
-from rushlight.typecheck.types import (
+from rushlight.typecheck.types.types import (
     BOOL,
     FLOAT,
     INT,

@@ -12,13 +12,13 @@ import rushlight.ops  # noqa: F401  (fills the table)
 from rushlight.frontend.diagnostics.diagnostics import Collector
 from rushlight.frontend.sources.source import Span
 from rushlight.frontend.syntax.from_text import function_trees
-from rushlight.ir.define import define_function, graph_of
-from rushlight.ir.graph import Graph
+from rushlight.ir.functions.define import define_function, graph_of
+from rushlight.ir.graphs.graph import Graph
 from rushlight.ir.passes import PassContext
 from rushlight.ops.memory.dtype import DTYPES
 from rushlight.ops.table.table import TABLE
-from rushlight.typecheck.functions import Function
-from rushlight.typecheck.names import (
+from rushlight.typecheck.definitions.functions import Function
+from rushlight.typecheck.definitions.names import (
     Constant,
     ExceptionClass,
     FunctionName,
@@ -27,8 +27,8 @@ from rushlight.typecheck.names import (
     SpecialForm,
     TypeName,
 )
-from rushlight.typecheck.schema import Signature
-from rushlight.typecheck.types import INT, TENSOR
+from rushlight.typecheck.definitions.schema import Signature
+from rushlight.typecheck.types.types import INT, TENSOR
 
 CASES = Path(__file__).parent / "cases"
 FILENAME = "program.py"

@@ -7,7 +7,7 @@ from typing import Any
 
 from ir_support import evaluate
 
-from rushlight.ir.graph import Block, Graph, Node, Value
+from rushlight.ir.graphs.graph import Block, Graph, Node, Value
 
 
 class Raised(Exception):

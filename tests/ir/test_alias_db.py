@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from ir_support import functions_of, graph_from
 
-from rushlight.ir.alias_analysis import written_values
-from rushlight.ir.alias_db import AliasDb
-from rushlight.ir.aliases import Aliases
-from rushlight.ir.graph import Graph, Node, Value
-from rushlight.ir.parser import parse_ir
+from rushlight.ir.aliases.alias_analysis import written_values
+from rushlight.ir.aliases.alias_db import AliasDb
+from rushlight.ir.aliases.aliases import Aliases
+from rushlight.ir.graphs.graph import Graph, Node, Value
+from rushlight.ir.text.parser import parse_ir
 from rushlight.ops.table.table import TABLE
 
 

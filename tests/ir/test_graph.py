@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from ir_support import CONTEXT, functions_of, graph_from
 
-from rushlight.ir import inline as inline_module
-from rushlight.ir.clone import insert_graph
-from rushlight.ir.define import graph_of
-from rushlight.ir.graph import Graph, Node, Use
-from rushlight.ir.inline import inline
-from rushlight.ir.verify import InvalidGraph, verify
-from rushlight.typecheck.types import INT, STRING
+from rushlight.ir.functions import inline as inline_module
+from rushlight.ir.functions.define import graph_of
+from rushlight.ir.functions.inline import inline
+from rushlight.ir.graphs.clone import insert_graph
+from rushlight.ir.graphs.graph import Graph, Node, Use
+from rushlight.ir.graphs.verify import InvalidGraph, verify
+from rushlight.typecheck.types.types import INT, STRING
 
 PROGRAM = """
 def f(x: int, c: bool):

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight.ir.define import graph_of
-from rushlight.ir.inlined_sizes import calls_for_running, every_call
+from rushlight.ir.functions.define import graph_of
+from rushlight.ir.functions.inlined_sizes import calls_for_running, every_call
 
 
 def _row(count: int, times: int = 1) -> Any:

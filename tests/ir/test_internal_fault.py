@@ -10,7 +10,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.frontend.diagnostics.paths import PACKAGE
-from rushlight.ir import define
+from rushlight.ir.functions import define
 
 
 def compiled_in(filename: str, body: str) -> Callable[..., Any]:

@@ -15,9 +15,9 @@ from random_programs import programs
 from random_tensor_programs import tensor_programs
 from run_graph import Raised, run
 
-from rushlight.ir.clone import clone_graph
-from rushlight.ir.graph import Graph
-from rushlight.ir.parser import parse_ir
+from rushlight.ir.graphs.clone import clone_graph
+from rushlight.ir.graphs.graph import Graph
+from rushlight.ir.graphs.verify import verify
 from rushlight.ir.passes import fewer_operators
 from rushlight.ir.passes.canonical import canonical_copy
 from rushlight.ir.passes.common_subexpressions import merge_common
@@ -38,7 +38,7 @@ from rushlight.ir.passes.shape_peephole import simplify_by_shape
 from rushlight.ir.passes.tensor_facts import erase_facts, erase_number_types
 from rushlight.ir.passes.transposed_linear import transpose_linear
 from rushlight.ir.passes.tuples import refine_tuple_types
-from rushlight.ir.verify import verify
+from rushlight.ir.text.parser import parse_ir
 from rushlight.ops.memory.errors import OperatorError
 from rushlight.ops.table.table import TABLE
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from ir_support import CONTEXT, up_to_numbering
 
-from rushlight.ir.constants import create_constant
-from rushlight.ir.exits import transform_exits
-from rushlight.ir.graph import Graph, Node
-from rushlight.ir.parser import parse_ir
+from rushlight.ir.graphs.constants import create_constant
+from rushlight.ir.graphs.graph import Graph, Node
+from rushlight.ir.graphs.verify import verify
+from rushlight.ir.lowering.exits import transform_exits
 from rushlight.ir.passes import PASSES, constant_pooling
 from rushlight.ir.passes.canonical_loops import canonicalize_loops
 from rushlight.ir.passes.constant_pooling import pool_constants
@@ -23,10 +23,10 @@ from rushlight.ir.passes.normalize import normalize
 from rushlight.ir.passes.outputs import canonicalize_outputs
 from rushlight.ir.passes.peephole import peephole
 from rushlight.ir.passes.tuples import remove_tuples
-from rushlight.ir.verify import verify
+from rushlight.ir.text.parser import parse_ir
 from rushlight.ops.table.second_names import SECOND_NAMES
 from rushlight.ops.table.table import TABLE
-from rushlight.typecheck.types import TENSOR
+from rushlight.typecheck.types.types import TENSOR
 
 Run = Callable[[Graph, PassContext], bool]
 

@@ -8,16 +8,16 @@ from ir_support import CONTEXT, functions_of
 from random_programs import programs
 from run_graph import Raised, run
 
-from rushlight.ir.clone import clone_graph
-from rushlight.ir.exits import transform_exits
-from rushlight.ir.graph import Graph
-from rushlight.ir.lower import lower
-from rushlight.ir.parser import parse_ir
+from rushlight.ir.graphs.clone import clone_graph
+from rushlight.ir.graphs.graph import Graph
+from rushlight.ir.graphs.verify import verify
+from rushlight.ir.lowering.exits import transform_exits
+from rushlight.ir.lowering.lower import lower
+from rushlight.ir.lowering.ssa import convert_to_ssa
 from rushlight.ir.passes import PASSES
-from rushlight.ir.ssa import convert_to_ssa
-from rushlight.ir.verify import verify
+from rushlight.ir.text.parser import parse_ir
 from rushlight.ops.table.table import TABLE
-from rushlight.typecheck.typed import TypedFunction
+from rushlight.typecheck.trees.typed import TypedFunction
 
 ARGUMENTS = [(5, 2, [1, 2]), (0, 0, [0]), (-3, 7, [9, 8, 7])]
 RELAXED = settings(

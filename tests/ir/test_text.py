@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from ir_support import functions_of, graph_from
 
-from rushlight.ir import parser
-from rushlight.ir.define import graph_of
-from rushlight.ir.graph import Graph
-from rushlight.ir.parser import GraphSyntaxError, parse_ir
-from rushlight.ir.printer import print_graph, print_node
-from rushlight.ir.text import constant_text
-from rushlight.ir.verify import verify
+from rushlight.ir.functions.define import graph_of
+from rushlight.ir.graphs.graph import Graph
+from rushlight.ir.graphs.verify import verify
+from rushlight.ir.text import parser
+from rushlight.ir.text.parser import GraphSyntaxError, parse_ir
+from rushlight.ir.text.printer import print_graph, print_node
+from rushlight.ir.text.text import constant_text
 from rushlight.ops.memory.dtype import Device
-from rushlight.typecheck import types
-from rushlight.typecheck.types import (
+from rushlight.typecheck.types import types
+from rushlight.typecheck.types.types import (
     BOOL,
     COMPLEX,
     DEVICE,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from ir_support import CASES, CONTEXT, Case, functions_of, read_cases, up_to_numbering
 
-from rushlight.ir import lowering
-from rushlight.ir.define import graph_of
-from rushlight.ir.inline import inline
-from rushlight.ir.parser import parse_ir
-from rushlight.ir.verify import verify
+from rushlight.ir.functions.define import graph_of
+from rushlight.ir.functions.inline import inline
+from rushlight.ir.graphs.verify import verify
+from rushlight.ir.lowering import lowering
+from rushlight.ir.text.parser import parse_ir
 from rushlight.ops.table.table import TABLE
-from rushlight.typecheck import typed
+from rushlight.typecheck.trees import typed
 
 ALL = [
     pytest.param(case, id=f"{path.stem}-{case.name}")

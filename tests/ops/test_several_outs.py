@@ -13,7 +13,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops.table.table import TABLE
-from rushlight.typecheck.schema_text import parse_schema
+from rushlight.typecheck.definitions.schema_text import parse_schema
 
 LINES = (Path(__file__).parent / "several_outs.txt").read_text("utf-8").splitlines()
 

@@ -11,7 +11,7 @@ import rushlight as torch
 from rushlight.ops.memory.dtype import Device
 from rushlight.ops.memory.metadata import become
 from rushlight.ops.table.table import TABLE
-from rushlight.typecheck.types import ListType, OptionalType, Type
+from rushlight.typecheck.types.types import ListType, OptionalType, Type
 
 _VALUES: dict[str, list[Any]] = {
     **{"int": [0, 1, -1], "float": [0.5], "number": [1], "bool": [False, True], "complex": [1j]},

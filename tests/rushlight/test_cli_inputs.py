@@ -16,8 +16,8 @@ from rushlight.cli.output import arrays_of, write_output
 from rushlight.ops.tensors.tensor import Tensor
 from rushlight.serialization.files.limits import Limits
 from rushlight.serialization.files.npy import loaded_arrays
-from rushlight.typecheck.schema import Argument
-from rushlight.typecheck.types import (
+from rushlight.typecheck.definitions.schema import Argument
+from rushlight.typecheck.types.types import (
     BOOL,
     FLOAT,
     INT,

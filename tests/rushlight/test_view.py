@@ -129,7 +129,7 @@ def test_a_page_holds_modules_graphs_code_and_weights(archive: Path, tmp_path: P
 
 
 def test_who_reads_what_a_loop_has_changed_comes_after_the_loop(archive: Path) -> None:
-    from rushlight.ir.define import graph_of
+    from rushlight.ir.functions.define import graph_of
     from rushlight.pictures.drawing import Drawing
     from rushlight.pictures.rows import rows_of
 

@@ -7,7 +7,7 @@ import io
 import weakref
 
 import rushlight as torch
-from rushlight.typecheck.functions import Function
+from rushlight.typecheck.definitions.functions import Function
 
 
 class Model(torch.nn.Module):

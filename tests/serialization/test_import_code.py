@@ -10,9 +10,9 @@ from rushlight.frontend.diagnostics.diagnostics import Collector
 from rushlight.frontend.sources.source import UNKNOWN
 from rushlight.serialization.loading.import_code import CodeFile, CodeImporter
 from rushlight.serialization.loading.unknown_operators import unknown_operators
-from rushlight.typecheck.class_types import ClassType, InterfaceType
-from rushlight.typecheck.functions import Function
-from rushlight.typecheck.names import (
+from rushlight.typecheck.definitions.class_types import ClassType, InterfaceType
+from rushlight.typecheck.definitions.functions import Function
+from rushlight.typecheck.definitions.names import (
     Constant,
     FunctionName,
     Meaning,
@@ -20,7 +20,7 @@ from rushlight.typecheck.names import (
     SpecialForm,
     TypeName,
 )
-from rushlight.typecheck.types import (
+from rushlight.typecheck.types.types import (
     FLOAT,
     INT,
     STRING,

@@ -14,7 +14,7 @@ from rushlight.jit.mobile import _get_model_bytecode_version, _load_for_lite_int
 from rushlight.serialization.files.errors import ArchiveError
 from rushlight.serialization.mobile.code import MobileCode, check_code
 from rushlight.serialization.mobile.types import mobile_type
-from rushlight.typecheck.types import ANY
+from rushlight.typecheck.types.types import ANY
 
 
 class Sums(torch.nn.Module):

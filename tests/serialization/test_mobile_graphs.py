@@ -10,14 +10,14 @@ import pytest
 
 import rushlight as torch
 from rushlight.interpreter.bounds.guard import LimitExceeded
-from rushlight.ir.verify import verify
+from rushlight.ir.graphs.verify import verify
 from rushlight.jit.mobile import _load_for_lite_interpreter
 from rushlight.serialization.files.errors import ArchiveError
 from rushlight.serialization.mobile.code import MobileCode, check_code
 from rushlight.serialization.mobile.decode import Undecodable, decode
 from rushlight.serialization.mobile.inference import graph_in
 from rushlight.serialization.mobile.load import opened_mobile
-from rushlight.typecheck.types import INT, ListType
+from rushlight.typecheck.types.types import INT, ListType
 
 
 class Model(torch.nn.Module):

@@ -28,7 +28,7 @@ from rushlight.serialization.pickles.writer import write_pickle
 from rushlight.serialization.printing.types import TypeNames
 from rushlight.serialization.saving.write_values import ValueWriter
 from rushlight.serialization.weights.save import ObjectsWriter
-from rushlight.typecheck.types import TENSOR
+from rushlight.typecheck.types.types import TENSOR
 
 LAYER = """class Linear(Module):
   __parameters__ = []

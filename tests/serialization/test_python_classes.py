@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from rushlight.ir.graph import Graph
-from rushlight.ir.parser import parse_ir
+from rushlight.ir.graphs.graph import Graph
+from rushlight.ir.text.parser import parse_ir
 from rushlight.serialization.printing.classes import PrintedUnit, print_unit
 from rushlight.serialization.printing.printer import PrintError
 from rushlight.serialization.printing.types import TypeNames
-from rushlight.typecheck.class_types import ClassType, FunctionType, InterfaceType
-from rushlight.typecheck.functions import Function
-from rushlight.typecheck.schema import NO_DEFAULT, Argument, Signature
-from rushlight.typecheck.schema_text import parse_schema
-from rushlight.typecheck.typed import EnumMember
-from rushlight.typecheck.types import (
+from rushlight.typecheck.definitions.class_types import ClassType, FunctionType, InterfaceType
+from rushlight.typecheck.definitions.functions import Function
+from rushlight.typecheck.definitions.schema import NO_DEFAULT, Argument, Signature
+from rushlight.typecheck.definitions.schema_text import parse_schema
+from rushlight.typecheck.trees.typed import EnumMember
+from rushlight.typecheck.types.types import (
     BOOL,
     INT,
     NONE,

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from rushlight.frontend.sources.source import UNKNOWN, Source, Span
-from rushlight.ir.graph import Graph
-from rushlight.ir.parser import parse_ir
+from rushlight.ir.graphs.graph import Graph
+from rushlight.ir.text.parser import parse_ir
 from rushlight.serialization.printing.constants import Constants
 from rushlight.serialization.printing.printer import (
     PrintError,
@@ -19,10 +19,10 @@ from rushlight.serialization.printing.printer import (
     print_graph_source,
 )
 from rushlight.serialization.printing.types import TypeNames
-from rushlight.typecheck.functions import Function
-from rushlight.typecheck.schema import Signature
-from rushlight.typecheck.schema_text import parse_schema
-from rushlight.typecheck.types import INT, STRING, DictType, ListType, OptionalType, Type
+from rushlight.typecheck.definitions.functions import Function
+from rushlight.typecheck.definitions.schema import Signature
+from rushlight.typecheck.definitions.schema_text import parse_schema
+from rushlight.typecheck.types.types import INT, STRING, DictType, ListType, OptionalType, Type
 
 CASES = Path(__file__).parent / "cases" / "printed_code.txt"
 

@@ -20,7 +20,7 @@ from rushlight.serialization.files.errors import ArchiveError
 from rushlight.serialization.pickles.nodes import DictNode, ObjectNode, StorageNode, TensorNode
 from rushlight.serialization.pickles.reader import read_pickle
 from rushlight.serialization.pickles.tensors import StorageReader, StorageTable, window_of
-from rushlight.typecheck.types import TENSOR
+from rushlight.typecheck.types.types import TENSOR
 
 DATA = Path(__file__).parent / "data"
 DTYPES = [

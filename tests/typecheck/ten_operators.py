@@ -8,12 +8,10 @@ from functools import cache
 from rushlight.frontend.diagnostics.diagnostics import Collector, Diagnostic
 from rushlight.frontend.sources.source import Span
 from rushlight.frontend.syntax.from_text import function_trees
-from rushlight.typecheck.checker import check_function
-from rushlight.typecheck.class_types import ClassType
-from rushlight.typecheck.dump import dump
-from rushlight.typecheck.forms import known_forms
-from rushlight.typecheck.functions import Function
-from rushlight.typecheck.names import (
+from rushlight.typecheck.calls.forms import known_forms
+from rushlight.typecheck.definitions.class_types import ClassType
+from rushlight.typecheck.definitions.functions import Function
+from rushlight.typecheck.definitions.names import (
     Constant,
     FunctionName,
     Meaning,
@@ -21,9 +19,11 @@ from rushlight.typecheck.names import (
     SpecialForm,
     TypeName,
 )
-from rushlight.typecheck.schema import Signature
-from rushlight.typecheck.schema_text import parse_schema
-from rushlight.typecheck.types import INT, Type
+from rushlight.typecheck.definitions.schema import Signature
+from rushlight.typecheck.definitions.schema_text import parse_schema
+from rushlight.typecheck.statements.checker import check_function
+from rushlight.typecheck.trees.dump import dump
+from rushlight.typecheck.types.types import INT, Type
 
 SCHEMAS = """
 aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor

@@ -6,9 +6,9 @@ import pytest
 from ten_operators import Checked
 
 from rushlight.frontend.syntax import tree
-from rushlight.typecheck import dispatch
-from rushlight.typecheck.class_types import ClassType
-from rushlight.typecheck.types import FLOAT, INT, TENSOR, OptionalType, TupleType
+from rushlight.typecheck.definitions.class_types import ClassType
+from rushlight.typecheck.scopes import dispatch
+from rushlight.typecheck.types.types import FLOAT, INT, TENSOR, OptionalType, TupleType
 
 
 def expression(parameters: str, written: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rushlight.typecheck.relations import (
+from rushlight.typecheck.relations.relations import (
     equal,
     is_subtype,
     join,
@@ -15,7 +15,8 @@ from rushlight.typecheck.relations import (
     union,
     without_none,
 )
-from rushlight.typecheck.types import (
+from rushlight.typecheck.relations.variables import instantiate, match
+from rushlight.typecheck.types.types import (
     ANY,
     ANY_LIST,
     BOOL,
@@ -35,7 +36,6 @@ from rushlight.typecheck.types import (
     UnionType,
     VariableType,
 )
-from rushlight.typecheck.variables import instantiate, match
 
 SIMPLE = st.sampled_from([INT, FLOAT, BOOL, STRING, TENSOR, NONE, COMPLEX])
 TYPES: st.SearchStrategy[Type] = st.recursive(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from ten_operators import Checked, place
 
-from rushlight.typecheck.class_types import ClassType
-from rushlight.typecheck.types import INT, TENSOR, OptionalType
+from rushlight.typecheck.definitions.class_types import ClassType
+from rushlight.typecheck.types.types import INT, TENSOR, OptionalType
 
 CASES = [
     # program body of `def f(<parameters>)`, code, underlined text, a piece of torch's sentence

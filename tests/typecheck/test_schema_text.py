@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from rushlight.typecheck.schema import NO_DEFAULT
-from rushlight.typecheck.schema_text import SchemaError, parse_schema
-from rushlight.typecheck.signature_text import torch_signature
-from rushlight.typecheck.types import INT, TENSOR, DictType, ListType, OptionalType, VariableType
+from rushlight.typecheck.definitions.schema import NO_DEFAULT
+from rushlight.typecheck.definitions.schema_text import SchemaError, parse_schema
+from rushlight.typecheck.definitions.signature_text import torch_signature
+from rushlight.typecheck.types.types import (
+    INT,
+    TENSOR,
+    DictType,
+    ListType,
+    OptionalType,
+    VariableType,
+)
 
 
 def test_names_types_and_defaults() -> None:

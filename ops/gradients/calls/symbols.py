@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ....typecheck.types import TENSOR
+from ....typecheck.types.types import TENSOR
 from ...table.formula import Formula
 from ...table.record import Operator
 from ...table.table import TABLE

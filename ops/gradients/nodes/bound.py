@@ -7,7 +7,7 @@ from functools import cache
 from inspect import signature
 from typing import Any, Final
 
-from ....typecheck.types import TENSOR
+from ....typecheck.types.types import TENSOR
 from ...eager.calls import tensors_in
 from ...memory.dtype import Array, of_numpy
 from ...memory.versions import owner_of

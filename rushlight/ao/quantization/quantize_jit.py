@@ -13,13 +13,13 @@ from typing import Any, Final
 from ...interpreter.running.evaluating import CONTEXT
 from ...interpreter.values.clone_objects import ObjectCloning
 from ...interpreter.values.objects import ScriptObject
-from ...ir.graph import Graph
+from ...ir.graphs.graph import Graph
 from ...ir.passes.fold_frozen import fold_convolution_batch_norm
 from ...ir.passes.mutation import remove_tensor_mutation
 from ...jit.freezing import freeze, renamed
 from ...jit.module import RecursiveScriptModule, ScriptModule, wrap
 from ...jit.script import script
-from ...typecheck.class_types import ClassType
+from ...typecheck.definitions.class_types import ClassType
 from .graph_form.exchange import exchange_observers, exchange_operators
 from .graph_form.observe import add_part, insert_observers
 from .graph_form.rounding import round_inputs, round_results

@@ -29,17 +29,17 @@ import numpy as np
 from ....interpreter.running.evaluating import CONTEXT, evaluate
 from ....interpreter.values.inference import infer_type
 from ....interpreter.values.objects import ScriptObject
-from ....ir.constants import MISSING, constant_value, create_constant
-from ....ir.graph import Block, Graph, Node, Value
-from ....ir.kinds import asks_for_form
+from ....ir.graphs.constants import MISSING, constant_value, create_constant
+from ....ir.graphs.graph import Block, Graph, Node, Value
+from ....ir.graphs.kinds import asks_for_form
+from ....ir.graphs.tensor_types import type_of_array
 from ....ir.passes.constant_pooling import pool_constants
 from ....ir.passes.dead_code import eliminate_dead_code
 from ....ir.passes.operators import insert_operator, overload
-from ....ir.tensor_types import type_of_array
 from ....ops.memory.dtype import DTYPES, QSCHEMES, DType, QScheme
 from ....ops.tensors.tensor import Tensor
-from ....typecheck.relations import is_subtype
-from ....typecheck.types import BOOL, FLOAT, INT, TENSOR, Type
+from ....typecheck.relations.relations import is_subtype
+from ....typecheck.types.types import BOOL, FLOAT, INT, TENSOR, Type
 from .observe import add_part, relu_after, with_scalar
 from .roles import ROLES, Role
 

@@ -18,11 +18,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ....interpreter.values.objects import ScriptObject
-from ....ir.constants import constant_value
-from ....ir.graph import Block, Graph, Node, Value
-from ....ir.inline import call_path
-from ....typecheck.relations import is_subtype
-from ....typecheck.types import TENSOR, Type
+from ....ir.functions.inline import call_path
+from ....ir.graphs.constants import constant_value
+from ....ir.graphs.graph import Block, Graph, Node, Value
+from ....typecheck.relations.relations import is_subtype
+from ....typecheck.types.types import TENSOR, Type
 from ..qconfig import QConfig
 from .roles import ROLES, Role
 

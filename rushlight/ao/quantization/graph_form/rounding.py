@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import Final
 
 from ....interpreter.running.evaluating import CONTEXT
-from ....ir.constants import create_constant
-from ....ir.graph import Graph, Node, Value
+from ....ir.graphs.constants import create_constant
+from ....ir.graphs.graph import Graph, Node, Value
 from ....ir.passes.operators import insert_operator
 from ....ops.memory.dtype import DTYPES
-from ....typecheck.types import BOOL, FLOAT, INT, TENSOR
+from ....typecheck.types.types import BOOL, FLOAT, INT, TENSOR
 from .observe import with_scalar
 from .roles import ROLES
 

@@ -1,0 +1,1 @@
+"""From a function to its clean graph, and calls replaced by what they do."""

@@ -1,0 +1,1 @@
+"""The graph: nodes, their kinds, constants, copies, and what must hold of it."""

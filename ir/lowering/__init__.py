@@ -1,0 +1,1 @@
+"""From the typed tree to a graph without variables and exits."""

@@ -1,0 +1,249 @@
+"""What lowering writes with: nodes, constants, variables, arguments.
+
+While a graph is being lowered, variables are nodes: `prim::Store[name]` writes one and
+`prim::Load[name]` reads one.  `ssa` turns them into values.  A frame knows which variables its
+block has written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ...frontend.sources.source import UNKNOWN, Span
+from ...typecheck.definitions.schema import OperatorTable, Signature
+from ...typecheck.trees.typed import Binding, Default, FromTuple, Gathered, Given, Repeated
+from ...typecheck.types.types import INT, ListType, TupleType, Type
+from ..graphs.constants import create_constant
+from ..graphs.graph import Block, Graph, Node, Value
+
+__all__ = ["Emitter", "Evaluate", "find_signature", "is_meaningful"]
+
+Evaluate = Callable[[Signature, Sequence[object]], object]
+"""Compute an operator over run-time values, in schema order; several results make a tuple.
+
+Whatever it raises means that the operator cannot be computed now.
+"""
+
+
+def find_signature(table: OperatorTable, name: str, overload: str = "") -> Signature:
+    """The signature `name.overload` of the table.
+
+    Raises:
+        LookupError: the table does not have it.
+    """
+    for signature in table.overloads(name):
+        if signature.overload == overload:
+            return signature
+    full_name = f"{name}.{overload}" if overload else name
+    raise LookupError(f"lowering needs the operator {full_name}, which is not in the table")
+
+
+def is_meaningful(name: str) -> bool:
+    """Whether a variable's name is worth giving to a value: not `_`, `_1` or `$x`."""
+    if not name or name[0] == "$":
+        return False
+    return name[0] != "_" or (not name[1:].isdigit() and len(name) > 1)
+
+
+@dataclass
+class Frame:
+    """The variables that a block has written so far, the type of the last value of each."""
+
+    block: Block
+    written: dict[str, Type] = field(default_factory=dict)
+
+
+class Emitter:
+    """A graph under construction; `evaluate` computes what is a constant of the program.
+
+    One that `keeps_lines` says where statements begin.
+    """
+
+    def __init__(
+        self, table: OperatorTable, evaluate: Evaluate, *, keeps_lines: bool = False
+    ) -> None:
+        self.table = table
+        self.evaluate = evaluate
+        self.keeps_lines = keeps_lines
+        self.graph = Graph()
+        self.frames: list[Frame] = []
+        self.temporaries: dict[int, Value] = {}
+        self.leaving: set[Block] = set()
+        self.nameless: list[Value] = []
+        self._numbers: dict[tuple[type, object], Value] = {}
+
+    # -- blocks
+
+    @contextmanager
+    def in_block(self, block: Block) -> Iterator[Frame]:
+        """Emit at the end of `block`, with a frame of its own."""
+        frame = Frame(block)
+        self.frames.append(frame)
+        try:
+            with self.graph.inserting_before(block.ret):
+                yield frame
+        finally:
+            self.frames.pop()
+
+    def is_defined(self, name: str) -> bool:
+        """Whether the variable has been written on every way to here."""
+        return any(name in frame.written for frame in self.frames)
+
+    def type_of_variable(self, name: str) -> Type:
+        """The type of the value that the variable was last given."""
+        return next(f.written[name] for f in reversed(self.frames) if name in f.written)
+
+    # -- nodes
+
+    def emit(
+        self,
+        kind: str,
+        inputs: Sequence[Value] = (),
+        outputs: Sequence[Type] = (),
+        span: Span = UNKNOWN,
+    ) -> Node:
+        """Put a node at the insertion point."""
+        return self.graph.insert(self.graph.create(kind, inputs, outputs, span))
+
+    def operator(
+        self,
+        signature: Signature,
+        inputs: Sequence[Value],
+        type: Type,
+        span: Span = UNKNOWN,
+    ) -> Value:
+        """An operator's node; several results are packed in a tuple of type `type`."""
+        results = signature.returns
+        several = len(results) > 1 and not signature.varret
+        if several and type.tuple_of is not None:
+            outputs: tuple[Type, ...] = type.tuple_of
+        else:
+            outputs = (type,) if results or signature.varret else ()
+        node = self.graph.create(signature.name, inputs, outputs, span, signature)
+        self.graph.insert(node)
+        if len(outputs) == 1 and not several:
+            return node.output
+        return self.make_tuple(node.outputs, type if several else TupleType(()))
+
+    def builtin(
+        self,
+        name: str,
+        overload: str,
+        inputs: Sequence[Value],
+        type: Type,
+        span: Span = UNKNOWN,
+    ) -> Value:
+        """A node of an operator that the language itself needs (`aten::len` of a loop)."""
+        return self.operator(find_signature(self.table, name, overload), inputs, type, span)
+
+    def make_tuple(self, elements: Sequence[Value], type: Type) -> Value:
+        return self.emit("prim::TupleConstruct", elements, (type,)).output
+
+    def make_list(self, elements: Sequence[Value], element: Type) -> Value:
+        return self.emit("prim::ListConstruct", elements, (ListType(element),)).output
+
+    def attribute(self, object: Value, name: str, type: Type) -> Value:
+        """Read a slot; the value is named after it."""
+        node = self.emit("prim::GetAttr", (object,), (type,))
+        node.attributes["name"] = name
+        node.output.name = f"_{name}" if name.isdigit() else name
+        return node.output
+
+    def branch(self, test: Value, span: Span) -> Node:
+        """A `prim::If` with empty blocks."""
+        node = self.emit("prim::If", (test,), (), span)
+        node.add_block()
+        node.add_block()
+        return node
+
+    def uninitialized(self, type: Type) -> Value:
+        return self.emit("prim::Uninitialized", (), (type,)).output
+
+    # -- constants
+
+    def constant(self, value: object, type: Type, span: Span = UNKNOWN) -> Value:
+        """A constant at the insertion point."""
+        return self.graph.insert(create_constant(self.graph, value, type, span)).output
+
+    def number(self, value: complex, type: Type, span: Span) -> Value:
+        """A number written in the program: emitted once, at the very start of the graph."""
+        key = (value.__class__, value)
+        known = self._numbers.get(key)
+        if known is None or (isinstance(value, float) and math.isnan(value)):
+            with self.graph.inserting_before(self.graph.block.first):
+                known = self.constant(value, type, span)
+            self._numbers[key] = known
+        return known
+
+    # -- variables
+
+    def store(self, name: str, value: Value, type: Type | None = None) -> None:
+        """Assign to a variable; a value without a name, of this block, is named after it.
+
+        `type` is the variable's, if that is wider than the value's.
+        """
+        frame = self.frames[-1]
+        if value.name is None and is_meaningful(name) and self._is_of(value, frame.block):
+            value.name = name
+        outer = next((f.written[name] for f in self.frames[-2::-1] if name in f.written), None)
+        if outer is not None:
+            # torch looks at what it overwrites; nothing uses this, but it moves the names on
+            self.load(name, outer)
+        node = self.emit("prim::Store", (value,))
+        node.attributes["name"] = name
+        frame.written[name] = type or value.type
+
+    @staticmethod
+    def _is_of(value: Value, block: Block) -> bool:
+        return value.node.owner is block
+
+    def load(self, name: str, type: Type) -> Value:
+        """Read a variable; for as long as the read is there, it has the variable's name."""
+        node = self.emit("prim::Load", (), (type,))
+        node.attributes["name"] = name
+        if is_meaningful(name) and not type.is_live:
+            node.output.name = name
+        return node.output
+
+    # -- arguments
+
+    def arguments(
+        self, inputs: Sequence[Value], bindings: Sequence[Binding], span: Span
+    ) -> list[Value]:
+        """The arguments of a call, from its evaluated inputs, in order."""
+        return [self._argument(inputs, binding, span) for binding in bindings]
+
+    def _argument(self, inputs: Sequence[Value], binding: Binding, span: Span) -> Value:
+        match binding:
+            case Given():
+                return self._given(inputs, binding, span)
+            case Default(value, type):
+                return self.constant(value, type)
+            case Gathered(elements, element_type):
+                values = [self._given(inputs, e, span) for e in elements]
+                return self.make_list(values, element_type)
+            case Repeated(element, count, element_type):
+                return self.make_list([self._argument(inputs, element, span)] * count, element_type)
+            case FromTuple(index, _, element_type):
+                return self.make_list(self.unpack(inputs[index]), element_type)
+
+    def _given(self, inputs: Sequence[Value], given: Given, span: Span) -> Value:
+        value = inputs[given.index]
+        for conversion in given.conversions:
+            value = self.operator(conversion, (value,), conversion.returns[0].type, span)
+        return value
+
+    def unpack(self, value: Value) -> Sequence[Value]:
+        """The elements of a tuple."""
+        if value.node.kind == "prim::TupleConstruct":
+            return list(value.node.inputs)
+        if value.type.tuple_of is None:
+            raise TypeError(f"{value.type} is not a tuple type")
+        return self.emit("prim::TupleUnpack", (value,), value.type.tuple_of).outputs
+
+    def index(self, value: Value, index: int, type: Type) -> Value:
+        """An element of a tuple, its number known to lowering alone."""
+        return self.emit("prim::TupleIndex", (value, self.constant(index, INT)), (type,)).output

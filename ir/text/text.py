@@ -1,0 +1,171 @@
+"""How constants and types are spelled in graph text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ...frontend.syntax.literal_text import complex_text, escape, float_text
+from ...ops.random_numbers.random import Generator
+from ...ops.tensors.tensor import Tensor
+from ...typecheck.trees.typed import EnumMember
+from ...typecheck.types.tensor_facts import RefinedTensor
+from ...typecheck.types.types import FutureType, ListType, OptionalType, TupleType, Type
+
+__all__ = [
+    "SCALARS",
+    "TENSOR_CLASSES",
+    "constant_text",
+    "type_text",
+]
+
+_SHOWN_ELEMENTS = 10
+
+
+def type_text(type: Type) -> str:
+    """A type as graphs spell it: `Future[int]` where schemas say `Future(int)`."""
+    match type:
+        case RefinedTensor():
+            return type.graph_text
+        case FutureType(element, "Await"):
+            return f"Await({type_text(element)})"
+        case FutureType(element, kind):
+            return f"{kind}[{type_text(element)}]"
+        case ListType(element):
+            return f"{type_text(element)}[]"
+        case OptionalType(element):
+            return f"{type_text(element)}?"
+        case TupleType(elements, _, ()):
+            return f"({', '.join(map(type_text, elements))})"
+        case TupleType(elements, _, fields, given):
+            defaults = dict(given)
+            parts = (
+                f"{n} : {type_text(t)}"
+                + (f" = {_default(defaults[n], t)}" if n in defaults else "")
+                for n, t in zip(fields, elements, strict=True)
+            )
+            return f"NamedTuple({', '.join(parts)})"
+    return str(type)
+
+
+def _default(value: object, type: Type) -> str:
+    """The default of a field; torch writes strings without quotes."""
+    type = type.inner
+    if isinstance(value, dict) and (entry := type.dict_of) is not None:
+        items = (f"{_default(k, entry[0])}: {_default(v, entry[1])}" for k, v in value.items())
+        return f"{{{', '.join(items)}}}"
+    return value if isinstance(value, str) else _text(value, type)
+
+
+def constant_text(value: object, type: Type) -> str:
+    """The value of a `prim::Constant`."""
+    if isinstance(value, bool):
+        return str(int(value))
+    return _text(value, type)
+
+
+def _text(value: object, type: Type) -> str:
+    match value:
+        case bool() | None:
+            return str(value)
+        case int():
+            return str(value)
+        case float():
+            return float_text(value)
+        case complex():
+            return complex_text(value)
+        case str():
+            return escape(value)
+        case EnumMember(name=name) if (enum := type.optional_of or type).is_enum:
+            return f"{enum.annotation_str}.{name}"
+    return _container_text(value, type)
+
+
+def _container_text(value: object, type: Type) -> str:
+    if isinstance(value, Tensor) and value.is_meta:
+        return "<Tensor>"
+    array = getattr(value, "_array", value)
+    if isinstance(array, (np.ndarray, np.generic)):
+        return tensor_text(np.asarray(array))
+    if isinstance(value, tuple) and type.tuple_of is not None:
+        parts = [_text(v, t) for v, t in zip(value, type.tuple_of, strict=True)]
+        return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    if isinstance(value, list) and (element := type.list_of) is not None:
+        if not value:
+            return f"annotate({type.annotation_str}, [])"
+        if str(element) == "Tensor":
+            return "[<Tensors>]"
+        return f"[{', '.join(_text(v, element) for v in value)}]"
+    if isinstance(value, dict) and (entry := type.dict_of) is not None:
+        if not value:
+            return f"annotate({type.annotation_str}, {{}})"
+        items = (f"{_text(k, entry[0])}: {_text(v, entry[1])}" for k, v in value.items())
+        return f"{{{', '.join(items)}}}"
+    if str(type) == "Device":
+        return escape(str(value))
+    if isinstance(value, Generator):
+        return f'torch.Generator(device="cpu", seed={value.initial_seed()})'
+    if type.is_declared:
+        return f"object({id(value):#x})"
+    raise TypeError(f"no text for a constant {value!r} of type {type}")
+
+
+# --------------------------------------------------------------------------------------- tensors
+
+
+def tensor_text(array: np.ndarray) -> str:
+    """`{1.5}` for one element, a table on one line for up to ten, else `<Tensor>`."""
+    if array.size == 1:
+        item = array.item()
+        if isinstance(item, complex):
+            return f"{{({item.real:g},{item.imag:g})}}"
+        return f"{{{item:g}}}" if isinstance(item, float) else f"{{{int(item)}}}"
+    if array.size > _SHOWN_ELEMENTS or array.dtype.kind == "c":
+        return "<Tensor>"
+    note = f"[ {TENSOR_CLASSES.get(array.dtype.name, array.dtype.name)}{{{_sizes(array)}}} ]"
+    if array.size == 0 or array.ndim > 2:
+        return note if array.size == 0 else "<Tensor>"
+    show, scale = _format(array)
+    rows = array[:, None] if array.ndim == 1 else array
+    joined = " ".join(" ".join(show(x) for x in row) for row in rows.tolist())
+    return f"{scale}{joined} {note}"
+
+
+TENSOR_CLASSES = {
+    "float32": "CPUFloatType",
+    "float64": "CPUDoubleType",
+    "float16": "CPUHalfType",
+    "bfloat16": "CPUBFloat16Type",
+    "int64": "CPULongType",
+    "int32": "CPUIntType",
+    "int16": "CPUShortType",
+    "int8": "CPUCharType",
+    "uint8": "CPUByteType",
+    "bool": "CPUBoolType",
+}
+
+
+SCALARS = {
+    **{cls[len("CPU") : -len("Type")]: name for name, cls in TENSOR_CLASSES.items()},
+    "ComplexFloat": "complex64",
+    "ComplexDouble": "complex128",
+}
+"""Element types as tensor types spell them, and NumPy's names of them."""
+
+
+def _sizes(array: np.ndarray) -> str:
+    return ",".join(map(str, array.shape))
+
+
+def _format(array: np.ndarray) -> tuple[Callable[[float], str], str]:
+    """How each number is written, and the common factor before the table."""
+    values = np.abs(array.astype(np.float64))
+    values = values[np.isfinite(values)]
+    largest = float(values.max()) if values.size else 1.0
+    if np.all(np.asarray(array, np.float64) == np.ceil(np.asarray(array, np.float64))):
+        width = max(1, len(str(int(largest)))) + 1
+        return (lambda x: f"{x:{width}.0f}"), ""
+    width = max(1, math.floor(math.log10(largest)) + 1) + 6 if largest else 7
+    return (lambda x: f"{x:{width}.4f}"), ""

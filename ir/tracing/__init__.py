@@ -1,0 +1,1 @@
+"""What tracers write down, and traces that become one graph."""

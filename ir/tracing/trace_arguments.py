@@ -1,0 +1,198 @@
+"""How a trace writes operators whose recorded form differs from the one that was called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ...ops.eager.binding import takes_numbers
+from ...ops.eager.dispatch import eager_function
+from ...ops.memory.dtype import CPU, dtype_of
+from ...ops.table.table import TABLE, Operator
+from ...ops.tensors.tensor import Tensor
+from ...typecheck.definitions.schema import Signature
+
+__all__ = ["DECOMPOSED", "recorded", "signature_named"]
+
+Recorded = tuple[Signature, Sequence[Any], bool]
+"""Signature, arguments, and whether results tell that they require gradients."""
+
+_STRIDED: Final = 0
+"""The number of the only layout there is."""
+
+
+def recorded(entry: Operator, values: Sequence[object]) -> Recorded:
+    """What a trace writes for an operator."""
+    change = _CHANGES.get(entry.full_name)
+    if change is not None:
+        return change(entry, values)
+    name = entry.name.removeprefix("aten::").removesuffix("_")
+    if entry.overload.startswith("Scalar") and takes_numbers(name):
+        return _with_tensor(entry, list(values))
+    names = [a.name for a in entry.signature.arguments]
+    if "pin_memory" in names:
+        values = _with_options(names, list(values))
+    return entry.signature, values, True
+
+
+def _with_tensor(entry: Operator, values: list[object]) -> Recorded:
+    """`x + 1`: the number is a tensor."""
+    overload = entry.overload.replace("Scalar", "Tensor")
+    overloads = {e.overload: e.signature for e in TABLE.operators(entry.name)}
+    if overload not in overloads:
+        overload = "out" if overload.endswith("_out") else ""
+    if overload in overloads:
+        values[1] = np.asarray(values[1])
+        return overloads[overload], values, True
+    return entry.signature, values, True
+
+
+def _with_options(names: list[str], values: list[object]) -> list[object]:
+    """New tensors: what torch's functions fill in."""
+    place = names.index("pin_memory")
+    if values[place] is None:
+        values[place] = False
+    device = names.index("device")
+    if values[device] is None and "self" not in names:
+        values[device] = CPU
+    return values
+
+
+def signature_named(full_name: str) -> Signature:
+    """The signature of an operator's overload."""
+    name, _, overload = full_name.partition(".")
+    return next(e.signature for e in TABLE.operators(name) if e.overload == overload)
+
+
+def _convolution(dims: int, transposed: bool) -> Callable[[Operator, Sequence[Any]], Recorded]:
+    def change(entry: Operator, values: Sequence[Any]) -> Recorded:
+        given = dict(zip((a.name for a in entry.signature.arguments), values, strict=True))
+        padding = given["padding"]
+        if isinstance(padding, str):
+            made = [given[n] for n in "input weight bias stride padding dilation groups".split()]
+            return signature_named("aten::_convolution_mode"), made, True
+
+        def each(name: str) -> list[Any]:
+            found = given.get(name, [0])
+            found = [found] if isinstance(found, int) else list(found)
+            return found * dims if len(found) == 1 else found
+
+        made = [given["input"], given["weight"], given["bias"]]
+        made += [each("stride"), each("padding"), each("dilation"), transposed]
+        made += [each("output_padding"), given["groups"], False, False, True, True]
+        return signature_named("aten::_convolution"), made, False
+
+    return change
+
+
+def _to(entry: Operator, values: Sequence[object]) -> Recorded:
+    """`x.to(...)`: to a dtype, or to a device and a dtype."""
+    given = dict(zip((a.name for a in entry.signature.arguments), values, strict=True))
+    rest = [bool(given["non_blocking"]), bool(given["copy"]), given["memory_format"]]
+    dtype, device = given.get("dtype"), given.get("device")
+    if device is None and dtype is not None:
+        return signature_named("aten::to.dtype"), [values[0], dtype, *rest], True
+    if device is not None and dtype is not None:
+        return signature_named("aten::to.device"), [values[0], device, dtype, *rest], True
+    return _to_same_dtype(values[0], device or CPU, given.get("pin_memory"), *rest)
+
+
+def _to_same_dtype(array: Any, *rest: object) -> Recorded:
+    made = [array, dtype_of(array).number, _STRIDED, *rest]
+    return signature_named("aten::to.dtype_layout"), made, True
+
+
+def _to_cpu(entry: Operator, values: Sequence[object]) -> Recorded:
+    """`x.cpu()`, a `to` that keeps the dtype."""
+    return _to_same_dtype(values[0], CPU, None, False, False, None)
+
+
+def _by_correction(entry: Operator, values: Sequence[object]) -> Recorded:
+    """`x.std()`: the form that is told its correction."""
+    if values[1] is not True:
+        return entry.signature, values, True
+    return signature_named(f"{entry.name}.correction"), [values[0], None, None, False], True
+
+
+def _upsample(entry: Operator, values: Sequence[object]) -> Recorded:
+    """Resizing to sizes, or by factors: the form that takes either.  What its own form could have
+    been written with (one dimension, to a size) is known by that one."""
+    names = [a.name for a in entry.signature.arguments]
+    given = [v for v, n in zip(values, names, strict=True) if n.startswith("scales")]
+    aligned = [v for v, n in zip(values, names, strict=True) if n == "align_corners"]
+    if given == [None]:
+        return entry.signature, values, True
+    factors = None if None in given else given
+    sizes = values[1] if factors is None else None
+    return signature_named(f"{entry.name}.vec"), [values[0], sizes, *aligned, factors], True
+
+
+def _by_sizes(entry: Operator, values: Sequence[object]) -> Recorded:
+    """`x.split([2, 3])`, which Python's `split` hands on to another operator."""
+    return signature_named("aten::split_with_sizes"), values, True
+
+
+_RESIZING: Final = "nearest1d nearest2d nearest3d linear1d bilinear2d bicubic2d trilinear3d".split()
+
+_CHANGES: Final[dict[str, Callable[[Operator, Sequence[Any]], Recorded]]] = {
+    **{f"aten::conv{n}d.padding": _convolution(n, False) for n in (1, 2, 3)},
+    **{f"aten::conv{n}d": _convolution(n, False) for n in (1, 2, 3)},
+    "aten::conv_transpose1d": _convolution(1, True),
+    **{f"aten::conv_transpose{n}d.input": _convolution(n, True) for n in (2, 3)},
+    "aten::to.dtype_layout": _to,
+    "aten::cpu": _to_cpu,
+    "aten::split": _by_sizes,
+    "aten::split.sizes": _by_sizes,
+    **{f"aten::upsample_{mode}": _upsample for mode in _RESIZING},
+    **{f"aten::{name}": _by_correction for name in ("std", "var", "std_mean", "var_mean")},
+}
+
+
+# ---------------------------------------------------------------------- cells
+
+
+def _call(name: str, *args: object) -> Any:
+    return eager_function(f"aten::{name}")(*args)
+
+
+def _lstm_cell(input: Tensor, hidden: Sequence[Tensor], *weights: Tensor) -> tuple[Tensor, Tensor]:
+    w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
+    h, c = hidden
+    gates = _call("linear", h, w_hh, b_hh)
+    gates = gates.add_(_call("linear", input, w_ih, b_ih))
+    i, f, g, o = _call("unsafe_chunk", gates, 4, 1)
+    i, f, g, o = i.sigmoid_(), f.sigmoid_(), g.tanh_(), o.sigmoid_()
+    c = (f * c).add_(i * g)
+    return o * c.tanh(), c
+
+
+def _gru_cell(input: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
+    w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
+    from_input = _call("unsafe_chunk", _call("linear", input, w_ih, b_ih), 3, 1)
+    from_hidden = _call("unsafe_chunk", _call("linear", h, w_hh, b_hh), 3, 1)
+    reset = from_hidden[0].add_(from_input[0]).sigmoid_()
+    update = from_hidden[1].add_(from_input[1]).sigmoid_()
+    new = from_input[2].add(from_hidden[2].mul_(reset)).tanh_()
+    result: Tensor = (h - new).mul_(update).add_(new)
+    return result
+
+
+def _plain_cell(activation: str) -> Callable[..., object]:
+    def cell(input: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
+        w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
+        both = _call("linear", input, w_ih, b_ih).add_(_call("linear", h, w_hh, b_hh))
+        result: Tensor = _call(activation, both)
+        return result
+
+    return cell
+
+
+DECOMPOSED: Final[dict[str, Callable[..., object]]] = {
+    "aten::lstm_cell": _lstm_cell,
+    "aten::gru_cell": _gru_cell,
+    "aten::rnn_tanh_cell": _plain_cell("tanh"),
+    "aten::rnn_relu_cell": _plain_cell("relu"),
+}
+"""Operators of which a trace has the parts."""

@@ -1,0 +1,83 @@
+"""What a traced function returns, as outputs of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ...ops.tensors.tensor import Tensor
+from ...typecheck.types.types import STRING, TENSOR, DictType, ListType, TupleType, Type
+from ..graphs.graph import Node, Value
+
+__all__ = ["STRICT", "give"]
+
+STRICT: Final = (
+    " might cause the trace to be incorrect, this is only valid if the container structure does "
+    "not change based on the module's inputs. Consider using a constant container instead (e.g. "
+    "for `list`, use a `tuple` instead. for `dict`, use a `NamedTuple` instead). If you absolutely "
+    "need this and know the side effects, pass strict=False to trace() to allow this behavior."
+)
+
+
+def give(tracer: Any, result: object, number: int) -> Value:
+    """The value of an output.
+
+    Raises:
+        RuntimeError: it is nothing that a traced function can return.
+    """
+    if isinstance(result, Tensor):
+        found: Value | None = tracer.known.get(id(result._array))
+        if found is None:
+            raise RuntimeError(
+                f"output {number} ({result!r}) of traced region did not have observable data "
+                "dependence with trace inputs; this probably indicates your program cannot be "
+                "understood by the tracer."
+            )
+        return found
+    if isinstance(result, tuple):
+        parts = [give(tracer, each, number) for each in result]
+        made = TupleType(tuple(part.type for part in parts))
+        of_tuple: Node = tracer.insert("prim::TupleConstruct", parts, [made])
+        return of_tuple.output
+    if isinstance(result, list) and result and all(isinstance(e, Tensor) for e in result):
+        if tracer.strict:
+            tracer.warn("Encountering a list at the output of the tracer" + STRICT)
+        parts = [give(tracer, each, number) for each in result]
+        of_list: Node = tracer.insert("prim::ListConstruct", parts, [ListType(TENSOR)])
+        return of_list.output
+    if isinstance(result, dict):
+        return _give_dict(tracer, result, number)
+    raise RuntimeError(
+        "Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from "
+        "traced functions"
+    )
+
+
+def _give_dict(tracer: Any, result: Mapping[object, object], number: int) -> Value:
+    if tracer.strict:
+        raise RuntimeError("Encountering a dict at the output of the tracer" + STRICT)
+    kinds = {isinstance(key, Tensor) for key in result}
+    simple = all(isinstance(k, str | Tensor) and _is_simple(v) for k, v in result.items())
+    if not simple or len(kinds) > 1:
+        raise RuntimeError(
+            f"output {number} ({result}) of traced region cannot be understood by the tracer, "
+            "only outputs matching dict[Union[str, Tensor], Union[Tensor, Tuple[Tensor, ...]]] "
+            "can be a dictionary output of a traced function"
+        )
+    inputs: list[Value] = []
+    for key, value in result.items():
+        at = give(tracer, key, number) if isinstance(key, Tensor) else tracer.constant(key, STRING)
+        inputs += (at, give(tracer, value, number))
+    first = inputs[1].type if inputs else TENSOR
+    element: Type = TENSOR
+    if first.tuple_of is not None:
+        element = TupleType((TENSOR,) * len(first.tuple_of))
+    made = DictType(TENSOR if kinds == {True} else STRING, element)
+    node: Node = tracer.insert("prim::DictConstruct", inputs, [made])
+    return node.output
+
+
+def _is_simple(value: object) -> bool:
+    if isinstance(value, tuple):
+        return all(isinstance(each, Tensor) for each in value)
+    return isinstance(value, Tensor)

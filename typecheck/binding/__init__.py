@@ -1,0 +1,1 @@
+"""What binds names: assignments, their targets, the loops of comprehensions."""

@@ -1,0 +1,1 @@
+"""Calls, and the forms that are called."""

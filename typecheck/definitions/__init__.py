@@ -1,0 +1,1 @@
+"""Functions, classes and signatures, and what names stand for."""

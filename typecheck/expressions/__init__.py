@@ -1,0 +1,1 @@
+"""Operators, attributes, displays, conditions, and what loops run over."""

@@ -1,0 +1,1 @@
+"""How types relate, and how arguments fit signatures."""

@@ -1,0 +1,1 @@
+"""What is said of faults, and the edits that mend them."""

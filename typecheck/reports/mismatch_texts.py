@@ -1,0 +1,61 @@
+"""What torch says where arguments do not fit: of one signature, or of all that a name has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...frontend.syntax import tree
+from ..definitions.functions import Function
+from ..definitions.signature_text import torch_signature
+from ..relations.matching import ACTUAL, Mismatch
+from ..scopes.scope import Scope
+
+__all__ = ["parameter_of", "text_of_one", "text_of_overloads", "text_of_variants"]
+
+
+def text_of_overloads(scope: Scope, failures: Sequence[Mismatch]) -> str:
+    """What it says of an operator that does not take some arguments."""
+    if len(failures) == 1 and len(scope.table.overloads(failures[0].signature.name)) < 2:
+        return text_of_one(scope, failures[0], None)
+    return text_of_variants(scope, [(None, failure) for failure in failures])
+
+
+def text_of_variants(scope: Scope, variants: Sequence[tuple[Function | None, Mismatch]]) -> str:
+    """What it says of a name that stands for several operators or functions."""
+    lines = ["Arguments for call are not valid.", "The following variants are available:"]
+    for function, failure in variants:
+        name = None if function is None else function.name
+        lines.append("  ")
+        lines.append(f"  {torch_signature(failure.signature, name=name)}:")
+        lines.extend(f"  {line}" for line in _reason(scope, failure, function).split("\n"))
+    return "\n".join([*lines, "", "The original call is"])
+
+
+def text_of_one(scope: Scope, failure: Mismatch, function: Function | None) -> str:
+    """What it says of a single operator or function."""
+    name = function.name if function is not None else None
+    text = torch_signature(failure.signature, name=name)
+    return f"\n{text}:\n{_reason(scope, failure, function)}\n"
+
+
+def _reason(scope: Scope, failure: Mismatch, function: Function | None) -> str:
+    if failure.given is None:
+        return failure.torch
+    actual = scope.torch_type(failure.given)
+    text = failure.torch.replace(ACTUAL, actual)
+    name = failure.argument.name if failure.argument is not None else ""
+    why = "because it was not annotated with an explicit type."
+    parameter = parameter_of(function, name)
+    if parameter is not None and parameter.annotation is None and name != "self":
+        text = text.replace("of type 'Tensor' for", "of type 'Tensor (inferred)' for")
+        return f"{text}\nInferred '{name}' to be of type 'Tensor' {why}"
+    if actual == "Tensor (inferred)" and failure.torch.startswith("Expected a value"):
+        return f"{text}\nInferred the value for argument '{name}' to be of type 'Tensor' {why}"
+    return text
+
+
+def parameter_of(function: Function | None, name: str) -> tree.Parameter | None:
+    """The parameter of that name, if the function is known and has one."""
+    if function is None or function.tree is None:
+        return None
+    return next((p for p in function.tree.parameters if p.name == name), None)

@@ -1,0 +1,535 @@
+"""Annotations to types.
+
+An annotation is an expression of the syntax tree, whether it was written in live code
+(`Optional[List[int]]`, `list[int] | None`, `"Point"`) or in an archive (`List[__torch__.Point]`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from ...frontend.diagnostics.diagnostics import Collector, Diagnostic, Edit, Help, Label
+from ...frontend.diagnostics.near_miss import near_misses
+from ...frontend.diagnostics.torch_text import highlight
+from ...frontend.limits.clock import checkpoint
+from ...frontend.sources.source import Span
+from ...frontend.syntax import tree
+from ...frontend.syntax.from_text import expression_tree
+from ..definitions.names import Constant, LiveAnnotations, Resolver, SpecialForm, TypeName
+from ..relations import relations
+from ..types.types import (
+    ANY,
+    ANY_CLASS,
+    ANY_ENUM,
+    ANY_LIST,
+    ANY_TUPLE,
+    BOOL,
+    CAPSULE,
+    COMPLEX,
+    DEVICE,
+    FLOAT,
+    GENERATOR,
+    INT,
+    NONE,
+    NUMBER,
+    STORAGE,
+    STREAM,
+    STRING,
+    TENSOR,
+    UNKNOWN,
+    DictType,
+    FutureType,
+    ListType,
+    TupleType,
+    Type,
+)
+from .advice import TYPES
+
+__all__ = ["DICT_KEYS", "TYPE_NAMES", "AnnotationReader", "broadcast_size"]
+
+_BROADCASTING = "BroadcastingList"
+
+_TENSOR_NAMES = [
+    "Tensor",
+    "Parameter",
+    *(f"{kind}Tensor" for kind in ("Float", "Double", "Half", "Long", "Int", "Short", "Byte")),
+    *("CharTensor", "BoolTensor"),
+]
+
+TYPE_NAMES: dict[str, Type] = {
+    **dict.fromkeys(_TENSOR_NAMES, TENSOR),
+    "int": INT,
+    "float": FLOAT,
+    "complex": COMPLEX,
+    "bool": BOOL,
+    "str": STRING,
+    "number": NUMBER,
+    "Scalar": NUMBER,
+    "None": NONE,
+    "NoneType": NONE,
+    "Any": ANY,
+    "dtype": INT,
+    "ScalarType": INT,
+    "Layout": INT,
+    "MemoryFormat": INT,
+    "QScheme": INT,
+    "Dimname": STRING,
+    "Device": DEVICE,
+    "device": DEVICE,
+    "Generator": GENERATOR,
+    "Stream": STREAM,
+    "Storage": STORAGE,
+    "Capsule": CAPSULE,
+    "list": ANY_LIST,
+    "tuple": ANY_TUPLE,
+    **dict.fromkeys(("Await", "_Await"), FutureType(ANY, "Await")),
+    "AnyClassType": ANY_CLASS,
+    "AnyEnumType": ANY_ENUM,
+}
+"""Types without arguments, by the last part of their name."""
+
+# These exist only with a prefix: a bare `dtype` is not a type in torch.
+_NEED_PREFIX = {"dtype", "device"}
+# These exist only in code that archives hold.
+_ARCHIVE_ONLY = {
+    *("number", "Scalar", "NoneType", "ScalarType", "Layout", "MemoryFormat", "QScheme", "Dimname"),
+    *("Device", "Stream", "Storage", "Capsule", "AnyClassType", "AnyEnumType"),
+}
+# Live code means them only as the classes themselves, not within a string.
+_CLASSES_ONLY = {"list", "tuple"}
+
+_PLAIN = frozenset(("int", "float", "complex", "bool", "str", "Any"))
+"""Classes that live code may call otherwise, though the checker knows their names as functions."""
+
+_CONSTRUCTORS = (
+    *("List", "list", "Dict", "dict", "Tuple", "tuple", "Optional", "Union"),
+    *("Future", "Await", "RRef", "Final"),
+)
+
+_EXAMPLES = {
+    **{name: f"{name}[int]" for name in ("List", "Tuple", "Optional", "Union", "Future")},
+    "Dict": "Dict[int, int]",
+}
+"""Types that need parts, with an example of each."""
+
+DICT_KEYS = (INT, FLOAT, COMPLEX, BOOL, STRING, TENSOR, DEVICE, UNKNOWN)
+
+
+_REFUSALS = {
+    "Dict": ("ValueError", "Unknown type annotation: '{held}' at {place}"),
+    "Tuple": ("RuntimeError", "Can not create tuple with None type"),
+    **dict.fromkeys(
+        ("Optional", "Union"),
+        (
+            "AssertionError",
+            "Unsupported annotation {holder} could not be resolved because {held} could not be "
+            "resolved. At\n{place}",
+        ),
+    ),
+}
+"""How torch refuses live types that hold something else: a class of exceptions, and its text."""
+
+
+class _Said(NamedTuple):
+    """Torch's words for a fault: `text` is all of it, where it is not sentence and place."""
+
+    message: str
+    span: Span
+    text: str = ""
+    exception: str = "RuntimeError"
+
+
+class AnnotationReader:
+    """Turns annotations into types, reporting what is not one.
+
+    `where` is the place for diagnostics ("in function `f`"); `is_text` says that what is read is
+    no live code but text, which knows some more names and `Final`.
+    """
+
+    def __init__(
+        self, resolver: Resolver, collector: Collector, where: str, *, is_text: bool = True
+    ) -> None:
+        self._is_text = is_text
+        self._resolver = resolver
+        self._collector = collector
+        self._where = where
+        self._whole: tree.Expr | None = None
+        self._above: list[tree.Expr] = []
+
+    def read(self, annotation: tree.Expr | None) -> Type:
+        """The type an annotation means; no annotation means Tensor; UNKNOWN after an error."""
+        if annotation is None:
+            return TENSOR
+        self._whole = annotation
+        self._above = []
+        return self._type(annotation)
+
+    # ------------------------------------------------------------------------------- by form
+
+    def _type(self, node: tree.Expr) -> Type:
+        checkpoint()
+        if isinstance(node, tree.Literal):
+            return self._literal(node)
+        if isinstance(node, tree.Name | tree.Attribute):
+            return self._name(node)
+        if isinstance(node, tree.Subscript):
+            with self._within(node):
+                return self._subscript(node)
+        if isinstance(node, tree.Binary) and node.operator == "|":
+            with self._within(node):
+                return relations.union([self._type(node.left), self._type(node.right)])
+        if isinstance(node, tree.TupleDisplay) and not node.elements:
+            return TupleType(())
+        if isinstance(node, tree.Binary) and self._is_text:
+            message = f"Expression of type {node.operator} cannot be used in a type expression"
+            return self._fault(node.span, "this is not a type", "an operation", message)
+        if isinstance(node, tree.TupleDisplay):
+            text = node.span.whole.text.removeprefix("(").removesuffix(")")
+            edit = Edit(node.span.whole, f"tuple[{text}]")
+            helps = (Help("the type of a tuple", (edit,)),)
+            torch = self._torch_unknown()
+            return self._fault(node.span, "this is not a type", "a tuple of types", torch, helps)
+        return self._unknown(node, "this is not a type")
+
+    @contextmanager
+    def _within(self, node: tree.Expr) -> Iterator[None]:
+        self._above.append(node)
+        try:
+            yield
+        finally:
+            self._above.pop()
+
+    def _literal(self, node: tree.Literal) -> Type:
+        if node.value is None:
+            return NONE
+        if isinstance(node.value, str):
+            parsed = expression_tree(node, self._collector)
+            if parsed is not None and not self._is_text and _has_pipe(parsed):
+                return self._unknown(node, "`|` cannot stand in a string")
+            with self._within(node):
+                return UNKNOWN if parsed is None else self._type(parsed)
+        if node.value is ...:
+            message = "Expression of type dots cannot be used in a type expression"
+            return self._fault(node.span, "`...` is not a type", "not a type", message)
+        return self._unknown(node, "this is not a type")
+
+    def _name(self, node: tree.Name | tree.Attribute) -> Type:
+        if isinstance(node, tree.Name) and node.id == tree.ERROR_NAME:
+            return UNKNOWN
+        if not self._is_text and broadcast_size(node) is not None:
+            return ListType(INT)
+        dotted = _dotted(node)
+        found = self._resolved(node)
+        if found is not None:
+            return found
+        if dotted is not None:
+            prefix, _, last = dotted.rpartition(".")
+            if last in TYPE_NAMES and (prefix or self._is_known_bare(last)):
+                return TYPE_NAMES[last]
+            if last in _EXAMPLES:
+                return self._bare_constructor(node, last)
+        return self._unknown(node, "")
+
+    def _is_known_bare(self, name: str) -> bool:
+        """Whether a type's name means it without a prefix."""
+        if name in _NEED_PREFIX:
+            return False
+        hidden = name in _ARCHIVE_ONLY or (name in _CLASSES_ONLY and self._is_string())
+        return self._is_text or not hidden
+
+    def _bare_constructor(self, node: tree.Expr, word: str) -> Type:
+        example = _EXAMPLES[word]
+        missing = "contained types" if word == "Dict" else "a contained type"
+        return self._fault(
+            node.span,
+            f"`{word}` needs the types it contains",
+            f"for example `{example}`",
+            f"Attempted to use {word} without {missing}. "
+            f"Please add {missing.removesuffix('s')}, e.g. {example}",
+            is_placed=self._is_text,
+        )
+
+    def _resolved(self, node: tree.Name | tree.Attribute) -> Type | None:
+        """The type a resolver knows under the name, if it knows one."""
+        parts: list[tree.Attribute] = []
+        base: tree.Expr = node
+        while isinstance(base, tree.Attribute):
+            parts.append(base)
+            base = base.value
+        if not isinstance(base, tree.Name):
+            return None
+        meaning = self._resolver.lookup(base.id, base.span)
+        for part in reversed(parts):
+            owner = meaning.inside if isinstance(meaning, TypeName) else meaning
+            member = getattr(owner, "member", None)
+            if member is None:
+                return None
+            meaning = member(part.name, part.name_span)
+        if isinstance(meaning, TypeName):
+            if meaning.dtype is not None and not self._is_text:
+                _warn_of_dtype(node.span)
+            return meaning.type
+        if isinstance(meaning, SpecialForm) and meaning.name in _PLAIN and not self._is_text:
+            return TYPE_NAMES[meaning.name]
+        if isinstance(meaning, Constant) and meaning.value is None:
+            return NONE
+        return None
+
+    def _constructor(self, named: tree.Expr) -> str:
+        """The last part of a constructor's name; live code may have imported it as another."""
+        word = (_dotted(named) or "").rpartition(".")[2]
+        if self._is_text or word in _CONSTRUCTORS or not isinstance(named, tree.Name):
+            return word
+        meaning = self._resolver.lookup(named.id, named.span)
+        return meaning.name if isinstance(meaning, SpecialForm) else word
+
+    def _subscript(self, node: tree.Subscript) -> Type:
+        word = self._constructor(node.value)
+        makers: dict[str, Callable[[tree.Subscript], Type]] = {
+            **dict.fromkeys(("List", "list"), self._list),
+            **dict.fromkeys(("Dict", "dict"), self._dict),
+            **dict.fromkeys(("Tuple", "tuple"), self._tuple),
+            "Optional": self._optional,
+            "Union": self._union,
+            **dict.fromkeys(("Future", "_Await", "Await", "RRef"), self._future),
+            "Final": self._final,
+        }
+        if word in makers and (word != "Final" or self._is_text):
+            return makers[word](node)
+        if word.startswith(_BROADCASTING) and isinstance(node.value, tree.Name):
+            return self._broadcasting(node, word.removeprefix(_BROADCASTING))
+        if not word and self._is_text:
+            message = "Subscripted type must be a type identifier"
+            return self._fault(node.value.span, "only a name takes types", "not a name", message)
+        sentence = f"Unknown type constructor {_dotted(node.value) or word}"
+        return self._unknown(node.value, "", _Said(sentence, node.span))
+
+    # ------------------------------------------------------------------------ by constructor
+
+    def _list(self, node: tree.Subscript) -> Type:
+        if not self._takes(node, 1):
+            return UNKNOWN
+        return ListType(self._type(node.indices[0]))
+
+    def _broadcasting(self, node: tree.Subscript, count: str) -> Type:
+        if count.isdigit() and int(count):
+            return self._list(node)
+        return self._fault(
+            node.value.span,
+            f"`{node.value.span.text}` needs the number of elements in its name",
+            f"for example `{_BROADCASTING}2[int]`",
+            "subscript of Broadcastable list must be a positive integer",
+        )
+
+    def _dict(self, node: tree.Subscript) -> Type:
+        if not self._takes(node, 2):
+            return UNKNOWN
+        key, value = (self._type(t) for t in node.indices)
+        if key not in DICT_KEYS:
+            return self._fault(
+                node.indices[0].span,
+                f"a dict cannot have `{key.python}` keys",
+                "only int, float, complex, bool, str, Tensor and torch.device keys are possible",
+                f"Cannot create dict for key type '{key}', only int, float, complex, Tensor, "
+                "device and string keys are supported",
+            )
+        return DictType(key, value)
+
+    def _tuple(self, node: tree.Subscript) -> Type:
+        if len(node.indices) == 1:
+            only = node.indices[0]
+            if isinstance(only, tree.TupleDisplay) and not only.elements:
+                return TupleType(())
+        return TupleType(tuple(self._type(t) for t in node.indices))
+
+    def _optional(self, node: tree.Subscript) -> Type:
+        return relations.optional(self._type(node.indices[0])) if self._takes(node, 1) else UNKNOWN
+
+    def _union(self, node: tree.Subscript) -> Type:
+        return relations.union([self._type(t) for t in node.indices])
+
+    def _future(self, node: tree.Subscript) -> Type:
+        if not self._takes(node, 1):
+            return UNKNOWN
+        word = (_dotted(node.value) or "").rpartition(".")[2].lstrip("_")
+        element = self._type(node.indices[0])
+        if word == "Await":
+            return FutureType(element, "Await")
+        return FutureType(element, "RRef" if word == "RRef" else "Future")
+
+    def _final(self, node: tree.Subscript) -> Type:
+        return self._type(node.indices[0]) if self._takes(node, 1) else UNKNOWN
+
+    def _takes(self, node: tree.Subscript, count: int) -> bool:
+        if len(node.indices) == count:
+            return True
+        word = _dotted(node.value) or ""
+        plural = "s" if count > 1 else ""
+        number = "one" if count == 1 else str(count)
+        self._fault(
+            node.span,
+            f"`{word}` takes {count} type{plural}, not {len(node.indices)}",
+            f"{len(node.indices)} given",
+            f" expected exactly {number} element type{plural} but found {len(node.indices)}",
+        )
+        return False
+
+    # -------------------------------------------------------------------------------- errors
+
+    def _unknown(self, node: tree.Expr, label: str, said: _Said | None = None) -> Type:
+        name = _dotted(node)
+        if name is None:
+            return self._fault(node.span, "this is not a type", label, self._torch_unknown())
+        helps: tuple[Help, ...] = ()
+        close = near_misses(name, self._candidates(name.rpartition(".")[0]))
+        advice = TYPES.get(name) or TYPES.get(name.rpartition(".")[2])
+        if advice is not None:
+            helps = (Help(advice),)
+        elif close:
+            helps = tuple(Help(f"did you mean `{c}`?", (Edit(node.span.whole, c),)) for c in close)
+        return self._fault(
+            node.span,
+            f"`{name}` is not a type",
+            label or "unknown name in a type",
+            "",
+            helps,
+            said=self._said_of(node, said),
+        )
+
+    def _said_of(self, node: tree.Expr, said: _Said | None) -> _Said:
+        """What torch says of an unknown name: it evaluates live annotations, and reads their text
+        where that gives no type."""
+        if self._is_text:
+            return said or _Said(f"Unknown type name '{_dotted(node)}'", node.span)
+        path = [*self._above, node]
+        begun = max(
+            (i + 1 for i, one in enumerate(path) if isinstance(one, tree.Literal)), default=0
+        )
+        refusal = self._evaluated(path[begun:], path[max(begun - 1, 0)])
+        if refusal is not None:
+            return refusal
+        quoted = path[begun - 1] if begun else node
+        if isinstance(quoted, tree.Literal):
+            return _Said(f"Unknown type name '{quoted.value}'", quoted.span)
+        return said or _Said(f"Unknown type name '{node.span.text}'", node.span)
+
+    def _evaluated(self, path: list[tree.Expr], before: tree.Expr) -> _Said | None:
+        """The refusal of a live generic type, which holds something that is none."""
+        resolver = self._resolver
+        holders = [i for i, one in enumerate(path[:-1]) if self._holder(one) in _REFUSALS]
+        if not holders or not isinstance(resolver, LiveAnnotations) or _is_read(path[0]):
+            return None
+        held = resolver.shown(path[holders[-1] + 1].span.text)
+        holder = resolver.shown(path[holders[-1]].span.text)
+        if held is None or holder is None:
+            return None
+        exception, sentence = _REFUSALS[self._holder(path[holders[-1]])]
+        span = before.span if isinstance(before, tree.Literal) else path[0].span
+        text = sentence.format(held=held, holder=holder, place=highlight(span))
+        return _Said(text, span, text, exception)
+
+    def _holder(self, node: tree.Expr) -> str:
+        if not isinstance(node, tree.Subscript):
+            return ""
+        return self._constructor(node.value).replace("dict", "Dict").replace("tuple", "Tuple")
+
+    def _candidates(self, prefix: str) -> list[str]:
+        """The names of types; those of a module are what it was written with (`torch.Tensor`)."""
+        names = [n for n in TYPE_NAMES if n not in _ARCHIVE_ONLY | _NEED_PREFIX]
+        known = [*names, *_CONSTRUCTORS]
+        return [f"{prefix}.Tensor", *known] if prefix == "torch" else known
+
+    def _is_string(self) -> bool:
+        return isinstance(self._whole, tree.Literal) and isinstance(self._whole.value, str)
+
+    def _torch_unknown(self) -> str:
+        """torch quotes the whole of an annotation that holds what is no name."""
+        if isinstance(self._whole, tree.Literal) and isinstance(self._whole.value, str):
+            return f"Unknown type name '{self._whole.value}'"
+        return f"Unknown type name '{self._whole.span.text if self._whole else ''}'"
+
+    def _fault(
+        self,
+        span: Span,
+        message: str,
+        label: str,
+        torch: str,
+        helps: tuple[Help, ...] = (),
+        *,
+        is_placed: bool = True,
+        said: _Said | None = None,
+    ) -> Type:
+        whole = span if self._is_text or self._whole is None else self._whole.span
+        if said is None:
+            said = _Said(torch, whole, "" if is_placed else torch)
+        self._collector.add(
+            Diagnostic(
+                "unknown-type",
+                message,
+                Label(span.whole, label),
+                self._where,
+                helps=helps,
+                torch_message=said.message,
+                torch_text=said.text,
+                torch_span=said.span,
+                exception=said.exception,
+                demands=tuple(self._collector.demands),
+            )
+        )
+        return UNKNOWN
+
+
+def _warn_of_dtype(span: Span) -> None:
+    """Say that `torch.LongTensor` and the like are any tensors, as torch does."""
+    warnings.warn_explicit(
+        "TorchScript will treat type annotations of Tensor dtype-specific subtypes as if they are "
+        "normal Tensors. dtype constraints are not enforced in compilation either.",
+        UserWarning,
+        str(span.filename),
+        span.line,
+    )
+
+
+def _is_read(node: tree.Expr) -> bool:
+    """Whether a type holds strings or `|`, with which torch evaluates none."""
+    if isinstance(node, tree.Subscript):
+        return any(map(_is_read, node.indices))
+    return isinstance(node, tree.Literal | tree.Binary)
+
+
+def _has_pipe(node: tree.Expr) -> bool:
+    """Whether `|` occurs in a type."""
+    if isinstance(node, tree.Subscript):
+        return any(map(_has_pipe, node.indices))
+    return isinstance(node, tree.Binary)
+
+
+def _dotted(node: tree.Expr) -> str | None:
+    """`torch.nn.Parameter` as text; None for what is not a dotted name."""
+    if isinstance(node, tree.Name):
+        return node.id
+    if isinstance(node, tree.Attribute):
+        value = _dotted(node.value)
+        return None if value is None else f"{value}.{node.name}"
+    return None
+
+
+def broadcast_size(node: tree.Expr | None) -> int | None:
+    """The N of an annotation `BroadcastingListN[...]` or `_size_N_t`, which may be optional; None
+    for others."""
+    if isinstance(node, tree.Binary):
+        left = broadcast_size(node.left)
+        return left if left is not None else broadcast_size(node.right)
+    if isinstance(node, tree.Name):
+        size = node.id.removeprefix("_size_").removesuffix("_t")
+        return int(size) if node.id == f"_size_{size}_t" and size.isdigit() else None
+    if not isinstance(node, tree.Subscript):
+        return None
+    word = (_dotted(node.value) or "").rpartition(".")[2]
+    if word == "Optional":
+        return broadcast_size(node.indices[0])
+    digits = word.removeprefix(_BROADCASTING)
+    return int(digits) if digits != word and digits.isdigit() else None

@@ -1,0 +1,1 @@
+"""Statements, bodies of functions, and the checker of a whole one."""

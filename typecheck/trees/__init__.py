@@ -1,0 +1,1 @@
+"""The typed tree, its text, and what exists only while checking."""

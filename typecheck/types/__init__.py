@@ -1,0 +1,1 @@
+"""The types of the language, and what is done by their kind."""
