@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import LARGE, by_formula, family, is_whole, of_floats, written_by_numpy
+from ..kernels import LARGE, by_formula, family, is_half, is_whole, written_by_numpy
 from ..memory.dtype import Array, Dtype, Scalar, default_dtype
 from ..memory.errors import KernelError, OperatorError
 from ..memory.order import beside
@@ -358,13 +358,14 @@ _refuse_div_floor: Final = Refusal("buqc", "div_floor_cpu")
 _refuse_div_trunc: Final = Refusal("buqc", "div_trunc_cpu")
 
 
-_DIVIDED: Final = (_FLOAT32, np.dtype(np.float64), _INT64)
-"""What native code divides faster than NumPy."""
+def _cut_by(name: str, a: Array, b: Array) -> Array | None:
+    """A quotient that is cut, or what is left, by native code; None where NumPy is as quick."""
+    return by_formula(name, a, b) if a.dtype.kind in "fiu" or is_half(a.dtype) else None
 
 
 def _floor_divide(a: Array, b: Array) -> object:
     _check_divisor(_refuse_div_floor, asarray(a), asarray(b))
-    found = by_formula("floor_divide", a, b) if a.dtype in _DIVIDED else None
+    found = _cut_by("floor_divide", a, b)
     return np.floor_divide(a, b) if found is None else found
 
 
@@ -374,7 +375,7 @@ def _trunc_divide(a: Array, b: Array) -> object:
         quotient = by_formula("divide", a, b)
         found = None if quotient is None else by_formula("trunc", quotient)
         return np.trunc(np.true_divide(a, b)) if found is None else found
-    found = by_formula("trunc_divide", a, b) if a.dtype in _DIVIDED else None
+    found = _cut_by("trunc_divide", a, b)
     if found is not None:
         return found
     quotient, rest = np.divmod(a, b)
@@ -457,7 +458,10 @@ def floor_divide_number(self: Array, other: Scalar) -> Array:
 @operator(
     "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
     autocast_in_graphs="widest",
-    formula=formula("floor_divide", 0, 1, at={2: "floor"}, checks=True),
+    formula=(
+        *formula("floor_divide", 0, 1, at={2: "floor"}, checks=True),
+        *formula("trunc_divide", 0, 1, at={2: "trunc"}, checks=True),
+    ),
 )
 def div_number_rounded(self: Array, other: Scalar, rounding_mode: str | None) -> Array:
     if rounding_mode == "floor":
@@ -477,7 +481,7 @@ _refuse_fmod: Final = Refusal("buqc", "fmod_cpu")
 
 def _remainder(a: Array, b: Array) -> Array:
     _check_divisor(_refuse_remainder, asarray(a), asarray(b))
-    found = by_formula("remainder", a, b) if a.dtype in _DIVIDED else None
+    found = _cut_by("remainder", a, b)
     if found is not None:
         return found
     if kind(a.dtype) < 2:
@@ -488,7 +492,7 @@ def _remainder(a: Array, b: Array) -> Array:
 
 def _fmod(a: Array, b: Array) -> object:
     _check_divisor(_refuse_fmod, asarray(a), asarray(b))
-    found = of_floats("fmod", a, b)
+    found = _cut_by("fmod", a, b)
     return np.fmod(a, b) if found is None else found
 
 

@@ -183,7 +183,7 @@ ALWAYS: Final = frozenset(
     scaled_modified_bessel_k0 scaled_modified_bessel_k1 shifted_chebyshev_polynomial_t
     shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w
     sigmoid silu sin sinc sinh softplus softplus_slope spherical_bessel_j0 tan tanh trigamma
-    xlog1py xlogy zeta""".split()
+    trunc_divide xlog1py xlogy zeta""".split()
 )
 """Formulas that compute floats of every size where there is native code: NumPy's way takes several
 passes, or gives other bits."""

@@ -21,6 +21,7 @@ from .formula import Formula, Part, letter_of, meeting
 from .listed import Listed, listed
 from .promotion import result_dtype
 from .record import Operator
+from .second_names import SECOND_NAMES
 from .table import TABLE
 
 __all__ = [
@@ -148,11 +149,25 @@ def listen(count: int) -> None:
 
 def has_direct_form(entry: Operator) -> bool:
     """Whether native code may learn what calls of an operator do."""
-    return bool(formulas_of(entry)) or entry.prepared or entry.parts is not None
+    first = by_first_name(entry)
+    return bool(formulas_of(first)) or first.prepared or first.parts is not None
+
+
+def by_first_name(entry: Operator) -> Operator:
+    """The operator that one of a second name stands for, which says more; any other itself."""
+    first = SECOND_NAMES.get(entry.name)
+    if first is None:
+        return entry
+    known = TABLE.operator(first + entry.full_name.removeprefix(entry.name))
+    is_same = known is not None and known.schema.removeprefix(first) == entry.schema.removeprefix(
+        entry.name
+    )
+    return known if known is not None and is_same else entry
 
 
 def formulas_of(entry: Operator) -> tuple[Formula, ...]:
     """The formulas of an operator, or of the one that gives what it writes in place."""
+    entry = by_first_name(entry)
     if entry.formula or not entry.is_in_place:
         return entry.formula
     name, dot, overload = entry.full_name.partition(".")
@@ -162,8 +177,9 @@ def formulas_of(entry: Operator) -> tuple[Formula, ...]:
 
 def _explain(entry: Operator) -> Any:
     """How it is told; None where it is seen."""
-    if entry.parts is not None:
-        return partial(notes_of_parts, entry)
+    first = by_first_name(entry)
+    if first.parts is not None:
+        return partial(notes_of_parts, first)
     formulas = formulas_of(entry)
     return partial(explained, entry, formulas) if formulas else None
 
@@ -182,7 +198,7 @@ def explained(
     if entry.is_in_place and not _stays(formula, taken, result):
         return None
     joins = meeting(arrays, formula, taken, letter)
-    if result.size < LARGE and letter == joins == "f":
+    if result.size < LARGE and letter == joins and letter in "feE":
         formula = formula._replace(name=NEAREST.get(formula.name, formula.name))
     bringing = [values[0], *taken] if entry.is_in_place else taken
     if not is_settled(formula, joins, bringing) or not is_same(arrays, formula, joins, result):

@@ -47,9 +47,11 @@ def test_whole_numbers_are_divided_as_by_numpy(dtype: Any) -> None:
     with np.errstate(all="ignore"):
         floor, rest = np.floor_divide(x, y), np.remainder(x, y)
         cut = floor + ((rest != 0) & ((x < 0) != (y < 0)))
+        left = np.fmod(x, y)
     assert np.array_equal(apply("floor_divide", x, y), floor)
     assert np.array_equal(apply("remainder", x, y), rest)
     assert np.array_equal(apply("trunc_divide", x, y), cut.astype(dtype))
+    assert np.array_equal(apply("fmod", x, y), left)
 
 
 def test_floats_are_divided_and_rounded_down_as_by_numpy() -> None:
@@ -152,3 +154,33 @@ def test_calls_that_are_learned_give_the_bits_of_the_first(call: str) -> None:
     if "flip" not in call:
         same = np.array_equal(part.numpy(), first[-64:], equal_nan=True)
         assert same, "sizes differ in bits"
+
+
+@pytest.mark.parametrize("name", ["exp", "expm1", "log", "log1p", "special_expit", "special_exp2"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_few_16_bit_floats_are_computed_the_same_once_learned(name: str, dtype: Any) -> None:
+    x = torch.cat([torch.linspace(-3, 9, 500), torch.tensor([0.0, -0.0, math.inf, math.nan])])
+    x, run = x.to(dtype), getattr(torch.ops.aten, name).default
+    eager = getattr(torch.special if "special" in name else torch, name.removeprefix("special_"))
+    first = run(x).float().numpy()
+    for _ in range(70):
+        again = eager(x)
+    assert np.array_equal(again.float().numpy(), first, equal_nan=True)
+
+
+def test_an_operator_of_a_second_name_is_called_as_the_first_is() -> None:
+    from rushlight.ops.table.direct import by_first_name, has_direct_form
+    from rushlight.ops.table.table import TABLE
+
+    for second, first in [
+        ("true_divide.Tensor", "div.Tensor"),
+        ("special_exp2", "exp2"),
+        ("subtract_.Tensor", "sub_.Tensor"),
+    ]:
+        entry = TABLE.operator(f"aten::{second}")
+        assert entry is not None
+        assert has_direct_form(entry)
+        assert by_first_name(entry) is TABLE.operator(f"aten::{first}")
+    entry = TABLE.operator("aten::swapaxes")  # whose arguments have other names
+    assert entry is not None
+    assert by_first_name(entry) is entry

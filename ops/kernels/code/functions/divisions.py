@@ -94,14 +94,16 @@ _ROUNDS: Final = 10
 """How often a quotient of float32 can be cut by that."""
 
 
-@formula(_REAL, is_exact=True)
+@formula(WHOLE + _REAL, is_exact=True)
 def fmod(x: Value, y: Value) -> Value:
-    """What is left of the division of floats, with the sign of the dividend: exact.
+    """What is left of the division, with the sign of the dividend: exact.
 
-    A multiple of the divisor is taken away, of not more bits than leave products and differences
-    exact in float64, until less than the divisor is left.
+    Of floats a multiple of the divisor is taken away, of not more bits than leave products and
+    differences exact in float64, until less than the divisor is left.
     """
     code, kind = x.code, x.kind
+    if not kind.is_real:
+        return as_kind(_quotient(x, y)[1], kind)
     if kind.element == "double":
         return _fmod_doubles(x, y)
     wide, words = DOUBLE.of_lanes(kind.lanes), INT64.of_lanes(kind.lanes)

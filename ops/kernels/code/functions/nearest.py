@@ -13,25 +13,25 @@ from .formulas import formula, to_double, to_float
 __all__: list[str] = []
 
 
-@formula(in_halves=False)
+@formula()
 def nearest_exp(x: Value) -> Value:
     """`e ** x`."""
     return to_float(doubles.exp(to_double(x)))
 
 
-@formula(in_halves=False)
+@formula()
 def nearest_expm1(x: Value) -> Value:
     """`e ** x - 1`."""
     return to_float(doubles.expm1(to_double(x)))
 
 
-@formula(in_halves=False)
+@formula()
 def nearest_log(x: Value) -> Value:
     """The natural logarithm."""
     return to_float(doubles.natural_log(to_double(x)))
 
 
-@formula(in_halves=False)
+@formula()
 def nearest_log1p(x: Value) -> Value:
     """The natural logarithm of `1 + x`."""
     return to_float(doubles.log1p(to_double(x)))
