@@ -111,11 +111,16 @@ def containers_in(value: object) -> list[Any]:
     """The lists, tuples and dicts directly in one."""
     match value:
         case list() | tuple():
-            return [part for part in value if isinstance(part, _CONTAINERS)]
+            return _containers_among(value)
         case dict():
-            both = [*value, *value.values()]
-            return [part for part in both if isinstance(part, _CONTAINERS)]
+            return _containers_among([*value, *value.values()])
     return []
+
+
+def _containers_among(parts: list[Any] | tuple[Any, ...]) -> list[Any]:
+    if not any(issubclass(kind, _CONTAINERS) for kind in {*map(type, parts)}):
+        return []
+    return [part for part in parts if isinstance(part, _CONTAINERS)]
 
 
 MOST_COPIED = 1 << 26
@@ -137,8 +142,26 @@ def check_copies(value: object, most: int = MOST_COPIED) -> None:
             )
         return count
 
-    if isinstance(value, _CONTAINERS):
+    if isinstance(value, _CONTAINERS) and not _is_small(value, min(most, _SMALL)):
         fold(value, containers_in, elements)
+
+
+_SMALL = 1 << 12
+_FLAT = 4
+"""How many elements, how deep in each other, are looked at without asking what is the same."""
+
+
+def _is_small(value: Any, most: int) -> bool:
+    """Whether a copy of a container would be small, as far as a quick look tells."""
+    level, count = [value], 0
+    for _ in range(_FLAT):
+        count += sum(map(len, level))
+        if count > most:
+            return False
+        level = [part for each in level for part in containers_in(each)]
+        if not level:
+            return True
+    return False
 
 
 def text_of(value: object, write: Callable[[object], str] = repr) -> str:

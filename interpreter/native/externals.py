@@ -16,6 +16,7 @@ from typing import Final
 from numpy import ndarray
 
 from ...ops.kernels.code.loading.c_functions import c_function
+from ..values.objects import ScriptObject
 from .kinds import ADDRESS, FLOAT, INT, NONE, Kind
 
 __all__ = ["EXTERNALS", "INT32", "VARIADIC", "table_of", "words_of"]
@@ -76,7 +77,7 @@ VARIADIC: Final[Mapping[str, str]] = {"snprintf": "i32 (ptr, i64, ptr, ...)"}
 _CLASSES: Final = (int, float, complex, bool, str, list, dict, tuple, ndarray)
 _OBJECTS: Final = (
     *(each.__name__ for each in _CLASSES),
-    *("none", "failed", "stopped", "slots", "name", "write"),
+    *("none", "failed", "stopped", "slots", "cls", "name", "write", "ScriptObject"),
 )
 """Python's objects that every table has."""
 
@@ -122,7 +123,7 @@ def table_of(
     Raises:
         AttributeError: this system's C library lacks a function.
     """
-    kept = (*_CLASSES, None, failed, stopped, "slots", "name", _write, *outer.values())
+    kept = (*_CLASSES, None, failed, stopped, *("slots", "cls", "name", _write, ScriptObject), *outer.values())
     functions = map(_address, words[: -len(kept)])
     table = _Table(struct.pack(f"{len(words)}Q", *functions, *map(_word, kept)))
     table.kept = kept

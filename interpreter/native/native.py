@@ -196,7 +196,7 @@ class Native:
         self._trials = 0
         self._stage = _Stage.NEW
         self._is_long = False
-        self._straight = False
+        self._straight = self._crosses = False
         self._straight_misses = 0
         self._run: Callable[..., Any] = _unready
         self._draft: NativeSource | None = None
@@ -273,7 +273,8 @@ class Native:
         """The result on values as a caller in Python has them, as it gets it; `FAILED` where they
         have to be bound first.
 
-        To take values in is quicker here than to bind them, so nothing is on trial.
+        To take values in is quicker here than to bind them, so nothing is on trial but what objects
+        hold.
         """
         if self._stage is _Stage.NEW:
             self._look()
@@ -357,6 +358,7 @@ class Native:
         if result is not FAILED and took < self._average_in_plan:
             if self._stage is _Stage.TRIAL:  # another thread may have given it up meanwhile
                 self._stage = _Stage.HOT
+                self._straight = self._crosses
                 remember(self._code, self._arguments)
             return result
         self._trials += 1
@@ -431,8 +433,10 @@ class Native:
         else:
             self._run = run
             self._draft = source if quickly else None
-            self._straight = source.crosses_plainly
-            self._stage = _Stage.TRIAL if source.takes_containers and not pays else _Stage.HOT
+            is_tried = source.takes_containers and not pays
+            self._crosses = source.crosses_plainly
+            self._straight = self._crosses and not (is_tried and source.takes_objects)
+            self._stage = _Stage.TRIAL if is_tried else _Stage.HOT
             if not pays and (self._straight or self._stage is _Stage.HOT):
                 remember(self._code, self._arguments)
 

@@ -54,6 +54,11 @@ class NativeSource:
         return self.writes or any(_is_container(kind) for kind in self.arguments)
 
     @property
+    def takes_objects(self) -> bool:
+        """Whether what an object holds is taken in, which may be much more than a call needs."""
+        return any(kind.family == "object" for kind in self.arguments)
+
+    @property
     def sites(self) -> list[tuple[str, int]]:
         """The attributes, by class and slot, that are dicts of which copies are kept: none where
         nothing says whether they were changed."""
@@ -64,8 +69,9 @@ class NativeSource:
     @property
     def crosses_plainly(self) -> bool:
         """Whether arguments can be taken from Python's values, lists and the like copied, and the
-        result be given as one."""
-        return self.result is not None and all(map(self._is_plain, (*self.arguments, self.result)))
+        result be given as one; the object that a method is called of is the machine's own."""
+        given = [kind for kind in self.arguments if kind.family != "object"]
+        return self.result is not None and all(map(self._is_plain, (*given, self.result)))
 
     def _is_plain(self, kind: Kind) -> bool:
         if kind.family == "enum":

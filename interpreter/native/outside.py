@@ -4,7 +4,7 @@ The table of outer addresses has a word for each: `made <name>` is called with a
 elements of a NamedTuple or of the attributes of an object; `members <name>` is the tuple of an
 enumeration's members, `numbers <name>` the dict of their places by name.  What Python has in the
 place of such values is `called <name>`, called in the same way, and `class <name>` with its
-`shown <name>`, the tuple of members.
+`shown <name>`, the tuple of members.  The `cls` of an object is `type <name>`.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ def _note(kind: Kind, source: NativeSource, seen: set[Kind]) -> None:
         shown = named_tuple_class(kind.name.rpartition(".")[2], type.fields)
         source.outer[f"called {kind.name}"] = _new(shown)
     elif isinstance(type, ClassType):
+        source.outer[f"type {kind.name}"] = type
         attributes = attribute_kinds(kind, source)
         if NONE not in attributes:
             source.outer[f"made {kind.name}"] = partial(ScriptObject, type)

@@ -149,7 +149,7 @@ class _Writer(Steps):
         note_sites(source)
         source.lines += ["def entry(arguments):", " begin(arguments)"]
         for i, kind in enumerate(arguments):
-            source.lines.append(f" a{i} = take({self._kind(kind)}, argument(arguments, {i + 3}))")
+            source.lines.append(f" a{i} = take_given({self._kind(kind)}, argument(arguments, {i + 3}))")
         source.lines += self._copies(arguments, registers)
         given = "".join(f", a{i}" for i in range(len(arguments)))
         source.lines += [
