@@ -6,9 +6,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from .built_in import BuiltIns
 from .emitter import HEADERS, Item, Known, Value
 from .kinds import ADDRESS, BOOL, FLOAT, INT, NONE, Kind, NotNative, is_convertible, optional_of
+from .unions import Unions
 
 __all__ = ["Compounds"]
 
@@ -16,7 +16,7 @@ _DIRTY = [name for name, _ in HEADERS["object"]].index("dirty")
 _KNOWN = [name for name, _ in HEADERS["object"]].index("known")
 
 
-class Compounds(BuiltIns):
+class Compounds(Unions):
     """A method `_do_<name>` for each, called with what stands between its parentheses."""
 
     # -- values that may be None
@@ -55,6 +55,10 @@ class Compounds(BuiltIns):
             return value
         if not is_convertible(kind, wanted):
             raise NotNative(f"{kind} for {wanted}")
+        if wanted.family == "union":
+            return self._into(value, wanted)
+        if kind.family == "union":
+            return self._out_of(value, wanted)
         if wanted.family == "optional":
             if kind == NONE:
                 return Value(wanted, "zeroinitializer")

@@ -123,7 +123,14 @@ def table_of(
     Raises:
         AttributeError: this system's C library lacks a function.
     """
-    kept = (*_CLASSES, None, failed, stopped, *("slots", "cls", "name", _write, ScriptObject), *outer.values())
+    kept = (
+        *_CLASSES,
+        None,
+        failed,
+        stopped,
+        *("slots", "cls", "name", _write, ScriptObject),
+        *outer.values(),
+    )
     functions = map(_address, words[: -len(kept)])
     table = _Table(struct.pack(f"{len(words)}Q", *functions, *map(_word, kept)))
     table.kept = kept

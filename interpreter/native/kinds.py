@@ -10,7 +10,7 @@ from typing import Final
 from ...ops.table.inline import Native
 from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.schema import Signature
-from ...typecheck.types.types import ANY_ENUM, DictType, EnumType, Type
+from ...typecheck.types.types import ANY_ENUM, DictType, EnumType, Type, UnionType
 from ...typecheck.types.types import BOOL as BOOL_TYPE
 from ...typecheck.types.types import COMPLEX as COMPLEX_TYPE
 from ...typecheck.types.types import DEVICE as DEVICE_TYPE
@@ -39,7 +39,7 @@ _LLVM: Final = {
 _LETTERS: Final = {
     **{"int": "i", "float": "f", "bool": "b", "none": "n", "str": "s", "address": "p"},
     **{"list": "L", "dict": "D", "tuple": "T", "optional": "Q", "object": "O", "enum": "E"},
-    **{"array": "A", "place": "V", "c128": "Z"},
+    **{"union": "U", "array": "A", "place": "V", "c128": "Z"},
 }
 
 
@@ -48,7 +48,8 @@ class Kind:
     """A kind of values, by its family.
 
     Numbers, truth values and addresses are words; a `str` is where its bytes begin and how many
-    they are, a tuple its `parts` side by side, an optional its part and whether it is there, the
+    they are, a tuple its `parts` side by side, an optional its part and whether it is there, a
+    union the place of its kind among its `parts` and room for each of them, the
     member of an enumeration its place among them.  Lists, dicts and objects of the class `name` are
     reached by address; their `parts` are what they hold.  Tensors are only read, by their words
     (`library/arrays.native`), which are the `parts`.  `type` is that of classes, enumerations
@@ -67,6 +68,8 @@ class Kind:
             return "{ " + ", ".join(part.llvm for part in self.parts) + " }"
         if self.family == "optional":
             return f"{{ {self.parts[0].llvm}, i1 }}"
+        if self.family == "union":
+            return "{ i64, " + ", ".join(part.llvm for part in self.parts) + " }"
         return _LLVM[self.family]
 
     @property
@@ -136,9 +139,11 @@ def optional_of(part: Kind) -> Kind:
 
 def is_convertible(kind: Kind, wanted: Kind) -> bool:
     """Whether a value of a kind is one of another, as types say: None and what may be None, a
-    NamedTuple and its elements."""
+    NamedTuple and its elements, one of several kinds and each of them."""
     if kind == wanted:
         return True
+    if "union" in (kind.family, wanted.family):
+        return _are_of_one_union(kind, wanted)
     if wanted.family == "optional":
         inner = kind.parts[0] if kind.family == "optional" else kind
         return kind == NONE or is_convertible(inner, wanted.parts[0])
@@ -149,6 +154,20 @@ def is_convertible(kind: Kind, wanted: Kind) -> bool:
         and len(kind.parts) == len(wanted.parts)
         and all(map(is_convertible, kind.parts, wanted.parts))
     )
+
+
+def _are_of_one_union(kind: Kind, wanted: Kind) -> bool:
+    """Whether all kinds of one are among those of the other, a union."""
+    some, others = set(_choices(kind)), set(_choices(wanted))
+    if wanted.family == "union":
+        return some <= others or (kind.family == "union" and others <= some)
+    return others <= some
+
+
+def _choices(kind: Kind) -> tuple[Kind, ...]:
+    if kind.family == "optional":
+        return (*kind.parts, NONE)
+    return kind.parts if kind.family == "union" else (kind,)
 
 
 _ALONE: Final[dict[Type, Kind]] = {
@@ -179,11 +198,33 @@ def kind_of(type: Type) -> Kind:
         return Kind("tuple", parts, type.tuple_name or "", named)
     elif type.optional_of is not None:
         return optional_of(kind_of(type.optional_of))
+    elif isinstance(type, UnionType):
+        return _union_of([kind_of(part) for part in type.alternatives])
     elif isinstance(type, ClassType):
         return Kind("object", (), type.qualified_name, type)
     elif isinstance(type, EnumType):
         return Kind("enum", (), type.qualified_name, type)
     raise NotNative(f"values of type {type}")
+
+
+_TOLD_APART: Final = (
+    *("int", "float", "bool", "none", "str", "c128"),
+    *("list", "dict", "tuple", "object"),
+)
+"""Families whose values Python has classes of their own for."""
+
+
+def _union_of(parts: Sequence[Kind]) -> Kind:
+    """Values of one of some kinds.
+
+    Raises:
+        NotNative: the classes of Python's values do not tell them apart.
+    """
+    families = [part.family for part in parts]
+    is_told = len(set(families)) == len(families) and all(each in _TOLD_APART for each in families)
+    if not is_told or any(part.family == "tuple" and part.name for part in parts):
+        raise NotNative(f"values of one of {', '.join(families)}")
+    return Kind("union", tuple(parts))
 
 
 Known = dict[str, Kind]

@@ -80,7 +80,7 @@ class NativeSource:
 
 
 _PLAIN = frozenset(
-    ("int", "float", "c128", "bool", "none", "str", "list", "dict", "tuple", "optional")
+    ("int", "float", "c128", "bool", "none", "str", "list", "dict", "tuple", "optional", "union")
 )
 
 

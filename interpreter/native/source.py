@@ -25,7 +25,7 @@ from .kept import note_sites
 from .kinds import ARRAY, BOOL, INT, NONE, Kind, NotNative, is_convertible, kind_of
 from .native_source import NativeSource
 from .outside import note_outside
-from .steps import State, Steps, refined
+from .steps import State, Steps
 from .written import written_places
 
 __all__ = ["CodeOf", "NativeSource", "write_native"]
@@ -149,7 +149,9 @@ class _Writer(Steps):
         note_sites(source)
         source.lines += ["def entry(arguments):", " begin(arguments)"]
         for i, kind in enumerate(arguments):
-            source.lines.append(f" a{i} = take_given({self._kind(kind)}, argument(arguments, {i + 3}))")
+            source.lines.append(
+                f" a{i} = take_given({self._kind(kind)}, argument(arguments, {i + 3}))"
+            )
         source.lines += self._copies(arguments, registers)
         given = "".join(f", a{i}" for i in range(len(arguments)))
         source.lines += [
@@ -197,7 +199,9 @@ class _Writer(Steps):
         called = self._callee(function)
         numbers = read_numbers(step.instruction)
         pairs = zip(numbers, inputs, strict=True)
-        operands = [refined(self._operand(number, state), value.type) for number, value in pairs]
+        operands = [
+            self._refined(self._operand(number, state), value.type) for number, value in pairs
+        ]
         if step.node.kind == "prim::Exit":
             operands += [("None", NONE)] * (len(called.arguments) - 1)
         texts = [

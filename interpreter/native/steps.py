@@ -38,7 +38,7 @@ from .kinds import (
 from .native_source import NativeSource
 from .outside import attribute_kinds, check_name
 
-__all__ = ["State", "Steps", "refined"]
+__all__ = ["State", "Steps"]
 
 _LARGEST = 2**63 - 1
 
@@ -145,7 +145,7 @@ class Steps:
         """
         if kind == wanted:
             return text
-        if kind == NONE and wanted.family != "optional":  # never given a value, and never read
+        if kind == NONE and not is_convertible(NONE, wanted):  # never given a value, and never read
             return f"zero({self._kind(wanted)})"
         if not is_convertible(kind, wanted):
             raise NotNative(f"{kind.family} for {wanted.family}")
@@ -162,7 +162,23 @@ class Steps:
         inputs = step.node.inputs
         if len(inputs) != len(found):
             return found
-        return [refined(operand, value.type) for operand, value in zip(found, inputs, strict=True)]
+        return [
+            self._refined(operand, value.type) for operand, value in zip(found, inputs, strict=True)
+        ]
+
+    def _refined(self, operand: Operand, type: Type) -> Operand:
+        """Operand whose type says whether it may be None here, or of which kinds it may be."""
+        text, kind = operand
+        if type == ANY:
+            return operand
+        if kind.family == "union":
+            wanted = kind_of(type)
+            if wanted == NONE:
+                return "None", NONE
+            return self._as(text, kind, wanted), wanted
+        if kind.family != "optional" or type.optional_of is not None or type.is_choice:
+            return operand
+        return ("None", NONE) if type == NONE_TYPE else (f"the({text})", kind.parts[0])
 
     # -- steps
 
@@ -249,7 +265,7 @@ class Steps:
     def _first_operand(self, step: Step, state: State) -> Operand:
         """The operand of an instruction that reads one, and whose node may have constants too."""
         (number,) = read_numbers(step.instruction)
-        return refined(self._operand(number, state), step.node.inputs[0].type)
+        return self._refined(self._operand(number, state), step.node.inputs[0].type)
 
     def _write_list(self, step: Step, depth: int, state: State) -> None:
         if not step.node.outputs:  # what has warned; at a warning native code gives up
@@ -378,7 +394,11 @@ class Steps:
         assert isinstance(types, tuple)
         text, kind = self._operand(number, state)
         wanted = [kind_of(self.code.types[each]) for each in types]
-        if kind.family != "optional":
+        if kind.family == "union":
+            wanted += [part for each in wanted if each.family == "optional" for part in each.parts]
+            places = [str(at) for at, part in enumerate(kind.parts) if part in wanted]
+            found = f"is_choice({', '.join([text, *places])})"
+        elif kind.family != "optional":
             found = str(kind in wanted)
         elif kind.parts[0] in wanted:
             found = "True" if NONE in wanted else f"has({text})"
@@ -505,20 +525,14 @@ _OF_CONSTANT = re.compile(r"\((?!0\))-?\d+\) != 0|\((?!-1\))-?\d+\) != -1 or .*"
 """Checks of a constant divisor that always hold."""
 
 
-def refined(operand: Operand, type: Type) -> Operand:
-    """An operand whose type says whether it may be None here."""
-    text, kind = operand
-    if kind.family != "optional" or type.optional_of is not None or type == ANY:
-        return operand
-    return ("None", NONE) if type == NONE_TYPE else (f"the({text})", kind.parts[0])
-
-
 def _is_none(operands: Sequence[Operand]) -> str:
     """Whether one of two values, the other of which is None, is None."""
     kinds = [kind for _, kind in operands]
     if kinds == [NONE, NONE]:
         return "True"
     text, kind = operands[kinds[0] == NONE]
+    if kind.family == "union" and NONE in kind.parts:
+        return f"is_choice({text}, {kind.parts.index(NONE)})"
     return f"not has({text})" if kind.family == "optional" else "False"
 
 
