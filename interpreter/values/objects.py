@@ -94,6 +94,9 @@ RUN: Final[Port[Callable[[str, Sequence[object]], object]]] = Port()
 """What runs a method of the first value."""
 
 
+_put: Final = object.__setattr__
+
+
 class ScriptObject:
     """An instance of a script class or of a module's class.
 
@@ -107,11 +110,15 @@ class ScriptObject:
     """
 
     __slots__ = ("__weakref__", "cls", "handle", "slots")
+    cls: ClassType
+    slots: list[object]
+    handle: object | None
 
     def __init__(self, cls: ClassType, slots: Sequence[object] | None = None) -> None:
-        self.cls = cls
-        self.slots: list[object] = list(slots or [None] * len(cls.attributes))
-        self.handle: object | None = None
+        # past `__setattr__` below, which looks for slots
+        _put(self, "cls", cls)
+        _put(self, "slots", [None] * len(cls.attributes) if slots is None else list(slots))
+        _put(self, "handle", None)
 
     def __getattr__(self, name: str) -> object:
         if name not in ScriptObject.__slots__ and not name.startswith("__"):

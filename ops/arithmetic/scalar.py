@@ -484,15 +484,13 @@ def _larger(a: float, b: float) -> float:
     return a if a > b else b
 
 
-def _reduce(is_better: Callable[[Any, Any], bool], name: str) -> Callable[[list[Any]], object]:
+def _reduce(choose: Callable[[Sequence[Any]], Any], name: str) -> Callable[[list[Any]], object]:
+    """The first of those that no other is before; Python's own looks at them in this order, too."""
+
     def over_list(values: Sequence[object]) -> object:
         if not values:
             raise OperatorError(f"{name}() arg is an empty sequence")
-        best = values[0]
-        for value in values:
-            if is_better(value, best):
-                best = value
-        return best
+        return choose(values)
 
     return over_list
 
@@ -501,9 +499,9 @@ def _as_float(choose: Callable[[Any, Any], Any]) -> Callable[[float, float], flo
     return lambda a, b: float(choose(a, b))
 
 
-for _name, _sign, _choose, _is_better in (
-    ("min", "<", _smaller, python.lt),
-    ("max", ">", _larger, python.gt),
+for _name, _sign, _choose, _of_list in (
+    ("min", "<", _smaller, min),
+    ("max", ">", _larger, max),
 ):
     _text = f"{{0}} if {{0}} {_sign} {{1}} else {{1}}"
     _of_floats = f"float({{0}}) if {{0}} {_sign} {{1}} else float({{1}})"
@@ -519,18 +517,23 @@ for _name, _sign, _choose, _is_better in (
         operator(f"prim::{_name}.{_type}_list({_type}[] l, {_type}[] r) -> {_type}[]")(_choose)
         operator(
             f"prim::{_name}.self_{_type}({_type}[] self) -> {_type}",
+            inline=inline(f"{_name}({{0}})", names={_name: _of_list}),
             native=native(f"{'least' if _name == 'min' else 'greatest'}({{0}})"),
-        )(_reduce(_is_better, _name))
+        )(_reduce(_of_list, _name))
 
 
 @operator(
     "prim::abs.int(int a) -> int",
-    "prim::abs.float(float a) -> float",
-    "prim::abs.complex(complex a) -> float",
-    "prim::abs.Scalar(Scalar a) -> Scalar",
-    native=native("-{0} if {0} < 0 else {0}", of=("int",)) + native("fabs({0})", of=("float",)),
+    inline=inline("abs({0})", wraps=True, names={"abs": abs}),
+    native=native("-{0} if {0} < 0 else {0}"),
     order="int float complex Scalar -",
 )
+@operator(
+    "prim::abs.float(float a) -> float",
+    inline=inline("abs({0})", names={"abs": abs}),
+    native=native("fabs({0})"),
+)
+@operator("prim::abs.complex(complex a) -> float", "prim::abs.Scalar(Scalar a) -> Scalar")
 def absolute(a: Scalar) -> Scalar:
     if isinstance(a, complex):  # Python's own takes an overflow of before for one of NaN
         return math.hypot(a.real, a.imag)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..memory.dtype import Scalar
 from ..memory.errors import OperatorError
-from ..table.inline import Native, inline, native
+from ..table.inline import Inline, Native, inline, native
 from ..table.table import operator
 from .complex_scalars import COMPLEX_FUNCTIONS, divide_complex
 from .scalar import INVALID, divide_floats, fmod, signed_nan, wrap64
@@ -158,6 +158,26 @@ _OTHERWISE: Final[Mapping[str, str]] = {
 }
 
 
+_HAS_VALUE: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("atan", "degrees", "erf", "erfc", "fabs", "radians", "tanh"), ""),
+    **dict.fromkeys(("cos", "sin", "tan"), "-1e300 < {0} < 1e300"),
+    **dict.fromkeys(("acos", "asin"), "-1 <= {0} <= 1"),
+    **dict.fromkeys(("log", "log10"), "{0} > 0"),
+    **dict.fromkeys(("cosh", "exp", "expm1", "sinh"), "-700 < {0} < 700"),
+    "log1p": "{0} > -1",
+    "sqrt": "{0} >= 0",
+}
+"""Of which numbers a function of Python's has a value, where not of all."""
+
+
+def _inline(name: str) -> tuple[Inline, ...]:
+    """How plans write a function of a number that Python has."""
+    given, function = _HAS_VALUE.get(name), f"math_{name}"
+    if given is None:
+        return ()
+    return inline(f"{function}({{0}})", given, names={function: getattr(math, name)})
+
+
 def _native(name: str) -> tuple[Native, ...]:
     """How native code writes a function of a number; where it has no value, the forward says."""
     if name == "sqrt":
@@ -170,6 +190,7 @@ for _name, _real in _REAL.items():
     _declare = operator(
         f"aten::{_name}.int(int a) -> float",
         f"aten::{_name}.float(float a) -> float",
+        inline=_inline(_name),
         native=_native(_name),
     )
     _declare(_real)
@@ -357,11 +378,13 @@ def int_of(a: float) -> int:
 
 
 _CUT: Final = ("fabs({0}) < 9.2e18",)
+_FITS: Final = "-9.2e18 < {0} < 9.2e18"
 """Floats whose whole numbers have 64 bits."""
 
 
 @operator(
     "aten::floor.float(float a) -> int",
+    inline=inline("math_floor({0})", _FITS, names={"math_floor": math.floor}),
     native=native("floor_of({0})", _CUT),
     order="int float",
 )
@@ -384,6 +407,7 @@ _BEYOND: Final = 2.0**63
 
 @operator(
     "aten::ceil.float(float a) -> int",
+    inline=inline("math_ceil({0})", _FITS, names={"math_ceil": math.ceil}),
     native=native("ceil_of({0})", _CUT),
     order="int float",
 )
@@ -413,6 +437,7 @@ def ceil_scalar(a: Any) -> Scalar:
 @operator(
     "aten::round.int(int a) -> float",
     "aten::round.float(float a) -> float",
+    inline=inline("float(round({0}))", "1 <= {0} < 1e15", names={"round": round}),
     native=native("m_rint(float({0}))"),
 )
 def round_half_even(a: float) -> float:
@@ -438,16 +463,22 @@ operator("aten::isfinite.complex(complex a) -> bool", out="")(cmath.isfinite)
 
 # --------------------------------------------------------------------------- conversions
 
-operator("aten::Int.float(float a) -> int", native=native("whole_of({0})"))(int_of)
-operator("aten::Int.bool(bool a) -> int", native=native("int({0})"))(int)
+operator(
+    "aten::Int.float(float a) -> int",
+    inline=inline("int({0})", _FITS),
+    native=native("whole_of({0})"),
+)(int_of)
+operator("aten::Int.bool(bool a) -> int", inline=inline("int({0})"), native=native("int({0})"))(int)
 operator(
     "aten::Float.int(int a) -> float",
     "aten::Float.bool(bool a) -> float",
+    inline=inline("float({0})"),
     native=native("float({0})", of=("int",)) + native("1.0 if {0} else 0.0", of=("bool",)),
 )(float)
 operator(
     "aten::Bool.int(int a) -> bool",
     "aten::Bool.float(float a) -> bool",
+    inline=inline("{0} != 0"),
     native=native("{0} != 0"),
 )(bool)
 
@@ -489,7 +520,11 @@ def _number_at_front(text: str, accepted: str, function: str) -> tuple[str, str]
     return found.group(), text[found.end() :]
 
 
-@operator("aten::Int.str(str a) -> int", native=native("int_of({0})"))
+@operator(
+    "aten::Int.str(str a) -> int",
+    inline=inline("int({0})", "{0}.isascii() and {0}.isdigit() and len({0}) < 19"),
+    native=native("int_of({0})"),
+)
 def int_of_text(a: str) -> int:
     """A whole number after leading white space; nothing may follow it."""
     number, rest = _number_at_front(a, r"[+-]?\d+", "stoll")
@@ -505,11 +540,15 @@ def int_of_text(a: str) -> int:
 _HEXADECIMAL = r"0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?\d+)?"
 _DECIMAL = r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 _FLOAT = rf"[+-]?(?:{_HEXADECIMAL}|{_DECIMAL}|inf(?:inity)?|nan(?:\(\w*\))?)"
+_PLAIN: Final = re.compile(r"-?\d{1,15}(?:\.\d{0,15})?", re.ASCII).fullmatch
+"""Numbers that Python reads as C does, none of them outside the range of floats."""
 
 
 @operator("aten::Float.str(str a) -> float", native=native("float_of({0})"))
 def float_of_text(a: str) -> float:
     """The float that C's `strtod` reads after leading white space; nothing may follow it."""
+    if _PLAIN(a):
+        return float(a)
     number, rest = _number_at_front(a, _FLOAT, "stod")
     value = _float_of_number(number.lower())
     if value is None:

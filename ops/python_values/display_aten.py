@@ -32,7 +32,7 @@ LINE_SIZE: Final = 80
 
 def format_number(number: float) -> str:
     """A float: `1.`, `0.10000000000000001`, `1e+20`; whole ones below 2**63 with all digits."""
-    if math.isfinite(number) and abs(number) < 2**63 and number == int(number):
+    if number.is_integer() and abs(number) < 2**63:
         return f"{int(number)}."
     return signed_nan(number) or f"{number:.17g}"
 
@@ -143,7 +143,7 @@ def format_for_print(value: object) -> str:
     """The text of a run-time value; strings have quotes nowhere, also not in containers."""
     if isinstance(value, str):
         return value
-    if isinstance(value, bool) or value is None:
+    if isinstance(value, int) or value is None:
         return str(value)
     if isinstance(value, float):
         return format_number(value)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError
-from ..table.inline import inline, native
+from ..table.inline import Inline, inline, native
 from ..table.table import operator
 from .hashing import type_name
 from .long_texts import are_long, order_of, where_equal, would_be_equal
@@ -77,6 +77,7 @@ def append(values: List, element: object) -> List:
 
 @operator(
     "aten::pop.t(t[](a!) self, int idx=-1) -> t(*)",
+    inline=inline("{0}.pop({1})"),
     native=native("{0}.pop({1})"),
     order=(
         "Dict_default_str Dict_int Dict_default_int Dict_bool Dict_default_bool Dict_float "
@@ -94,6 +95,7 @@ def pop(values: List, index: int) -> Any:
 
 @operator(
     "aten::insert.t(t[](a!) self, int idx, t(b -> *) el) -> ()",
+    inline=inline("{0}.insert({1}, {2})", writes=True),
     native=native("{0}.insert({1}, {2})", writes=True),
 )
 def insert(values: List, index: int, element: object) -> None:
@@ -102,6 +104,7 @@ def insert(values: List, index: int, element: object) -> None:
 
 @operator(
     "aten::Delete.t(t[](a!) self, int idx) -> ()",
+    inline=inline("del {0}[{1}]", writes=True),
     native=native("{0}.delete({1})", writes=True),
 )
 def delete(values: List, index: int) -> None:
@@ -138,17 +141,22 @@ def _repeated(values: List, times: int) -> List:
     return values * times
 
 
-operator("aten::mul.left_t(t[] l, int n) -> t[]", native=native("{0} * {1}", ("{1} >= 0",)))(
-    _repeated
-)
-operator("aten::mul.right_(int n, t[] l) -> t[]", native=native("{1} * {0}", ("{0} >= 0",)))(
-    lambda times, values: _repeated(values, times)
-)
+operator(
+    "aten::mul.left_t(t[] l, int n) -> t[]",
+    inline=inline("{0} * {1}", "0 <= {1} < 1000000"),
+    native=native("{0} * {1}", ("{1} >= 0",)),
+)(_repeated)
+operator(
+    "aten::mul.right_(int n, t[] l) -> t[]",
+    inline=inline("{1} * {0}", "0 <= {0} < 1000000"),
+    native=native("{1} * {0}", ("{0} >= 0",)),
+)(lambda times, values: _repeated(values, times))
 operator("aten::mul_.t(t[](a!) l, int n) -> t[](a!)")(python.imul)
 
 
 @operator(
     "aten::slice.t(t[] l, int? start=None, int? end=None, int step=1) -> t[]",
+    inline=inline("{0}[{1}:{2}]", at={3: "1"}),
     native=native("{0}.slice({1}, {2}, {3})"),
 )
 def slice_of(values: List, start: int | None, end: int | None, step: int) -> List:
@@ -203,9 +211,21 @@ def _unequal_lists(a: List, b: List) -> bool:
     return not _equal_lists(a, b)
 
 
+_NEVER_NAN: Final = ("int", "bool")
+"""Elements that equal themselves, and are compared at once."""
+_FEW: Final = "len({0}) <= 16"
+"""Lists whose strings may all be compared, however long they are."""
+
+
+def _of_elements(type: str, text: str) -> tuple[Inline, ...]:
+    """The form of an operator that compares elements as Python does, where torch does so too."""
+    return inline(text) if type in _NEVER_NAN else inline(text, _FEW) if type == "str" else ()
+
+
 for _type in ("int", "float", "bool", "str"):
     operator(
         f"aten::eq.{_type}_list({_type}[] a, {_type}[] b) -> bool",
+        inline=_of_elements(_type, "{0} == {1}"),
         native=native("{0} == {1}"),
         order=(
             "Scalar_out Tensor_out int_list device bool enum int complex float int_float "
@@ -214,6 +234,7 @@ for _type in ("int", "float", "bool", "str"):
     )(_equal_lists)
     operator(
         f"aten::ne.{_type}_list({_type}[] a, {_type}[] b) -> bool",
+        inline=_of_elements(_type, "{0} != {1}"),
         native=native("{0} != {1}"),
         order=(
             "Scalar_out Tensor_out int_list device bool enum int complex float int_float "
@@ -222,12 +243,14 @@ for _type in ("int", "float", "bool", "str"):
     )(_unequal_lists)
     operator(
         f"aten::count.{_type}({_type}[] self, {_type} el) -> int",
+        inline=_of_elements(_type, "{0}.count({1})"),
         native=native("{0}.times({1})"),
         order="- int float bool Tensor str",
     )(count)
 for _type in ("int", "float", "str"):
     operator(
         f"aten::__contains__.{_type}_list({_type}[] l, {_type} item) -> bool",
+        inline=_of_elements(_type, "{1} in {0}"),
         native=native("{1} in {0}"),
         order="str_list str int bool float complex Tensor float_list",
     )(contains)
@@ -264,11 +287,6 @@ def count_tensor(values: list[Array], element: Array) -> int:
     return sum(same_tensor(value, element) for value in values)
 
 
-@operator(
-    *(f"aten::index.list_{t}({t}[] self, {t} el) -> int" for t in ("int", "float", "bool", "str")),
-    native=native("{0}.index({1})"),
-    order="Tensor_out Tensor_hacked_twin str list_int list_float list_bool list_Tensor list_str",
-)
 def index_of(values: List, element: object) -> int:
     try:
         if are_long(values):
@@ -278,6 +296,18 @@ def index_of(values: List, element: object) -> int:
         shown = f"{element:g}" if isinstance(element, float) else element
         shown = int(element) if isinstance(element, bool) else shown
         raise OperatorError(f"'{shown}' is not in list") from None
+
+
+_INDEX_ORDER: Final = (
+    "Tensor_out Tensor_hacked_twin str list_int list_float list_bool list_Tensor list_str"
+)
+for _type in ("int", "float", "bool", "str"):
+    operator(
+        f"aten::index.list_{_type}({_type}[] self, {_type} el) -> int",
+        inline=_of_elements(_type, "{0}.index({1})"),
+        native=native("{0}.index({1})"),
+        order=_INDEX_ORDER,
+    )(index_of)
 
 
 @operator("aten::index.list_Tensor(Tensor[] self, Tensor el) -> int", face="operator")
@@ -315,10 +345,6 @@ def remove_tensor(values: list[Array], element: Array) -> None:
 _SORTED: Final = ("int", "float", "bool", "str")
 
 
-@operator(
-    *(f"aten::sort.{t}({t}[](a!) self, bool reverse=False) -> ()" for t in _SORTED),
-    native=native("{0}.sort({1})", writes=True),
-)
 def sort(values: List, reverse: bool) -> None:
     if 1 < len(values) <= 16 and type(values[0]) is float and any(v != v for v in values):
         _insert_in_order(values, reverse)
@@ -326,6 +352,14 @@ def sort(values: List, reverse: bool) -> None:
         values.sort(key=order_of(values), reverse=reverse)
     else:
         values.sort(reverse=reverse)
+
+
+for _type in _SORTED:
+    operator(
+        f"aten::sort.{_type}({_type}[](a!) self, bool reverse=False) -> ()",
+        inline=inline("{0}.sort(reverse={1})", writes=True) if _type in _NEVER_NAN else (),
+        native=native("{0}.sort({1})", writes=True),
+    )(sort)
 
 
 def _insert_in_order(values: List, reverse: bool) -> None:

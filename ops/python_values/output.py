@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..arithmetic.scalar import signed_nan
 from ..memory.allocation import note_output
 from ..memory.dtype import Device
 from ..memory.errors import OperatorError
-from ..table.inline import native
+from ..table.inline import inline, native
 from ..table.table import operator
 from .display_aten import format_for_print
 from .strings import from_bytes, joined, to_bytes
@@ -41,6 +42,7 @@ def _check_characters(text: str) -> None:
 
 @operator(
     "aten::str(t elem) -> str",
+    inline=inline("str({0})", "type({0}) is int"),
     native=native("shown({0})"),
 )
 def text_of(elem: object) -> str:
@@ -155,27 +157,25 @@ def _character(value: object) -> str:
     return from_bytes(bytes([value & 0xFF]))
 
 
+_SPECIFIER: Final = re.compile("%(.?)", re.DOTALL)
+
+
 @operator("aten::percentFormat(str self, ...) -> str", native=native("percent({all})"))
 def percent_format(self: str, *values: Any) -> str:
     """The `%` operator of a string; one tuple stands for its elements."""
-    text, rest = "", self
     if len(values) == 1 and isinstance(values[0], tuple):
         (values,) = values
-    left: Iterator[object] = iter(values)
-    count = 0
-    while "%" in rest:
-        before, _, rest = rest.partition("%")
-        text += before
-        if not rest:
+    parts, count = _SPECIFIER.split(self), 0
+    for place in range(1, len(parts), 2):
+        specifier = parts[place]
+        if not specifier:
             raise OperatorError("Incomplete format specifier")
-        specifier, rest = rest[0], rest[1:]
         if specifier == "%":
-            text += "%"
             continue
         if count == len(values):
             raise _too_few()
+        parts[place] = _specified(specifier, values[count])
         count += 1
-        text += _specified(specifier, next(left))
     if count < len(values):
         raise OperatorError("Too many arguments for format string")
-    return joined(text + rest)
+    return joined("".join(parts))

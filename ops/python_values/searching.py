@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["distinct", "last_place", "split_from_end"]
+__all__ = ["SHORT", "distinct", "last_place", "split_from_end"]
 
-_SHORT: Final = 64
+SHORT: Final = 64
 """Characters of a part that may as well be compared at each place."""
 
 
 def last_place(text: str, part: str) -> int:
     """Where a part begins for the last time; -1 if it is not there."""
-    if len(part) <= _SHORT:
+    if len(part) <= SHORT:
         return text.rfind(part)
     place = text[::-1].find(part[::-1])
     return place if place < 0 else len(text) - place - len(part)
@@ -24,11 +24,11 @@ def last_place(text: str, part: str) -> int:
 
 def split_from_end(text: str, separator: str, most: int) -> list[str]:
     """The parts between separators, of which the last `most` count; all for -1."""
-    if len(separator) <= _SHORT:
+    if len(separator) <= SHORT:
         return text.rsplit(separator, most)
     return [part[::-1] for part in text[::-1].split(separator[::-1], most)][::-1]
 
 
 def distinct(characters: str) -> str:
     """Each of them once."""
-    return "".join(dict.fromkeys(characters)) if len(characters) > _SHORT else characters
+    return "".join(dict.fromkeys(characters)) if len(characters) > SHORT else characters

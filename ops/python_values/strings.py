@@ -15,7 +15,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..table.inline import inline, native
 from ..table.table import operator
 from .lists import check_step
-from .searching import distinct, last_place, split_from_end
+from .searching import SHORT, distinct, last_place, split_from_end
 
 __all__ = ["from_bytes", "joined", "to_bytes"]
 
@@ -29,7 +29,10 @@ def _on_bytes(function: Callable[..., object]) -> Callable[..., Any]:
     """Let a function written for `str` see bytes, as Latin-1, where a string is not ASCII."""
 
     def call(*arguments: object) -> Any:
-        if all(a.isascii() for a in arguments if isinstance(a, str)):
+        for each in arguments:
+            if isinstance(each, str) and not each.isascii():
+                break
+        else:
             return function(*arguments)
         narrow = (to_bytes(a).decode("latin-1") if isinstance(a, str) else a for a in arguments)
         return _widen(function(*narrow))
@@ -45,9 +48,12 @@ def _widen(value: object) -> Any:
     return value
 
 
-# Their characters are bytes, which makes a difference beyond ASCII.
+# Their characters are bytes, which makes a difference beyond ASCII.  A part beyond ASCII is in no
+# string of ASCII alone, whether one looks at characters or at bytes.
 
 _ASCII: Final = "{0}.isascii()"
+_WHOLE: Final = {2: "0", 3: "(-1)"}
+_UP_TO_END: Final = f"{_ASCII} and {{3}} in (-1, len({{0}}))"
 
 
 @operator(
@@ -94,6 +100,7 @@ def character(s: str, index: int) -> str:
 
 @operator(
     "aten::slice.str(str string, int? start=None, int? end=None, int step=1) -> str",
+    inline=inline("{0}[{1}:{2}]", _ASCII, at={3: "1"}),
     native=native("{0}.slice({1}, {2}, {3})"),
 )
 @_on_bytes
@@ -118,7 +125,11 @@ def _recased(name: str) -> Callable[[str], str]:
 
 
 for _name in ("lower", "upper", "capitalize", "swapcase", "title"):
-    operator(f"aten::{_name}(str self) -> str", native=native(f"{{0}}.{_name}()"))(_recased(_name))
+    operator(
+        f"aten::{_name}(str self) -> str",
+        inline=inline(f"{{0}}.{_name}()", _ASCII),
+        native=native(f"{{0}}.{_name}()"),
+    )(_recased(_name))
 
 
 def _asked(name: str) -> Callable[[str], bool]:
@@ -128,9 +139,17 @@ def _asked(name: str) -> Callable[[str], bool]:
 
 
 for _name in ("isalnum", "isalpha", "isdigit", "islower", "isspace", "istitle", "isupper"):
-    operator(f"aten::{_name}(str self) -> bool", native=native(f"{{0}}.{_name}()"))(_asked(_name))
+    operator(
+        f"aten::{_name}(str self) -> bool",
+        inline=inline(f"{{0}}.{_name}()", _ASCII) if _name != "isspace" else (),
+        native=native(f"{{0}}.{_name}()"),
+    )(_asked(_name))
 for _name in ("isdecimal", "isnumeric"):
-    operator(f"aten::{_name}(str self) -> bool", native=native("{0}.isdigit()"))(_asked("isdigit"))
+    operator(
+        f"aten::{_name}(str self) -> bool",
+        inline=inline("{0}.isdigit()", _ASCII),
+        native=native("{0}.isdigit()"),
+    )(_asked("isdigit"))
 
 
 @operator("aten::isprintable(str self) -> bool")
@@ -146,20 +165,34 @@ def isidentifier(self: str) -> bool:
 
 # --------------------------------------------------------------------------- cutting and joining
 
+_STRIPPED: Final = f"{_ASCII} and len({{1}}) <= {SHORT}"
 
-@operator(r'aten::strip(str self, str chars=" \n\t\f\v") -> str', native=native("{0}.strip({1})"))
+
+@operator(
+    r'aten::strip(str self, str chars=" \n\t\f\v") -> str',
+    inline=inline("{0}.strip({1})", _STRIPPED),
+    native=native("{0}.strip({1})"),
+)
 @_on_bytes
 def strip(self: str, chars: str) -> str:
     return self.strip(distinct(chars))
 
 
-@operator(r'aten::lstrip(str self, str chars=" \n\t\f\v") -> str', native=native("{0}.lstrip({1})"))
+@operator(
+    r'aten::lstrip(str self, str chars=" \n\t\f\v") -> str',
+    inline=inline("{0}.lstrip({1})", _STRIPPED),
+    native=native("{0}.lstrip({1})"),
+)
 @_on_bytes
 def lstrip(self: str, chars: str) -> str:
     return self.lstrip(distinct(chars))
 
 
-@operator(r'aten::rstrip(str self, str chars=" \n\t\f\v") -> str', native=native("{0}.rstrip({1})"))
+@operator(
+    r'aten::rstrip(str self, str chars=" \n\t\f\v") -> str',
+    inline=inline("{0}.rstrip({1})", _STRIPPED),
+    native=native("{0}.rstrip({1})"),
+)
 @_on_bytes
 def rstrip(self: str, chars: str) -> str:
     return self.rstrip(distinct(chars))
@@ -323,6 +356,7 @@ def _sought(text: str, start: int, end: int, find: Callable[[str], int]) -> int:
 
 @operator(
     "aten::find(str self, str substr, int start=0, int end=-1) -> int",
+    inline=inline("{0}.find({1})", _UP_TO_END, at={2: "0"}),
     native=native("{0}.find({1}, {2}, {3})"),
 )
 @_on_bytes
@@ -361,9 +395,6 @@ def rindex(self: str, substr: str, start: int, end: int) -> int:
     return _must_be_found(rfind(self, substr, start, end))
 
 
-_WHOLE: Final = {2: "(0)", 3: "(-1)"}
-
-
 @operator(
     "aten::count(str self, str substr, int start=0, int end=-1) -> int",
     native=native("{0}.times({1}, {2}, {3})"),
@@ -379,6 +410,7 @@ def count(self: str, substr: str, start: int, end: int) -> int:
 
 @operator(
     "aten::startswith(str self, str substr, int start=0, int end=-1) -> bool",
+    inline=inline("{0}.startswith({1})", _ASCII, at=_WHOLE),
     native=native("{0}.startswith({1})", at=_WHOLE) + native("{0}.part({2}, {3}).startswith({1})"),
 )
 @_on_bytes
@@ -388,6 +420,7 @@ def startswith(self: str, substr: str, start: int, end: int) -> bool:
 
 @operator(
     "aten::endswith(str self, str substr, int start=0, int end=-1) -> bool",
+    inline=inline("{0}.endswith({1})", _ASCII, at=_WHOLE),
     native=native("{0}.endswith({1})", at=_WHOLE) + native("{0}.part({2}, {3}).endswith({1})"),
 )
 @_on_bytes
@@ -398,7 +431,11 @@ def endswith(self: str, substr: str, start: int, end: int) -> bool:
 # --------------------------------------------------------------------------- numbers
 
 
-@operator("aten::ord(str string) -> int", native=native("ord_of({0})"))
+@operator(
+    "aten::ord(str string) -> int",
+    inline=inline("ord({0})", f"{_ASCII} and len({{0}}) == 1", names={"ord": ord}),
+    native=native("ord_of({0})"),
+)
 def ordinal(string: str) -> int:
     data = to_bytes(string)
     if len(data) != 1:
@@ -406,7 +443,11 @@ def ordinal(string: str) -> int:
     return data[0]
 
 
-@operator("aten::chr(int i) -> str", native=native("chr_of({0})"))
+@operator(
+    "aten::chr(int i) -> str",
+    inline=inline("chr({0})", "0 <= {0} < 128", names={"chr": chr}),
+    native=native("chr_of({0})"),
+)
 def character_of(i: int) -> str:
     """The character of the lowest eight bits, as in torch."""
     if not 0 <= i < 0x10FFFF:  # torch leaves out the last one

@@ -44,7 +44,7 @@ for _name in TABLE.names():
 
 INTS = [0, 1, -1, 2, 7, -4, 63, 2**31, 2**53 + 1, -(2**62) - 1, 2**63 - 1, -(2**63)]
 FLOATS = [0.0, -0.0, 1.0, -1.5, 7.25, 2.0**53, 1e308, -5e-324, math.inf, -math.inf, math.nan]
-TEXTS = ["", "abc", "né日", "b"]
+TEXTS = ["", "abc", "né日", "b", "\udcc3", " Ab 1\n", "\x1f\x1c", "42", "-7", "٣", "9" * 19]
 
 F32 = np.float32
 ARRAYS = [
@@ -146,7 +146,7 @@ def told_of(entry: Operator, error: Exception) -> Exception:
     """What users are told of an error of an operator's forward."""
     types = [a.type for a in (*entry.signature.arguments, *entry.signature.returns)]
     over_tensors = {TENSOR, ListType(TENSOR)}.intersection(types)
-    return told(error, entry.name) if over_tensors else error
+    return told(error, entry.name) if over_tensors or isinstance(error, MemoryError) else error
 
 
 def constant(graph: Graph, value: Any, type: Type) -> Value:
