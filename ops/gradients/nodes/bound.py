@@ -80,9 +80,8 @@ class Bound:
             self.positions.setdefault("input", 0)  # what the twin calls `self`
         returned = entry.signature.returns
         alias = returned[0].alias if returned else None
-        self.is_view = bool(alias is not None and not alias.is_write) and not (
-            row is not None and row.is_constant
-        )
+        is_constant = row is not None and row.is_constant
+        self.is_view = bool(alias is not None and not alias.is_write) and not is_constant
         self.gives_several = len(returned) > 1 or (
             bool(returned) and returned[0].type.list_of is not None
         )
@@ -104,13 +103,14 @@ class Bound:
         self.records: dict[Recorder, Any] = {}  # what their nodes keep, for native code
         self._bind()
         self.order = tuple(sorted(self.keeps))
-        self._lists = {
-            i for i, a in enumerate(arguments) if "Tensor" in str(a.type) and a.type.inner != TENSOR
-        }
-        self.is_plain = not (self.in_place or row is None or row.is_constant or row.rewritten)
-        is_smooth = row is not None and not row.is_constant
-        writes = self.in_place or entry.is_out_form
-        self.is_idle = not (is_smooth or writes) and entry.on_tensors is None
+        lists = (a.type.inner != TENSOR and "Tensor" in str(a.type) for a in arguments)
+        self._lists = {at for at, is_list in enumerate(lists) if is_list}
+        is_own = row is not None and not (row.is_constant or row.rewritten)
+        self.is_plain, is_writing = is_own and not self.in_place, is_own and self.in_place
+        self.writes_alone = is_writing and entry.written != "replaced"
+        """Whether it writes its first argument, and nothing else of that changes."""
+        is_smooth = (row is not None and not row.is_constant) or entry.on_tensors is not None
+        self.is_idle = not (is_smooth or self.in_place or entry.is_out_form)
         """Whether its calls leave nothing behind, or only what says that there is no gradient."""
         self.first_of = TABLE.operator(row.first_of) if row is not None and row.first_of else None
         """The operator whose first result it gives, of the same arguments."""

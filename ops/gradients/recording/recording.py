@@ -15,6 +15,7 @@ import numpy as np
 from ...eager.calls import finish
 from ...memory.dtype import of_numpy
 from ...memory.quiet import QUIET, enter, leave
+from ...memory.versions import owner_of, written
 from ...table.grad_mode import ANOMALY, RUNNING, is_recording
 from ...tensors.tape_port import MISSED
 from ...tensors.tensor import Parameter, Tensor
@@ -104,7 +105,7 @@ def record(args, values, forward, is_quiet=False, again=False):
  turn = turns[0]{edges}
  if turn & 1 or turns[0] != turn:  # a script's notes became nodes just now, perhaps these
   return MISSED if again else record(args, values, forward, is_quiet, True)
- if ({inactive}) or anomaly[0]:
+ if {inactive} or anomaly[0]:
   return MISSED
  if is_quiet:
   result = forward(*values)
@@ -121,6 +122,14 @@ _MADE: Final = """
   return finished(args, values, result)
  made = new(Tensor)
  made._array, made._view_of = result, None{node}
+ return made"""
+
+_WRITES: Final = """
+ if result is not values[0]:
+  return finished(args, values, result)
+ written(result)
+ made = a0{node}
+ made._output_number = 0
  return made"""
 
 _SEVERAL: Final = """
@@ -222,6 +231,8 @@ _SPACE: Final[dict[str, Any]] = {
     "seen": seen,
     "idle_view": idle_view,
     "turns": TURN,
+    "owner_of": owner_of,
+    "written": written,
     "walking": WALKING,
     "RowNode": RowNode,
 }
@@ -261,6 +272,8 @@ def _written(
     several = bound.gives_several
     if row is None or row.moves or ((lists or several) and form is _REPLAY):
         return _missed
+    if bound.in_place and (lists or several or form is _REPLAY):
+        return _missed
     tensors = [at for at, kind in enumerate(types) if kind in _TENSORS]
     ends = [at for at in bound.order if at in tensors and at not in whole]
     listed = [at for at in bound.order if at in lists]
@@ -296,7 +309,8 @@ def _written(
     exec(compile(text, __file__, "exec"), space)
     made: Callable[..., Any] = space[name]
     is_odd = bound.looks is not None or callable(row.name) or several or (listed and mixed)
-    if form is _RECORD and len(lists) < 2 and not (whole or (lists and is_odd)):
+    is_told = form is _RECORD and not bound.in_place
+    if is_told and len(lists) < 2 and not (whole or (lists and is_odd)):
         bound.records[made] = _described(space, ends, tensors, len(types), lists)
     return made
 
@@ -366,9 +380,10 @@ def _text(
     handles = (
         "finish(entry, values, result, args)" if bound.is_view else "handles_of(entry, result)"
     )
-    made = (_SEVERAL if bound.gives_several else _MADE).format(
-        same=same, node=node, first=(tensors + lists)[0], handles=handles
-    )
+    if bound.in_place:
+        inactive += _refused_writing(bound, ends, tensors)
+    ways = _SEVERAL if bound.gives_several else _WRITES if bound.in_place else _MADE
+    made = ways.format(same=same, node=node, first=(tensors + lists)[0], handles=handles)
     return form.format(
         names=names,
         handles="".join(_HANDLE.format(at=at) for at in tensors),
@@ -380,6 +395,19 @@ def _text(
         node=node,
         made=made,
     )
+
+
+def _refused_writing(bound: Bound, ends: list[int], tensors: list[int]) -> str:
+    """Which calls that write their first argument are left to others: what it held is kept, it is
+    a leaf or a view, has views that hear of it, or shares memory with what is kept."""
+    texts = ["a0._view_of is not None", "a0._retains_grad", 'values[0].dtype.kind in "biu"']
+    texts.append("a0._requires_grad is not (a0._grad_node is not None)")
+    texts += [f"e{at} is not None" for at in ends if 0 in bound.keeps[at]]
+    kept = {at for end in ends for at in bound.keeps[end]}
+    texts += [
+        f"owner_of(values[{at}]) is owner_of(values[0])" for at in tensors if at in kept - {0}
+    ]
+    return "".join(f" or {each}" for each in texts)
 
 
 def _ends_text(ends: list[int], listed: list[int]) -> dict[str, str]:

@@ -71,7 +71,8 @@ def taped(
         for_directions_alone(tensors_in(made))
         return made
     bound = bound_row(entry)
-    if bound.is_plain and not ACTIVE and not own and entry.on_tensors is None:
+    is_written_out = bound.is_plain or bound.writes_alone
+    if is_written_out and not ACTIVE and not own and entry.on_tensors is None:
         if args is None:
             args = _in_place_of(values, handles)
         if args is not None:
@@ -82,7 +83,11 @@ def taped(
             made = recorder(args, values, forward or entry.forward)
             if keep is not None and made is not MISSED:
                 keep[0] = recorder
-            return made if made is not MISSED else _recorded(bound, entry, args, values, handles)
+            if made is not MISSED:
+                return made
+            if bound.in_place:
+                return _done(bound, entry, args, values, handles, forward or entry.forward)
+            return _recorded(bound, entry, args, values, handles)
     if bound.is_idle and not ACTIVE and not own:
         return _idle(bound, values, handles, forward or entry.forward)
     if bound.first_of is not None and not ACTIVE and not own:
