@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import written_by_numpy
+from ..kernels import is_half, written_by_numpy
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -15,7 +15,6 @@ from ..memory.overlap import check_apart
 from ..memory.remembered import remembered
 from ..memory.storage import settled
 from ..table.out_dtypes import SAME, SELF_AND_RESULT
-from ..table.promotion import kind
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .index_errors import check_rows, first_outside, outside_dimension
@@ -264,16 +263,14 @@ def _scatter_added(self: Array, dim: int, index: Array, src: Array) -> Array:
     if not index.size:
         return self
     check_apart(self, (index, src))
-    if self.itemsize == 2 and kind(self.dtype) == 2:
-        wide = _scatter_added(self.astype(np.float32), dim, index, src.astype(np.float32))
-        written_by_numpy()
-        self[...] = wide.astype(self.dtype)
-        return self
     if self.ndim == index.ndim == src.ndim:
         part = src if src.shape == index.shape else src[tuple(slice(n) for n in index.shape)]
-        if self.ndim and combined_natively(self, axis, index, part, "sum"):
+        if self.ndim and combined_natively(self, axis, index, part, "sum", once=True):
             return self
     written_by_numpy()
+    if is_half(self.dtype):
+        self[...] = _scatter_added(self.astype(np.float32), dim, index, src.astype(np.float32))
+        return self
     if not (self.ndim and index.ndim and src.ndim):
         numbers = src.reshape(-1)[: index.size]
         combined_by_numpy(np.add, self.reshape(-1), settled(index).reshape(-1), numbers)

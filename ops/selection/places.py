@@ -8,10 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, family, in_order, is_whole, written_by_numpy
+from ..kernels import LARGE, family, in_order, is_half, is_whole, written_by_numpy
 from ..memory.dtype import Array, Dtype, Scalar
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
+from ..table.direct import note_of
+from ..table.formula import Part
 from ..table.pointwise import number_in
 
 __all__ = [
@@ -142,11 +144,14 @@ def put_by(self: Array, indices: Indices, values: Array, accumulate: bool) -> bo
         return False
 
 
-def combined_natively(self: Array, axis: int, index: Array, source: Array, operation: str) -> bool:
+def combined_natively(
+    self: Array, axis: int, index: Array, source: Array, operation: str, *, once: bool = False
+) -> bool:
     """Whether elements were written to places of `self` by native code, or combined with it.
 
     The index names a place for each element of the source or, in a vector, for each slice; a source
-    without dimensions is one value for all.  The operations are those of the kernel.
+    without dimensions is one value for all.  The operations are those of the kernel.  16-bit floats
+    are only combined if they are rounded `once`, and not after each.
 
     Raises:
         IndexOutOfRange: a place is not there; nothing is written then.
@@ -166,12 +171,11 @@ def combined_natively(self: Array, axis: int, index: Array, source: Array, opera
     if index.ndim > 1:
         index = by_slices(index, axis)
     whole = in_order(source) if source.ndim else source
-    wide = _widened(self, index, whole, operation)
+    wide = _widened(self, index, whole, operation, once)
     if wide is not None:
         done = places.combine(wide[0], axis, in_order(index), wide[1], operation)
         if done:
-            written_by_numpy()
-            self[...] = wide[0].astype(self.dtype)
+            _put_back(self, wide[0])
     else:
         done = places.combine(self, axis, in_order(index), whole, operation)
     if done is False:
@@ -180,15 +184,42 @@ def combined_natively(self: Array, axis: int, index: Array, source: Array, opera
 
 
 def _widened(
-    self: Array, index: Array, source: Array, operation: str
+    self: Array, index: Array, source: Array, operation: str, once: bool
 ) -> tuple[Array, Array] | None:
-    """Small whole numbers and what is combined with them in 32 bits, which kernels take, and whose
-    low bits are the same; None of others, and where few are combined with many."""
-    if self.dtype.kind not in "iu" or self.itemsize > 2 or operation == "put":
+    """What kernels take in place of numbers of 8 or 16 bits, and of what is combined with them;
+    None of others, and where few are combined with many.
+
+    Whole numbers are of 32 bits then, whose low ones are the same; floats that are rounded once.
+    """
+    is_float = once and is_half(self.dtype)
+    is_short = self.dtype.kind in "iu" and self.itemsize < 4
+    if operation == "put" or not (is_float or is_short):
         return None
-    if self.size > _AS_MANY * max(index.size, source.size):
+    if is_short and self.size > _AS_MANY * max(index.size, source.size):
         return None
-    return self.astype(np.int32), source.astype(np.int32)
+    dtype = np.dtype(np.float32 if is_float else np.int32)
+    return _as(self, dtype), _as(source, dtype)
+
+
+def _as(array: Array, dtype: Dtype) -> Array:
+    """A copy in another dtype, by native code if it can be."""
+    arrays = family("elementwise.arrays")
+    found: Array | None = arrays.cast(array, dtype)
+    if found is None:
+        written_by_numpy()
+        return array.astype(dtype)
+    return found
+
+
+def _put_back(self: Array, wide: Array) -> None:
+    """Write elements that were combined in a wider dtype."""
+    arrays = family("elementwise.arrays")
+    note = note_of(arrays, Part([("same", "", (0,))], [wide], self), at_any_cost=True)
+    if note is not None:
+        arrays.run(*note)
+    else:
+        written_by_numpy()
+        self[...] = wide.astype(self.dtype)
 
 
 def combined_by_numpy(function: np.ufunc, target: Array, key: Any, values: Any) -> None:

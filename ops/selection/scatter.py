@@ -116,7 +116,7 @@ def combine_along(
     """`combine_at` places along a dimension: one for each value or, in a vector, for each slice."""
     if not isinstance(values, np.ndarray):
         values = one(values, target.dtype)
-    if not _combined(target, axis, index, values, reduce, include_self):
+    if not _combined(target, axis, index, values, reduce, include_self, not rounds_each):
         written_by_numpy()
         by_slice = index.ndim < np.ndim(values)
         key = (slice(None),) * axis + (index,) if by_slice else positions(index, axis)
@@ -124,21 +124,22 @@ def combine_along(
 
 
 def _combined(
-    target: Array, axis: int, index: Array, values: Array, reduce: str, include_self: bool
+    target: Array, axis: int, index: Array, values: Array, reduce: str, own: bool, once: bool
 ) -> bool:
-    """Whether native code has done it."""
-    if not include_self:
+    """Whether native code has done it; `own` says if what was there counts, `once` how 16-bit
+    floats are rounded."""
+    if not own:
         neutral = np.array(_neutral(reduce, target.dtype), target.dtype)
         neutral.setflags(write=False)
         if not combined_natively(target, axis, index, neutral, "put"):
             return False
-    if not combined_natively(target, axis, index, values, _NATIVE[reduce]):
+    if not combined_natively(target, axis, index, values, _NATIVE[reduce], once=once):
         return False
     if reduce == "mean":
         named = by_slices(index, axis)
         by_slice = named.ndim == 1 < target.ndim
         shape = target.shape[axis : axis + 1] if by_slice else target.shape
-        counts = _begun(shape, int(include_self))
+        counts = _begun(shape, int(own))
         combined_natively(counts, 0 if by_slice else axis, named, _ONE, "sum")
         if by_slice:
             counts = counts.reshape(-1, *[1] * (target.ndim - axis - 1))
@@ -299,7 +300,7 @@ def put_in_place(self: Array, index: Array, source: Array, accumulate: bool) -> 
     target = with_rank(self)
     key = np.unravel_index(np.where(flat < 0, flat + self.size, flat), target.shape)
     if accumulate:
-        combine_at(target, key, source.reshape(-1), "sum", True)
+        combine_at(target, key, source.reshape(-1), "sum", True, rounds_each=True)
     else:
         target[key] = source.reshape(-1)
     return self

@@ -201,12 +201,13 @@ def index_add_in_place(self: Array, dim: int, index: Array, source: Array, alpha
     if alpha != 1:
         source = np.multiply(source, number_in(alpha, source.dtype))
     scattered = alpha == 1 and index.dtype == _INT64 and self.ndim > 1
-    scattered = scattered and axis in (0, self.ndim - 1)  # so torch adds these
+    scattered = scattered and axis in (0, self.ndim - 1)  # so torch adds these, and rounds once
     told = partial(outside_dimension, axis) if scattered else _not_in_self
     target, key = _slices(self, axis, index, told)
     # the index, not its copy: kernels that are known beforehand are given operands
-    if not combined_natively(target, axis, index.reshape(-1), with_rank(source), "sum"):
-        combine_along(target, axis, key[-1], with_rank(source), "sum", True)
+    source = with_rank(source)
+    if not combined_natively(target, axis, index.reshape(-1), source, "sum", once=scattered):
+        combine_along(target, axis, key[-1], source, "sum", True, not scattered)
     return self
 
 
