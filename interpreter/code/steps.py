@@ -49,20 +49,12 @@ class Tables(Protocol):
 Maker = Callable[[Tables, Node, Operands, Operands], Instruction]
 
 _OF_PYTHON: dict[object, str] = {
-    operator.add: "add",
-    operator.sub: "sub",
-    operator.mul: "mul",
-    operator.eq: "eq",
-    operator.ne: "ne",
-    operator.lt: "lt",
-    operator.le: "le",
-    operator.gt: "gt",
-    operator.ge: "ge",
-    operator.not_: "not",
-    operator.and_: "and",
-    operator.or_: "or",
-    len: "length",
-}
+    function: function.__name__.rstrip("_")
+    for function in (
+        *(operator.add, operator.sub, operator.mul, operator.not_, operator.and_, operator.or_),
+        *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
+    )
+} | {len: "length"}
 """Instructions for operators whose forward is a function of Python that does the same."""
 
 _OF_NONE = frozenset({"is", "is_not"})

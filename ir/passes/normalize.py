@@ -9,7 +9,7 @@ So that whoever reads graphs has fewer operators to know.
 
 from __future__ import annotations
 
-from ...ops.table.second_names import SECOND_NAMES
+from ...ops.table.table import TABLE
 from ...typecheck.definitions.schema import Signature
 from ...typecheck.types.types import BOOL, NUMBER
 from ..graphs.graph import Graph, Node
@@ -42,7 +42,8 @@ def _wanted_kind(node: Node) -> str | None:
     if node.kind == "aten::rsub":
         is_number = node.signature is None or node.signature.arguments[1].type == NUMBER
         return None if is_number else "aten::sub"
-    return SECOND_NAMES.get(node.kind)
+    first = TABLE.first_name(node.kind)
+    return first if first != node.kind else None
 
 
 def _counterpart(node: Node, kind: str, context: PassContext) -> Signature | None:

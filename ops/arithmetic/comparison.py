@@ -83,6 +83,7 @@ for _name, _sign, _alias, _kernel in (
     for _spelling in filter(None, (_name, _alias)):
         operator(
             f"aten::{_spelling}.Tensor(Tensor self, Tensor other) -> Tensor",
+            first_name=_name,
             inline=inline(f"{{0}} {_sign} {{1}}", BOTH_FLOAT32),
             order="Scalar_out Tensor_out",
             native=native(
@@ -545,6 +546,7 @@ def _declare_clamp() -> None:
             bounds = f"{type}? min=None, {type}? max=None"
             operator(
                 f"aten::{name}{suffix}(Tensor self, {bounds}) -> Tensor",
+                first_name="clamp",
                 layout="P" if suffix else "",
                 formula=() if suffix else _OF_CLAMP,
                 parts=_parts_of_clamp if suffix else None,

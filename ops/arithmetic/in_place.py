@@ -128,6 +128,7 @@ def _declare_aliases() -> None:
             out = "" if entry.overload.startswith("Scalar") else entry.out
             schema = entry.schema.replace(f"aten::{name}", f"aten::{alias}", 1)
             known = _OF_ALIASES.get(entry.name.replace(f"aten::{name}", alias, 1), {}).copy()
+            known["first_name"] = name
             if entry.takes_numbers:
                 known["takes_numbers"] = True
             if out is not None:

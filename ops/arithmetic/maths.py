@@ -109,7 +109,7 @@ def _declare(
     with_twin(f"aten::{name}(Tensor self) -> Tensor", twin=twin, **known)(forward)
     for alias in aliases:
         declare = operator if alias.startswith("special_") else with_twin
-        declare(f"aten::{alias}(Tensor self) -> Tensor", inline=form)(forward)
+        declare(f"aten::{alias}(Tensor self) -> Tensor", inline=form, first_name=name)(forward)
     return forward
 
 
@@ -350,7 +350,11 @@ def logit(self: Array, eps: float | None) -> Array:
     return of_one(Refusal("qc", "logit_cpu"), lambda x: _logit(x, eps))(self)
 
 
-operator("aten::special_logit(Tensor self, float? eps=None) -> Tensor", formula=_OF_LOGIT)(logit)
+operator(
+    "aten::special_logit(Tensor self, float? eps=None) -> Tensor",
+    first_name="logit",
+    formula=_OF_LOGIT,
+)(logit)
 
 
 def _with_order(name: str, order: int, kernel: Kernel) -> Kernel:
@@ -430,7 +434,10 @@ def mvlgamma(self: Array, p: int) -> Array:
 
 
 operator(
-    "aten::special_multigammaln(Tensor self, int p) -> Tensor", layout="C", formula=_OF_MVLGAMMA
+    "aten::special_multigammaln(Tensor self, int p) -> Tensor",
+    first_name="mvlgamma",
+    layout="C",
+    formula=_OF_MVLGAMMA,
 )(mvlgamma)
 
 

@@ -99,7 +99,7 @@ _atan2 = of_two(Refusal("qc", "atan2_cpu"), _native("atan2", np.arctan2))
 with_twin(f"aten::atan2{_ARGUMENTS}", autocast_in_graphs="widest", formula=formula("atan2", 0, 1))(
     _atan2
 )
-with_twin(f"aten::arctan2{_ARGUMENTS}")(_atan2)
+with_twin(f"aten::arctan2{_ARGUMENTS}", first_name="atan2")(_atan2)
 with_twin(f"aten::hypot{_ARGUMENTS}", formula=formula("hypot", 0, 1))(
     of_two(Refusal("biuqc", "hypot_cpu"), _native("hypot", np.hypot))
 )
@@ -118,8 +118,12 @@ _igammac: Final = of_two(Refusal("biuqc", "igammac_cpu"), _native("igammac", _in
 _LOWER, _UPPER = formula("igamma", 0, 1), formula("igammac", 0, 1)
 with_twin(f"aten::igamma{_ARGUMENTS}", layout="P", formula=_LOWER)(_igamma)
 with_twin(f"aten::igammac{_ARGUMENTS}", layout="P", formula=_UPPER)(_igammac)
-operator(f"aten::special_gammainc{_ARGUMENTS}", layout="P", formula=_LOWER)(_igamma)
-operator(f"aten::special_gammaincc{_ARGUMENTS}", layout="P", formula=_UPPER)(_igammac)
+operator(f"aten::special_gammainc{_ARGUMENTS}", first_name="igamma", layout="P", formula=_LOWER)(
+    _igamma
+)
+operator(f"aten::special_gammaincc{_ARGUMENTS}", first_name="igammac", layout="P", formula=_UPPER)(
+    _igammac
+)
 
 _copysign: Final = of_two(Refusal("qc", "copysign_cpu"), np.copysign)
 with_twin(
@@ -167,6 +171,7 @@ for _name, _forward in (
     _full, _formula = f"aten::special_{_name}", formula(_name, 0, 1)
     operator(
         f"{_full}{_ARGUMENTS}",
+        first_name="xlogy" if _name == "xlogy" else "",
         order="self_scalar_out other_scalar_out",
         layout="P",
         formula=_formula,

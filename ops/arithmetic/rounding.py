@@ -46,6 +46,7 @@ for _name, _refuse, _kernel, _alias in (
     for _spelling in filter(None, (_name, _alias)):
         with_twin(
             f"aten::{_spelling}(Tensor self) -> Tensor",
+            first_name=_name,
             formula=formula(_kernel.__name__, meets="own"),
             out_dtype=FOUND,
         )(_forward)

@@ -15,8 +15,7 @@ from ...frontend.foundations.declared import Declared
 from ..eager.dispatch import eager_function
 from ..eager.open_operators import call_kernel
 from ..eager.packets import Namespace
-from ..table.second_names import SECOND_NAMES
-from ..table.table import Operator
+from ..table.table import TABLE, Operator
 
 __all__ = ["by_schema", "form_of", "instead_of"]
 
@@ -30,8 +29,8 @@ def instead_of(entry: Operator) -> Form | None:
     found = _FORMS.get(f"{entry.name}.{entry.overload}") or _FORMS.get(entry.name)
     if found is not None:
         return found
-    other = SECOND_NAMES.get(entry.name) or _SIGNS.get(entry.name)
-    if other is None:
+    other = _SIGNS.get(entry.name) or TABLE.first_name(entry.name)
+    if other == entry.name:
         return None
     function = eager_function(other)
     return lambda *args: call_kernel(entry, function, args)

@@ -26,7 +26,7 @@ from ..memory.errors import Elsewhere
 from ..memory.unforeseen import told
 from ..meta.tensors import closed
 from ..table.grad_mode import grad_mode_set
-from ..table.table import Operator
+from ..table.table import TABLE, Operator
 from ..tensors.overriding import ARMED, STATE
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import paused
@@ -173,21 +173,15 @@ def _gives_tensors(entry: Operator) -> bool:
     return any(str((kind.list_of or kind).inner) == "Tensor" for kind in kinds)
 
 
-_WITH_NUMBERS: Final = {
-    **{f"aten::{name}.Scalar": "Tensor" for name in ("add", "sub", "mul", "div")},
-    **{f"aten::{name}_.Scalar": "Tensor" for name in ("add", "sub", "mul", "div")},
-    **{f"aten::{name}.Scalar": "default" for name in ("floor_divide", "floor_divide_")},
-}
-"""Operators of a tensor and a number that functions of Python run as those of two tensors."""
-
-
 @cache
 def _overload(entry: Operator, by_choice: bool = False) -> Overload:
-    """What `torch.ops` has for an operator."""
+    """What `torch.ops` has for an operator; functions of Python run those of two tensors for a
+    number, too."""
     namespace, _, name = entry.name.partition("::")
     overload = entry.overload or "default"
-    if by_choice:
-        overload = _WITH_NUMBERS.get(entry.full_name, overload)
+    of_tensors = TABLE.taking_numbers(entry.name) if by_choice and overload == "Scalar" else None
+    if of_tensors is not None:
+        overload = of_tensors.overload or "default"
     found: Overload = getattr(getattr(Namespace(namespace), name), overload)
     return found
 

@@ -141,10 +141,12 @@ def unravel_index(indices: Tensor, shape: object) -> tuple[Tensor, ...]:
 
 atleast_1d, atleast_2d, atleast_3d = map(_atleast, (1, 2, 3))
 
+_MADE = (
+    *(atleast_1d, atleast_2d, atleast_3d, block_diag, cartesian_prod),
+    *(unique, unique_consecutive, unravel_index),
+)
 FUNCTIONS: Final[dict[str, Any]] = {
-    **{"atleast_1d": atleast_1d, "atleast_2d": atleast_2d, "atleast_3d": atleast_3d},
-    **{"block_diag": block_diag, "cartesian_prod": cartesian_prod, "unique": unique},
-    **{"unique_consecutive": unique_consecutive, "unravel_index": unravel_index},
+    **{function.__name__: function for function in _MADE},
     "_segment_reduce": eager_function("aten::segment_reduce"),
 }
 """What `rushlight.<name>` stands for, by name."""

@@ -7,7 +7,7 @@ Where no element counts, the result is what the reduction starts from.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -46,11 +46,16 @@ def _mask_of(input: Tensor, mask: Tensor) -> Tensor:
     return Tensor._of(np.broadcast_to(mask._array.astype(np.bool_), input._array.shape))
 
 
-def _start(reduction: str, dtype: DType) -> object:
+_Start = Literal["zero", "one", "highest", "lowest"]
+"""What counts in the place of elements that do not."""
+_MOST: Final = {"lowest": "the maximum", "highest": "the minimum"}
+
+
+def _start(start: _Start, dtype: DType) -> object:
     """The number that a reduction starts from."""
-    if reduction in ("sum", "prod"):
-        return int(reduction == "prod")
-    low = reduction == "max"
+    if start in ("zero", "one"):
+        return int(start == "one")
+    low = start == "lowest"
     if dtype.is_floating_point or dtype.is_complex:
         return -np.inf if low else np.inf
     if dtype.name == "bool":
@@ -59,21 +64,13 @@ def _start(reduction: str, dtype: DType) -> object:
     return limits.min if low else limits.max
 
 
-def _filled(input: Tensor, mask: Tensor | None, reduction: str) -> Tensor:
+def _filled(input: Tensor, mask: Tensor | None, start: _Start) -> Tensor:
     """The input with what a reduction starts from where the mask does not hold."""
     if mask is None:
         return input
-    start = np.asarray(_start(reduction, input.dtype)).astype(input._array.dtype)
-    filled: Tensor = _call("where", _mask_of(input, mask), input, Tensor._of(start))
+    first = np.asarray(_start(start, input.dtype)).astype(input._array.dtype)
+    filled: Tensor = _call("where", _mask_of(input, mask), input, Tensor._of(first))
     return filled
-
-
-_STARTS: Final = {
-    **dict.fromkeys(("sum", "mean", "norm", "var", "std", "cumsum"), "sum"),
-    **dict.fromkeys(("prod", "cumprod"), "prod"),
-    **dict.fromkeys(("amin", "argmin", "softmin"), "min"),
-    **dict.fromkeys(("amax", "argmax", "softmax", "log_softmax", "logsumexp", "logaddexp"), "max"),
-}
 
 
 def filled_for(name: str, input: Tensor, mask: Tensor, order: object = None) -> Tensor:
@@ -82,7 +79,7 @@ def filled_for(name: str, input: Tensor, mask: Tensor, order: object = None) -> 
     `order` is that of a norm, the least of which begins above all others.
     """
     least = name == "norm" and order in (-np.inf, "-inf")
-    return _filled(input, mask, "min" if least else _STARTS[name])
+    return _filled(input, mask, "highest" if least else _STARTS[name])
 
 
 def _dims(dim: Dims, ndim: int) -> list[int]:
@@ -114,7 +111,7 @@ def sum(
     mask: Tensor | None = None,
 ) -> Tensor:
     """The sum of the elements that count."""
-    values = _filled(input, mask, "sum")
+    values = _filled(input, mask, "zero")
     found: Tensor = _call(
         "sum", values, _dims(dim, input.ndim), bool(keepdim), dtype=_sum_dtype(input, dtype)
     )
@@ -130,7 +127,7 @@ def prod(
     mask: Tensor | None = None,
 ) -> Tensor:
     """The product of the elements that count."""
-    result = _cast(_filled(input, mask, "prod"), _sum_dtype(input, dtype))
+    result = _cast(_filled(input, mask, "one"), _sum_dtype(input, dtype))
     if not result.ndim and dim not in (None, ()):
         found: Tensor = _call("prod", result)
         return found
@@ -143,7 +140,7 @@ def cumsum(
     input: Tensor, dim: int, *, dtype: DType | None = None, mask: Tensor | None = None
 ) -> Tensor:
     """The running sum of the elements that count."""
-    values = _filled(input, mask, "sum")
+    values = _filled(input, mask, "zero")
     found: Tensor = _call("cumsum", values, dim, dtype=dtype or input.dtype)
     return found
 
@@ -152,7 +149,7 @@ def cumprod(
     input: Tensor, dim: int, *, dtype: DType | None = None, mask: Tensor | None = None
 ) -> Tensor:
     """The running product of the elements that count."""
-    values = _filled(input, mask, "prod")
+    values = _filled(input, mask, "one")
     found: Tensor = _call("cumprod", values, dim, dtype=dtype or input.dtype)
     return found
 
@@ -160,7 +157,7 @@ def cumprod(
 # --------------------------------------------------------------------------- extremes
 
 
-def _extreme(name: str, reduction: str) -> object:
+def _extreme(name: str, start: _Start) -> Any:
     def extreme(
         input: Tensor,
         dim: Dims = None,
@@ -169,16 +166,16 @@ def _extreme(name: str, reduction: str) -> object:
         dtype: DType | None = None,
         mask: Tensor | None = None,
     ) -> Tensor:
-        values = _filled(input, mask, reduction)
+        values = _filled(input, mask, start)
         found: Tensor = _call(name, values, _dims(dim, input.ndim), bool(keepdim))
         return _cast(found, dtype or input.dtype)
 
     extreme.__name__ = extreme.__qualname__ = name
-    extreme.__doc__ = f"The {reduction}imum of the elements that count."
+    extreme.__doc__ = f"{_MOST[start].capitalize()} of the elements that count."
     return extreme
 
 
-def _place(name: str, reduction: str) -> object:
+def _place(name: str, start: _Start) -> Any:
     def place(
         input: Tensor,
         dim: int | None = None,
@@ -187,12 +184,14 @@ def _place(name: str, reduction: str) -> object:
         dtype: DType | None = None,
         mask: Tensor | None = None,
     ) -> Tensor:
-        values = _filled(input, mask, reduction)
+        values = _filled(input, mask, start)
         found: Tensor = _call(name, values, dim, bool(keepdim))
         return _cast(found, dtype or input.dtype)
 
     place.__name__ = place.__qualname__ = name
-    place.__doc__ = f"The place of the {reduction}imum of the elements that count."
+    place.__doc__ = (
+        f"The place of the {'max' if start == 'lowest' else 'min'}imum of the elements that count."
+    )
     return place
 
 
@@ -230,7 +229,7 @@ def logsumexp(
     mask: Tensor | None = None,
 ) -> Tensor:
     """The logarithm of the sum of the exponentials of the elements that count."""
-    values = _filled(input, mask, "max").to(dtype or input.dtype)
+    values = _filled(input, mask, "lowest").to(dtype or input.dtype)
     found: Tensor = _call("logsumexp", values, _dims(dim, input.ndim), keepdim)
     return _cast(found, dtype or input.dtype)
 
@@ -244,7 +243,7 @@ def logaddexp(
     other_mask: Tensor | None = None,
 ) -> Tensor:
     """`log(exp(input) + exp(other))` of the elements that count."""
-    first, second = _filled(input, input_mask, "max"), _filled(other, other_mask, "max")
+    first, second = _filled(input, input_mask, "lowest"), _filled(other, other_mask, "lowest")
     found: Tensor = _call("logaddexp", first, second)
     return _cast(found, dtype or input.dtype)
 
@@ -344,7 +343,7 @@ def norm(
 ) -> Tensor:
     """The norm of the elements that count, taken as a vector."""
     order = 2.0 if ord is None else float(ord)
-    values = _filled(input, mask, "min" if order == -np.inf else "sum")
+    values = _filled(input, mask, "highest" if order == -np.inf else "zero")
     dims = _dims(dim, input.ndim)
     found: Tensor = _call("linalg_vector_norm", values, order, dims, bool(keepdim), dtype=dtype)
     return found
@@ -363,19 +362,19 @@ def normalize(
     wanted = dtype or input.dtype
     size = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
     divisor = _call("maximum", size, Tensor._of(np.full((), eps, size._array.dtype)))
-    found: Tensor = _filled(input, mask, "sum").to(wanted) / divisor
+    found: Tensor = _filled(input, mask, "zero").to(wanted) / divisor
     return found
 
 
 # --------------------------------------------------------------------------- softmax
 
 
-def _softmax(name: str) -> object:
+def _softmax(name: str) -> Any:
     def softmax(
         input: Tensor, dim: int, *, dtype: DType | None = None, mask: Tensor | None = None
     ) -> Tensor:
         values = _filled(
-            input.to(dtype or input.dtype), mask, "min" if name == "softmin" else "max"
+            input.to(dtype or input.dtype), mask, "highest" if name == "softmin" else "lowest"
         )
         if name == "softmin":
             values = -values
@@ -387,12 +386,18 @@ def _softmax(name: str) -> object:
     return softmax
 
 
+amin, amax = _extreme("amin", "highest"), _extreme("amax", "lowest")
+argmin, argmax = _place("argmin", "highest"), _place("argmax", "lowest")
+softmin, softmax, log_softmax = map(_softmax, ("softmin", "softmax", "log_softmax"))
+
+_BY_START: Final[dict[_Start, tuple[Any, ...]]] = {
+    "zero": (sum, mean, norm, var, std, cumsum),
+    "one": (prod, cumprod),
+    "highest": (amin, argmin, softmin),
+    "lowest": (amax, argmax, softmax, log_softmax, logsumexp, logaddexp),
+}
+_STARTS: Final = {each.__name__: start for start, found in _BY_START.items() for each in found}
 FUNCTIONS: Final[dict[str, Any]] = {
-    **{"sum": sum, "prod": prod, "cumsum": cumsum, "cumprod": cumprod, "mean": mean},
-    **{"var": var, "std": std, "norm": norm, "normalize": normalize, "median": median},
-    **{"logsumexp": logsumexp, "logaddexp": logaddexp},
-    **{"amax": _extreme("amax", "max"), "amin": _extreme("amin", "min")},
-    **{"argmax": _place("argmax", "max"), "argmin": _place("argmin", "min")},
-    **{name: _softmax(name) for name in ("softmax", "log_softmax", "softmin")},
+    each.__name__: each for found in (*_BY_START.values(), (normalize, median)) for each in found
 }
 """What `rushlight.masked.<name>` stands for, by name."""

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, NoReturn, overload
 
 import numpy as np
 
+from ...typecheck.definitions.signs import BETWEEN, COMPARING, IN_FRONT, Sign
 from ...typecheck.types.scalar_types import OLD_NAMES
 from ..memory.dtype import CPU, DTYPES, PYTHON_DTYPES, QSCHEMES, Device, DType, QScheme, dtype_of
 from ..table.direct import LISTENING
@@ -44,22 +45,8 @@ __all__ = ["is_sign", "members_replaced", "operator_methods", "sign_methods", "s
 
 _NUMBERS: Final = (Tensor, bool, int, float, complex, np.number, np.bool_)
 
-_BINARY: Final = {
-    **{"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide"},
-    **{"mod": "remainder", "pow": "pow", "matmul": "matmul", "and": "__and__"},
-    **{"or": "__or__", "xor": "__xor__", "lshift": "__lshift__", "rshift": "__rshift__"},
-    **{"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"},
-}
-"""Python's operator -> the table's."""
-
-_IN_PLACE: Final = {
-    **{"add": "add_", "sub": "sub_", "mul": "mul_", "truediv": "div_"},
-    **{"floordiv": "floor_divide_", "mod": "remainder_", "pow": "pow_"},
-    **{"and": "bitwise_and_", "or": "bitwise_or_", "xor": "bitwise_xor_"},
-    **{"lshift": "bitwise_left_shift_", "rshift": "bitwise_right_shift_"},
-}
-
-_UNARY: Final = {"neg": "neg", "pos": "positive", "abs": "abs", "invert": "bitwise_not"}
+_SIGNS: Final = (*BETWEEN.values(), *COMPARING.values())
+_IN_FRONT: Final = (*IN_FRONT.values(), Sign("abs", "abs"))
 
 _SWAPPED: Final = ("add", "mul", "and", "or", "xor")
 """Where `2 + x` is `x + 2`."""
@@ -176,25 +163,26 @@ def _put(name: str, member: Any) -> None:
 @cache
 def operator_methods() -> dict[str, str]:
     """The methods that are called as Python's operators, where they have other names."""
-    binary = {name: method for name, method in _BINARY.items() if name not in ("floordiv", "eq")}
-    bits = ("and", "or", "xor")
-    found = {f"__{name}__": method for name, method in (binary | _UNARY).items()}
-    found |= {f"__r{name}__": _IN_PLACE[name].rstrip("_") for name in ("add", "mul", *bits)}
-    found |= {f"__i{name}__": m for name, m in _IN_PLACE.items() if not m.startswith("bitwise_")}
-    del found["__invert__"]
+    signs = {sign.word: sign for sign in (*_SIGNS, *_IN_FRONT)}
+    plain = [sign for word, sign in signs.items() if word not in ("floordiv", "eq", "invert")]
+    found = {sign.method: sign.operator for sign in plain}
+    for word in ("add", "mul", "and", "or", "xor"):
+        found[f"__r{word}__"] = signs[word].in_place.rstrip("_")
+    written = {f"__i{word}__": sign.in_place for word, sign in signs.items() if sign.in_place}
+    found |= {name: method for name, method in written.items() if not method.startswith("bitwise_")}
     return found | {"__rtruediv__": "__rdiv__"}
 
 
 @cache
 def signs_between() -> frozenset[str]:
     """The methods of signs between two operands, which may know nothing of the other one."""
-    return frozenset(f"__{side}{name}__" for side in ("", "r") for name in _BINARY)
+    return frozenset(f"__{side}{sign.word}__" for side in ("", "r") for sign in _SIGNS)
 
 
 @cache
 def is_sign(name: str) -> bool:
     """Whether a method is that of a sign between two operands, or of one that writes the first."""
-    writing = {f"__i{each}__" for each in _IN_PLACE}
+    writing = {f"__i{sign.word}__" for sign in _SIGNS if sign.in_place}
     return name in signs_between() or name in writing or name == "__rdiv__"
 
 
@@ -215,17 +203,19 @@ def members_replaced(members: Mapping[str, object]) -> dict[str, object]:
 def sign_methods(fast: bool) -> Iterator[tuple[str, Any]]:
     """The methods that are called as Python's operators; fast ones take shortcuts, by which nobody
     else learns of the call."""
-    for name, operator_name in _BINARY.items():
-        function = eager_function(f"aten::{operator_name}")
-        yield f"__{name}__", _binary(function, fast)
-        if name not in ("eq", "ne", "lt", "le", "gt", "ge"):
-            yield f"__r{name}__", _reflected(name, function, fast)
+    for sign in _SIGNS:
+        function = eager_function(f"aten::{sign.operator}")
+        yield sign.method, _binary(function, fast)
+        if sign not in COMPARING.values():
+            yield f"__r{sign.word}__", _reflected(sign.word, function, fast)
     yield "__rdiv__", _reflected("truediv", eager_function("aten::div"), fast)
-    for name, operator_name in _IN_PLACE.items():
-        yield f"__i{name}__", _binary(eager_function(f"aten::{operator_name}"), fast)
-    for name, operator_name in _UNARY.items():
-        make = _inverted if name == "invert" else _unary
-        yield f"__{name}__", make(eager_function(f"aten::{operator_name}"), fast)
+    for sign in _SIGNS:
+        if sign.in_place:
+            function = eager_function(f"aten::{sign.in_place}")
+            yield f"__i{sign.word}__", _binary(function, fast)
+    for sign in _IN_FRONT:
+        make = _inverted if sign.word == "invert" else _unary
+        yield sign.method, make(eager_function(f"aten::{sign.operator}"), fast)
 
 
 def _give_methods() -> None:

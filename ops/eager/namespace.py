@@ -389,34 +389,24 @@ def eager_dtype(name: str, *dtypes: DType) -> DType:
     return dtype_by_number(number)
 
 
+_MADE = (
+    *(methods.slice_inverse, tensor, as_tensor, asarray, from_numpy, from_dlpack, frombuffer),
+    *(is_tensor, is_storage, numel, manual_seed, seed, initial_seed, get_rng_state, set_rng_state),
+    *(nonzero, split, einsum, meshgrid, tensordot, chain_matmul, norm, lu, stft),
+    *(broadcast_tensors, broadcast_shapes, promote_types, can_cast, finfo, iinfo),
+    *(set_printoptions, get_default_dtype, set_default_dtype, no_grad, enable_grad),
+    *(inference_mode, set_grad_enabled, is_grad_enabled, closed_range),
+    *(Tensor, Size, Generator, Parameter, Device, DType, QScheme, Layout, MemoryFormat),
+)
+"""Functions and classes that Python finds by their own names."""
+
 _BY_HAND: Final[dict[str, object]] = {
-    **{"Tensor": Tensor, "Size": Size, "Generator": Generator, "device": Device, "dtype": DType},
-    **{"qscheme": QScheme, "legacy_contiguous_format": MEMORY_FORMATS["contiguous_format"]},
-    **{"slice_inverse": methods.slice_inverse, "bit": DTYPES["uint1"]},
-    **{"layout": Layout, "memory_format": MemoryFormat, "Parameter": Parameter},
-    **{"tensor": tensor, "as_tensor": as_tensor, "asarray": asarray, "from_numpy": from_numpy},
-    **{"from_dlpack": from_dlpack, "frombuffer": frombuffer},
-    **{
-        "is_tensor": is_tensor,
-        "is_storage": is_storage,
-        "numel": numel,
-        "manual_seed": manual_seed,
-    },
-    **{"seed": seed, "initial_seed": initial_seed, "get_rng_state": get_rng_state},
-    **{"set_rng_state": set_rng_state, "default_generator": default_generator},
-    **{"nonzero": nonzero, "split": split, "einsum": einsum, "meshgrid": meshgrid},
-    **{"range": closed_range},
-    **{"tensordot": tensordot, "chain_matmul": chain_matmul, "norm": norm},
-    **{"lu": lu, "stft": stft},
-    **{"broadcast_tensors": broadcast_tensors, "broadcast_shapes": broadcast_shapes},
-    **{"promote_types": promote_types, "can_cast": can_cast, "finfo": finfo, "iinfo": iinfo},
-    **{"set_printoptions": set_printoptions, "get_default_dtype": get_default_dtype},
-    **{"set_default_dtype": set_default_dtype, "no_grad": no_grad, "enable_grad": enable_grad},
-    **{"inference_mode": inference_mode, "set_grad_enabled": set_grad_enabled},
-    **{"is_grad_enabled": is_grad_enabled},
+    **{made.__name__: made for made in _MADE},
+    **{"legacy_contiguous_format": MEMORY_FORMATS["contiguous_format"], "bit": DTYPES["uint1"]},
+    **{"default_generator": default_generator, "newaxis": None},
     **{"get_num_threads": get_threads, "set_num_threads": set_threads},
     **FUNCTIONS,
-    **{"inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "newaxis": None},
+    **{"inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e},
 }
 
 

@@ -50,6 +50,7 @@ def _checked(self: Array, dim: int, dtype: int | None, name: str) -> tuple[Array
 
 @operator(
     "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    first_name="softmax",
     out="",
 )
 @operator(
@@ -162,6 +163,7 @@ def _added_in_turn(values: Array, axis: int) -> Array:
 
 @operator(
     "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    first_name="log_softmax",
     out="",
 )
 @operator(

@@ -23,7 +23,13 @@ def _check_determinant(A: Array, name: str) -> None:
     check_lapack(A, "lu_cpu")
 
 
-@operator("aten::det(Tensor self) -> Tensor", out="", prepared=True, cost="matrices")
+@operator(
+    "aten::det(Tensor self) -> Tensor",
+    first_name="linalg_det",
+    out="",
+    prepared=True,
+    cost="matrices",
+)
 @operator("aten::linalg_det(Tensor A) -> Tensor", prepared=True, cost="matrices", out_dtype=SAME)
 def linalg_det(A: Array) -> Array:
     _check_determinant(A, "linalg.det")

@@ -31,7 +31,12 @@ _OF_FLOAT64: Final = (_Series(16, 4, 0.83),)
 
 
 @operator("aten::linalg_matrix_exp(Tensor self) -> Tensor", cost="matrices")
-@operator("aten::matrix_exp(Tensor self) -> Tensor", out="", cost="matrices")
+@operator(
+    "aten::matrix_exp(Tensor self) -> Tensor",
+    first_name="linalg_matrix_exp",
+    out="",
+    cost="matrices",
+)
 def matrix_exp(self: Array) -> Array:
     """Higham, Functions of Matrices (2008), section 10.3: the series of A / 2^s, squared s times.
 

@@ -325,6 +325,7 @@ def _check_reflections(input: Array, tau: Array) -> None:
 
 @operator(
     "aten::orgqr(Tensor self, Tensor input2) -> Tensor",
+    first_name="linalg_householder_product",
     autocast="full",
     layout="F",
     prepared=True,

@@ -334,6 +334,7 @@ def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
 
 @operator(
     "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
+    first_name="matmul",
     prepared=True,
     cost="product",
     out_overlap="read-first",
@@ -552,6 +553,7 @@ def _outer_parts(result: Array, self: Array, vec2: Array) -> list[Part]:
 @operator(
     "aten::outer(Tensor self, Tensor vec2) -> Tensor",
     "aten::ger(Tensor self, Tensor vec2) -> Tensor",
+    first_name="outer",
     cost="products-of-rows",
     parts=_outer_parts,
 )

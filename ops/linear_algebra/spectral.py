@@ -433,7 +433,12 @@ def pinverse(self: Array, rcond: float) -> Array:
 # --------------------------------------------------------------------------- powers and tensors
 
 
-@operator("aten::matrix_power(Tensor self, int n) -> Tensor", cost="matrices", prepared=True)
+@operator(
+    "aten::matrix_power(Tensor self, int n) -> Tensor",
+    first_name="linalg_matrix_power",
+    cost="matrices",
+    prepared=True,
+)
 @operator(
     "aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
     prepared=True,

@@ -547,6 +547,7 @@ def not_invertible(info: Array, name: str) -> LinAlgError:
 
 @operator(
     "aten::inverse(Tensor self) -> Tensor",
+    first_name="linalg_inv",
     autocast="full",
     prepared=True,
     cost="matrices",

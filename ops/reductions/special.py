@@ -117,11 +117,12 @@ for _name, _kernel in _OF_SELF.items():
 for _name, _kernel in _OF_X.items():
     _declare(_name, "x", in_double(_kernel))
 
-operator("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")(
-    logsumexp
-)
+operator(
+    "aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+    first_name="logsumexp",
+)(logsumexp)
 
 
-@operator("aten::special_round(Tensor self, *, int decimals=0) -> Tensor")
+@operator("aten::special_round(Tensor self, *, int decimals=0) -> Tensor", first_name="round")
 def special_round(self: Array, decimals: int) -> Array:
     return round_decimals(self, decimals)

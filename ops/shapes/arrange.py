@@ -277,6 +277,7 @@ def rot90(self: Array, k: int, dims: Sequence[int]) -> Array:
 
 operator(
     "aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+    first_name="movedim",
     order="intlist int",
 )(shape.movedim)
 operator("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")(
@@ -284,7 +285,7 @@ operator("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination
 )
 
 
-@operator("aten::adjoint(Tensor(a) self) -> Tensor(a)")
+@operator("aten::adjoint(Tensor(a) self) -> Tensor(a)", first_name="mH")
 def adjoint(self: Array) -> Array:
     """The conjugate transpose of matrices; a copy where there is something to conjugate."""
     turned = shape.matrix_t(self)

@@ -71,6 +71,7 @@ def end_to_end(result: Array, tensors: Sequence[Array], dim: int) -> list[Part]:
 @operator(
     "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
     "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor",
+    first_name="cat",
     parts=end_to_end,
     out_dtype=JOINED,
     out_overlap="apart",
@@ -208,6 +209,7 @@ def _beside(tensors: Sequence[Array]) -> tuple[list[Array], int]:
 @operator(
     "aten::row_stack(Tensor[] tensors) -> Tensor",
     "aten::vstack(Tensor[] tensors) -> Tensor",
+    first_name="vstack",
     parts=lambda result, tensors: end_to_end(result, _below(tensors), 0),
     out_dtype=JOINED,
     out_overlap="apart",

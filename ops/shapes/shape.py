@@ -321,8 +321,12 @@ def transpose(self: Array, dim0: int, dim1: int) -> Array:
     return _placed(self).swapaxes(a, b) if self.ndim else self.view()
 
 
-operator("aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")(transpose)
-operator("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")(transpose)
+operator(
+    "aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", first_name="transpose"
+)(transpose)
+operator("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", first_name="transpose")(
+    transpose
+)
 
 
 @operator(

@@ -12,7 +12,6 @@ from ..eager.out_tensors import check_dtypes_of_out, write_out
 from ..table.elements import is_by_elements
 from ..table.grad_mode import is_recording
 from ..table.out_forms import no_gradients
-from ..table.second_names import SECOND_NAMES
 from ..table.table import TABLE
 from ..tensors.tensor import Tensor
 from . import arithmetic, creation, products, resizing, structure  # noqa: F401  (with forms)
@@ -39,7 +38,7 @@ def call(
     if operator_name.endswith("_") and args and isinstance(args[0], Tensor) and is_sparse(args[0]):
         own = parts_of(args[0])
         if operator_name not in _LINEAR and isinstance(own, Coo) and not own.coalesced:
-            said = SECOND_NAMES.get(operator_name, operator_name).removeprefix("aten::")
+            said = TABLE.first_name(operator_name).removeprefix("aten::")
             raise RuntimeError(f"{said} requires coalesced input")
         made = call(operator_name[:-1], args, kwargs, choose)
         return arithmetic.put_into(args[0], made)
@@ -63,7 +62,7 @@ def _into(
         raise _missing(operator_name)
     if any_requires_grad([made, out]) and is_recording():
         raise no_gradients(operator_name.removeprefix("aten::"))
-    (entry, *_) = TABLE.operators(SECOND_NAMES.get(operator_name, operator_name))
+    (entry, *_) = TABLE.operators(TABLE.first_name(operator_name))
     check_dtypes_of_out(entry, made, out)
     if is_sparse(out):
         return arithmetic.put_into(out, made)
@@ -78,7 +77,7 @@ def _on_values(
     others = [each for each in (*args[1:], *kwargs.values()) if isinstance(each, Tensor)]
     if not args or not is_sparse(args[0]) or any(is_sparse(t) or t.ndim for t in others):
         raise _missing(operator_name)
-    entries = TABLE.operators(SECOND_NAMES.get(operator_name, operator_name))
+    entries = TABLE.operators(TABLE.first_name(operator_name))
     if not any(is_by_elements(entry) for entry in entries if not entry.is_out_form):
         raise _missing(operator_name)
     own, function = parts_of(args[0]).once(), eager_function(operator_name)

@@ -21,7 +21,6 @@ from .formula import Formula, Part, letter_of, meeting
 from .listed import Listed, listed
 from .promotion import result_dtype
 from .record import Operator
-from .second_names import SECOND_NAMES
 from .table import TABLE
 
 __all__ = [
@@ -155,8 +154,8 @@ def has_direct_form(entry: Operator) -> bool:
 
 def by_first_name(entry: Operator) -> Operator:
     """The operator that one of a second name stands for, which says more; any other itself."""
-    first = SECOND_NAMES.get(entry.name)
-    if first is None:
+    first = TABLE.first_name(entry.name)
+    if first == entry.name:
         return entry
     known = TABLE.operator(first + entry.full_name.removeprefix(entry.name))
     is_same = known is not None and known.schema.removeprefix(first) == entry.schema.removeprefix(

@@ -69,6 +69,7 @@ class Known(TypedDict, total=False):
     data_dependent: Callable[..., bool]
     effects: bool
     face: Face
+    first_name: str
     formula: tuple[Formula, ...]
     inline: tuple[Inline, ...]
     instruction: str
@@ -102,6 +103,7 @@ def of_twin(known: Known) -> Known:
     twin = known.copy()
     twin.pop("autocast", None)
     twin.pop("autocast_in_graphs", None)
+    twin.pop("first_name", None)
     twin.pop("formula", None)
     twin.pop("inline", None)
     twin.pop("instruction", None)
@@ -165,6 +167,10 @@ class Operator:
 
     face: Face = ""
     """Where Python finds it, if not by the rule (see `faces`); one overload says it for all."""
+
+    first_name: str = ""
+    """The name that its own is another word for; one overload says it for all, and for their
+    in-place twins.  What is declared for operators of the first name holds for these, too."""
 
     formula: tuple[Formula, ...] = ()
     """How its elements are computed, where it is nothing but a function of theirs."""

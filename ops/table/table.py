@@ -108,6 +108,7 @@ class Table:
         """The names of operators that a bundle of part of the library does not have."""
         self._later: dict[str, Callable[[], object]] = {}
         self._names_with: dict[Mark, frozenset[str]] = {}
+        self._first_names: dict[str, str] = {}
 
     def add(self, entry: Operator) -> None:
         """Add an overload.
@@ -118,7 +119,7 @@ class Table:
         if entry.full_name in self._by_full_name:
             raise ValueError(f"{entry.full_name} is declared twice")
         self._by_full_name[entry.full_name] = entry
-        self._names_with = {}
+        self._names_with, self._first_names = {}, {}
         self.unchosen.update(f"{entry.name}.{word}" for word in entry.unchosen.split())
         self._by_name.setdefault(entry.name, []).append(entry)
         self._in_order.discard(entry.name)
@@ -126,7 +127,7 @@ class Table:
     def remove(self, entry: Operator) -> None:
         """Take an overload away that somebody added."""
         del self._by_full_name[entry.full_name]
-        self._names_with = {}
+        self._names_with, self._first_names = {}, {}
         left = [other for other in self._by_name[entry.name] if other is not entry]
         if left:
             self._by_name[entry.name] = left
@@ -210,6 +211,20 @@ class Table:
         """What the first overload of a name that has an answer answers; None if none has."""
         answers = map(ask, self._by_name.get(name, ()))
         return next((answer for answer in answers if answer), None)
+
+    def first_name(self, name: str) -> str:
+        """The name that stands for a second one (`aten::abs_` for `aten::absolute_`), or itself."""
+        known = self._first_names
+        if name not in known:
+            twin = "_" if name.endswith("_") else ""
+            first = self.said(name.removesuffix("_"), lambda entry: entry.first_name)
+            known[name] = f"aten::{first}{twin}" if first else name
+        return known[name]
+
+    def taking_numbers(self, name: str) -> Operator | None:
+        """The overload of a name, or of its twin, to whose tensors Python may give numbers."""
+        plain = self.first_name(name.removesuffix("_"))
+        return next((e for e in self._by_name.get(plain, ()) if e.takes_numbers), None)
 
     def names_with(self, what: Mark) -> frozenset[str]:
         """The qualified names of the operators of which an overload is marked so."""

@@ -10,11 +10,13 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from typing import Any, Final, NamedTuple
 
 from ..ops.eager.dispatch import EagerFunction
 from ..ops.eager.packets import Overload, Packet
 from ..ops.memory.dtype import Device
+from ..typecheck.definitions.signs import BETWEEN, COMPARING, IN_FRONT
 from ..utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 from ._colors import Painter, painter
 from ._names import qualified_name, torch_module, type_text
@@ -24,49 +26,19 @@ from .node import Argument, Node
 
 __all__ = ["CodeGen", "PythonCode", "Style", "inplace_methods", "magic_methods"]
 
+_BETWEEN: Final = {sign: known.word for sign, known in BETWEEN.items()}
 reflectable_magic_methods: Final = {
-    "add": "{} + {}",
-    "sub": "{} - {}",
-    "mul": "{} * {}",
-    "floordiv": "{} // {}",
-    "truediv": "{} / {}",
+    **{word + "_" * iskeyword(word): f"{{}} {sign} {{}}" for sign, word in _BETWEEN.items()},
     "div": "{} / {}",
-    "mod": "{} % {}",
-    "pow": "{} ** {}",
-    "lshift": "{} << {}",
-    "rshift": "{} >> {}",
-    "and_": "{} & {}",
-    "or_": "{} | {}",
-    "xor": "{} ^ {}",
     "getitem": "{}[{}]",
-    "matmul": "{} @ {}",
 }
 magic_methods: Final = {
-    "eq": "{} == {}",
-    "ne": "{} != {}",
-    "lt": "{} < {}",
-    "gt": "{} > {}",
-    "le": "{} <= {}",
-    "ge": "{} >= {}",
-    "pos": "+{}",
-    "neg": "-{}",
-    "invert": "~{}",
+    **{known.word: f"{{}} {sign} {{}}" for sign, known in COMPARING.items()},
+    **{known.word: f"{sign}{{}}" for sign, known in IN_FRONT.items()},
     **reflectable_magic_methods,
 }
 inplace_methods: Final = {
-    "iadd": "{} += {}",
-    "iand": "{} &= {}",
-    "ifloordiv": "{} //= {}",
-    "ilshift": "{} <<= {}",
-    "imod": "{} %= {}",
-    "imul": "{} *= {}",
-    "imatmul": "{} @= {}",
-    "ior": "{} |= {}",
-    "ipow": "{} **= {}",
-    "irshift": "{} >>= {}",
-    "isub": "{} -= {}",
-    "itruediv": "{} /= {}",
-    "ixor": "{} ^= {}",
+    **{f"i{word}": f"{{}} {sign}= {{}}" for sign, word in _BETWEEN.items()},
     "setitem": "{}[{}] = {}",
 }
 _TYPING: Final = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import rushlight as torch
 from rushlight.ops.gradients.table.families import row_of
 from rushlight.ops.table.table import TABLE, Operator
 
@@ -71,3 +72,26 @@ def test_every_operator_without_a_gradient_is_sorted_by_reason() -> None:
     groups = (NOT_OF_FLOATS, QUANTIZED, NOT_OPERATORS_OVER_ELEMENTS, LACKING_IN_TORCH, NESTED)
     sorted_out = (*groups, SPARSE, REFUSED, TO_BE_WRITTEN)
     assert lacking == sorted(name for text in sorted_out for name in text.split())
+
+
+def test_second_names_have_the_rows_and_the_nodes_of_the_first() -> None:
+    x, y = torch.tensor([0.5], requires_grad=True), torch.tensor([0.25])
+    made = {
+        "Atan2Backward0": torch.arctan2(x, y),
+        "ClampBackward0": torch.clip(x, y),
+        "ClampBackward1": torch.clip(x, 0.25),
+        "DivBackward0": torch.divide(x, 2),
+        "DivBackward2": torch.divide(x, y, rounding_mode="floor"),
+        "LgammaBackward0": torch.special.gammaln(x),
+        "MvlgammaBackward0": torch.special.multigammaln(x + 2, 2),
+        "XlogyBackward1": torch.xlogy(2.0, x),
+        "XlogyBackward2": torch.xlogy(x, 2.0),
+    }
+    assert {name: result.grad_fn.name() for name, result in made.items()} == {n: n for n in made}
+    assert torch.multiply(x, 2).grad_fn.next_functions[1] == (None, 0)
+    for name in TABLE.names():
+        for entry in TABLE.operators(name):
+            first = TABLE.operator(entry.full_name.replace(name, TABLE.first_name(name), 1))
+            own = row_of(entry)
+            if first is not None and own is not None and own.operator != name.removesuffix("_"):
+                assert own is row_of(first), entry

@@ -6,8 +6,8 @@ from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...frontend.sources.source import Span
 from ...frontend.syntax import tree
 from ..definitions.class_types import ClassType
+from ..definitions.signs import BETWEEN
 from ..expressions.attributes import Access, attribute_of, of_property
-from ..expressions.expressions import BINARY
 from ..expressions.function_calls import call_method
 from ..expressions.operators import call_operator
 from ..expressions.subscripts import index_list, locate
@@ -22,22 +22,8 @@ from .assignments import assign_attribute, assign_name
 
 __all__ = ["assign_element"]
 
-_OF_TENSORS = {
-    "+": "aten::add_",
-    "-": "aten::sub_",
-    "*": "aten::mul_",
-    "/": "aten::div_",
-    "%": "aten::fmod_",
-    "**": "aten::pow",
-    "&": "aten::bitwise_and",
-    "|": "aten::bitwise_or",
-    "^": "aten::bitwise_xor",
-    "<<": "aten::__ilshift__",
-    ">>": "aten::__irshift__",
-}
-"""Powers and bits are not changed in place, so that elements and views stay as they are."""
-
-_WORDS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "%": "mod", "**": "pow"}
+_OF_CLASSES = ("+", "-", "*", "/", "%", "**")
+"""The signs by which objects of script classes are changed in place."""
 
 
 # ------------------------------------------------------------------------------ elements
@@ -178,7 +164,7 @@ def _augmented(
 ) -> typed.Expr:
     operator, span = node.operator, node.span
     if isinstance(left.type, ClassType):
-        word = _WORDS.get(operator, "")
+        word = BETWEEN[operator].word if operator in _OF_CLASSES else ""
         name = f"__i{word}__" if left.type.method(f"__i{word}__") else f"__{word}__"
         if left.type.magic(name) is None:
             return _no_augmented(scope, left.type, word, node)
@@ -189,8 +175,8 @@ def _augmented(
 
 def _augmented_operator(operator: str, type: Type) -> str:
     if type == TENSOR or type.list_of is not None:
-        return _OF_TENSORS[operator]
-    return "aten::fmod" if operator == "%" else BINARY[operator][0]
+        return f"aten::{BETWEEN[operator].on_elements}"
+    return "aten::fmod" if operator == "%" else BETWEEN[operator].in_scripts
 
 
 def _augment_element(

@@ -9,6 +9,7 @@ from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...frontend.sources.source import Span
 from ...frontend.syntax import tree
 from ..definitions.class_types import ClassType
+from ..definitions.signs import BETWEEN, COMPARING, IN_FRONT, Sign
 from ..relations.literals import LARGEST_INT, type_of_value
 from ..relations.matching import Given
 from ..relations.relations import join
@@ -25,37 +26,6 @@ from .function_calls import call_method
 from .iteration import tuple_elements
 from .narrowing import Condition, check_condition, evaluated, refine
 from .operators import call_operator
-
-__all__ = ["BINARY"]
-
-BINARY = {
-    "+": ("aten::add", "__add__"),
-    "-": ("aten::sub", "__sub__"),
-    "*": ("aten::mul", "__mul__"),
-    "/": ("aten::div", "__truediv__"),
-    "//": ("aten::floordiv", "__floordiv__"),
-    "%": ("aten::remainder", "__mod__"),
-    "**": ("aten::pow", "__pow__"),
-    "@": ("aten::matmul", "__matmul__"),
-    "&": ("aten::__and__", "__and__"),
-    "|": ("aten::__or__", "__or__"),
-    "^": ("aten::__xor__", "__xor__"),
-    "<<": ("aten::__lshift__", "__lshift__"),
-    ">>": ("aten::__rshift__", "__rshift__"),
-}
-"""The operator of a binary form, and the method of script classes."""
-
-COMPARE = {
-    "==": ("aten::eq", "__eq__"),
-    "!=": ("aten::ne", "__ne__"),
-    "<": ("aten::lt", "__lt__"),
-    "<=": ("aten::le", "__le__"),
-    ">": ("aten::gt", "__gt__"),
-    ">=": ("aten::ge", "__ge__"),
-}
-
-UNARY = {"-": ("aten::neg", "__neg__"), "~": ("aten::bitwise_not", "__invert__")}
-
 
 # -------------------------------------------------------------------------------- names
 
@@ -157,8 +127,7 @@ def check_unary(scope: Scope, node: tree.Unary, hint: Type | None) -> Sugar:
     operand = expression(scope, node.operand)
     if node.operator == "+":
         return operand
-    name, method = UNARY[node.operator]
-    return _operate(scope, name, method, [operand], node.span, node.operator)
+    return _operate(scope, IN_FRONT[node.operator], [operand], node.span, node.operator)
 
 
 @checks(tree.Binary)
@@ -201,20 +170,19 @@ def _operation(scope: Scope, node: tree.Binary, left: typed.Expr) -> typed.Expr:
     tuples = left.type.tuple_of is not None and right.type.tuple_of is not None
     if node.operator == "+" and tuples:
         return _add_tuples(scope, left, right, node.span)
-    name, method = BINARY[node.operator]
-    return _operate(scope, name, method, [left, right], node.span, node.operator)
+    return _operate(scope, BETWEEN[node.operator], [left, right], node.span, node.operator)
 
 
 def _operate(
-    scope: Scope, name: str, method: str, operands: list[typed.Expr], span: Span, symbol: str
+    scope: Scope, sign: Sign, operands: list[typed.Expr], span: Span, symbol: str
 ) -> typed.Expr:
     """An operator: the method of a script class, or the builtin."""
-    first = operands[0]
+    first, method = operands[0], sign.method
     if isinstance(first.type, ClassType) and first.type.magic(method) is not None:
         return call_method(scope, first, method, operands[1:], span)
     if isinstance(first.type, ClassType) and not first.type.is_module:
         return call_method(scope, first, method, operands[1:], span)
-    return call_operator(scope, name, Given(operands), span, written=symbol)
+    return call_operator(scope, sign.in_scripts, Given(operands), span, written=symbol)
 
 
 def _add_tuples(scope: Scope, left: typed.Expr, right: typed.Expr, span: Span) -> typed.Expr:
@@ -262,9 +230,8 @@ def _compare(
 ) -> typed.Expr:
     """One comparison; for `in` the container is the operator's first argument."""
     right = expression(scope, right_node)
-    if operator in COMPARE:
-        name, method = COMPARE[operator]
-        return _operate(scope, name, method, [left, right], span, operator)
+    if operator in COMPARING:
+        return _operate(scope, COMPARING[operator], [left, right], span, operator)
     found = _contains(scope, left, right, span)
     if operator == "in":
         return found

@@ -11,7 +11,7 @@ from ...layers.leaky_noise import slope_bounds
 from ...memory.dtype import Array, DType, Scalar
 from ...random_numbers.random import Generator
 from ...tensors.tensor import Tensor
-from ..table.rows import Run, aten, composite, gradient, lying, rewritten, same_as
+from ..table.rows import Run, aten, composite, gradient, lying, rewritten
 from ..table.rules import is_narrow, rounded_once, widened
 
 gradient("aten::relu", self=lambda g, result: aten.threshold_backward(g, result, 0))
@@ -173,7 +173,6 @@ def _softmax(g: Tensor, result: Tensor, dim: int, self_dtype: DType) -> Tensor:
 
 
 gradient("aten::softmax", "aten::_softmax", self=_softmax, name="SoftmaxBackward0")
-same_as("aten::softmax", "aten::special_softmax")
 
 
 def _safe_softmax(g: Tensor, result: Tensor, dim: int) -> Tensor:
@@ -194,7 +193,6 @@ def _log_softmax(g: Tensor, result: Tensor, dim: int) -> Tensor:
 
 
 gradient("aten::log_softmax", "aten::_log_softmax", self=_log_softmax, name="LogSoftmaxBackward0")
-same_as("aten::log_softmax", "aten::special_log_softmax")
 gradient(
     "aten::_softmax_backward_data",
     grad_output=lambda g, output, dim: output * (g - (g * output).sum([dim], True)),
@@ -225,6 +223,6 @@ for _name in FACTORS:
     _dropped(_name, "_")
 lying(
     "by rows",
-    *"softmax special_softmax log_softmax special_log_softmax _softmax _log_softmax".split(),
+    *"softmax log_softmax _softmax _log_softmax".split(),
     "_softmax_backward_data",
 )

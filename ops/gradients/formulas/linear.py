@@ -152,7 +152,7 @@ def _matmul_name(self: Tensor, other: Tensor) -> str:
 
 
 gradient("aten::matmul", self=_left, other=_right, name=_matmul_name)
-same_as("aten::matmul", "aten::linalg_matmul", "aten::__matmul__")
+same_as("aten::matmul", "aten::__matmul__")
 
 
 def _rows(x: Tensor) -> Tensor:

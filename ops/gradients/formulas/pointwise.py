@@ -22,7 +22,6 @@ def _is_complex(x: object) -> bool:
 
 gradient("aten::add", self=lambda g: g, other=lambda g, alpha=1: scaled(g, conj(alpha)))
 gradient("aten::sub", self=lambda g: g, other=lambda g, alpha=1: scaled(g, -conj(alpha)))
-same_as("aten::sub", "aten::subtract")
 gradient(
     "aten::rsub",
     self=lambda g, alpha=1: scaled(g, -conj(alpha)),
@@ -34,7 +33,6 @@ gradient(
     self=lambda g, other: g * conj(other),
     other=lambda g, self: g * conj(self),
 )
-same_as("aten::mul", "aten::multiply")
 gradient(
     "aten::div",
     self=lambda g, other, rounding_mode=None: (
@@ -44,9 +42,8 @@ gradient(
         -g * conj((self / other) / other) if rounding_mode is None else g.new_zeros(g.shape)
     ),
 )
-same_as("aten::div", "aten::divide", "aten::true_divide")
 gradient("aten::neg", self=lambda g: -g)
-same_as("aten::neg", "aten::negative", "aten::_neg_view")
+same_as("aten::neg", "aten::_neg_view")
 gradient("aten::positive", self=lambda g: g)
 gradient("aten::reciprocal", self=lambda g, result: -g * conj(result * result))
 gradient("aten::square", self=lambda g, self: g * conj(self) * 2, name="PowBackward0")
@@ -144,14 +141,11 @@ gradient("aten::atan", self=lambda g, self: g / conj(self * self + 1))
 gradient("aten::asinh", self=lambda g, self: g * conj((self * self + 1).rsqrt()))
 gradient("aten::acosh", self=lambda g, self: g * conj((self - 1).rsqrt() * (self + 1).rsqrt()))
 gradient("aten::atanh", self=lambda g, self: g / conj(1 - self * self))
-for _name in "asin acos atan asinh acosh atanh".split():
-    same_as(f"aten::{_name}", f"aten::arc{_name[1:]}")
 gradient(
     "aten::atan2",
     self=lambda g, self, other: g * other / (self * self + other * other),
     other=lambda g, self, other: -g * self / (self * self + other * other),
 )
-same_as("aten::atan2", "aten::arctan2")
 gradient("aten::erf", self=lambda g, self: (-(self * self)).exp() * (g * _TWO_PI))
 gradient("aten::erfc", self=lambda g, self: (-(self * self)).exp() * (-g * _TWO_PI))
 gradient("aten::erfinv", self=lambda g, result: (result * result).exp() * g / _TWO_PI)
@@ -256,13 +250,7 @@ def _sinc_slope(x: Tensor) -> Tensor:
     return slope.masked_fill(scaled_x * x == 0, 0)
 
 
-_SPECIAL = {
-    "digamma": "psi digamma", "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "exp2": "exp2",
-    "expm1": "expm1", "i0": "i0", "lgamma": "gammaln", "log1p": "log1p", "logit": "logit",
-    "polygamma": "polygamma", "sigmoid": "expit", "sinc": "sinc", "xlogy": "xlogy",
-}  # fmt: skip
-for _name, _words in _SPECIAL.items():
-    same_as(f"aten::{_name}", *(f"aten::special_{word}" for word in _words.split()))
+same_as("aten::polygamma", "aten::special_polygamma")
 
 
 def _gamma_density(g: Tensor, self: Tensor, other: Tensor) -> Tensor:
@@ -271,14 +259,12 @@ def _gamma_density(g: Tensor, self: Tensor, other: Tensor) -> Tensor:
 
 gradient(
     "aten::igamma",
-    "aten::special_gammainc",
     self=refused("igamma: input"),
     other=_gamma_density,
     name="IgammaBackward0",
 )
 gradient(
     "aten::igammac",
-    "aten::special_gammaincc",
     self=refused("igammac: input"),
     other=lambda g, self, other: -_gamma_density(g, self, other),
     name="IgammacBackward0",
@@ -294,7 +280,7 @@ gradient("aten::special_zeta.self_scalar", other=_zeta, name="SpecialZetaBackwar
 gradient("aten::special_zeta.other_scalar", self=refused("zeta"), name="SpecialZetaBackward2")
 
 
-@composite("aten::mvlgamma", "aten::special_multigammaln")
+@composite("aten::mvlgamma")
 def multigamma(self: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function."""
     places = aten.arange(p, dtype=self.dtype) / 2
@@ -310,7 +296,6 @@ def _abs(g: Tensor, self: Tensor) -> Tensor:
 
 
 gradient("aten::abs", self=_abs)
-same_as("aten::abs", "aten::absolute")
 gradient("aten::complex", real=lambda g: g.real, imag=lambda g: g.imag)
 gradient(
     "aten::polar",
@@ -344,9 +329,9 @@ def _sgn(g: Tensor, self: Tensor, result: Tensor) -> Tensor:
 
 
 gradient("aten::sgn", self=_sgn)
-for _name in "sign floor ceil round trunc fix special_round".split():
+for _name in "sign floor ceil round trunc".split():
     gradient(f"aten::{_name}", self=lambda g: aten.zeros_like(g))
-_COMPARED = "eq ne lt le gt ge not_equal less less_equal greater greater_equal"
+_COMPARED = "eq ne lt le gt ge"
 for _name in _COMPARED.split():  # written into a tensor of floats, truths are floats
     gradient(
         f"aten::{_name}_", self=lambda g: aten.zeros_like(g), other=lambda g: aten.zeros_like(g)
@@ -382,7 +367,6 @@ gradient(
     ),
     name="ClampBackward1",
 )
-same_as("aten::clamp", "aten::clip")
 gradient(
     "aten::clamp_min",
     self=lambda g, self, min: aten.where(self >= min, g, 0.0),

@@ -282,7 +282,7 @@ def _log_sum(g: Tensor, self: Tensor, result: Tensor, dim: Ints, keepdim: bool) 
     return g * conj((self - result).exp())
 
 
-gradient("aten::logsumexp", "aten::special_logsumexp", self=_log_sum)
+gradient("aten::logsumexp", self=_log_sum)
 
 
 # --------------------------------------------------------------------------- segments

@@ -177,7 +177,6 @@ def _joined_back(g: Tensor, tensors_sizes: Sequence[Ints], dim: int = 0) -> list
 
 
 gradient("aten::cat", tensors=_joined_back, name="CatBackward0")
-same_as("aten::cat", "aten::concat", "aten::concatenate")
 gradient("aten::stack", tensors=lambda g, dim=0: list(g.unbind(dim)))
 
 

@@ -43,11 +43,6 @@ _READERS: Final = {
 """How is read what every operator has."""
 
 
-_TAKE_NUMBERS: Final = frozenset(
-    f"aten::{name}{end}" for name in ("add", "sub", "mul", "div") for end in ("", "_")
-)
-"""Operators whose second argument is a tensor even if a number is given."""
-
 Back = Callable[["RowNode", list[Tensor | None]], list[Tensor | None]]
 """The gradients of a node's arguments."""
 Recorder = Callable[..., Any]
@@ -358,7 +353,7 @@ class RowNode(Node):
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         found = super().next_functions
-        if self._bound.entry.name in _TAKE_NUMBERS and len(found) == 1:
+        if len(found) == 1 and TABLE.taking_numbers(self._bound.entry.name):
             return (*found, (None, 0))  # torch makes a tensor of the number
         return found
 

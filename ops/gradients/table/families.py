@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from typing import Final
 
-from ...table.table import Operator
+from ...table.table import TABLE, Operator
 from .rows import ROWS, Row
 
 __all__ = ["row_of"]
@@ -32,11 +32,13 @@ def _load() -> None:
 
 
 def row_of(entry: Operator) -> Row | None:
-    """The row of an overload: its own, its name's, or that of the operator not in place."""
+    """The row of an overload: its own, its name's, or that of the operator not in place; then those
+    of the first name, if it is a second one."""
     _load()
     if "Tensor" not in entry.schema or entry.overload.startswith("list_") or entry.is_out_form:
         return None
-    for name in (entry.name, entry.name.removesuffix("_")):
+    first = TABLE.first_name(entry.name)
+    for name in (entry.name, entry.name.removesuffix("_"), first, first.removesuffix("_")):
         overload = f"{name}.{entry.overload}" if entry.overload else name
         row = ROWS.get(overload) or ROWS.get(name)
         if row is not None:

@@ -16,25 +16,21 @@ _PLAIN = """
 remainder.Tensor Remainder1; remainder.Scalar_Tensor Remainder1; rsub.Tensor Rsub0
 clamp.Tensor Clamp0; clamp_max.Tensor ClampMax1; clamp_min.Tensor ClampMin1; div.Tensor_mode Div2
 div.Scalar_mode Div3; fmod.Tensor Fmod1; ldexp.Tensor Ldexp0; masked_fill.Tensor MaskedFill1
-max.other Maximum0; min.other Minimum0; median.dim Median1; nanmedian.dim Nanmedian1
-bilinear View0; ravel View0; repeat_interleave View0; round.decimals Round1; sort.stable Sort1
-sort Sort0; tile Repeat0; split.sizes SplitWithSizes0; split SplitWithSizes0
-true_divide.Tensor Div0; divide.Tensor Div0; multiply.Tensor Mul0; subtract.Tensor Sub0
-negative Neg0; absolute Abs0; unsafe_chunk UnsafeSplit0; rms_norm Mul0
-scaled_dot_product_attention UnsafeView0; lstm_cell Mul0; rnn_relu_cell Relu0; rnn_tanh_cell Tanh0
-cdist View0; adaptive_avg_pool1d Squeeze1; avg_pool1d Squeeze1; diff Sub0; max_pool1d Squeeze1
-adaptive_max_pool1d Squeeze1; max_pool1d_with_indices Squeeze1; kron View0
-pairwise_distance Norm1; linalg_matrix_norm Sum1; square Pow0; arccos Acos0; arcsin Asin0
-arctan Atan0; arccosh Acosh0; arcsinh Asinh0; arctanh Atanh0; special_expit Sigmoid0
-special_erf Erf0; special_expm1 Expm1; concat Cat0; concatenate Cat0; fix Trunc0; float_power Pow0
-matrix_power Mm0; linalg_matrix_power Mm0; split.Tensor Split0
-linalg_inv LinalgInvEx0; diagflat DiagEmbed0; linalg_diagonal Diagonal0; pinverse LinalgPinv0
-linalg_norm LinalgVectorNorm0; combinations Stack0; nanmean Div0; msort Sort0; fft_fftshift Roll0
-fft_ifftshift Roll0; fft_rfft2 FftR2C0; fft_rfftn FftR2C0; fft_irfft2 FftC2R0; fft_irfftn FftC2R0
-fft_fft2 FftC2C0; fft_fftn FftC2C0; fft_ifft2 FftC2C0; fft_ifftn FftC2C0
-float_power.Tensor_Tensor Pow1; lerp.Tensor Lerp1; copysign.Scalar Copysign1
-grid_sampler_3d GridSampler3D0; index_fill.int_Tensor IndexFill1; scatter.value Scatter1
-special_ndtr Mul1; tensordot View0; linalg_multi_dot View0
+max.other Maximum0; min.other Minimum0; median.dim Median1; nanmedian.dim Nanmedian1; bilinear View0
+ravel View0; repeat_interleave View0; round.decimals Round1; sort.stable Sort1; sort Sort0
+tile Repeat0; split.sizes SplitWithSizes0; split SplitWithSizes0; unsafe_chunk UnsafeSplit0
+rms_norm Mul0; scaled_dot_product_attention UnsafeView0; lstm_cell Mul0; rnn_relu_cell Relu0
+rnn_tanh_cell Tanh0; cdist View0; adaptive_avg_pool1d Squeeze1; avg_pool1d Squeeze1; diff Sub0
+max_pool1d Squeeze1; adaptive_max_pool1d Squeeze1; max_pool1d_with_indices Squeeze1; kron View0
+pairwise_distance Norm1; linalg_matrix_norm Sum1; square Pow0; float_power Pow0; matrix_power Mm0
+linalg_matrix_power Mm0; split.Tensor Split0; linalg_inv LinalgInvEx0; diagflat DiagEmbed0
+linalg_diagonal Diagonal0; pinverse LinalgPinv0; linalg_norm LinalgVectorNorm0; combinations Stack0
+nanmean Div0; msort Sort0; fft_fftshift Roll0; fft_ifftshift Roll0; fft_rfft2 FftR2C0
+fft_rfftn FftR2C0; fft_irfft2 FftC2R0; fft_irfftn FftC2R0; fft_fft2 FftC2C0; fft_fftn FftC2C0
+fft_ifft2 FftC2C0; fft_ifftn FftC2C0; float_power.Tensor_Tensor Pow1; lerp.Tensor Lerp1
+copysign.Scalar Copysign1; grid_sampler_3d GridSampler3D0; index_fill.int_Tensor IndexFill1
+scatter.value Scatter1; special_ndtr Mul1; tensordot View0; linalg_multi_dot View0
+xlogy.Scalar_Self Xlogy1; xlogy.Scalar_Other Xlogy2
 """
 
 _REDUCED = {"cosine_embedding_loss": "Add", "hinge_embedding_loss": "Add",

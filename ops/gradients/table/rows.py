@@ -29,7 +29,7 @@ from ....frontend.foundations.declared import Declared
 from ...eager.dispatch import EagerFunction, eager_function
 from ...memory.complex_parts import is_complex
 from ...memory.dtype import Scalar
-from ...table.table import Operator
+from ...table.table import TABLE, Operator
 from ...tensors.tensor import Tensor
 
 __all__ = [
@@ -248,18 +248,16 @@ def refused(what: str) -> Formula:
     return formula
 
 
-_NUMBERED: Final = ("add", "sub", "mul", "div")
-"""Operators of which Python calls the overload of tensors even for numbers, and scripts do not."""
-
-
 def node_name(entry: Operator, row: Row | None, in_script: bool) -> str:
     """The name of an operator's nodes, where that does not depend on arguments."""
     if row is None:
         return "NotImplemented"
     if isinstance(row.name, str):
         return row.name
-    words = entry.name.partition("::")[2].strip("_").split("_")
-    number = int(in_script and entry.overload == "Scalar" and words[0] in _NUMBERED)
+    words = TABLE.first_name(entry.name).partition("::")[2].strip("_").split("_")
+    # Python calls the overload of tensors for numbers, too
+    is_scripts = in_script and entry.overload == "Scalar"
+    number = int(is_scripts and TABLE.taking_numbers(entry.name) is not None)
     name = "".join(w[:1].upper() + w[1:] for w in words)
     return re.sub(r"(?<=\d)[a-z]", lambda m: m[0].upper(), name) + f"Backward{number}"
 
