@@ -126,11 +126,11 @@ class _Attributes:
                 path = str(node.attributes["scope"])
                 for value in self._block(inner, path, inner.inputs[0]):
                     node.add_input(value)
-            elif node.kind == "prim::fork":
+            elif node.kind == "prim::fork" and _is_body(node):  # others came here by inlining
                 for value in self._block(node.blocks[0], place.prefix, place.self_value):
                     node.add_input(value)
             self._inputs(node, place)
-            if node.kind == "prim::PythonOp":  # which is given values, and no modules
+            if node.kind == "prim::PythonOp" and _is_body(node):  # which gets values, no modules
                 self._nodes(node.blocks[0], place)
         self._inputs(block.ret, place)
 

@@ -208,3 +208,29 @@ def test_cells_compute_in_traces_what_they_compute(cell: Any, bias: bool) -> Non
     traced = torch.jit.trace(module, (x, state))
     for want, have in zip(module(x, state), traced(x, state), strict=True):
         assert torch.allclose(want, have, atol=1e-6)
+
+
+class TwoTasks(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        task = torch.jit.fork(torch.neg, x)
+        return x + torch.jit.wait(task)
+
+
+class Around(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = torch.jit.script(TwoTasks())
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x) * 2
+
+
+def test_tasks_of_scripts_are_inlined_into_traces() -> None:
+    before = torch._C._jit_get_inline_everything_mode()
+    torch._C._jit_set_inline_everything_mode(True)
+    try:
+        traced = torch.jit.trace(Around(), (torch.ones(2),))
+    finally:
+        torch._C._jit_set_inline_everything_mode(before)
+    assert [node.kind() for node in traced.graph.findAllNodes("prim::fork")] == ["prim::fork"]
+    assert traced(torch.ones(2)).tolist() == [0.0, 0.0]
