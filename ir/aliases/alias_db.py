@@ -40,7 +40,7 @@ class Place:
         self.inside: set[Place] = set()
 
     def __repr__(self) -> str:
-        return f"{'unknown' if self.unknown else 'new'} {self.type}"
+        return f"WILDCARD for type {self.type}" if self.unknown else f"a new {self.type}"
 
 
 class AliasDb(AliasAnalysis[Place]):
@@ -160,19 +160,30 @@ class AliasDb(AliasAnalysis[Place]):
         )
 
     def describe(self) -> str:
-        """Each value with its places, each node that changes something."""
-        lines = [f"%{v.debug_name} points to {sorted(map(repr, p))}" for v, p in self._at.items()]
-        lines += [f"{n!r} changes {sorted(map(repr, p))}" for n, p in self._written.items() if p]
-        return "\n".join(lines)
+        """The graph, each value with its places, and each node that changes something."""
+        seen = [(v, sorted(map(str, p))) for v, p in self._at.items() if p]
+        changed = [(n, sorted(map(str, p))) for n, p in self._written.items() if p]
+        return "\n".join(
+            (
+                "",
+                *("===1. GRAPH===", str(self.graph), "===2. ALIAS DB==="),
+                *(f"%{v.debug_name} points to: {', '.join(places)}" for v, places in seen),
+                *("", "===3. Writes==="),
+                *(f"{str(n).rstrip()}\n  {', '.join(places)}" for n, places in changed),
+                "",
+            )
+        )
 
     def graphviz(self) -> str:
-        """Values and places as a graphviz graph."""
+        """Values and places as a graphviz graph, below what `describe` says as a comment."""
         arrows = [
-            f'  "%{value.debug_name}" -> "{place!r} {id(place)}";'
+            f'  "\\%{value.debug_name}" -> "{place}"'
             for value, places in self._at.items()
-            for place in places
+            for place in sorted(places, key=str)
         ]
-        return "\n".join(["digraph alias_db {", *arrows, "}"])
+        style = ("  rankdir=LR", "  node [shape=rect, color=gray];", "  edge [color=black];")
+        comment = f"/*\n{self.describe()}*/"
+        return "\n".join([comment, "digraph alias_db {", *style, *arrows, "}", ""])
 
     @made_once
     def _all_written(self) -> set[Place]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ...frontend.sources.source import UNKNOWN
 from ..graphs.constants import same_constant
 from ..graphs.graph import Graph, Node, Value
 from .context import PassContext
@@ -42,7 +43,7 @@ def rewrite(
     """Replace all matches that `accept` wants; matches that overlap an earlier one stay.
 
     `spans` says from which value of the pattern a value of the replacement takes its place in the
-    source; without it that is the last node's.
+    source, others have none; without it that is the last node's.
     """
     taken: set[Node] = set()
     found = []
@@ -51,7 +52,7 @@ def rewrite(
             taken.update(match.nodes.values())
             found.append(match)
     for match in found:
-        _replace(match, pattern, replacement, spans or {})
+        _replace(match, pattern, replacement, spans)
     if found:
         eliminate_dead_code(graph, context)
     return bool(found)
@@ -132,7 +133,7 @@ def _alike(wanted: Node, found: Node) -> bool:
 
 
 def _replace(
-    match: Match, pattern: Graph, replacement: Graph, spans: Mapping[Value, Value]
+    match: Match, pattern: Graph, replacement: Graph, spans: Mapping[Value, Value] | None
 ) -> None:
     graph = match.anchor.graph
     known = {
@@ -142,9 +143,10 @@ def _replace(
         for node in replacement.nodes:
             copy = graph.insert(_copy(node, graph, known))
             known.update(zip(node.outputs, copy.outputs, strict=True))
-            copy.span, copy.call_stack = match.anchor.span, match.anchor.call_stack
+            copy.span = match.anchor.span if spans is None else UNKNOWN
+            copy.call_stack = match.anchor.call_stack
             for output in node.outputs:
-                if output in spans:
+                if spans and output in spans:
                     copy.span = match.values[spans[output]].node.span
     for old, new in zip(pattern.outputs, replacement.outputs, strict=True):
         result = known[new]

@@ -16,16 +16,18 @@ _MODULES = {
     ".schemas": "Argument FunctionSchema parse_schema",
     ".functions": (
         "CompilationUnit ScriptFunction ScriptMethod ScriptModule ScriptObject "
-        "_create_function_from_graph _jit_assert_is_instance "
+        "_create_function_from_graph _get_model_extra_files_from_buffer "
+        "_ivalue_debug_python_object _jit_assert_is_instance "
         "_jit_get_all_schemas _jit_get_schemas_for_operator _jit_interpret_graph "
         "_last_executed_optimized_graph parse_ir"
     ),
     "..interpreter.values.shared": "ScriptDict ScriptList",
     "..interpreter.values.tasks": "Future",
     "..interpreter.values.awaits": "_Await",
+    ".script_objects": "_jit_debug_module_iterators",
     "..jit._await": "_awaitable _awaitable_nowait _awaitable_wait",
     "..jit.freezing": "_freeze_module",
-    "..jit.concrete": "_jit_clear_class_registry",
+    "..jit.shared_types": "_jit_clear_class_registry",
     "..testing.file_check": "FileCheck",
     ".asked": (
         "DisableTorchFunction DisableTorchFunctionSubclass _TensorMeta "

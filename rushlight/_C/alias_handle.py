@@ -50,7 +50,8 @@ class AliasDb:
         """Print what is known."""
         print(self._inner.describe())
 
-    __str__ = to_graphviz_str
+    def __str__(self) -> str:
+        return self._inner.describe()
 
 
 def _values(item: Any) -> list[InnerValue]:

@@ -14,6 +14,7 @@ from ..ir.text import parser
 from ..jit.function import ScriptFunction, ScriptMethod, last_run
 from ..jit.unit import CompilationUnit
 from ..ops.table.table import TABLE
+from ..serialization.mobile.info import flatbuffer_extra_files
 from .handles import Graph
 from .schemas import FunctionSchema, all_schemas, schemas_of
 from .types import Type
@@ -101,3 +102,21 @@ def _jit_assert_is_instance(obj: object, type: Type) -> None:
 def _last_executed_optimized_graph() -> Graph:
     """The graph of what was last called from Python."""
     return last_run()
+
+
+def _ivalue_debug_python_object(arg0: object) -> object:
+    """What Python gets back of an object that it gave: that object."""
+    return arg0
+
+
+def _get_model_extra_files_from_buffer(
+    buffer: bytes, extra_files: dict[str, bytes]
+) -> dict[str, bytes]:
+    """Put the extra files of a flatbuffer into a dictionary, and give it back; other files have
+    none here.
+
+    Raises:
+        ArchiveError: the flatbuffer is damaged.
+    """
+    extra_files.update(flatbuffer_extra_files(buffer))
+    return extra_files

@@ -12,7 +12,7 @@ from ..serialization.saving.save import save_archive, save_to_buffer
 from ..typecheck.definitions.functions import Function
 from .types import ClassType
 
-__all__ = ["MEMBERS"]
+__all__ = ["MEMBERS", "_jit_debug_module_iterators", "modules_below"]
 
 
 def _has(owner: ScriptObject, name: str) -> bool:
@@ -120,6 +120,55 @@ def _description(
         lines += _description(module, code, attrs, params, level + 2)
     lines += ["  }", "}"]
     return ["  " * level + line for line in lines] if level else lines
+
+
+def _kept(owner: ScriptObject, kinds: tuple[str, ...] = ()) -> list[tuple[str, object]]:
+    """The attributes of some kinds, or of all, as Python sees them, by name."""
+    return [
+        (each.name, _get(owner, each.name))
+        for each in owner.cls.attributes.values()
+        if not kinds or each.kind in kinds
+    ]
+
+
+def _children(owner: ScriptObject) -> list[tuple[str, ScriptObject]]:
+    inner = _kept(owner)
+    return [(n, v) for n, v in inner if isinstance(v, ScriptObject) and v.cls.is_module]
+
+
+def modules_below(owner: ScriptObject, prefix: str = "") -> list[tuple[str, ScriptObject]]:
+    """A module and all below it, by their paths."""
+    found = [(prefix, owner)]
+    for name, child in _children(owner):
+        found += modules_below(child, f"{prefix}.{name}" if prefix else name)
+    return found
+
+
+def _below(owner: ScriptObject, kinds: tuple[str, ...] = ()) -> list[tuple[str, object]]:
+    return [
+        (f"{path}.{name}" if path else name, value)
+        for path, module in modules_below(owner)
+        for name, value in _kept(module, kinds)
+    ]
+
+
+def _jit_debug_module_iterators(module: ScriptObject) -> dict[str, list[object]]:
+    """What a module is made of, as lists: its parts alone, and with all below it (`_r`)."""
+    named: dict[str, list[tuple[str, object]]] = {
+        "children": [*_children(module)],
+        "modules": [*modules_below(module)],
+        "parameters": _kept(module, ("parameter",)),
+        "parameters_r": _below(module, ("parameter",)),
+        "buffers": _kept(module, ("buffer",)),
+        "buffers_r": _below(module, ("buffer",)),
+    }
+    found: dict[str, list[object]] = {}
+    for kind, pairs in named.items():
+        found[kind] = [value for _, value in pairs]
+        found[f"named_{kind}"] = [*pairs]
+    found["named_attributes"] = [*_kept(module)]
+    found["named_attributes_r"] = [*_below(module)]
+    return found
 
 
 def _no_change(owner: ScriptObject, enabled: bool) -> None:

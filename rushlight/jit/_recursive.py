@@ -7,9 +7,10 @@ from typing import Any
 from ..interpreter.values.objects import ScriptObject
 from ..nn.modules.module import Module
 from ..typecheck.definitions.class_types import ClassType
-from .concrete import concrete_type, own_types
+from .concrete import concrete_type
 from .module import RecursiveScriptModule
 from .script import entry_points, script
+from .shared_types import own_types
 
 __all__ = [
     "ConcreteTypeStore",

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, Literal
 
-from ..frontend.foundations.kept import KeptWith
 from ..frontend.foundations.locks import DEFINING
 from ..frontend.limits.walks import check_copies
 from ..frontend.syntax.places import attribute_place
@@ -41,11 +40,11 @@ from .members import (
     is_function,
 )
 from .python_types import type_of_annotation
-from .qualified_names import forget_names, mangled, qualified_name
+from .qualified_names import mangled, qualified_name
+from .shared_types import types_known
 
 __all__ = [
-    *("_jit_clear_class_registry", "concrete_type", "gather_facts", "no_longer_shared"),
-    *("own_methods", "own_types"),
+    *("concrete_type", "gather_facts", "kept_if_compiled", "no_longer_shared", "own_methods"),
 ]
 
 Kind = Literal["parameter", "buffer", "attribute"]
@@ -60,23 +59,6 @@ _INTERNAL = frozenset(
 )
 
 _PICKLING = ("__getstate__", "__setstate__")
-
-Types = list["tuple[Facts, ClassType]"]
-Known = KeptWith[type, Types] | dict[type, Types]
-_shared: KeptWith[type, Types] = KeptWith()
-_own: ContextVar[Known | None] = ContextVar("own", default=None)
-
-
-def _types() -> Known:
-    """The class types that modules may share."""
-    own = _own.get()
-    return _shared if own is None else own
-
-
-def _jit_clear_class_registry() -> None:
-    """Let modules that are compiled from now on share no class types with earlier ones."""
-    _shared.clear()
-    forget_names()
 
 
 @dataclass
@@ -128,7 +110,7 @@ def concrete_type(module: Module, found: Found | None = None) -> ClassType:
 
 
 def _type_with(module: Module, facts: Facts) -> ClassType:
-    known = _types().setdefault(type(module), [])
+    known = types_known().setdefault(type(module), [])
     for other, cls in known:
         if other == facts:
             return cls
@@ -161,7 +143,7 @@ def kept_if_compiled() -> Iterator[None]:
 
 
 def _forget(python: type, cls: ClassType) -> None:
-    known = _types().get(python, [])
+    known = types_known().get(python, [])
     known[:] = [entry for entry in known if entry[1] is not cls]
 
 
@@ -171,16 +153,6 @@ def no_longer_shared(cls: ClassType) -> None:
     if python is not None:
         with DEFINING:
             _forget(python, cls)
-
-
-@contextmanager
-def own_types() -> Iterator[None]:
-    """Make class types that modules outside do not share, as traces need: each has its methods."""
-    token = _own.set({})
-    try:
-        yield
-    finally:
-        _own.reset(token)
 
 
 def _make(module: Module, facts: Facts) -> ClassType:

@@ -242,6 +242,11 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
                 if name != "forward" and name[:2] != "__" and hasattr(Module, name)
             )
 
+    def _reconstruct(self, cpp_module: ScriptObject) -> None:
+        """Become the Python side of another script object; what was here before is forgotten."""
+        self.__dict__.clear()
+        self.__init__(cpp_module)  # type: ignore[misc]
+
     def __copy__(self) -> Module:
         return wrap(copy.copy(self._c))
 

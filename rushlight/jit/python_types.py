@@ -40,6 +40,7 @@ from ..typecheck.types.types import (
     Type,
 )
 from .qualified_names import qualified_name
+from .shared_types import first_type_of
 
 __all__ = ["named_tuple_type", "type_of_annotation", "type_of_class", "unknown_field"]
 
@@ -79,7 +80,7 @@ def type_of_class(cls: object) -> Type | None:
             return TENSOR
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
             return named_tuple_type(cls)
-        return class_type_of(cls)
+        return first_type_of(cls) if issubclass(cls, Module) else class_type_of(cls)
     return None
 
 

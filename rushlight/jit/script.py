@@ -38,7 +38,6 @@ from .concrete import (
     ignored_attributes,
     kept_if_compiled,
     own_methods,
-    own_types,
 )
 from .decorators import Attribute
 from .function import ScriptFunction
@@ -48,6 +47,7 @@ from .module import FINISH, RecursiveScriptModule, ScriptModule, not_castable
 from .preparing import prepared
 from .scripted_objects import RecursiveScriptClass, script_object
 from .session import CompilationFailed, compiling, is_known
+from .shared_types import own_types
 from .unit import define_methods
 
 __all__ = [

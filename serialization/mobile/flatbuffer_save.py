@@ -115,7 +115,8 @@ class _Writer:
                 7: VectorOf(self.types),
                 8: _files(code),
                 9: _numbers("I", named),
-                10: Number("I", contents.operator_version),
+                # 3 is the least that archives say, 1 the least that flatbuffers do
+                10: Number("I", contents.operator_version if contents.operator_version > 3 else 1),
                 11: Number("I", mobile),
             }
         )

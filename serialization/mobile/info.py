@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -10,10 +11,16 @@ from ...typecheck.types.types import DictType, ListType, OptionalType, TupleType
 from ..files.file_bytes import OpenedFile, Readable
 from ..files.limits import DEFAULT_LIMITS, Limits
 from .contents import MobileContents
-from .flatbuffer import read_mobile_flatbuffer
+from .flatbuffer import is_flatbuffer, read_mobile_flatbuffer
 from .load import FileTypes, opened_mobile
 
-__all__ = ["flatbuffer_info", "mobile_extra_files", "mobile_operators", "mobile_types_used"]
+__all__ = [
+    "flatbuffer_extra_files",
+    "flatbuffer_info",
+    "mobile_extra_files",
+    "mobile_operators",
+    "mobile_types_used",
+]
 
 
 def mobile_operators(source: Readable, limits: Limits = DEFAULT_LIMITS) -> dict[str, int | None]:
@@ -38,6 +45,19 @@ def mobile_extra_files(source: Readable, limits: Limits = DEFAULT_LIMITS) -> tup
     """The names of the extra files; raises as `mobile_operators`."""
     with opened_mobile(source, limits) as contents:
         return tuple(contents.extra)
+
+
+def flatbuffer_extra_files(data: bytes, limits: Limits = DEFAULT_LIMITS) -> dict[str, bytes]:
+    """The extra files of a flatbuffer; none of other files.
+
+    Raises:
+        ArchiveError: it is damaged.
+    """
+    with closing(OpenedFile(io.BytesIO(data))) as file:
+        if not is_flatbuffer(file):
+            return {}
+        extra = read_mobile_flatbuffer(file, limits).extra
+        return {name: read() for name, read in extra.items()}
 
 
 def flatbuffer_info(source: Readable, limits: Limits = DEFAULT_LIMITS) -> dict[str, object]:

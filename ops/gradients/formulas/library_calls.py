@@ -325,3 +325,15 @@ lying(
     *("_native_batch_norm_legit_no_training", "_batch_norm_no_update", "_batch_norm_impl_index"),
     *("_native_batch_norm_legit_functional", "_batch_norm_with_update_functional"),
 )
+
+
+@composite("_test::leaky_relu", name="LeakyReluBackward0")
+def example_leaky_relu(self: Tensor, v: float = 0.01) -> Tensor:
+    """torch's example of an operator with a number."""
+    return aten.leaky_relu(self, v)
+
+
+@composite("_test::cat", name="CatBackward0")
+def example_cat(inputs: list[Tensor]) -> Tensor:
+    """torch's example of an operator over a list."""
+    return aten.cat(inputs, 0)

@@ -1,0 +1,135 @@
+"""What `torch._C` tells of modules and files, and what torch's own tests call."""
+
+from __future__ import annotations
+
+import io
+from typing import Dict, List, Optional  # noqa: UP035
+
+import pytest
+
+import rushlight as torch
+from rushlight import Tensor, nn
+
+
+class Inner(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("q", torch.ones(1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+class Outer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.p = nn.Parameter(torch.ones(1))
+        self.inner = Inner()
+        self.k = 3
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x) * self.p
+
+
+def test_all_parts_of_a_module() -> None:
+    scripted = torch.jit.script(Outer())
+    found = torch._C._jit_debug_module_iterators(scripted._c)
+    assert [name for name, _ in found["named_modules"]] == ["", "inner"]
+    assert found["parameters"] == found["parameters_r"] == [scripted.p]
+    assert (found["buffers"], found["named_buffers_r"]) == ([], [("inner.q", scripted.inner.q)])
+    names = [name for name, _ in found["named_attributes_r"]]
+    assert {"k", "inner", "inner.q", "training", "inner.training"} <= {*names}
+
+
+def test_a_module_becomes_another() -> None:
+    one, other = torch.jit.script(Inner()), torch.jit.script(Outer())
+    one._reconstruct(other._c)
+    assert (one.k, one.original_name) == (3, "Outer")
+    assert one(torch.ones(2)).tolist() == [1.0, 1.0]
+
+
+class ByNames(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Inner()
+
+    def listed(self, x: Tensor) -> Tensor:
+        found: List[Inner] = [self.inner]  # noqa: UP006
+        for each in found:
+            x = each.forward(x) + 1
+        return x
+
+    def forward(self, x: Tensor) -> Tensor:
+        found: Dict[int, Inner] = {1: self.inner}  # noqa: UP006
+        maybe: Optional[Inner] = found[1]  # noqa: UP045
+        if maybe is not None:
+            x = maybe.forward(x) * 2
+        return self.listed(x)
+
+
+def test_classes_of_modules_are_types_once_compiled() -> None:
+    assert torch.jit.script(ByNames())(torch.ones(1)).tolist() == [3.0]
+
+    def never(x: Tensor) -> Tensor:
+        found: List[Outer] = []  # noqa: UP006
+        return x + len(found)
+
+    torch._C._jit_clear_class_registry()
+    with pytest.raises(RuntimeError, match="Unknown type name 'Outer'"):
+        torch.jit.script(never)
+
+
+@pytest.mark.parametrize("flat", [True, False])
+def test_extra_files_of_flatbuffers(flat: bool) -> None:
+    module = torch.jit.script(nn.Linear(2, 2))
+    extra = {"a.json": b"[1]"}
+    made = module._save_to_buffer_for_lite_interpreter(_extra_files=extra, _use_flatbuffer=flat)
+    found: dict[str, bytes] = {}
+    assert torch._C._get_model_extra_files_from_buffer(made, found) is found
+    assert found == (extra if flat else {})
+
+
+class Halves(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x / 2
+
+
+@pytest.mark.parametrize(("module", "version"), [(nn.Linear(2, 2), 1), (Halves(), 4)])
+def test_flatbuffers_say_the_version_of_operators(module: nn.Module, version: int) -> None:
+    file = io.BytesIO()
+    torch.jit.save_jit_module_to_flatbuffer(torch.jit.script(module), file)
+    file.seek(0)
+    assert torch.jit._serialization.get_flatbuffer_module_info(file)["operator_version"] == version
+
+
+def test_operators_of_torchs_tests() -> None:
+    x = torch.tensor([-1.0, 1.0], requires_grad=True)
+    torch.ops._test.leaky_relu(x).sum().backward()
+    assert x.grad is not None
+    assert torch.allclose(x.grad, torch.tensor([0.01, 1.0]))
+    assert torch.ops._test.cat([x, x]).shape == (4,)
+    assert torch.ops._test.get_first([["a"], ["b"]]) == "a"
+    text = "Unknown keyword argument 'foo' for operator '_test::leaky_relu'"
+    with pytest.raises(RuntimeError, match=text):
+        torch.ops._test.leaky_relu(x, foo=1)
+
+
+def test_what_is_put_in_has_a_place_only_by_its_pairs() -> None:
+    def products(x: Tensor, y: Tensor) -> Tensor:
+        return x * y * y
+
+    pattern = "graph(%x, %y):\n  %t = aten::mul(%x, %y)\n  %o = aten::mul(%t, %y)\n  return (%o)"
+    new = "graph(%x, %y):\n  %o = my::double(%x, %y)\n  return (%o)"
+    ranges = []
+    for pairs in ([], [("o", "t")]):
+        graph = torch.jit.script(products).graph.copy()
+        run = torch._C._jit_pass_custom_pattern_based_rewrite_graph
+        run(pattern, new, graph, value_name_pairs=pairs)
+        ranges.append(graph.findNode("my::double").sourceRange())
+    assert __file__ not in ranges[0]
+    assert __file__ in ranges[1]
+
+
+def test_an_object_of_python_comes_back() -> None:
+    given = object()
+    assert torch._C._ivalue_debug_python_object(given) is given
