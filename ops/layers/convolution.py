@@ -1,9 +1,4 @@
-"""Convolutions over one, two or three dimensions, transposed ones too.
-
-Windows are laid out as the columns of a matrix, and one matrix product does the rest.  Where all
-strides are 1 the columns hold whole rows of the padded planes: copying them is fast, and the few
-sums that belong to no output are left behind.
-"""
+"""Convolutions over one, two or three dimensions, transposed ones too."""
 
 from __future__ import annotations
 
@@ -14,25 +9,19 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, blas, family, in_order
+from ..kernels import LARGE, family, in_order
 from ..kernels.precision import PRECISION
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from ..memory.remembered import Recent
-from ..memory.storage import view_of
 from ..shapes.windows import (
     Ints,
     Pads,
     check_room,
     follow_format,
-    padded,
-    positions,
-    shifted,
     wide_dtype,
-    windows,
 )
 from ..table.layouts import contiguous
-from ..table.pointwise import as_array
 from ..table.record import Known
 from ..table.refusals import Refusal
 from ..table.table import operator
@@ -44,6 +33,7 @@ from .convolution_checks import (
     expanded,
     transposed_sizes,
 )
+from .plain_convolution import forward, sizes_of
 from .transposed_convolution import by_columns, in_parts
 
 __all__ = ["batched", "convolution"]
@@ -53,131 +43,10 @@ _PARTS_LEAST: Final = 1 << 24
 """Products of numbers from which a transposed convolution is worth several plain ones."""
 _PARTS_SPACE: Final = 64
 """Places of an input from which it is."""
-_DENSE_LIMIT: Final = 1 << 22
-"""Columns of more elements than this are made for a few output rows at a time."""
-
-
-# --------------------------------------------------------------------------- the sums
-
-
-def _sizes(input: Array, kernel: Ints, stride: Ints, pads: Pads, dilation: Ints) -> list[int]:
-    settings = zip(input.shape[2:], kernel, stride, pads, dilation, strict=True)
-    return [(s + sum(p) - d * (k - 1) - 1) // step + 1 for s, k, step, p, d in settings]
-
-
-def _forward(
-    input: Array, weight: Array, stride: Ints, pads: Pads, dilation: Ints, groups: int
-) -> Array:
-    """The convolution without bias, of shape (batch, weight.shape[0], *space)."""
-    kernel = weight.shape[2:]
-    output = _sizes(input, kernel, stride, pads, dilation)
-    if not input.size or not weight.size or not all(output):
-        return np.zeros((input.shape[0], weight.shape[0], *output), input.dtype)
-    if groups > 1 and weight.shape[1] == 1:
-        return _depthwise(input, weight, output, stride, pads, dilation)
-    if prod(kernel) == 1:
-        seen = _padded_if_needed(input, pads)
-        return _pointwise(
-            shifted(seen, (0,) * len(kernel), output, stride, dilation), weight, groups
-        )
-    if all(step == 1 for step in stride):
-        return _dense(input, weight, output, pads, dilation, groups)
-    return _strided(input, weight, output, stride, pads, dilation, groups)
-
-
-def _padded_if_needed(input: Array, pads: Pads) -> Array:
-    return padded(input, pads) if any(map(any, pads)) else input
-
-
-def _pointwise(seen: Array, weight: Array, groups: int) -> Array:
-    """A kernel of size 1: a matrix product over the channels."""
-    batch, channels, *space = seen.shape
-    columns = seen.reshape(batch, groups, channels // groups, -1)
-    rows = weight.reshape(groups, weight.shape[0] // groups, -1)
-    return as_array(blas.matmul(rows, columns)).reshape(batch, weight.shape[0], *space)
-
-
-def _depthwise(
-    input: Array, weight: Array, output: Ints, stride: Ints, pads: Pads, dilation: Ints
-) -> Array:
-    """Every channel by itself: no product of matrices, but a sum over the kernel's positions."""
-    batch, channels = input.shape[:2]
-    seen = _padded_if_needed(input, pads)
-    kernel = weight.shape[2:]
-    factor = weight.shape[0] // channels
-    ones = (1,) * len(kernel)
-    total = np.zeros((batch, channels, factor, *output), input.dtype)
-    term = np.empty_like(total)
-    for position in positions(kernel):
-        here: Any = (slice(None), 0, *position)
-        scale = weight[here].reshape(channels, factor, *ones)
-        part = shifted(seen, position, output, stride, dilation)[:, :, None]
-        np.multiply(part, scale, out=term)
-        total += term
-    return total.reshape(batch, weight.shape[0], *output)
-
-
-def _dense(
-    input: Array, weight: Array, output: Ints, pads: Pads, dilation: Ints, groups: int
-) -> Array:
-    """Stride 1: a column for every element of the padded rows, cropped in the end."""
-    batch, channels = input.shape[:2]
-    kernel = weight.shape[2:]
-    itemsize = input.dtype.itemsize
-    inner = [s + sum(p) for s, p in zip(input.shape[3:], pads[1:], strict=True)]
-    slack = sum(d * (k - 1) for k, d in zip(kernel[1:], dilation[1:], strict=True)) * prod(inner)
-    planes = padded(input, pads, slack=slack + 1)
-    memory: Any = planes.base  # with the slack
-    row = prod(inner)
-    chunk = max(1, min(output[0], _DENSE_LIMIT // max(1, channels * prod(kernel) * row)))
-    rows = weight.reshape(groups, weight.shape[0] // groups, -1)
-    columns = np.empty((channels, *kernel, chunk * row), input.dtype)
-    steps = [s * d for s, d in zip(planes.strides[2:], dilation, strict=True)]
-    sums = np.empty((groups, rows.shape[1], chunk * row), input.dtype)
-    result = np.empty((batch, weight.shape[0], *output), input.dtype)
-    crop = tuple(slice(0, size) for size in output[1:])
-    for n in range(batch):
-        for top in range(0, output[0], chunk):
-            count = min(chunk, output[0] - top)
-            length = count * row
-            source = view_of(
-                memory,
-                (channels, *kernel, length),
-                (planes.strides[1], *steps, itemsize),
-                n * planes.strides[0] + top * planes.strides[2],
-            )
-            taken, made = columns[..., :length], sums[..., :length]
-            np.copyto(taken, source)
-            if groups == 1 and made.flags.c_contiguous:
-                blas.dot(rows[0], taken.reshape(rows.shape[2], length), made[0])
-            else:
-                blas.matmul(rows, taken.reshape(groups, rows.shape[2], length), out=made)
-            whole = made.reshape(weight.shape[0], count, *inner)
-            result[n, :, top : top + count] = whole[(slice(None), slice(None), *crop)]
-    return result
 
 
 _FAR: Final = 1 << 15
 """Padding that is looked at: what it makes may be larger than any memory."""
-
-
-def _strided(
-    input: Array,
-    weight: Array,
-    output: Ints,
-    stride: Ints,
-    pads: Pads,
-    dilation: Ints,
-    groups: int,
-) -> Array:
-    """Any stride: a column for every output."""
-    seen = windows(_padded_if_needed(input, pads), weight.shape[2:], output, stride, dilation)
-    rows = weight.reshape(groups, weight.shape[0] // groups, -1)
-    result = np.empty((input.shape[0], weight.shape[0], *output), input.dtype)
-    for n, sample in enumerate(seen):
-        columns = sample.reshape(groups, rows.shape[2], -1)
-        blas.matmul(rows, columns, out=result[n].reshape(groups, rows.shape[1], -1))
-    return result
 
 
 def _transposed(
@@ -300,7 +169,7 @@ def _convolve(
     if any(before > _FAR for before, _ in pads):
         space = (n + sum(pair) for n, pair in zip(input.shape[2:], pads, strict=True))
         check_room((*input.shape[:2], *space), input.dtype)
-    output = _sizes(input, weight.shape[2:], stride, pads, dilation)
+    output = sizes_of(input, weight.shape[2:], stride, pads, dilation)
     if input.dtype is _FLOAT32 is weight.dtype and input.size * weight.size and min(output) > 0:
         made = _filled(_natively(input, weight, bias, output, stride, pads, dilation, groups))
         if made is not None:
@@ -310,7 +179,7 @@ def _convolve(
         return found
     wide = wide_dtype(input.dtype)
     a, b = input.astype(wide, copy=False), weight.astype(wide, copy=False)
-    return _finish(_forward(a, b, stride, pads, dilation, groups), bias, input, weight)
+    return _finish(forward(a, b, stride, pads, dilation, groups), bias, input, weight)
 
 
 def _of_halves(
@@ -341,7 +210,7 @@ def _later(
     weight: Array,
     bias: Array | None,
     stride: Ints,
-    padding: Ints,
+    padding: Ints | str,
     dilation: Ints,
     groups: int,
 ) -> Any:
@@ -363,17 +232,69 @@ def _later(
             bias = None if bias is None else np.ascontiguousarray(bias)
             return native.Convolution(known, input, weight, bias)
     stride = expanded(stride, dims, "stride")
-    padding = expanded(padding, dims, "padding")
+    padding = padding if isinstance(padding, str) else expanded(padding, dims, "padding")
     dilation = expanded(dilation, dims, "dilation")
-    check_convolution(input, weight, bias, stride, padding, dilation, False, groups)
-    pads = [(p, p) for p in padding]
-    output = _sizes(input, weight.shape[2:], stride, pads, dilation)
-    if min(output) < 1 or max(padding) > _FAR or not input.size * weight.size:
+    pads = _pads_of(padding, weight, dilation)
+    largest = [after for _, after in pads]
+    check_convolution(input, weight, bias, stride, largest, dilation, False, groups)
+    output = sizes_of(input, weight.shape[2:], stride, pads, dilation)
+    if min(output) < 1 or max(largest) > _FAR or not input.size * weight.size:
         return None
     made = _natively(input, weight, bias, output, stride, pads, dilation, groups)
     if made is not None and key is not None:
         _SETTLED.keep(key, made.settled)
     return made
+
+
+def _later_of_any(
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    output_padding: Ints,
+    groups: int,
+    *ways: bool,
+) -> Any:
+    """The same of any convolution; transposed ones cannot wait."""
+    if transposed or not 3 <= weight.ndim <= 5:
+        return None
+    if len(output_padding) not in (1, weight.ndim - 2):
+        return None
+    return _later(weight.ndim - 2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def _later_by_word(
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Ints,
+    padding: str,
+    dilation: Ints,
+    groups: int,
+) -> Any:
+    """The same of one whose padding has a name."""
+    if padding not in _WORDS or not 3 <= weight.ndim <= 5:
+        return None
+    if padding == "same" and any(step != 1 for step in stride):
+        return None
+    return _later(weight.ndim - 2, input, weight, bias, stride, padding, dilation, groups)
+
+
+_WORDS: Final = ("valid", "same")
+
+
+def _pads_of(padding: Ints | str, weight: Array, dilation: Ints) -> list[tuple[int, int]]:
+    """The pads of each dimension; by name, `valid` are none, and `same` as many as keep the sizes,
+    an odd one at the end."""
+    if not isinstance(padding, str):
+        return [(p, p) for p in padding]
+    if padding == "valid":
+        return [(0, 0)] * (weight.ndim - 2)
+    needed = [d * (k - 1) for k, d in zip(weight.shape[2:], dilation, strict=True)]
+    return [(max(0, n) // 2, max(0, n) - max(0, n) // 2) for n in needed]
 
 
 _SETTLED: Final[Recent[Hashable, Any]] = Recent(200)
@@ -386,6 +307,7 @@ _SETTLED: Final[Recent[Hashable, Any]] = Recent(200)
     "SymInt groups) -> Tensor",
     autocast_in_graphs="lower",
     cost="convolved",
+    later=_later_of_any,
     rows=rows_of("input"),
 )
 def convolution(
@@ -400,6 +322,14 @@ def convolution(
     groups: int,
 ) -> Array:
     """Any convolution: the others say what they mean in its terms."""
+    quick = _filled(
+        _later_of_any(
+            *(input, weight, bias, stride, padding, dilation),
+            *(transposed, output_padding, groups),
+        )
+    )
+    if quick is not None:
+        return quick
     input, weight = input[...], weight[...]  # which no other thread can change
     bias = None if bias is None else bias[...]
     check_dims(weight)
@@ -428,6 +358,7 @@ def convolution(
     out="",
     order="deprecated -",
     cost="convolved",
+    later=_later_of_any,
     rows=rows_of("input"),
 )
 @operator(
@@ -438,6 +369,7 @@ def convolution(
     autocast="lower",
     autocast_in_graphs="lower",
     cost="convolved",
+    later=_later_of_any,
     rows=rows_of("input"),
 )
 def _convolution(
@@ -462,6 +394,7 @@ def _convolution(
     "str padding, SymInt[] dilation, SymInt groups) -> Tensor",
     out="",
     cost="convolved",
+    later=_later_by_word,
 )
 def _convolution_mode(
     input: Array,
@@ -472,20 +405,16 @@ def _convolution_mode(
     dilation: Ints,
     groups: int,
 ) -> Array:
-    """Padding by name: `valid` for none, `same` for as much as keeps the sizes.
-
-    An odd amount goes to the end.
-    """
+    """Padding by name (see `_pads_of`)."""
+    if padding not in _WORDS:
+        raise OperatorError(f"Invalid padding string: '{padding}'")
     if padding == "valid":
         return convolution(input, weight, bias, stride, [0], dilation, False, [0], groups)
-    if padding != "same":
-        raise OperatorError(f"Invalid padding string: '{padding}'")
     check_ranks(input, weight)
     dims = weight.ndim - 2
     stride = expanded(stride, dims, "stride")
     dilation = expanded(dilation, dims, "dilation")
-    needed = [d * (k - 1) for k, d in zip(weight.shape[2:], dilation, strict=True)]
-    pads = [(max(0, n) // 2, max(0, n) - max(0, n) // 2) for n in needed]
+    pads = _pads_of(padding, weight, dilation)
     largest = [after for _, after in pads]
     check_convolution(input, weight, bias, stride, largest, dilation, False, groups)
     if any(s != 1 for s in stride):
@@ -552,9 +481,10 @@ def _declare(dims: int) -> None:
     numbers = f"{space} stride={ones}, {space} padding={[0] * dims}, "
     end = f"{space} dilation={ones}, SymInt groups=1) -> Tensor"
     of_numbers: Known = {**_KNOWN, "later": later}
+    of_words: Known = {**_KNOWN, "later": _later_by_word}
     operator(f"aten::{name}{_OPERANDS}{numbers}{end}", **of_numbers)(plain)
     by_word = f'aten::{name}.padding{_OPERANDS}{space} stride={ones}, str padding="valid", {end}'
-    operator(by_word, **_KNOWN)(by_name)
+    operator(by_word, **of_words)(by_name)
 
 
 def _declare_transposed(dims: int) -> None:

@@ -65,6 +65,11 @@ CONVOLUTIONS = {
     "torch.conv2d(x, w, None, [1, 1], [2, 2], [2, 2], 20)": ((2, 20, 23, 29), (20, 1, 3, 3)),
     "torch.conv1d(x, w, b, [2], [3])": ((3, 5, 1000), (37, 5, 7)),
     "torch.conv3d(x, w, b)": ((1, 4, 7, 14, 15), (70, 4, 2, 1, 3)),
+    'torch.conv2d(x, w, b, [1, 1], "same", [2, 1])': ((2, 20, 23, 29), (20, 20, 4, 3)),
+    "torch.convolution(x, w, b, [2], [1, 0], [1], False, [0], 2)": ((2, 8, 23, 29), (24, 4, 3, 3)),
+    "torch._convolution(x, w, b, [1], [1, 1], [1], False, [0], 1, False, False, True, True)": (
+        *((2, 20, 23, 29), (20, 20, 3, 3)),
+    ),
 }
 NORMAL = "torch.batch_norm({}, v, b, m, v, False, 0.1, 1e-5, True)"
 AFTER = {
@@ -95,8 +100,8 @@ def operands(head: str) -> tuple[Any, ...]:
     return x, drawn(*made.shape, seed=3), w, vector, drawn(weights[0], seed=4), vector.abs()
 
 
-TWO, ONE, THREE = list(CONVOLUTIONS)[:2], *list(CONVOLUTIONS)[2:]
-PAIRS = [*((head, after) for head in TWO for after in AFTER), (ONE, NORMAL), (THREE, NORMAL)]
+TWO, OTHERS = list(CONVOLUTIONS)[:2], list(CONVOLUTIONS)[2:]
+PAIRS = [*((head, after) for head in TWO for after in AFTER), *((head, NORMAL) for head in OTHERS)]
 
 
 @pytest.mark.parametrize(("head", "after"), PAIRS)
@@ -216,7 +221,7 @@ class Idle:
 def test_cpus_with_shorter_vectors_give_the_same_bits(
     head: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rushlight.ops.kernels.code.convolutions import convolutions
+    from rushlight.ops.kernels.code.convolutions import convolutions, square_plans
     from rushlight.ops.kernels.code.convolutions import plans as convolution_plans
     from rushlight.ops.kernels.code.loading.assemble import assembled, placed
 
@@ -231,7 +236,8 @@ def test_cpus_with_shorter_vectors_give_the_same_bits(
     function, given = torch.jit.CompilationUnit(source).f, operands(head)
     wanted = bits(function(*given))
     monkeypatch.setattr(Convolution, "_kernel", address)
-    monkeypatch.setattr(convolution_plans, "host", lambda: target)
+    for plans in (convolution_plans, square_plans):
+        monkeypatch.setattr(plans, "host", lambda: target)
     monkeypatch.setattr(convolutions, "settled", convolutions.settled._make)
     monkeypatch.setattr(convolution, "_SETTLED", Recent(200))
     assert bits(function(*given)) == wanted

@@ -131,6 +131,15 @@ def test_frozen_networks_are_one_call(runs: list[tuple[int, int]]) -> None:
     assert bits(frozen(other)) == bits(wanted)
 
 
+def test_traced_networks_are_one_call(runs: list[tuple[int, int]]) -> None:
+    model, x = network(), drawn(1, 3, 64, 64)
+    wanted = bits(model(x))
+    traced = torch.jit.trace(model, x)
+    learned(traced, x)
+    assert len(runs) == 1
+    assert bits(traced(x)) == wanted
+
+
 def test_networks_of_numbers_that_are_not_finite(runs: list[tuple[int, int]]) -> None:
     model, x = network(), drawn(2, 3, 64, 64)
     scripted = torch.jit.script(model)

@@ -21,7 +21,7 @@ from rushlight.ops.kernels.code.convolutions import squares as convolution_squar
 from rushlight.ops.kernels.code.language.target import Target, host
 from rushlight.ops.kernels.code.language.tiles import Tile
 from rushlight.ops.kernels.code.loading import elf
-from rushlight.ops.layers import convolution, transposed_convolution
+from rushlight.ops.layers import convolution, plain_convolution, transposed_convolution
 from rushlight.ops.memory.errors import OperatorError
 
 pytestmark = pytest.mark.skipif(
@@ -77,12 +77,12 @@ def test_all_settings(given: dict[str, Any]) -> None:
     x, weight, stride, pads, dilation, groups = given.values()
     x, weight = whole_numbers(x), whole_numbers(weight, 1)
     bias = whole_numbers(weight.shape[0], 2)
-    output = convolution._sizes(x, weight.shape[2:], stride, pads, dilation)
+    output = plain_convolution.sizes_of(x, weight.shape[2:], stride, pads, dilation)
     if min(output) < 1:
         return
     made = convolved(x, weight, bias, output, stride, pads, dilation, groups)
     wide = x.astype(np.float64), weight.astype(np.float64)
-    wanted = convolution._forward(*wide, stride, pads, dilation, groups)
+    wanted = plain_convolution.forward(*wide, stride, pads, dilation, groups)
     assert np.array_equal(made, wanted + bias.reshape(-1, 1, 1, 1))
 
 
@@ -102,7 +102,7 @@ def test_planes_that_keep_their_sizes(
     pads = (0, 0), (reach[0] // 2, reach[0] - reach[0] // 2), (reach[1], reach[1])
     given = (1, high, wide), ones, pads, (1, far, far), groups
     wide_ones = x.astype(np.float64), weight.astype(np.float64)
-    wanted = convolution._forward(*wide_ones, ones, pads, (1, far, far), groups)
+    wanted = plain_convolution.forward(*wide_ones, ones, pads, (1, far, far), groups)
     assert np.array_equal(convolved(x, weight, bias, *given), wanted + bias.reshape(-1, 1, 1, 1))
 
 
@@ -130,10 +130,10 @@ def test_single_numbers(
     x, weight = whole_numbers(x), whole_numbers(weight, 1)
     bias = whole_numbers(weight.shape[0], 2)
     pads, steps = ((pad, pad),) * 2, (stride,) * 2
-    output = convolution._sizes(x, (1, 1), steps, pads, (1, 1))
+    output = plain_convolution.sizes_of(x, (1, 1), steps, pads, (1, 1))
     made_of = convolved(x, weight, bias, output, steps, pads, (1, 1), groups)
     wide_ones = x.astype(np.float64), weight.astype(np.float64)
-    wanted = convolution._forward(*wide_ones, steps, pads, (1, 1), groups)
+    wanted = plain_convolution.forward(*wide_ones, steps, pads, (1, 1), groups)
     assert np.array_equal(made_of, wanted + bias.reshape(-1, 1, 1))
 
 
@@ -150,7 +150,7 @@ def squared(x: Any, weight: Any, bias: Any, pads: Any, groups: int = 1, far: Any
     """The convolution, made in squares."""
     ones, pads, far = (1, 1, 1), ((0, 0), *pads), (1, *far)
     x, weight = x[:, :, None], weight[:, :, None]
-    output = convolution._sizes(x, weight.shape[2:], ones, pads, far)
+    output = plain_convolution.sizes_of(x, weight.shape[2:], ones, pads, far)
     with pytest.MonkeyPatch.context() as changed:
         changed.setattr(convolutions, "are_squares", lambda _: True)
         changed.setattr(convolutions, "settled", UNREMEMBERED)
@@ -183,7 +183,7 @@ def test_squares(
     weight, bias = whole_numbers((made * groups, depth, 3, 3), 1), whole_numbers(made * groups, 2)
     found = squared(x, weight, bias, (above, beside), groups, far)
     wide_ones = x.astype(np.float64), weight.astype(np.float64)
-    wanted = convolution._forward(*wide_ones, (1, 1), (above, beside), far, groups)
+    wanted = plain_convolution.forward(*wide_ones, (1, 1), (above, beside), far, groups)
     assert np.array_equal(found, wanted + bias.reshape(-1, 1, 1))
 
 
@@ -211,7 +211,7 @@ def test_squares_are_no_less_exact_than_chains() -> None:
     x, weight = _drawn((1, 128, 20, 20)), _drawn((64, 128, 3, 3))
     pads = ((1, 1), (1, 1))
     wide_ones = x.astype(np.float64), weight.astype(np.float64)
-    wanted = convolution._forward(*wide_ones, (1, 1), pads, (1, 1), 1)
+    wanted = plain_convolution.forward(*wide_ones, (1, 1), pads, (1, 1), 1)
     chains = np.zeros(wanted.shape, F)
     around = np.pad(x, ((0, 0), (0, 0), *pads))
     for c in range(128):
@@ -235,7 +235,7 @@ def test_squares_with_numbers_that_are_not_finite(
     x[1, 3, place[0], place[1]], weight[7] = number, -1.0
     pads = ((1, 1), (1, 1))
     found = squared(x, weight, None, pads, far=far)
-    wanted = convolution._forward(x, weight, (1, 1), pads, far, 1)
+    wanted = plain_convolution.forward(x, weight, (1, 1), pads, far, 1)
     assert np.array_equal(found, wanted, equal_nan=True)
     assert np.isfinite(found[0]).all()
 
@@ -332,7 +332,7 @@ def _convolved(x: Any, weight: Any, stride: int, groups: int) -> Any:
     bias = np.linspace(-1, 1, weight.shape[0], dtype=F)
     around = int(weight.shape[-1] > 1)
     pads, steps = ((0, 0), (around, around), (around, around)), (1, stride, stride)
-    output = convolution._sizes(x, weight.shape[2:], steps, pads, (1, 1, 1))
+    output = plain_convolution.sizes_of(x, weight.shape[2:], steps, pads, (1, 1, 1))
     return convolved(x, weight, bias, output, steps, pads, (1, 1, 1), groups)
 
 

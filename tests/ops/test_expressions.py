@@ -247,6 +247,13 @@ def lying(layout: str, shape: tuple[int, ...], seed: int) -> Any:
         return numbers("f", shape, seed)
     if layout == "turned":
         return numbers("f", shape[::-1], seed).T
+    if layout == "last":
+        shape = (*shape[:-2], *shape[-2:][::-1])
+        return (
+            numbers("f", shape, seed).swapaxes(-1, -2)
+            if len(shape) > 1
+            else lying("gaps", shape, seed)
+        )
     if layout == "gaps":
         return numbers("f", tuple(2 * n for n in shape), seed)[
             tuple(slice(1, None, 2) for n in shape)
@@ -262,7 +269,7 @@ def lying(layout: str, shape: tuple[int, ...], seed: int) -> Any:
     return np.asarray(numbers("f", (1,), seed)[0])
 
 
-LAYOUTS = ("whole", "turned", "gaps", "part", "backwards", "row", "column", "number")
+LAYOUTS = ("whole", "turned", "last", "gaps", "part", "backwards", "row", "column", "number")
 
 
 @pytest.fixture(params=[1, 3])
@@ -301,6 +308,24 @@ def test_results_are_written_where_they_lie(shape: tuple[int, ...], layout: str)
     assert bits(out) == bits(-x)
     out[...] = around
     assert memory.tobytes() == before.tobytes()
+
+
+@pytest.mark.parametrize("letter", [*LETTERS, *HALVES])
+def test_squares_of_every_dtype_are_turned(letter: str) -> None:
+    x = (
+        numbers(letter, (3, 33, 50))
+        if letter in LETTERS
+        else every(letter)[:4950].reshape(3, 33, 50)
+    )
+    way = arrays.way_of(
+        (3, 50, 33),
+        (1650 * x.itemsize, 33 * x.itemsize, x.itemsize),
+        ((x.itemsize, x.swapaxes(1, 2).strides),),
+    )
+    assert way.places == "m"
+    made = arrays.in_order(x.swapaxes(1, 2))
+    assert made.flags.c_contiguous
+    assert made.tobytes() == x.swapaxes(1, 2).tobytes()
 
 
 @pytest.mark.parametrize("layout", ["turned", "gaps", "column", "short"])

@@ -147,7 +147,7 @@ def test_large_columns_are_made_in_pieces(monkeypatch: pytest.MonkeyPatch) -> No
     rng = np.random.default_rng(0)
     x, w = rng.standard_normal((1, 3, 11, 6)), rng.standard_normal((2, 3, 3, 3))
     whole = convolution(x, w, None, [1], [1], [1], False, [0], 1)
-    monkeypatch.setattr("rushlight.ops.layers.convolution._DENSE_LIMIT", 3 * 9 * 8 * 2)
+    monkeypatch.setattr("rushlight.ops.layers.plain_convolution._DENSE_LIMIT", 3 * 9 * 8 * 2)
     np.testing.assert_allclose(convolution(x, w, None, [1], [1], [1], False, [0], 1), whole)
 
 

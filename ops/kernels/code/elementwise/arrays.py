@@ -134,8 +134,8 @@ def way_of(
         sizes[:2] = [short * sizes[1]]
     pairs = zip(steps_of, widths, strict=True)
     places = "".join([_place(steps, width, short) for steps, width in pairs])
-    if target is not None and places[-1] == "k":  # a single element
-        places = f"{places[:-1]}c"
+    if target is not None and places[-1] in "km":  # a single element; squares are read alone
+        places = f"{places[:-1]}{'c' if places[-1] == 'k' else 's'}"
     count, rank = 0 if 0 in shape else int(np.prod(sizes)), len(sizes)
     geometry: list[int] = [*sizes, *([short] if is_folded(places) else [])]
     for own, place in zip(steps_of, places, strict=True):
@@ -162,7 +162,8 @@ def _place(steps: tuple[int, ...], width: int, short: int) -> str:
         return known.get(short, "f")
     if not steps[0]:
         return "r"
-    return "s" if steps[0] % width else _ALONG.get(steps[0] // width, "s")
+    strided = "m" if not short and len(steps) > 1 and steps[1] == width else "s"
+    return strided if steps[0] % width else _ALONG.get(steps[0] // width, strided)
 
 
 def spread_strides(sizes: tuple[int, ...], strides: Strides, shape: tuple[int, ...]) -> Strides:

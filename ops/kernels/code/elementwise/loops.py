@@ -45,6 +45,7 @@ from ..functions.formulas import (
 )
 from ..language.target import Target
 from ..language.text import BYTE, DOUBLE, INT64, LANES, POINTER, Code, Kind, Value
+from ..language.tiles import turned
 from ..loading.objects import is_kept, kernel
 
 __all__ = [
@@ -52,9 +53,10 @@ __all__ = [
     *("EVERY", "FOLDED", "SIZES", "TURNED", "is_at_hand", "is_folded", "module_text", "shown"),
 ]
 
-PLACES: Final = "csrkbdtqpf248xyz"
+PLACES: Final = "csrkbdtqmpf248xyz"
 """How an operand lies: in one piece along the innermost dimension, strided there, the same along a
-row, the same everywhere; backwards, in one piece; every second, third or fourth element.  Folded
+row, the same everywhere; backwards, in one piece; every second, third or fourth element; strided,
+but in one piece along the dimension around, so that squares of it are turned.  Folded
 ones: each short row the same, of so many elements that a vector has whole ones; in any way; in
 short rows of 2, 4 or 8 in one piece, or in so many rows of the other dimension in one piece."""
 
@@ -65,7 +67,7 @@ TURNED: Final = {"x": 2, "y": 4, "z": 8}
 EVERY: Final = {"d": 2, "t": 3, "q": 4}
 """The elements from one to the next of what lies so."""
 
-_STRIDED: Final = frozenset("sdtq")
+_STRIDED: Final = frozenset("sdtqm")
 
 NUMBER_LETTERS: Final = {"D": DOUBLE, "L": INT64}
 """Operands that are numbers of Python's, given as such."""
@@ -156,6 +158,11 @@ class _Loops:
         self._same: dict[tuple[int, str], Value] = {}
         self._folds = is_folded(places)
         self._folding: dict[int, _Folded] = {}
+        self._rooms = {
+            index: code.room(stored_kind(expression.operands[index]), _TILE_ROWS * _TILE_COLUMNS)
+            for index, place in enumerate(places)
+            if place == "m"
+        }
 
     def text(self) -> str:
         self._find_sizes()
@@ -222,15 +229,48 @@ class _Loops:
             self._row(self._addresses(row), begins, low, high)
 
     def _by_tiles(self) -> None:
+        code, first = self.code, self.code.variable(self._start)
+        with code.repeated(lambda: first.now < self._stop):
+            begin = first.now
+            beyond = _smaller(begin + _TILE_ROWS, self._stop)
+            if self._rooms:  # whose squares reach no further than the dimension around
+                rows, (_, row) = self._sizes[1], code.split(begin, self._sizes[1])
+                beyond = _smaller(beyond, begin + (rows - row))
+            with code.counted(self._zero, self._sizes[0], _TILE_COLUMNS) as low:
+                self._tile(begin, beyond, low)
+            first.set(beyond)
+
+    def _tile(self, first: Value, beyond: Value, low: Value) -> None:
+        """Some rows from a column on."""
         code, size = self.code, self._sizes[0]
-        with code.counted(self._start, self._stop, _TILE_ROWS) as first:
-            beyond = _smaller(first + _TILE_ROWS, self._stop)
-            with (
-                code.counted(self._zero, size, _TILE_COLUMNS) as low,
-                code.counted(first, beyond) as row,
-            ):
-                high = _smaller(low + _TILE_COLUMNS, size)
-                self._row(self._addresses(row), row * size, low, high)
+        high = _smaller(low + _TILE_COLUMNS, size)
+        if self._rooms:
+            begins, count = self._addresses(first), beyond - first
+            with code.counted(low, high, LANES) as at:
+                for is_whole in (True, False):
+                    with code.when(count.equals(_TILE_ROWS) if is_whole else count < _TILE_ROWS):
+                        mask = None if is_whole else code.first(count)
+                        for index in self._rooms:
+                            self._turn(index, begins[index], (low, at, high), mask)
+        with code.counted(first, beyond) as row:
+            addresses = self._addresses(row)
+            for index, room in self._rooms.items():
+                kind = stored_kind(self._expression.operands[index])
+                addresses[index] = code.at(room, (row - first) * _TILE_COLUMNS, kind)
+            self._row(addresses, row * size, low, high)
+
+    def _turn(
+        self, index: int, begin: Value, columns: tuple[Value, Value, Value], mask: Value | None
+    ) -> None:
+        """Write a square of an operand by rows; the last column stands in for what is too many."""
+        code, (low, at, high) = self.code, columns
+        stored, stride = stored_kind(self._expression.operands[index]), self._strides[index][0]
+        places = [_smaller(at + lane, high - 1) for lane in range(LANES)]
+        kind = stored.of_lanes(LANES)
+        seen = [code.load_if(kind, code.at(begin, place * stride, BYTE), mask) for place in places]
+        for number, line in enumerate(turned(code, seen)):
+            goal = (at - low) + number * _TILE_COLUMNS
+            code.store(line, code.at(self._rooms[index], goal, stored))
 
     def _row(self, addresses: dict[int, Value], begins: Value, low: Value, high: Value) -> None:
         """A part of a row, whose first element has the number `begins` in the results."""
@@ -384,6 +424,8 @@ class _Loops:
         kind = stored.of_lanes(LANES)
         if place == "c":
             return taken_from(letter, code.load_if(kind, code.at(row, at, stored), mask))
+        if place == "m":
+            return taken_from(letter, code.load_if(kind, code.at(row, at - low, stored), mask))
         if place == "b":
             first = code.at(row, 1 - LANES - at, stored)
             turned = mask and code.backwards(mask)
