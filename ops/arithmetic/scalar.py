@@ -147,7 +147,9 @@ def signed_nan(number: float) -> str:
     "aten::div.int(int a, int b) -> float",
     "aten::div.float(float a, float b) -> float",
     inline=inline("float({0}) / {1}", "{1}", of="int int")
-    + inline("{0} / {1}", "{1}", of="float float"),
+    + inline("{0} / {1}", "{1}", of="float float")
+    + inline("{0} / {1}", "{1}", of="float int")
+    + inline("{0} / {1}", "{1}", of="int float"),
     native=native("float({0}) / float({1})"),
 )
 def divide_floats(a: float, b: float) -> float:

@@ -602,5 +602,6 @@ for _x in ("int", "float", "bool"):
     for _y in ("int", "float", "bool"):
         operator(
             f"aten::Complex.{_x}_{_y}({_x} x, {_y} y) -> complex",
+            inline=inline("complex({0}, {1})") if _x == _y == "float" else (),
             native=native("c128_of({0}, {1})") if _x == _y == "float" else (),
         )(complex_of_parts)

@@ -78,9 +78,13 @@ def concrete(type: Type) -> Type:
 
 
 def takes(entry: Operator, words: str) -> bool:
-    """Whether an operator takes operands of the types that a form says it is for."""
+    """Whether an operator takes operands of the types that a form says it is for: whole numbers
+    stand for floats, too."""
     given = zip(entry.signature.arguments, words.split(), strict=True)
-    return all(argument.type in (TYPES[word], NUMBER) for argument, word in given)
+    return all(
+        argument.type in (TYPES[word], NUMBER) or (argument.type == FLOAT and word == "int")
+        for argument, word in given
+    )
 
 
 def samples(type: Type) -> Sequence[Any]:
