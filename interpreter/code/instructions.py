@@ -18,8 +18,9 @@ its operands; starred operands are tuples.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from ...frontend.foundations.made_once import made_once
@@ -151,6 +152,7 @@ ROWS: tuple[Row, ...] = (
 """The rows; an opcode's number is its place."""
 
 _NUMBERS = {r.name: number for number, r in enumerate(ROWS)}
+_ROW_OF: Final[Mapping[object, Row]] = dict(enumerate(ROWS))
 
 
 def opcode(name: str) -> int:
@@ -160,53 +162,57 @@ def opcode(name: str) -> int:
 
 def row(instruction: Instruction) -> Row:
     """The row of an instruction."""
-    number = instruction[0]
-    assert isinstance(number, int)
-    return ROWS[number]
+    return _ROW_OF[instruction[0]]
 
 
-def read_numbers(instruction: Instruction) -> list[int]:
+_KNOWN: Final = 1 << 14
+"""Instructions whose operands are remembered: they are small numbers, and so often the same."""
+
+
+@lru_cache(maxsize=_KNOWN)
+def read_numbers(instruction: Instruction) -> tuple[int, ...]:
     """The operands an instruction reads, in order."""
     return _numbers_at(_READ_AT, instruction)
 
 
-def written_numbers(instruction: Instruction) -> list[int]:
+@lru_cache(maxsize=_KNOWN)
+def written_numbers(instruction: Instruction) -> tuple[int, ...]:
     """The registers that an instruction writes or empties, in order."""
     return _numbers_at(_WRITTEN_AT, instruction)
 
 
-def _numbers_at(places: Sequence[Sequence[int]], instruction: Instruction) -> list[int]:
-    numbers, opcode = list[int](), instruction[0]
-    assert isinstance(opcode, int)
-    for place in places[opcode]:
+def _numbers_at(places: Mapping[object, Sequence[int]], instruction: Instruction) -> tuple[int, ...]:
+    numbers = list[int]()
+    for place in places[instruction[0]]:
         operand = instruction[place]
         if isinstance(operand, tuple):
             numbers.extend(operand)
         elif isinstance(operand, int):
             numbers.append(operand)
-    return numbers
+    return tuple(numbers)
 
 
-def _places_of(letter: str) -> tuple[tuple[int, ...], ...]:
+def _places_of(letter: str) -> Mapping[object, tuple[int, ...]]:
     """Where the operands of a kind are in instructions, by opcode."""
-    return tuple(
-        tuple(place for place, kind in enumerate(each.kinds, 1) if kind[0] == letter)
-        for each in ROWS
-    )
+    return {
+        number: tuple(place for place, kind in enumerate(each.kinds, 1) if kind[0] == letter)
+        for number, each in enumerate(ROWS)
+    }
 
 
 _READ_AT: Final = _places_of("V")
 _WRITTEN_AT: Final = _places_of("R")
 
-_OPERATOR_AT: Final = tuple(1 + each.kinds.index("O") if "O" in each.kinds else 0 for each in ROWS)
+_OPERATOR_AT: Final[Mapping[object, int]] = {
+    number: 1 + each.kinds.index("O") if "O" in each.kinds else 0
+    for number, each in enumerate(ROWS)
+}
 """Where an instruction's operator is, by opcode; 0 if it has none."""
 
 
 def operator_number(instruction: Instruction) -> int | None:
     """The number of the operator that an instruction calls, None if it calls none."""
-    number = instruction[0]
-    assert isinstance(number, int)
-    place = _OPERATOR_AT[number]
+    place = _OPERATOR_AT[instruction[0]]
     operator = instruction[place] if place else None
     assert operator is None or isinstance(operator, int)
     return operator

@@ -119,7 +119,7 @@ class Row:
         self.surely |= uses.surely
 
 
-def targets_of(step: Step) -> list[int]:
+def targets_of(step: Step) -> Sequence[int]:
     """The registers that a step gives something new, or empties."""
     return written_numbers(step.instruction)
 
