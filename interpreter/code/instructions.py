@@ -181,7 +181,9 @@ def written_numbers(instruction: Instruction) -> tuple[int, ...]:
     return _numbers_at(_WRITTEN_AT, instruction)
 
 
-def _numbers_at(places: Mapping[object, Sequence[int]], instruction: Instruction) -> tuple[int, ...]:
+def _numbers_at(
+    places: Mapping[object, Sequence[int]], instruction: Instruction
+) -> tuple[int, ...]:
     numbers = list[int]()
     for place in places[instruction[0]]:
         operand = instruction[place]
