@@ -43,6 +43,9 @@ class Facts(NamedTuple):
     sets: set[str]
     """The imported names (`CONSTANTS` are objects and do not count) of what has attributes set."""
 
+    lengths: dict[str, int]
+    """How many lines the bodies of functions and methods have, signatures and docstrings aside."""
+
 
 def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """All statements, without a look at what they compute."""
@@ -76,6 +79,17 @@ def called(tree: ast.Module, *functions: str) -> list[ast.expr]:
     ]
 
 
+def lengths(body: list[ast.stmt], owner: str = "") -> Iterator[tuple[str, int]]:
+    for statement in body:
+        if isinstance(statement, ast.ClassDef):
+            yield from lengths(statement.body, f"{owner}{statement.name}.")
+        elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            inside = statement.body[ast.get_docstring(statement, clean=False) is not None :]
+            if inside:
+                lines = (inside[-1].end_lineno or 0) - inside[0].lineno + 1
+                yield f"{owner}{statement.name}", lines
+
+
 @cache
 def facts(file: Path) -> Facts:
     text = file.read_text(encoding="utf-8")
@@ -86,7 +100,7 @@ def facts(file: Path) -> Facts:
         base = package[: len(package) - level + 1] if level else ()
         return (*base, *(part for name in names for part in name.split(".") if part))
 
-    found = Facts(set(), set(), set())
+    found = Facts(set(), set(), set(), dict(lengths(tree.body)))
     bound = set()
     owners = called(tree, "setattr", "delattr") if "setattr(" in text or "delattr(" in text else []
     for statement in statements(tree.body):
@@ -208,3 +222,13 @@ def test_attributes_of_other_files_are_set_in_known_places_alone() -> None:
 def test_files_stay_small() -> None:
     lines = {file: len(file.read_text(encoding="utf-8").splitlines()) for file in FILES}
     assert not {str(file.relative_to(ROOT)): n for file, n in lines.items() if n > 600}
+
+
+def test_functions_stay_short() -> None:
+    """What has a long signature, and a long docstring for it, may be longer by these."""
+    long = {
+        f"{file.relative_to(ROOT)}: {name}": lines
+        for file in FILES
+        for name, lines in facts(file).lengths.items()
+    }
+    assert not {name: lines for name, lines in long.items() if lines > 60}
