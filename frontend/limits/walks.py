@@ -142,26 +142,8 @@ def check_copies(value: object, most: int = MOST_COPIED) -> None:
             )
         return count
 
-    if isinstance(value, _CONTAINERS) and not _is_small(value, min(most, _SMALL)):
+    if isinstance(value, _CONTAINERS):
         fold(value, containers_in, elements)
-
-
-_SMALL = 1 << 12
-_FLAT = 4
-"""How many elements, how deep in each other, are looked at without asking what is the same."""
-
-
-def _is_small(value: Any, most: int) -> bool:
-    """Whether a copy of a container would be small, as far as a quick look tells."""
-    level, count = [value], 0
-    for _ in range(_FLAT):
-        count += sum(map(len, level))
-        if count > most:
-            return False
-        level = [part for each in level for part in containers_in(each)]
-        if not level:
-            return True
-    return False
 
 
 def text_of(value: object, write: Callable[[object], str] = repr) -> str:

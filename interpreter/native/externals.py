@@ -11,11 +11,14 @@ import struct
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 from numpy import ndarray
 
 from ...ops.kernels.code.loading.c_functions import c_function
+from ...ops.memory.dtype import default_dtype, numpy_dtype
+from ...ops.tensors.tensor import Tensor
 from ..values.objects import ScriptObject
 from .kinds import ADDRESS, FLOAT, INT, NONE, Kind
 
@@ -78,6 +81,7 @@ _CLASSES: Final = (int, float, complex, bool, str, list, dict, tuple, ndarray)
 _OBJECTS: Final = (
     *(each.__name__ for each in _CLASSES),
     *("none", "failed", "stopped", "slots", "cls", "name", "write", "ScriptObject"),
+    *("real", "empty", "handle"),
 )
 """Python's objects that every table has."""
 
@@ -123,14 +127,8 @@ def table_of(
     Raises:
         AttributeError: this system's C library lacks a function.
     """
-    kept = (
-        *_CLASSES,
-        None,
-        failed,
-        stopped,
-        *("slots", "cls", "name", _write, ScriptObject),
-        *outer.values(),
-    )
+    own = ("slots", "cls", "name", _write, ScriptObject, _REAL, _empty, _handle)
+    kept = (*_CLASSES, None, failed, stopped, *own, *outer.values())
     functions = map(_address, words[: -len(kept)])
     table = _Table(struct.pack(f"{len(words)}Q", *functions, *map(_word, kept)))
     table.kept = kept
@@ -141,3 +139,24 @@ def _write(text: str) -> None:
     """Write what a call has printed."""
     if sys.stdout is not None:  # as where a process was started without one
         sys.stdout.write(text)
+
+
+_REAL: Final = np.array([default_dtype.number])
+"""The number of the dtype that floats become."""
+
+
+def _note_real() -> None:
+    _REAL[0] = default_dtype.number
+
+
+default_dtype.followers.append(_note_real)
+
+
+def _empty(sizes: tuple[int, ...], dtype: int) -> np.ndarray[Any, Any]:
+    """An array for a result."""
+    return np.empty(sizes, numpy_dtype(dtype))
+
+
+def _handle(array: np.ndarray[Any, Any]) -> Tensor:
+    """What a caller in Python gets of an array that nobody else has."""
+    return Tensor._of(array)

@@ -14,8 +14,9 @@ from typing import Any, Final
 import numpy as np
 
 from ...ir.graphs.graph import Node, Value
-from ...typecheck.types.types import BOOL, DEVICE, INT, NUMBER, TENSOR, TupleType, Type
-from ..code.code import Branch, Code, Region, Repeat, Step
+from ...ops.memory.dtype import DTYPES
+from ...typecheck.types.types import BOOL, DEVICE, FLOAT, INT, NUMBER, TENSOR, TupleType, Type
+from ..code.code import Branch, Code, Region, Repeat, Step, parts_of
 from ..code.instructions import opcode, row
 from ..plans.loop_tests import test_spans
 from ..plans.plan import NativePart
@@ -110,7 +111,7 @@ def _rows(code: Code, region: Region, others: set[int]) -> Iterator[tuple[int, i
             if end > begin:
                 yield begin, end
             begin = end = position + 1
-        elif isinstance(part, Repeat):
+        elif isinstance(part, Repeat) or (end > begin and _makes_tensor(code, part)):
             end = position + 1
     if end > begin:
         yield begin, end
@@ -153,7 +154,8 @@ def _island(
         each in types and (types[each] == TENSOR or _has_kind(types[each])) for each in given
     ):
         return None
-    if not all(each in made and _has_kind(made[each]) for each in results):
+    tensors = _tensors_made(code, region)
+    if not all(each in made and (_has_kind(made[each]) or each in tensors) for each in results):
         return None
     node = Node(code.nodes[0].graph, "prim::TupleConstruct", region[-1].node.span)
     constants, body = [*code.constants, True], list(region)
@@ -176,6 +178,48 @@ def _island(
     arguments = tuple(types[each] for each in given)
     island = Island(part_of, tuple(given), arguments, tuple(results))
     return island, tuple(sorted(emptied_by(registers, region) - set(results)))
+
+
+def _tensors_made(code: Code, region: Region) -> set[int]:
+    """The registers that hold tensors which native code makes, whatever way is gone."""
+    made, others = set[int](), set[int]()
+    for part in parts_of(region):
+        if isinstance(part, Step):
+            (made if _makes_tensor(code, part) else others).update(targets_of(part))
+        elif isinstance(part, Branch):
+            others.update(part.results)
+        else:
+            others.update(part.carried)
+    return made - others
+
+
+def _makes_tensor(code: Code, part: Part) -> bool:
+    """Whether a part makes a tensor of a list, of a dtype that native code has."""
+    entry = code.called(part) if isinstance(part, Step) else None
+    if entry is None or not any(form.gives == "made" for form in entry.native):
+        return False
+    data, dtype, *_ = part.node.inputs
+    element = data.type
+    while element.list_of is not None:
+        element = element.list_of
+    wanted = _constant_of(dtype)
+    return wanted in (None, *(DTYPES[name].number for name in _MADE.get(element, ())))
+
+
+def _constant_of(value: Value) -> object:
+    """What a value is known to be; itself if that is not known."""
+    node = value.node
+    if node is None or node.kind != "prim::Constant":
+        return value
+    return node.attributes.get("value")
+
+
+_MADE: Final[dict[Type, tuple[str, ...]]] = {
+    INT: ("int64", "float32", "float64"),
+    BOOL: ("bool", "int64", "float32", "float64"),
+    FLOAT: ("float32", "float64"),
+}
+"""The dtypes of tensors that are made of lists of numbers."""
 
 
 def _writes_what_is_given(code: Code, given: Sequence[int]) -> bool:

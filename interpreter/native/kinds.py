@@ -21,7 +21,7 @@ from ...typecheck.types.types import STRING as STRING_TYPE
 from ...typecheck.types.types import TENSOR as TENSOR_TYPE
 
 __all__ = [
-    *("ADDRESS", "ARRAY", "BOOL", "COMPLEX", "DEVICE", "FLOAT", "INT", "NONE", "STR"),
+    *("ADDRESS", "ARRAY", "BOOL", "COMPLEX", "DEVICE", "FLOAT", "INT", "MADE", "NONE", "STR"),
     *("Kind", "NotNative", "bound", "is_convertible", "kind_of", "list_of", "matches"),
     *("optional_of", "tuple_of"),
 ]
@@ -51,7 +51,7 @@ class Kind:
     they are, a tuple its `parts` side by side, an optional its part and whether it is there, a
     union the place of its kind among its `parts` and room for each of them, the
     member of an enumeration its place among them.  Lists, dicts and objects of the class `name` are
-    reached by address; their `parts` are what they hold.  Tensors are only read, by their words
+    reached by address; their `parts` are what they hold.  Tensors are read by their words
     (`library/arrays.native`), which are the `parts`.  `type` is that of classes, enumerations
     and NamedTuples.
     """
@@ -107,7 +107,10 @@ class Kind:
 
     @property
     def may_cross(self) -> bool:
-        """Whether values of it come from Python's objects and become such."""
+        """Whether values of it come from Python's objects and become such; tensors that were made
+        do the latter."""
+        if self == MADE:
+            return True
         return self.family not in ("address", "place") and all(p.may_cross for p in self.parts)
 
 
@@ -120,6 +123,8 @@ COMPLEX: Final = Kind("c128", (FLOAT, FLOAT))
 ADDRESS: Final = Kind("address")
 DEVICE: Final = Kind("place")
 ARRAY: Final = Kind("array", (ADDRESS, ADDRESS, ADDRESS, INT, INT))
+MADE: Final = Kind("array", ARRAY.parts, "made")
+"""Tensors whose numbers lie side by side in memory of the call."""
 
 
 def list_of(element: Kind) -> Kind:
@@ -274,7 +279,7 @@ def _is_like(wanted: Type, kind: Kind, known: Known) -> bool:
             for want, part in zip(wanted.tuple_of, kind.parts, strict=True)
         )
     if wanted == TENSOR_TYPE:
-        return kind == ARRAY
+        return kind.family == "array"
     return kind.family == "enum" if wanted == ANY_ENUM else _ALONE.get(wanted) == kind
 
 

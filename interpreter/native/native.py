@@ -138,7 +138,7 @@ def reason_against(code: Code, arguments: Sequence[Type]) -> str:
     if len(code.instructions) > LONGEST:
         return f"it has more than {LONGEST} instructions"
     for entry in code.operators:
-        if "Tensor" in entry.schema:
+        if "Tensor" in entry.schema and not entry.native:
             return f"`{entry.name}` is over tensors"
     why = _reason_of_arguments(arguments)
     return why if why or is_possible() else "nothing can be compiled here"

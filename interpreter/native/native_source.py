@@ -7,7 +7,7 @@ from typing import Final
 
 from ...typecheck.types.types import Type
 from .dict_versions import VERSION_AT
-from .kinds import Kind
+from .kinds import MADE, Kind
 
 __all__ = ["NativeSource"]
 
@@ -74,6 +74,8 @@ class NativeSource:
         return self.result is not None and all(map(self._is_plain, (*given, self.result)))
 
     def _is_plain(self, kind: Kind) -> bool:
+        if kind == MADE:
+            return True
         if kind.family == "enum":
             return self.outer.get(f"class {kind.name}") is not None
         return kind.family in _PLAIN and all(map(self._is_plain, kind.parts))

@@ -18,7 +18,7 @@ from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.types.types import EnumType, TupleType, Type
 from ..values.objects import EnumMember, ScriptObject, python_class
 from ..values.outward import named_tuple_class
-from .kinds import ARRAY, NONE, Kind, NotNative, kind_of
+from .kinds import ARRAY, MADE, NONE, Kind, NotNative, kind_of
 from .native_source import NativeSource
 
 __all__ = ["attribute_kinds", "check_name", "note_outside"]
@@ -30,10 +30,12 @@ def note_outside(source: NativeSource) -> None:
     Raises:
         NotNative: two types have one name, or a value has no form outside.
     """
-    seen: set[Kind] = {ARRAY} if source.result != ARRAY else set()
-    for kind in (*source.arguments, source.result):
-        assert kind is not None
+    seen: set[Kind] = {ARRAY}
+    for kind in source.arguments:
         _note(kind, source, seen)
+    seen.discard(ARRAY)
+    assert source.result is not None
+    _note(source.result, source, seen)
 
 
 def _note(kind: Kind, source: NativeSource, seen: set[Kind]) -> None:
@@ -65,7 +67,7 @@ def _note(kind: Kind, source: NativeSource, seen: set[Kind]) -> None:
         for slot, each in enumerate(attributes):
             if each != NONE and (NONE not in attributes or slot in source.slots[kind.name]):
                 _note(each, source, seen)
-    for part in kind.parts:
+    for part in () if kind == MADE else kind.parts:
         _note(part, source, seen)
 
 

@@ -23,6 +23,7 @@ from .kinds import (
     COMPLEX,
     FLOAT,
     INT,
+    MADE,
     NONE,
     STR,
     Kind,
@@ -50,7 +51,7 @@ Operand = tuple[str, Kind]
 
 _SCALARS_OF: dict[type, Kind] = {int: INT, float: FLOAT, bool: BOOL, str: STR}
 
-_GIVEN = {"bool": BOOL, "array": ARRAY}
+_GIVEN = {"bool": BOOL, "array": ARRAY, "made": MADE}
 
 _MOST_MEMBERS = 100
 """Members of an enumeration whose values are found one by one."""
@@ -212,7 +213,8 @@ class Steps:
         inputs = step.node.inputs
         wanted = self.source.result
         if wanted is None:
-            wanted = kind_of(inputs[0].type) if len(inputs) == 1 else kind
+            is_told = len(inputs) == 1 and kind != MADE and MADE not in kind.parts
+            wanted = kind_of(inputs[0].type) if is_told else kind
         self.source.result = wanted
         self._add(depth, f"return {self._as(text, kind, wanted)}")
 
@@ -474,12 +476,14 @@ class Steps:
         target = _target(step)
         for check in form.given:
             self._check(check.format(*texts), depth)
-        text = form.text.format(*texts, all=", ".join(texts))
+        told = kind_of(step.node.output.type) if form.gives == "told" else NONE
+        kind = "" if told == NONE else self._kind(told)
+        text = form.text.format(*texts, all=", ".join(texts), kind=kind)
         if target is None:
             self._add(depth, text)
             return
         if form.gives:
-            results = [_GIVEN[form.gives]]
+            results = [_GIVEN.get(form.gives, told)]
         else:
             results = [bound(each.type, known) for each in entry.signature.returns]
         if not isinstance(target, int):

@@ -47,7 +47,7 @@ def call(
     if KEEPING and keeps_handles():
         return _call_on_handles(tiers, given, kwargs, told)
     way = tiers.way(records)
-    if not kwargs:
+    if not kwargs and STATE.below is None:
         found = way.run_straight(given)
         if found is not FAILED:
             return found

@@ -152,6 +152,7 @@ class _Text:
         self._converted: list[str] = []
         self._bare: list[str] = []
         self._given: list[str] = []
+        self._may_hold: list[str] = []
         self._watched: list[str] = []
         self.space: dict[str, Any] = {
             "__builtins__": _BUILTINS,
@@ -178,6 +179,9 @@ class _Text:
         """
         count = self._quick.count
         names = self._given = [f"a{number}" for number in range(len(types))]
+        self._may_hold = [
+            name for name, type in zip(names, types, strict=True) if not _holds_words(type)
+        ]
         values = [self._argument(*each) for each in zip(names, types, converts, strict=True)]
         if None in values or not self._watches():
             return None
@@ -289,7 +293,7 @@ class _Text:
         self._way.watchers.add(self._quick)
         wanted, stale = " or ".join(self._wanted), " or ".join(self._stale)
         slots = self._watched if self._way.executable.gives_slots else []
-        known = f"tensors_of(({''.join(f'{each}, ' for each in [*self._given, *slots])}))"
+        known = f"tensors_of(({''.join(f'{each}, ' for each in [*self._may_hold, *slots])}))"
         lines = []
         if self._converted:  # whatever is wrong is said there
             lines += [" try:", *(f"  {each}" for each in self._converted)]

@@ -75,7 +75,7 @@ def inward(type: Type) -> Convert:
     itself.
     """
     convert = _inward(type)
-    return bounded_conversion(convert) if may_share(type) else convert
+    return bounded_conversion(type, convert) if may_share(type) else convert
 
 
 _CONVERSIONS: TypeTable[[], Convert] = TypeTable()

@@ -54,7 +54,7 @@ def outward(type: Type) -> Convert:
     hold themselves.
     """
     convert = _outward(type)
-    return bounded_conversion(convert) if may_share(type) else convert
+    return bounded_conversion(type, convert) if may_share(type) else convert
 
 
 _CONVERSIONS: TypeTable[[], Convert] = TypeTable()

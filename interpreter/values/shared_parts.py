@@ -12,6 +12,7 @@ from ...frontend.limits.bounds import BoundExceeded
 from ...frontend.limits.walks import check_copies
 from ...typecheck.definitions.class_types import ClassType, InterfaceType
 from ...typecheck.types.types import ANY, ANY_LIST, ANY_TUPLE, Type, UnionType
+from .counted_copies import small_copies
 
 __all__ = ["bounded_conversion", "may_share"]
 
@@ -32,11 +33,15 @@ def _levels(type: Type) -> int:
     return inner + type.is_collection
 
 
-def bounded_conversion(convert: Callable[[Any], object]) -> Callable[[Any], object]:
-    """A conversion that raises BoundExceeded for what has too many copies, or holds itself."""
+def bounded_conversion(type: Type, convert: Callable[[Any], object]) -> Callable[[Any], object]:
+    """A conversion of values of a type that raises BoundExceeded for what has too many copies, or
+    holds itself."""
+
+    is_small = small_copies(type)
 
     def convert_checked(value: object) -> object:
-        check_copies(value)
+        if not is_small(value):
+            check_copies(value)
         try:
             return convert(value)
         except RecursionError:

@@ -7,6 +7,7 @@ default dtype on their way to another; and what does not fit a dtype is cut, as 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from struct import pack
 from typing import Any, Final
 
@@ -61,7 +62,7 @@ def _array_of_lists(data: object, element: str) -> Array:
         return np.empty(shape, dtype)
     if len(shape) == 1:
         return _array_of_list(data, element).astype(dtype)
-    return np.array(list(_elements(data, shape, 0)), _DTYPES[element]).astype(dtype).reshape(shape)
+    return _array_of_list(_elements(data, shape), element).astype(dtype).reshape(shape)
 
 
 def _array_of_list(data: Any, element: str) -> Array:
@@ -97,7 +98,17 @@ _EMPTY: Final = (
 )
 
 
-def _elements(data: Any, shape: Sequence[int], depth: int) -> Iterator[object]:
+def _elements(data: Any, shape: Sequence[int]) -> list[object]:
+    """What lists in lists hold."""
+    level: list[Any] = data
+    for size in shape[1:]:
+        if {*map(len, level)} != {size}:
+            return list(_one_by_one(data, shape, 0))  # which says what is wrong
+        level = [*chain.from_iterable(level)]
+    return level
+
+
+def _one_by_one(data: Any, shape: Sequence[int], depth: int) -> Iterator[object]:
     if len(data) != shape[depth]:
         raise OperatorError(
             f"Expected sequence of length {shape[depth]} at dim {depth} (got {len(data)})",
@@ -108,7 +119,7 @@ def _elements(data: Any, shape: Sequence[int], depth: int) -> Iterator[object]:
         yield from data
         return
     for each in data:
-        yield from _elements(each, shape, depth + 1)
+        yield from _one_by_one(each, shape, depth + 1)
 
 
 def _array_of(data: Any, element: str | None) -> Array:
@@ -168,6 +179,21 @@ def tensor(
 
 operator(
     f"aten::tensor(t[] data, {_OPTIONS}) -> Tensor",
+    order="bool float int complex -",
+    native=native(
+        "list_tensor({0}, {1})",
+        at={3: "False"},
+        of=[
+            f"{element}{levels} {dtype} {device} bool str"
+            for element in ("int", "float", "bool")
+            for levels in ("[]", "[][]", "[][][]")
+            for dtype in ("int", "none")
+            for device in ("place", "none")
+        ],
+        gives="made",
+    ),
+)(tensor)
+operator(
     f"aten::tensor.complex(complex t, {_OPTIONS}) -> Tensor",
     order="bool float int complex -",
 )(tensor)

@@ -341,7 +341,11 @@ _LISTED: Final = (
 """What `tolist` may list as int, float, bool and complex: torch's word, and the dtypes."""
 
 
-@operator("prim::tolist(Tensor self, int dim, int element) -> Any", data_dependent=always)
+@operator(
+    "prim::tolist(Tensor self, int dim, int element) -> Any",
+    data_dependent=always,
+    native=native("array_list({kind}, {0})", gives="told"),
+)
 def to_list(self: Array, dim: int, element: int) -> object:
     """The elements as nested lists `dim` deep; for `dim` 0 the one element."""
     word, names = _LISTED[element]

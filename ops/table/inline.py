@@ -135,7 +135,7 @@ class Native(NamedTuple):
     one does not, the plan does the whole call again.  One that `writes` is a statement; one that
     `orders` compares the elements of its first operand.  Where the schema says that it gives a
     tensor or any number, it `gives` a truth value, or a tensor (`array`) whose number nobody has
-    read yet.
+    read yet, or one that is `made` here; what the program itself says (`told`) is called `{kind}`.
     """
 
     text: str
