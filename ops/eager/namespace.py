@@ -278,11 +278,13 @@ def meshgrid(*tensors: object, indexing: str | None = None) -> object:
         options = {} if in_list and indexing is None else {"indexing": indexing}
         return handle_torch_function(meshgrid, asked, *tensors, **options)
     given: Any = tensors[0] if in_list else tensors
-    if indexing is None and len(given) > 1:
+    if indexing is None:
         warn_caller_once(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
             "argument."
         )
+    if len({each.device for each in given if isinstance(each, Tensor)}) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same device")
     return eager_function("aten::meshgrid")(
         list(given), indexing="ij" if indexing is None else indexing
     )

@@ -189,6 +189,14 @@ def _halves_natively(input: Array, factor: Array, term: Array) -> Array | None:
     return np.moveaxis(made, -1, 1) if is_last else made
 
 
+def _with_usual_strides(input: Array) -> Array:
+    """Channels that lie last with strides that tell so, where dimensions of size 1 hide it."""
+    if input.ndim not in (4, 5) or input.flags.c_contiguous or ends_in_channels(input):
+        return input
+    moved = np.moveaxis(input, 1, -1)
+    return np.moveaxis(moved.copy(), -1, 1) if moved.flags.c_contiguous else input
+
+
 def _batch_norm(
     input: Array,
     weight: Array | None,
@@ -203,6 +211,7 @@ def _batch_norm(
 ) -> tuple[Array, Array, Array]:
     """The result, and what is kept of the batch unless it does not matter."""
     _check(input, weight, bias, running_mean, running_var, training)
+    input = _with_usual_strides(input)
     saved = statistics_dtype(
         input, weight, bias, running_mean, running_var, read_first=2 if training else 0
     )

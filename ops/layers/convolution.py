@@ -18,6 +18,7 @@ from ..shapes.windows import (
     Ints,
     Pads,
     check_room,
+    ends_in_channels,
     follow_format,
     wide_dtype,
 )
@@ -170,6 +171,8 @@ def _convolve(
         space = (n + sum(pair) for n, pair in zip(input.shape[2:], pads, strict=True))
         check_room((*input.shape[:2], *space), input.dtype)
     output = sizes_of(input, weight.shape[2:], stride, pads, dilation)
+    if not input.shape[1]:  # what has no channels has none in torch's result either
+        return np.zeros((input.shape[0], 0, *output), input.dtype)
     if input.dtype is _FLOAT32 is weight.dtype and input.size * weight.size and min(output) > 0:
         made = _filled(_natively(input, weight, bias, output, stride, pads, dilation, groups))
         if made is not None:
@@ -222,6 +225,8 @@ def _later(
     if input.ndim != dims + 2 or weight.ndim != dims + 2:
         return None
     if not (input.flags.c_contiguous and weight.flags.c_contiguous):
+        return None
+    if ends_in_channels(input) or ends_in_channels(weight):
         return None
     key = None
     if not PRECISION.convolutions_may_be_short and (bias is None or bias.dtype is _FLOAT32):

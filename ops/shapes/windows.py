@@ -122,7 +122,7 @@ def follow_format(result: Array, like: Array) -> Array:
 
 def ends_in_channels(array: Array) -> bool:
     """Whether an array lies with channels last, as its strides tell, and not as usual."""
-    if array.flags.c_contiguous and (array.ndim < 2 or array.shape[1] > 1):
+    if array.flags.c_contiguous and (array.ndim < 4 or array.strides[1] > array.itemsize):
         return False
     return is_channels_last(array)
 

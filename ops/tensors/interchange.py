@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dtype import CPU, LAYOUTS, Device
+from .capsules import opened, retold, words_of
 from .construct import in_memory_of
 from .tensor import Tensor
 
@@ -20,6 +21,8 @@ _INVALID: Final = (
     "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only "
     "once, so you might have already constructed a tensor from it once."
 )
+_VERSION: Final = (1, 0)
+"""Of the protocol, the newest that NumPy reads."""
 _NO_ORDER: Final = -1
 """The stream of who waits for nothing."""
 
@@ -59,10 +62,14 @@ def dlpack(
     if stream is not None and type(stream) is not int:
         raise TypeError("stream must be ``int`` or ``none``")
     assert stream in (None, _NO_ORDER), "stream should be None on cpu."
-    if self._array.dtype.isbuiltin != 1:
-        raise BufferError(f"{self.dtype} cannot be exported")
     seen = self._array[...]  # which stays what it is when the tensor is changed
-    return seen.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+    if seen.dtype.isbuiltin == 1:
+        return seen.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+    words = words_of(seen, self.dtype.name)
+    if words is None:
+        raise BufferError(f"{self.dtype} cannot be exported")
+    capsule = words.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+    return retold(capsule, self.dtype.name)
 
 
 class _Capsule:
@@ -81,8 +88,16 @@ class _Capsule:
 dlpack.__name__, dlpack_device.__name__ = "__dlpack__", "__dlpack_device__"
 
 
+def _exported(of: Any) -> object:
+    """What an object of another library exports: a capsule of the newer kind if it knows that."""
+    try:
+        return of.__dlpack__(max_version=_VERSION)
+    except TypeError:
+        return of.__dlpack__()
+
+
 def from_dlpack(
-    ext_tensor: object, *, device: Device | str | None = None, copy: bool | None = None
+    ext_tensor: Any, *, device: Device | str | None = None, copy: bool | None = None
 ) -> Tensor:
     """A tensor in the memory of another library's array, or of a capsule.
 
@@ -98,14 +113,19 @@ def from_dlpack(
         raise RuntimeError(f"from_dlpack() cannot move memory to {Device(device)}")
     if isinstance(ext_tensor, Tensor) and not copy:
         return Tensor._of(ext_tensor._array[...])
-    if type(ext_tensor).__name__ == "PyCapsule":
-        ext_tensor = _Capsule(ext_tensor)
-    elif not hasattr(ext_tensor, "__dlpack__"):
+    is_capsule = type(ext_tensor).__name__ == "PyCapsule"
+    if not is_capsule and not hasattr(ext_tensor, "__dlpack__"):
         raise RuntimeError(_INVALID)
+    dtype = None
+    if is_capsule or ext_tensor.__dlpack_device__() == _CPU:
+        capsule = ext_tensor if is_capsule else _exported(ext_tensor)
+        dtype = opened(capsule)
+        ext_tensor = _Capsule(capsule)
     try:
         array: Any = np.from_dlpack(ext_tensor)
     except ValueError as error:
-        if isinstance(ext_tensor, _Capsule):  # that somebody has opened
+        if is_capsule:  # that somebody has opened
             raise RuntimeError(_INVALID) from error
         raise
+    array = array if dtype is None else array.view(dtype)
     return in_memory_of(array.copy() if copy else array)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -70,9 +71,36 @@ def test_what_is_no_array_is_refused(value: Any) -> None:
         torch.from_dlpack(value)
 
 
-def test_dtypes_the_protocol_of_numpy_lacks_are_refused() -> None:
-    with pytest.raises(BufferError, match=r"torch\.bfloat16 cannot be exported"):
-        torch.ones(2).bfloat16().__dlpack__()
+@pytest.mark.parametrize("name", ["bfloat16", "complex32", "float8_e4m3fn", "float8_e5m2"])
+def test_dtypes_that_numpy_does_not_know_cross_as_capsules(name: str) -> None:
+    dtype = getattr(torch, name)
+    tensor = torch.arange(6).reshape(2, 3).to(dtype).t()
+
+    class Other:
+        def __dlpack__(self, **options: Any) -> object:
+            return tensor.__dlpack__(**options)
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 1, 0
+
+    capsules = (torch.utils.dlpack.to_dlpack(tensor), tensor.__dlpack__(max_version=(1, 0)))
+    for source in (*capsules, Other()):
+        back = torch.from_dlpack(source)
+        assert back.dtype is dtype
+        assert back.stride() == (1, 3)
+        assert back.data_ptr() == tensor.data_ptr()
+        assert back.tolist() == tensor.tolist()
+    with pytest.raises(RuntimeError, match="received an invalid capsule"):
+        torch.from_dlpack(capsules[0])
+    code = bytes((ctypes.c_uint8 * 2).from_address(_dlpack_address(tensor.__dlpack__()) + 20))
+    codes = {"bfloat16": 4, "complex32": 5, "float8_e4m3fn": 10, "float8_e5m2": 12}
+    assert code == bytes([codes[name], 8 * dtype.itemsize])  # as the protocol numbers them
+
+
+def _dlpack_address(capsule: object) -> int:
+    function = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    found: int = function(("PyCapsule_GetPointer", ctypes.pythonapi))(capsule, b"dltensor")
+    return found
 
 
 class OfAnotherLibrary:

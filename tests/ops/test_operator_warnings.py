@@ -57,7 +57,10 @@ _WARNED: dict[str, tuple[Callable[[], object], list[str]]] = {
         lambda: torch.meshgrid(torch.ones(2), torch.ones(3)),
         ["torch.meshgrid: in an upcoming release, it will be required to pass the indexing"],
     ),
-    "meshgrid of one": (lambda: torch.meshgrid(torch.ones(2)), []),
+    "meshgrid of one": (
+        lambda: torch.meshgrid(torch.ones(2)),
+        ["torch.meshgrid: in an upcoming release"],
+    ),
     "short signal": (
         lambda: _signals(200),
         ["A window was not provided. A", "The length of signal"],

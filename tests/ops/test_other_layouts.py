@@ -129,3 +129,27 @@ def test_softmax_and_logsumexp_of_what_lies_otherwise(dtype: Any) -> None:
             assert torch.equal(x.softmax(0), columns)
         sums = columns.double().sum(0)
         assert torch.allclose(sums, torch.ones_like(sums), atol=2e-2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_weights_of_one_pixel_with_channels_last_lay_out_results(dtype: Any) -> None:
+    x = torch.randn(2, 8, 6, 6, dtype=dtype)
+    for weight, convolve in (
+        (torch.randn(8, 8, 1, 1, dtype=dtype), F.conv2d),
+        (torch.randn(8, 4, 1, 1, dtype=dtype), F.conv_transpose2d),
+    ):
+        turned = weight.to(memory_format=torch.channels_last)
+        for _ in range(3):
+            made, usual = convolve(x, turned), convolve(x, weight)
+            assert made.is_contiguous(memory_format=torch.channels_last)
+            assert usual.is_contiguous()
+            assert torch.allclose(made, usual)
+
+
+def test_batch_norm_keeps_channels_last_that_sizes_of_1_hide() -> None:
+    norm = torch.nn.BatchNorm2d(3)
+    x = torch.randn(1, 4, 3, 1).permute(0, 2, 1, 3)
+    for training in (True, False):
+        made = norm.train(training)(x)
+        assert made.is_contiguous(memory_format=torch.channels_last)
+        assert norm(x.clone(memory_format=torch.contiguous_format)).is_contiguous()

@@ -50,6 +50,8 @@ def _convolution(
     groups: int = 1, transposed: bool = False, output_padding: Ints | None = None,
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:  # fmt: skip
     (g,) = gs[:1]
+    if not input.numel() or not g.numel():
+        return _of_nothing(wanted, input, weight, groups, transposed)
     count = weight.ndim - 2
     batched = input.ndim == weight.ndim
     x, y = (input, g) if batched else (input.unsqueeze(0), g.unsqueeze(0))
@@ -77,6 +79,19 @@ def _convolution(
     of_bias = None
     if wanted.get("bias"):
         of_bias = y.sum([d for d in range(y.ndim) if d != 1])
+    return mine, theirs, of_bias
+
+
+def _of_nothing(
+    wanted: Wanted, input: Tensor, weight: Tensor, groups: int, transposed: bool
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """The gradients of a convolution without samples or channels: zeros."""
+    channels = weight.shape[1] * groups if transposed else weight.shape[0]
+    shapes = {"input": input.shape, "weight": weight.shape, "bias": (channels,)}
+    mine, theirs, of_bias = (
+        weight.new_zeros(list(shape)) if wanted.get(name) else None
+        for name, shape in shapes.items()
+    )
     return mine, theirs, of_bias
 
 
