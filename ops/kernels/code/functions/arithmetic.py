@@ -30,6 +30,12 @@ def called(name: str, x: Value) -> Value:
     return x.code.call(f"llvm.{name}.{x.kind.suffix}", x.kind, [x])
 
 
+def _to_whole(name: str, x: Value) -> Value:
+    """The same of a float that LLVM shall not take for the float16 it came from: it would round it
+    as such, number by number where the CPU only casts them."""
+    return called(name, called("arithmetic.fence", x))
+
+
 def _is_bool(x: Value) -> bool:
     return x.kind.element == "i1"
 
@@ -118,25 +124,25 @@ def rsqrt(x: Value) -> Value:
 @formula(FLOATS_ONLY, is_exact=True)
 def floor(x: Value) -> Value:
     """Rounded down."""
-    return called("floor", x)
+    return _to_whole("floor", x)
 
 
 @formula(FLOATS_ONLY, is_exact=True)
 def ceil(x: Value) -> Value:
     """Rounded up."""
-    return called("ceil", x)
+    return _to_whole("ceil", x)
 
 
 @formula(FLOATS_ONLY, is_exact=True)
 def trunc(x: Value) -> Value:
     """Without what comes after the point."""
-    return called("trunc", x)
+    return _to_whole("trunc", x)
 
 
 @formula(FLOATS_ONLY, is_exact=True)
 def rint(x: Value) -> Value:
     """Rounded to the nearest, of two to the even one."""
-    return called("rint", x)
+    return _to_whole("rint", x)
 
 
 @formula(FLOATS_ONLY, is_exact=True, in_halves=False)
