@@ -49,11 +49,16 @@ def check_dim_not_empty(self: Array, dim: int, name: str) -> int:
     return axis
 
 
+def _is_folded(self: Array) -> bool:
+    """Whether native code may find its extremes: of floats and whole numbers."""
+    return self.dtype is _FLOAT32 or self.dtype.kind in "iu" or kind(self.dtype) == 2
+
+
 def _declare_of_all(name: str, choose: Any, position: Any) -> None:
     """Declare max or min of all elements."""
 
     def of_all(self: Array) -> Array:
-        if self.size and (self.dtype is _FLOAT32 or kind(self.dtype) == 2):
+        if self.size and _is_folded(self):
             found = folded(self, None, False, name)
             if found is not None:
                 return found
@@ -167,7 +172,7 @@ def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
             "identity."
         )
     axis = axis if self.ndim else None
-    if self.size and (self.dtype is _FLOAT32 or kind(self.dtype) == 2):
+    if self.size and _is_folded(self):
         axes = None if axis is None else (axis,)
         ends = [folded(self, axes, keepdim, name) for name in ("min", "max")]
         if ends[0] is not None and ends[1] is not None:

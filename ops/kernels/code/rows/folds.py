@@ -20,7 +20,16 @@ import numpy as np
 from ....memory.dtype import Array
 from ..calls.run import run
 from ..elementwise.arrays import LETTERS
-from ..functions.formulas import HALVES, KINDS, as_kind, rounded, stored_as, stored_kind, taken_from
+from ..functions.formulas import (
+    HALVES,
+    KINDS,
+    as_kind,
+    rounded,
+    stored_as,
+    stored_kind,
+    taken_from,
+    width_of,
+)
 from ..language.columns import columns
 from ..language.lanes import WIDE_BESIDE, begun, folded
 from ..language.target import Target
@@ -36,11 +45,15 @@ _PER_THREAD: Final = 1 << 15
 """Elements that are worth another thread."""
 _BESIDE: Final = 4
 """Vectors of 32-bit lanes that are worked on side by side."""
-_DTYPES: Final = {"f": np.float32, "d": np.float64, "l": np.int64}
+_DTYPES: Final = {
+    **{"f": np.float32, "d": np.float64, "l": np.int64, "i": np.int32},
+    **{"h": np.int16, "b": np.int8, "B": np.uint8},
+}
 _BYTES: Final = {"f": 4, "d": 8, "l": 8, "i": 4, "b": 1, "B": 1, "?": 1}
 _FLOATS: Final = "fdeE"
 _WHOLE: Final = "bhilB?"
 _ADDED: Final = ("sum", "total", "squares")
+_EXTREMES: Final = ("max", "min")
 
 
 def fold(
@@ -142,7 +155,7 @@ def _fold_rows(form: _Form, x: object, out: Any, sizes: tuple[int, int], number:
 def _wide(operation: str, letter: str) -> str:
     """The letter of the dtype that is folded in."""
     if letter in _WHOLE:
-        return "l"
+        return letter if operation in _EXTREMES and letter != "?" else "l"
     if letter == "d":
         return "d"
     return "d" if operation in _ADDED else "f"
@@ -156,6 +169,8 @@ def _result(operation: str, letter: str, *, wide: bool) -> str:
         return "f" if wide and letter in HALVES else letter
     if not letter or operation == "squares":
         return ""
+    if operation in _EXTREMES and letter != "?":
+        return letter
     return "l" if letter == "l" or operation in ("sum", "total", "product") else ""
 
 
@@ -196,11 +211,13 @@ class Joining:
 
     def __init__(self, code: Code, operation: str, letter: str) -> None:
         self.code, self.operation, self.letter = code, operation, letter
-        self.wide = KINDS[_wide(operation, letter)].of_lanes(LANES)
-        end = float("inf") if self.wide.is_real else 2**63 - 1
-        starts = {"product": 1, "max": -end - (not self.wide.is_real), "min": end}
-        self.start = starts.get(operation, 0)
-        self.beside = _BESIDE if self.wide.element == "float" else WIDE_BESIDE
+        self.wide = wide = KINDS[_wide(operation, letter)].of_lanes(LANES)
+        low, high = -float("inf"), float("inf")
+        if not wide.is_real:
+            bits = width_of(wide) - (not wide.unsigned)
+            low, high = 0 if wide.unsigned else -(1 << bits), (1 << bits) - 1
+        self.start = {"product": 1, "max": low, "min": high}.get(operation, 0)
+        self.beside = WIDE_BESIDE if wide.element in ("double", "i64") else _BESIDE
 
     def joined(self, one: Value, other: Value) -> Value:
         """Two results as one."""
