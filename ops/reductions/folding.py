@@ -8,11 +8,19 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, family, in_order, is_half, is_real
+from ..kernels import (
+    Prepared,
+    cast_by_kernel,
+    family,
+    in_order,
+    is_half,
+    is_real,
+    written_by_numpy,
+)
 from ..memory.dtype import Array
 from ..memory.order import order_of
 
-__all__ = ["folded", "moments", "spread"]
+__all__ = ["folded", "moments", "spread", "spread_and_middle"]
 
 _FLOAT32: Final = np.dtype(np.float32)
 _INT64: Final = np.dtype(np.int64)
@@ -132,6 +140,41 @@ def spread(
         return None
     found: Array = rows.variance(self.reshape(prod(shape), -1), freedom, of_root=of_root)
     return found.reshape(sizes if keepdim else shape)
+
+
+def spread_and_middle(
+    self: Array, axes: tuple[int, ...], freedom: float, *, keepdim: bool, of_root: bool
+) -> tuple[Array, Array] | None:
+    """The same, and the mean, of floats of 16 bits too; None also where a mean is not finite."""
+    own, wide = self.dtype, self[...]
+    if is_half(own):
+        wide = cast_by_kernel(wide, _FLOAT32)
+    sizes, last = _kept(wide, axes), sorted(axes)
+    if wide.dtype is _FLOAT32:
+        wide, last = _turned(wide, axes), list(range(wide.ndim - len(axes), wide.ndim))
+    shape = _before(wide, last)
+    folds, rows = family("rows.folds"), family("rows.rows")
+    if shape is None or folds is None or rows is None or not (shape or wide.size <= folds.PIECE):
+        return None
+    middle, squares = rows.moments(wide.reshape(prod(shape), -1))
+    arrays = family("elementwise.arrays")
+    lost = arrays.evaluate([("isfinite", "d", (0,)), ("is_zero", "?", (1,))], "?", middle)
+    if folds.fold(lost, 0, 1, "sum"):  # which is a flag where calls are known beforehand
+        written_by_numpy()
+        return None
+    letter = wide.dtype.char
+    steps = [("divide", "d", (0, 1)), *([("sqrt", "d", (2,))] if of_root else [])]
+    steps.append(("same", letter, (len(steps) + 1,)))
+    both = (
+        arrays.evaluate(steps, letter, squares, freedom),
+        arrays.evaluate([("same", letter, (0,))], letter, middle),
+    )
+    shape = tuple(sizes) if keepdim else shape
+    first, second = (
+        (cast_by_kernel(each, own) if own is not wide.dtype else each).reshape(shape)
+        for each in both
+    )
+    return first, second
 
 
 def _turned(self: Array, axes: tuple[int, ...]) -> Array:

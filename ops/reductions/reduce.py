@@ -36,7 +36,7 @@ from ..table.pointwise import as_array, cast, operand
 from ..table.promotion import kind
 from ..table.refusals import check_kernel
 from ..table.table import operator
-from .folding import folded, moments, spread
+from .folding import folded, moments, spread, spread_and_middle
 
 __all__ = [
     *("mean", "refuse_complex_nansum", "sum_input", "sum_over", "total"),
@@ -319,12 +319,45 @@ def _spread(
             found = spread(self, axes, freedom, keepdim=keepdim, of_root=of_root)
             if found is not None:
                 return found
+    found = _both(self, dim, correction, keepdim, of_root) if is_half(self.dtype) else None
+    if found is not None:
+        return found[0]
     variance, _ = _variance(self, dim, correction, keepdim, name)
     written_by_numpy()
     return asarray(np.sqrt(variance) if of_root else variance).astype(_real_dtype(self))
 
 
 _known_variance: Final = Prepared(_spread)
+
+
+def _both(
+    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool, of_root: bool
+) -> tuple[Array, Array] | None:
+    """The variance, or the root of it, and the mean by native code; None if there is none."""
+    if not (self.dtype is _FLOAT32 or self.dtype is _FLOAT64 or is_half(self.dtype)):
+        return None
+    axes = wrap_dims(dim, self.ndim)
+    freedom = float(_freedom(_count(self, axes), correction))
+    if not self.size or freedom <= 0:
+        return None
+    return spread_and_middle(self, axes, freedom, keepdim=keepdim, of_root=of_root)
+
+
+def _spread_and_mean(
+    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool, of_root: bool
+) -> tuple[Array, Array]:
+    """The same of any dtype, in the tensor's own."""
+    found = _both(self, dim, correction, keepdim, of_root)
+    if found is not None:
+        return found
+    name = "std_mean" if of_root else "var_mean"
+    variance, middle = _variance(self, dim, correction, keepdim, name)
+    written_by_numpy()
+    spread = asarray(np.sqrt(variance)) if of_root else variance
+    return spread.astype(_real_dtype(self)), middle.astype(self.dtype)
+
+
+_known_both: Final = Prepared(_spread_and_mean)
 
 
 @operator(
@@ -342,6 +375,7 @@ def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Arr
 @operator(
     "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
     "bool keepdim=False) -> (Tensor, Tensor)",
+    prepared=True,
     layout="CC",
     face="function",
     order="- dim correction",
@@ -349,13 +383,13 @@ def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Arr
 def var_mean(
     self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
 ) -> tuple[Array, Array]:
-    variance, middle = _variance(self, dim, correction, keepdim, "var_mean")
-    return variance.astype(_real_dtype(self)), middle.astype(self.dtype)
+    return _known_both.call(self, dim, correction, keepdim, False)  # type: ignore[no-any-return]
 
 
 @operator(
     "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
     "bool keepdim=False) -> (Tensor, Tensor)",
+    prepared=True,
     layout="CC",
     face="function",
     order="- dim correction",
@@ -363,8 +397,7 @@ def var_mean(
 def std_mean(
     self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
 ) -> tuple[Array, Array]:
-    variance, middle = _variance(self, dim, correction, keepdim, "std_mean")
-    return asarray(np.sqrt(variance)).astype(_real_dtype(self)), middle.astype(self.dtype)
+    return _known_both.call(self, dim, correction, keepdim, True)  # type: ignore[no-any-return]
 
 
 def _declare_unbiased(name: str, forward: Callable[..., object], result: str) -> None:
@@ -378,7 +411,7 @@ def _declare_unbiased(name: str, forward: Callable[..., object], result: str) ->
     overlap: OutOverlap = "read-first" if result == "Tensor" else ""
     operator(
         f"aten::{name}(Tensor self, bool unbiased=True) -> {result}",
-        prepared=result == "Tensor",
+        prepared=True,
         out="",
         out_overlap=overlap,
         face=face,
@@ -386,7 +419,7 @@ def _declare_unbiased(name: str, forward: Callable[..., object], result: str) ->
     operator(
         f"aten::{name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
         f"-> {result}",
-        prepared=result == "Tensor",
+        prepared=True,
         layout="C" if result == "Tensor" else "CC",
         out="out" if result == "Tensor" else "",
         out_overlap=overlap,
