@@ -319,9 +319,9 @@ def _spread(
             found = spread(self, axes, freedom, keepdim=keepdim, of_root=of_root)
             if found is not None:
                 return found
-    found = _both(self, dim, correction, keepdim, of_root) if is_half(self.dtype) else None
-    if found is not None:
-        return found[0]
+    both = _both(self, dim, correction, keepdim, of_root) if is_half(self.dtype) else None
+    if both is not None:
+        return both[0]
     variance, _ = _variance(self, dim, correction, keepdim, name)
     written_by_numpy()
     return asarray(np.sqrt(variance) if of_root else variance).astype(_real_dtype(self))

@@ -95,19 +95,26 @@ def test_folds_are_right_over_neighbouring_dimensions(shape: Any, dtype: Any) ->
 @pytest.mark.parametrize("dtype", ["int32", "int16", "int8", "uint8", "bool", "float16"])
 @pytest.mark.parametrize("shape", [(9000,), (2_300, 2), (70, 31), (5, 4, 17), (7, 3)])
 def test_folds_of_short_numbers_are_right(shape: Any, dtype: str) -> None:
-    """Of whole numbers in int64, of 16-bit floats in them, or in float32."""
+    """Sums of whole numbers in int64, of 16-bit floats in them, or in float32; extremes in each."""
     folds = kernels.family("rows.folds")
     x = np.random.default_rng(4).integers(0, 3, shape).astype(dtype)
     is_half = dtype == "float16"
+    if "int" in dtype:  # where both ends of the dtype are among them
+        x.flat[2:4] = np.iinfo(x.dtype).min, np.iinfo(x.dtype).max
     for first, last in combinations(range(x.ndim + 1), 2):
         axes = tuple(range(first, last))
         want = np.add.reduce(x, axes, np.float32 if is_half else np.int64)
         np.testing.assert_array_equal(folds.fold(x, first, last, "sum", wide=True), want)
         top = folds.fold(x, first, last, "max")
-        if not is_half:
+        if dtype == "bool":
             assert top is None
             continue
+        assert top.dtype == x.dtype
         np.testing.assert_array_equal(top, np.maximum.reduce(x, axes))
+        low = folds.fold(x, first, last, "min")
+        np.testing.assert_array_equal(low, np.minimum.reduce(x, axes))
+        if not is_half:
+            continue
         narrow = folds.fold(x, first, last, "sum")
         assert narrow.dtype == x.dtype
         np.testing.assert_array_equal(narrow, want.astype(x.dtype))
