@@ -365,3 +365,31 @@ def test_a_source_of_any_name_has_a_file_of_its_own(
     assert found.name == file
     assert found.read_text(encoding="utf-8") == "\n\nx = '?'\n"
     assert [each.name for each in found.parent.iterdir()] == [file]
+
+
+def by_tensors(x: torch.Tensor) -> int:
+    places: Dict[torch.Tensor, int] = {x: 3}
+    return places[x]
+
+
+def by_names(x: torch.Tensor) -> torch.Tensor:
+    places: Dict[str, torch.Tensor] = {"x": x}
+    return places["x"]
+
+
+def in_halves(x: torch.Tensor) -> torch.Tensor:
+    with torch.autocast("cpu", torch.bfloat16):
+        y = x @ x
+    return y
+
+
+def test_what_is_not_run_line_by_line_runs_as_always() -> None:
+    x = torch.ones(2, 2)
+    assert lines_of(partial(torch.jit.script(by_tensors), x)) == ([], 3)
+    lines, result = lines_of(partial(torch.jit.script(in_halves), x))
+    assert not lines
+    assert isinstance(result, torch.Tensor)
+    assert result.dtype == torch.bfloat16
+    lines, result = lines_of(partial(torch.jit.script(by_names), x))
+    assert len(lines) == 2
+    assert result is x

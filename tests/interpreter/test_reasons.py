@@ -113,3 +113,35 @@ def declared(x: torch.Tensor, by: torch.Tensor = None) -> torch.Tensor:  # type:
 
 def test_a_declared_tensor_is_not_declared_anew() -> None:
     assert failure(lambda: torch.jit.script(declared)(torch.ones(1))).helps == ()
+
+
+def at(xs: list[int], place: int) -> int:
+    return xs[place]
+
+
+def test_an_argument_that_is_an_index_was_not_computed() -> None:
+    assert failure(lambda: torch.jit.script(at)([1, 2], 7)).secondary == ()
+
+
+class Outer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Half(4, 2)
+
+    def forward(self, flag: int, x: torch.Tensor) -> torch.Tensor:
+        return self.inner(x)
+
+
+def test_an_argument_of_the_call_is_told_by_its_place() -> None:
+    found = failure(lambda: torch.jit.script(Outer())(1, torch.ones(30, 5)))
+    told = {v.expression: v.value for v in found.values}
+    assert told["x"] == "float32[30, 5], the second argument of the call"
+
+
+def long_winded(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    return torch.mm(first.transpose(0, 1).contiguous().transpose(0, 1).contiguous().abs(), second)
+
+
+def test_long_expressions_are_not_repeated() -> None:
+    found = failure(lambda: torch.jit.script(long_winded)(torch.ones(2, 3), torch.ones(2, 3)))
+    assert [v.expression for v in found.values] == ["second"]

@@ -188,3 +188,11 @@ def test_members_of_an_enumeration() -> None:
 )
 def test_describe(value: Any, text: str) -> None:
     assert describe(value) == text
+
+
+def test_whole_numbers_have_64_bits() -> None:
+    for number in (2**63 - 1, -(2**63)):
+        assert to_machine(number, INT) == number
+    for number in (2**63, -(2**63) - 1):
+        with pytest.raises(CastError, match="Unable to cast Python instance of type <class 'int'>"):
+            to_machine(number, INT)

@@ -163,3 +163,17 @@ def test_graphs_that_somebody_changes_are_run_and_not_kept(
     assert module(torch.ones(1)).item() == -1
     assert list(folder.iterdir()) == before
     assert len(before) == are_kept
+
+
+def test_calls_under_autocast_compile_code_of_their_own(folder: Path, tmp_path: Path) -> None:
+    unit = torch.jit.CompilationUnit(
+        "\n".join([*_LINES[:-1], "    return torch.mm(torch.stack(found), x)"])
+    )
+    torch.jit.save(unit.forward, tmp_path / "a.pt")
+    x = torch.ones(2, 2)
+    assert torch.jit.load(tmp_path / "a.pt")(x, 2).dtype == torch.float32
+    assert len(list(folder.iterdir())) == 1
+    again = torch.jit.load(tmp_path / "a.pt")
+    with torch.autocast("cpu", torch.bfloat16):
+        assert again(x, 2).dtype == torch.bfloat16
+    assert again(x, 2).dtype == torch.float32
