@@ -90,7 +90,8 @@ class _Inlining:
     def call(self, node: Node, function: Function, name: str) -> None:
         is_method = node.kind == "prim::CallMethod"
         arguments = list(node.inputs if is_method else node.inputs[1:])
-        site = CallSite(name, node.span, module_path(arguments[0]) if is_method else "")
+        path = module_path(arguments[0]) if is_method else ""
+        site = CallSite(name, node.span, path, function.name, is_method)
         body = self.body(function)
         self.left[function] -= 1
         put = insert_graph

@@ -29,11 +29,14 @@ class CallSite:
     """A call that was inlined: the calling function's name and the place of the call in it.
 
     `module` is the path of the callee's module below the root ("encoder.proj"), if it is a method.
+    `callee` is the name of what is called.
     """
 
     function: str
     span: Span
     module: str = ""
+    callee: str = ""
+    is_method: bool = False
 
 
 class Use(NamedTuple):

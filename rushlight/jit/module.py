@@ -431,7 +431,8 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
     ) -> None:
         """Write an archive, or a flatbuffer, that the lite interpreter opens as well.
 
-        `_save_mobile_debug_info` adds nothing: the records beside the code files are always there.
+        `_save_mobile_debug_info` has an archive tell where instructions are from, which errors of
+        the lite interpreter show then; flatbuffers tell nothing.
 
         Raises:
             RuntimeError: the module does what the lite interpreter cannot.
@@ -441,7 +442,7 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
             if _use_flatbuffer:
                 save_mobile_flatbuffer(self._c, f, _extra_files)
             else:
-                save_mobile(self._c, f, _extra_files)
+                save_mobile(self._c, f, _extra_files, debug=_save_mobile_debug_info)
 
     def _save_to_buffer_for_lite_interpreter(
         self,
@@ -453,7 +454,7 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
         with trimmed():
             if _use_flatbuffer:
                 return save_mobile_flatbuffer_to_buffer(self._c, _extra_files)
-            return save_mobile_to_buffer(self._c, _extra_files)
+            return save_mobile_to_buffer(self._c, _extra_files, debug=_save_mobile_debug_info)
 
     def extra_repr(self) -> str:
         return f"original_name={self.original_name}"

@@ -21,7 +21,7 @@ from ...frontend.sources.source import UNKNOWN, Source, Span
 from ..pickles.nodes import ListNode, Node, TupleNode
 from ..pickles.writer import write_pickle
 
-__all__ = ["LateOrigins", "Origins", "read_debug_records", "write_debug_records"]
+__all__ = ["LateOrigins", "Origins", "PlaceTags", "read_debug_records", "write_debug_records"]
 
 MARKER = "FORMAT_WITH_STRING_TABLE"
 
@@ -135,22 +135,57 @@ class _Reader:
 # -- writing
 
 
-def write_debug_records(code: str, records: Sequence[tuple[int, Span]]) -> bytes:
+class PlaceTags:
+    """The numbers by which records of an archive speak of places in the source; 0 is for none."""
+
+    def __init__(self) -> None:
+        self._tags: dict[tuple[object, ...], int] = {}
+
+    def of(self, span: Span) -> int:
+        """The number of a place, which gets one now if it has none."""
+        key = _key(span)
+        return 0 if key is None else self._tags.setdefault(key, len(self._tags) + 1)
+
+    def known(self, span: Span) -> int:
+        """The number of a place, if it has one."""
+        return self._tags.get(_key(span) or (), 0)
+
+
+def _original(span: Span) -> Span | None:
+    """The place that code was made from, where it was read from an archive itself; None if there
+    is none."""
+    found = span.original if span.source.origin is not None else span
+    return None if found is None or found is UNKNOWN or not found.source.text else found
+
+
+def _key(span: Span) -> tuple[object, ...] | None:
+    found = _original(span)
+    if found is None:
+        return None
+    source = found.source
+    return (source.text, source.filename, source.first_line, found.start, found.torch_end)
+
+
+def write_debug_records(
+    code: str, records: Sequence[tuple[int, Span]], tags: PlaceTags | None = None
+) -> bytes:
     """The pickle for a code text; a record holds from its character on up to the next record.
+
+    All files of an archive have their `tags` in common.
 
     A span in code that was itself read from an archive is written as what that code was printed
     from, so that records survive loading and saving.
     """
-    return write_pickle(_Writer(code).root(records))
+    return write_pickle(_Writer(code, tags or PlaceTags()).root(records))
 
 
 class _Writer:
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: str, tags: PlaceTags) -> None:
         self.code = ByteOffsets(code)
         self.strings: dict[str, int] = {"": 0}
         self.sources: dict[tuple[str, str | None, int], tuple[int, ByteOffsets]] = {}
         self.nodes: list[TupleNode] = []
-        self.tags: dict[tuple[int, int, int], int] = {}
+        self.tags = tags
         self.nothing = TupleNode((TupleNode((ListNode([], "List[int]"), 0, 0)), 0, 0))
 
     def root(self, records: Sequence[tuple[int, Span]]) -> TupleNode:
@@ -159,24 +194,24 @@ class _Writer:
         for offset, span in records:
             place = self.place(span)
             if place != before:  # different stretches of loaded code may have one origin
-                written.append(self.record(offset, place))
+                written.append(self.record(offset, place, span))
             before = place
         return TupleNode((MARKER, TupleNode(tuple(self.strings)), TupleNode(tuple(written))))
 
     def place(self, span: Span) -> tuple[int, int, int] | None:
         """The number of the span's source, and its start and end there; None if unknown."""
-        original = span.original if span.source.origin is not None else span
-        if original is None or original is UNKNOWN or not original.source.text:
+        original = _original(span)
+        if original is None:
             return None
         number, offsets = self.source(original.source)
         return number, offsets.to_byte(original.start), offsets.to_byte(original.torch_end)
 
-    def record(self, offset: int, place: tuple[int, int, int] | None) -> TupleNode:
+    def record(self, offset: int, place: tuple[int, int, int] | None, span: Span) -> TupleNode:
         at = self.code.to_byte(offset)
         if place is None:
             return TupleNode((at, self.nothing, 0))
         number, start, end = place
-        tag = self.tags.setdefault(place, len(self.tags) + 1)
+        tag = self.tags.of(span)
         return TupleNode((at, TupleNode((self.nodes[number], start, end)), tag))
 
     def source(self, source: Source) -> tuple[int, ByteOffsets]:

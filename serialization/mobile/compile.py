@@ -34,7 +34,29 @@ _NO_CLASSES: Final = (
 
 
 class CannotCompile(Exception):
-    """The lite interpreter cannot do what a graph does; the text says what."""
+    """The lite interpreter cannot do what a graph does; the text says what.
+
+    `torch` is torch's own sentence, where it has one.
+    """
+
+    def __init__(self, what: str, torch: str = "") -> None:
+        super().__init__(what)
+        self.torch = torch
+
+
+_OF_CLASSES = (
+    "Returning a list or dictionary with pytorch class type is not supported in mobile module "
+    "(List[{0}] or Dict[int, {0}] for class {0}(torch.nn.Module)). Workaround: instead of using "
+    "pytorch class as their element type, use a combination of list, dictionary, and single types."
+)
+
+
+def _check_result(type: Type) -> None:
+    """Refuse lists and dicts of objects as results, as torch does."""
+    element = type.dict_of[1] if type.dict_of is not None else type.list_of
+    if isinstance(element, ClassType):
+        what = f"a method returns a list or dict of objects of `{element.name}`"
+        raise CannotCompile(what, _OF_CLASSES.format(element.name))
 
 
 Instruction = tuple[str, int, int]
@@ -56,6 +78,8 @@ class MobileWriter:
         self._version = version
         self._counts = argument_counts(graph, version)
         self.instructions: list[Instruction] = []
+        self.nodes: list[Node | None] = []  # which each instruction is made of
+        self._at: Node | None = graph.block.param
         self.operators: list[tuple[str, str, int]] = []
         self.constants: list[tuple[object, Type | None]] = []
         self.types: list[str] = []
@@ -67,6 +91,7 @@ class MobileWriter:
             self._register(value)
         self.emit("STOREN", 1, len(inputs))
         self._block(graph.block)
+        self._at = None
         self._result(graph.block.ret.inputs)
 
     @property
@@ -79,6 +104,7 @@ class MobileWriter:
     def emit(self, name: str, x: int = 0, n: int = 0) -> int:
         """Add an instruction; its place."""
         self.instructions.append((name, x, n))
+        self.nodes.append(self._at)
         return len(self.instructions) - 1
 
     def _patch(self, place: int) -> None:
@@ -118,6 +144,8 @@ class MobileWriter:
             self.emit("STORE", self._register(value))
 
     def _result(self, values: Sequence[Value]) -> None:
+        for value in values:
+            _check_result(value.type)
         self._load(values)
         if not values:
             self._constant(None)
@@ -133,6 +161,11 @@ class MobileWriter:
                 self._node(node)
 
     def _node(self, node: Node) -> None:
+        outside, self._at = self._at, node
+        self._made(node)
+        self._at = outside
+
+    def _made(self, node: Node) -> None:
         maker = _MAKERS.get(node.kind)
         if maker is not None:
             maker(self, node)

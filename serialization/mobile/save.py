@@ -15,15 +15,17 @@ from ...typecheck.definitions.schema import Argument
 from ...typecheck.types.types import Type
 from ..files.container_writer import write_container
 from ..files.errors import ArchiveError, archive_error, within_limits
+from ..loading.debug_info import PlaceTags
 from ..loading.loader import run
 from ..pickles.nodes import Node, TupleNode
 from ..pickles.tensors import StorageTable
 from ..pickles.value_types import machine_type
 from ..pickles.writer import write_pickle
 from ..printing.types import TypeNames
-from ..saving.save import ExtraFiles, Records, Target, make_records, write_records
+from ..saving.save import Bytecode, ExtraFiles, Records, Target, make_records, write_records
 from ..saving.write_values import ValueWriter
 from .compile import NEWEST_WRITTEN, CannotCompile, MobileWriter
+from .debug_save import Made, debug_records
 from .types import mobile_type_text
 
 __all__ = ["save_mobile", "save_mobile_to_buffer", "used_operators"]
@@ -34,39 +36,45 @@ def save_mobile(
     file: Target,
     extra_files: ExtraFiles | None = None,
     version: int = NEWEST_WRITTEN,
+    debug: bool = False,
 ) -> None:
     """Write a module as an archive for the lite interpreter; it is an ordinary archive as well.
 
-    `version` is that of the bytecode, `OLDEST_WRITTEN` to `NEWEST_WRITTEN`.
+    `version` is that of the bytecode, `OLDEST_WRITTEN` to `NEWEST_WRITTEN`; `debug` has it tell
+    where instructions are from, which errors show then.
 
     Raises:
         ArchiveError: something has no form in such an archive.
         OSError: the file cannot be written.
     """
-    records, bytecode = _records(target, extra_files, version)
+    records, bytecode = _records(target, extra_files, version, debug)
     write_container(file, lambda sink, name: write_records(records, sink, name, bytecode))
 
 
 def save_mobile_to_buffer(
-    target: ScriptObject, extra_files: ExtraFiles | None = None, version: int = NEWEST_WRITTEN
+    target: ScriptObject,
+    extra_files: ExtraFiles | None = None,
+    version: int = NEWEST_WRITTEN,
+    debug: bool = False,
 ) -> bytes:
     """The bytes of the archive; raises as `save_mobile`."""
     sink = io.BytesIO()
-    records, bytecode = _records(target, extra_files, version)
+    records, bytecode = _records(target, extra_files, version, debug)
     write_records(records, sink, "archive", bytecode)
     return sink.getvalue()
 
 
 @within_limits("the module")
 def _records(
-    target: ScriptObject, extra_files: ExtraFiles | None, version: int
-) -> tuple[Records, tuple[bytes, StorageTable, str]]:
+    target: ScriptObject, extra_files: ExtraFiles | None, version: int, debug: bool
+) -> tuple[Records, Bytecode]:
     records = make_records(target, extra_files)
     folder = "constants/" if version >= 5 else "bytecode/"
+    made = _Bytecode(target, records.names, version)
     try:
-        return records, (*_Bytecode(target, records.names, version).pickle(), folder)
+        return records, Bytecode(*made.pickle(), folder, made.debug if debug else None)
     except CannotCompile as error:
-        raise _refused(str(error)) from None
+        raise _refused(str(error), error.torch) from None
 
 
 def used_operators(target: ScriptObject) -> set[str]:
@@ -103,8 +111,9 @@ def _codes(
         waiting.extend((other, one) for other in classes for one in sorted(code.called))
 
 
-def _refused(what: str) -> ArchiveError:
-    return archive_error("unsupported-value", f"this cannot be saved for mobile: {what}")
+def _refused(what: str, torch: str) -> ArchiveError:
+    said = f"this cannot be saved for mobile: {what}"
+    return archive_error("unsupported-value", said, torch=torch)
 
 
 class _Bytecode:
@@ -116,6 +125,7 @@ class _Bytecode:
         self.names = names
         self.storages = StorageTable(".storage" if version >= 5 else "")
         self.values = ValueWriter(self.storages, names, run)
+        self.made: list[Made] = []
 
     def pickle(self) -> tuple[bytes, StorageTable]:
         codes = _codes(self.target, self.type_text, self.version)
@@ -141,7 +151,12 @@ class _Bytecode:
             returns=_tuple(*map(self.argument, signature.returns)),
         )
         name = f"{self.names.name_of(cls)}.{method.name}"
+        self.made.append((name, cls, code.nodes))
         return _tuple(name, body, schema)
+
+    def debug(self, tags: PlaceTags) -> Iterator[tuple[str, bytes]]:
+        """The records that tell where the instructions are from."""
+        return debug_records(self.version, self.made, self.names, tags)
 
     def argument(self, argument: Argument) -> Node:
         default = argument.default if argument.has_default else None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import IO
+from typing import IO, NamedTuple
 
 from ...frontend.diagnostics.diagnostics import Diagnostic, Label
 from ...frontend.sources.source import UNKNOWN
@@ -21,7 +21,7 @@ from ...typecheck.types.types import BOOL
 from ..files.atomic_file import FilePath
 from ..files.container_writer import ContainerWriter, Sink, write_container
 from ..files.errors import ArchiveError, archive_error, within_limits
-from ..loading.debug_info import write_debug_records
+from ..loading.debug_info import PlaceTags, write_debug_records
 from ..loading.loader import run
 from ..pickles.nodes import TupleNode
 from ..pickles.tensors import StorageTable
@@ -34,6 +34,7 @@ from ..printing.types import Named, TypeNames
 from .write_values import ValueWriter
 
 __all__ = [
+    "Bytecode",
     "ExtraFiles",
     "Records",
     "Target",
@@ -150,6 +151,16 @@ class Records:
         self.constants = pickled_constants(unit, self.constant_storages)
 
 
+class Bytecode(NamedTuple):
+    """What an archive for the lite interpreter holds besides: a pickle, its storages and the folder
+    they lie in, and what gives the records that tell where instructions are from."""
+
+    pickle: bytes
+    storages: StorageTable
+    folder: str
+    debug: Callable[[PlaceTags], Iterable[tuple[str, bytes]]] | None = None
+
+
 def pickled_constants(unit: PrintedUnit, storages: StorageTable) -> bytes:
     """The pickle of what printed code calls `CONSTANTS.c0` and so on."""
     writer = ValueWriter(storages, unit.names, run)
@@ -158,10 +169,16 @@ def pickled_constants(unit: PrintedUnit, storages: StorageTable) -> bytes:
 
 def code_records(files: Iterable[PrintedFile], folder: str) -> Iterator[tuple[str, bytes]]:
     """The records of printed code, with those that tell where it is from."""
+    yield from _code_records(files, folder, PlaceTags())
+
+
+def _code_records(
+    files: Iterable[PrintedFile], folder: str, tags: PlaceTags
+) -> Iterator[tuple[str, bytes]]:
     for file in files:
         record = f"{folder}{file.namespace.replace('.', '/')}.py"
         yield record, file.text.encode("utf-8", "surrogateescape")
-        yield f"{record}.debug_pkl", write_debug_records(file.text, file.records)
+        yield f"{record}.debug_pkl", write_debug_records(file.text, file.records, tags)
 
 
 def _check_extra(name: str) -> None:
@@ -180,23 +197,24 @@ def write_records(
     records: Records,
     sink: Sink,
     name: str,
-    bytecode: tuple[bytes, StorageTable, str] | None = None,
+    bytecode: Bytecode | None = None,
 ) -> None:
-    """The records in the order of PyTorch's own writer; `bytecode` is the pickle, its storages and
-    the folder they lie in."""
+    """The records in the order of PyTorch's own writer."""
     writer = ContainerWriter(sink, name)
     for extra, content in records.extra.items():
         writer.add(f"extra/{extra}", content)
     records.storages.write(writer, "data/")
     writer.add("data.pkl", records.data)
-    for record, content in code_records(records.files, "code/"):
+    tags = PlaceTags()
+    for record, content in _code_records(records.files, "code/", tags):
         writer.add(record, content)
     records.constant_storages.write(writer, "constants/")
     writer.add("constants.pkl", records.constants)
     if bytecode is not None:
-        content, storages, folder = bytecode
-        storages.write(writer, folder)
-        writer.add("bytecode.pkl", content)
+        bytecode.storages.write(writer, bytecode.folder)
+        writer.add("bytecode.pkl", bytecode.pickle)
+        for record, content in () if bytecode.debug is None else bytecode.debug(tags):
+            writer.add(record, content)
     version = _version(file.text for file in records.files)
     writer.add("version" if version < 6 else ".data/version", f"{version}\n".encode())
     writer.add("byteorder", b"little")

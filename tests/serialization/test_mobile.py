@@ -212,3 +212,69 @@ def test_damaged_records_of_places_only_cost_the_place() -> None:
     with pytest.raises(RuntimeError) as found:
         module(torch.ones(5), 2)
     assert str(found.value) == "shape '[2, 2]' is invalid for input of size 5"
+
+
+class Adds(torch.nn.Module):
+    def forward(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return x + w
+
+
+class Calls(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.adds = Adds()
+
+    def add(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return self.adds(x, w)
+
+    def forward(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return self.add(x * 2, w)
+
+
+def _failure(module: Any, debug: bool) -> str:
+    made = module._save_to_buffer_for_lite_interpreter(_save_mobile_debug_info=debug)
+    loaded = _load_for_lite_interpreter(io.BytesIO(made))
+    assert loaded(torch.ones(2), torch.ones(2)).tolist() == [3.0, 3.0]
+    with pytest.raises(RuntimeError) as found:
+        loaded(torch.ones(2), torch.ones(3))
+    return str(found.value)
+
+
+def test_archives_tell_where_their_code_is_from_if_asked() -> None:
+    scripted = torch.jit.script(Calls())
+    told = _failure(scripted, True)
+    path = "top(Calls)::<unknown>.SELF(Calls)::add.adds(Adds)::forward.aten::add"
+    assert f"Module hierarchy:{path}\nTraceback of TorchScript" in told
+    assert told.count(f'File "{__file__}", line ') == 3
+    assert "~~~~~ <--- HERE" in told
+    assert __file__ not in _failure(scripted, False)
+    traced = torch.jit.trace(Calls(), (torch.ones(2), torch.ones(2)))
+    assert "top(Calls)::<unknown>.adds(Adds)::forward.aten::add" in _failure(traced, True)
+
+
+def test_archives_loaded_before_tell_it_too() -> None:
+    file = io.BytesIO()
+    torch.jit.save(torch.jit.script(Calls()), file)
+    file.seek(0)
+    told = _failure(torch.jit.load(file), True)
+    assert told.count(f'File "{__file__}", line ') == 3
+
+
+class Listed(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.adds = Adds()
+
+    def forward(self) -> int:
+        return len(self.all())
+
+    def all(self) -> list[Adds]:
+        return [self.adds]
+
+
+def test_lists_of_objects_are_no_results() -> None:
+    scripted = torch.jit.script(Listed())
+    with pytest.raises(
+        RuntimeError, match=r"^Returning a list or dictionary .*List\[Adds\] or Dict"
+    ):
+        scripted._save_to_buffer_for_lite_interpreter()
