@@ -152,6 +152,11 @@ class Timer:
         if not self.quickest.count or spent.time < self.quickest.time:
             self.quickest = spent
 
+    def cut(self) -> Spent:
+        """What was taken since the last time, outside of `call`."""
+        spent, self._root.at = self._root.at, Spent()
+        return spent
+
     @contextmanager
     def entered(self, way: Timed) -> Iterator[None]:
         """A code runs."""

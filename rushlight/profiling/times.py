@@ -15,7 +15,7 @@ from ..ir.functions.inline import call_path, module_path
 from ..ir.graphs.graph import Node
 from ..typecheck.definitions.functions import Function
 
-__all__ = ["Frame", "Times", "Total", "place_of"]
+__all__ = ["Frame", "Times", "Total", "place_of", "placed_node", "seen_span"]
 
 FUNCTION, LINE, OPERATOR = "function", "line", "operator"
 MICROSECOND: Final = 1e3
@@ -121,7 +121,7 @@ class Times:
     def _step(
         self, node: Node, spent: Spent, frame: Frame, function: Function | None, outer: str
     ) -> None:
-        placed, depth = _placed(node), len(node.call_stack)
+        placed, depth = placed_node(node), len(node.call_stack)
         for name, span, path in islice(_way_to(placed, function), depth):
             frame = frame.child(name, FUNCTION, place_of(span), _joined(outer, path))
         module = _joined(outer, call_path(node.call_stack))
@@ -166,7 +166,7 @@ def _way_to(node: Node, function: Function | None) -> Iterator[tuple[str, Span, 
         yield name, site.span, module
 
 
-def _placed(node: Node) -> Node:
+def placed_node(node: Node) -> Node:
     """The node, or what uses it where it has no place: archives do not say that of attributes."""
     user = node
     for _ in range(_FARTHEST):
@@ -181,7 +181,7 @@ def _joined(outer: str, inner: str) -> str:
     return f"{outer}.{inner}" if outer and inner else outer or inner
 
 
-def _seen(span: Span) -> Span:
+def seen_span(span: Span) -> Span:
     """Where the user wrote it, if an archive remembers that."""
     return span.original or span
 
@@ -190,7 +190,7 @@ def place_of(span: Span) -> str:
     """`file:line` of a span; empty if that is not known."""
     if span is UNKNOWN:
         return ""
-    seen = _seen(span)
+    seen = seen_span(span)
     return f"{seen.filename or '<string>'}:{seen.line}"
 
 
@@ -198,5 +198,5 @@ def _text(span: Span) -> str:
     """The line in which it stands."""
     if span is UNKNOWN:
         return ""
-    seen = _seen(span)
+    seen = seen_span(span)
     return seen.source.lines[seen.source.line_index(seen.start)].strip()

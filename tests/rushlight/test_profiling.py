@@ -344,3 +344,36 @@ def test_what_a_script_prints_is_not_in_the_answer(
         main(["profile", str(tmp_path / "printing.pt"), "3", "--seconds", "0.001", "--json"]) == 0
     )
     assert json.loads(capsys.readouterr().out)["name"].endswith("Printing.forward")
+
+
+def test_profiles_of_lines() -> None:
+    def rounds(x: torch.Tensor) -> torch.Tensor:
+        for _ in range(3):
+            x = x + 1
+        return x * 2
+
+    scripted, other = torch.jit.script(rounds), torch.jit.script(lambda_free)
+    outer, inner = torch.jit._ScriptProfile(), torch.jit._ScriptProfile()
+    scripted(torch.ones(2))
+    assert outer.dump_string() == ""
+    outer.enable()
+    scripted(torch.ones(2))
+    inner.enable()
+    other(torch.ones(2))
+    inner.disable()
+    scripted(torch.ones(2))
+    outer.disable()
+    scripted(torch.ones(2))
+    first, second = outer.dump_string().split("\n\n")
+    head, _, *lines = first.split("\n")
+    assert head == "  Line #    Hits   Time (ns) Line Contents"
+    found = {line[29:].strip(): line[:29].split() for line in lines}
+    assert found["x = x + 1"][1] == "6"
+    assert int(found["x = x + 1"][2]) > 0
+    assert len(found["def rounds(x: torch.Tensor) -> torch.Tensor:"]) == 1
+    assert "return x - 1" in second
+    assert inner.dump_string().split("\n")[2:] == second.split("\n")[2:]
+
+
+def lambda_free(x: torch.Tensor) -> torch.Tensor:
+    return x - 1
