@@ -80,7 +80,7 @@ def type_of_class(cls: object) -> Type | None:
             return TENSOR
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
             return named_tuple_type(cls)
-        return first_type_of(cls) if issubclass(cls, Module) else class_type_of(cls)
+        return class_type_of(cls)
     return None
 
 
@@ -160,7 +160,10 @@ def type_of_annotation(annotation: object) -> Type | None:
         return ANY
     origin = typing.get_origin(annotation)
     if origin is None:
-        return type_of_class(annotation)
+        found = type_of_class(annotation)
+        if found is None and isinstance(annotation, type) and issubclass(annotation, Module):
+            return first_type_of(annotation)
+        return found
     if origin in (typing.Final, typing.ClassVar):
         return type_of_annotation(typing.get_args(annotation)[0])
     parts = [type_of_annotation(part) for part in typing.get_args(annotation) if part != ()]

@@ -76,6 +76,7 @@ from .overloads import overloads_of
 from .python_types import type_of_annotation, type_of_class, unknown_field
 from .qualified_names import qualified_name
 from .session import compiling
+from .shared_types import first_type_of
 
 __all__ = ["LiveNamespace", "LiveResolver", "register_special"]
 
@@ -303,6 +304,11 @@ class LiveClass:
 
 class ModuleClass(LiveClass):
     """A class of modules, which `isinstance` knows."""
+
+    @property
+    def as_type(self) -> Type | None:
+        """What it means in an annotation."""
+        return first_type_of(self.cls)
 
     def has_instance(self, type: Type) -> bool:
         """Whether a live module of a type is of this class."""

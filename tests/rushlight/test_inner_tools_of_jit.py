@@ -133,3 +133,21 @@ def test_what_is_put_in_has_a_place_only_by_its_pairs() -> None:
 def test_an_object_of_python_comes_back() -> None:
     given = object()
     assert torch._C._ivalue_debug_python_object(given) is given
+
+
+class Named(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Inner()
+
+    @staticmethod
+    def twice(x: Tensor) -> Tensor:
+        return x * 2
+
+    def forward(self, x: Tensor) -> Tensor:
+        one: Inner = self.inner
+        return Named.twice(one.forward(x)) if isinstance(one, Inner) else x
+
+
+def test_classes_that_are_types_keep_their_static_methods() -> None:
+    assert torch.jit.script(Named())(torch.ones(1)).tolist() == [2.0]

@@ -276,7 +276,8 @@ class AnnotationReader:
             return TYPE_NAMES[meaning.name]
         if isinstance(meaning, Constant) and meaning.value is None:
             return NONE
-        return None
+        as_type: Type | None = getattr(meaning, "as_type", None)  # of classes of modules
+        return as_type
 
     def _constructor(self, named: tree.Expr) -> str:
         """The last part of a constructor's name; live code may have imported it as another."""
