@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from ...frontend.sources.source import UNKNOWN, Span
 from ...typecheck.definitions.schema import OperatorTable, Signature
-from ...typecheck.trees.typed import Binding, Default, FromTuple, Gathered, Given, Repeated
+from ...typecheck.trees.typed import Binding, Default, FromTuple, Gathered, Given, Rebuilt, Repeated
 from ...typecheck.types.types import INT, ListType, TupleType, Type
 from ..graphs.constants import create_constant
 from ..graphs.graph import Block, Graph, Node, Value
@@ -229,6 +229,9 @@ class Emitter:
                 return self.make_list([self._argument(inputs, element, span)] * count, element_type)
             case FromTuple(index, _, element_type):
                 return self.make_list(self.unpack(inputs[index]), element_type)
+            case Rebuilt(index, parts, type):
+                unpacked = self.unpack(inputs[index])
+                return self.make_tuple([self._argument(unpacked, p, span) for p in parts], type)
 
     def _given(self, inputs: Sequence[Value], given: Given, span: Span) -> Value:
         value = inputs[given.index]

@@ -42,7 +42,13 @@ from ..typecheck.types.types import (
 from .qualified_names import qualified_name
 from .shared_types import first_type_of
 
-__all__ = ["named_tuple_type", "type_of_annotation", "type_of_class", "unknown_field"]
+__all__ = [
+    "named_tuple_type",
+    "names_a_type",
+    "type_of_annotation",
+    "type_of_class",
+    "unknown_field",
+]
 
 _CLASSES: dict[object, Type] = {
     bool: BOOL,
@@ -56,6 +62,12 @@ _CLASSES: dict[object, Type] = {
     Generator: GENERATOR,
     DType: INT,
 }
+
+
+def names_a_type(cls: type) -> bool:
+    """Whether a class stands for a type of the language, not one that its source would make."""
+    found = cls in _CLASSES or cls is Future or isinstance(cls, TensorClass)
+    return found or issubclass(cls, Tensor | PackedWeights | tuple)
 
 
 def type_of_class(cls: object) -> Type | None:

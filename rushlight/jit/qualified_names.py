@@ -34,7 +34,7 @@ def qualified_name(thing: object) -> str:
     module = module.replace("<", "_").replace(">", "_")  # `<torch_package_0>` in packages
     if module == "__main__":
         return f"__torch__.{name}"
-    if module.split(".")[0] == "rushlight":
+    if module.split(".")[0] in ("rushlight", "torch"):  # what as_torch() has loaded says torch
         module = ".".join(["torch", *module.split(".")[1:]])
         if module.startswith("torch.nn.functional."):  # one module in torch, several files here
             module = "torch.nn.functional"

@@ -11,6 +11,7 @@ import enum
 import functools
 import inspect
 import math
+import sys
 import types
 import typing
 from collections import ChainMap
@@ -73,7 +74,7 @@ from ..typecheck.types.types import (
 from . import decorators
 from .builtin_functions import builtin_meaning
 from .overloads import overloads_of
-from .python_types import type_of_annotation, type_of_class, unknown_field
+from .python_types import names_a_type, type_of_annotation, type_of_class, unknown_field
 from .qualified_names import qualified_name
 from .session import compiling
 from .shared_types import first_type_of
@@ -255,7 +256,8 @@ def meaning_of(value: object, name: str, compile: CompileFunction, *, constant: 
         return _STOP
     if isinstance(value, type) and issubclass(value, Differentiated):
         return DifferentiatedClass(value, compile)
-    known = builtin_meaning(value) or _annotation(value) or _value(value, constant)
+    known = builtin_meaning(value) or _library_class(value) or _annotation(value)
+    known = known or _value(value, constant)
     if known is not None:
         return known
     operator = getattr(value, "operator_name", None)
@@ -330,6 +332,18 @@ def _applied(cls: type[Differentiated]) -> PythonName:
         "Function.apply", "", (Argument("cls", TENSOR),), (Argument("0", TENSOR),), vararg=True
     )
     return PythonName(PythonFunction(cls.__name__, cls.apply, known, is_typed=False))
+
+
+def _library_class(value: object) -> Meaning | None:
+    """Classes such as `torch.finfo`: what is called `torch.x` is an operator or a type."""
+    own = __name__.partition(".")[0]
+    is_context = hasattr(value, "__enter__")  # these are classes of scripts
+    if not isinstance(value, type) or names_a_type(value) or is_context:
+        return None
+    name: str = value.__name__
+    if value.__module__.partition(".")[0] not in (own, "torch"):
+        return None
+    return OperatorName(f"aten::{name}") if getattr(sys.modules[own], name, 0) is value else None
 
 
 def _annotation(value: object) -> Meaning | None:

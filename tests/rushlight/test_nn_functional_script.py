@@ -103,6 +103,12 @@ def test_functions_of_many_files_are_one_module_to_users_and_archives() -> None:
         assert qualified_name(function) == f"__torch__.torch.nn.functional.{function.__name__}"
 
 
+def test_modules_that_have_torchs_names_change_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, home in [("nn.functional.pooling", "nn.functional"), ("nn.init", "nn.init")]:
+        monkeypatch.setattr(pools, "__module__", f"torch.{module}")  # as `as_torch()` has it
+        assert qualified_name(pools) == f"__torch__.torch.{home}.pools"
+
+
 def test_only_python_knows_what_offsets_are() -> None:
     def bags(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         return F.embedding_bag(x, weight, x[0])

@@ -299,6 +299,33 @@ def test_values_are_asked_for_classes_of_modules_and_numbers() -> None:
     assert "isinstance[types=[__torch__.numbers.Number]]" in str(scripted.graph)
 
 
+def test_numbers_in_tuples_become_those_that_a_list_or_dict_holds() -> None:
+    def scores(x: torch.Tensor) -> tuple[list[tuple[str, float]], dict[int, tuple[int, int]]]:
+        ranked: list[tuple[str, float]] = []
+        ranked.append(("sum", x.sum().item()))
+        pair = ("max", x.max().item())
+        ranked.insert(0, pair)
+        places: dict[int, tuple[int, int]] = {}
+        places[3] = (1, x.argmax().item())
+        return ranked, places
+
+    scripted = torch.jit.script(scores)
+    assert scripted(torch.tensor([1.0, 2.0])) == ([("max", 2.0), ("sum", 3.0)], {3: (1, 1)})
+    written = str(scripted.graph)
+    assert written.count("aten::Float(") == 2
+    assert "aten::Int(" in written
+
+
+def test_numbers_in_tuples_of_other_kinds_are_refused() -> None:
+    def scores(x: torch.Tensor) -> list[tuple[str, float]]:
+        ranked: list[tuple[str, float]] = []
+        ranked.append(("one", 1))
+        return ranked
+
+    with pytest.raises(RuntimeError, match=r"previously matched to type Tuple\[str, float\]"):
+        torch.jit.script(scores)
+
+
 def test_scopes_of_traces() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         state = torch._C._get_tracing_state()

@@ -202,6 +202,21 @@ def test_functions_of_ours_that_are_pythons_are_unknown_operators(
     assert caught.value.__class__ is RuntimeError
 
 
+@pytest.mark.parametrize("name", ["finfo", "iinfo", "Event", "memory_format"])
+def test_classes_of_ours_are_unknown_operators(name: str) -> None:
+    kind = getattr(rushlight, name)
+
+    def limit(x: rushlight.Tensor) -> rushlight.Tensor:
+        return x * kind(x).min
+
+    with pytest.raises(RuntimeError, match=rf"Unknown builtin op: aten::{name}\.\n") as caught:
+        script(limit)
+    similar = {"finfo": "find", "iinfo": "isinf"}.get(name)
+    said = f"Here are some suggestions: \n\taten::{similar}\n\nThe original call is:\n"
+    assert (said in str(caught.value)) == (similar is not None)
+    assert "kind(x).min\n                   ~~~~ <--- HERE" in str(caught.value)
+
+
 def test_a_parameter_without_a_type_is_said_to_be_a_tensor() -> None:
     with pytest.raises(RuntimeError) as caught:
         CompilationUnit("def g(x):\n    return x\ndef f(n: int):\n    return g(n)\n")

@@ -443,7 +443,7 @@ def _new_named_tuple(scope: Scope, type: TupleType, given: Given, node: tree.Cal
         if isinstance(binding, typed.Repeated):
             fields.append(_repeated(binding, inputs))
             continue
-        assert isinstance(binding, typed.Given | typed.FromTuple)
+        assert isinstance(binding, typed.Given | typed.FromTuple | typed.Rebuilt)
         fields.append(convert(scope, inputs[binding.index], wanted, node.span))
     result = typed.TupleLiteral(node.span, type, tuple(fields))
     if not statements:

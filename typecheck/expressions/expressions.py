@@ -249,7 +249,7 @@ def _contains(scope: Scope, left: typed.Expr, right: typed.Expr, span: Span) -> 
         return typed.Sequenced(span, call.type, tuple(statements), call) if statements else call
     bindings: list[typed.Binding] = []
     for binding in call.bindings:
-        assert isinstance(binding, (typed.Given, typed.FromTuple))
+        assert isinstance(binding, (typed.Given, typed.FromTuple, typed.Rebuilt))
         bindings.append(replace(binding, index=1 - binding.index))
     inputs = (left, right)
     return replace(call, type=BOOL, inputs=inputs, bindings=tuple(bindings))

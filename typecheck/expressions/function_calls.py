@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from ...frontend.diagnostics.diagnostics import Demand, Label
 from ...frontend.sources.source import Span
@@ -142,8 +143,8 @@ def shifted(binding: typed.Binding) -> typed.Binding:
     """The binding, for inputs without the first."""
     if isinstance(binding, typed.Given):
         return typed.Given(binding.index - 1, binding.conversions)
-    if isinstance(binding, typed.FromTuple):
-        return typed.FromTuple(binding.index - 1, binding.elements, binding.element_type)
+    if isinstance(binding, typed.FromTuple | typed.Rebuilt):
+        return replace(binding, index=binding.index - 1)
     if isinstance(binding, typed.Gathered):
         elements = tuple(typed.Given(g.index - 1, g.conversions) for g in binding.elements)
         return typed.Gathered(elements, binding.element_type)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ...frontend.diagnostics.near_miss import distance
 from ...frontend.sources.source import Source, Span
 from ..definitions.schema import Argument, Signature
 from ..relations.matching import Given, Match, choose
@@ -191,12 +192,24 @@ def _unknown_operator(scope: Scope, name: str, span: Span, torch_span: Span | No
         f"there is no operator `{short}`",
         torch_span or span,
         "called here",
-        torch=f"Unknown builtin op: {name}.\nCould not find any similar ops to {name}. "
-        "This op may not exist or may not be currently supported in TorchScript.\n",
+        torch=f"Unknown builtin op: {name}.\n{_similar(name, names)}",
         torch_span=torch_span or span,
         helps=scope.near(short, names, _last_name(torch_span or span)),
     )
     return scope.unknown(span)
+
+
+def _similar(name: str, names: Sequence[str]) -> str:
+    """Torch's sentence about operators of nearly that name, the nearest first."""
+    short = name.removeprefix("aten::")
+    near = sorted({(apart, n) for n in names if (apart := distance(short, n)) <= 2})
+    if near:
+        rows = "".join(f"\taten::{n}\n" for _, n in near)
+        return f"Here are some suggestions: \n{rows}\nThe original call is"
+    return (
+        f"Could not find any similar ops to {name}. This op may not exist or may not be "
+        "currently supported in TorchScript.\n"
+    )
 
 
 def _last_name(span: Span) -> Span:

@@ -166,6 +166,8 @@ def _values_made(binding: typed.Binding) -> int:
             return 1 + _values_made(element)
         case typed.FromTuple(_, elements):
             return 1 + len(elements)
+        case typed.Rebuilt(_, parts):
+            return 1 + len(parts) + sum(map(_values_made, parts))
 
 
 class _Failed(Exception):
@@ -334,13 +336,25 @@ class _Matcher:
             if not _is_list_like(actual, wanted.inner):
                 raise self.mismatch(argument, index, keyword)
             return typed.FromTuple(index, actual.tuple_of, element)
-        conversions: tuple[Signature, ...] = ()
-        type = actual
-        if self.convert:
-            type, conversions = self.converted(actual, wanted)
+        unchanged = actual, typed.Given(index)
+        type, binding = self.towards(actual, wanted, index) if self.convert else unchanged
         if not is_subtype(type, wanted):
             raise self.mismatch(argument, index, keyword)
-        return typed.Given(index, conversions)
+        return binding
+
+    def towards(
+        self, actual: Type, wanted: Type, index: int
+    ) -> tuple[Type, typed.Given | typed.Rebuilt]:
+        """An input with torch's implicit conversions, of a tuple those of its elements."""
+        given, asked = actual.tuple_of, wanted.inner.tuple_of
+        if given is None or asked is None or len(given) != len(asked):
+            type, conversions = self.converted(actual, wanted)
+            return type, typed.Given(index, conversions)
+        pairs = [self.towards(*types, i) for i, types in enumerate(zip(given, asked, strict=True))]
+        types, parts = tuple(t for t, _ in pairs), tuple(b for _, b in pairs)
+        if types == given:
+            return actual, typed.Given(index)
+        return TupleType(types), typed.Rebuilt(index, parts, TupleType(types))
 
     def repeated(self, argument: Argument, index: int) -> typed.Binding | None:
         """A single number for `int[2]`."""

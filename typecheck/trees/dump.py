@@ -248,3 +248,8 @@ def _binding(
             return f"[{_binding(binding.element, None, inputs)}] * {binding.count}"
         case typed.FromTuple():
             return f"[*{_expression(inputs[binding.index])}]"
+        case typed.Rebuilt():
+            value = inputs[binding.index]
+            parts = range(len(binding.parts))
+            elements = tuple(typed.TupleIndex(value.span, value.type, value, i) for i in parts)
+            return f"({', '.join(_binding(part, None, elements) for part in binding.parts)})"

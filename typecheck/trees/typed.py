@@ -110,7 +110,17 @@ class FromTuple:
     element_type: Type
 
 
-Binding = Given | Default | Gathered | Repeated | FromTuple
+@value_class(frozen=True, slots=True)
+class Rebuilt:
+    """A tuple of the elements of a tuple input, of which some are converted; the parts have the
+    elements' places for their indices."""
+
+    index: int
+    parts: tuple[Given | Rebuilt, ...]
+    type: Type
+
+
+Binding = Given | Default | Gathered | Repeated | FromTuple | Rebuilt
 
 
 @value_class(frozen=True, slots=True)
