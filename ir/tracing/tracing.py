@@ -60,7 +60,8 @@ _CONSTANT: Final = (
 )
 _SIZE: Final = RefinedTensor(scalar="Long", sizes=(), strides=(), device="cpu")
 _INSIDE: Final = (
-    *("rushlight.ops.", "rushlight.ir.", "rushlight.jit.", "rushlight.autograd.function"),
+    *("rushlight.ops.", "rushlight.ir.", "rushlight.jit.", "rushlight.frontend."),
+    "rushlight.autograd.function",
 )
 
 

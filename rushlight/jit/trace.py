@@ -13,6 +13,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 from .._C.handles import Graph as GraphHandle
 from .._C.settings import SWITCHES, tracer_warns
 from ..frontend.diagnostics.exceptions import trimmed
+from ..frontend.foundations.garbage import uncollected
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.values.inference import CannotInfer, infer_type
 from ..interpreter.values.objects import ScriptObject
@@ -260,6 +261,7 @@ def argument_names(function: Any) -> list[str]:
 # ---------------------------------------------------------------------- functions and methods
 
 
+@uncollected
 def _trace_function(func: object, examples: object, checks: _Checks) -> ScriptFunction:
     name = qualified_name(func)
     names = argument_names(func)
@@ -296,6 +298,7 @@ def _no_methods(cls: ClassType, graph: Graph) -> str:
     raise RuntimeError(f"{cls} takes no methods from the trace of a function")
 
 
+@uncollected
 def _trace_methods(
     module: Module, inputs: Mapping[str, Any], checks: _Checks, named: bool
 ) -> RecursiveScriptModule:

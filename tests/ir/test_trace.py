@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import re
@@ -425,3 +426,22 @@ def test_an_operator_itself_is_traced() -> None:
     input = torch.ones(2)  # whose name is not the program's
     graph = torch.jit.trace(torch.ops.aten.neg, input).graph
     assert "graph(%0 :" in str(graph)
+
+
+def test_python_looks_for_no_garbage_while_a_program_is_traced():
+    looked = []
+
+    def double(x):
+        looked.append(gc.isenabled())
+        return 2 * x
+
+    class Double(torch.nn.Module):
+        def forward(self, x):
+            return double(x)
+
+    x = torch.ones(2)
+    torch.jit.trace(double, x)
+    torch.jit.trace(Double(), x)
+    assert len(looked) > 2
+    assert not any(looked)
+    assert gc.isenabled()

@@ -1,5 +1,6 @@
 """Calls that native code knows beforehand: they are those of the function itself, bit for bit."""
 
+import gc
 import itertools
 import linecache
 import os
@@ -100,6 +101,15 @@ def test_a_tensor_that_another_thread_resizes_is_learned_as_it_was(monkeypatch):
     assert known(x).tobytes() == family("rows.rows").softmax(random(20, 500)).tobytes()
     assert known(x).tobytes() == family("rows.rows").softmax(other).tobytes()
     assert len(calls) == 1
+
+
+def test_what_is_known_is_nothing_that_python_looks_through_for_garbage():
+    known = module.Known(family("rows.rows").softmax, None)
+    for rows in (10, 11, 12):
+        known.call(random(rows, 50))
+    gc.collect()
+    assert known.count == len(known._kept) == 3
+    assert not any(map(gc.is_tracked, known._kept))
 
 
 class Stop(BaseException):

@@ -134,7 +134,7 @@ class Known:
         self._learn = self.learn
         self._wrapped: list[tuple[Callable[..., Any], ...]] = []
         self._known = np.zeros(2 * MOST_ENTRIES + 2, np.int64)
-        self._entries: list[_Entry] = []
+        self._kept: list[tuple[object, ...]] = []
         self._place = self._forgotten = 0
         self._pace = Pace()
         self._next_wait = _SHORTEST_WAIT
@@ -213,12 +213,12 @@ class Known:
             known, place = self._known, self._place
             if forgotten != self._forgotten or place >= MOST_ENTRIES:
                 return
-            self._entries.append(entry)
+            self._kept.append(entry.kept)
             known[1 + place] = entry.address
             known[MOST_ENTRIES + 2 + place] = entry.key
             known[0] = place + 1
             self._place = place + 1
-        if self._pace.is_over(place + 1, len(self._entries)):
+        if self._pace.is_over(place + 1, len(self._kept)):
             self._end()
 
 
@@ -240,7 +240,11 @@ _ALL: Final[list[Known]] = []
 
 
 class _Entry:
-    """A call as native code is told of it."""
+    """A call as native code is told of it: at `address`, with what `kept` holds.
+
+    The rest is for making it.  Thousands are kept, and Python would go through all they hold each
+    time it looks for garbage.
+    """
 
     def __init__(
         self,
@@ -255,7 +259,7 @@ class _Entry:
         runs use between them, `told` the arguments as notes that are told hold them."""
         if len(values) > MOST_TAKEN:
             raise Unknown
-        self._held: list[Any] = [[each for each in values if type(each) is not ndarray]]
+        self._held: list[Any] = [tuple(each for each in values if type(each) is not ndarray)]
         self._places: dict[int, int] = {}
         self._ends: dict[int, tuple[int, int]] = {}
         places = reversed([*enumerate(told)])  # the first of those that are given again
@@ -288,9 +292,7 @@ class _Entry:
         self._runs = [self._run(note) for note in notes]
         self._verify(values)
         self.key, self.address = key_of(values), self._written()
-        self._values = ()
-        self._made.clear()
-        self._at_place.clear()
+        self.kept = tuple(self._held)
 
     def _result(self, made: Any) -> int:
         """The number of a result: a new array in one piece, or, where nothing is run, the first
@@ -534,7 +536,7 @@ class Alike(_Entry):
             Unknown: it cannot be said what they are like.
         """
         assert CREW is not None
-        self._held: list[Any] = [[each for each in values if type(each) is not ndarray]]
+        self._held: list[Any] = [tuple(each for each in values if type(each) is not ndarray)]
         self._places: dict[int, int] = {}
         self._ends: dict[int, tuple[int, int]] = {}
         self._told = dict[int, int]()
