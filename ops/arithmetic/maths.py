@@ -148,7 +148,13 @@ _native("atan", Refusal("q", "atan_vml_cpu"), np.arctan, "arctan")
 _native("atanh", Refusal("q", "atanh_cpu"), np.arctanh, "arctanh")
 _native("cos", Refusal("q", "cos_vml_cpu"), np.cos)
 _native("cosh", Refusal("q", "cosh_cpu"), np.cosh, autocast_in_graphs="full")
-_declare("deg2rad", _not_complex("deg2rad"), _times(math.pi / 180), formula=formula("deg2rad"))
+_declare(
+    "deg2rad",
+    _not_complex("deg2rad"),
+    _times(math.pi / 180),
+    formula=formula("deg2rad"),
+    gradients={"self": lambda g: g * (math.pi / 180)},
+)
 _native(
     "digamma",
     Refusal("qc", "digamma"),
@@ -192,7 +198,13 @@ _native(
     autocast_in_graphs="full",
 )
 _native("log2", Refusal("q", "log2_vml_cpu"), np.log2, autocast_in_graphs="full")
-_declare("rad2deg", _not_complex("rad2deg"), _times(180 / math.pi), formula=formula("rad2deg"))
+_declare(
+    "rad2deg",
+    _not_complex("rad2deg"),
+    _times(180 / math.pi),
+    formula=formula("rad2deg"),
+    gradients={"self": lambda g: g * (180 / math.pi)},
+)
 _declare(
     "reciprocal",
     Refusal("q", "reciprocal_cpu"),
@@ -265,7 +277,12 @@ def sgn(self: Array) -> Array:
     return as_array(np.where(size == 0, 0, self / np.where(size == 0, 1, size))).astype(self.dtype)
 
 
-@with_twin("aten::frac(Tensor self) -> Tensor", out_dtype=FOUND, formula=formula("frac"))
+@with_twin(
+    "aten::frac(Tensor self) -> Tensor",
+    out_dtype=FOUND,
+    formula=formula("frac"),
+    gradients={"self": lambda g: g},
+)
 def frac(self: Array) -> Array:
     _refuse_frac(self.dtype)
     return as_array(self - np.trunc(self))

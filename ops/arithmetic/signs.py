@@ -55,7 +55,7 @@ def absolute(self: Array) -> Array:
     return as_array(np.absolute(self))
 
 
-@operator("aten::positive(Tensor(a) self) -> Tensor(a)")
+@operator("aten::positive(Tensor(a) self) -> Tensor(a)", gradients={"self": lambda g: g})
 def positive(self: Array) -> Array:
     _refuse_positive(self.dtype)
     return self

@@ -8,7 +8,8 @@ its default, and whoever reads it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, TypedDict, Unpack
 
 from ...frontend.foundations.made_once import made_once
@@ -71,6 +72,7 @@ class Known(TypedDict, total=False):
     face: Face
     first_name: str
     formula: tuple[Formula, ...]
+    gradients: Mapping[str, Callable[..., Any]]
     inline: tuple[Inline, ...]
     instruction: str
     later: Callable[..., Later | None] | None
@@ -174,6 +176,10 @@ class Operator:
 
     formula: tuple[Formula, ...] = ()
     """How its elements are computed, where it is nothing but a function of theirs."""
+
+    gradients: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+    """Its gradients by argument, as rows give them (`ops/gradients/table/rows.py`), where they are
+    written with nothing but tensors; else a row of a file of its own is joined to it by name."""
 
     inline: tuple[Inline, ...] = ()
     """How plans write it out."""

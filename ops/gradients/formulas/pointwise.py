@@ -44,7 +44,6 @@ gradient(
 )
 gradient("aten::neg", self=lambda g: -g)
 same_as("aten::neg", "aten::_neg_view")
-gradient("aten::positive", self=lambda g: g)
 gradient("aten::reciprocal", self=lambda g, result: -g * conj(result * result))
 gradient("aten::square", self=lambda g, self: g * conj(self) * 2, name="PowBackward0")
 gradient(
@@ -163,9 +162,6 @@ gradient("aten::digamma", self=lambda g, self: g * aten.polygamma(1, self))
 gradient("aten::polygamma", self=lambda g, n, self: g * aten.polygamma(n + 1, self))
 gradient("aten::sinc", self=lambda g, self: g * conj(_sinc_slope(self)))
 gradient("aten::i0", self=lambda g, self: g * aten.special_i1(self))
-gradient("aten::deg2rad", self=lambda g: g * (math.pi / 180))
-gradient("aten::rad2deg", self=lambda g: g * (180 / math.pi))
-gradient("aten::frac", self=lambda g: g)
 gradient("aten::sigmoid", self=lambda g, result: aten.sigmoid_backward(g, result))
 gradient(
     "aten::logit",

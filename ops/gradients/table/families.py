@@ -31,12 +31,20 @@ def _load() -> None:
         import_module(f"..{family}", __package__)
 
 
+@cache
+def _said(entry: Operator) -> Row:
+    """The row that a declaration says itself."""
+    return Row(entry.name.removesuffix("_"), dict(entry.gradients))
+
+
 def row_of(entry: Operator) -> Row | None:
     """The row of an overload: its own, its name's, or that of the operator not in place; then those
     of the first name, if it is a second one."""
     _load()
     if "Tensor" not in entry.schema or entry.overload.startswith("list_") or entry.is_out_form:
         return None
+    if entry.gradients:
+        return _said(entry)
     first = TABLE.first_name(entry.name)
     for name in (entry.name, entry.name.removesuffix("_"), first, first.removesuffix("_")):
         overload = f"{name}.{entry.overload}" if entry.overload else name
