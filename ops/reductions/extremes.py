@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, family, is_whole
+from ..kernels import LARGE, family, is_half, is_whole
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -188,9 +188,8 @@ def _first_extreme(
     long rows NumPy does as well."""
     self = self[...]  # which no other thread can change
     is_last = prod(self.shape[axis + 1 :]) <= 1
-    ranks = (
-        family("ordering.ranks") if is_whole(self) and (self.size < LARGE or not is_last) else None
-    )
+    is_work = self.size < LARGE or not is_last or is_half(self.dtype)
+    ranks = family("ordering.ranks") if is_work and is_whole(self) else None
     found: tuple[Array, Array] | None = None
     if ranks is not None:
         found = ranks.extreme(self, axis, operation)

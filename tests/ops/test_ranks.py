@@ -30,8 +30,9 @@ def drawn(shape: tuple[int, int], dtype: str, make: str) -> Any:
     random = np.random.default_rng(sum(shape))
     if make == "tied":
         return random.integers(-3, 3, shape).astype(dtype)
-    x = (100 * random.normal(size=shape)).astype(dtype)
-    if make == "special" and dtype != "i8":
+    numbers = 100 * random.normal(size=shape)
+    x = (numbers if dtype[0] == "f" else numbers.astype("i8")).astype(dtype)
+    if make == "special" and dtype[0] == "f":
         for value in (np.nan, np.inf, -np.inf):
             x[random.random(shape) < 0.15] = value
     return x
@@ -39,7 +40,7 @@ def drawn(shape: tuple[int, int], dtype: str, make: str) -> Any:
 
 @pytest.mark.parametrize("operation", ["max", "min"])
 @pytest.mark.parametrize("make", ["plain", "tied", "special"])
-@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "i4", "i2", "i1", "u1", "f2"])
 def test_first_elements_stand_as_sorting_puts_them(dtype: str, make: str, operation: str) -> None:
     for shape in SHAPES:
         x = drawn(shape, dtype, make)
@@ -56,6 +57,17 @@ def test_first_elements_stand_as_sorting_puts_them(dtype: str, make: str, operat
             assert np.array_equal(np.atleast_2d(places)[-1], wanted[:, 0])
             found = np.take_along_axis(given, np.expand_dims(places, axis), axis)
             assert values.tobytes() == found.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.int32, torch.uint8])
+def test_short_numbers_are_ranked_in_all_calls_as_wide_ones(dtype: torch.dtype) -> None:
+    x = (torch.arange(300) * 37 % 251).reshape(3, 100).to(dtype)
+    for _ in range(70):
+        found = [*x.topk(4, 1), *x.max(1), *x.min(0), x.argmax(1), x.argmin(0, True)]
+    wide = x.long()
+    wanted = [*wide.topk(4, 1), *wide.max(1), *wide.min(0), wide.argmax(1), wide.argmin(0, True)]
+    assert all(torch.equal(one.long(), other) for one, other in zip(found, wanted, strict=True))
+    assert {each.dtype for each in (found[0], found[2], found[4])} == {dtype}
 
 
 @pytest.mark.parametrize("kernels", ["ordering.short_orders", "ordering.digit_orders"])

@@ -13,6 +13,7 @@ import numpy as np
 
 from ....memory.dtype import Array
 from ..calls.run import run
+from ..elementwise.arrays import LETTERS, cast
 from ..language.target import Target
 from ..language.text import INT32, INT64, LANES, POINTER, Code, Kind, Value, Variable
 from ..loading.objects import kernel
@@ -35,12 +36,12 @@ _INDICES: Final = INT32.of_lanes(LANES)
 def top(x: Array, k: int, operation: str) -> tuple[Any, Any] | None:
     """The k ("max") largest or ("min") smallest of every row in order, and their places.
 
-    The array is contiguous, of float32, float64 or int64; None for other dtypes.
+    The array is contiguous, of floats or whole numbers; None for other dtypes.
 
     Raises:
         ValueError: k is not from 1 to the length of a row, or more than `MOST`.
     """
-    x = x[...]  # which no other thread can change
+    own, x = x.dtype, _widened(x[...])  # which no other thread can change
     size, element = x.shape[-1], ELEMENTS.get(x.dtype.str[1:])
     if not 0 < k <= min(size, MOST):
         raise ValueError(f"there are no {k} of {size}")
@@ -49,16 +50,16 @@ def top(x: Array, k: int, operation: str) -> tuple[Any, Any] | None:
     shape = (*x.shape[:-1], k)
     values, places = np.empty(shape, x.dtype), np.empty(shape, np.int64)
     _look("top", operation, element, x, x.ndim - 1, k, values, places)
-    return values, places
+    return values if own is x.dtype else cast(values, own), places
 
 
 def extreme(x: Array, axis: int, operation: str) -> tuple[object, object] | None:
     """The largest ("max") or smallest ("min") along a dimension that is not empty, without it, and
     its place.
 
-    The array is contiguous, of float32, float64 or int64; None for others, and for few long rows.
+    The array is contiguous, of floats or whole numbers; None for others, and for few long rows.
     """
-    x = x[...]
+    own, x = x.dtype, _widened(x[...])
     element = ELEMENTS.get(x.dtype.str[1:])
     size = x.shape[axis]
     if element is None or size >= _MOST or (size >= _LONG and x.size < 4 * size):
@@ -67,7 +68,20 @@ def extreme(x: Array, axis: int, operation: str) -> tuple[object, object] | None
     values, places = np.empty(shape, x.dtype), np.empty(shape, np.int64)
     form = "strips" if parts_of(x.shape, axis)[2] > 1 else "rows"
     _look(form, operation, element, x, axis, 1, values, places)
-    return values, places
+    return values if own is x.dtype else cast(values, own), places
+
+
+_WIDER: Final = {
+    **dict.fromkeys("eEbhB", np.dtype(np.float32)),
+    "i": np.dtype(np.int64),
+}
+"""What holds all numbers of a dtype, and is ranked by kernels."""
+
+
+def _widened(x: Array) -> Any:
+    """An array in a dtype that is ranked, if there is one for it."""
+    wider = _WIDER.get(LETTERS[x.dtype])
+    return x if wider is None else cast(x, wider)
 
 
 def _look(
