@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..arithmetic.elementwise import div, div_number, mul_number
-from ..kernels import family, is_half, is_ready, is_whole
+from ..kernels import family, in_order, is_half, is_real, is_whole
 from ..layers.softmax import log_softmax
 from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -80,19 +80,23 @@ def _check_weight(weight: Array | None, scores: Array, axis: int, of_loss: str =
 
 
 def _natively(
-    scores: Array, target: Array, reduction: int, ignore_index: int
+    scores: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> tuple[Array, Array] | None:
-    """The same without weights by native code; None where there is none, or of other dtypes and
-    layouts, or where a target is no class."""
-    scores, target = scores[...], target[...]  # which no other thread can change
-    fits = (is_ready(scores) or is_half(scores.dtype)) and is_whole(scores)
+    """The same by native code; None where there is none, or of other dtypes and layouts, or where a
+    target is no class."""
+    scores, target = in_order(scores[...]), in_order(target[...])  # which no thread can change
+    fits = is_real(scores) or (is_half(scores.dtype) and is_whole(scores) and weight is None)
     fits = fits and target.dtype is _INT64 and is_whole(target)
     fits = fits and target.shape == (scores.shape[0], *scores.shape[2:])
+    if weight is not None:
+        weight = weight[...]
+        alike = weight.shape == scores.shape[1:2] and weight.dtype is scores.dtype
+        fits = fits and alike and is_whole(weight)
     classes = family("indexing.classes") if fits else None
     if classes is None:
         return None
     found: tuple[Array, Array] | None = classes.picked(
-        scores, target, ignore_index, _FORMS[reduction]
+        scores, target, ignore_index, _FORMS[reduction], weight
     )
     if found is not None and reduction == NONE:
         return found[0], np.zeros((), scores.dtype)
@@ -104,7 +108,7 @@ def _losses(
 ) -> tuple[Array, Array]:
     """The reduced losses of scores [N, C, *] and their total weight."""
     classes = scores.shape[1]
-    found = _natively(scores, target, reduction, ignore_index) if weight is None else None
+    found = _natively(scores, target, weight, reduction, ignore_index)
     if found is not None:
         return found
     _check_weight(weight, scores, 1)

@@ -50,6 +50,29 @@ def test_scores_of_classes(shape: tuple[int, ...], ignored: int) -> None:
             assert crossed.numpy().tobytes() == picked.numpy().tobytes()
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("turned", [False, True])
+def test_classes_with_weights(dtype: Any, turned: bool) -> None:
+    random = np.random.default_rng(2)
+    for call in range(CALLS):
+        scores = random.standard_normal((7, 5)[::-1] if turned else (7, 5)).astype(dtype)
+        scores = scores.T if turned else scores
+        target, weight = random.integers(0, 5, 7), random.random(5).astype(dtype)
+        target[call % 7] = -100
+        want, _ = losses(scores, target, -100)
+        shares = np.where(target < 0, 0, weight.astype(np.float64)[target])
+        x, t, w = map(torch.from_numpy, (scores, target, weight))
+        sums = {"none": want * shares, "sum": (want * shares).sum()}
+        sums["mean"] = sums["sum"] / shares.sum()
+        for reduction, known in sums.items():
+            made = F.nll_loss(x, t, w, reduction=reduction)
+            assert made.numpy().dtype == dtype
+            assert np.allclose(made.numpy(), known, rtol=1e-6 if dtype is np.float32 else 1e-13)
+    with pytest.raises(IndexError, match="Target 9 is out of bounds"):
+        F.nll_loss(x, t * 0 + 9, w)
+    assert math.isnan(F.nll_loss(x, t * 0 - 100, w).item())
+
+
 def test_scores_that_are_no_numbers() -> None:
     x = torch.tensor([[math.inf, -math.inf], [math.nan, 1.0], [2.0, -0.0]])
     t = torch.tensor([0, 0, 1])

@@ -13,7 +13,15 @@ import numpy as np
 from ....memory.dtype import Array
 from ..calls.run import run
 from ..elementwise.arrays import LETTERS
-from ..functions.formulas import HALVES, rounded, stored_as, stored_kind, taken_from
+from ..functions.formulas import (
+    HALVES,
+    rounded,
+    stored_as,
+    stored_kind,
+    taken_from,
+    to_double,
+    to_float,
+)
 from ..language.target import Target
 from ..language.text import DOUBLE, FLOAT, INT64, POINTER, Code, Kind, Value, Variable
 from ..loading.objects import kernel
@@ -28,13 +36,17 @@ _BESIDE: Final = 4
 """Vectors of a row that are written side by side."""
 
 
-def picked(scores: Array, target: Array, ignored: int, form: str) -> tuple[object, object] | None:
+def picked(
+    scores: Array, target: Array, ignored: int, form: str, weight: Array | None = None
+) -> tuple[object, object] | None:
     """Minus the scores [N, C, *] of the classes int64 [N, *] names, both contiguous, and how many
     of them count: "each" has 0 for those that are ignored, the others give the "sum" or the "mean"
     of those that count.  None if one that counts is no class.
 
-    Sums of float32 are float64 until the end, in the order of memory; those of 16-bit floats are
-    rounded after each addition, in eight partial sums (see `_Cascade`).
+    Weights [C] of classes are factors of the scores, and what they add up to stands for how many
+    count; 16-bit floats have none.  Sums of float32 are float64 until the end, in the order of
+    memory; those of 16-bit floats are rounded after each addition, in eight partial sums (see
+    `_Cascade`).
     """
     scores, target = scores[...], target[...]
     outer, classes = scores.shape[:2]
@@ -42,7 +54,9 @@ def picked(scores: Array, target: Array, ignored: int, form: str) -> tuple[objec
     out = np.empty(target.shape if form == "each" else (), scores.dtype)
     total, outside = np.empty((), scores.dtype), np.zeros(1, np.int64)
     sizes = (outer, classes, inner, ignored)
-    run(_picking(form, LETTERS[scores.dtype]), 1, 2, *sizes, scores, target, out, total, outside)
+    more = () if weight is None else (weight[...],)
+    picking = _picking(form, LETTERS[scores.dtype], bool(more))
+    run(picking, 1, 2, *sizes, scores, target, out, total, outside, *more)
     return None if outside[0] else (out, total)
 
 
@@ -56,8 +70,9 @@ def one_hot(index: Any, classes: int) -> object | None:
 
 
 @cache
-def _picking(form: str, letter: str) -> int:
-    return kernel("pick_scores", (form, letter), lambda target: picking_text(target, form, letter))
+def _picking(form: str, letter: str, is_weighted: bool) -> int:
+    key = (form, letter, is_weighted)
+    return kernel("pick_scores", key, lambda target: picking_text(target, *key))
 
 
 @cache
@@ -65,16 +80,18 @@ def _marking() -> int:
     return kernel("mark_classes", (), marking_text)
 
 
-def picking_text(target: Target, form: str, letter: str) -> str:
+def picking_text(target: Target, form: str, letter: str, is_weighted: bool) -> str:
     """The module of `picked`; its range is one unit."""
     code = Code(target)
     sizes = [(INT64, name) for name in ("outer", "classes", "inner", "ignored")]
-    places = [(POINTER, name) for name in ("scores", "target", "out", "total", "outside")]
+    names = ["scores", "target", "out", "total", "outside", *(["weight"] if is_weighted else [])]
+    places = [(POINTER, name) for name in names]
     outer, classes, inner, ignored = (code.argument(*each) for each in sizes)
-    scores, classes_at, out, total, outside = (code.argument(*each) for each in places)
+    scores, classes_at, out, total, outside = (code.argument(*each) for each in places[:5])
     zero, element = code.constant(INT64, 0), stored_kind(letter)
-    sums = _Cascade(code, letter, outer * inner) if letter in HALVES else _Wide(code)
-    count = code.variable(zero)
+    is_half = letter in HALVES
+    sums = _Cascade(code, letter, outer * inner) if is_half else _Wide(code)
+    count, mass = code.variable(zero), code.variable(code.constant(DOUBLE, 0.0))
     with code.counted(zero, outer) as row, code.counted(zero, inner) as column:
         at = row * inner + column
         named = code.load(INT64, code.at(classes_at, at, INT64))
@@ -82,24 +99,32 @@ def picking_text(target: Target, form: str, letter: str) -> str:
         is_there = named.below(classes)
         with code.when(counts & is_there.equals(0), rarely=True):
             code.store(code.constant(INT64, 1), outside)
-        score = code.variable(code.constant(FLOAT, 0.0))
+        score = code.variable(code.constant(FLOAT if is_half else DOUBLE, 0.0))
         with code.when(counts & is_there):
             place = (row * classes + named) * inner + column
-            seen = code.load(element, code.at(scores, place, element))
-            score.set(-taken_from(letter, seen))
+            seen = -taken_from(letter, code.load(element, code.at(scores, place, element)))
+            if is_weighted:
+                share = code.load(element, code.at(code.argument(*places[5]), named, element))
+                mass.set(mass.now + to_double(share))
+                seen = to_double(seen) * to_double(share)
+            score.set(seen if is_half else to_double(seen))
             count.set(count.now + 1)
         if form == "each":
-            code.store(stored_as(letter, score.now), code.at(out, at, element))
+            code.store(_narrow(letter, score.now), code.at(out, at, element))
         else:
             sums.add(score.now, at)
-    wide = count.now.converted("sitofp", DOUBLE)
-    number = wide.converted("fptrunc", FLOAT)
-    if letter in HALVES:
-        number = wide = rounded(letter, number)
+    number = mass.now if is_weighted else count.now.converted("sitofp", DOUBLE)
+    if is_half:
+        number = rounded(letter, to_float(number))
     if form != "each":
-        code.store(stored_as(letter, sums.made(wide if form == "mean" else None)), out)
-    code.store(stored_as(letter, number), total)
+        code.store(_narrow(letter, sums.made(number if form == "mean" else None)), out)
+    code.store(_narrow(letter, number), total)
     return code.kernel("pick_scores", [*sizes, *places])
+
+
+def _narrow(letter: str, value: Value) -> Value:
+    """A number as it is stored."""
+    return value if letter == "d" else stored_as(letter, to_float(value))
 
 
 class _Wide:
@@ -110,13 +135,12 @@ class _Wide:
 
     def add(self, value: Value, _: Value) -> None:
         """One number more."""
-        self._sum.set(self._sum.now + value.converted("fpext", DOUBLE))
+        self._sum.set(self._sum.now + value)
 
     def made(self, count: Value | None) -> Value:
         """The sum, or the mean of so many."""
         total = self._sum.now
-        made = total if count is None else total / count
-        return made.converted("fptrunc", FLOAT)
+        return total if count is None else total / count
 
 
 class _Cascade:

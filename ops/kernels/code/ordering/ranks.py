@@ -71,7 +71,7 @@ def extreme(x: Array, axis: int, operation: str) -> tuple[object, object] | None
     return values if own is x.dtype else cast(values, own), places
 
 
-_WIDER: Final = {
+_WIDER: Final[dict[str, np.dtype[Any]]] = {
     **dict.fromkeys("eEbhB", np.dtype(np.float32)),
     "i": np.dtype(np.int64),
 }
