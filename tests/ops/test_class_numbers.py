@@ -60,7 +60,7 @@ def test_classes_with_weights(dtype: Any, turned: bool) -> None:
         target, weight = random.integers(0, 5, 7), random.random(5).astype(dtype)
         target[call % 7] = -100
         want, _ = losses(scores, target, -100)
-        shares = np.where(target < 0, 0, weight.astype(np.float64)[target])
+        shares = np.where(target < 0, 0, weight.astype(np.float64)[np.maximum(target, 0)])
         x, t, w = map(torch.from_numpy, (scores, target, weight))
         sums = {"none": want * shares, "sum": (want * shares).sum()}
         sums["mean"] = sums["sum"] / shares.sum()
