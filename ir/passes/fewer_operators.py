@@ -170,3 +170,31 @@ def _added(product: Node) -> tuple[Node, Value | None]:
         if vector and same_block and constant_value(node.inputs[2]) == 1:
             return node, node.inputs[1]
     return product, None
+
+
+def fuse_add_relu(graph: Graph, context: PassContext) -> bool:
+    """A sum and what makes its negative elements zero, as one operator."""
+    changed = False
+    for node in list(graph.all_nodes):
+        sum = node.inputs[0].node if node.kind in ("aten::relu", "aten::relu_") else None
+        fused = None if sum is None else _fused_sum(sum, node)
+        if sum is None or fused is None or not AliasDb(graph).move(node, sum, before=False):
+            continue
+        made = insert_operator(context, node, *fused, sum.inputs, node.output.type)
+        node.output.replace_uses(made)
+        node.destroy()
+        sum.destroy()
+        changed = True
+    return changed
+
+
+def _fused_sum(sum: Node, relu: Node) -> tuple[str, str] | None:
+    """The operator, with its overload, that stands for both; None if there is none."""
+    if sum.signature is None or len(sum.output.uses) != 1:
+        return None
+    overload, in_place = sum.signature.overload, relu.kind == "aten::relu_"
+    if sum.kind == "aten::add_" and in_place:
+        return "aten::_add_relu_", overload
+    into_out = overload == "out" and in_place
+    takes = sum.kind == "aten::add" and (into_out or overload in ("Tensor", "Scalar"))
+    return ("aten::_add_relu", overload) if takes else None

@@ -41,6 +41,7 @@ OPTIMIZATIONS: tuple[Pass, ...] = (
     Pass("fold_frozen_conv_bn", fold_frozen.fold_convolution_batch_norm, "on frozen graphs"),
     Pass("fold_frozen_conv_mul_or_div", fold_frozen.fold_convolution_scale, "on frozen graphs"),
     Pass("fold_frozen_linear_bn", fold_frozen.fold_linear_batch_norm, "on frozen graphs"),
+    Pass("fuse_add_relu", fewer_operators.fuse_add_relu, "for interpreters of small programs"),
     Pass("fuse_addmm", fewer_operators.fuse_addmm, "where sizes are known"),
     Pass("fuse_linear", fewer_operators.fuse_linear, "on traced graphs"),
     Pass("inline_fork_wait", inline_tasks, "for formats without tasks"),

@@ -2,6 +2,7 @@
 
 from . import (
     activation,
+    added,
     attention,
     backward_operators,
     batch_norm,
@@ -22,6 +23,7 @@ from . import (
 
 __all__ = [
     "activation",
+    "added",
     "attention",
     "backward_operators",
     "batch_norm",

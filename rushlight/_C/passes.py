@@ -148,8 +148,8 @@ def _leave(graph: Graph) -> bool:
 
 _GIVE_NOTHING = frozenset(
     "canonicalize_graph_fuser_ops constant_pooling dce dce_graph decompose_ops erase_number_types "
-    "erase_shape_information fuse_linear inline_fork_wait lower_all_tuples lower_simple_tuples "
-    "refine_tuple_types remove_expands remove_inplace_ops".split()
+    "erase_shape_information fuse_add_relu fuse_linear inline_fork_wait lower_all_tuples "
+    "lower_simple_tuples refine_tuple_types remove_expands remove_inplace_ops".split()
 )
 """The passes that do not say whether they changed anything."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import Dict, List, Optional  # noqa: UP035
+from typing import Any, Dict, List, Optional  # noqa: UP035
 
 import pytest
 
@@ -151,3 +151,64 @@ class Named(nn.Module):
 
 def test_classes_that_are_types_keep_their_static_methods() -> None:
     assert torch.jit.script(Named())(torch.ones(1)).tolist() == [2.0]
+
+
+def sum_then_zero(a: Tensor, b: Tensor) -> Tensor:
+    return torch.relu(torch.add(a, b, alpha=3))
+
+
+def sum_of_number(a: Tensor, b: Tensor) -> Tensor:
+    return torch.relu_(a + 1) * b
+
+
+def in_place_twice(a: Tensor, b: Tensor) -> Tensor:
+    return torch.relu_(a.add_(b))
+
+
+def into_another(a: Tensor, b: Tensor) -> Tensor:
+    x = torch.add(a, b, out=a)
+    return torch.relu_(x)
+
+
+def changed_between(a: Tensor, b: Tensor) -> Tensor:
+    x = a + b
+    a.mul_(0)
+    return torch.relu(x)
+
+
+def read_between(a: Tensor, b: Tensor) -> Tensor:
+    x = a.add_(b)
+    y = a * 2
+    return torch.relu_(x) + y
+
+
+def used_twice(a: Tensor, b: Tensor) -> Tensor:
+    x = a + b
+    return torch.relu(x) + x
+
+
+@pytest.mark.parametrize(
+    ("program", "fused"),
+    [
+        (sum_then_zero, "aten::_add_relu"),
+        (sum_of_number, "aten::_add_relu"),
+        (in_place_twice, "aten::_add_relu_"),
+        (into_another, "aten::_add_relu"),
+        (changed_between, "aten::_add_relu"),
+        (read_between, ""),
+        (used_twice, ""),
+    ],
+)
+def test_sums_are_joined_with_what_follows(program: Any, fused: str) -> None:
+    scripted = torch.jit.script(program)
+    torch._C._jit_pass_fuse_add_relu(scripted.graph)
+    kinds = {node.kind() for node in scripted.graph.nodes()}
+    assert {kind for kind in kinds if "_add_relu" in kind} == ({fused} if fused else set())
+    sink = io.BytesIO()
+    torch.jit.save(scripted, sink)
+    sink.seek(0)
+    for run in (scripted, torch.jit.load(sink)):
+        a, other, b = (torch.tensor([-2.0, 1.0, float("nan")]) for _ in range(3))
+        wanted = program(other, b)
+        assert torch.allclose(run(a, b), wanted, equal_nan=True)
+        assert torch.allclose(a, other, equal_nan=True)
