@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from time import sleep
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -498,14 +498,60 @@ def _process(folder: Path) -> list[str]:
 def test_warm_processes_import_no_compiler_and_bad_files_are_made_anew(tmp_path: Path) -> None:
     first = _process(tmp_path)
     assert first[1:] == ["True", "False"]
-    (file,) = tmp_path.glob("expression-*.o")
-    assert file.stat().st_mode & 0o777 == 0o600
-    kept = file.read_bytes()
+    files = list(tmp_path.glob("expression-*.o"))
+    assert [file.stat().st_mode & 0o777 for file in files] == [0o600] * 2
+    kept = files[0].read_bytes()
     if elf.is_known():
         assert _process(tmp_path) == [first[0], "False", "False"]
-    file.write_bytes(_signed(kept[32:200]))
+    for file in files:
+        file.write_bytes(_signed(kept[32:200]))
     assert _process(tmp_path) == first
-    assert file.read_bytes() == kept
+    assert {file.read_bytes() for file in tmp_path.glob("expression-*.o")} == {kept}
+
+
+class Assembler:
+    """What stands in for llvmlite: it makes objects of bytes alone."""
+
+    assembled_texts: ClassVar[list[str]] = []
+
+    @classmethod
+    def assembled(cls, text: str, target: object, *, quickly: bool) -> bytes:
+        cls.assembled_texts.append(text)
+        return f"{text} {quickly}".encode()
+
+
+def test_what_another_version_has_made_of_a_text_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objects, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(objects, "_assembler", lambda: Assembler)
+    monkeypatch.setattr(objects, "_placed", lambda data, functions: {"f": data.decode()})
+    Assembler.assembled_texts.clear()
+    for version, text, quickly in (
+        *(("1", "a", False), ("1", "unasked", False), ("2", "a", False)),
+        *(("3", "b", False), ("3", "unasked", False), ("4", "b", True)),
+    ):
+        monkeypatch.setattr(objects, "_stamp", lambda version=version: version)
+        made = objects._addresses(("f",), ("k",), lambda _, text=text: text, quickly)
+        assert made == {
+            "f": f"{text if text != 'unasked' else Assembler.assembled_texts[-1]} {quickly}"
+        }
+    assert Assembler.assembled_texts == ["a", "b", "b"]
+    names = [file.stat().st_ino for file in tmp_path.iterdir()]
+    assert len(names) == 7
+    assert len(set(names)) == 3  # one object has all its names
+
+
+def test_an_object_is_written_again_where_files_have_one_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def one_name(*_: object) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", one_name)
+    keep(tmp_path / "text.o", b"code")
+    objects._keep_as(tmp_path / "asked.o", tmp_path / "text.o", b"code")
+    assert read_kept(tmp_path / "asked.o") == b"code"
 
 
 def test_files_that_are_not_whole_are_not_read(tmp_path: Path) -> None:
@@ -562,7 +608,7 @@ def test_no_handler_of_a_signal_can_raise_amid_compiling(monkeypatch: pytest.Mon
     """Handlers run in the main thread; llvmlite's lock would stay taken."""
     places = list[bool]()
 
-    class Assembler:
+    class Refusing:
         @staticmethod
         def assembled(text: str, target: object, *, quickly: bool) -> bytes:
             places.append(threading.current_thread() is threading.main_thread())
@@ -570,8 +616,8 @@ def test_no_handler_of_a_signal_can_raise_amid_compiling(monkeypatch: pytest.Mon
                 raise RuntimeError("no such instruction")
             return b"made"
 
-    monkeypatch.setattr(objects, "_assembler", Assembler)
-    monkeypatch.setattr(objects, "_file", lambda key: None)
+    monkeypatch.setattr(objects, "_assembler", Refusing)
+    monkeypatch.setattr(objects, "cache_folder", lambda: None)
     monkeypatch.setattr(objects, "_placed", lambda data, functions: {"f": len(data)})
     assert objects._addresses(("f",), ("a",), lambda _: "right", False) == {"f": 4}
     with pytest.raises(RuntimeError, match="no such instruction"):

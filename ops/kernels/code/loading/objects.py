@@ -1,12 +1,15 @@
 """Native functions by what they are made from: from memory, from disk, or compiled.
 
 The folder of objects is the user's own (`cache_folder`); a file that is not understood is made
-anew.  A warm process imports no compiler.
+anew.  A warm process imports no compiler, and writes no text.  An object has two names: one by what
+asks for it, which another version of this library asks for otherwise, and one by its text, which
+most versions have alike.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -111,10 +114,30 @@ def _addresses(
         with suppress(elf.ForeignObject, RuntimeError):
             return _placed(kept, functions)
     target = host()
-    made = _undisturbed(partial(_assembler().assembled, text(target), target, quickly=quickly))
+    program = text(target)
+    same = _file_of_text(key, program, quickly=quickly)
+    kept = read_kept(same)
+    if kept is not None:
+        with suppress(elf.ForeignObject, RuntimeError):
+            found = _placed(kept, functions)
+            _keep_as(file, same, kept)
+            return found
+    made = _undisturbed(partial(_assembler().assembled, program, target, quickly=quickly))
     found = _placed(made, functions)
-    keep(file, made)
+    keep(same, made)
+    _keep_as(file, same, made)
     return found
+
+
+def _keep_as(file: Path | None, same: Path | None, made: bytes) -> None:
+    """Give a file that is kept a second name, or write it again where there is no such thing."""
+    if file is None or same is None:
+        return
+    try:
+        file.unlink(missing_ok=True)  # what is there was not understood
+        os.link(same, file)
+    except OSError:
+        keep(file, made)
 
 
 def _undisturbed(work: Callable[[], bytes]) -> bytes:
@@ -165,6 +188,23 @@ def _stamp() -> str:
     for path in sorted(texts):
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def _file_of_text(key: _Key, program: str, *, quickly: bool) -> Path | None:
+    """Where the object of a text lies, whichever version of this library has written that."""
+    folder = cache_folder()
+    if folder is None:
+        return None
+    digest = hashlib.sha256(_assembling())
+    digest.update(f"{quickly}\0{program}".encode())
+    return folder / f"{key[0]}-{digest.hexdigest()[:32]}.o"
+
+
+@cache
+def _assembling() -> bytes:
+    """What an object depends on beside its text."""
+    compiler = Path(__file__).with_name("assemble.py").read_bytes()
+    return (_compiler() or b"") + host().description.encode() + compiler
 
 
 @cache
