@@ -19,7 +19,7 @@ import rushlight as torch
 from rushlight import fx, nn
 from rushlight.fx.experimental import const_fold, normalize, optimization, proxy_tensor
 from rushlight.fx.passes import pass_manager, tools_common
-from rushlight.fx.passes.dialect.common.cse_pass import CSEPass
+from rushlight.fx.passes.dialect.common.cse_pass import CSEPass, get_CSE_banned_ops
 from rushlight.fx.passes.infra.pass_base import PassResult
 from rushlight.fx.passes.infra.pass_manager import (
     PassManager,
@@ -162,6 +162,15 @@ def test_graphs_are_put_in_order_and_lose_what_is_computed_twice() -> None:
     result = CSEPass()(traced)
     assert result is not None
     assert result.graph_module.code.count("+") == 1
+    assert traced.code.count("+") == 2
+    drawn = proxy_tensor.make_fx(lambda x: x.cos() + x.cos() + torch.rand_like(x))
+    module = drawn(torch.ones(2))
+    result = CSEPass(banned_ops=get_CSE_banned_ops())(module)
+    assert result is not None
+    assert (result.modified, len(result.graph_module.graph.nodes)) == (True, 6)
+    assert torch.ops.aten.rand_like in get_CSE_banned_ops()
+    assert torch.ops.aten.add_ in get_CSE_banned_ops()
+    assert torch.ops.aten.cos not in get_CSE_banned_ops()
 
 
 def test_arguments_take_their_normal_form() -> None:
