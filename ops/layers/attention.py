@@ -440,22 +440,45 @@ def transformer_encoder_layer(
     return result if lengths is None else nested(result, lengths)
 
 
+def _mask_error(sentence: str) -> OperatorError:
+    return OperatorError(sentence, code="shape-mismatch")
+
+
+def _over_scores(mask: Array, scores: tuple[int, ...], mask_type: int | None) -> Array:
+    """A mask of two dimensions as it goes over scores [B, heads, L, L]."""
+    if mask_type is None:
+        raise OperatorError("Mask Type should be defined")
+    batch, _, rows, length = scores
+    if mask_type == 0:
+        if not mask.shape == (rows, length) == (length, length):
+            raise _mask_error("For mask_type == 0 mask shape should be (L, L)")
+        return mask
+    if mask_type == 1:
+        if mask.shape != (batch, length) or rows != length:
+            raise _mask_error("For mask_type == 1 mask shape should be (B, L)")
+        return mask[:, None, None]
+    if mask_type == 2:
+        raise _mask_error("For mask_type == 2 mask shape should match input shape")
+    raise OperatorError(
+        "Mask Type should be 0 (src_mask) or 1 (src_key_padding_mask), or 2 (default_mask)"
+    )
+
+
 @operator(
     "aten::_masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor"
 )
 def masked_softmax(self: Array, mask: Array, dim: int | None, mask_type: int | None) -> Array:
-    """Softmax of scores [B, heads, L, L] where True in the mask leaves a value out.
+    """Softmax where True in the mask leaves a value out.
 
-    The mask is [L, L] for type 0, [B, L] for type 1, of the scores' shape for type 2.
+    The mask has the shape of the scores; of scores [B, heads, L, L] it may be [L, L] for type 0,
+    [B, L] for type 1.
     """
     if mask.dtype != np.bool_:
         raise OperatorError("Mask should be a boolean tensor", code="dtype-mismatch")
-    if mask_type not in (0, 1, 2):
-        raise OperatorError("Mask Type should be defined")
-    if mask_type == 0 and mask.shape != (self.shape[-1],) * 2:
-        raise OperatorError("For mask_type == 0 mask shape should be (L, L)", code="shape-mismatch")
-    if mask_type == 1:
-        mask = mask[:, None, None, :]
+    if self.ndim == 4 and mask.ndim == 2:
+        mask = _over_scores(mask, self.shape, mask_type)
+    elif mask.shape != self.shape:
+        raise _mask_error("For mask_type == 2 mask shape should match input shape")
     wide = widened(self)
     kept = as_array(np.where(mask, wide.dtype.type(-np.inf), wide))
     axis = wrap_dim(-1 if dim is None else dim, self.ndim)

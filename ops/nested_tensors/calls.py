@@ -15,6 +15,8 @@ from .tensors import is_nested, of_parts, parts_of
 __all__ = ["call"]
 
 Form = Callable[..., Any]
+_MASK_AT: Final = 17
+"""Where an encoder layer's arguments behind `src` have their mask."""
 _FORMS: Final[Declared[str, Form]] = Declared()
 _SINGLE: Final = frozenset(
     f"aten::{name}"
@@ -89,6 +91,10 @@ def _check_pair(name: str, one: Any, other: Any) -> None:
     if is_nested(one) and is_nested(other):
         pairs = zip(parts_of(one), parts_of(other), strict=False)
         same = len(one) == len(other) and all(a.shape == b.shape for a, b in pairs)
+        if not same and name == "copy_":
+            raise RuntimeError(
+                "copy_ only supports tensors that are the same size for Nested implementations"
+            )
         if not same:
             raise RuntimeError(f"{name} does not support broadcasting when given a NestedTensor")
         return
@@ -320,6 +326,20 @@ def attention(query: Any, key: Any, value: Any, *rest: Any, **named: Any) -> Any
     function = eager_function("aten::scaled_dot_product_attention")
     made = [function(*row, *rest, **named) for row in zip(query, key, value, strict=True)]
     return of_parts(made, query.dtype)
+
+
+@form("_transformer_encoder_layer_fwd")
+def encoder_layer(src: Any, *rest: Any, **named: Any) -> Any:
+    """A layer of a transformer on each part by itself, which masks nothing.
+
+    Raises:
+        RuntimeError: a mask is given; the parts' sizes say what there is.
+    """
+    if any(isinstance(each, Tensor) for each in (*rest[_MASK_AT:], named.get("mask"))):
+        raise RuntimeError("NestedTensor with mask is not supported")
+    function = eager_function("aten::_transformer_encoder_layer_fwd")
+    made = [function(part.unsqueeze(0), *rest, **named).squeeze(0) for part in parts_of(src)]
+    return of_parts(made, src.dtype)
 
 
 # --------------------------------------------------------------------------- and back

@@ -123,3 +123,34 @@ def test_sizes_of_parts_are_compared() -> None:
     ):
         with pytest.raises(RuntimeError, match=f"Expected both self and other to be .*{said}"):
             one.is_same_size(two)
+
+
+def test_walks_back_begin_and_end_at_nested_tensors() -> None:
+    rows = [torch.ones(2, 3), torch.ones(4, 3)]
+    x = torch.nested.nested_tensor(rows, requires_grad=True)
+    slopes = torch.nested.nested_tensor([rows[0], 2 * rows[1]])
+    (x * 2).relu().backward(slopes)
+    assert [part.unique().tolist() for part in x.grad.unbind()] == [[2.0], [4.0]]
+    (found,) = torch.autograd.grad(x * 3, x, slopes)
+    assert found.is_nested
+    assert [part.unique().tolist() for part in found.unbind()] == [[3.0], [6.0]]
+    leaves = torch.ones(2, requires_grad=True), torch.ones(3, requires_grad=True)
+    joined = torch.nested.as_nested_tensor(list(leaves))
+    joined.backward(torch.nested.nested_tensor([torch.ones(2), torch.zeros(3)]))
+    assert [leaf.grad.tolist() for leaf in leaves] == [[1.0] * 2, [0.0] * 3]
+    with pytest.raises(RuntimeError, match="implicitly created only for scalar outputs"):
+        (x * 3).backward()
+    with pytest.raises(RuntimeError, match="Mismatch in shape"):
+        (x * 3).backward(torch.ones(2, 3))
+
+
+def test_a_transformer_layer_takes_parts_by_themselves() -> None:
+    layer = torch.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()
+    rows = [torch.randn(2, 4), torch.randn(3, 4)]
+    with torch.no_grad():
+        made = layer(torch.nested.nested_tensor(rows))
+        for part, row in zip(made.unbind(), rows, strict=True):
+            assert torch.allclose(part, layer(row[None])[0], atol=1e-6)
+    nested = torch.nested.nested_tensor(rows)
+    with pytest.raises(RuntimeError, match="copy_ only supports tensors that are the same size"):
+        nested.copy_(torch.nested.nested_tensor(rows[:1]))

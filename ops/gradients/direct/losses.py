@@ -176,6 +176,8 @@ def nll_loss(
         return None
     shape, places = self._array.shape, target._array
     grad = np.zeros(shape, self._array.dtype)
+    if not places.size:
+        return (Tensor._of(grad),)
     places = np.where(places == ignore_index, 0, places).reshape(shape[0], -1)
     rows, pixels = np.arange(shape[0])[:, None], np.arange(places.shape[1])
     grad.reshape(*shape[:2], -1)[rows, places, pixels] = 0 - shares.reshape(places.shape)

@@ -180,11 +180,17 @@ def _safe_softmax(g: Tensor, result: Tensor, dim: int) -> Tensor:
     return weighted - result * weighted.sum([dim], True)
 
 
+def _masked_softmax(
+    g: Tensor, result: Tensor, mask: Tensor, dim: int | None = None, mask_type: int | None = None
+) -> Tensor:
+    if mask.ndim != result.ndim and mask_type == 1:
+        mask = mask.unsqueeze(1).unsqueeze(1)
+    found: Tensor = aten._masked_softmax_backward(g, result, mask, dim)
+    return found
+
+
 gradient("aten::_safe_softmax", self=_safe_softmax)
-gradient(
-    "aten::_masked_softmax",
-    self=lambda g, result, dim=None: _safe_softmax(g, result, -1 if dim is None else dim),
-)
+gradient("aten::_masked_softmax", self=_masked_softmax)
 
 
 @rounded_once

@@ -55,9 +55,13 @@ class Attached:
     """What was put on a node: hooks before and after it, hooks of its results, tensors that keep
     their gradients, and what users note."""
 
-    __slots__ = ("accumulated", "after", "before", "metadata", "of_results", "retained")
+    __slots__ = (
+        *("accumulated", "after", "before", "metadata", "of_results", "retained", "writes_for"),
+    )
 
     def __init__(self) -> None:
+        self.writes_for: ref[Any] | None = None
+        """The node of the tensor that this one wrote a view of."""
         self.before: Hooks = OrderedDict()
         self.after: Hooks = OrderedDict()
         self.accumulated: Hooks = OrderedDict()
@@ -462,6 +466,13 @@ _WHERE: Final = (
 )
 
 
+def _edge_of_result(node: Node, number: int) -> Edge:
+    """Where a result of a node comes from: if it is a view that was written, its tensor's node."""
+    whole = None if node.attached is None else node.attached.writes_for
+    found: Any = None if whole is None else whole()
+    return (node, number) if found is None else (found.of_view(), 0)
+
+
 class Saved:
     """A tensor kept for the way back, with the version its memory had."""
 
@@ -494,7 +505,7 @@ class Saved:
         made = packed[1](packed[0])
         if not isinstance(made, Tensor):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor")
-        edge = self.edge if self.number is None else (node, self.number)
+        edge = self.edge if self.number is None else _edge_of_result(node, self.number)
         if edge is None and not made._requires_grad:
             return made
         found = Tensor._of(made._array)
@@ -521,9 +532,9 @@ class Saved:
         if self.number is None:
             edge = self.edge
         else:
-            edge = node, self.number
             if not is_recording():  # nobody can tell that it has no history
                 return Tensor._of(array)
+            edge = _edge_of_result(node, self.number)
         if handle is not None and handle._array is array:
             if edge is None or not isinstance(edge[0], AccumulateGrad):
                 same = edge is None or handle._grad_node is edge[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import ref
+
 import numpy as np
 
 from ...eager.dispatch import eager_function
@@ -11,10 +13,10 @@ from ...memory.storage import address
 from ...tensors.tensor import Tensor
 from .autograd import Edge, Node, edge_of
 
-__all__ = ["AsStridedBackward0", "CopySlices"]
+__all__ = ["AsStridedBackward0", "CopySlices", "Places"]
 
 
-class _Places:
+class Places:
     """Where the elements of a tensor and of a view of it lie, as numbers of places in memory."""
 
     def __init__(self, base: Array, view: Array) -> None:
@@ -86,11 +88,11 @@ def _places(offset: int, shape: Steps, strides: Steps) -> Array:
 class AsStridedBackward0(Node):
     """The node of a view whose memory was written after it was made."""
 
-    __slots__ = ("places", "sizes")
+    __slots__ = ("places",)
 
-    def __init__(self, base: Tensor, view: Tensor, edge: Edge) -> None:
+    def __init__(self, places: Places, edge: Edge) -> None:
         super().__init__([edge])
-        self.places = _Places(base._array, view._array)
+        self.places = places
 
     def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         (grad,) = grads
@@ -115,7 +117,12 @@ class CopySlices(Node):
         others = [e for i, e in enumerate(inner.edges) if i != self.own]
         super().__init__([edge, *others])
         self.inner = inner
-        self.places = _Places(base._array, view._array)
+        self.places = Places(base._array, view._array)
+        inner.extras().writes_for = ref(self)
+
+    def of_view(self) -> Node:
+        """The node of the view, as it is since it was written."""
+        return AsStridedBackward0(self.places, (self, 0))
 
     def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         (grad,) = grads

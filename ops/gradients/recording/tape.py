@@ -25,7 +25,7 @@ from ..nodes.autograd import AccumulateGrad, Edge, Node, edge_of, is_wanted, sin
 from ..nodes.bound import Bound, RowNode, bound_row
 from ..nodes.edges import GradientEdge, as_wanted, first_gradient, target_of
 from ..nodes.removable import Removable, add_hook
-from ..nodes.view_nodes import AsStridedBackward0, CopySlices
+from ..nodes.view_nodes import AsStridedBackward0, CopySlices, Places
 from ..nodes.view_rules import check_in_place, refuse_changed
 from ..nodes.walk import run_backward
 from ..table.rows import Rewriting
@@ -33,6 +33,7 @@ from .directed import for_directions_alone, is_directed, require
 from .handles import lifted, note_handles
 from .items import get_item, parts, set_item
 from .native_records import told_of, told_of_silent
+from .nested import in_parts, joined, results_in_parts
 from .recording import MISSED, recorder_for
 
 __all__ = [
@@ -404,7 +405,7 @@ def refresh(view: Tensor) -> None:
     edge = edge_of(root)
     if edge is not None:
         before, number = view._grad_node, view._output_number
-        view._grad_node = AsStridedBackward0(root, view, edge)
+        view._grad_node = AsStridedBackward0(Places(root._array, view._array), edge)
         view._output_number = 0
         view._requires_grad = True
         if view._retains_grad:
@@ -482,7 +483,7 @@ def roots_of(
     Raises:
         RuntimeError: a result needs no gradient, or has no default one.
     """
-    pairs = enumerate(zip(tensors, grads, strict=True))
+    pairs = enumerate(zip(*results_in_parts(tensors, grads), strict=True))
     return [first_gradient(tensor, grad, number) for number, (tensor, grad) in pairs]
 
 
@@ -500,7 +501,8 @@ def gradients_of(
     Raises:
         RuntimeError: there is no way back from a result, or a tensor is not reached.
     """
-    roots = roots_of(results, grads)
+    roots, asked = roots_of(results, grads), wanted
+    wanted = in_parts(asked)
     edges = [target_of(each) for each in wanted]
     targets = [edge for edge in edges if edge is not None]
     if len(targets) < len(edges):
@@ -513,7 +515,7 @@ def gradients_of(
                 f"The differentiated Tensor at index {place} appears to not have been used in the "
                 "graph. Set allow_unused=True if this is the desired behavior."
             )
-    return gradients
+    return joined(gradients, asked)
 
 
 _CYCLE: Final = (
@@ -543,6 +545,7 @@ def backward(
     if inputs is None:
         run_backward(roots, None, keep=keep, create=create)
         return
+    inputs = in_parts(inputs)
     edges = [target_of(each) for each in inputs]
     targets = [edge for edge in edges if edge is not None]
     if len(targets) < len(edges):

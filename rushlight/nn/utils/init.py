@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
-from ...random import fork_rng
 from ..modules.module import Module
 
 __all__ = ["skip_init"]
 
 
-def skip_init(module_cls: type[Module], *args: object, **kwargs: object) -> Module:
+def skip_init(module_cls: type[Module], *args: object, **kwargs: Any) -> Module:
     """A module whose parameters are yet to be filled; no random numbers are drawn for them.
 
     Raises:
@@ -20,5 +20,5 @@ def skip_init(module_cls: type[Module], *args: object, **kwargs: object) -> Modu
         raise RuntimeError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
         raise RuntimeError("Module must support a 'device' arg to skip initialization")
-    with fork_rng():
-        return module_cls(*args, **kwargs)
+    place = kwargs.pop("device", "cpu")
+    return module_cls(*args, **kwargs, device="meta").to_empty(device=place)

@@ -1,0 +1,74 @@
+"""Walks back from nested tensors and to them: their parts take their place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+__all__ = ["in_parts", "joined", "results_in_parts"]
+
+
+def _is_nested(value: object) -> bool:
+    """Whether a value is a nested tensor, asked without loading them."""
+    return getattr(type(value), "is_nested", None) is True
+
+
+def _parts(value: Any) -> list[Any]:
+    return list(value.unbind()) if _is_nested(value) else [value]
+
+
+def results_in_parts(
+    results: Sequence[Any], grads: Sequence[Any]
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Results and their gradients, with parts in the place of nested ones.
+
+    Raises:
+        RuntimeError: a nested result has no gradient, or one that has not as many parts.
+    """
+    if not any(map(_is_nested, results)):
+        return results, grads
+    pairs: list[tuple[Any, Any]] = []
+    for number, (result, grad) in enumerate(zip(results, grads, strict=True)):
+        if not _is_nested(result):
+            pairs.append((result, grad))
+            continue
+        if grad is None:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        if not _is_nested(grad) or len(grad) != len(result):
+            raise RuntimeError(
+                f"Mismatch in shape: grad_output[{number}] and output[{number}] have not as many "
+                "parts."
+            )
+        found = list(zip(_parts(result), _parts(grad), strict=True))
+        pairs += [pair for pair in found if pair[0].requires_grad] or found
+    return [result for result, _ in pairs], [grad for _, grad in pairs]
+
+
+def in_parts(tensors: Sequence[Any]) -> Sequence[Any]:
+    """Tensors, with parts in the place of nested ones."""
+    if not any(map(_is_nested, tensors)):
+        return tensors
+    return [part for each in tensors for part in _parts(each)]
+
+
+def joined(gradients: list[Any], wanted: Sequence[Any]) -> list[Any]:
+    """Gradients of what `in_parts` gave, as those of the tensors themselves."""
+    if len(gradients) == len(wanted) and not any(map(_is_nested, wanted)):
+        return gradients
+    left, found = iter(gradients), []
+    of_parts = import_module("...nested_tensors.tensors", __package__).of_parts
+    for each in wanted:
+        if not _is_nested(each):
+            found.append(next(left))
+            continue
+        parts = _parts(each)
+        rows = [next(left) for _ in parts]
+        if all(row is None for row in rows):
+            found.append(None)
+            continue
+        filled = [
+            p.new_zeros(p.shape) if r is None else r for r, p in zip(rows, parts, strict=True)
+        ]
+        found.append(of_parts(filled))
+    return found
