@@ -31,15 +31,15 @@ _FORMS: Final = {_SUM: "sums", _MEAN: "means", _MAX: "maxima"}
 """What native code calls them."""
 
 
-def _check_indices(indices: Array, place: int, name: str, function: str) -> None:
+def _check_indices(indices: Array, place: int, function: str) -> None:
     if indices.dtype is not _INT64 and indices.dtype != np.int32:
         raise OperatorError(
-            f"Expected tensor for argument #{place} '{name}' to have one of the following scalar "
+            f"Expected tensor for argument #{place} 'indices' to have one of the following scalar "
             f"types: Long, Int; but got {class_name(dtype_of(indices))} instead "
             f"(while checking arguments for {function})",
             code="dtype-mismatch",
-            headline=f"`{name}` must be whole numbers, not `{dtype_of(indices)}`",
-            roles={name: "must be int64 or int32"},
+            headline=f"`indices` must be whole numbers, not `{dtype_of(indices)}`",
+            roles={"indices": "must be int64 or int32"},
         )
 
 
@@ -77,7 +77,7 @@ def _embedding(weight: Array, indices: Array) -> Array:
     weight, indices = weight[...], indices[...]  # which no other thread can change
     if weight.ndim != 2:
         raise OperatorError("'weight' must be 2-D", code="shape-mismatch")
-    _check_indices(indices, 1, "indices", "embedding")
+    _check_indices(indices, 1, "embedding")
     if indices.size and is_ready(weight):
         lookups = family("indexing.lookups")
         if lookups is not None:
@@ -102,7 +102,7 @@ _known_embedding: Final = Prepared(_embedding)
 def embedding_renorm_(self: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
     """Shorten the named rows that are longer than `max_norm`."""
     _check_table(self, "embedding_renorm_")
-    _check_indices(indices, 2, "indices", "embedding_renorm_")
+    _check_indices(indices, 2, "embedding_renorm_")
     rows = np.unique(indices)
     if rows.size and not is_within(rows, len(self)):
         wrong = next(row for row in rows.tolist() if not 0 <= row < len(self))
@@ -161,7 +161,7 @@ def _check_ranks(weight: Array, indices: Array, offsets: Array) -> None:
                 f"{name} has to be a {wanted} Tensor, but got Tensor of dimension {array.ndim}",
                 code="shape-mismatch",
             )
-    _check_indices(indices, 1, "indices", "embedding_bag")
+    _check_indices(indices, 1, "embedding_bag")
     if letter(weight.dtype) not in "hf":
         raise OperatorError(
             "Expected tensor for argument #1 'weight' to have one of the following scalar types: "
@@ -565,7 +565,7 @@ def embedding_dense_backward(
     scale_grad_by_freq: bool,
 ) -> Array:
     """The gradient of the table: for each row the sum of what came back where it was used."""
-    _check_indices(indices, 2, "indices", "embedding_backward")
+    _check_indices(indices, 2, "embedding_backward")
     rows = widened(grad_output).reshape(indices.size, -1)
     named = indices.reshape(-1)
     kept = named != padding_idx

@@ -199,22 +199,22 @@ def _areas(name: str, y: Array, by: Array | Scalar, dim: int) -> Array:
     return with_number(np.true_divide, doubled, 2)
 
 
-def _trapezoid(y: Array, by: Array | Scalar, dim: int, name: str = "trapezoid") -> Array:
+def _trapezoid(y: Array, by: Array | Scalar, dim: int) -> Array:
     axis = wrap_dim(dim, y.ndim)
     if not y.ndim:
         raise _no_points(axis if isinstance(by, np.ndarray) else dim)
     if not y.shape[axis]:
         return _zeros_without(y, axis)
     if not isinstance(by, np.ndarray):
-        return _even_trapezoid(name, y, by, axis)
-    areas = _areas(name, y, by, dim)
+        return _even_trapezoid(y, by, axis)
+    areas = _areas("trapezoid", y, by, dim)
     last = areas.ndim - y.ndim + axis
     return contiguous(as_array(np.add.reduce(areas, last, areas.dtype)))
 
 
-def _even_trapezoid(name: str, y: Array, by: Scalar, axis: int) -> Array:
+def _even_trapezoid(y: Array, by: Scalar, axis: int) -> Array:
     """The sum of the heights without half of the first and the last."""
-    _refuse_kinds(name, y, by)
+    _refuse_kinds("trapezoid", y, by)
     before: tuple[Any, ...] = (_ALL,) * axis
     ends = binary(np.add, y[(*before, 0, ...)], y[(*before, -1, ...)])
     halves = with_number(np.multiply, ends, 0.5)

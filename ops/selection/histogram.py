@@ -242,8 +242,8 @@ def _check_weight(name: str, points: Array, self: Array, weight: Array | None) -
         )
 
 
-def _points(name: str, self: Array) -> Array:
-    _check_floats(name, self)
+def _points(self: Array) -> Array:
+    _check_floats("histogramdd", self)
     if self.ndim < 2:
         raise OperatorError("torch.histogramdd: input tensor should have at least 2 dimensions")
     return self.reshape(math.prod(self.shape[:-1]), self.shape[-1])
@@ -264,7 +264,7 @@ def histogramdd(
     weight: Array | None,
     density: bool,
 ) -> tuple[Array, list[Array]]:
-    points = _points("histogramdd", self)
+    points = _points(self)
     _check_weight("torch.histogramdd", points, self, weight)
     if len(bins) != points.shape[1]:
         raise OperatorError(
@@ -299,7 +299,7 @@ def histogramdd_at(
     weight: Array | None,
     density: bool,
 ) -> tuple[Array, list[Array]]:
-    points = _points("histogramdd", self)
+    points = _points(self)
     _check_bins(self, bins)
     _check_weight("torch.histogramdd", points, self, weight)
     return _count(points, bins, weight, density), list(bins)

@@ -100,14 +100,14 @@ operator("aten::_reshape_copy(Tensor self, SymInt[] size) -> Tensor", out="", fa
 # --------------------------------------------------------------------------- a part replaced
 
 
-def _with_part(self: Array, src: Array, part: Callable[[Array], Array], what: str) -> Array:
+def _with_part(self: Array, src: Array, part: Callable[[Array], Array]) -> Array:
     """A copy of `self` in a storage like its own, with `src` in the place of a part."""
     result = copy_with_storage(self)
     view = part(result)
     if view.shape != src.shape:
         raise OperatorError(
-            f"expected src to have a size equal to the {what} of self. src size = "
-            f"{list(src.shape)}, {what} size = {list(view.shape)}",
+            f"expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.shape)}, slice size = {list(view.shape)}",
             code="shape-mismatch",
             headline=f"`src` has shape {list(src.shape)}, the part has {list(view.shape)}",
             roles={"src": f"must have shape {list(view.shape)}"},
@@ -118,7 +118,7 @@ def _with_part(self: Array, src: Array, part: Callable[[Array], Array], what: st
 
 @operator("aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor")
 def select_scatter(self: Array, src: Array, dim: int, index: int) -> Array:
-    return _with_part(self, src, lambda whole: shape.select(whole, dim, index), "slice")
+    return _with_part(self, src, lambda whole: shape.select(whole, dim, index))
 
 
 @operator(
@@ -128,9 +128,7 @@ def select_scatter(self: Array, src: Array, dim: int, index: int) -> Array:
 def slice_scatter(
     self: Array, src: Array, dim: int, start: int | None, end: int | None, step: int
 ) -> Array:
-    return _with_part(
-        self, src, lambda whole: shape.slice_tensor(whole, dim, start, end, step), "slice"
-    )
+    return _with_part(self, src, lambda whole: shape.slice_tensor(whole, dim, start, end, step))
 
 
 @operator(
@@ -138,4 +136,4 @@ def slice_scatter(
     "-> Tensor"
 )
 def diagonal_scatter(self: Array, src: Array, offset: int, dim1: int, dim2: int) -> Array:
-    return _with_part(self, src, lambda whole: shape.diagonal(whole, offset, dim1, dim2), "slice")
+    return _with_part(self, src, lambda whole: shape.diagonal(whole, offset, dim1, dim2))

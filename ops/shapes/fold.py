@@ -30,21 +30,21 @@ def _pair(name: str, values: int | Ints) -> Ints:
     return pair
 
 
-def _positive(values: Ints, name: str, what: str, letters: tuple[str, str]) -> None:
+def _positive(values: Ints, name: str, letters: tuple[str, str]) -> None:
     if any(value <= 0 for value in values):
         said = " ".join(f"{n}: {v}" for n, v in zip(letters, values, strict=True))
-        raise OperatorError(f"{name} should be greater than zero, but got {said}{what}")
+        raise OperatorError(f"{name} should be greater than zero, but got {said}")
 
 
 def _check_settings(kernel: Ints, dilation: Ints, padding: Ints, stride: Ints) -> None:
-    _positive(kernel, "kernel size", "", ("kernel_height", "kernel_width"))
-    _positive(dilation, "dilation", "", ("dilation_height", "dilation_width"))
+    _positive(kernel, "kernel size", ("kernel_height", "kernel_width"))
+    _positive(dilation, "dilation", ("dilation_height", "dilation_width"))
     if any(p < 0 for p in padding):
         raise OperatorError(
             f"padding should be non-negative, but got pad_height: {padding[0]} "
             f"pad_width: {padding[1]}"
         )
-    _positive(stride, "stride", "", ("stride_height", "stride_width"))
+    _positive(stride, "stride", ("stride_height", "stride_width"))
 
 
 def _counts(space: Ints, kernel: Ints, dilation: Ints, padding: Ints, stride: Ints) -> list[int]:

@@ -14,7 +14,7 @@ __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
 
 def _begun_sending(
-    what: str, tensor: Tensor, dst: int | None, group: object, tag: int, group_dst: int | None
+    tensor: Tensor, dst: int | None, group: object, tag: int, group_dst: int | None
 ) -> Work:
     check_tensor(tensor, "tensor")
     members = group_of(group)
@@ -28,11 +28,11 @@ def _begun_sending(
     if not tensor.is_contiguous():
         raise RuntimeError("input tensor has to be contiguous")
     pending = members.communicator.send(bytes_of(tensor), to, tag)
-    return Work(pending, what, members.timeout, None, (), members.ranks)
+    return Work(pending, "send", members.timeout, None, (), members.ranks)
 
 
 def _begun_receiving(
-    what: str, tensor: Tensor, src: int | None, group: object, tag: int, group_src: int | None
+    tensor: Tensor, src: int | None, group: object, tag: int, group_src: int | None
 ) -> Work:
     check_tensor(tensor, "tensor")
     members = group_of(group)
@@ -47,7 +47,7 @@ def _begun_receiving(
     _check_tag(tag)
     target = Target(tensor)
     pending = members.communicator.receive(target.bytes, source, tag)
-    return Work(pending, what, members.timeout, target.finish, [tensor], members.ranks)
+    return Work(pending, "recv", members.timeout, target.finish, [tensor], members.ranks)
 
 
 def _check_tag(tag: int) -> None:
@@ -69,7 +69,7 @@ def send(
         RuntimeError: the tensor is not contiguous.
         DistBackendError: it is not taken in the group's time.
     """
-    _begun_sending("send", tensor, dst, group, tag, group_dst).wait()
+    _begun_sending(tensor, dst, group, tag, group_dst).wait()
 
 
 def recv(
@@ -88,7 +88,7 @@ def recv(
         ValueError: there is no such process, or it is this one; the tag is not from 0 to 32767.
         DistBackendError: nothing comes in the group's time, or more than the tensor holds.
     """
-    work = _begun_receiving("recv", tensor, src, group, tag, group_src)
+    work = _begun_receiving(tensor, src, group, tag, group_src)
     work.wait()
     return work.source_rank()
 
@@ -105,7 +105,7 @@ def isend(
     Raises:
         as `send`.
     """
-    return _begun_sending("send", tensor, dst, group, tag, group_dst)
+    return _begun_sending(tensor, dst, group, tag, group_dst)
 
 
 def irecv(
@@ -120,7 +120,7 @@ def irecv(
     Raises:
         as `recv`.
     """
-    return _begun_receiving("recv", tensor, src, group, tag, group_src)
+    return _begun_receiving(tensor, src, group, tag, group_src)
 
 
 class P2POp:

@@ -272,7 +272,7 @@ def meaning_of(value: object, name: str, compile: CompileFunction, *, constant: 
         return LiveNamespace(value, compile)
     if isinstance(value, OperatorPacket):
         return OperatorName(value._name)
-    return _function(value, compile) or _unusable(value, name)
+    return _function(value, compile) or _unusable(value)
 
 
 @dataclass(frozen=True)
@@ -560,7 +560,7 @@ _STOP: Final = PythonName(
 )
 
 
-def _unusable(value: Any, name: str) -> Unusable:
+def _unusable(value: Any) -> Unusable:
     kind = _TORCH_NAMES.get(type(value)) or type(value).__name__
     message = f"python value of type '{kind}' cannot be used as a value{PERHAPS}"
     if isinstance(value, type):

@@ -77,7 +77,7 @@ def bundle_inputs(
     """
     if not isinstance(model, ScriptModule):
         raise Exception("Only ScriptModule is supported.")
-    by_method = _by_method(model, inputs)
+    by_method = _by_method(inputs)
     texts = _info_by_method(inputs, info)
     ignored, attributes = _get_bundled_inputs_attributes_and_methods(model)
     copy = load(BytesIO(model.save_to_buffer()))
@@ -133,7 +133,7 @@ def augment_many_model_functions_with_bundled_inputs(
             "already been augmented with bundled inputs. Please start afresh with one that doesn't "
             "have bundled inputs."
         )
-    by_method = _by_method(model, inputs)
+    by_method = _by_method(inputs)
     texts = _info_by_method(inputs, info)
     _augment(model, by_method, texts, _receive_inflate_expr, skip_size_check)
 
@@ -152,7 +152,7 @@ def bundle_large_tensor(t: Tensor) -> InflatableArg:
 # ---------------------------------------------------------------------- what is asked for
 
 
-def _by_method(model: Module, inputs: Any) -> dict[str, Inputs | None]:
+def _by_method(inputs: Any) -> dict[str, Inputs | None]:
     if isinstance(inputs, Mapping):
         if not inputs:
             raise Exception("Please provide inputs for at least 1 function")

@@ -53,14 +53,10 @@ class NoDirectory(FileNotFoundError, RuntimeError):
         return f"Parent directory {os.path.dirname(self.filename)} does not exist."
 
 
-def archive_error(
-    code: str, message: str, *, notes: tuple[str, ...] = (), help: str = "", torch: str = ""
-) -> ArchiveError:
+def archive_error(code: str, message: str, *, help: str = "", torch: str = "") -> ArchiveError:
     """An error with one diagnostic that has no place in a source; `torch` is torch's sentence."""
     helps = (Help(help),) if help else ()
-    return ArchiveError(
-        [Diagnostic(code, message, None, notes=notes, helps=helps, torch_message=torch)]
-    )
+    return ArchiveError([Diagnostic(code, message, None, helps=helps, torch_message=torch)])
 
 
 def within_limits(what: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:

@@ -45,7 +45,7 @@ def global_notes(found: Unusable) -> tuple[str, ...]:
 
 def global_helps(found: Unusable, span: Span, function: tree.Function) -> tuple[Help, ...]:
     """How to get the value into the function, or what to write in place of it."""
-    instead = _instead(found, span)
+    instead = _instead(found)
     if instead:
         return instead
     if found.code == "not-scriptable":
@@ -63,7 +63,7 @@ def global_helps(found: Unusable, span: Span, function: tree.Function) -> tuple[
     return (Help("pass it as an argument, or make it an attribute of a module"),)
 
 
-def _instead(found: Unusable, span: Span) -> tuple[Help, ...]:
+def _instead(found: Unusable) -> tuple[Help, ...]:
     """What script has in place of a function of another library."""
     name = getattr(found.value, "__name__", "")
     if not callable(found.value) or not hasattr(math, name):

@@ -96,16 +96,14 @@ def _report_missing_return(scope: Scope, declared: Type) -> None:
 def _falling_off(scope: Scope) -> tuple[Span, str, tuple[Help, ...]]:
     """The place of the path without a return: the last `if` that has no `else`."""
     last = scope.tree.body[-1] if scope.tree.body else None
-    word = "if"
     while isinstance(last, tree.If):
         if not last.orelse:
             return (
                 _if_header(last),
                 "when this is false, nothing is returned",
-                (_raise_help(last, word),),
+                (_raise_help(last),),
             )
         inner = last.orelse[-1]
-        word = "elif" if len(last.orelse) == 1 else "if"
         if not isinstance(inner, tree.If):
             break
         last = inner
@@ -124,7 +122,7 @@ def _if_header(node: tree.If) -> Span:
     return Span(node.span.source, node.span.whole.start, end)
 
 
-def _raise_help(node: tree.If, word: str) -> Help:
+def _raise_help(node: tree.If) -> Help:
     source = node.span.source
     begin = source.line_starts[source.line_index(node.span.whole.start)]
     indent = " " * (node.span.whole.start - begin)

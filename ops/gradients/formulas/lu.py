@@ -9,9 +9,9 @@ from .linear import turned
 from .spectral import resized
 
 
-def _lower_solve(lower: Tensor, b: Tensor, unit: bool = True) -> Tensor:
+def _lower_solve(lower: Tensor, b: Tensor) -> Tensor:
     """`lower^-H b`."""
-    return aten.linalg_solve_triangular(turned(lower), b, upper=True, unitriangular=unit)
+    return aten.linalg_solve_triangular(turned(lower), b, upper=True, unitriangular=True)
 
 
 def _upper_solve(b: Tensor, upper: Tensor) -> Tensor:

@@ -204,8 +204,9 @@ class _InverseTransform(Transform):
         return self._inv.forward_shape(shape)
 
 
-def _widest(steps: Iterable[tuple[int, int]], own: int) -> int:
+def _widest(steps: Iterable[tuple[int, int]]) -> int:
     """How many dimensions a chain needs at its end, when each step turns `taken` into `given`."""
+    own = 0
     for taken, given in steps:
         own = max(own, taken) + given - taken
     return own
@@ -237,14 +238,14 @@ class ComposeTransform(Transform):
             return constraints.real
         first = self.parts[0].domain
         back = [(p.codomain.event_dim, p.domain.event_dim) for p in reversed(self.parts)]
-        return _with_event_dim(first, _widest(back, 0))
+        return _with_event_dim(first, _widest(back))
 
     @property
     def codomain(self) -> Constraint:
         if not self.parts:
             return constraints.real
         forth = [(p.domain.event_dim, p.codomain.event_dim) for p in self.parts]
-        return _with_event_dim(self.parts[-1].codomain, _widest(forth, 0))
+        return _with_event_dim(self.parts[-1].codomain, _widest(forth))
 
     @property
     def bijective(self) -> bool:

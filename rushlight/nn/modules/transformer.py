@@ -129,7 +129,7 @@ class Transformer(Module):
                 init.xavier_uniform_(parameter)
 
 
-def _why_not_nested(layer: Module, enable_nested_tensor: bool) -> str:
+def _why_not_nested(layer: Module) -> str:
     """Why an encoder of such layers never makes nested tensors; "" if it may."""
     attention: Any = getattr(layer, "self_attn", None)
     if not isinstance(layer, TransformerEncoderLayer):
@@ -177,7 +177,7 @@ class TransformerEncoder(Module):
         self.enable_nested_tensor = enable_nested_tensor
         self.use_nested_tensor = enable_nested_tensor
         self.mask_check = mask_check
-        why = _why_not_nested(encoder_layer, enable_nested_tensor)
+        why = _why_not_nested(encoder_layer)
         if enable_nested_tensor and why:
             warnings.warn(
                 "enable_nested_tensor is True, but self.use_nested_tensor is False because " + why,

@@ -37,11 +37,11 @@ def _pads(
     return [0] * (2 * dims) if given is None or auto == "VALID" else given
 
 
-def _with_borders(x: Tensor, pads: list[int], value: Tensor | None = None) -> Tensor:
+def _with_borders(x: Tensor, pads: list[int]) -> Tensor:
     if not any(pads):
         return x
     dims = len(pads) // 2
-    return pad(x, torch.tensor([0, 0, *pads[:dims], 0, 0, *pads[dims:]]), value)
+    return pad(x, torch.tensor([0, 0, *pads[:dims], 0, 0, *pads[dims:]]))
 
 
 @means("Conv")

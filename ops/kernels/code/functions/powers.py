@@ -15,7 +15,7 @@ from ..language.text import Kind, Value
 from . import doubles
 from .arithmetic import at_least, at_most, called
 from .formulas import formula, to_double, to_float
-from .scalars import EXPONENTIAL, scaled_exp
+from .scalars import EXPONENTIAL, half_exp
 from .series import TO_WHOLE, polynomial, with_sign
 
 __all__ = ["logarithm", "power_of_two"]
@@ -140,14 +140,14 @@ def sinh(x: Value) -> Value:
     size = at_most(code.absolute(x), 90.0)
     square = size * size
     near = code.multiply_add(size * square, polynomial(square, *_SINH), size)
-    half = scaled_exp(size, 0.5)
+    half = half_exp(size)
     return with_sign(code.choose(size < 1.0, near, half - 0.25 / half), x)
 
 
 @formula(double=doubles.cosh)
 def cosh(x: Value) -> Value:
     """`(e ** x + e ** -x) / 2`."""
-    half = scaled_exp(at_most(x.code.absolute(x), 90.0), 0.5)
+    half = half_exp(at_most(x.code.absolute(x), 90.0))
     return half + 0.25 / half
 
 

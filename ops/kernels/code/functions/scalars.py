@@ -15,7 +15,7 @@ from .arithmetic import at_least, at_most
 from .formulas import formula
 from .series import polynomial, with_sign
 
-__all__ = ["exp", "falling_exp", "log", "scaled_exp"]
+__all__ = ["exp", "falling_exp", "half_exp", "log"]
 
 
 # ------------------------------------------------------------------------------------- powers
@@ -36,10 +36,10 @@ def _reduced(x: Value) -> tuple[Value, Value]:
     return n, code.multiply_add(n, -_LN2_LOW, rest)
 
 
-def scaled_exp(x: Value, factor: float) -> Value:
-    """`e ** x` times a power of two, for x from -100 to 90."""
+def half_exp(x: Value) -> Value:
+    """Half of `e ** x`, for x from -100 to 90."""
     n, r = _reduced(x)
-    return x.code.scaled(polynomial(r, *EXPONENTIAL, 1.0, 1.0) * factor, n)
+    return x.code.scaled(polynomial(r, *EXPONENTIAL, 1.0, 1.0) * 0.5, n)
 
 
 _FALLING = (

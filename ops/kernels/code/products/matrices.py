@@ -137,19 +137,17 @@ def _pays(a: Any, b: Any) -> bool:
     return is_large and a.shape[-2] > _FEW and host().has_pairs
 
 
-def multiply_batches(a: Any, b: Any, out: object = None) -> Any:
+def multiply_batches(a: Any, b: Any) -> Any:
     """`a @ b` for batches of matrices of one dtype, [..., rows, depth] and [..., depth, columns].
-
-    `out` is an array for the result, in one piece; it is given for batches of one shape alone.
 
     Raises:
         ValueError: the sizes do not fit, or there is nothing to sum.
     """
     element, a, b = _operands(a[...], b[...])  # which no other thread can change
-    return _batches(element, a, b, out)
+    return _batches(element, a, b)
 
 
-def _batches(element: str, a: Array, b: Array, out: Any = None) -> Any:
+def _batches(element: str, a: Array, b: Array) -> Any:
     if a.shape[:-2] != b.shape[:-2]:
         shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         a = np.broadcast_to(a, (*shape, *a.shape[-2:]))
@@ -159,11 +157,9 @@ def _batches(element: str, a: Array, b: Array, out: Any = None) -> Any:
             return made.reshape(*a.shape[:-1], -1)
     way = _way(a.shape, a.strides, b.shape, b.strides, element, False)
     if way is None:
-        return _batches(element, *_copied(a, b), out)
+        return _batches(element, *_copied(a, b))
     shape = (*a.shape[:-1], b.shape[-1])
-    out = np.empty(shape, a.dtype) if out is None else out[...]
-    if out.shape != shape or not out.flags.c_contiguous:
-        raise ValueError("the result has no room of its shape in one piece")
+    out = np.empty(shape, a.dtype)
     way.go(a, b, out, out)
     return out
 
