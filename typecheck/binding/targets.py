@@ -90,29 +90,31 @@ def assign_target(
     value_node: tree.Expr | None = None,
 ) -> None:
     """Bind any target to something already checked."""
-    if isinstance(target, tree.Name):
-        value = item_value(scope, item, span) if isinstance(item, tuple) else item
-        assign_name(scope, target, value, into, None, value_node)
-    elif isinstance(target, tree.TupleDisplay | tree.ListDisplay):
-        if isinstance(target, tree.ListDisplay):
+    match target:
+        case tree.Name():
+            value = item_value(scope, item, span) if isinstance(item, tuple) else item
+            assign_name(scope, target, value, into, None, value_node)
+        case tree.TupleDisplay():
+            _unpack(scope, target, item, span, into)
+        case tree.ListDisplay():
             _report_list_target(scope, target)
-        _unpack(scope, target, item, span, into)
-    elif isinstance(target, tree.Subscript):
-        value = _plain(scope, item, span)
-        assign_element(scope, target, scope.let(value, into), span, into)
-    elif isinstance(target, tree.Attribute):
-        owner = expression(scope, target.value)
-        assign_attribute(scope, owner, target, _plain(scope, item, span), span, into)
-    elif isinstance(target, tree.Starred):
-        _report_lone_star(scope, target)
-    else:
-        scope.report(
-            "unsupported-syntax",
-            "this cannot be assigned to",
-            target.span,
-            "not a target",
-            torch="left-hand side of assignment must be a variable",
-        )
+            _unpack(scope, target, item, span, into)
+        case tree.Subscript():
+            value = _plain(scope, item, span)
+            assign_element(scope, target, scope.let(value, into), span, into)
+        case tree.Attribute():
+            owner = expression(scope, target.value)
+            assign_attribute(scope, owner, target, _plain(scope, item, span), span, into)
+        case tree.Starred():
+            _report_lone_star(scope, target)
+        case _:
+            scope.report(
+                "unsupported-syntax",
+                "this cannot be assigned to",
+                target.span,
+                "not a target",
+                torch="left-hand side of assignment must be a variable",
+            )
 
 
 def _plain(scope: Scope, item: Value, span: Span) -> typed.Expr:

@@ -116,44 +116,50 @@ def _refused(scope: Scope, callee: Unusable, node: tree.Call, begun: int) -> Sug
 
 def apply(scope: Scope, callee: Sugar, given: Given, node: tree.Call) -> Sugar:
     """Call something already checked with arguments already checked."""
-    callee, written, place = as_called(callee), node.function.span.text, node.function.span
-    if isinstance(callee, OperatorName):
-        return call_operator(
-            scope, callee.name, given, node.span, written=written, torch_span=place
-        )
-    if isinstance(callee, BoundOperator):
-        given.receiver = callee.receiver
-        name = f"aten::{callee.name}"
-        if callee.name in CASTS and not has_operator(scope, name):
-            number = typed.Literal(node.span, INT, CASTS[callee.name])
-            no = typed.Literal(NOWHERE, BOOL, value=False)
-            given.positional[:0] = [number, no, no]
-            name = "aten::to"
-        return call_operator(scope, name, given, node.span, written=callee.name, torch_span=place)
-    if isinstance(callee, FunctionName | StaticMethod):
-        return call_function(scope, callee.function, given, node)
-    if isinstance(callee, OverloadedFunction):
-        return _call_overloaded(scope, callee, given, node)
-    if isinstance(callee, FlaggedFunction):
-        return _call_flagged(scope, callee, given, node)
-    if isinstance(callee, BoundMethod):
-        return call_bound(scope, callee, given, node)
-    if isinstance(callee, PythonName):
-        return _call_python(scope, callee, given, node)
-    if isinstance(callee, BoundPython):
-        given.positional.insert(0, callee.receiver)
-        return _call_python(scope, callee.meaning, given, node)
-    if isinstance(callee, BoundOverloads):
-        return _call_overloaded_method(scope, callee, given, node)
-    if isinstance(callee, ContainerMethod):
-        return MemberSequence(callee.span, callee.receiver, callee.name)
-    if isinstance(callee, TypeName):
-        if callee.dtype is not None:
-            return _old_tensor(scope, callee.dtype, given, node)
-        return _call_type(scope, callee.type, given, node)
-    if isinstance(callee, ExceptionClass):
-        return make_exception(callee, given, node)
+    callee, place = as_called(callee), node.function.span
+    match callee:
+        case OperatorName(name=name):
+            words = place.text
+            return call_operator(scope, name, given, node.span, written=words, torch_span=place)
+        case BoundOperator(name=name):
+            called = _of_receiver(scope, callee, given, node.span)
+            return call_operator(scope, called, given, node.span, written=name, torch_span=place)
+        case FunctionName(function=function) | StaticMethod(function=function):
+            return call_function(scope, function, given, node)
+        case OverloadedFunction():
+            return _call_overloaded(scope, callee, given, node)
+        case FlaggedFunction():
+            return _call_flagged(scope, callee, given, node)
+        case BoundMethod():
+            return call_bound(scope, callee, given, node)
+        case PythonName():
+            return _call_python(scope, callee, given, node)
+        case BoundPython(receiver=receiver, meaning=meaning):
+            given.positional.insert(0, receiver)
+            return _call_python(scope, meaning, given, node)
+        case BoundOverloads():
+            return _call_overloaded_method(scope, callee, given, node)
+        case ContainerMethod(receiver=receiver, name=name):
+            return MemberSequence(callee.span, receiver, name)
+        case TypeName(dtype=int() as dtype):
+            return _old_tensor(scope, dtype, given, node)
+        case TypeName(type=type):
+            return _call_type(scope, type, given, node)
+        case ExceptionClass():
+            return make_exception(callee, given, node)
     return _call_value(scope, callee, given, node)
+
+
+def _of_receiver(scope: Scope, callee: BoundOperator, given: Given, span: Span) -> str:
+    """The operator that a method of a value is, given the value; of casts that have none `to`."""
+    given.receiver = callee.receiver
+    name = f"aten::{callee.name}"
+    if callee.name not in CASTS or has_operator(scope, name):
+        return name
+    number = typed.Literal(span, INT, CASTS[callee.name])
+    no = typed.Literal(NOWHERE, BOOL, value=False)
+    given.positional[:0] = [number, no, no]
+    return "aten::to"
 
 
 def _call_value(scope: Scope, callee: Sugar, given: Given, node: tree.Call) -> Sugar:

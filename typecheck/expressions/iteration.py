@@ -75,17 +75,18 @@ def as_iterated(scope: Scope, sugar: Sugar, span: Span) -> Iterated:
 
 def loop_control(scope: Scope, iterated: Iterated, span: Span) -> tuple[typed.Iterable, Item]:
     """The loop's control and what a turn binds; `span` is the loop's, as torch places it."""
-    if isinstance(iterated, RangeValue):
-        index = scope.temporary()
-        control = typed.Range(span, iterated.start, iterated.stop, iterated.step, index)
-        return control, typed.Temporary(span, INT, index)
-    if isinstance(iterated, EnumerateValue):
-        counter, number = _counter(scope, iterated, span)
-        child, item = loop_control(scope, iterated.iterated, span)
-        return typed.Zip(span, (counter, child)), (number, item)
-    if isinstance(iterated, ZipValue):
-        children = [loop_control(scope, part, span) for part in iterated.parts]
-        return typed.Zip(span, tuple(c for c, _ in children)), tuple(i for _, i in children)
+    match iterated:
+        case RangeValue(start=start, stop=stop, step=step):
+            index = scope.temporary()
+            control = typed.Range(span, start, stop, step, index)
+            return control, typed.Temporary(span, INT, index)
+        case EnumerateValue(iterated=inner):
+            counter, number = _counter(scope, iterated, span)
+            child, item = loop_control(scope, inner, span)
+            return typed.Zip(span, (counter, child)), (number, item)
+        case ZipValue(parts=parts):
+            children = [loop_control(scope, part, span) for part in parts]
+            return typed.Zip(span, tuple(c for c, _ in children)), tuple(i for _, i in children)
     assert isinstance(iterated, typed.Expr)
     return _sequence(scope, iterated, span)
 
@@ -207,12 +208,13 @@ def tuple_elements(
 
 
 def _is_unrolled(iterated: Iterated) -> bool:
-    if isinstance(iterated, EnumerateValue):
-        return _is_unrolled(iterated.iterated)
-    if isinstance(iterated, ZipValue):
-        return any(map(_is_unrolled, iterated.parts))
-    if isinstance(iterated, MemberSequence):
-        return True
+    match iterated:
+        case EnumerateValue(iterated=inner):
+            return _is_unrolled(inner)
+        case ZipValue(parts=parts):
+            return any(map(_is_unrolled, parts))
+        case MemberSequence():
+            return True
     return isinstance(iterated, typed.Expr) and iterated.type.tuple_of is not None
 
 
