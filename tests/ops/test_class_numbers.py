@@ -67,7 +67,7 @@ def test_classes_with_weights(dtype: Any, turned: bool) -> None:
         for reduction, known in sums.items():
             made = F.nll_loss(x, t, w, reduction=reduction)
             assert made.numpy().dtype == dtype
-            assert np.allclose(made.numpy(), known, rtol=1e-6 if dtype is np.float32 else 1e-13)
+            assert np.allclose(made.numpy(), known, rtol=1e-5 if dtype is np.float32 else 1e-13)
     with pytest.raises(IndexError, match="Target 9 is out of bounds"):
         F.nll_loss(x, t * 0 + 9, w)
     assert math.isnan(F.nll_loss(x, t * 0 - 100, w).item())
