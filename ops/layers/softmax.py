@@ -8,7 +8,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, cast_by_kernel, family, is_real, is_whole, written_by_numpy
+from ..kernels import (
+    Prepared,
+    cast_by_kernel,
+    family,
+    in_order,
+    is_real,
+    is_whole,
+    written_by_numpy,
+)
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, numpy_dtype
 from ..memory.errors import OperatorError
@@ -87,20 +95,17 @@ def _softmax(self: Array, axis: int) -> Array:
     self = self[...]  # which no other thread can change
     if not self.ndim or not self.size:
         return np.ones_like(self)
+    self = in_order(self)
     is_short = self.shape[axis] < _SHORT_ROW and self.size <= 64 and self.dtype is _float32
-    if is_short:
-        self = np.ascontiguousarray(self)
     if axis == self.ndim - 1 and is_real(self):
         rows = family("rows.short_rows" if is_short else "rows.rows")
         if rows is not None:
             return _by_rows(rows.softmax, self)
-    if self.size == self.shape[axis] and self.size > 64 and self.flags.c_contiguous:
+    if self.size == self.shape[axis] and self.size > 64:
         row = self.reshape(-1)
         row = row - row[row.argmax(), ...]
         _exp(row, row)
         return _divide(row, asarray(_total(row)), row).reshape(self.shape)  # type: ignore[no-any-return]
-    if not self.flags.c_contiguous:
-        self = np.ascontiguousarray(self)
     arrays = None if is_short else _arrays_for(self)
     if arrays is not None:
         letter, (grown, _, total) = arrays.LETTERS[self.dtype], _powers(arrays, self, axis)
@@ -142,7 +147,7 @@ def _narrow_softmax(self: Array, axis: int) -> Array:
     Elements side by side are computed `_LANES` at a time and rounded once; for those that are left
     over the exponentials are rounded too.
     """
-    below = cast_by_kernel(self, _float32)
+    below = cast_by_kernel(in_order(self), _float32)
     _exp(below - _largest(below, axis, None, None, True), below)
     totals = _added_in_turn(below, axis)
     rows = self.shape[: axis + 1]
@@ -191,6 +196,7 @@ _known_log_softmax: Final = Prepared(_any_log_softmax)
 
 def _narrow_log_softmax(self: Array) -> Array:
     """The same of rows of 16-bit floats: their sums are rounded, and so are the logarithms."""
+    self = in_order(self)
     arrays = family("elementwise.arrays") if is_whole(self) else None
     if arrays is not None and arrays.LETTERS[self.dtype]:
         return _log_softmax_by_kernels(arrays, self)
@@ -216,17 +222,16 @@ def _log_softmax(self: Array, axis: int) -> Array:
     self = self[...]
     if not self.ndim or not self.size:
         return np.zeros_like(self)
+    self = in_order(self)
     if axis == self.ndim - 1 and is_real(self):
         rows = family("rows.rows")
         if rows is not None:
             return _by_rows(rows.log_softmax, self)
-    if self.size == self.shape[axis] and self.flags.c_contiguous:
+    if self.size == self.shape[axis]:
         row = self.reshape(-1)
         row = row - row[row.argmax(), ...]  # 0-d: without broadcasting it is quicker
         total = asarray(_total(_exp(row)))
         return _subtract(row, np.log(total, total), row).reshape(self.shape)  # type: ignore[no-any-return]
-    if not self.flags.c_contiguous:
-        self = np.ascontiguousarray(self)
     arrays = _arrays_for(self)
     if arrays is not None:
         letter, (_, top, sums) = arrays.LETTERS[self.dtype], _powers(arrays, self, axis)
