@@ -258,6 +258,8 @@ def one(value: Scalar, dtype: Dtype) -> Array:
 def copied(self: Array) -> Array:
     """A contiguous copy, by native code if it can be: calls that begin so are learned."""
     self = self[...]
+    if not self.flags.c_contiguous:
+        return in_order(self)
     copies = family("elementwise.copies") if is_whole(self) else None
     found: Array | None = None if copies is None else copies.copied(self)
     return self.copy() if found is None else found

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ..kernels import family
+from ..kernels import family, move
 from ..memory.dtype import Array, Dtype
 from ..memory.order import beside, strides_beside
 from ..memory.storage import contiguous_strides, strides_of, view_of
@@ -144,7 +144,7 @@ def lies_like(result: Array, given: Array) -> Array:
     if strides_of(result) == strides_like(given):
         return result
     fresh = like(given, result.dtype)
-    fresh[...] = result
+    move(result, fresh)
     return fresh
 
 

@@ -41,6 +41,7 @@ __all__ = [
     "expression_kernel",
     "in_order",
     "is_at_hand",
+    "moved",
     "run",
     "spread_strides",
     "way_of",
@@ -258,6 +259,20 @@ def in_order(x: Array) -> Array | None:
         return None
     run(_casting(letter, letter, way.places, way.rank), way.size, way.least, way.geometry, x, out)
     return out
+
+
+def moved(x: Array, out: Array) -> bool:
+    """Whether the elements of an array were written to another of its shape and dtype, which lies
+    in one piece; not where the dtype has no letter, or rows of a large array are too short."""
+    x = x[...]
+    letter = LETTERS[x.dtype]
+    if not letter or x.dtype is not out.dtype:
+        return False
+    way = way_of(out.shape, out.strides, ((x.itemsize, x.strides),))
+    if not (way.is_quick or x.size < LARGE):
+        return False
+    run(_casting(letter, letter, way.places, way.rank), way.size, way.least, way.geometry, x, out)
+    return True
 
 
 def copied_by_rows(x: Array) -> Array | None:
