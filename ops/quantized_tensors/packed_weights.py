@@ -12,6 +12,8 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from ...typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE, builtin_class
+from ...typecheck.definitions.class_types import ClassType
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from .halves import are_halves
@@ -38,7 +40,12 @@ class PackedWeights:
     @property
     def qualified_name(self) -> str:
         """The name of the class in programs."""
-        return f"__torch__.torch.classes.{self.class_name}"
+        return f"{BUILTIN_NAMESPACE}{self.class_name}"
+
+    @property
+    def cls(self) -> ClassType:
+        """The class, by which methods are found where no type tells of it."""
+        return builtin_class(self.qualified_name)
 
     def __repr__(self) -> str:
         return f"ScriptObject <{self.qualified_name}>"

@@ -4,6 +4,7 @@ language over their operators."""
 from __future__ import annotations
 
 from functools import cache
+from typing import Final
 
 from ...frontend.diagnostics.diagnostics import Collector
 from ...frontend.diagnostics.exceptions import raise_for
@@ -16,7 +17,7 @@ from ...typecheck.definitions.functions import Function
 from .archive_table import ARCHIVE_TABLE
 from .import_code import CodeFile, CodeImporter
 
-__all__ = ["packed_class"]
+__all__ = ["is_packed_method", "packed_class"]
 
 _FILE = "__torch__.packed"
 _PAIR = "Tuple[Tensor, Optional[Tensor]]"
@@ -26,6 +27,7 @@ _CONVOLUTION = {
     **dict.fromkeys(("groups",), "int"),
     "transpose": "bool",
 }
+_METHODS: Final = frozenset((*_CONVOLUTION, "weight", "bias"))
 
 
 def _text(cls: str) -> str:
@@ -63,6 +65,15 @@ def packed_class(qualified: str) -> ClassType | None:
     if name not in PACKED_CLASSES or not qualified.startswith(BUILTIN_NAMESPACE):
         return None  # not remembered: archives may name what they like
     return _packed_class(qualified, name)
+
+
+def is_packed_method(name: str) -> bool:
+    """Whether packed weights have a method of that name, without arguments; objects of any of
+    their classes find it from now on."""
+    if name in _METHODS:
+        for cls in PACKED_CLASSES:
+            packed_class(f"{BUILTIN_NAMESPACE}{cls}")
+    return name in _METHODS
 
 
 @cache

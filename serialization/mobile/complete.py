@@ -17,6 +17,7 @@ from ...typecheck.definitions.functions import Function
 from ...typecheck.definitions.schema import Signature
 from ...typecheck.relations.relations import is_subtype
 from ...typecheck.types.types import ANY, BOOL, INT, UNKNOWN, ListType, TupleType, Type
+from ..loading.builtin_methods import is_packed_method
 from .inference import bound_types, class_of, graph_in, method_of, with_any
 
 __all__ = ["Incomplete", "complete"]
@@ -131,6 +132,8 @@ class _Completion:
         if isinstance(node.inputs[0].type, ClassType) and function not in self.results:
             raise Incomplete(f"there is no method `{name}` to call", node)
         counts = self.counts.get(name, {0}) if function is None else {_count(function)}
+        if name not in self.counts and function is None and is_packed_method(name):
+            counts = {1}
         if counts != {len(node.inputs)}:
             raise Incomplete(f"`{name}` does not take {len(node.inputs)} arguments", node)
         if function is not None:

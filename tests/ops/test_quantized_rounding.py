@@ -24,6 +24,16 @@ def test_means_of_numbers_round_ties_with_the_zero_point() -> None:
     assert wide.int_repr().tolist() == [[[[10, 10, 11], [20, 20, 21]]]]
 
 
+def test_quantized_tensors_have_no_history() -> None:
+    x = torch.ones(2, 3, requires_grad=True) * 2
+    made = [
+        torch.quantize_per_tensor(x, 0.1, 0, torch.quint8),
+        torch.quantize_per_channel(x, torch.ones(2), torch.zeros(2), 0, torch.qint8),
+        torch.quantize_per_tensor_dynamic(x, torch.quint8, False),
+    ]
+    assert not any(each.requires_grad or each.dequantize().requires_grad for each in made)
+
+
 def test_values_are_scaled_and_moved_in_one_step() -> None:
     scale, values = 0.023966941801448594, torch.tensor([[0.44338855147361755] * 2])
     assert torch.quantize_per_tensor(values, scale, 94, torch.quint8).int_repr().tolist() == [

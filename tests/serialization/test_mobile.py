@@ -7,9 +7,11 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight.interpreter.running.invoking import invoke
 from rushlight.jit.mobile import _get_model_bytecode_version, _load_for_lite_interpreter
 from rushlight.serialization.files.errors import ArchiveError
 from rushlight.serialization.mobile.code import MobileCode, check_code
@@ -199,6 +201,19 @@ def test_failures_name_their_place_where_the_archive_knows_it() -> None:
         module(torch.ones(6), 3)
     with pytest.raises(torch.jit.Error, match=r"^too many$"):
         module(torch.ones(12), 6)
+
+
+def test_packed_weights_are_asked_for_parts_where_no_type_tells_of_them() -> None:
+    """PyTorch's files hold the methods that save them, whose attributes may be anything."""
+    module = _load_for_lite_interpreter(DATA / "mobile_quantized.ptl")
+    given = torch.tensor([0.25, 0.75]).reshape(1, 2, 1, 1)
+    wanted = torch.tensor([0.27128204703330994, 0.02855600416660309, 0.014278002083301544])
+    assert module(given).flatten().equal(wanted)
+    root = module._c.root
+    conv = root.slots[list(root.cls.attributes).index("1")]
+    state = invoke(conv.cls.methods["__getstate__"], [conv])
+    shapes = {each.shape for each in state if isinstance(each, np.ndarray)}
+    assert shapes == {(3, 2, 1, 1), (3,)}
 
 
 def test_damaged_records_of_places_only_cost_the_place() -> None:

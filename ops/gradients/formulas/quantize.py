@@ -7,8 +7,11 @@ import numpy as np
 from ...memory.dtype import Array
 from ...table.pointwise import as_array
 from ...tensors.tensor import Tensor
-from ..table.rows import Run, Tensors, Wanted, aten, direct, gradient, joint, rewritten
+from ..table.rows import Run, Tensors, Wanted, aten, constant, direct, gradient, joint, rewritten
 from ..table.rules import are_wide
+
+constant("quantize_per_tensor", "quantize_per_tensor_dynamic", "quantize_per_channel")
+
 
 _WITH_MASK = (
     "aten::fake_quantize_per_tensor_affine_cachemask",

@@ -29,3 +29,16 @@ torch.jit.save_jit_module_to_flatbuffer(
 scaled = torch.jit.script(space["Reshaped"]())
 scaled._save_for_lite_interpreter("mobile_debug.ptl", _save_mobile_debug_info=True)
 torch.jit.script(space["Sparse"]()).save("sparse.pt")
+
+tools = torch.ao.quantization
+torch.manual_seed(0)
+torch.backends.quantized.engine = "fbgemm"
+quantized = torch.nn.Sequential(
+    tools.QuantStub(), torch.nn.Conv2d(2, 3, 1), tools.DeQuantStub()
+).eval()
+quantized.qconfig = tools.get_default_qconfig("fbgemm")
+tools.prepare(quantized, inplace=True)
+quantized(torch.rand(1, 2, 4, 4))
+tools.convert(quantized, inplace=True)
+# the file here was deflated afterwards, and its debug records left out
+torch.jit.script(quantized)._save_for_lite_interpreter("mobile_quantized.ptl")
