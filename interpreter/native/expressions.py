@@ -24,6 +24,7 @@ from .kinds import (
     DEVICE,
     FLOAT,
     INT,
+    MADE,
     NONE,
     STR,
     Kind,
@@ -70,6 +71,7 @@ _CONSTANTS: Final[dict[str, object]] = {
     **{"ARRAY_FLAGS": _HEAD + 48, "ARRAY_IS_FREE": _WRITEABLE | _ALIGNED},
     **{
         "ARRAY": ARRAY,
+        "MADE": MADE,
         "COMPLEX": COMPLEX,
         "DEVICE": DEVICE,
         "COMPLEX_AT": _HEAD,

@@ -31,10 +31,10 @@ from ..plans.registers import (
 )
 from ..plans.source import FoundIsland, Island
 from ..plans.stretches import spans_together
-from .kinds import NotNative, kind_of
+from .kinds import NotNative, argument_kind, kind_of
 from .native import LONGEST, NEVER, ROUNDS, Native, is_native_possible, native_island
 from .program import FAILED, STOPPED
-from .written import written_places
+from .written import is_maker, written_places
 
 __all__ = ["ISLANDS", "find_islands"]
 
@@ -51,16 +51,17 @@ MOST_GIVEN: Final = 50
 
 
 def find_islands(
-    code: Code, taken: Mapping[int, Mapping[int, int]]
+    code: Code, taken: Mapping[int, Mapping[int, int]], *, may_write: bool = True
 ) -> dict[int, dict[int, FoundIsland]]:
     """The islands of a code: of each region, by its identity, where they begin.
 
     Args:
         taken: of each region the parts that islands leave alone: from where up to where.
+        may_write: whether they may write to tensors, of which nobody hears who records operators.
     """
     if not code.has_loop or not is_native_possible():
         return {}
-    finder = _Finder(code, taken)
+    finder = _Finder(code, taken, may_write)
     finder.region(code.body, frozenset())
     return finder.found
 
@@ -68,8 +69,8 @@ def find_islands(
 class _Finder:
     """The search through one code."""
 
-    def __init__(self, code: Code, taken: Mapping[int, Mapping[int, int]]) -> None:
-        self._code, self._taken = code, taken
+    def __init__(self, code: Code, taken: Mapping[int, Mapping[int, int]], may_write: bool) -> None:
+        self._code, self._taken, self._may_write = code, taken, may_write
         self._registers, self._moved = Registers(), dict(_moved(code.body))
         self.found: dict[int, dict[int, FoundIsland]] = {}
 
@@ -92,41 +93,79 @@ class _Finder:
 
     def _spans(self, region: Region) -> Iterator[tuple[int, int]]:
         """From where up to where rows with loops lie, none without what its first loop tests."""
-        if not any(isinstance(part, Repeat) and _takes(self._code, part) for part in region):
+        if not any(isinstance(part, Repeat) and self._takes(part) for part in region):
             return
         spans = [*self._taken.get(id(region), {}).items(), *spans_together(self._code, region)]
         others = {place for span in spans for place in range(*span)}
         tests = test_spans(region)
-        for first, end in _rows(self._code, region, others):
+        for first, end in self._rows(region, others):
             begin = max([first, *(b for a, b in tests if a < first < b)])
+            begin = _without_idle(self._code, region, begin, end)
             if any(isinstance(part, Repeat) for part in region[begin:end]):
                 yield begin, end
 
+    def _rows(self, region: Region, others: set[int]) -> Iterator[tuple[int, int]]:
+        """Where rows of parts that native code may do begin, and where the last of their loops, and
+        tensors that are made of what these give, end."""
+        begin = end = 0
+        for position, part in enumerate(region):
+            if position in others or not self._takes(part):
+                if end > begin:
+                    yield begin, end
+                begin = end = position + 1
+            elif isinstance(part, Repeat) or (end > begin and _makes_tensor(self._code, part)):
+                end = position + 1
+        if end > begin:
+            yield begin, end
 
-def _rows(code: Code, region: Region, others: set[int]) -> Iterator[tuple[int, int]]:
-    """Where rows of parts that native code may do begin, and where the last of their loops ends."""
-    begin = end = 0
-    for position, part in enumerate(region):
-        if position in others or not _takes(code, part):
-            if end > begin:
-                yield begin, end
-            begin = end = position + 1
-        elif isinstance(part, Repeat) or (end > begin and _makes_tensor(code, part)):
-            end = position + 1
-    if end > begin:
-        yield begin, end
+    def _takes(self, part: Part) -> bool:
+        """Whether native code may do a part."""
+        if not _takes(self._code, part):
+            return False
+        steps = [each for each in parts_of([part]) if isinstance(each, Step)]
+        return self._may_write or not any(
+            each is not None and each.is_in_place for each in map(self._code.called, steps)
+        )
+
+
+def _without_idle(code: Code, region: Region, begin: int, end: int) -> int:
+    """Where parts begin without tensors in front of which nothing there reads."""
+    while begin < end:
+        part = region[begin]
+        if not isinstance(part, Step) or not is_maker(code.called(part)):
+            break
+        read = {value for each in parts_of(region[begin + 1 : end]) for value in each.node.inputs}
+        if part.node.output in read:
+            break
+        begin += 1
+    return begin
 
 
 def _takes(code: Code, part: Part) -> bool:
     """Whether native code may do a part, as far as its operators and the types of values tell."""
-    if not all(each.type in _READ or _has_kind(each.type) for each in part.node.outputs):
-        return False
+    is_read = isinstance(part, Step) and part.node.kind in _READING
+    for each in part.node.outputs:
+        if not (each.type in _READ or _has_kind(each.type) or (is_read and _enters(each.type))):
+            return False
     if isinstance(part, Branch):
         return all(_takes(code, each) for each in (*part.then, *part.otherwise))
     if isinstance(part, Repeat):
         return all(_takes(code, each) for each in part.body)
     called = code.called(part)
     return row(part.instruction).name not in _REFUSED if called is None else bool(called.native)
+
+
+_READING: Final = frozenset(("aten::__getitem__", "prim::TupleUnpack", "prim::TupleIndex"))
+"""What takes parts of containers with tensors, which nothing else may do."""
+
+
+def _enters(type: Type) -> bool:
+    """Whether values of a type go in."""
+    try:
+        argument_kind(type)
+    except NotNative:
+        return False
+    return True
 
 
 def _has_kind(type: Type) -> bool:
@@ -150,11 +189,9 @@ def _island(
     types = {**made, **_types_read(region, moved)}
     if len(given) + len(results) > MOST_GIVEN:
         return None
-    if not all(
-        each in types and (types[each] == TENSOR or _has_kind(types[each])) for each in given
-    ):
+    if not all(each in types and _enters(types[each]) for each in given):
         return None
-    tensors = _tensors_made(code, region)
+    tensors = _tensors_made(code, registers, region)
     if not all(each in made and (_has_kind(made[each]) or each in tensors) for each in results):
         return None
     node = Node(code.nodes[0].graph, "prim::TupleConstruct", region[-1].node.span)
@@ -180,23 +217,21 @@ def _island(
     return island, tuple(sorted(emptied_by(registers, region) - set(results)))
 
 
-def _tensors_made(code: Code, region: Region) -> set[int]:
-    """The registers that hold tensors which native code makes, whatever way is gone."""
-    made, others = set[int](), set[int]()
-    for part in parts_of(region):
-        if isinstance(part, Step):
-            (made if _makes_tensor(code, part) else others).update(targets_of(part))
-        elif isinstance(part, Branch):
-            others.update(part.results)
+def _tensors_made(code: Code, registers: Registers, region: Region) -> set[int]:
+    """The registers in which parts leave tensors that native code makes."""
+    made = set[int]()
+    for part in region:
+        if isinstance(part, Step) and is_maker(code.called(part)):
+            made.update(targets_of(part))
         else:
-            others.update(part.carried)
-    return made - others
+            made -= registers.written([part])
+    return made
 
 
 def _makes_tensor(code: Code, part: Part) -> bool:
     """Whether a part makes a tensor of a list, of a dtype that native code has."""
     entry = code.called(part) if isinstance(part, Step) else None
-    if entry is None or not any(form.gives == "made" for form in entry.native):
+    if not is_maker(entry) or part.node.kind != "aten::tensor":
         return False
     data, dtype, *_ = part.node.inputs
     element = data.type

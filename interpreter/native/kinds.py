@@ -22,7 +22,17 @@ from ...typecheck.types.types import TENSOR as TENSOR_TYPE
 
 __all__ = [
     *("ADDRESS", "ARRAY", "BOOL", "COMPLEX", "DEVICE", "FLOAT", "INT", "MADE", "NONE", "STR"),
-    *("Kind", "NotNative", "bound", "is_convertible", "kind_of", "list_of", "matches"),
+    *(
+        "Kind",
+        "NotNative",
+        "argument_kind",
+        "bound",
+        "holds_arrays",
+        "is_convertible",
+        "kind_of",
+        "list_of",
+        "matches",
+    ),
     *("optional_of", "tuple_of"),
 ]
 
@@ -210,6 +220,26 @@ def kind_of(type: Type) -> Kind:
     elif isinstance(type, EnumType):
         return Kind("enum", (), type.qualified_name, type)
     raise NotNative(f"values of type {type}")
+
+
+def argument_kind(type: Type) -> Kind:
+    """The kind of an argument, which may hold tensors; such a container is only read.
+
+    Raises:
+        NotNative: native code has no such values.
+    """
+    if type == TENSOR_TYPE:
+        return ARRAY
+    if type.list_of is not None:
+        return list_of(argument_kind(type.list_of))
+    if type.tuple_of and type.tuple_name is None:
+        return tuple_of([argument_kind(part) for part in type.tuple_of])
+    return kind_of(type)
+
+
+def holds_arrays(kind: Kind) -> bool:
+    """Whether tensors from outside are in there."""
+    return kind == ARRAY or any(map(holds_arrays, kind.parts))
 
 
 _TOLD_APART: Final = (

@@ -42,7 +42,7 @@ def _note(kind: Kind, source: NativeSource, seen: set[Kind]) -> None:
     if kind in seen:
         return
     seen.add(kind)
-    if not kind.may_cross:
+    if kind.family == "place" or kind == ARRAY:
         raise NotNative(f"{kind.family} outside")
     check_name(kind, source)
     type = kind.type

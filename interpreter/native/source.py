@@ -17,12 +17,12 @@ from ...ir.graphs.callee import callee
 from ...ir.graphs.graph import Node, Value
 from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.functions import Function
-from ...typecheck.types.types import ANY, TENSOR, Type
+from ...typecheck.types.types import ANY, Type
 from ...typecheck.types.types import NONE as NONE_TYPE
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
 from .kept import note_sites
-from .kinds import ARRAY, BOOL, INT, NONE, Kind, NotNative, is_convertible, kind_of
+from .kinds import ARRAY, BOOL, INT, NONE, Kind, NotNative, argument_kind, is_convertible, kind_of
 from .native_source import NativeSource
 from .outside import note_outside
 from .steps import State, Steps
@@ -61,7 +61,7 @@ def write_native(
 def _kinds_of(code: Code, arguments: Sequence[Type]) -> list[Kind]:
     if len(arguments) != code.argument_count:
         raise NotNative("arguments of unknown types")
-    return [ARRAY if type == TENSOR else kind_of(type) for type in arguments]
+    return [argument_kind(type) for type in arguments]
 
 
 _CONTEXT_METHODS: Final = {"prim::Enter": "__enter__", "prim::Exit": "__exit__"}

@@ -30,6 +30,7 @@ from .kinds import (
     Known,
     NotNative,
     bound,
+    holds_arrays,
     is_convertible,
     kind_of,
     list_of,
@@ -470,6 +471,9 @@ class Steps:
         cell = getattr(entry, "cell", None)
         if cell is not None:  # an operator of a user's, which is a C function
             self.source.outer[f"foreign {entry.full_name}"] = cell
+        first = operands[0][1] if operands else NONE
+        if entry.signature.is_mutable and first.family == "list" and holds_arrays(first):
+            raise NotNative("a list of tensors that is changed")
         if form.orders:
             self._order(operands[0][1].element)
         texts = [text for text, _ in operands]

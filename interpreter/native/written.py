@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...ops.table.record import Operator
 from ..code.code import Code, Step, parts_of
 from ..plans.registers import made_by, values_read
 from .kinds import NotNative
 
-__all__ = ["written_places"]
+__all__ = ["is_maker", "written_places"]
+
+
+def is_maker(entry: Operator | None) -> bool:
+    """Whether native code makes the tensors that an operator gives."""
+    return entry is not None and any(form.gives == "made" for form in entry.native)
 
 
 def written_places(code: Code, registers: Sequence[int]) -> list[int]:
@@ -19,11 +25,14 @@ def written_places(code: Code, registers: Sequence[int]) -> list[int]:
     """
     steps = [part for part in parts_of(code.body) if isinstance(part, Step)]
     own, found = set(made_by(code.body)), set[int]()
+    made_here = {each.node.output for each in steps if is_maker(code.called(each))}
     for step in steps:
         entry = code.called(step)
         if entry is None or not entry.is_in_place:
             continue
         whole = code.whole_of(step.node.inputs[0])
+        if whole in made_here:
+            continue
         read = {number for each in steps for number, value in values_read(each) if value is whole}
         if whole in own or len(read) != 1 or not read <= set(registers):
             raise NotNative(f"`{entry.name}` of a tensor that is made on the way")

@@ -81,9 +81,10 @@ class Islands(Protocol):
     """What finds the islands of codes, and has them run natively."""
 
     def find(
-        self, code: Code, taken: Mapping[int, Mapping[int, int]]
+        self, code: Code, taken: Mapping[int, Mapping[int, int]], *, may_write: bool = True
     ) -> dict[int, dict[int, FoundIsland]]:
-        """Those of a code, of each region by its identity: see `write_plan`."""
+        """Those of a code, of each region by its identity: see `write_plan`.  They write to tensors
+        if they may, which nobody hears of who records operators."""
 
     def at_work(self, island: Island, cool: Callable[[], object], known: object) -> NativePart:
         """One at work, that which is `known` if it is one; `cool` is called when it never will be
@@ -161,12 +162,15 @@ def make_plan(
         return None
     notes = _notes(code, calls)
     calls_all = guard is not None or calls.recording is not None
+    find = None
+    if islands is not None and guard is None:
+        find = partial(islands.find, may_write=calls.recording is None)
     source = write_plan(
         code,
         calls_all=calls_all,
         noted=frozenset(notes),
         counts=guard is not None,
-        find_islands=None if islands is None or guard is not None else islands.find,
+        find_islands=find,
         left_out=() if cuts is None else cuts.steps,
     )
     if source is None:

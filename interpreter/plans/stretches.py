@@ -15,7 +15,7 @@ from ...ir.graphs.graph import Value
 from ...ops.table.direct import has_direct_form
 from ...ops.table.record import Operator
 from ...typecheck.definitions.class_types import ClassType
-from ...typecheck.types.types import TENSOR, Type
+from ...typecheck.types.types import INT, TENSOR, Type
 from ..code.code import Branch, Code, Region, Repeat, Step, parts_of
 from ..code.instructions import opcode, operator_number, row
 from .chains import find_chains
@@ -303,6 +303,25 @@ def _worth(code: Code, region: Sequence[Part], weight: int = 1) -> int:
     return count
 
 
+def _types_given(registers: Registers, region: Region, given: Collection[int]) -> Iterator[Type]:
+    """The types of what parts read from some registers before they write to them."""
+    left = set(given)
+    for part in region:
+        written = registers.written([part])
+        inside = left if isinstance(part, Step) else left - written
+        for step in parts_of([part]):
+            if isinstance(step, Step):
+                yield from (value.type for number, value in values_read(step) if number in inside)
+        left -= written
+
+
+def _may_be_given(type: Type) -> bool:
+    """Whether native code may know a call that takes such a value."""
+    if type.tuple_of:
+        return all(each == INT for each in type.tuple_of)
+    return type.dict_of is None and type.list_of in (None, TENSOR, INT)
+
+
 def _is_object(type: Type) -> bool:
     return isinstance(type, ClassType)
 
@@ -396,6 +415,8 @@ class _Building:
             return None
         results = [each for each in results if each not in lists] + lists
         given = sorted(uses.given(results), key=lambda n: (n in self._read_lists, n))
+        if not all(_may_be_given(type) for type in _types_given(self._registers, body, given)):
+            return None
         texts = {number: text for text, number in self._reads.items()}
         if not given or len(given) + len(results) > _MOST_GIVEN:
             return None

@@ -152,7 +152,7 @@ class _Text:
         self._converted: list[str] = []
         self._bare: list[str] = []
         self._given: list[str] = []
-        self._may_hold: list[str] = []
+        self._given_tensors: list[str] = []
         self._watched: list[str] = []
         self.space: dict[str, Any] = {
             "__builtins__": _BUILTINS,
@@ -179,9 +179,12 @@ class _Text:
         """
         count = self._quick.count
         names = self._given = [f"a{number}" for number in range(len(types))]
-        self._may_hold = [
-            name for name, type in zip(names, types, strict=True) if not _holds_words(type)
-        ]
+        for name, type in zip(names, types, strict=True):
+            inside = _tensors_in(type, name)
+            if inside is None:
+                self._given_tensors.append(f"*tensors_of(({name},))")
+            else:
+                self._given_tensors += [f"*[{each}{where}]" for each, where in inside]
         values = [self._argument(*each) for each in zip(names, types, converts, strict=True)]
         if None in values or not self._watches():
             return None
@@ -219,11 +222,14 @@ class _Text:
         return made
 
     def _argument(self, name: str, type: Type, convert: Convert) -> str | None:
-        """The machine value of an argument; what holds no tensors is converted as always."""
+        """The machine value of an argument; what is none of the usual types is converted as
+        always."""
         written = self._value(name, type)
-        if written is None and _holds_words(type):
+        tensors = _tensors_in(type, name) if written is None else None
+        if tensors is not None:
             written, self.space[f"c{name}"] = f"v{name}", convert
             self._converted.append(f"{written} = c{name}({name})")
+            self._wanted += [f"any([{each}._requires_grad{where}])" for each, where in tensors]
         return written
 
     def _value(self, name: str, type: Type) -> str | None:
@@ -293,7 +299,7 @@ class _Text:
         self._way.watchers.add(self._quick)
         wanted, stale = " or ".join(self._wanted), " or ".join(self._stale)
         slots = self._watched if self._way.executable.gives_slots else []
-        known = f"tensors_of(({''.join(f'{each}, ' for each in [*self._may_hold, *slots])}))"
+        known = f"({''.join(f'{each}, ' for each in [*self._given_tensors, *slots])})"
         lines = []
         if self._converted:  # whatever is wrong is said there
             lines += [" try:", *(f"  {each}" for each in self._converted)]
@@ -412,6 +418,31 @@ def _holds_words(type: Type) -> bool:
     is_known = type.list_of is not None or isinstance(type, DictType) or bool(type.tuple_of)
     is_known = is_known or type.optional_of is not None
     return is_known and all(map(_holds_words, type.contained))
+
+
+def _tensors_in(type: Type, text: str, level: int = 0) -> list[tuple[str, str]] | None:
+    """Of a value of a type how to write each of the tensors that it holds, and where they come
+    from; None of a type that is made of more than tensors, numbers, strings, None and containers.
+    """
+    if _holds_words(type):
+        return []
+    if type == TENSOR:
+        return [(text, "")]
+    parts: list[tuple[Type, str, str]] = []
+    each = f"x{level}"
+    if type.list_of is not None:
+        parts = [(type.list_of, each, f" for {each} in {text}")]
+    elif isinstance(type, DictType) and type.key in _WORDS:
+        parts = [(type.value, each, f" for {each} in {text}.values()")]
+    elif type.tuple_of:
+        parts = [(part, f"{text}[{at}]", "") for at, part in enumerate(type.tuple_of)]
+    found = list[tuple[str, str]]()
+    for part, part_text, where in parts:
+        inside = _tensors_in(part, part_text, level + 1)
+        if inside is None:
+            return None
+        found += [(leaf, where + rest) for leaf, rest in inside]
+    return found if parts else None
 
 
 def _is_plain(type: Type) -> bool:

@@ -367,7 +367,7 @@ def _tuple_inward(type: TupleType) -> Convert:
                 f"elements than type "
                 f"{type.annotation_str}"
             )
-        return tuple(part(item) for part, item in zip(parts, items, strict=True))
+        return tuple([part(item) for part, item in zip(parts, items, strict=True)])
 
     return convert if type.name is None else lambda value: make_named(type, convert(value))
 

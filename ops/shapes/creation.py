@@ -25,6 +25,7 @@ from ..memory.dtype import (
 from ..memory.errors import BadNumber, OperatorError
 from ..memory.remembered import remembered
 from ..table.formula import as_known, few_filled_with, filled_with
+from ..table.inline import native
 from ..table.layouts import like
 from ..table.out_dtypes import MADE
 from ..table.pointwise import number_as, number_in, number_to_fill, scalar_of
@@ -89,15 +90,12 @@ def float_dtype(dtype: int | None) -> Dtype:
 
 
 @operator(
-    f"aten::zeros(SymInt[] size, {OPTIONS}) -> Tensor", parts=few_filled_with(0), out_dtype=MADE
+    f"aten::zeros(SymInt[] size, {OPTIONS}) -> Tensor",
+    parts=few_filled_with(0),
+    out_dtype=MADE,
+    native=native("zeros_tensor({0}, {1})", ("{2} is None", "{4} is None"), gives="made"),
 )
-def zeros(
-    size: Sizes,
-    dtype: int | None,
-    layout: int | None,
-    device: Device | None,
-    pin_memory: bool | None,
-) -> Array:
+def zeros(size: Sizes, dtype: int | None, *_: object) -> Array:
     return np.zeros(check_sizes(size, "zeros"), float_dtype(dtype))
 
 

@@ -422,7 +422,8 @@ operator("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination)
     + inline("{0}[{2}, ...]", _SOME_ELEMENTS, at={1: "0"})
     + inline("{0}[:, {2}]", _MORE_DIMS, at={1: "1"})
     + inline("{0}[..., {2}]", _SOME_DIMS, at={1: "(-1)"}),
-    native=native("array_select({0}, {2})", at={1: "(0)"}),
+    native=native("array_select({0}, {2})", at={1: "(0)"})
+    + native("array_select_along({0}, {1}, {2})"),
 )
 def select(self: Array, dim: int, index: int) -> Array:
     self = _placed(self)
@@ -454,6 +455,7 @@ def _select_error(self: Array, dim: int, index: int) -> IndexOutOfRange:
     inline=inline("{0}[{2}:{3}]", _SOME_DIMS, at={1: "0", 4: "1"})
     + inline("{0}[:, {2}:{3}]", _MORE_DIMS, at={1: "1", 4: "1"})
     + inline("{0}[..., {2}:{3}]", _SOME_DIMS, at={1: "(-1)", 4: "1"}),
+    native=native("array_slice({0}, {1}, {2}, {3}, {4})"),
     face="operator",
 )
 def slice_tensor(self: Array, dim: int, start: int | None, end: int | None, step: int) -> Array:
