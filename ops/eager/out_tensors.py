@@ -109,10 +109,10 @@ def _write_one(entry: Operator, result: Tensor, out: Tensor, operands: Sequence[
 
 def _warn_of_resizing(entry: Operator, shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:
     """Warn of a tensor with elements that takes another shape; what makes tensors or draws does
-    so without a word, but for `arange`."""
+    so without a word, but for `arange` and what is made by it."""
     if not prod(shape):
         return
-    if entry.name.startswith("aten::arange"):
+    if entry.name.startswith(("aten::arange", "aten::fft_fftfreq", "aten::fft_rfftfreq")):
         warn_caller(
             f"The number of elements in the out tensor of shape {list(shape)} is {prod(shape)} "
             f"which does not match the computed number of elements {prod(wanted)}. Note that this "

@@ -127,7 +127,7 @@ def _check_sizes(operands: list[Labels], shapes: Sequence[tuple[int, ...]]) -> N
     for place, (labels, shape) in enumerate(zip(operands, shapes, strict=True)):
         own: dict[int, int] = {}
         for label, size in zip(labels, shape, strict=True):
-            if label < 52 and own.setdefault(label, size) != size:
+            if own.setdefault(label, size) != size:  # never of an ellipsis
                 raise _error(
                     f"subscript {_LETTERS[label]} is repeated for operand {place} but the sizes "
                     f"don't match, {size} != {own[label]}"
@@ -136,11 +136,17 @@ def _check_sizes(operands: list[Labels], shapes: Sequence[tuple[int, ...]]) -> N
             known = sizes.setdefault(label, size)
             if known == 1:
                 sizes[label] = size
-            elif size not in (1, known):
-                name = _LETTERS[label] if label < 52 else "..."
+            elif size not in (1, known) and label < 52:
                 raise _error(
-                    f"subscript {name} has size {size} for operand {place} which does not "
-                    f"broadcast with previously seen size {known}"
+                    f"subscript {_LETTERS[label]} has size {size} for operand {place} which does "
+                    f"not broadcast with previously seen size {known}"
+                )
+            elif size not in (1, known):
+                dim = label - min(each for each in own if each >= 52)
+                raise _error(
+                    f"dimension {dim} covered by ellipsis in operand {place}has size {size} which "
+                    f"does not broadcast with previously seen ellipsis with size {known} for the "
+                    "respective dimension"
                 )
 
 

@@ -121,3 +121,17 @@ def test_later_calls_give_the_same_bits_and_strides() -> None:
             assert later.stride() == first.stride()
     with pytest.raises(RuntimeError, match="does not broadcast"):
         torch.einsum("bij,bjk->bik", a, a)
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes", "told"),
+    [
+        ("...a,...a", [(2, 3, 4), (2, 4, 4)], "dimension 1 covered by ellipsis in operand 1has "),
+        ("a...,...", [(5, 2, 3), (4,)], "dimension 0 covered by ellipsis in operand 1has size 4 "),
+    ],
+)
+def test_sizes_behind_an_ellipsis_meet(
+    equation: str, shapes: list[tuple[int, ...]], told: str
+) -> None:
+    with pytest.raises(RuntimeError, match=told + ".*does not broadcast with previously seen ell"):
+        torch.einsum(equation, *map(torch.ones, shapes))

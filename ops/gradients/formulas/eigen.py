@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Final
 
 from ...tensors.tensor import Tensor
 from ..table.rows import Grads, Tensors, aten, composite, conj, gradient, lying
+from .factorisation import refuse_phases
 from .linear import turned
+
+_EIG: Final = (
+    "linalg_eig_backward: The eigenvectors in the complex case are specified up to multiplication "
+    "by e^{i phi}. The specified loss function depends on this quantity, so it is ill-defined."
+)
 
 
 def _eig(gs: Grads, results: Tensors) -> Tensor | None:
@@ -15,13 +21,8 @@ def _eig(gs: Grads, results: Tensors) -> Tensor | None:
     inner = None
     if gs[1] is not None:
         seen = turned(vectors) @ gs[1]
+        refuse_phases(seen, _EIG)
         lengths = seen.diagonal(0, -2, -1)
-        if not np.allclose(lengths._array.imag, 0, atol=1e-2, rtol=1e-2):
-            raise RuntimeError(
-                "linalg_eig_backward: The eigenvectors in the complex case are specified up to "
-                "multiplication by e^{i phi}. The specified loss function depends on this "
-                "quantity, so it is ill-defined."
-            )
         seen = seen - turned(vectors) @ (vectors * aten.real(lengths).unsqueeze(-2))
         apart = conj(values.unsqueeze(-2) - values.unsqueeze(-1))
         inner = seen / (apart + aten.eye(apart.shape[-1], dtype=apart.dtype))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+import numpy as np
+
 from ...memory.complex_parts import is_complex
 from ...tensors.tensor import Tensor
 from ..table.rows import Grads, Ints, Tensors, Wanted, aten, composite, conj, gradient, joint
@@ -116,12 +120,41 @@ def _safe(x: Tensor) -> Tensor:
     return (x + eye).reciprocal() * (1 - eye)
 
 
+def refuse_phases(inner: Tensor, sentence: str) -> None:
+    """Refuse a gradient of complex vectors in which their phases, which are anyone's choice, count.
+
+    Args:
+        inner: the products of vectors and gradients; what the diagonal has of imaginary parts is
+            the share of the phases.
+        sentence: what is said.
+
+    Raises:
+        RuntimeError: they do.
+    """
+    if not is_complex(inner._array.dtype):
+        return
+    phases = inner._array.diagonal(0, -2, -1).imag
+    if not np.allclose(phases, 0, atol=1e-2, rtol=1e-2):
+        raise RuntimeError(sentence)
+
+
+_EIGH: Final = (
+    "linalg_eigh_backward: The eigenvectors in the complex case are specified up to multiplication "
+    "by e^{i phi}. The specified loss function depends on this quantity, so it is ill-defined."
+)
+_SVD: Final = (
+    "svd_backward: The singular vectors in the complex case are specified up to multiplication by "
+    "e^{i phi}. The specified loss function depends on this phase term, making it ill-defined."
+)
+
+
 def _eigh(gs: Grads, results: Tensors) -> Tensor | None:
     values, vectors = results
     inner = None
     if gs[1] is not None:
         apart = values.unsqueeze(-2) - values.unsqueeze(-1)
         part = turned(vectors) @ gs[1]
+        refuse_phases(part, _EIGH)
         inner = (part - turned(part)) / 2 * _safe(apart)
     if gs[0] is not None:
         diagonal = aten.diag_embed(gs[0]).to(vectors.dtype)
@@ -153,16 +186,19 @@ def _svd(gs: Grads, results: Tensors) -> Tensor | None:
     if Vh.shape[-2] > count:
         Vh = Vh.narrow(-2, 0, count)
         gVh = None if gVh is None else gVh.narrow(-2, 0, count)
-    inner = None
+    inner = seen = None
     squares = S * S
     apart = _safe(squares.unsqueeze(-2) - squares.unsqueeze(-1))
     if gU is not None:
-        part = turned(U) @ gU
+        seen = part = turned(U) @ gU
         inner = ((part - turned(part)) * apart) * S.unsqueeze(-2)
     if gVh is not None:
         part = Vh @ turned(gVh)
+        seen = part if seen is None else seen + part
         extra = S.unsqueeze(-1) * ((part - turned(part)) * apart)
         inner = extra if inner is None else inner + extra
+    if seen is not None:
+        refuse_phases(seen, _SVD)
     if gU is not None and gVh is not None and is_complex(U._array.dtype):
         phases = aten.imag((turned(U) @ gU).diagonal(0, -2, -1)) / S
         inner = inner + aten.diag_embed(aten.complex(aten.zeros_like(phases), phases))
