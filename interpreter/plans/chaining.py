@@ -113,7 +113,8 @@ class _Work:
 def _lies_like(value: Any, out: Any) -> bool:
     if value.dtype is not _FLOAT32 or value.shape != out.shape:
         return False
-    return bool(value.flags.c_contiguous and value.flags.aligned)
+    lies_so = value.flags.c_contiguous if out.flags.c_contiguous else value.strides == out.strides
+    return bool(lies_so and value.flags.aligned)
 
 
 def _forward(entry: Operator) -> Callable[..., Any]:

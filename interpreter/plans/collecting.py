@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...ops.kernels import family
+from ...ops.kernels import family, unfilled
+from ...ops.memory.storage import contiguous_strides, strides_of
 from ...ops.table.direct import TRIALS, known_calls, knows_calls
 
 __all__ = ["Collected", "Collector"]
@@ -111,6 +112,7 @@ class _Last:
     ) -> None:
         self.first, *self.others = [_Form(operands, out) for operands in given]
         self.shape, self.dtype = out.shape, out.dtype
+        self.is_last = strides_of(out) != contiguous_strides(out.shape)
         self._fill = fill
         self.known = known_calls(self._filled, cool, writes=True)
 
@@ -132,7 +134,7 @@ class Collected:
     def __init__(self, last: _Last, given: tuple[object, ...]) -> None:
         self._last = last
         self.given = [given]
-        self.out = np.empty(last.shape, last.dtype)
+        self.out = unfilled(last.shape, last.dtype, is_last=last.is_last)
         self.is_done = False
 
     def takes(self, index: int, given: tuple[object, ...]) -> bool:

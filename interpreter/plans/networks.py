@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...frontend.foundations.locks import fork_safe_lock
-from ...ops.kernels import family
+from ...ops.kernels import family, is_last_whole
 from ...ops.memory.dtype import default_dtype
 from ...ops.memory.storage import root_of
 from ...ops.table.direct import is_compiling
@@ -166,13 +166,14 @@ def _bytes(array: Any) -> int:
 
 def _samples_of(array: Any) -> int:
     """So many samples lie in an array one after the other."""
-    has_samples = array is not None and array.ndim > 2 and array.flags.c_contiguous
-    return array.shape[0] if has_samples else 1
+    if array is None or array.ndim < 3:
+        return 1
+    return array.shape[0] if array.flags.c_contiguous or is_last_whole(array) else 1
 
 
 def _piece_of(told: Any, result: Any) -> Any:
     """The piece that a result has for itself; None if there is none."""
-    if type(result) is not ndarray or not result.flags.c_contiguous:
+    if type(result) is not ndarray or not (result.flags.c_contiguous or is_last_whole(result)):
         return None
     return told.piece(root_of(result)) if owns_all(result) else None
 

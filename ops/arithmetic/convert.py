@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import in_order
 from ..memory.dtype import Array, Device, Dtype, Scalar, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..table.formula import formula
@@ -208,13 +209,18 @@ def in_format(array: Array, memory_format: int | None) -> Array:
         made[...] = array
         return made
     if memory_format == 0:
-        return array.copy("C")
+        return _copied(array)
     axes = (0, *range(2, array.ndim), 1)
     if array.ndim != memory_format + 2:
         word = "channels_last_3d" if memory_format == _CHANNELS_LAST_3D else "channels_last"
         raise OperatorError(f"required rank {memory_format + 2} tensor to use {word} format")
     inverse = (0, array.ndim - 1, *range(1, array.ndim - 1))
-    return array.transpose(axes).copy("C").transpose(inverse)
+    return _copied(array.transpose(axes)).transpose(inverse)
+
+
+def _copied(array: Array) -> Array:
+    """A contiguous copy."""
+    return array.copy("C") if array.flags.c_contiguous else in_order(array)
 
 
 def to_dtype(self: Array, dtype: Dtype, copy: bool, memory_format: int | None) -> Array:

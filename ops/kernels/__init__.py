@@ -10,7 +10,7 @@ equal results.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, Final
 
@@ -23,7 +23,8 @@ from ..memory.heap import keep_freed_memory
 __all__ = [
     *("ALWAYS", "KERNELS_VARIABLE", "LARGE", "NEAREST", "Prepared", "by_formula", "cast_by_kernel"),
     *("family", "in_order", "is_half", "is_large", "move"),
-    *("is_ready", "is_real", "is_whole", "of_floats", "pointwise", "written_by_numpy"),
+    *("is_last_whole", "is_ready", "is_real", "is_whole", "of_floats", "pointwise", "unfilled"),
+    "written_by_numpy",
 ]
 
 _FLOAT32: Final = np.dtype(np.float32)
@@ -88,6 +89,21 @@ def is_whole(array: Array) -> bool:
     """Whether an array has elements, in one piece."""
     flags = array.flags
     return bool(array.size and flags.c_contiguous and flags.aligned)
+
+
+def is_last_whole(array: Array) -> bool:
+    """The same with channels last, which are several; such an array does not lie as usual."""
+    if array.ndim not in (4, 5) or array.flags.c_contiguous:
+        return False
+    return is_whole(array.transpose(0, *range(2, array.ndim), 1))
+
+
+def unfilled(shape: Sequence[int], dtype: Any, *, is_last: bool) -> Array:
+    """An array whose elements are still to be written; it has channels last if that is said."""
+    if not is_last:
+        return np.empty(shape, dtype)
+    made = np.empty((shape[0], *shape[2:], shape[1]), dtype)
+    return made.transpose(0, -1, *range(1, made.ndim - 1))
 
 
 def is_half(dtype: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, family, is_ready
+from ..kernels import Prepared, family, is_last_whole, is_ready
 from ..memory.dtype import Array
 from ..reductions.loss_reduction import widened
 from ..table.pointwise import as_array
@@ -18,8 +18,14 @@ __all__ = ["follow", "kernels_for", "moments", "rounded_moments"]
 
 
 def kernels_for(input: Array) -> Any:
-    """The kernels for what is large, float32 and lies in one piece; None if it is not."""
-    return family("convolutions.batch_norms") if input.ndim > 2 and is_ready(input) else None
+    """The kernels for what is float32 and lies in one piece, its channels last or not; None if it
+    does not."""
+    is_known = input.ndim > 2 and (is_ready(input) or (input.itemsize == 4 and _is_last(input)))
+    return family("convolutions.batch_norms") if is_known else None
+
+
+def _is_last(input: Array) -> bool:
+    return input.dtype == np.float32 and is_last_whole(input)
 
 
 def moments(input: Array) -> tuple[Array, Array]:

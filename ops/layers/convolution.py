@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, family, in_order
+from ..kernels import LARGE, family, in_order, is_last_whole
 from ..kernels.precision import PRECISION
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
@@ -224,18 +224,15 @@ def _later(
         return None
     if input.ndim != dims + 2 or weight.ndim != dims + 2:
         return None
-    if not (input.flags.c_contiguous and weight.flags.c_contiguous):
-        return None
-    if ends_in_channels(input) or ends_in_channels(weight):
-        return None
+    is_last = ends_in_channels(input) or ends_in_channels(weight)
     key = None
     if not PRECISION.convolutions_may_be_short and (bias is None or bias.dtype is _FLOAT32):
         shapes = input.shape, weight.shape, None if bias is None else bias.shape
         key = shapes, tuple(stride), tuple(padding), tuple(dilation), groups
         known, native = _SETTLED.get(key), family("convolutions.convolutions")
-        if known is not None and native is not None:
+        if known is not None and native is not None and not is_last:
             bias = None if bias is None else np.ascontiguousarray(bias)
-            return native.Convolution(known, input, weight, bias)
+            return native.Convolution(known, in_order(input), in_order(weight), bias)
     stride = expanded(stride, dims, "stride")
     padding = padding if isinstance(padding, str) else expanded(padding, dims, "padding")
     dilation = expanded(dilation, dims, "dilation")
@@ -245,10 +242,21 @@ def _later(
     output = sizes_of(input, weight.shape[2:], stride, pads, dilation)
     if min(output) < 1 or max(largest) > _FAR or not input.size * weight.size:
         return None
+    native = family("convolutions.last_channels") if is_last else None
+    if native is not None and is_last_whole(input) and _is_of_pixels(weight, stride, pads, groups):
+        return native.Pixels(input, in_order(weight), bias)
     made = _natively(input, weight, bias, output, stride, pads, dilation, groups)
+    if made is not None and native is not None:
+        return native.Turned(made)
     if made is not None and key is not None:
         _SETTLED.keep(key, made.settled)
     return made
+
+
+def _is_of_pixels(weight: Array, stride: Ints, pads: Pads, groups: int) -> bool:
+    """Whether windows are single numbers, each in its place."""
+    is_one = prod(weight.shape[2:]) == 1 == groups and not any(map(any, pads))
+    return is_one and all(step == 1 for step in stride)
 
 
 def _later_of_any(

@@ -15,12 +15,12 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family, is_ready
+from ..kernels import family, in_order, is_ready
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..selection.places import combined_natively
-from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..shapes.windows import Ints, ends_in_channels, follow_format, wide_dtype
 from ..table.record import Policy
 from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
@@ -212,7 +212,9 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]
     """Maxima, and their places if asked for, by kernels: of planes of float32 in one piece that all
     windows begin in; else None."""
     x = input = input[...]  # which no other thread can change
-    if not is_ready(input) or len(g.kernel) > 2 or prod(g.kernel) > _LONGEST:
+    if ends_in_channels(input):
+        x = in_order(input)
+    if not is_ready(x) or len(g.kernel) > 2 or prod(g.kernel) > _LONGEST:
         return None
     sizes = input.shape[input.ndim - len(g.kernel) :]
     settings = zip(sizes, g.output, g.stride, g.padding, g.dilation, strict=True)

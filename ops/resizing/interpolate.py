@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import is_last_whole
 from ..memory.counts import check_room
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
@@ -85,10 +86,11 @@ def resized(
     if not is_nearest:
         wide = wide_dtype(input.dtype)
     check_room((*input.shape[:2], *output), input.dtype)
-    result = input.astype(wide, copy=False)
+    is_last = is_last_whole(input)  # which is resized as it lies
+    begun = result = (np.moveaxis(input, 1, -1) if is_last else input).astype(wide, copy=False)
     for place in reversed(range(len(output))):
-        axis = 2 + place
-        size, count = input.shape[axis], output[place]
+        axis = 2 - is_last + place
+        size, count = input.shape[2 + place], output[place]
         # Equal sizes are copied whatever the scale says, except by these.
         if size != count or make is cubic or is_nearest:
             if is_bytes and not is_nearest:
@@ -99,9 +101,10 @@ def resized(
                 if name in _ROUNDED_SHARES and wide is not input.dtype:
                     made = in_shares_of(made, input.dtype)
                 result = apply_taps(result, axis, made)
-    if result is input:
-        result = input.copy()
-    return follow_format(result.astype(input.dtype, copy=False), input)
+    if result is begun and np.may_share_memory(result, input):
+        result = result.copy()
+    result = result.astype(input.dtype, copy=False)
+    return np.moveaxis(result, -1, 1) if is_last else follow_format(result, input)
 
 
 @remembered(1 << 21)

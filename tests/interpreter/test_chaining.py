@@ -110,6 +110,35 @@ def test_convolutions(head: str, after: str, joined: list[int]) -> None:
     assert joined[-1] == max(joined) == AFTER[after]
 
 
+LAST = {
+    "torch.conv2d(x, w, b)": ((2, 20, 13, 11), (24, 20, 1, 1)),
+    "torch.conv2d(x, w, None, [2], [1])": ((2, 20, 13, 11), (24, 20, 3, 3)),
+    "torch.conv2d(x, w, b, [1], [1], [1], 20)": ((2, 20, 13, 11), (20, 1, 3, 3)),
+    "torch.conv3d(x, w, b)": ((1, 4, 6, 18, 16), (17, 4, 1, 1, 1)),
+}
+
+
+def with_channels_last(x: Any) -> Any:
+    known = {4: torch.channels_last, 5: torch.channels_last_3d}
+    return x.contiguous(memory_format=known[x.dim()]) if x.dim() in known else x
+
+
+@pytest.mark.parametrize("after", list(AFTER)[1:4])
+@pytest.mark.parametrize("head", LAST)
+def test_channels_may_come_last(head: str, after: str, joined: list[int]) -> None:
+    shape, weights = LAST[head]
+    x, w, vector = drawn(*shape), drawn(*weights, seed=1), drawn(weights[0], seed=2)
+    plain = eval(head, {"torch": torch}, {"x": x, "w": w, "b": vector})
+    other = with_channels_last(drawn(*plain.shape, seed=3))
+    given = with_channels_last(x), other, w, vector, vector, vector.abs()
+    made = eval(head, {"torch": torch}, {"x": given[0], "w": w, "b": vector})
+    assert made.stride() == other.stride()
+    np.testing.assert_allclose(made.numpy(), plain.numpy(), rtol=1e-4, atol=1e-4)
+    check(after.format(head), *given)
+    assert joined[-1] == max(joined) == AFTER[after]
+    check(after.format(head), x, other, with_channels_last(w), *given[3:])
+
+
 @pytest.mark.parametrize("after", AFTER)
 def test_normalisations(after: str, joined: list[int]) -> None:
     x, other, vector = drawn(2, 20, 31, 17), drawn(2, 20, 31, 17, seed=1), drawn(20, seed=2)

@@ -140,6 +140,23 @@ def test_traced_networks_are_one_call(runs: list[tuple[int, int]]) -> None:
     assert bits(traced(x)) == wanted
 
 
+@pytest.mark.parametrize("batch", [1, 8])
+def test_networks_with_channels_last_are_one_call(batch: int, runs: list[tuple[int, int]]) -> None:
+    model = network().to(memory_format=torch.channels_last)
+    x = drawn(batch, 3, 64, 64).contiguous(memory_format=torch.channels_last)
+    wanted = bits(model(x))
+    scripted = torch.jit.script(model)
+    learned(scripted, x)
+    assert len(runs) == 1
+    assert bits(scripted(x)) == wanted
+    other = drawn(batch, 3, 64, 64, seed=5).contiguous(memory_format=torch.channels_last)
+    assert bits(scripted(other)) == bits(model(other))
+    features = torch.jit.script(nn.Sequential(model.stem, model.deep, model.wide))
+    wanted = bits(nn.Sequential(model.stem, model.deep, model.wide)(x))
+    learned(features, x)
+    assert bits(features(x)) == wanted
+
+
 def test_networks_of_numbers_that_are_not_finite(runs: list[tuple[int, int]]) -> None:
     model, x = network(), drawn(2, 3, 64, 64)
     scripted = torch.jit.script(model)

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ....memory.dtype import Array
+from ... import is_last_whole, unfilled
 from ..calls.run import run
 from ..elementwise.arrays import (
     Expression,
@@ -72,13 +73,14 @@ _SCALED: Final = After(
 
 
 class Elements:
-    """What comes after an array of several channels: `fill` writes it to `out`."""
+    """What comes after an array of several channels: `fill` writes it to `out`, which lies as the
+    array does unless it is given, and may be the array."""
 
     __slots__ = ("_x", "out")
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Any, out: Any = None) -> None:
         self._x = x[...]  # which no other thread can change
-        self.out = np.empty(x.shape, F)
+        self.out = unfilled(x.shape, F, is_last=is_last_whole(x)) if out is None else out
 
     def _way(self, after: After, operands: Any) -> tuple[list[Any], Way]:
         """The operands as arrays that broadcast, and the way through them."""

@@ -21,7 +21,7 @@ from ..language.tiles import Tile
 from . import pairs
 from .products import gathers_rows, panels_together, product_kernel, rows_together, strip
 
-__all__ = ["multiply", "multiply_batches", "multiply_vectors"]
+__all__ = ["multiply", "multiply_into", "multiply_batches", "multiply_vectors"]
 
 _FEW: Final = 24
 """Rows for which packing columns does not pay."""
@@ -95,6 +95,21 @@ def multiply(a: Any, b: Any, bias: Any = None) -> Any:
     return _product(*_operands(a, b), bias)
 
 
+def multiply_into(out: Any, a: Any, b: Any, bias: Any = None) -> None:
+    """Write `a @ b + bias` for matrices of float32 to a matrix in one piece.
+
+    Raises:
+        ValueError: the sizes do not fit, or there is nothing to sum.
+    """
+    element, a, b = _operands(a[...], b[...])  # which no other thread can change
+    out = out[...]
+    if out.shape != (len(a), b.shape[1]) or not out.flags.c_contiguous:
+        raise ValueError("the result has no room of its shape in one piece")
+    if bias is not None:
+        bias = np.ascontiguousarray(bias, np.float32)[...]
+    _product(element, a, b, bias, out)
+
+
 def _added(made: Any, bias: Any) -> Array:
     """A column and a number, by a kernel: so that products may be learned with it."""
     letter = LETTERS[made.dtype]
@@ -102,12 +117,13 @@ def _added(made: Any, bias: Any) -> Array:
     return evaluate([("add", letter, (0, 1))], letter, column, bias).reshape(made.shape)
 
 
-def _product(element: str, a: Any, b: Any, bias: Any = None) -> Any:
+def _product(element: str, a: Any, b: Any, bias: Any = None, out: Any = None) -> Any:
     """The same of matrices that have a kernel."""
     way = _way(a.shape, a.strides, b.shape, b.strides, element, bias is not None)
     if way is None:
-        return _product(element, *_copied(a, b), bias)
-    out = np.empty((len(a), b.shape[1]), a.dtype)
+        return _product(element, *_copied(a, b), bias, out)
+    if out is None:
+        out = np.empty((len(a), b.shape[1]), a.dtype)
     way.go(a, b, out, out if bias is None else bias)
     return out
 
