@@ -233,8 +233,9 @@ def _set_slots(node: DictNode, names: list[str], values: list[Node]) -> None:
 
 @cache
 def _state_type(text: str) -> Type:
-    """The type of the state of packed weights, which is written as schemas write types."""
-    return parse_schema(f"packed::state() -> {text}").returns[0].type
+    """The type of the state of packed weights, which is written as schemas write types; as a
+    result, a tuple would be several."""
+    return parse_schema(f"packed::of({text} state) -> ()").arguments[0].type
 
 
 def _global(qualified: str) -> Global:

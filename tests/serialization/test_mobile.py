@@ -216,6 +216,21 @@ def test_packed_weights_are_asked_for_parts_where_no_type_tells_of_them() -> Non
     assert shapes == {(3, 2, 1, 1), (3,)}
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_empty_lists_of_packed_weights_say_what_they_would_hold() -> None:
+    """PyTorch's lite interpreter looks at the kinds of lists, and refuses others."""
+    kinds = {torch.nn.LSTM: torch.quantization.default_dynamic_qconfig}
+    module = torch.nn.Sequential(torch.nn.LSTM(2, 2)).eval()
+    scripted = torch.jit.script(torch.quantization.quantize_dynamic(module, kinds))
+    buffer = io.BytesIO()
+    scripted._save_for_lite_interpreter(buffer)
+    archive = zipfile.ZipFile(buffer)
+    pickled = archive.read(next(n for n in archive.namelist() if n.endswith("/data.pkl")))
+    assert b"build_doublelist\n" in pickled
+    x = torch.rand(3, 1, 2)
+    assert _load_for_lite_interpreter(io.BytesIO(buffer.getvalue()))(x)[0].equal(scripted(x)[0])
+
+
 def test_damaged_records_of_places_only_cost_the_place() -> None:
     source = zipfile.ZipFile(DATA / "mobile_debug.ptl")
     sink = io.BytesIO()
