@@ -108,11 +108,13 @@ def _groups(axes: tuple[int, ...]) -> list[tuple[int, int]]:
 
 
 def moments(self: Array, axes: tuple[int, ...]) -> tuple[Array, Array] | None:
-    """Over the last dimensions the sum of squared distances from the mean, and the mean, in double.
+    """Over some dimensions the sum of squared distances from the mean, and the mean, in double.
 
     None if it is to be had otherwise.
     """
     self = self[...]
+    if self.dtype is _FLOAT32:  # as for `spread`
+        self, axes = _turned(self, axes), tuple(range(self.ndim - len(axes), self.ndim))
     shape = _before(self, axes)
     folds, rows = family("rows.folds"), family("rows.rows")
     if shape is None or folds is None or rows is None:

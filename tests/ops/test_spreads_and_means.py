@@ -50,3 +50,15 @@ def test_one_element_without_freedom_warns_and_keeps_its_mean() -> None:
         spread, middle = torch.std_mean(torch.tensor([3.0]))
     assert spread.isnan()
     assert middle == 3
+
+
+@pytest.mark.parametrize("dims", [None, (0, 2), 1])
+def test_many_numbers_that_lie_otherwise(dims: Any) -> None:
+    torch.manual_seed(2)
+    x = torch.randn(40, 50, 60) + 3
+    for view in (x.permute(2, 0, 1), x[:, ::3], x.flip(0)):
+        for made, want in zip(
+            torch.std_mean(view, dims), torch.std_mean(view.double(), dims), strict=True
+        ):
+            assert made.shape == want.shape
+            assert torch.allclose(made.double(), want, rtol=1e-6, atol=1e-6)
