@@ -197,21 +197,28 @@ def _check_apart(
 
 def triton_op(
     name: str,
-    fn: object = None,
+    fn: Callable[..., object] | None = None,
     /,
     *,
     mutates_args: str | Iterable[str],
     schema: str | None = None,
-) -> NoReturn:
-    """Refused: there is no Triton here.
+) -> Any:
+    """Make an operator of a function that may launch Triton's kernels, or decorate it.
+
+    It is one of `custom_op`: a function that takes another way on a CPU runs, and one that comes to
+    `wrap_triton` is refused there.
+
+    Args:
+        name: `namespace::name`, under which scripts and archives know it.
+        fn: annotated, if no schema is given.
+        mutates_args: the parameters that it changes in place, or `"unknown"`.
+        schema: `(Tensor x, int n) -> Tensor`.
 
     Raises:
-        NotImplementedError: always.
+        ValueError: the name has another form, or the annotations cannot be a schema.
+        RuntimeError: there is such an operator.
     """
-    raise NotImplementedError(
-        f"triton_op({name!r}): Triton compiles for graphics cards, which rushlight does not use; "
-        "custom_op takes functions of tensors and functions that numba compiled"
-    )
+    return custom_op(name, fn, mutates_args=mutates_args, schema=schema)
 
 
 def wrap_triton(triton_kernel: Callable[..., object], /) -> NoReturn:

@@ -92,8 +92,26 @@ def test_what_libraries_refuse(mine: Library) -> None:
         Library("_", "IMPL").fallback(abs, "CPU")
     with pytest.raises(NotImplementedError, match="Could not run 'mine::f'"):
         torch.ops.mine.f(torch.ones(1))
-    with pytest.raises(NotImplementedError, match="triton_op"):
-        library.triton_op("mine::t", mutates_args=())
+
+
+def test_operators_of_tritons_are_those_of_their_functions() -> None:
+    def launches(x: torch.Tensor) -> torch.Tensor:
+        library.wrap_triton(abs)
+        return x
+
+    @library.triton_op("lit::double", mutates_args=())
+    def double(x: torch.Tensor, n: int) -> torch.Tensor:
+        return x * 2 + n
+
+    double.register_autograd(lambda context, gradient: (2 * gradient, None))
+    x = torch.ones(2, requires_grad=True)
+    result = double(x, 1)
+    result.sum().backward()
+    assert (result.tolist(), x.grad.tolist()) == ([3, 3], [2, 2])
+    assert torch.ops.lit.double(x, 2).tolist() == [4, 4]
+    refused = library.triton_op("lit::launches", launches, mutates_args=())
+    with pytest.raises(ModuleNotFoundError, match="triton"):
+        refused(x)
 
 
 def test_a_namespace_may_be_called_as_a_room_of_ours() -> None:
