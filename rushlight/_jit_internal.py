@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from ._awaits import _Await
 from ._C.emit_hooks import without_emit_hooks
@@ -51,6 +52,7 @@ __all__ = [
     "_overload",
     "_overload_method",
     "_qualified_name",
+    "boolean_dispatched",
     "check_empty_containers",
     "export",
     "get_callable_argument_names",
@@ -75,6 +77,11 @@ __all__ = [
 
 _disable_emit_hooks = without_emit_hooks
 """A block in which the hooks of `torch._C._jit_set_emit_hooks` are told nothing."""
+
+
+boolean_dispatched: Final = WeakKeyDictionary[Callable[..., object], dict[str, object]]()
+"""Functions that stand for one of two others, as an argument says: none, since `max_pool2d` and its
+like are functions themselves here.  Packages look theirs up (brevitas)."""
 
 
 class FunctionModifiers:

@@ -543,3 +543,10 @@ def test_a_trace_pauses_when_it_is_told_to() -> None:
     _set_tracing_state(None)
     with pytest.raises(RuntimeError, match="belongs to a trace that has ended"):
         _set_tracing_state(seen[4])
+
+
+def test_no_function_stands_for_one_of_two_others() -> None:
+    functional = torch.nn.functional
+    assert functional.max_pool2d not in torch._jit_internal.boolean_dispatched
+    _, places = functional.max_pool2d(torch.ones(1, 2, 2), 2, return_indices=True)
+    assert places.tolist() == [[[0]]]
