@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -550,3 +551,16 @@ def test_no_function_stands_for_one_of_two_others() -> None:
     assert functional.max_pool2d not in torch._jit_internal.boolean_dispatched
     _, places = functional.max_pool2d(torch.ones(1, 2, 2), 2, return_indices=True)
     assert places.tolist() == [[[0]]]
+
+
+def test_internal_paths_and_switches(tmp_path: Path) -> None:
+    internal = import_module("rushlight._utils_internal")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    assert internal.resolve_library_path(str(tmp_path / "link")) == str(tmp_path / "file")
+    assert internal.get_file_path_2("a", "b") == str(Path("a", "b"))
+    assert internal.get_writable_path(str(tmp_path)) == str(tmp_path)
+    assert internal.get_writable_path(str(tmp_path / "none")).endswith("none")
+    assert internal.justknobs_check("any")
+    assert not internal.justknobs_check("any", default=False)
+    assert internal.justknobs_getval_int("any") == 0
+    assert not internal.is_fb_unit_test()
