@@ -118,7 +118,7 @@ def _archive(file: OpenedFile, found: Audit, limits: Limits) -> tuple[bool, bool
 @within_limits("the archive")
 def _flatbuffer(file: OpenedFile, found: Audit, limits: Limits) -> tuple[bool, bool]:
     """Look at a flatbuffer; the same."""
-    contents = read_mobile_flatbuffer(file, limits)
+    contents = read_mobile_flatbuffer(file)
     found.kind = MOBILE_FLATBUFFER.description
     found.records = len(contents.code) + len(contents.extra)
     found.classes += class_names([contents.root()])

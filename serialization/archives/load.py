@@ -54,7 +54,7 @@ def load_archive(
     """
     with closing(OpenedFile(source, mapped)) as file:
         if is_flatbuffer(file):
-            contents = read_mobile_flatbuffer(file, limits)
+            contents = read_mobile_flatbuffer(file)
             records = FlatbufferRecords(contents, len(file))
             flat = FlatbufferLoader(records, limits, trusted, False)
             flat.restores = restores

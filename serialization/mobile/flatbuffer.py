@@ -15,7 +15,6 @@ from ...ops.memory.dtype import dtype_by_number
 from ...ops.memory.errors import OperatorError
 from ..files.errors import archive_error
 from ..files.file_bytes import OpenedFile
-from ..files.limits import Limits
 from ..pickles.nodes import (
     ComplexNode,
     DeviceNode,
@@ -68,7 +67,7 @@ def is_flatbuffer(file: OpenedFile) -> bool:
     return file[4:8] == IDENTIFIER
 
 
-def read_mobile_flatbuffer(file: OpenedFile, limits: Limits) -> MobileContents:
+def read_mobile_flatbuffer(file: OpenedFile) -> MobileContents:
     """What a flatbuffer holds.
 
     Raises:

@@ -47,7 +47,7 @@ def mobile_extra_files(source: Readable, limits: Limits = DEFAULT_LIMITS) -> tup
         return tuple(contents.extra)
 
 
-def flatbuffer_extra_files(data: bytes, limits: Limits = DEFAULT_LIMITS) -> dict[str, bytes]:
+def flatbuffer_extra_files(data: bytes) -> dict[str, bytes]:
     """The extra files of a flatbuffer; none of other files.
 
     Raises:
@@ -56,11 +56,11 @@ def flatbuffer_extra_files(data: bytes, limits: Limits = DEFAULT_LIMITS) -> dict
     with closing(OpenedFile(io.BytesIO(data))) as file:
         if not is_flatbuffer(file):
             return {}
-        extra = read_mobile_flatbuffer(file, limits).extra
+        extra = read_mobile_flatbuffer(file).extra
         return {name: read() for name, read in extra.items()}
 
 
-def flatbuffer_info(source: Readable, limits: Limits = DEFAULT_LIMITS) -> dict[str, object]:
+def flatbuffer_info(source: Readable) -> dict[str, object]:
     """What `torch.jit._serialization.get_flatbuffer_module_info` gives of a flatbuffer.
 
     Raises:
@@ -68,7 +68,7 @@ def flatbuffer_info(source: Readable, limits: Limits = DEFAULT_LIMITS) -> dict[s
         OSError: the file cannot be opened.
     """
     with closing(OpenedFile(source)) as file:
-        contents = read_mobile_flatbuffer(file, limits)
+        contents = read_mobile_flatbuffer(file)
     return {
         "bytecode_version": contents.version,
         "operator_version": contents.operator_version,

@@ -100,7 +100,7 @@ def opened_mobile(source: Readable, limits: Limits = DEFAULT_LIMITS) -> Iterator
     """
     with closing(OpenedFile(source)) as file:
         if is_flatbuffer(file):
-            yield read_mobile_flatbuffer(file, limits)
+            yield read_mobile_flatbuffer(file)
             return
         with ArchiveReader(file, limits) as archive:
             yield read_mobile_pickle(archive, limits)
