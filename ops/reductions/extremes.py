@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, family, is_half, is_whole
+from ..kernels import LARGE, family, in_order, is_half, is_whole
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -208,7 +208,7 @@ def _position(name: str, choose: Callable[..., Array]) -> Kernel:
                 raise IndexOutOfRange(
                     f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
                 )
-            flat = self.reshape(-1)
+            flat = in_order(self).reshape(-1)  # copied where calls that are learned see it
             native = _first_extreme(flat, 0, False, name.removeprefix("arg"))
             where = asarray(choose(self)) if native is None else native[1]
             return where.reshape((1,) * self.ndim) if keepdim else where
