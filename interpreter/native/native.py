@@ -200,6 +200,7 @@ class Native:
         self._straight_misses = 0
         self._run: Callable[..., Any] = _unready
         self._draft: NativeSource | None = None
+        self._is_made_anew = False
         self._in_draft = 0.0
         self._draft_calls = 0
         self.refusal = ""
@@ -215,15 +216,20 @@ class Native:
         """What does calls with values straight from a caller in Python: it takes `ROUNDS`, `NEVER`
         and `STRAIGHT` before them.  None if it is not there, if there will be a better one, or if
         calls take long."""
-        if not self._straight or not self.is_ready or self._is_long or self._draft is not None:
+        if not self._straight or not self.is_ready or self._is_long or self._may_be_better:
             return None
         return self._run
 
     def quick_run(self) -> Callable[..., Any] | None:
         """What does calls with machine values, as `run` does: it takes `ROUNDS`, `NEVER` and `how`
         before them.  None if calls are still timed or counted, or take long."""
-        is_settled = self._stage is _Stage.HOT and self._draft is None and not self._is_long
+        is_settled = self._stage is _Stage.HOT and not self._may_be_better and not self._is_long
         return self._run if is_settled else None
+
+    @property
+    def _may_be_better(self) -> bool:
+        """Whether it is a draft, or what is made with care in its place is not there yet."""
+        return self._draft is not None or self._is_made_anew
 
     @property
     def how(self) -> int:
@@ -301,7 +307,8 @@ class Native:
 
         Native code looks at no signals: Python's handlers run here, while this thread waits.
         """
-        is_counted = self._draft is not None and self._stage is not _Stage.TRIAL
+        is_tried = self._stage is _Stage.TRIAL and how != STRAIGHT
+        is_counted = self._draft is not None and not is_tried
         began = perf_counter() if is_counted else 0.0
         run = self._run
         found = STOPPED if self._is_long else run(ROUNDS, NEVER, how, *values)
@@ -321,6 +328,7 @@ class Native:
             return
         with _BEGINNING:
             source, self._draft = self._draft, None
+            self._is_made_anew = self._is_made_anew or source is not None
         if source is not None:
             self._begin_beside(source, self._compile_again)
 
@@ -442,15 +450,18 @@ class Native:
 
     def _compile_again(self, source: NativeSource) -> None:
         """Put code that is made with care in the place of a draft."""
-        with suppress(OSError, RuntimeError):  # the draft stays
-            self._run = compile_native(source)
+        try:
+            with suppress(OSError, RuntimeError):  # the draft stays
+                self._run = compile_native(source)
+        finally:
+            self._is_made_anew = False
 
     def begin_anew(self, source: NativeSource) -> None:
         """In a forked child: what was being compiled will not come."""
         if self._stage is _Stage.PLAN:
             self._stage = _Stage.COLD
         else:
-            self._draft = source
+            self._draft, self._is_made_anew = source, False
 
 
 def _unready(*given: object) -> object:

@@ -93,3 +93,31 @@ def test_what_holds_itself_has_no_copy() -> None:
         check_copies(value)
     with pytest.raises(BoundExceeded, match="contains itself"):
         check_copies({"a": (value,)})
+
+
+def added(xs: list[int]) -> int:
+    total = 0
+    for x in xs:
+        total += x
+    return total
+
+
+def test_calls_straight_from_python_have_drafts_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(native.NATIVE_VARIABLE, raising=False)
+    monkeypatch.setattr(native, "DRAFT_CALLS", 3)
+    scripted = torch.jit.script(added)
+    made = tiers_of(scripted._rushlight_function).way().executable.native
+    assert made is not None
+    made._compile(native.write_native(made._code, made._arguments))
+    draft, waiting = made._run, []
+    assert made._stage is native._Stage.TRIAL  # straight calls need none
+    monkeypatch.setattr(made, "_begin_beside", lambda *given: waiting.append(given))
+    for _ in range(5):
+        assert made.call_straight(([1, 2],)) == 3
+    assert len(waiting) == 1
+    assert made._draft is None
+    assert made.straight_run is None  # nobody keeps the draft meanwhile
+    source, work = waiting[0]
+    work(source)
+    assert made.straight_run is made._run
+    assert made._run is not draft
