@@ -480,11 +480,13 @@ def test_native_code_that_is_lost_or_broken_on_disk_is_done_without(
     made._limit = 1e-9
     expected = scripted(2**60, 3)
     _wait_for_native_code()
-    (kept,) = tmp_path.glob("draft-*.o")
-    if rest is None:
-        kept.unlink()
-    else:
-        kept.write_bytes(rest)
+    names = [*tmp_path.glob("draft-*.o")]
+    assert len(names) == 2  # by what asks for it, and by its text
+    for kept in names:
+        if rest is None:
+            kept.unlink()
+        else:
+            kept.write_bytes(rest)
 
     monkeypatch.setattr(kept_objects, "_MADE", {})
     way = _way_anew(scripted)
