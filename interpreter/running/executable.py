@@ -45,10 +45,10 @@ class Executable:
             self.native = native_of(self.code, self.arguments, _code_of, in_parts)
         kinds = {row(instruction).name for instruction in self.code.instructions}
         # what is left to Python may use parameters that no argument reaches
-        nodes = (node for each in graph.with_tasks for node in each.all_nodes)
+        nodes = [node for each in graph.with_tasks for node in each.all_nodes]
         self.makes_leaves = "function" in kinds or any(map(_makes_leaves, nodes))
         self.gives_slots = any(map(_gives_slot, graph.all_nodes))
-        self.asks_elsewhere = any(map(_is_meta, self.code.constants))
+        self.asks_elsewhere = any(map(_names_meta, nodes))
         self.changes = not kinds.isdisjoint(_CHANGING) or any(map(_changes, self.code.operators))
         self.writes = written_inputs(graph, self.code)
         self.sets_slots = not kinds.isdisjoint(("set_slot", "set_tensor", "method", "function"))
@@ -129,9 +129,14 @@ def _cast_automatically(graph: Graph) -> None:
         insert_casts(graph, state, scripted=scripted)
 
 
-def _is_meta(constant: object) -> bool:
-    """Whether a constant names the device without memory."""
-    return isinstance(constant, (str, Device)) and str(constant).partition(":")[0] == "meta"
+def _names_meta(node: Node) -> bool:
+    """Whether a node is a constant that a device without memory is made of: texts may be compared
+    with its name, too, as `torch.norm` does."""
+    constant = node.value if node.is_constant else None
+    if not isinstance(constant, (str, Device)) or str(constant).partition(":")[0] != "meta":
+        return False
+    uses = node.output.uses
+    return isinstance(constant, Device) or any(use.user.kind == "aten::device" for use in uses)
 
 
 def _changes(entry: Operator) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
+from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.utils.flop_counter import FlopCounterMode
 
 nn = torch.nn
@@ -92,6 +93,21 @@ def test_scripts_make_tensors_on_meta() -> None:
     empty, doubled = made(torch.ones(2))
     assert (empty.shape, empty.is_meta) == ((2, 3), True)
     assert doubled.tolist() == [2.0, 2.0]
+    assert tiers_of(made._rushlight_function).way(False).executable.asks_elsewhere
+
+
+@torch.jit.script
+def placed(x: torch.Tensor, where: str) -> torch.Tensor:
+    if where == "meta":
+        return torch.norm(x.to(torch.device(where)), dim=-1)
+    return torch.norm(x, dim=-1)  # it looks for the kind of device among names of some
+
+
+def test_texts_that_name_meta_make_no_tensors_on_it() -> None:
+    for _ in range(3):
+        assert placed(torch.tensor([[3.0, 4.0]]), "cpu").tolist() == [5.0]
+        assert placed(torch.tensor([[3.0, 4.0]]), "meta").is_meta
+    assert not tiers_of(placed._rushlight_function).way(False).executable.asks_elsewhere
 
 
 def test_what_depends_on_data_is_refused_as_in_torch() -> None:
