@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ...ir.functions.define import graph_of
 from ...ir.functions.inline import inline
@@ -48,7 +48,7 @@ class Executable:
         nodes = [node for each in graph.with_tasks for node in each.all_nodes]
         self.makes_leaves = "function" in kinds or any(map(_makes_leaves, nodes))
         self.gives_slots = any(map(_gives_slot, graph.all_nodes))
-        self.asks_elsewhere = any(map(_names_meta, nodes))
+        self.asks_elsewhere = _makes_on_meta(nodes)
         self.changes = not kinds.isdisjoint(_CHANGING) or any(map(_changes, self.code.operators))
         self.writes = written_inputs(graph, self.code)
         self.sets_slots = not kinds.isdisjoint(("set_slot", "set_tensor", "method", "function"))
@@ -129,14 +129,19 @@ def _cast_automatically(graph: Graph) -> None:
         insert_casts(graph, state, scripted=scripted)
 
 
-def _names_meta(node: Node) -> bool:
-    """Whether a node is a constant that a device without memory is made of: texts may be compared
-    with its name, too, as `torch.norm` does."""
-    constant = node.value if node.is_constant else None
-    if not isinstance(constant, (str, Device)) or str(constant).partition(":")[0] != "meta":
-        return False
-    uses = node.output.uses
-    return isinstance(constant, Device) or any(use.user.kind == "aten::device" for use in uses)
+def _makes_on_meta(nodes: Sequence[Node]) -> bool:
+    """Whether there is a constant that the device without memory may be made of: `torch.norm` only
+    compares its name with that of another."""
+    named = [node for node in nodes if node.is_constant and _is_meta(node.value)]
+    if any(isinstance(node.value, Device) for node in named):
+        return True
+    texts = [node.inputs[0].node for node in nodes if node.kind == "aten::device"]
+    return bool(named) and any(not node.is_constant or node in named for node in texts)
+
+
+def _is_meta(constant: object) -> bool:
+    """Whether a constant names the device without memory."""
+    return isinstance(constant, (str, Device)) and str(constant).partition(":")[0] == "meta"
 
 
 def _changes(entry: Operator) -> bool:

@@ -97,17 +97,28 @@ def test_scripts_make_tensors_on_meta() -> None:
 
 
 @torch.jit.script
-def placed(x: torch.Tensor, where: str) -> torch.Tensor:
-    if where == "meta":
-        return torch.norm(x.to(torch.device(where)), dim=-1)
+def lengths(x: torch.Tensor) -> torch.Tensor:
     return torch.norm(x, dim=-1)  # it looks for the kind of device among names of some
 
 
-def test_texts_that_name_meta_make_no_tensors_on_it() -> None:
+@torch.jit.script
+def placed(x: torch.Tensor, where: str) -> torch.Tensor:
+    if where != "meta":
+        print(where)
+    return x.to(torch.device(where)) + 1
+
+
+def test_texts_that_name_meta_make_tensors_on_it_if_devices_are_made_of_texts() -> None:
     for _ in range(3):
-        assert placed(torch.tensor([[3.0, 4.0]]), "cpu").tolist() == [5.0]
+        assert lengths(torch.tensor([[3.0, 4.0]])).tolist() == [5.0]
+        assert lengths(_meta(2, 3)).is_meta
+        assert placed(torch.tensor([3.0, 4.0]), "cpu").tolist() == [4.0, 5.0]
         assert placed(torch.tensor([[3.0, 4.0]]), "meta").is_meta
-    assert not tiers_of(placed._rushlight_function).way(False).executable.asks_elsewhere
+    asks = [
+        tiers_of(each._rushlight_function).way(False).executable.asks_elsewhere
+        for each in (lengths, placed)
+    ]
+    assert asks == [False, True]
 
 
 def test_what_depends_on_data_is_refused_as_in_torch() -> None:
