@@ -6,6 +6,7 @@ import threading
 import warnings
 from importlib import import_module
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -564,3 +565,10 @@ def test_internal_paths_and_switches(tmp_path: Path) -> None:
     assert not internal.justknobs_check("any", default=False)
     assert internal.justknobs_getval_int("any") == 0
     assert not internal.is_fb_unit_test()
+
+
+def test_annotations_of_losses_are_read_with_other_names() -> None:
+    """fastai reads them with its own module's names."""
+    names: dict[str, object] = {}
+    assert get_type_hints(torch.nn.CrossEntropyLoss(), names, names)["ignore_index"] is int
+    assert get_type_hints(torch.nn.Module(), names, names)["training"] is bool

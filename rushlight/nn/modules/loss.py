@@ -3,8 +3,6 @@
 `reduction` is "none", "mean" or "sum"; `size_average` and `reduce` are the older way to say it.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from typing import Any, ClassVar

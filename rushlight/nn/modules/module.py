@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from itertools import chain
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from ...frontend.diagnostics.exceptions import trim_traceback
 from ...ops.tensors.tensor import Parameter, Tensor
@@ -94,33 +94,36 @@ def _forward_unimplemented(self: Module, *input: object) -> None:
 class Module(Members, Conversions):
     """Base class of everything with parameters.  Subclasses call `super().__init__()` first."""
 
-    dump_patches: ClassVar[bool] = False
-    call_super_init: ClassVar[bool] = False
+    dump_patches: bool = False
+    call_super_init: bool = False
     """Whether `__init__` hands its arguments on to the next class, for multiple inheritance."""
 
-    _version: ClassVar[int] = 1
-    _not_stateless: ClassVar[str] = ""
+    _version: int = 1
+    _not_stateless: str = ""
     """What modules are called that cannot be called with other tensors than their own."""
 
     training: bool
-    _parameters: dict[str, Parameter | None]
-    _buffers: dict[str, Tensor | None]
-    _non_persistent_buffers_set: set[str]
-    _modules: dict[str, Module | None]
-    _backward_pre_hooks: OrderedDict[int, Hook]
-    _backward_hooks: OrderedDict[int, Hook]
-    _is_full_backward_hook: bool | None
-    _forward_hooks: OrderedDict[int, Hook]
-    _forward_hooks_with_kwargs: OrderedDict[int, bool]
-    _forward_hooks_always_called: OrderedDict[int, bool]
-    _forward_pre_hooks: OrderedDict[int, Hook]
-    _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
-    _state_dict_hooks: OrderedDict[int, Hook]
-    _state_dict_pre_hooks: OrderedDict[int, Hook]
-    _load_state_dict_pre_hooks: OrderedDict[int, Hook]
-    _load_state_dict_post_hooks: OrderedDict[int, Hook]
+    if TYPE_CHECKING:  # packages read annotations with the names of their own modules
+        _parameters: dict[str, Parameter | None]
+        _buffers: dict[str, Tensor | None]
+        _non_persistent_buffers_set: set[str]
+        _modules: dict[str, Module | None]
+        _backward_pre_hooks: OrderedDict[int, Hook]
+        _backward_hooks: OrderedDict[int, Hook]
+        _is_full_backward_hook: bool | None
+        _forward_hooks: OrderedDict[int, Hook]
+        _forward_hooks_with_kwargs: OrderedDict[int, bool]
+        _forward_hooks_always_called: OrderedDict[int, bool]
+        _forward_pre_hooks: OrderedDict[int, Hook]
+        _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
+        _state_dict_hooks: OrderedDict[int, Hook]
+        _state_dict_pre_hooks: OrderedDict[int, Hook]
+        _load_state_dict_pre_hooks: OrderedDict[int, Hook]
+        _load_state_dict_post_hooks: OrderedDict[int, Hook]
 
-    forward: Callable[..., Any] = _forward_unimplemented
+        forward: Callable[..., Any]
+    else:
+        forward = _forward_unimplemented
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         if not self.call_super_init:
