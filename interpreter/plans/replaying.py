@@ -378,16 +378,19 @@ class _Looking(Looking):
             is_new = type(each) is ndarray and id(root_of(each)) in self._made
             if not is_new or not owns_all(each):
                 raise Unforeseen("a result is no new tensor")
-        notes, scratch = self._settled(results)
-        return family("calls.prepared").Seen(tuple(results), notes, scratch)
+        notes, scratch, fresh = self._settled(results)
+        return family("calls.prepared").Seen(tuple(results), notes, scratch, fresh=fresh)
 
     def _check_cause(self) -> None:
         if self._cause is not None:
             self._cause.where = frozenset(self._faulty)
             raise self._cause
 
-    def _settled(self, results: Sequence[Any]) -> tuple[list[tuple[Any, ...]], Any]:
-        """The runs, with constants that nobody can write to and one piece of memory."""
+    def _settled(
+        self, results: Sequence[Any]
+    ) -> tuple[list[tuple[Any, ...]], Any, list[tuple[int, int, int]]]:
+        """The runs, with constants that nobody can write to and one piece of memory, and what runs
+        use of that first."""
         kept = {id(root_of(each)) for each in results}
         notes = [tuple(map(self._word, note)) for part in self._notes for note in part]
         for note in notes:
@@ -398,8 +401,9 @@ class _Looking(Looking):
                         self._made.setdefault(id(root), root)
         self.looked = Looked.of(notes, self._taken, results)
         roots = [root for number, root in self._made.items() if number not in kept]
-        found: tuple[list[tuple[Any, ...]], Any] = family("calls.arena").in_one_piece(notes, roots)
-        return found
+        module: Any = family("calls.arena")
+        notes, arena, fresh = module.in_one_piece(notes, roots)
+        return notes, arena, fresh
 
     def _word(self, word: Any) -> Any:
         """A word of a run; where it reads a constant, that of one which cannot be written to."""

@@ -510,6 +510,17 @@ def test_a_copy_made_on_the_way_is_noticed(value):
     assert all(each.equal(held[0]) or value != value for each in held)
 
 
+def test_a_copy_that_only_places_are_told_of_is_noticed():
+    """The place of the largest element is 0 of any copy whose bytes are all the same."""
+    extreme = family("ordering.ranks").extreme
+    known, calls = known_calls(lambda x: extreme(x.T.reshape(-1), 0, "max")[1])
+    for seed in range(4):
+        x = random(5, 7, seed=seed)
+        x[0, 0] = 9.0
+        assert known(x).item() == 0
+        assert len(calls) == seed + 1
+
+
 def lying(layout, *shape):
     """Numbers that lie in some way."""
     if layout == "gaps":

@@ -31,8 +31,9 @@ class Piece:
 
 def in_one_piece(
     notes: Sequence[tuple[object, ...]], roots: Sequence[object]
-) -> tuple[list[tuple[Any, ...]], Any]:
-    """The same runs with the arrays that own the memory `roots` in one array, and that array.
+) -> tuple[list[tuple[Any, ...]], Any, list[tuple[int, int, int]]]:
+    """The same runs with the arrays that own the memory `roots` in one array, that array, and what
+    of it runs use first: the number of the run, where that begins, and its bytes.
 
     Places are given to others when their last run is done.  The array is None if there are none.
     """
@@ -49,7 +50,7 @@ def in_one_piece(
                 pieces[id(root)].last = number
     size = placed(list(pieces.values()))
     if not size:
-        return list(notes), None
+        return list(notes), None, []
     arena = np.empty(size, np.uint8)
 
     def moved(word: Any) -> Any:
@@ -63,7 +64,8 @@ def in_one_piece(
             wholes[id(root)] = arena[piece.at :]
         return wholes[id(root)]
 
-    return [tuple(map(moved, note)) for note in notes], arena
+    fresh = [(piece.first, piece.at, piece.nbytes) for piece in pieces.values()]
+    return [tuple(map(moved, note)) for note in notes], arena, fresh
 
 
 def _root_among(word: object, known: dict[int, Any]) -> Any:

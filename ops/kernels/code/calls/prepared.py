@@ -22,6 +22,7 @@ shares no memory with the others in calls that are done so.
 from __future__ import annotations
 
 import struct
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 from weakref import WeakSet
@@ -34,6 +35,7 @@ from ....memory.storage import address
 from ...precision import PRECISION
 from ..fronts.prepared_text import MOST_ENTRIES, MOST_RESULTS, MOST_TAKEN, PLACE_BITS
 from .crew_text import MOST_ARGUMENTS
+from .fillings import MIXED, ONES, ZEROS, filled
 from .paces import FIRST, Pace
 from .reaches import (
     alike,
@@ -156,7 +158,7 @@ class Known:
         """Do a call and remember how."""
         forgotten, settled = self._forgotten, views_of_all(values)
         before = settled[0].copy("K") if self._writes and type(values[0]) is ndarray else None
-        result, notes, scratch, wait, taken = self._look(values)
+        result, notes, scratch, wait, taken, fresh = self._look(values)
         if wait is not None:
             self._known[MOST_ENTRIES + 1] = wait
             return result
@@ -173,7 +175,7 @@ class Known:
                 raise Unknown
             made = settled[0] if values and result is values[0] else result
             told = () if self._explain is None else values
-            entry = _Entry(taken or settled, made, notes, before, scratch, told)
+            entry = _Entry(taken or settled, made, notes, before, scratch, told, fresh)
             self._add(entry, forgotten)
             self._next_wait = _SHORTEST_WAIT
         except Unknown:
@@ -254,9 +256,11 @@ class _Entry:
         before: Array | None = None,
         scratch: Any = None,
         told: Sequence[Any] = (),
+        fresh: Sequence[tuple[int, int, int]] = (),
     ) -> None:
         """`before` is a copy of the first argument where that is written, `scratch` memory that
-        runs use between them, `told` the arguments as notes that are told hold them."""
+        runs use between them, and `fresh` what of it they use first, `told` the arguments as notes
+        that are told hold them."""
         if len(values) > MOST_TAKEN:
             raise Unknown
         self._held: list[Any] = [tuple(each for each in values if type(each) is not ndarray)]
@@ -287,9 +291,14 @@ class _Entry:
         else:
             self._check_written(values, result)
             self._back = [0, -1]
+        self._fresh = defaultdict[int, list[tuple[int, int, int]]](list)
         if scratch is not None:
-            self._memory(scratch)
-        self._runs = [self._run(note) for note in notes]
+            number = self._memory(scratch)
+            for run, begin, size in fresh:
+                self._fresh[run].append((number, begin, size))
+        self._runs = list[tuple[int, int, int, list[tuple[int, Any]]]]()
+        for note in notes:
+            self._runs.append(self._run(note))
         self._verify(values)
         self.key, self.address = key_of(values), self._written()
         self.kept = tuple(self._held)
@@ -436,7 +445,9 @@ class _Entry:
         is_whole = type(owner) is ndarray and owner.flags.owndata and address(owner) == place
         if not is_whole or not value.size or owner.nbytes != value.nbytes:
             raise Unknown
-        return _RESULT, self._memory(owner)
+        number = self._memory(owner)
+        self._fresh[len(self._runs)].append((number, 0, owner.nbytes))
+        return _RESULT, number
 
     def _part(self, value: Array, at: int) -> tuple[int, int] | None:
         """The word of an array that begins, at that address, at another element of an operand, or
@@ -457,15 +468,20 @@ class _Entry:
         """Do the call again with memory that holds other bytes; refuse it if bits differ.
 
         Once with all bits set, once with none: what is read before it is written, such as a copy
-        of an operand made on the way, may hold one of the two in earnest.
+        of an operand made on the way, may hold one of the two in earnest.  Where the first run with
+        some memory writes nothing there, that is tried with numbers of all sizes, too: in a copy
+        whose bytes are alike the first element is the largest, and all is in order.
         """
-        for byte in (0xFF, 0x00):
-            self._try(values, byte)
+        if self._try(values, ONES) & self._try(values, ZEROS):
+            self._try(values, MIXED)
+            self._try(values, ~MIXED)
         self._before = None
 
-    def _try(self, values: Sequence[Any], byte: int) -> None:
+    def _try(self, values: Sequence[Any], filling: Array) -> set[tuple[int, int]]:
+        """Do the call with memory that is filled with bytes; which memory is as it was behind the
+        first run with it."""
         made = [
-            each if number in self._parts else np.full(each.nbytes, byte, np.uint8)
+            each if number in self._parts else filled(filling, each.nbytes)
             for number, each in enumerate(self._made)
         ]
         flag = np.zeros(1, np.int64)
@@ -475,7 +491,8 @@ class _Entry:
             _RESULT: list(map(address, made)),
             _ARGUMENT: [address(each) if type(each) is ndarray else 0 for each in given_values],
         }
-        for kernel, count, least, words in self._runs:
+        untouched = set[tuple[int, int]]()
+        for place, (kernel, count, least, words) in enumerate(self._runs):
             given = []
             for kind, number in words:
                 if kind in begins:
@@ -485,16 +502,26 @@ class _Entry:
                 else:
                     is_own = kind in (_OWN_FLOAT, _OWN_INT)
                     given.append(given_values[number] if is_own else number)
+            fresh = self._fresh.get(place, ())
+            parts = [made[number][begin : begin + size] for number, begin, size in fresh]
+            before = [filled(filling, part.size) for part in parts]
+            for part, wanted in zip(parts, before, strict=True):
+                part[...] = wanted
             run(kernel, count, least, *given)
-        pairs = [
+            is_as_filled = map(np.array_equal, parts, before)
+            untouched |= {
+                each[:2] for each, is_it in zip(fresh, is_as_filled, strict=True) if is_it
+            }
+        results = [
             (made[number], self._made[number])
             for number in self._back[1:]
             if number >= 0 and number not in self._parts
         ]
-        if flag[0] or not all(has_bytes_of(a, b.ravel("K")) for a, b in pairs):
+        if flag[0] or not all(has_bytes_of(a, b.ravel("K")) for a, b in results):
             raise Unknown
         if first is not None and first.tobytes() != values[0].tobytes():
             raise Unknown
+        return untouched
 
     # ---------------------------------------------------------------------------------- words
 

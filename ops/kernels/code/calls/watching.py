@@ -24,8 +24,9 @@ Notes = list[tuple[Any, ...]]
 
 class Seen(NamedTuple):
     """What a call gave, and the runs that would give it, None if that is not known; `scratch` is
-    memory that they use between them, `wait` how many calls shall pass until the next is learned
-    from, if that is said.  `taken` are the arguments that the notes hold, where others stood for
+    memory that they use between them, `fresh` what of it is used by a run first: its number, where
+    that begins, and its bytes; `wait` how many calls shall pass until the next is learned from, if
+    that is said.  `taken` are the arguments that the notes hold, where others stood for
     those of the call."""
 
     result: Any
@@ -33,6 +34,7 @@ class Seen(NamedTuple):
     scratch: Any = None
     wait: int | None = None
     taken: Sequence[Any] | None = None
+    fresh: Sequence[tuple[int, int, int]] = ()
 
 
 def seen(function: Callable[..., Any], values: Sequence[Any]) -> Seen:
