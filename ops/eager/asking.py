@@ -24,7 +24,7 @@ __all__ = ["asked_operator", "asking_members", "asking_names", "public_function"
 
 _NEVER: Final = frozenset(
     """__new__ __init_subclass__ __torch_function__ __hash__ __copy__ __reduce__ __getattr__
-    __delitem__ as_subclass""".split()
+    __delitem__ __dict__ as_subclass""".split()
 )
 """Members that no class is asked for."""
 _PRIVATE: Final = ("_base", "_grad", "_version")

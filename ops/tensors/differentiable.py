@@ -39,7 +39,7 @@ class Differentiable:
     """The part of `Tensor` that is about gradients."""
 
     if not TYPE_CHECKING:
-        __slots__ = ()
+        __slots__ = ("__dict__",)  # what `Tensor` has in its place knows this one
 
     if TYPE_CHECKING:
         _array: Array

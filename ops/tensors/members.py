@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from typing import Any, Final
 
 from .differentiable import Differentiable
 
-__all__ = ["NOT_COPIED", "NO_GRADIENTS", "Members", "attributes_of"]
+__all__ = [
+    *("NOT_COPIED", "NO_GRADIENTS", "Members", "all_members", "attributes_of", "give_members"),
+]
 
 NOT_COPIED = (
     "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
@@ -19,6 +21,22 @@ NOT_COPIED = (
 NO_GRADIENTS = (
     "data set to a tensor that requires gradients must be floating point or complex dtype"
 )
+
+
+all_members: Final[Callable[[Any], dict[str, Any]]] = vars(Differentiable)["__dict__"].__get__
+"""All attributes of a tensor, with those that say what it knows of gradients."""
+
+
+def give_members(tensor: object, members: Mapping[str, object]) -> None:
+    """Give a tensor other attributes; what it knows of gradients stays.
+
+    Packages give results the attributes of an operand: `made.__dict__ = x.__dict__`.
+    """
+    own = all_members(tensor)
+    stays = {name: own[name] for name in own if name in vars(Differentiable)}
+    others = {name: value for name, value in members.items() if name not in vars(Differentiable)}
+    own.clear()
+    own.update(others, **stays)
 
 
 class Members(MutableMapping[str, Any]):

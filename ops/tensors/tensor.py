@@ -41,7 +41,14 @@ from .display import format_array
 from .indexing import basic_view, get_item, set_item
 from .keys import AsksError, is_several, without_tensors
 from .marked_parameters import ParameterType, marked
-from .members import NO_GRADIENTS, NOT_COPIED, Members, attributes_of
+from .members import (
+    NO_GRADIENTS,
+    NOT_COPIED,
+    Members,
+    all_members,
+    attributes_of,
+    give_members,
+)
 from .overriding import PLAIN, asks
 from .python_data import spelled_type
 from .sizes import Size, made_of
@@ -55,7 +62,7 @@ from .tracing import (
 )
 from .untyped_storage import Storage
 
-__all__ = ["PLAIN_TENSORS", "Parameter", "Tensor", "all_members", "view_of"]
+__all__ = ["PLAIN_TENSORS", "Parameter", "Tensor", "view_of"]
 
 Shown = TypeVar("Shown", bound="Tensor")
 
@@ -75,7 +82,7 @@ class Tensor(_Base):
     `Tensor(2, 3)` is an unfilled tensor of those sizes, `Tensor([1, 2])` a tensor of these numbers.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_array", "_requires_grad", "_view_of")
+    __slots__ = ("__weakref__", "_array", "_requires_grad", "_view_of")
     __array_priority__ = 1000
 
     _array: Array
@@ -113,7 +120,9 @@ class Tensor(_Base):
             Differentiable._want_gradients(handle, True)
         return handle
 
-    if TYPE_CHECKING:
+    if not TYPE_CHECKING:
+        __dict__ = property(all_members, give_members)
+    else:
         grad: Tensor | None
         _base: Tensor | None
         _gradient: Tensor | None
@@ -531,10 +540,6 @@ class Tensor(_Base):
         return _rebuilt, made, attributes_of(self) or None
 
 
-all_members: Final[Callable[[Tensor], dict[str, object]]] = vars(Tensor)["__dict__"].__get__
-"""All attributes of a tensor, with those that say what it knows of gradients."""
-
-
 class Parameter(Tensor, metaclass=ParameterType):
     """A tensor that belongs to a module and is trained; of a user's class if `data` is.
 
@@ -554,7 +559,7 @@ class Parameter(Tensor, metaclass=ParameterType):
         return data._as_parameter(cls._of, requires_grad)
 
     if not TYPE_CHECKING:
-        __dict__ = property(lambda self: Members(all_members(self)))
+        __dict__ = property(lambda self: Members(all_members(self)), give_members)
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from types import MemberDescriptorType
 from typing import Any, Final
 
-from ..ops.tensors.tensor import Tensor, all_members
+from ..ops.tensors.members import all_members
+from ..ops.tensors.tensor import Tensor
 
 __all__ = ["REPLACEMENT", "exchange"]
 

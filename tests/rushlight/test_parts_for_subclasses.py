@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import rushlight as torch
 from rushlight import nn
 from rushlight.utils.cpp_extension import CUDA_HOME, ROCM_HOME
@@ -85,3 +87,28 @@ def test_names_that_packages_take_from_other_places() -> None:
     assert not torch.cuda._is_in_bad_fork()
     assert torch.backends.cuda.matmul.fp32_precision == "none"
     assert torch.backends.cudnn.conv.fp32_precision == "tf32"
+
+
+class Named(torch.Tensor):
+    """Results get the attributes of the first operand, as fastai gives them."""
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = super().__torch_function__(func, types, args, kwargs or {})
+        if isinstance(made, torch.Tensor):
+            made.__dict__ = args[0].__dict__
+        return made
+
+
+def test_attributes_that_results_are_given_leave_gradients_alone() -> None:
+    x = torch.ones(3, requires_grad=True)
+    named = (x * 2).as_subclass(Named)
+    named.label = "doubled"
+    turned = (named.reshape(3, 1) * 3).t()
+    assert (turned.label, type(turned)) == ("doubled", Named)
+    turned.sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [6.0, 6.0, 6.0]
+    weight = nn.Parameter(torch.ones(2))
+    weight.__dict__ = {"label": "weight", "_grad_node": None}
+    assert (dict(weight.__dict__), weight.is_leaf) == ({"label": "weight"}, True)
