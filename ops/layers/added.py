@@ -13,7 +13,9 @@ __all__: list[str] = []
 
 
 @operator(
-    "aten::_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", out="out"
+    "aten::_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    out="out",
+    order="Tensor out Scalar Scalar_out",
 )
 def _add_relu(self: Array, other: Array, alpha: Scalar) -> Array:
     return relu(add(self, other, alpha))

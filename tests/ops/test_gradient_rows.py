@@ -19,8 +19,8 @@ logical_not logical_or logical_xor lt ne nonzero nonzero_numpy not_equal one_hot
 QUANTIZED = """
 _empty_per_channel_affine_quantized
 _make_per_channel_quantized_tensor _make_per_tensor_quantized_tensor _saturate_weight_to_fp16
-dequantize int_repr q_per_channel_scales q_per_channel_zero_points quantize_per_channel
-quantize_per_tensor quantize_per_tensor_dynamic quantized_batch_norm quantized_gru quantized_lstm
+dequantize int_repr q_per_channel_scales q_per_channel_zero_points quantized_batch_norm
+quantized_gru quantized_lstm
 """
 """They take or give quantized tensors, which have no gradients."""
 
@@ -31,7 +31,7 @@ requires_grad
 """Containers, modes, and what runs without gradients."""
 
 LACKING_IN_TORCH = """
-_aminmax _dirichlet_grad _embedding_bag_forward_only _histogramdd_bin_edges
+_add_relu _aminmax _dirichlet_grad _embedding_bag_forward_only _histogramdd_bin_edges
 _histogramdd_from_bin_cts _histogramdd_from_bin_tensors _linalg_eigvals _logcumsumexp
 _native_multi_head_attention _sample_dirichlet _stack _transformer_encoder_layer_fwd binomial
 detach_copy floor_divide heaviside histogramdd linalg__powsum linalg_ldl_factor
