@@ -291,7 +291,25 @@ class _Looking(Looking):
         self.doing: Step | None = None
 
     def look(self, entry: Operator, values: Sequence[Any]) -> Any:
-        """The result of an operator, whose runs are kept."""
+        """The result of an operator, whose runs are kept; where it is more than runs, something
+        that others may be looked at with: all such steps are found in one call."""
+        try:
+            return self._looked_at(entry, values)
+        except _TooLarge:
+            raise
+        except Unforeseen as cause:
+            writes = entry.signature.is_mutable
+            if self.doing is None or (writes and not entry.is_in_place):
+                raise
+            self._note_fault(cause)
+            return values[0] if writes else entry.forward(*values)
+
+    def _note_fault(self, cause: Unforeseen) -> None:
+        self._cause = self._cause or cause
+        if self.doing is not None:
+            self._faulty.add(self.doing)
+
+    def _looked_at(self, entry: Operator, values: Sequence[Any]) -> Any:
         operands = list(arrays_in(values))
         if not operands:
             return self._made_of_numbers(entry.forward(*values))
@@ -323,9 +341,7 @@ class _Looking(Looking):
         except Unforeseen as cause:
             if cause.result is None:
                 raise
-            self._cause = self._cause or cause
-            if self.doing is not None:
-                self._faulty.add(self.doing)
+            self._note_fault(cause)
             return cause.result, []
         parts = [*arrays_in(values), *arrays_in(result)]
         self._patterns[form] = _pattern(notes, parts) if notes else None
@@ -373,7 +389,12 @@ class _Looking(Looking):
         if default_dtype.float != np.float32:
             raise Unforeseen("the default dtype is another one")
         stretch, machine = self._stretch, _Stepping(self._stretch.code, invoke, self)
-        results = _results(stretch, machine, self._values, self._check_cause)
+        try:
+            results = _results(stretch, machine, self._values, self._check_cause)
+        except MachineFailure as failed:
+            if not comes_from_outside(failed.cause):
+                self._check_cause()  # what was not written may be why
+            raise
         for each in results:
             is_new = type(each) is ndarray and id(root_of(each)) in self._made
             if not is_new or not owns_all(each):

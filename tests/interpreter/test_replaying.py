@@ -689,3 +689,36 @@ def test_stretches_leave_out_what_is_no_kernel() -> None:
     with pytest.raises(RuntimeError, match="must match"):
         scripted(x, y[:5], 3)
     assert same(scripted(x, y, 3), wanted)
+
+
+class Kept(nn.Module):
+    """Keeps two results of a call for the next one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("kept", torch.zeros(4, 20))
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = torch.tanh(x * 0.5 + 1.0) - x.mean()
+        self.kept[:2] = y
+        z = torch.relu(y - 0.25) * self.kept[2:].sum()
+        z = torch.sigmoid(z + 0.5) * z
+        self.kept[2:] = z
+        return torch.exp(z * 0.1) + self.kept.mean()
+
+
+def test_all_steps_that_are_no_kernels_are_left_out_at_once() -> None:
+    plain, x = Kept(), random(2, 20)
+    scripted = torch.jit.script(Kept())
+    assert same(scripted(x), plain(x))
+    way = tiers_of(scripted._script_method("forward")._rushlight_function).way(False)
+    until = time.monotonic() + 20
+    while way.plan is None or way.plan.former is None:
+        assert time.monotonic() < until, "it is not cut"
+        assert same(scripted(x), plain(x))
+    for _ in range(40):
+        assert same(scripted(x), plain(x))
+        assert same(scripted.kept, plain.kept)
+    assert way.plan.former.former is None
+    writing = [step for step in way._cuts.steps if step.node.kind == "aten::copy_"]
+    assert len(writing) == 2
