@@ -665,3 +665,35 @@ def test_what_lies_in_the_place_of_an_object_is_neither_waited_for_nor_followed(
         file.truncate(1 << 40)
     found = [read_kept(each) for each in (whole, pipe, link, holes, tmp_path)]
     assert found == [b"code", None, None, None, None]
+
+
+def loops_in_a_loop(n: int) -> int:
+    kept = {"a": 1, "b": 0}
+    total = 0
+    for key in kept.keys():
+        step = 1
+        while step < 4:
+            step = step + 1
+        place = step % 5
+        while place < 4 and key.startswith("a"):
+            place = place + 1
+        rounds = 1
+        going = True
+        while going:
+            rounds = rounds + 1
+            if 0 < place * place and place * place < step << 1:
+                going = rounds < 4
+            else:
+                going = rounds < n
+        total += rounds + place
+    return total
+
+
+def test_loops_in_loops_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass over loops ended the process over this one."""
+    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
+    scripted = torch.jit.script(loops_in_a_loop)
+    assert [scripted(n) for n in (2, 9)] == [loops_in_a_loop(n) for n in (2, 9)]
+    made = tiers_of(scripted._rushlight_function).way().executable.native
+    assert made is not None
+    assert made.is_ready

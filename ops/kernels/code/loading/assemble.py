@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 import llvmlite.binding as llvm
 
 from ..language.target import Target
 
 __all__ = ["assembled", "placed"]
-
-
-_LONG: Final = 5000
-"""Lines of a module whose loops gain nothing by having their addresses stepped once more than code
-generation does, and for which that takes a fourth of the time."""
 
 
 @cache
@@ -59,8 +54,8 @@ def assembled(text: str, target: Target, *, quickly: bool = False) -> bytes:
         passes.add_simplify_cfg_pass()
         passes.add_loop_rotate_pass()
         passes.add_new_gvn_pass()
-        if text.count("\n") < _LONG:
-            passes.add_loop_strength_reduce_pass()
+    # Code generation steps addresses through loops; as a pass in front of it that gains nothing,
+    # and ends the process over some loops within loops that it has left in a form of its own.
     passes.add_global_dead_code_eliminate_pass()
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     passes.run(module, llvm.create_pass_builder(machine, options))
