@@ -670,7 +670,7 @@ def test_what_lies_in_the_place_of_an_object_is_neither_waited_for_nor_followed(
 def loops_in_a_loop(n: int) -> int:
     kept = {"a": 1, "b": 0}
     total = 0
-    for key in kept.keys():
+    for key in kept:
         step = 1
         while step < 4:
             step = step + 1
@@ -681,7 +681,7 @@ def loops_in_a_loop(n: int) -> int:
         going = True
         while going:
             rounds = rounds + 1
-            if 0 < place * place and place * place < step << 1:
+            if place * place > 0 and place * place < step << 1:  # noqa: SIM108
                 going = rounds < 4
             else:
                 going = rounds < n
@@ -692,7 +692,7 @@ def loops_in_a_loop(n: int) -> int:
 def test_loops_in_loops_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pass over loops ended the process over this one."""
     monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
-    scripted = torch.jit.script(loops_in_a_loop)
+    scripted = rushlight.jit.script(loops_in_a_loop)
     assert [scripted(n) for n in (2, 9)] == [loops_in_a_loop(n) for n in (2, 9)]
     made = tiers_of(scripted._rushlight_function).way().executable.native
     assert made is not None
