@@ -236,7 +236,7 @@ class _Text:
         """The machine value of an argument, which is tested to be as it nearly always is; None if
         the type is one of others."""
         inner = type.optional_of
-        if type == TENSOR or inner == TENSOR:
+        if type == TENSOR or inner == TENSOR or (type.is_choice and TENSOR in type.alternatives):
             if inner is None and name.isidentifier():
                 self._bare.append(name)
             kind = f"(kind := type({name})) is not Tensor and kind is not Parameter"

@@ -340,3 +340,25 @@ def test_lists_and_dicts_of_tensors_are_quick_arguments() -> None:
             scripted(wrong, {"a": x})
     with pytest.raises(RuntimeError, match="Expected a value of type"):
         scripted([x], {1: x})
+
+
+def summed(x: Tensor | list[Tensor] | int | None, by: float) -> Tensor:
+    if isinstance(x, Tensor):
+        return x * by
+    if isinstance(x, int):
+        return torch.full((2,), by * x)
+    return torch.zeros(2) if x is None else torch.stack(x).sum(0) * by
+
+
+def test_what_may_be_a_tensor_is_quick_where_it_is_one() -> None:
+    scripted, x = torch.jit.script(summed), torch.ones(2)
+    hot(scripted, x, 2.0)
+    for _ in range(3):
+        assert scripted(x, 3.0).tolist() == [3.0, 3.0]
+        assert scripted([x, x], 3.0).tolist() == [6.0, 6.0]
+        assert scripted(4, 0.5).tolist() == [2.0, 2.0]
+        assert scripted(None, 0.5).tolist() == [0.0, 0.0]
+        assert scripted(nn.Parameter(x.clone()), 2.0).requires_grad
+        assert scripted([x, x.clone().requires_grad_()], 2.0).requires_grad
+        with pytest.raises(RuntimeError, match="Expected a value of type"):
+            scripted("a", 2.0)
