@@ -175,10 +175,10 @@ def quantize(values: Array, dtype: DType, quantizer: Quantizer) -> QuantizedArra
             scaled = (given * inverse.astype(np.float64) + zero_point).astype(F32)
         else:
             scaled = given * inverse + np.asarray(zero_point, F32)
-        scaled = np.rint(scaled)
-        clipped = np.clip(np.nan_to_num(scaled, nan=least), least, most)
-    numbers = np.empty(values.shape, field)
-    numbers[...] = clipped
+        # what is not a number becomes the least
+        clipped = np.fmin(np.fmax(np.rint(scaled), least), most)
+        numbers = np.empty(values.shape, field)
+        numbers[...] = clipped
     return quantized_array(numbers, dtype, quantizer)
 
 
