@@ -298,11 +298,13 @@ class _Looking(Looking):
         except _TooLarge:
             raise
         except Unforeseen as cause:
-            writes = entry.signature.is_mutable
-            if self.doing is None or (writes and not entry.is_in_place):
+            if self.doing is None:
                 raise
             self._note_fault(cause)
-            return values[0] if writes else entry.forward(*values)
+            changes = entry.may_write or entry.random or entry.effects
+            if changes and not entry.is_in_place:
+                raise  # that is done once, by the plan
+            return values[0] if changes else entry.forward(*values)
 
     def _note_fault(self, cause: Unforeseen) -> None:
         self._cause = self._cause or cause

@@ -41,14 +41,7 @@ from .display import format_array
 from .indexing import basic_view, get_item, set_item
 from .keys import AsksError, is_several, without_tensors
 from .marked_parameters import ParameterType, marked
-from .members import (
-    NO_GRADIENTS,
-    NOT_COPIED,
-    Members,
-    all_members,
-    attributes_of,
-    give_members,
-)
+from .members import NO_GRADIENTS, NOT_COPIED, Members, all_members, attributes_of, give_members
 from .overriding import PLAIN, asks
 from .python_data import spelled_type
 from .sizes import Size, made_of
