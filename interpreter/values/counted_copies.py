@@ -46,14 +46,20 @@ def small_copies(type: Type) -> Callable[[object], bool]:
     """What says whether a copy of a value of a type is small, each of its parts counted in all its
     places; where that takes long to find out, or the value is no such, it says no."""
     count = _count_of(type)
+    if count is None or count is _unknown:
+        return _is_never
 
     def is_small(value: object) -> bool:
         try:
-            return count is not None and count([value]) <= MOST
+            return count([value]) <= MOST
         except _TooMany:
             return False
 
     return is_small
+
+
+def _is_never(value: object) -> bool:
+    return False
 
 
 @kept_by_type
@@ -67,7 +73,7 @@ def _of_others(type: Type) -> Count | None:
 
 
 def _unknown(level: list[Any]) -> int:
-    """Of what may hold anything."""
+    """Of what may hold anything, and of all that has such a part."""
     raise _TooMany
 
 
@@ -77,6 +83,8 @@ _ALONE: Final = frozenset((INT, FLOAT, BOOL, COMPLEX, NUMBER, STRING, NONE, TENS
 @_COUNTS.row(ListType)
 def _of_list(type: ListType) -> Count:
     inner = _count_of(type.element)
+    if inner is _unknown:
+        return _unknown
 
     def count(level: list[Any]) -> int:
         found = _sizes(level, _ROWS)
@@ -88,6 +96,8 @@ def _of_list(type: ListType) -> Count:
 @_COUNTS.row(DictType)
 def _of_dict(type: DictType) -> Count:
     inner = _count_of(type.value)
+    if inner is _unknown:
+        return _unknown
 
     def count(level: list[Any]) -> int:
         found = _sizes(level, _DICTS)
@@ -103,6 +113,8 @@ def _of_tuple(type: TupleType) -> Count:
     parts = [(place, _count_of(part)) for place, part in enumerate(type.elements)]
     inside = [(place, inner) for place, inner in parts if inner is not None]
     size = len(parts)
+    if any(inner is _unknown for _, inner in inside):
+        return _unknown
 
     def count(level: list[Any]) -> int:
         found = _sizes(level, _ROWS)
@@ -118,8 +130,8 @@ def _of_tuple(type: TupleType) -> Count:
 @_COUNTS.row(OptionalType)
 def _of_optional(type: OptionalType) -> Count | None:
     inner = _count_of(type.inner)
-    if inner is None:
-        return None
+    if inner is None or inner is _unknown:
+        return inner
     return lambda level: inner([each for each in level if each is not None])
 
 

@@ -103,7 +103,8 @@ def constant_pad_nd(self: Array, pad: Ints, value: Scalar) -> Array:
     if all(part <= 0 for pair in pairs for part in pair):
         left = [slice(-b, size + a) for size, (b, a) in zip(self.shape, pairs, strict=True)]
         return _part(self, left)
-    number, result = checked_operand(value, self.dtype), np.empty(shape, self.dtype)
+    number = checked_operand(value, self.dtype)
+    result = follow_format(np.empty(shape, self.dtype), self)
     if _bordered_natively(result, self, pad, value):
         return result
     written_by_numpy()
@@ -114,7 +115,7 @@ def constant_pad_nd(self: Array, pad: Ints, value: Scalar) -> Array:
     )
     if all(shape):
         result[target] = self[source]
-    return follow_format(result, self)
+    return result
 
 
 # --------------------------------------------------------------------------- by index

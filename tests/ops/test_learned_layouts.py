@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 import rushlight as torch
+from rushlight.ops.kernels import family
+from rushlight.ops.table.table import TABLE
 
 _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "argmax": torch.argmax,
@@ -22,6 +24,21 @@ _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "take": lambda x: x.take(torch.tensor([1, 8, 3])),
     "sorted": lambda x: x.flatten().sort()[0],
 }
+
+
+def test_borders_follow_the_layout_while_somebody_learns() -> None:
+    """What kernels put together for who looks on lies as what NumPy does."""
+    watching = family("calls.watching")
+    if watching is None:
+        pytest.skip("there is no native code here")
+    x = torch.arange(288.0).reshape(2, 3, 6, 8).contiguous(memory_format=torch.channels_last)
+    for pad in ([1, 1, 1, 1], [1, 2], [0, 0, 2, 1, 1, 0]):
+        plain = torch.nn.functional.pad(x, pad)
+        for _ in range(3):
+            with watching.watching(lambda *note: None):
+                looked = TABLE.operator("aten::constant_pad_nd").forward(x._array, pad, 0)
+            assert looked.strides == plain._array.strides
+            assert looked.tolist() == plain.tolist()
 
 
 @pytest.mark.parametrize("name", _FUNCTIONS)
