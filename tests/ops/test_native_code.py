@@ -623,3 +623,14 @@ def test_no_handler_of_a_signal_can_raise_amid_compiling(monkeypatch: pytest.Mon
     with pytest.raises(RuntimeError, match="no such instruction"):
         objects._addresses(("f",), ("b",), lambda _: "wrong", False)
     assert places == [False, False]
+
+
+def test_byte_code_that_another_process_writes_is_no_part_of_what_code_depends_on() -> None:
+    stamp, folder = objects._stamp.__wrapped__, Path(objects.__file__).parent / "__pycache__"
+    folder.mkdir(exist_ok=True)
+    before, begun = stamp(), folder / "objects.cpython-311.pyc.140000000000000"
+    begun.symlink_to(folder / "gone")  # as if it had been renamed amid the look
+    try:
+        assert stamp() == before
+    finally:
+        begun.unlink()

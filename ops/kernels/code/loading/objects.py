@@ -184,8 +184,9 @@ def _stamp() -> str:
     version = _compiler()
     assert version is not None
     digest = hashlib.sha256(version + host().description.encode())
-    texts = (each for each in Path(__file__).parent.parent.rglob("*.*") if each.suffix != ".pyc")
-    for path in sorted(texts):
+    every = Path(__file__).parent.parent.rglob("*.*")
+    # byte code comes and goes: another process may be writing some
+    for path in sorted(each for each in every if "__pycache__" not in each.parts):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
