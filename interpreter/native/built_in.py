@@ -57,6 +57,13 @@ class BuiltIns(Emitter):
         assert isinstance(item.value, Kind), ast.unparse(node)
         return item.value
 
+    def _number(self, node: ast.expr) -> int:
+        """A number that is known while the text is made."""
+        item = self._expression(node)
+        assert isinstance(item, Known)
+        assert isinstance(item.value, int), ast.unparse(node)
+        return item.value
+
     def _do_fail(self) -> Item:
         self._fail()
         return Known(None)
@@ -159,12 +166,8 @@ class BuiltIns(Emitter):
 
     def _do_with_part(self, owner: ast.expr, index: ast.expr, part: ast.expr) -> Item:
         """A tuple with another part."""
-        value, place = self._value(owner), self._expression(index)
-        new = self._value(part)
-        assert isinstance(place, Known)
-        text = (
-            f"insertvalue {value.kind.llvm} {value.text}, {new.kind.llvm} {new.text}, {place.value}"
-        )
+        value, place, new = self._value(owner), self._number(index), self._value(part)
+        text = f"insertvalue {value.kind.llvm} {value.text}, {new.kind.llvm} {new.text}, {place}"
         return self._let(value.kind, text)
 
     def _do_zero(self, kind: ast.expr) -> Item:

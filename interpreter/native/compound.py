@@ -120,10 +120,7 @@ class Compounds(Unions):
 
     def _do_site_of(self, kind: ast.expr, index: ast.expr) -> Item:
         """The number of an attribute among those that copies are kept of; -1 if it is none."""
-        place = self._expression(index)
-        assert isinstance(place, Known)
-        assert isinstance(place.value, int)
-        site, sites = (self._kind(kind).name, place.value), self._module.sites
+        site, sites = (self._kind(kind).name, self._number(index)), self._module.sites
         return Known(sites.index(site) if site in sites else -1)
 
     def _do_sites_count(self) -> Item:
@@ -141,10 +138,7 @@ class Compounds(Unions):
         return Known(len(self._module.objects[self._kind(kind).name]))
 
     def _do_attribute_kind(self, kind: ast.expr, index: ast.expr) -> Item:
-        place = self._expression(index)
-        assert isinstance(place, Known)
-        assert isinstance(place.value, int)
-        return Known(self._module.objects[self._kind(kind).name][place.value])
+        return Known(self._module.objects[self._kind(kind).name][self._number(index)])
 
     def _do_attribute(self, owner: ast.expr, index: ast.expr) -> Item:
         """An attribute of an object, which must have been given a value."""
@@ -178,15 +172,13 @@ class Compounds(Unions):
 
     def _attribute_of(self, owner: ast.expr, index: ast.expr) -> tuple[Value, Kind, Value, int]:
         """An object, an attribute's kind and address, and the bit that says it has a value."""
-        value, place = self._value(owner), self._expression(index)
-        assert isinstance(place, Known)
-        assert isinstance(place.value, int)
+        value, place = self._value(owner), self._number(index)
         kinds = self._module.objects.get(value.kind.name, ())
-        if value.kind.family != "object" or place.value >= min(len(kinds), 63):
+        if value.kind.family != "object" or place >= min(len(kinds), 63):
             raise NotNative(ast.unparse(owner))
-        at = len(HEADERS["object"]) + place.value
+        at = len(HEADERS["object"]) + place
         text = f"getelementptr {self._module.fields(value.kind)}, ptr {value.text}, i64 0, i32 {at}"
-        return value, kinds[place.value], self._let(ADDRESS, text), 1 << place.value
+        return value, kinds[place], self._let(ADDRESS, text), 1 << place
 
     # -- texts
 

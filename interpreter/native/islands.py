@@ -237,16 +237,8 @@ def _makes_tensor(code: Code, part: Part) -> bool:
     element = data.type
     while element.list_of is not None:
         element = element.list_of
-    wanted = _constant_of(dtype)
-    return wanted in (None, *(DTYPES[name].number for name in _MADE.get(element, ())))
-
-
-def _constant_of(value: Value) -> object:
-    """What a value is known to be; itself if that is not known."""
-    node = value.node
-    if node is None or node.kind != "prim::Constant":
-        return value
-    return node.attributes.get("value")
+    known = (None, *(DTYPES[name].number for name in _MADE.get(element, ())))
+    return dtype.node.is_constant and dtype.node.value in known
 
 
 _MADE: Final[dict[Type, tuple[str, ...]]] = {

@@ -22,17 +22,8 @@ from ...typecheck.types.types import TENSOR as TENSOR_TYPE
 
 __all__ = [
     *("ADDRESS", "ARRAY", "BOOL", "COMPLEX", "DEVICE", "FLOAT", "INT", "MADE", "NONE", "STR"),
-    *(
-        "Kind",
-        "NotNative",
-        "argument_kind",
-        "bound",
-        "holds_arrays",
-        "is_convertible",
-        "kind_of",
-        "list_of",
-        "matches",
-    ),
+    *("Kind", "NotNative", "argument_kind", "bound", "holds_arrays", "is_convertible", "kind_of"),
+    *("list_of", "matches"),
     *("optional_of", "tuple_of"),
 ]
 

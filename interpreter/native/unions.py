@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from .built_in import BuiltIns
-from .emitter import Item, Known, Value
+from .emitter import Item, Value
 from .kinds import BOOL, INT, NONE, Kind, NotNative
 
 __all__ = ["Unions"]
@@ -37,19 +37,12 @@ class Unions(BuiltIns):
 
     def _do_chosen(self, node: ast.expr, index: ast.expr) -> Item:
         """The value of the kind at a place."""
-        place = self._expression(index)
-        assert isinstance(place, Known)
-        assert isinstance(place.value, int)
-        return self._chosen(self._value(node), place.value)
+        return self._chosen(self._value(node), self._number(index))
 
     def _do_as_choice(self, kind: ast.expr, index: ast.expr, node: ast.expr) -> Item:
         """A value of the kind at a place as one of a union."""
-        place = self._expression(index)
-        assert isinstance(place, Known)
-        assert isinstance(place.value, int)
-        return self._with(
-            Value(self._kind(kind), "zeroinitializer"), place.value, self._value(node)
-        )
+        nothing = Value(self._kind(kind), "zeroinitializer")
+        return self._with(nothing, self._number(index), self._value(node))
 
     def _choice(self, value: Value) -> Value:
         if value.kind.family != "union":

@@ -298,18 +298,16 @@ class _Looking(Looking):
         except _TooLarge:
             raise
         except Unforeseen as cause:
-            if self.doing is None:
+            if cause.result is None and self.doing is None:
                 raise
-            self._note_fault(cause)
-            changes = entry.may_write or entry.random or entry.effects
-            if changes and not entry.is_in_place:
+            self._cause = self._cause or cause
+            if self.doing is not None:
+                self._faulty.add(self.doing)
+            if cause.result is not None:
+                return cause.result
+            if entry.changes and not entry.is_in_place:
                 raise  # that is done once, by the plan
-            return values[0] if changes else entry.forward(*values)
-
-    def _note_fault(self, cause: Unforeseen) -> None:
-        self._cause = self._cause or cause
-        if self.doing is not None:
-            self._faulty.add(self.doing)
+            return values[0] if entry.changes else entry.forward(*values)
 
     def _looked_at(self, entry: Operator, values: Sequence[Any]) -> Any:
         operands = list(arrays_in(values))
@@ -338,13 +336,7 @@ class _Looking(Looking):
             result = entry.forward(*values)
             parts = [*arrays_in(values), *arrays_in(result)]
             return result, [tuple(parts[i] if of is _PART else of for of, i in p) for p in pattern]
-        try:
-            result, notes = noticed(entry, values)
-        except Unforeseen as cause:
-            if cause.result is None:
-                raise
-            self._note_fault(cause)
-            return cause.result, []
+        result, notes = noticed(entry, values)
         parts = [*arrays_in(values), *arrays_in(result)]
         self._patterns[form] = _pattern(notes, parts) if notes else None
         return result, notes

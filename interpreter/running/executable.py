@@ -16,7 +16,6 @@ from ...ir.passes.dead_code import eliminate_dead_code
 from ...ir.passes.peephole import peephole
 from ...ops.memory.dtype import Device
 from ...ops.table.autocast import autocast_state, script_autocasts
-from ...ops.table.table import Operator
 from ...typecheck.definitions.functions import Bounding, Function
 from ...typecheck.types.types import TENSOR, Type
 from ..code.assemble import assemble
@@ -49,7 +48,9 @@ class Executable:
         self.makes_leaves = "function" in kinds or any(map(_makes_leaves, nodes))
         self.gives_slots = any(map(_gives_slot, graph.all_nodes))
         self.asks_elsewhere = _makes_on_meta(nodes)
-        self.changes = not kinds.isdisjoint(_CHANGING) or any(map(_changes, self.code.operators))
+        self.changes = not kinds.isdisjoint(_CHANGING) or any(
+            entry.changes for entry in self.code.operators
+        )
         self.writes = written_inputs(graph, self.code)
         self.sets_slots = not kinds.isdisjoint(("set_slot", "set_tensor", "method", "function"))
 
@@ -142,11 +143,6 @@ def _makes_on_meta(nodes: Sequence[Node]) -> bool:
 def _is_meta(constant: object) -> bool:
     """Whether a constant names the device without memory."""
     return isinstance(constant, (str, Device)) and str(constant).partition(":")[0] == "meta"
-
-
-def _changes(entry: Operator) -> bool:
-    """Whether it would be noticed if an operator ran twice."""
-    return entry.effects or entry.random or entry.may_write
 
 
 _CHANGING = frozenset(("set_slot", "set_tensor", "method", "function", "append"))

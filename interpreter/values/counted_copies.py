@@ -32,7 +32,7 @@ MOST: Final = 1 << 14
 """Elements that a copy may have which is small."""
 
 Count = Callable[[list[Any]], int]
-"""How many elements copies of some values have together; raises TypeError for other values."""
+"""How many elements copies of some values have together; raises `_TooMany`."""
 
 
 class _TooMany(Exception):

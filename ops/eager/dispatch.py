@@ -83,9 +83,8 @@ def _is_for_python(entry: Operator) -> bool:
 
 def _asks_for_out(entry: Operator) -> bool:
     """Whether what an operator does depends on its `out`, or is more than to give a result."""
-    does_more = entry.random or entry.effects or entry.may_write
     depends = entry.out_dtype.demand in ("made", "computed") or entry.out_layout
-    return bool(does_more or depends or entry.out_overlap == "apart")
+    return bool(entry.changes or depends or entry.out_overlap == "apart")
 
 
 def _gives_list(entry: Operator) -> bool:

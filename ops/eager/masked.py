@@ -189,9 +189,7 @@ def _place(name: str, start: _Start) -> Any:
         return _cast(found, dtype or input.dtype)
 
     place.__name__ = place.__qualname__ = name
-    place.__doc__ = (
-        f"The place of the {'max' if start == 'lowest' else 'min'}imum of the elements that count."
-    )
+    place.__doc__ = f"The place of {_MOST[start]} of the elements that count."
     return place
 
 

@@ -20,12 +20,9 @@ __all__ = ["follow", "kernels_for", "moments", "rounded_moments"]
 def kernels_for(input: Array) -> Any:
     """The kernels for what is float32 and lies in one piece, its channels last or not; None if it
     does not."""
-    is_known = input.ndim > 2 and (is_ready(input) or (input.itemsize == 4 and _is_last(input)))
+    is_last = input.dtype == np.float32 and is_last_whole(input)
+    is_known = input.ndim > 2 and (is_ready(input) or is_last)
     return family("convolutions.batch_norms") if is_known else None
-
-
-def _is_last(input: Array) -> bool:
-    return input.dtype == np.float32 and is_last_whole(input)
 
 
 def moments(input: Array) -> tuple[Array, Array]:

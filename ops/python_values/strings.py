@@ -168,34 +168,18 @@ def isidentifier(self: str) -> bool:
 _STRIPPED: Final = f"{_ASCII} and len({{1}}) <= {SHORT}"
 
 
-@operator(
-    r'aten::strip(str self, str chars=" \n\t\f\v") -> str',
-    inline=inline("{0}.strip({1})", _STRIPPED),
-    native=native("{0}.strip({1})"),
-)
-@_on_bytes
-def strip(self: str, chars: str) -> str:
-    return self.strip(distinct(chars))
+def _stripped(name: str) -> Callable[[str, str], str]:
+    """A method of `str` that takes characters away at its ends."""
+    of_text = getattr(str, name)
+    return _on_bytes(lambda self, chars: of_text(self, distinct(chars)))
 
 
-@operator(
-    r'aten::lstrip(str self, str chars=" \n\t\f\v") -> str',
-    inline=inline("{0}.lstrip({1})", _STRIPPED),
-    native=native("{0}.lstrip({1})"),
-)
-@_on_bytes
-def lstrip(self: str, chars: str) -> str:
-    return self.lstrip(distinct(chars))
-
-
-@operator(
-    r'aten::rstrip(str self, str chars=" \n\t\f\v") -> str',
-    inline=inline("{0}.rstrip({1})", _STRIPPED),
-    native=native("{0}.rstrip({1})"),
-)
-@_on_bytes
-def rstrip(self: str, chars: str) -> str:
-    return self.rstrip(distinct(chars))
+for _name in ("strip", "lstrip", "rstrip"):
+    operator(
+        rf'aten::{_name}(str self, str chars=" \n\t\f\v") -> str',
+        inline=inline(f"{{0}}.{_name}({{1}})", _STRIPPED),
+        native=native(f"{{0}}.{_name}({{1}})"),
+    )(_stripped(_name))
 
 
 @_on_bytes

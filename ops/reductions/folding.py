@@ -112,15 +112,12 @@ def moments(self: Array, axes: tuple[int, ...]) -> tuple[Array, Array] | None:
 
     None if it is to be had otherwise.
     """
-    self = self[...]
-    if self.dtype is _FLOAT32:  # as for `spread`
-        self, axes = _turned(self, axes), tuple(range(self.ndim - len(axes), self.ndim))
-    shape = _before(self, axes)
-    folds, rows = family("rows.folds"), family("rows.rows")
-    if shape is None or folds is None or rows is None:
+    found = _in_rows(self[...], axes)
+    if found is None:
         return None
+    (self, shape), folds = found, family("rows.folds")
     if shape or self.size <= folds.PIECE:
-        middle, squares = rows.moments(self.reshape(prod(shape), -1))
+        middle, squares = family("rows.rows").moments(self.reshape(prod(shape), -1))
     else:
         middle = folds.fold(self, 0, self.ndim, "total") / self.size
         squares = folds.fold(self, 0, self.ndim, "squares", float(middle))
@@ -132,16 +129,14 @@ def spread(
 ) -> Array | None:
     """Over some dimensions the sum of squared distances from the mean over a number, or the root
     of it, in the tensor's dtype; None if it is to be had otherwise."""
-    self = self[...]
-    sizes, last = _kept(self, axes), sorted(axes)
-    if self.dtype is _FLOAT32:  # others would be rounded otherwise than along their own order
-        self, last = _turned(self, axes), list(range(self.ndim - len(axes), self.ndim))
-    shape = _before(self, last)
-    folds, rows = family("rows.folds"), family("rows.rows")
-    if shape is None or folds is None or rows is None or not (shape or self.size <= folds.PIECE):
+    found, sizes = _in_rows(self[...], axes), _kept(self, axes)
+    if found is None or _is_one_long(*found):
         return None
-    found: Array = rows.variance(self.reshape(prod(shape), -1), freedom, of_root=of_root)
-    return found.reshape(sizes if keepdim else shape)
+    rows, shape = found
+    made: Array = family("rows.rows").variance(
+        rows.reshape(prod(shape), -1), freedom, of_root=of_root
+    )
+    return made.reshape(sizes if keepdim else shape)
 
 
 def spread_and_middle(
@@ -151,15 +146,12 @@ def spread_and_middle(
     own, wide = self.dtype, self[...]
     if is_half(own):
         wide = cast_by_kernel(wide, _FLOAT32)
-    sizes, last = _kept(wide, axes), sorted(axes)
-    if wide.dtype is _FLOAT32:
-        wide, last = _turned(wide, axes), list(range(wide.ndim - len(axes), wide.ndim))
-    shape = _before(wide, last)
-    folds, rows = family("rows.folds"), family("rows.rows")
-    if shape is None or folds is None or rows is None or not (shape or wide.size <= folds.PIECE):
+    found, sizes = _in_rows(wide, axes), _kept(wide, axes)
+    if found is None or _is_one_long(*found):
         return None
-    middle, squares = rows.moments(wide.reshape(prod(shape), -1))
-    arrays = family("elementwise.arrays")
+    wide, shape = found
+    middle, squares = family("rows.rows").moments(wide.reshape(prod(shape), -1))
+    arrays, folds = family("elementwise.arrays"), family("rows.folds")
     lost = arrays.evaluate([("isfinite", "d", (0,)), ("is_zero", "?", (1,))], "?", middle)
     if folds.fold(lost, 0, 1, "sum"):  # which is a flag where calls are known beforehand
         written_by_numpy()
@@ -177,6 +169,26 @@ def spread_and_middle(
         for each in both
     )
     return first, second
+
+
+def _in_rows(self: Array, axes: tuple[int, ...]) -> tuple[Array, tuple[int, ...]] | None:
+    """A tensor with some dimensions last, and the sizes before them; None where there are no
+    kernels for it.
+
+    float32 is copied if need be: others would be rounded otherwise than along their own order.
+    """
+    last: Sequence[int] = axes
+    if self.dtype is _FLOAT32:
+        self, last = _turned(self, axes), range(self.ndim - len(axes), self.ndim)
+    shape = _before(self, last)
+    if shape is None or family("rows.folds") is None or family("rows.rows") is None:
+        return None
+    return self, shape
+
+
+def _is_one_long(rows: Array, shape: tuple[int, ...]) -> bool:
+    """Whether there is one row alone, which is longer than what one thread takes."""
+    return not shape and rows.size > family("rows.folds").PIECE
 
 
 def _turned(self: Array, axes: tuple[int, ...]) -> Array:

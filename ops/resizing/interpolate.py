@@ -89,7 +89,7 @@ def resized(
     is_last = is_last_whole(input)  # which is resized as it lies
     begun = result = (np.moveaxis(input, 1, -1) if is_last else input).astype(wide, copy=False)
     for place in reversed(range(len(output))):
-        axis = 2 - is_last + place
+        axis = place + (1 if is_last else 2)
         size, count = input.shape[2 + place], output[place]
         # Equal sizes are copied whatever the scale says, except by these.
         if size != count or make is cubic or is_nearest:

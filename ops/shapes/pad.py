@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, in_order, written_by_numpy
+from ..kernels import family, in_order, unfilled, written_by_numpy
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError, UnsupportedOperator
 from ..memory.remembered import remembered
@@ -19,7 +19,7 @@ from ..table.record import Policy
 from ..table.refusals import Refusal, check_kernel
 from ..table.table import operator
 from ..table.without_data import rows_of
-from .windows import Ints, follow_format
+from .windows import Ints, ends_in_channels, follow_format
 
 __all__ = ["constant_pad_nd", "pad"]
 
@@ -104,7 +104,7 @@ def constant_pad_nd(self: Array, pad: Ints, value: Scalar) -> Array:
         left = [slice(-b, size + a) for size, (b, a) in zip(self.shape, pairs, strict=True)]
         return _part(self, left)
     number = checked_operand(value, self.dtype)
-    result = follow_format(np.empty(shape, self.dtype), self)
+    result = unfilled(shape, self.dtype, is_last=ends_in_channels(self))
     if _bordered_natively(result, self, pad, value):
         return result
     written_by_numpy()

@@ -320,6 +320,11 @@ class Operator:
         return self.schema.startswith("(Tensor(a!) self", len(self.full_name))
 
     @made_once
+    def changes(self) -> bool:
+        """Whether it would be noticed if it ran twice."""
+        return self.effects or self.random or self.may_write
+
+    @made_once
     def may_write(self) -> bool:
         """Whether it writes into what it is given, or does so if it trains."""
         return self.signature.is_mutable or bool(self.trains_by)

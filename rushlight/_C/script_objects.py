@@ -12,7 +12,7 @@ from ..serialization.saving.save import save_archive, save_to_buffer
 from ..typecheck.definitions.functions import Function
 from .types import ClassType
 
-__all__ = ["MEMBERS", "_jit_debug_module_iterators", "modules_below"]
+__all__ = ["MEMBERS", "_jit_debug_module_iterators"]
 
 
 def _has(owner: ScriptObject, name: str) -> bool:
@@ -136,18 +136,18 @@ def _children(owner: ScriptObject) -> list[tuple[str, ScriptObject]]:
     return [(n, v) for n, v in inner if isinstance(v, ScriptObject) and v.cls.is_module]
 
 
-def modules_below(owner: ScriptObject, prefix: str = "") -> list[tuple[str, ScriptObject]]:
+def _modules_below(owner: ScriptObject, prefix: str = "") -> list[tuple[str, ScriptObject]]:
     """A module and all below it, by their paths."""
     found = [(prefix, owner)]
     for name, child in _children(owner):
-        found += modules_below(child, f"{prefix}.{name}" if prefix else name)
+        found += _modules_below(child, f"{prefix}.{name}" if prefix else name)
     return found
 
 
 def _below(owner: ScriptObject, kinds: tuple[str, ...] = ()) -> list[tuple[str, object]]:
     return [
         (f"{path}.{name}" if path else name, value)
-        for path, module in modules_below(owner)
+        for path, module in _modules_below(owner)
         for name, value in _kept(module, kinds)
     ]
 
@@ -156,7 +156,7 @@ def _jit_debug_module_iterators(module: ScriptObject) -> dict[str, list[object]]
     """What a module is made of, as lists: its parts alone, and with all below it (`_r`)."""
     named: dict[str, list[tuple[str, object]]] = {
         "children": [*_children(module)],
-        "modules": [*modules_below(module)],
+        "modules": [*_modules_below(module)],
         "parameters": _kept(module, ("parameter",)),
         "parameters_r": _below(module, ("parameter",)),
         "buffers": _kept(module, ("buffer",)),
