@@ -9,6 +9,7 @@ import pytest
 
 import rushlight as torch
 from rushlight import Tensor, nn
+from rushlight.jit.annotations import BroadcastingList2
 
 
 def unit(text: str) -> Any:
@@ -435,6 +436,50 @@ def test_parts_of_tuples_are_converted_to_what_a_call_wants() -> None:
         torch.jit.script(with_an_int)
     assert "Weighted(int depth=2, (float, str) weights=(1., a)) -> ():" in str(caught.value)
     assert "instead found type 'Tuple[int, str]'" in str(caught.value)
+
+
+def of_lists(pair: Tuple[List[int], Tuple[float, float]], n: int) -> Tuple[List[int], float]:  # noqa: UP006
+    return pair[0], pair[1][0]
+
+
+def with_empty_list(x: Tensor) -> Tuple[List[int], float]:  # noqa: UP006
+    return of_lists(([], (x, x)), 1)
+
+
+def with_inner_tuples(x: Tensor) -> Tuple[List[int], float]:  # noqa: UP006
+    return of_lists(pair=((1, x.numel()), (x, 1.0)), n=2)
+
+
+def with_text(x: Tensor) -> Tuple[List[int], float]:  # noqa: UP006
+    return of_lists((["a"], (x, True)), 1)
+
+
+def test_lists_in_tuples_are_what_a_call_wants() -> None:
+    x = torch.tensor(2.0)
+    assert torch.jit.script(with_empty_list)(x) == ([], 2.0)
+    assert torch.jit.script(with_inner_tuples)(x) == ([1, 1], 2.0)
+    with pytest.raises(RuntimeError) as caught:
+        torch.jit.script(with_text)
+    assert "instead found type 'Tuple[List[str], Tuple[float, float]]'" in str(caught.value)
+
+
+def test_nothing_contains_a_number() -> None:
+    def contained(x: int) -> bool:
+        return x in []  # noqa: RUF060
+
+    script = torch.jit.script(contained)
+    assert "annotate(List[int], [])" in script.code
+    assert script(1) is False
+
+
+def test_a_tuple_that_is_the_default_of_a_list_with_a_size_keeps_its_elements() -> None:
+    def sides(x: BroadcastingList2[int] = (1, 2)) -> List[int]:  # noqa: UP006
+        return x
+
+    def around() -> List[int]:  # noqa: UP006
+        return sides()
+
+    assert torch.jit.script(around)() == [1, 2]
 
 
 NUMBERS = itertools.count()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 import pytest
 
@@ -87,3 +87,75 @@ def test_a_field_of_a_type_that_script_does_not_know_is_refused() -> None:
     with pytest.raises(ValueError, match="x: Raw") as caught:
         torch.jit.script(named)
     assert "the field `data` of `Raw`" in str(caught.value.__notes__)
+
+
+class Sides(NamedTuple):
+    n: int = 1
+    one: list[int] = [4]  # noqa: RUF012
+    two: list[float] = [4.0, 5.0]  # noqa: RUF012
+    three: Optional[list[int]] = None  # noqa: UP045
+
+
+def of_numbers() -> Sides:
+    return Sides(1, 2, 3.0, 4)
+
+
+def of_defaults() -> Sides:
+    return Sides()
+
+
+def of_nothing() -> Sides:
+    return Sides(two=[], one=[])
+
+
+def of_tuples(n: int) -> Sides:
+    return Sides(n, (n, 2), (1.0, 2.0), ())
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments", "expected"),
+    [
+        (of_numbers, (), Sides(1, [2], [3.0, 3.0], [4, 4, 4])),
+        (of_defaults, (), Sides(1, [4], [4.0, 5.0], None)),
+        (of_nothing, (), Sides(1, [], [], None)),
+        (of_tuples, (3,), Sides(3, [3, 2], [1.0, 2.0], [])),
+    ],
+)
+def test_a_number_is_repeated_for_a_list_as_often_as_its_place_says(
+    call: Any, arguments: tuple[Any, ...], expected: Sides
+) -> None:
+    assert torch.jit.script(call)(*arguments) == expected
+
+
+class Last(NamedTuple):
+    n: int
+    rest: list[int] = [1]  # noqa: RUF012
+
+
+def gathers(n: int) -> Last:
+    return Last(n, 2, 3)
+
+
+def test_a_field_that_is_a_list_takes_no_further_arguments() -> None:
+    with pytest.raises(RuntimeError, match="Expected at most 2 arguments but found 3") as caught:
+        torch.jit.script(gathers)
+    assert "Last(int n, int[1] rest=[1]) -> ():" in str(caught.value)
+
+
+class Pair(NamedTuple):
+    first: float
+    second: tuple[float, int]
+
+
+def of_tensors(x: Tensor) -> Pair:
+    return Pair(second=(x, 2), first=x + 1)
+
+
+def test_fields_are_converted_in_their_order_after_all_is_evaluated() -> None:
+    script = torch.jit.script(of_tensors)
+    assert script(torch.tensor(3.0)) == Pair(4.0, (3.0, 2))
+    kinds = [node.kind() for node in script.graph.nodes() if node.kind() != "prim::Constant"]
+    assert kinds == [
+        *("aten::add", "aten::FloatImplicit", "aten::FloatImplicit"),
+        *("prim::TupleConstruct", "prim::TupleConstruct"),
+    ]

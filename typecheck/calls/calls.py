@@ -24,7 +24,7 @@ from ..definitions.names import (
 )
 from ..definitions.schema import NO_DEFAULT, Argument, Signature
 from ..expressions.arguments import check_arguments
-from ..expressions.conversions import convert, with_tuples_converted
+from ..expressions.conversions import convert
 from ..expressions.function_calls import call_bound, call_function, shifted, signature_of
 from ..expressions.iteration import tuple_elements
 from ..expressions.operators import call_operator, has_operator
@@ -413,7 +413,6 @@ def _new_object(scope: Scope, cls: ClassType, given: Given, node: tree.Call) -> 
     if signature is None:
         return typed.Uninitialized(node.span, cls)
     receiver = typed.Uninitialized(node.span, cls)
-    given = with_tuples_converted(scope, given, signature.arguments[1:], node.span)
     whole = Given([receiver, *given.positional], given.keywords, None, given.spans)
     found = match_signature(signature, whole, scope.table, convert=True)
     if not isinstance(found, Match):
@@ -432,41 +431,38 @@ def _new_named_tuple(scope: Scope, type: TupleType, given: Given, node: tree.Cal
     )
     name = type.python
     signature = Signature(name, "", arguments, ())  # torch tells no result of it
-    given = with_tuples_converted(scope, given, arguments, node.span)
     found = match_signature(signature, given, scope.table, convert=True)
     if not isinstance(found, Match):
         report_mismatches(scope, [found], given, node.span, name, node.function.span)
         return typed.Uninitialized(node.span, type)
     statements: list[typed.Statement] = []
-    inputs = list(found.inputs)
-    if given.keywords or any(isinstance(b, typed.Repeated) for b in found.bindings):
-        inputs = [scope.let(e, statements) for e in inputs]
-    fields: list[typed.Expr] = []
-    for binding, wanted in zip(found.bindings, type.elements, strict=True):
-        if isinstance(binding, typed.Default):
-            fields.append(typed.Literal(NOWHERE, binding.type, binding.value))
-            continue
-        if isinstance(binding, typed.Repeated):
-            fields.append(_repeated(binding, inputs))
-            continue
-        assert isinstance(binding, typed.Given | typed.FromTuple | typed.Rebuilt)
-        fields.append(convert(scope, inputs[binding.index], wanted, node.span))
-    result = typed.TupleLiteral(node.span, type, tuple(fields))
-    if not statements:
-        return result
-    return typed.Sequenced(node.span, type, tuple(statements), result)
+    inputs = [scope.let(each, statements) for each in found.inputs]
+    bound = zip(found.bindings, type.elements, strict=True)
+    fields = tuple(_bound_field(scope, *each, inputs, node.span) for each in bound)
+    result = typed.TupleLiteral(node.span, type, fields)
+    return typed.Sequenced(node.span, type, tuple(statements), result) if statements else result
+
+
+def _bound_field(
+    scope: Scope, binding: typed.Binding, wanted: Type, inputs: list[typed.Expr], span: Span
+) -> typed.Expr:
+    match binding:
+        case typed.Default(value, type):
+            return typed.Literal(NOWHERE, type, value)
+        case typed.Repeated(typed.Default(value, type), count):
+            return typed.Literal(NOWHERE, ListType(type), [value] * count)
+        case typed.Repeated(typed.Given(index), count):
+            number = inputs[index]
+            return typed.ListLiteral(number.span, ListType(number.type), (number,) * count)
+        case typed.Gathered(_, element):  # of nothing: a list has a size, so it takes no more
+            return typed.ListLiteral(span, ListType(element), ())
+    assert isinstance(binding, typed.Given | typed.FromTuple | typed.Rebuilt)
+    return convert(scope, inputs[binding.index], wanted, span)
 
 
 def _field(name: str, type: Type, default: object, place: int) -> Argument:
     """A field as torch declares it: a list has its place as the size a number is repeated to."""
-    is_list = type.inner.list_of is not None and not isinstance(default, list)
-    return Argument(name, type, default, size=place if is_list else None)
-
-
-def _repeated(binding: typed.Repeated, inputs: list[typed.Expr]) -> typed.Expr:
-    assert isinstance(binding.element, typed.Given)
-    number = inputs[binding.element.index]
-    return typed.ListLiteral(number.span, ListType(number.type), (number,) * binding.count)
+    return Argument(name, type, default, size=place if type.inner.list_of is not None else None)
 
 
 # ----------------------------------------------------------------------------- the rest

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...frontend.sources.source import Span
-from ..definitions.schema import Argument
 from ..relations.matching import Given, implicit_conversion
 from ..relations.relations import is_subtype
-from ..relations.variables import has_variables
 from ..scopes.scope import Scope
 from ..trees import typed
 from ..types.types import NONE, UNKNOWN, TupleType, Type
 from .iteration import tuple_elements
 from .operators import call_operator
 
-__all__ = ["convert", "with_tuples_converted"]
+__all__ = ["convert"]
 
 
 def convert(scope: Scope, value: typed.Expr, wanted: Type, span: Span) -> typed.Expr:
@@ -61,26 +58,3 @@ def _convert_tuple(
         parts = tuple(convert(scope, e, t, span) for e, t in pairs)
         result = typed.TupleLiteral(NOWHERE, TupleType(tuple(p.type for p in parts)), parts)
     return typed.Sequenced(span, result.type, tuple(statements), result)
-
-
-def with_tuples_converted(
-    scope: Scope, given: Given, arguments: Sequence[Argument], span: Span
-) -> Given:
-    """The arguments of a call, those tuples with converted elements that a tuple is wanted for."""
-    by_name = {argument.name: argument for argument in arguments}
-    positional = list(given.positional)
-    for place, argument in enumerate(arguments[: len(positional)]):
-        positional[place] = _argument(scope, positional[place], argument, span)
-    keywords = {
-        name: _argument(scope, value, by_name[name], span) if name in by_name else value
-        for name, value in given.keywords.items()
-    }
-    return replace(given, positional=positional, keywords=keywords)
-
-
-def _argument(scope: Scope, value: typed.Expr, argument: Argument, span: Span) -> typed.Expr:
-    wanted = argument.type.inner
-    wanted = wanted.optional_of or wanted
-    if value.type.tuple_of is None or wanted.tuple_of is None or has_variables(wanted):
-        return value
-    return convert(scope, value, wanted, span)

@@ -22,7 +22,7 @@ from ..trees import typed
 from ..trees.sugar import Sugar
 from ..types.types import BOOL, STRING, UNKNOWN, TupleType, Type
 from .displays import percent_format
-from .function_calls import call_method
+from .function_calls import call_method, placed
 from .iteration import tuple_elements
 from .narrowing import Condition, check_condition, evaluated, refine
 from .operators import call_operator
@@ -247,12 +247,8 @@ def _contains(scope: Scope, left: typed.Expr, right: typed.Expr, span: Span) -> 
     call = call_operator(scope, name, Given([right, left]), span, written="in")
     if not isinstance(call, typed.OperatorCall) or call.signature.name != name:
         return typed.Sequenced(span, call.type, tuple(statements), call) if statements else call
-    bindings: list[typed.Binding] = []
-    for binding in call.bindings:
-        assert isinstance(binding, (typed.Given, typed.FromTuple, typed.Rebuilt))
-        bindings.append(replace(binding, index=1 - binding.index))
-    inputs = (left, right)
-    return replace(call, type=BOOL, inputs=inputs, bindings=tuple(bindings))
+    bindings = tuple(placed(binding, lambda index: 1 - index) for binding in call.bindings)
+    return replace(call, type=BOOL, inputs=(left, right), bindings=bindings)
 
 
 @checks(tree.Conditional)

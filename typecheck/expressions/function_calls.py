@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -19,9 +19,8 @@ from ..reports.mismatches import report_mismatch
 from ..scopes.scope import Scope
 from ..trees import typed
 from ..trees.sugar import BoundMethod
-from .conversions import with_tuples_converted
 
-__all__ = ["call_bound", "call_function", "call_method", "shifted", "signature_of"]
+__all__ = ["call_bound", "call_function", "call_method", "placed", "shifted", "signature_of"]
 
 
 @contextmanager
@@ -79,7 +78,6 @@ def call_function(scope: Scope, function: Function, given: Given, node: tree.Cal
     signature = signature_of(scope, function, node, place)
     if signature is None:
         return scope.unknown(node.span)
-    given = with_tuples_converted(scope, given, signature.arguments, node.span)
     found = match_signature(signature, given, scope.table, convert=True)
     if not isinstance(found, Match):
         report_mismatch(scope, found, given, node.span, function, place)
@@ -93,7 +91,6 @@ def call_bound(scope: Scope, callee: BoundMethod, given: Given, node: tree.Call)
     signature = signature_of(scope, callee.function, node, place)
     if signature is None:
         return scope.unknown(node.span)
-    given = with_tuples_converted(scope, given, signature.arguments[1:], node.span)
     whole = Given([callee.receiver, *given.positional], given.keywords, None, given.spans)
     found = match_signature(signature, whole, scope.table, convert=True)
     if not isinstance(found, Match):
@@ -141,14 +138,17 @@ def _title(function: Function) -> str:
 
 def shifted(binding: typed.Binding) -> typed.Binding:
     """The binding, for inputs without the first."""
-    if isinstance(binding, typed.Given):
-        return typed.Given(binding.index - 1, binding.conversions)
-    if isinstance(binding, typed.FromTuple | typed.Rebuilt):
-        return replace(binding, index=binding.index - 1)
-    if isinstance(binding, typed.Gathered):
-        elements = tuple(typed.Given(g.index - 1, g.conversions) for g in binding.elements)
-        return typed.Gathered(elements, binding.element_type)
-    if isinstance(binding, typed.Repeated) and isinstance(binding.element, typed.Given):
-        element = typed.Given(binding.element.index - 1, binding.element.conversions)
-        return typed.Repeated(element, binding.count, binding.element_type)
+    return placed(binding, lambda index: index - 1)
+
+
+def placed(binding: typed.Binding, place: Callable[[int], int]) -> typed.Binding:
+    """The binding, for inputs in other places."""
+    match binding:
+        case typed.Given() | typed.FromTuple() | typed.Rebuilt():
+            return replace(binding, index=place(binding.index))
+        case typed.Gathered(elements):
+            moved = [replace(each, index=place(each.index)) for each in elements]
+            return replace(binding, elements=tuple(moved))
+        case typed.Repeated(typed.Given() as element):
+            return replace(binding, element=replace(element, index=place(element.index)))
     return binding

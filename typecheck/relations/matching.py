@@ -8,7 +8,7 @@ conversions, then all of them with conversions, the first that fits wins.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ...frontend.sources.source import Span
 from ..definitions.schema import Argument, OperatorTable, Signature
@@ -63,7 +63,7 @@ class Given:
 
 @dataclass
 class Match:
-    """How arguments fill a signature; `inputs` are those given, empty lists retyped.
+    """How arguments fill a signature; `inputs` are those given.
 
     `discarded` counts the values that torch makes on the way and then drops: defaults and lists for
     overloads that turn out not to fit.
@@ -188,7 +188,6 @@ class _Matcher:
         self.first = 1 if given.receiver is not None else 0
         self.variables: dict[str, Type] = {}
         self.bindings: list[typed.Binding] = []
-        self.retyped = 0
         self.used = 0
         self.used_keywords: set[str] = set()
         self.receiver_left = given.receiver is not None
@@ -199,10 +198,10 @@ class _Matcher:
                 self.bindings.append(self.fill(place, argument))
             self.finish()
         except _Failed as failed:
-            failed.mismatch.made = self.retyped + sum(map(_values_made, self.bindings))
+            failed.mismatch.made = sum(map(_values_made, self.bindings))
             return failed.mismatch
         inputs, bindings = tuple(self.inputs), tuple(self.bindings)
-        return Match(self.signature, inputs, bindings, self.variables, self.retyped)
+        return Match(self.signature, inputs, bindings, self.variables)
 
     def fail(
         self,
@@ -247,7 +246,7 @@ class _Matcher:
             return typed.Default(value, _default_type(argument))
         if not isinstance(value, list):
             return typed.Default([value] * size, formal)
-        if "::" in self.signature.name or not value:
+        if "::" in self.signature.name or not value or value != value[:1] * size:
             return typed.Default(value, formal)
         return typed.Repeated(typed.Default(value[0], element), size, element)
 
@@ -329,30 +328,28 @@ class _Matcher:
         if repeated is not None:
             return repeated
         wanted = self.concrete(argument, index, keyword)
-        self.retype_empty(index, wanted)
-        actual = self.inputs[index].type
-        element = wanted.inner.list_of
-        if actual.tuple_of is not None and element is not None:
-            if not _is_list_like(actual, wanted.inner):
-                raise self.mismatch(argument, index, keyword)
-            return typed.FromTuple(index, actual.tuple_of, element)
-        unchanged = actual, typed.Given(index)
-        type, binding = self.towards(actual, wanted, index) if self.convert else unchanged
+        type, binding = self.towards(self.inputs[index], wanted, index)
         if not is_subtype(type, wanted):
-            raise self.mismatch(argument, index, keyword)
+            raise self.mismatch(argument, index, keyword, type)
         return binding
 
-    def towards(
-        self, actual: Type, wanted: Type, index: int
-    ) -> tuple[Type, typed.Given | typed.Rebuilt]:
-        """An input with torch's implicit conversions, of a tuple those of its elements."""
-        given, asked = actual.tuple_of, wanted.inner.tuple_of
-        if given is None or asked is None or len(given) != len(asked):
-            type, conversions = self.converted(actual, wanted)
+    def towards(self, given: typed.Expr, wanted: Type, index: int) -> tuple[Type, typed.Part]:
+        """An input as the list that is wanted if it is a tuple or a bare `[]`, or with torch's
+        implicit conversions; of a tuple its elements so."""
+        actual, formal = given.type, wanted.inner
+        has, element = actual.tuple_of, formal.list_of
+        is_empty = isinstance(given, typed.ListLiteral) and not given.elements
+        if element is not None and is_empty and actual != formal:
+            return formal, typed.Gathered((), element)
+        if has is not None and element is not None and _is_list_like(actual, formal):
+            return formal, typed.FromTuple(index, has, element)
+        if has is None or len(has) != len(formal.tuple_of or ()):
+            type, conversions = self.converted(actual, wanted) if self.convert else (actual, ())
             return type, typed.Given(index, conversions)
-        pairs = [self.towards(*types, i) for i, types in enumerate(zip(given, asked, strict=True))]
-        types, parts = tuple(t for t, _ in pairs), tuple(b for _, b in pairs)
-        if types == given:
+        pairs = zip(_elements(given), formal.contained, strict=True)
+        found = [self.towards(*pair, place) for place, pair in enumerate(pairs)]
+        types, parts = tuple(type for type, _ in found), tuple(part for _, part in found)
+        if all(isinstance(part, typed.Given) and not part.conversions for part in parts):
             return actual, typed.Given(index)
         return TupleType(types), typed.Rebuilt(index, parts, TupleType(types))
 
@@ -395,22 +392,14 @@ class _Matcher:
             )
         return wanted
 
-    def retype_empty(self, index: int, wanted: Type) -> None:
-        """A bare `[]` is a list of whatever is wanted."""
-        given = self.inputs[index]
-        formal = wanted.inner
-        is_empty = isinstance(given, typed.ListLiteral) and not given.elements
-        if is_empty and formal.list_of is not None:
-            if given.type != formal:
-                self.retyped += 1
-            self.inputs[index] = replace(given, type=formal)
-
-    def mismatch(self, argument: Argument, index: int, keyword: str | None) -> _Failed:
+    def mismatch(self, argument: Argument, index: int, keyword: str | None, found: Type) -> _Failed:
+        is_given = found == self.inputs[index].type
         return self.fail(
             "argument-type",
             f"Expected a value of type '{argument.type.annotation_str}' for argument "
-            f"'{argument.name}' but instead found type '{ACTUAL}'."
-            + f"\n{why_unfit(self.inputs[index].type, argument.type)}".rstrip("\n"),
+            f"'{argument.name}' but instead found type "
+            f"'{ACTUAL if is_given else found.annotation_str}'."
+            + f"\n{why_unfit(found, argument.type)}".rstrip("\n"),
             argument,
             index,
             keyword,
@@ -445,6 +434,13 @@ def implicit_conversion(actual: Type, wanted: Type) -> str | None:
         if type == wanted:
             return f"aten::{name}"
     return None
+
+
+def _elements(given: typed.Expr) -> Sequence[typed.Expr]:
+    """The elements of a tuple, of which no more than the types is known if it is no literal."""
+    if isinstance(given, typed.TupleLiteral):
+        return given.elements
+    return [typed.Uninitialized(given.span, type) for type in given.type.contained]
 
 
 def _default_type(argument: Argument) -> Type:

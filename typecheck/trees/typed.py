@@ -116,11 +116,12 @@ class Rebuilt:
     elements' places for their indices."""
 
     index: int
-    parts: tuple[Given | Rebuilt, ...]
+    parts: tuple[Part, ...]
     type: Type
 
 
-Binding = Given | Default | Gathered | Repeated | FromTuple | Rebuilt
+Part = Given | Gathered | FromTuple | Rebuilt
+Binding = Part | Default | Repeated
 
 
 @value_class(frozen=True, slots=True)
