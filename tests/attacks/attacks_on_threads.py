@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness import Broken, Family
+from harness import Broken, Family, interrupts
 
 FAMILY = Family(
     "threads",
@@ -400,17 +400,12 @@ def _interrupted(arguments: str, body: str, values: str, warm: bool) -> Callable
         if warm:
             os.environ["RUSHLIGHT_NATIVE"] = "now"
             function(10)
-        signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGINT))
         began = time.monotonic()
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
-        try:
-            function(*eval(values))
-        except KeyboardInterrupt:
-            if time.monotonic() - began > 5:
-                raise Broken("the interrupt came late") from None
-            function(10)
-            return
-        raise Broken("the loop was not interrupted")
+        if not interrupts(lambda: function(*eval(values)), 0.1):
+            raise Broken("the loop was not interrupted")
+        if time.monotonic() - began > 5:
+            raise Broken("the interrupt came late")
+        function(10)
 
     return run
 
@@ -428,13 +423,6 @@ def interrupted_compiling() -> None:
     import rushlight as torch
 
     names = _program()
-    signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGINT))
     for delay in (0.0005, 0.002, 0.005, 0.01, 0.02, 0.04):
-        signal.setitimer(signal.ITIMER_REAL, delay)
-        try:
-            torch.jit.script(names["Net"]())
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        except KeyboardInterrupt:
-            continue
-    signal.setitimer(signal.ITIMER_REAL, 0)
+        interrupts(lambda: torch.jit.script(names["Net"]()), delay)
     torch.jit.script(names["Net"]())(torch.ones(1, 2))

@@ -43,7 +43,10 @@ MORE = (
 PATIENCE = 6
 """By the clock on the wall a child may take this many times its seconds, if it is kept waiting."""
 
-__all__ = ["FAMILIES", "Attack", "Broken", "Family", "Zygote", "families", "refused", "run_here"]
+__all__ = [
+    *("FAMILIES", "Attack", "Broken", "Family", "Zygote", "families", "interrupts", "refused"),
+    "run_here",
+]
 
 Action = Callable[[], None]
 
@@ -134,6 +137,30 @@ def refused(*codes: str) -> Iterator[None]:
             raise Broken(f"refused as {found}, not as {codes}: {error}") from error
         return
     raise Broken("nothing was refused")
+
+
+def interrupts(
+    work: Callable[[], object], after: float, error: type[BaseException] = KeyboardInterrupt
+) -> bool:
+    """Whether a signal's handler ended a work by an error, after so many seconds.
+
+    The signal may come before the work begins, and after it ended: then too it goes no further.
+    """
+
+    def ring(number: int, frame: object) -> None:
+        raise error
+
+    signal.signal(signal.SIGALRM, ring)
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, after)
+            work()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)  # another thread may get it late
+    except error:
+        return True
+    return False
 
 
 # --------------------------------------------------------------------------- one attack

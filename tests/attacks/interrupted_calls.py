@@ -7,15 +7,14 @@ been forgotten, so that it is looked at, learned, compiled and run anew each tim
 from __future__ import annotations
 
 import random
-import signal
 import time
 from collections.abc import Callable
-from types import FrameType
+from functools import partial
 from typing import Any
 
 from amid_calls import CALLS, names_of_calls
 from attacks_on_threads import FAMILY
-from harness import Broken
+from harness import Broken, interrupts
 from more_calls import MORE_CALLS
 
 __all__: list[str] = []
@@ -67,10 +66,6 @@ def _attack(calls: dict[str, str], rounds: int) -> None:
     names = names_of_calls()
     draw = random.Random(5)
 
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise Stop
-
-    signal.signal(signal.SIGALRM, stop)
     for source, given in calls.items():
         if any(word in source for word in (*DRAWN, *OF_MEMORY)):
             continue
@@ -84,23 +79,9 @@ def _attack(calls: dict[str, str], rounds: int) -> None:
         longest = max(2e-4, 1.5 * (time.perf_counter() - began))
         for _ in range(rounds):
             _forget()
-            try:
-                signal.setitimer(signal.ITIMER_REAL, draw.uniform(1e-5, longest))
-                _made(function, arguments)
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            except Stop:
-                pass
-            found = _settled(function, arguments)
-            if found != expected:
+            interrupts(partial(_made, function, arguments), draw.uniform(1e-5, longest), Stop)
+            if _made(function, arguments) != expected:
                 raise Broken(f"after an interrupt {source} gives something else")
-
-
-def _settled(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """What a call gives after an interrupt; one that was still under way may end it once."""
-    try:
-        return _made(function, arguments)
-    except Stop:
-        return _made(function, arguments)
 
 
 for name, calls in {**CALLS, **MORE_CALLS}.items():

@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from attacks_on_container import _within
 from attacks_on_durability import FAMILY as DURABILITY
 from attacks_on_durability import _is_whole, _module, _only
 from attacks_on_threads import FAMILY as THREADS
-from harness import Broken, is_documented, refused
+from harness import Broken, interrupts, is_documented, refused
 from making import archive, load, zipped
 
 
@@ -292,21 +292,6 @@ class _Alarm(Exception):
     pass
 
 
-@contextlib.contextmanager
-def _alarms(after: float) -> Iterator[None]:
-    """An exception of a signal's handler after so many seconds."""
-
-    def ring(number: int, frame: object) -> None:
-        raise _Alarm
-
-    signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, after)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-
 def _interrupted(work: Callable[[], object]) -> Callable[[], None]:
     """A signal's exception at many moments of a work, which then does as ever."""
 
@@ -316,11 +301,7 @@ def _interrupted(work: Callable[[], object]) -> Callable[[], None]:
         work()
         took, rung = time.monotonic() - began, 0
         for share in range(40):
-            try:
-                with _alarms(max(took * share / 40, 1e-5)):
-                    work()
-            except _Alarm:
-                rung += 1
+            rung += interrupts(work, max(took * share / 40, 1e-5), _Alarm)
             if share % 8 == 0 and work() != wanted:
                 raise Broken("it gives something else afterwards")
         if not rung:

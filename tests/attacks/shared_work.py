@@ -17,7 +17,7 @@ from attacks_on_determinism import MODEL, WAYS, _compared
 from attacks_on_durability import FAMILY as DURABILITY
 from attacks_on_durability import _is_whole, _module, _only
 from attacks_on_threads import FAMILY as THREADS
-from harness import Broken, is_documented, refused
+from harness import Broken, interrupts, is_documented, refused
 from making import archive, load
 
 
@@ -92,14 +92,7 @@ def interrupted_inlining() -> None:
 
     last = _row(150)
     for part in range(1, 12):
-        signal.signal(signal.SIGALRM, signal.default_int_handler)
-        signal.setitimer(signal.ITIMER_REAL, 0.01 * part)
-        try:
-            str(last.inlined_graph)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        interrupts(lambda: str(last.inlined_graph), 0.01 * part)
     if last(torch.zeros(1)).item() != 1:
         raise Broken("a row of calls was hurt")
     str(last.inlined_graph)

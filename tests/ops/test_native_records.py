@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -282,7 +283,9 @@ def test_nothing_is_left_of_a_call(name: str) -> None:
         after = [*map(sys.getrefcount, operands), len(gc.get_objects())]
         return max(abs(one - other) for one, other in zip(before, after, strict=True))
 
-    assert min(grown() for _ in range(3)) < 20  # what is learned meanwhile is kept, once
+    until = time.monotonic() + 20  # what is learned is kept, once; threads may compile beside it
+    while grown() >= 20:
+        assert time.monotonic() < until
 
 
 def test_a_call_that_fails_leaves_nothing_behind() -> None:

@@ -74,6 +74,11 @@ def alarm() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
+def with_a_timer(seconds: float, scripted: Any, n: int) -> int:
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    return scripted(n)
+
+
 @cache
 def hot(function: Any, way: str = "native") -> Any:
     """The function as it runs in a way: native code of it, a plan or the machine's code."""
@@ -97,10 +102,9 @@ def test_a_signal_ends_a_loop(
     monkeypatch.setenv("RUSHLIGHT_PLAN", "off" if way == "machine" else "")
     scripted = hot(function, way)
     for _ in range(2):  # the second time it is known to be long
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
         began = time.monotonic()
         with pytest.raises(Stop):
-            scripted(1 << 40)
+            with_a_timer(0.1, scripted, 1 << 40)
         assert time.monotonic() - began < 5
         assert torch.is_grad_enabled()
 
@@ -120,9 +124,8 @@ def test_what_a_handler_raises_is_not_taken_for_a_refusal(
 
     before = signal.signal(signal.SIGALRM, ring)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(kind, match=r"^rung$"):
-            scripted(50_000_000 if rounds > 1 << 40 else 1 << 40)
+            with_a_timer(0.05, scripted, 50_000_000 if rounds > 1 << 40 else 1 << 40)
         assert rings == [signal.SIGALRM]
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
