@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from functools import cache
+from inspect import CO_GENERATOR
 from pathlib import Path
 from types import FrameType, FunctionType
 from typing import Any
@@ -24,6 +25,7 @@ import rushlight as torch
 from rushlight.frontend.foundations.locks import DEFINING, fork_safe_lock
 from rushlight.interpreter.native import native
 from rushlight.interpreter.running.invoking import tiers_of
+from rushlight.ops.kernels.code.calls.run import CREW
 
 
 class Stop(Exception):
@@ -299,9 +301,10 @@ def everything(module: Any, folder: Path) -> None:
 
 def _no_handler_runs(frame: FrameType, event: str, argument: object) -> bool:
     """Whether a profile's event is at a place where no signal's handler runs: a lock is let go, or
-    the function that has taken one returns."""
+    the function that has taken one returns, or a generator yields."""
     if event == "return":
-        return frame.f_code.co_name == "__enter__"
+        code = frame.f_code
+        return code.co_name == "__enter__" or bool(code.co_flags & CO_GENERATOR)
     return event == "c_call" and getattr(argument, "__name__", "") == "__exit__"
 
 
@@ -389,6 +392,7 @@ def test_an_interrupt_leaves_nothing_half_made(
         finally:
             sys.setprofile(None)
         assert not DEFINING._is_owned()
+        assert CREW is None or not CREW.is_told
         assert [file.name for file in tmp_path.glob("*m.pt*")] in ([], ["m.pt"])
         everything(module, tmp_path)
         with pytest.raises(RuntimeError, match="nonsense"):
