@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
+on_a_busy_machine = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("new", on_a_busy_machine)
+settings.register_profile("same", on_a_busy_machine, derandomize=True, database=None)
+settings.load_profile("same")
 
 # Tests start hundreds of processes, and each would compile the library anew where no bytecode is
 # written.
