@@ -277,7 +277,7 @@ def test_an_island_becomes_native_when_it_is_hot(monkeypatch: pytest.MonkeyPatch
     scripted = torch.jit.script(long)
     wanted = scripted(torch.zeros(1), 50_000)
     space = space_of(scripted)
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while space["i0"]._native.is_ready is False:
         assert time.monotonic() < until, "native code has not taken over"
         assert torch.equal(scripted(torch.zeros(1), 50_000), wanted)

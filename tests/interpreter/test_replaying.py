@@ -61,7 +61,7 @@ def replayed(scripted: Any, *args: Any) -> Spy:
     space = space_of(scripted)
     assert space["warms0"], "there is no stretch"
     spy = space["ds0"] = Spy(space["ds0"])
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not (len(spy.done) > 5 and all(spy.done[-3:])):
         assert time.monotonic() < until, "native code has not taken over"
         scripted(*args)
@@ -620,7 +620,7 @@ def test_lists_that_grow_outside_of_stretches_end_them() -> None:
     assert same(scripted(x, w), wanted)
     plan = tiers_of(scripted._rushlight_function).way(False).plan
     assert plan is not None
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not all(each.learned for each in plan.replays):
         assert time.monotonic() < until, [each.why_not for each in plan.replays]
         assert same(scripted(x, w), wanted)
@@ -680,7 +680,7 @@ def test_stretches_leave_out_what_is_no_kernel() -> None:
     y = (x * 10).to(torch.int32)
     wanted = among_whole(x, y, 3)
     way = tiers_of(scripted._rushlight_function).way(False)
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while way.plan is None or way.plan.former is None or not way.plan.replays[-1].learned:
         assert time.monotonic() < until, "it is not cut"
         assert same(scripted(x, y, 3), wanted)
@@ -712,7 +712,7 @@ def test_all_steps_that_are_no_kernels_are_left_out_at_once() -> None:
     scripted = torch.jit.script(Kept())
     assert same(scripted(x), plain(x))
     way = tiers_of(scripted._script_method("forward")._rushlight_function).way(False)
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while way.plan is None or way.plan.former is None:
         assert time.monotonic() < until, "it is not cut"
         assert same(scripted(x), plain(x))

@@ -107,7 +107,7 @@ def test_a_signal_ends_a_loop(
         began = time.monotonic()
         with pytest.raises(Stop):
             with_a_timer(0.1, scripted, 1 << 40)
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30
         assert torch.is_grad_enabled()
 
 
@@ -158,7 +158,7 @@ def test_a_handler_may_fork_amid_a_native_loop(monkeypatch: pytest.MonkeyPatch) 
             os._exit(found % 100 if scripted(1000) == wanted else 111)
     finally:
         signal.signal(signal.SIGALRM, before)
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not (ended := os.waitpid(children[0], os.WNOHANG))[0] and time.monotonic() < until:
         time.sleep(0.01)
     if not ended[0]:
