@@ -128,10 +128,7 @@ def prod(
 ) -> Tensor:
     """The product of the elements that count."""
     result = _cast(_filled(input, mask, "one"), _sum_dtype(input, dtype))
-    if not result.ndim and dim not in (None, ()):
-        found: Tensor = _call("prod", result)
-        return found
-    for each in sorted(_dims(dim, input.ndim) or range(input.ndim), reverse=True):
+    for each in sorted(_dims(None if dim == () else dim, input.ndim), reverse=True):
         result = _call("prod", result, each, bool(keepdim))
     return result
 
@@ -195,15 +192,18 @@ def _place(name: str, start: _Start) -> Any:
 
 def median(
     input: Tensor,
-    dim: int = -1,
+    dim: Dims = -1,
     *,
     keepdim: bool = False,
     dtype: DType | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """The median of the elements that count: NaN where none does."""
+    """The median of the elements that count along one dimension: NaN where none does.
+
+    Of several dimensions the first is meant.
+    """
     wanted = dtype or input.dtype
-    axis = wrap_dim(dim, input.ndim)
+    axis = next(iter(_dims(None if dim == () else dim, input.ndim)), 0)
     if input.ndim == 0 or not wanted.is_floating_point:
         if mask is not None and not np.all(mask._array):
             raise ValueError(

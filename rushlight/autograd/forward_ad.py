@@ -175,6 +175,7 @@ def after_function(
     node._has_directed = True
     for number, (output, tangent) in enumerate(zip(outputs, made, strict=True)):
         if tangent is None:
+            node.undirected.add(number)
             continue
         if number in node._without_gradient or not _has_direction(output):
             raise RuntimeError(
@@ -241,14 +242,29 @@ def _direction(result: Tensor, level: list[_Direction]) -> Tensor | None:
             for product, each in zip(products, level, strict=True)
             if product is not None and is_wanted(product)
         ]
-        if not pairs:
-            return None
+        if not pairs:  # what does not change with its arguments stands still, which is said
+            return result.detach().new_zeros(result.shape) if _leads_back(result, level) else None
         vectors, given = [p for p, _ in pairs], [t for _, t in pairs]
         (found,) = grad(
             vectors, [vector], given, retain_graph=True,
             create_graph=wanted or any(is_wanted(t) for t in given),
         )  # fmt: skip
     return found
+
+
+def _leads_back(result: Tensor, level: list[_Direction]) -> bool:
+    """Whether a result was made of what has a direction."""
+    starts = {each.edge for each in level}
+    pending, seen = [edge_of(result)], set()
+    while pending:
+        edge = pending.pop()
+        if edge in starts:
+            return True
+        if edge is not None and edge not in seen:
+            seen.add(edge)
+            node, number = edge
+            pending += [] if number in node.undirected else node.edges
+    return False
 
 
 @contextmanager

@@ -97,6 +97,7 @@ class FunctionNode(Node):
     _materialize_non_diff_grads = True
     _without_gradient: set[int]
     """The numbers of the results that were marked as having none."""
+    undirected: set[int]
     _sizes: list[Any]
     _arguments: list[Any]
     function: Any
@@ -400,6 +401,7 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
     made: list[object] = []
     node._sizes = []
     node._without_gradient = set()
+    node.undirected = set()
     for number, output in enumerate(outputs):
         if not isinstance(output, Tensor):
             node._sizes.append(None)

@@ -25,3 +25,20 @@ def test_elements_that_count_have_gradients(name: str) -> None:
 
     assert reduced(x).requires_grad
     assert gradcheck(reduced, [x], atol=1e-4)
+
+
+@pytest.mark.parametrize("counting", [None, MASK])
+def test_a_product_over_no_dimension_leaves_all_elements(counting: Any) -> None:
+    x = torch.arange(1.0, 7.0).reshape(2, 3)
+    kept = x if counting is None else torch.where(counting, x, 1.0)
+    for keepdim in (False, True):
+        assert torch.equal(torch.masked.prod(x, [], keepdim=keepdim, mask=counting), kept)
+    assert torch.masked.prod(x, (), mask=counting) == torch.masked.prod(x, mask=counting)
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        torch.masked.prod(torch.tensor(3.0), 1)
+
+
+@pytest.mark.parametrize("dims", [None, (), (0, 1), [0]])
+def test_a_median_goes_along_the_first_dimension_that_is_named(dims: Any) -> None:
+    x = torch.tensor([[4.0, 1.0, 2.0], [3.0, 5.0, 0.0]])
+    assert torch.masked.median(x, dims, mask=MASK).tolist() == [3.0, 5.0, 2.0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from typing import Any, Final, Protocol
 from weakref import ref
@@ -87,6 +87,8 @@ class Node:
     """Whether this is the end of the way back, which is come to as soon as possible."""
     takes_none = False
     """Whether `apply` is called if there is no gradient of any result."""
+    undirected: Collection[int] = ()
+    """The numbers of the results that directions do not go on to."""
     is_call = False
     """Whether this is a call of scripted code, with the nodes of its operators behind it."""
 

@@ -34,6 +34,7 @@ class _Undirected(Identity):
     """That of one without its direction."""
 
     __slots__ = ()
+    undirected = (0,)
 
     def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         return [None] if DIRECTIONS.walks else grads

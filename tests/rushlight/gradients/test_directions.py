@@ -128,3 +128,16 @@ def test_views_that_lost_their_history_lead_nowhere() -> None:
             view = leaf[0]
             view.add_(1)
         assert str(view) == "tensor([2., 2., 2.], grad_fn=<Invalid>)"
+
+
+@pytest.mark.parametrize(
+    "name", ["bernoulli", "sgn", "sign", "ceil", "zero_", "normal_", "cauchy_", "uniform_"]
+)
+def test_what_does_not_change_with_its_argument_stands_still(name: str) -> None:
+    with forward_ad.dual_level():
+        made = getattr(_dual(0.5, 0.25).clone(), name)()
+        assert _directions(made) == [0.0, 0.0]
+        assert _directions(made + _dual(1.0, 2.0)) == [1.0, 1.0]
+        assert forward_ad.unpack_dual(made.detach()).tangent is None
+        leaf = torch.ones(2, requires_grad=True)
+        assert forward_ad.unpack_dual(leaf.sign()).tangent is None

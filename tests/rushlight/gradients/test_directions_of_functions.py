@@ -86,6 +86,7 @@ def test_jvp_runs_once_and_gets_zeros_or_none_for_other_arguments() -> None:
         assert ways.unpack_dual(second).tangent.tolist() == [0.0, 0.0]
         _, second = Pair.apply(dual, torch.rand(2), False)
         assert ways.unpack_dual(second).tangent is None
+        assert ways.unpack_dual(second * 2).tangent is None
         Pair.apply(torch.rand(2), torch.rand(2), True)
     assert Pair.calls == 2
 
