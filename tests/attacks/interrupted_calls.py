@@ -41,7 +41,7 @@ def _forget() -> None:
 
     for known in [*prepared._EVERY]:
         known.forget()
-        known._known[prepared.MOST_ENTRIES + 1] = 0
+        known.waits.wait_all(0)
 
 
 def _bits(result: Any) -> Any:

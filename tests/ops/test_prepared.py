@@ -15,6 +15,7 @@ import rushlight as torch
 from rushlight.ops.kernels import family
 from rushlight.ops.kernels.code.calls import paces
 from rushlight.ops.memory.metadata import become
+from rushlight.ops.memory.storage import address
 from rushlight.ops.table import direct
 from rushlight.ops.table.direct import direct_form, notes_of_parts
 from rushlight.ops.table.table import TABLE
@@ -860,3 +861,36 @@ def test_functions_of_elements_made_of_exact_steps_are_learned() -> None:
         assert torch.equal(made, made.clone()) is not np.isnan(a).any().item()
         made = torch.addr(x, x[:, 0], x[0])
         assert np.array_equal(made.numpy(), a + np.outer(a[:, 0], a[0]), equal_nan=True)
+
+
+def test_a_call_that_cannot_be_learned_makes_few_others_wait():
+    softmax = family("rows.rows").softmax
+    known, calls = known_calls(lambda x: softmax(x) if x.shape[1] > 8 else x + x)
+    for seed in range(200):
+        known(random(4, 5, seed=seed))
+    assert len(calls) == 200
+    at_once = 0
+    for rows in range(10, 16):
+        calls.clear()
+        for seed in range(3):
+            x = random(rows, 50, seed=seed)
+            assert known(x).tobytes() == softmax(x).tobytes()
+        at_once += len(calls) == 1
+    assert at_once > 1  # others may be of the slot of the first
+
+
+def test_calls_of_a_slot_wait_for_each_other():
+    state, found = module.new_state(), []
+    waits = module.Waits(state, is_one=False)
+    does, learns = id, lambda x: found.append(waits.slot)
+    call = module.CREW.prepared(address(state), does, learns)
+    slots = dict[int, int]()
+    for size in range(1, 400):
+        call(random(size))
+        slots[size] = found.pop()
+    assert len({*slots.values()}) > 50
+    other = next(size for size in slots if slots[size] != slots[7])
+    waits.wait(slots[7], 2)
+    for size in (7, 7, other, 7):
+        call(random(size))
+    assert found == [slots[other], slots[7]]

@@ -33,6 +33,7 @@ from ..fronts.prepared_text import (
     PLACE_BITS,
     PREPARED,
     PREPARED_WORDS,
+    SLOT_AT,
 )
 from ..fronts.records_text import BOOK
 
@@ -385,8 +386,8 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "taken": MOST_TAKEN,
         "place_bits": PLACE_BITS,
         "place_mask": (1 << PLACE_BITS) - 1,
-        "wait_at": MOST_ENTRIES + 1,
-        "keys_at": MOST_ENTRIES + 2,
+        "keys_at": MOST_ENTRIES + 1,
+        "slot_at": SLOT_AT,
         "factor": KEY_FACTOR,
         "bytes_begin": bytes_begin,
         "type_at": head - 8,

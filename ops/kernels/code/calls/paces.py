@@ -8,9 +8,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..fronts.prepared_text import MOST_ENTRIES
+from ....memory.dtype import Array
+from ..fronts.prepared_text import MOST_ENTRIES, SLOT_AT, SLOTS, STATE_WORDS
 
-__all__ = ["FIRST", "Pace"]
+__all__ = ["FIRST", "FOR_EVER", "Pace", "Waits", "new_state"]
+
+_SHORTEST: Final = 2
+"""Calls before the next is learned from: every third one then, so that of two that alternate not
+always the same."""
+_LONGEST: Final = 1 << 12
+FOR_EVER: Final = 1 << 62
 
 FIRST: Final = 16
 """Entries that are learned as they come: the next must have come before."""
@@ -59,3 +66,46 @@ class Pace:
         """Whether an entry was the last: so many are known, and were learned in all."""
         is_full = known >= MOST_ENTRIES or learned >= _MOST_LEARNED
         return is_full or (known > FIRST and next(_LEARNED) >= _MOST_IN_ALL)
+
+
+def new_state() -> Array:
+    """What native code looks at: no entries, and no call that is waited for."""
+    state = np.zeros(STATE_WORDS, np.int64)
+    state[SLOT_AT + 1] = SLOTS - 1
+    return state
+
+
+class Waits:
+    """How many calls pass until the next is learned from, for each of the slots that native code
+    has them fall into: a call that cannot be learned makes few others wait."""
+
+    def __init__(self, state: Array, *, is_one: bool) -> None:
+        """Where `is_one` holds, all calls wait for each other."""
+        self._state, self._left = state, state[SLOT_AT + 2 :]
+        self._next = [_SHORTEST] * SLOTS
+        if is_one:
+            state[SLOT_AT + 1] = 0
+
+    @property
+    def slot(self) -> int:
+        """That of the call that is learned from now; of another thread's at worst, which waits
+        then."""
+        return int(self._state[SLOT_AT])
+
+    def wait(self, slot: int, calls: int = _SHORTEST) -> None:
+        """Have that many pass."""
+        self._left[slot] = calls
+
+    def wait_longer(self, slot: int) -> bool:
+        """Have twice as many pass as the last time; whether these are the most."""
+        calls = self._left[slot] = self._next[slot]
+        self._next[slot] = min(2 * calls, _LONGEST)
+        return calls >= _LONGEST // 2
+
+    def begin_anew(self, slot: int) -> None:
+        """Have few pass the next time."""
+        self._next[slot] = _SHORTEST
+
+    def wait_all(self, calls: int) -> None:
+        """Have that many of each slot pass."""
+        self._left[:] = calls

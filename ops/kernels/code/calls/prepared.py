@@ -36,7 +36,7 @@ from ...precision import PRECISION
 from ..fronts.prepared_text import MOST_ENTRIES, MOST_RESULTS, MOST_TAKEN, PLACE_BITS
 from .crew_text import MOST_ARGUMENTS
 from .fillings import MIXED, ONES, ZEROS, filled
-from .paces import FIRST, Pace
+from .paces import FIRST, FOR_EVER, Pace, Waits, new_state
 from .reaches import (
     alike,
     begins_in,
@@ -58,10 +58,6 @@ __all__ = [
 ]
 
 ndarray: Final = np.ndarray
-_SHORTEST_WAIT: Final = 2
-"""Calls before the next is learned from: every third one then, so that of two that alternate not
-always the same."""
-_LONGEST_WAIT: Final = 1 << 12
 _LARGEST: Final = 1 << 27
 """Bytes of an array that is filled twice more to find out what a call does."""
 _KEEPING: Final = fork_safe_lock()
@@ -135,11 +131,11 @@ class Known:
         self._function, self._explain, self._cool = function, explain, cool
         self._learn = self.learn
         self._wrapped: list[tuple[Callable[..., Any], ...]] = []
-        self._known = np.zeros(2 * MOST_ENTRIES + 2, np.int64)
+        self._known = new_state()
+        self.waits = Waits(self._known, is_one=self._has_own_pace)
         self._kept: list[tuple[object, ...]] = []
         self._place = self._forgotten = 0
         self._pace = Pace()
-        self._next_wait = _SHORTEST_WAIT
         with _KEEPING:
             _EVERY.add(self)
         self.call = CREW.prepared(address(self._known), self._waiting, self._learn)
@@ -156,17 +152,18 @@ class Known:
 
     def learn(self, *values: Any) -> Any:
         """Do a call and remember how."""
+        slot = self.waits.slot
         forgotten, settled = self._forgotten, views_of_all(values)
         before = settled[0].copy("K") if self._writes and type(values[0]) is ndarray else None
         result, notes, scratch, wait, taken, fresh = self._look(values)
         if wait is not None:
-            self._known[MOST_ENTRIES + 1] = wait
+            self.waits.wait(slot, wait)
             return result
         if not self._has_own_pace and self._pace.is_first(values, result, self._place):
             if self._pace.is_fruitless:
                 self._end()
             elif self._place >= FIRST:
-                self._known[MOST_ENTRIES + 1] = _SHORTEST_WAIT
+                self.waits.wait(slot)
             return result
         try:
             if not (notes or (self._gives_parts and notes is not None)) or () in notes:
@@ -177,11 +174,9 @@ class Known:
             told = () if self._explain is None else values
             entry = _Entry(taken or settled, made, notes, before, scratch, told, fresh)
             self._add(entry, forgotten)
-            self._next_wait = _SHORTEST_WAIT
+            self.waits.begin_anew(slot)
         except Unknown:
-            self._known[MOST_ENTRIES + 1] = self._next_wait
-            self._next_wait = min(2 * self._next_wait, _LONGEST_WAIT)
-            if self._next_wait == _LONGEST_WAIT and not self._known[0]:
+            if self.waits.wait_longer(slot) and not self._known[0]:
                 self._cool()
         return result
 
@@ -194,7 +189,7 @@ class Known:
 
     def _end(self) -> None:
         """Learn no more."""
-        self._known[MOST_ENTRIES + 1] = 1 << 62
+        self.waits.wait_all(FOR_EVER)
         self._cool()
 
     def around(
@@ -217,7 +212,7 @@ class Known:
                 return
             self._kept.append(entry.kept)
             known[1 + place] = entry.address
-            known[MOST_ENTRIES + 2 + place] = entry.key
+            known[MOST_ENTRIES + 1 + place] = entry.key
             known[0] = place + 1
             self._place = place + 1
         if self._pace.is_over(place + 1, len(self._kept)):
@@ -573,10 +568,10 @@ class Alike(_Entry):
             raise Unknown
         arguments = self._kept([word for each in found for word in each])
         back = self._kept([0, -1])
-        known = np.zeros(MOST_ENTRIES + 3, np.int64)
+        known = new_state()
         known[:2] = 1, self._kept([len(found), arguments, 0, 0, 0, 0, back, 0])
-        known[MOST_ENTRIES + 2] = key_of(values)
-        known[MOST_ENTRIES + 1] = 1 << 62  # no call is learned from
+        known[MOST_ENTRIES + 1] = key_of(values)
+        Waits(known, is_one=True).wait_all(FOR_EVER)  # no call is learned from
         self._held.append(known)
         self.call = CREW.prepared(address(known), _other, _other)
         """Gives back the first argument where they are, else None."""

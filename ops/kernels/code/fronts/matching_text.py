@@ -4,6 +4,10 @@ An argument matches by `kind`: 0 it is the object a; 1 an array of dtype a, with
 sizes and strides lie at c, and behind them the bytes it reaches over; 2 an int, 3 a float, equal to
 a; 4 a list of a ints, or, if c is 1, of floats, which lie at b; 5 it is argument a once more; 6 any
 int of 64 bits, 7 any float; 8 a tuple, as 4.
+
+The slot that a call falls into follows from the sizes and dtypes of its arrays, from ints near 0,
+and from which objects others are, but not from the values of floats, lists and tuples, which may be
+others each time.
 """
 
 from __future__ import annotations
@@ -13,6 +17,8 @@ from typing import Final
 __all__ = ["MATCHING"]
 
 MATCHING: Final = """
+declare i64 @llvm.smax.i64(i64, i64)
+declare i64 @llvm.smin.i64(i64, i64)
 define internal i1 @whole(ptr %table, ptr %object, i64 %value) {
 entry:
   %over = alloca i32
@@ -303,6 +309,58 @@ add:
   br label %size
 out:
   ret i64 %key
+}
+
+define internal i64 @slot_of(ptr %table, ptr %given, i64 %n) {
+entry:
+  %over = alloca i32
+{loads}
+  %sizes = call i64 @key_of(ptr %table, ptr %given, i64 %n)
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %mix]
+  %key = phi i64 [%sizes, %entry], [%mixed, %mix]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %look, label %out
+look:
+  %place = getelementptr ptr, ptr %given, i64 %i
+  %object = load ptr, ptr %place
+  %i1 = add i64 %i, 1
+  %type_place = getelementptr i8, ptr %object, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %type_word = ptrtoint ptr %type to i64
+  %is_array = icmp eq ptr %type, %array_type
+  br i1 %is_array, label %array, label %other
+array:
+  %dtype_place = getelementptr i8, ptr %object, i64 {dtype_at}
+  %dtype = load i64, ptr %dtype_place
+  br label %mix
+other:
+  %is_int = icmp eq ptr %type, %int_type
+  br i1 %is_int, label %int, label %no_int
+int:
+  %number = call i64 %as_bounded(ptr %object, ptr %over)
+  %above = call i64 @llvm.smax.i64(i64 %number, i64 -8)
+  %bounded = call i64 @llvm.smin.i64(i64 %above, i64 8)
+  br label %mix
+no_int:
+  %is_float = icmp eq ptr %type, %float_type
+  %is_list = icmp eq ptr %type, %list_type
+  %is_tuple = icmp eq ptr %type, %tuple_type
+  %either = or i1 %is_list, %is_tuple
+  %is_any = or i1 %is_float, %either
+  %itself = ptrtoint ptr %object to i64
+  %object_word = select i1 %is_any, i64 %type_word, i64 %itself
+  br label %mix
+mix:
+  %word = phi i64 [%dtype, %array], [%bounded, %int], [%object_word, %no_int]
+  %times = mul i64 %key, {factor}
+  %mixed = add i64 %times, %word
+  br label %next
+out:
+  %spread = mul i64 %key, -7046029254386353131
+  %slot = lshr i64 %spread, 48
+  ret i64 %slot
 }
 
 define internal ptr @found(ptr %table, ptr %known, ptr %given, i64 %n) {

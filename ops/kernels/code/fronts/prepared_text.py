@@ -2,9 +2,11 @@
 
 All is written down in 64-bit words (`prepared.py` writes them):
 
-    state    how many entries there are, their addresses (`MOST_ENTRIES` words), how many calls
-             that match none go to the function itself before the next is learned from, and a key
-             of the sizes of each entry's arrays (as many words)
+    state    how many entries there are, their addresses (`MOST_ENTRIES` words), a key of the sizes
+             of each entry's arrays (as many words); at `SLOT_AT` which slot the last call fell into
+             that was learned from, and behind that which bits of a slot's number count; then, for
+             each of `SLOTS` slots, how many calls that fall into it and match no entry go to the
+             function itself before the next is learned from
     entry    arguments: count, address of four words each, `kind a b c`
              results: count, address of six words each: dtype, dimensions, sizes, strides; the
              argument that it is a part of, -1 if of none, and how many bytes behind that it begins
@@ -17,7 +19,7 @@ All is written down in 64-bit words (`prepared.py` writes them):
              (the low 8 bits say which, the others how many bytes behind), 3 the flag; 4 the float
              or 5 the int that an argument is; the address of 6 a counter, which begins as 0
 
-How an argument matches stands in `matching_text`.
+How an argument matches stands in `matching_text`, as does which slot a call falls into.
 """
 
 from __future__ import annotations
@@ -28,10 +30,14 @@ from .matching_text import MATCHING
 
 __all__ = [
     *("KEY_FACTOR", "MOST_ENTRIES", "MOST_RESULTS", "MOST_TAKEN", "PLACE_BITS", "PREPARED"),
-    "PREPARED_WORDS",
+    *("PREPARED_WORDS", "SLOTS", "SLOT_AT", "STATE_WORDS"),
 ]
 
 MOST_ENTRIES: Final = 256
+SLOTS: Final = 64
+"""What calls wait by that are not known: those of one slot wait for each other.  A power of two."""
+SLOT_AT: Final = 2 * MOST_ENTRIES + 1
+STATE_WORDS: Final = SLOT_AT + 2 + SLOTS
 MOST_RESULTS: Final = 100
 MOST_TAKEN: Final = 512
 """Arguments of a call that is known."""
@@ -375,11 +381,18 @@ bad:
 raise:
   ret ptr null
 miss:
-  %wait_place = getelementptr i64, ptr %known, i64 {wait_at}
+  %slot_place = getelementptr i64, ptr %known, i64 {slot_at}
+  %bits_place = getelementptr i64, ptr %slot_place, i64 1
+  %bits = load i64, ptr %bits_place
+  %its_slot = call i64 @slot_of(ptr %table, ptr %given, i64 %n)
+  %slot = and i64 %its_slot, %bits
+  %waits_place = getelementptr i64, ptr %slot_place, i64 2
+  %wait_place = getelementptr i64, ptr %waits_place, i64 %slot
   %wait = load i64, ptr %wait_place
   %waits = icmp ugt i64 %wait, 0
   br i1 %waits, label %later, label %learning
 learning:
+  store i64 %slot, ptr %slot_place
   %learned = call ptr %call_with(ptr %learn, ptr %given, i64 %n, ptr null)
   ret ptr %learned
 later:
