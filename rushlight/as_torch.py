@@ -9,7 +9,7 @@
 
 `import torch.x` gives the module `rushlight.x` itself, or fails where there is none.
 `torch.__version__` and the metadata of a distribution `torch` say which version is followed, and
-public classes and functions say `torch.…` for their modules, as the module itself says `torch`.
+public classes and functions say `torch.…` for their modules, and the modules that they are it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
+from .frontend.foundations.loaded_names import loaded_name
 from .torch_homes import home_of, is_public
 
 __all__ = ["StandIn", "as_torch"]
@@ -59,6 +60,7 @@ class StandIn(abc.MetaPathFinder):
         self._version: object = None
         self._renamed: list[tuple[Any, str]] = []
         self._pickled: list[type] = []
+        self._modules: list[ModuleType] = []
         self._prepared: Callable[[str], dict[str, object]] | None = None
 
     def put_in_place(self) -> None:
@@ -110,6 +112,9 @@ class StandIn(abc.MetaPathFinder):
         for thing, module in self._renamed:
             thing.__module__ = module
         self._renamed.clear()
+        for own_module in self._modules:
+            own_module.__name__ = f"{_OWN}.{_inside(own_module)}"
+        self._modules.clear()
         for kind in self._pickled:
             copyreg.dispatch_table.pop(kind, None)
         self._pickled.clear()
@@ -129,8 +134,8 @@ class StandIn(abc.MetaPathFinder):
         self.undo()
 
     def rename(self, module: ModuleType) -> None:
-        """Have the classes and functions of a module say that they are torch's."""
-        inside = module.__name__.removeprefix(f"{_OWN}.")
+        """Have a module, its classes and its functions say that they are torch's."""
+        inside = _inside(module)
         for name in _PICKLED.get(inside, ()):
             kind = vars(module)[name]
             for each in (kind, *kind.__subclasses__()):
@@ -139,6 +144,9 @@ class StandIn(abc.MetaPathFinder):
                     self._pickled.append(each)
         if is_public(inside):
             sys.modules.setdefault(f"torch.{inside}", module)  # where names are looked up
+            self._modules.append(module)
+            is_torchs = inside.partition(".")[0] not in _ROOTS
+            module.__name__ = f"torch.{inside}" if is_torchs else inside
         things = list(vars(module).values())
         if inside in _GIVING_MEMBERS:
             things += _members(vars(module)["Tensor"])
@@ -161,6 +169,8 @@ class StandIn(abc.MetaPathFinder):
         root = fullname.partition(".")[0]
         if root == _OWN or fullname == _SPAWN:
             found = machinery.PathFinder.find_spec(fullname, path)
+            if found is None and root == _OWN:
+                found = import_module(".made_modules", _OWN).spec_of(fullname)
             if found is not None and found.loader is not None:
                 tell = self.rename if root == _OWN else self.tell_children
                 found.loader = _Told(tell, found.loader)
@@ -275,6 +285,11 @@ def _alias(name: str, own: str) -> machinery.ModuleSpec | None:
         return None
     sys.modules.pop(name, None)  # else Python would take its spec, and load it twice
     return machinery.ModuleSpec(name, _Alias(module), is_package=hasattr(module, "__path__"))
+
+
+def _inside(module: ModuleType) -> str:
+    """A module's name within this package, whatever it says now."""
+    return loaded_name(vars(module)).removeprefix(f"{_OWN}.")
 
 
 def _is_ours(module: object) -> bool:

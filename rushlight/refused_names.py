@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 __all__ = ["reason_of", "refusing"]
+
+_OWN: Final = __name__.partition(".")[0]
 
 
 class Refused:
@@ -37,7 +39,7 @@ def refusing(module: str, names: str, reason: str) -> dict[str, Any]:
         names: the names; those with a capital first are classes.
         reason: what is missing, and what to use.
     """
-    shown = module.replace(__name__.partition(".")[0], "torch", 1)
+    shown = module.replace(_OWN, "torch", 1)
     made: dict[str, object] = {}
     for name in names.split():
         said = f"{shown}.{name}: {reason}"

@@ -25,6 +25,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...frontend.foundations.loaded_names import loaded_name
 from ...ops.memory.dtype import dtype_of
 from ...typecheck.types.types import BOOL, FLOAT, INT, STRING, TENSOR, ListType, Type
 from ..graphs.graph import Node, Value
@@ -179,15 +180,15 @@ class Guards:
         """Whether it is the library's operators that ask, not those who call them."""
         frame: FrameType | None = sys._getframe(2)
         own = (__name__, *(_PACKAGE + name for name in _FILES))
-        while frame is not None and frame.f_globals.get("__name__", "") in own:
+        while frame is not None and loaded_name(frame.f_globals) in own:
             frame = frame.f_back
-        return frame is None or frame.f_globals.get("__name__", "").startswith(_ABOUT_TENSORS)
+        return frame is None or loaded_name(frame.f_globals).startswith(_ABOUT_TENSORS)
 
     @staticmethod
     def _where() -> str:
         """File, line, function and text of the innermost line that is not this library's."""
         frame: FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+        while frame is not None and loaded_name(frame.f_globals).startswith(_PACKAGE):
             frame = frame.f_back
         if frame is None:
             return "<unknown>"

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...frontend.foundations.loaded_names import loaded_name
 from ...frontend.sources.source import Source, Span
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device
@@ -80,8 +81,8 @@ class TracerWarning(Warning):
     @staticmethod
     def ignore_lib_warnings() -> None:
         """Ignores such warnings about lines of the library itself, outside `jit`."""
-        library = __name__.partition(".")[0]
-        warnings.filterwarnings("ignore", category=TracerWarning, module=rf"{library}\.(?!jit)")
+        inside = rf"(torch|{__name__.partition('.')[0]})\.(?!jit)"  # torch, standing in
+        warnings.filterwarnings("ignore", category=TracerWarning, module=inside)
 
 
 class GraphTracer(Scopes):
@@ -182,7 +183,7 @@ class GraphTracer(Scopes):
     def _frame() -> FrameType:
         """The innermost frame that is not the tracer's or the operators' own."""
         frame: FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_globals.get("__name__", "").startswith(_INSIDE):
+        while frame is not None and loaded_name(frame.f_globals).startswith(_INSIDE):
             frame = frame.f_back
         return frame or sys._getframe(1)
 
@@ -198,7 +199,7 @@ class GraphTracer(Scopes):
         frame = self._frame()
         inner: FrameType | None = sys._getframe(1)
         while inner is not None and inner is not frame:
-            if inner.f_globals.get("__name__") == "rushlight.jit.trace":
+            if loaded_name(inner.f_globals) == "rushlight.jit.trace":
                 return None  # the program is behind: an operator itself is traced
             inner = inner.f_back
         for name, value in frame.f_locals.items():
@@ -400,7 +401,7 @@ class GraphTracer(Scopes):
     def warn(self, text: str) -> None:
         """Say that something cannot be shown; code of this package is not reproached."""
         frame = self._frame()
-        name = frame.f_globals.get("__name__", "")
+        name = loaded_name(frame.f_globals)
         if not self.warns or (name.startswith("rushlight.") and ".jit" not in name):
             return
         once = frame.f_globals.setdefault("__warningregistry__", {})  # a place warns once

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...frontend.foundations.loaded_names import loaded_name
 from ...frontend.foundations.locks import after_fork, fork_safe_lock
 from .dtype import Array
 from .errors import OperatorError
@@ -86,7 +87,7 @@ _PACKAGE: Final = __name__.partition(".")[0]
 def _is_amid(frame: FrameType | None) -> bool:
     """Whether a thread has called anything of this package that has not come back."""
     while frame is not None:
-        if str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
+        if loaded_name(frame.f_globals).partition(".")[0] == _PACKAGE:
             return True
         frame = frame.f_back
     return False

@@ -7,6 +7,7 @@ import warnings
 from typing import Final
 
 from ...frontend.foundations.chosen import Chosen
+from ...frontend.foundations.loaded_names import loaded_name
 
 __all__ = ["ALWAYS", "GIVEN", "warn_caller", "warn_caller_once", "warn_of_number"]
 
@@ -22,7 +23,7 @@ def warn_caller(sentence: str, category: type[Warning] = UserWarning) -> None:
     """Give a warning that points at the first line of a program's own."""
     level = 2
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_INSIDE):
+    while frame.f_back is not None and loaded_name(frame.f_globals).startswith(_INSIDE):
         frame = frame.f_back
         level += 1
     warnings.warn(sentence, category, stacklevel=level)

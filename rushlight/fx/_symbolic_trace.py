@@ -13,6 +13,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, Self, cast
 
 from .._C import ScriptObject
+from ..frontend.foundations.loaded_names import loaded_name
 from ..frontend.foundations.locks import DEFINING
 from ..jit.special_names import _assert
 from ..nn.modules.module import Module
@@ -33,6 +34,7 @@ from .proxy import ParameterProxy, Proxy, Scope, ScopeContextManager, TraceError
 
 __all__ = ["PH", "PHBase", "PHWithMeta", "ProxyableClassMeta", "Tracer", "symbolic_trace", "wrap"]
 
+_OWN: Final = f"{__name__.partition('.')[0]}."
 _proxyable_classes: Final[dict[type, None]] = {}
 _constant_attribute_types: Final = (Tensor, ScriptObject, Generator)
 ConcreteArgs = dict[str, object] | tuple[object, ...] | None
@@ -485,7 +487,7 @@ def _annotations(function: object) -> dict[str, object]:
     """A function's annotations; in our own files these are texts, and told as what they mean."""
     found = dict(getattr(function, "__annotations__", {}))
     names = getattr(function, "__globals__", {})
-    if str(names.get("__name__", "")).startswith(f"{__name__.partition('.')[0]}."):
+    if loaded_name(names).startswith(_OWN):
         for name, text in found.items():
             try:
                 found[name] = eval(text, names) if isinstance(text, str) else text

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..frontend.foundations.loaded_names import loaded_name
 from ..interpreter.running.tiers import watch
 from ..ops.python_values.labels import RECORDER
 from ..ops.table.direct import NAMES, listen
@@ -42,6 +43,7 @@ class Span:
         self.start = self.end = perf_counter_ns()
 
 
+_OWN: Final = __name__.partition(".")[0]
 ACTIVE: Final[list[Recorder]] = []
 """The recorders at work, the innermost last."""
 RECORDER.install(lambda: ACTIVE[-1] if ACTIVE else None)
@@ -195,9 +197,8 @@ def _taken(result: object) -> int:
 def _stack(frame: FrameType | None) -> list[str]:
     """The lines of the program, the innermost first, without those of this package."""
     found: list[str] = []
-    own = __name__.partition(".")[0]
     while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).partition(".")[0] != own:
+        if loaded_name(frame.f_globals).partition(".")[0] != _OWN:
             code = frame.f_code
             found.append(f"{code.co_filename}({frame.f_lineno}): {code.co_name}")
         frame = frame.f_back

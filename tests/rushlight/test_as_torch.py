@@ -184,3 +184,42 @@ def test_what_tells_new_processes_is_undone() -> None:
         assert spawn.get_preparation_data is before
     """
     run(code=program)
+
+
+def test_modules_say_torchs_names_while_it_stands_in() -> None:
+    program = """
+        import warnings
+        import rushlight, rushlight.jit
+        stand_in = rushlight.as_torch()
+        import functorch, torch, torch.jit._recursive, torch.nn.functional as F, torch.utils.data
+        modules = [torch.jit, torch.jit._recursive, F, torch.utils.data, functorch]
+        print([module.__name__ for module in modules])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            torch.jit.trace(torch.nn.LSTM(2, 3), torch.ones(1, 2, 2))  # whose code reads sizes
+        stand_in.undo()
+        print([module.__name__ for module in modules])
+    """
+    first, second = run(code=program).splitlines()
+    names = ["jit", "jit._recursive", "nn.functional", "utils.data"]
+    assert first == str([*(f"torch.{name}" for name in names), "functorch"])
+    assert second == str([f"rushlight.{name}" for name in [*names, "functorch"]])
+
+
+def test_the_packages_lines_are_known_while_it_stands_in() -> None:
+    program = """
+        import warnings
+        import rushlight
+        rushlight.as_torch()
+        import torch
+        layer = torch.nn.Softmax()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            layer(torch.ones(2, 2))
+            place = caught[0].filename
+        with torch.profiler.profile(with_stack=True) as seen:
+            layer(torch.ones(2, 2))
+        stacks = {line for event in seen.events() for line in event.stack}
+        print(place, [any(part in line for line in stacks) for part in ("<string>", "activation")])
+    """
+    assert run(code=program) == "<string> [True, False]\n"

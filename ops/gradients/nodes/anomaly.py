@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....frontend.foundations.loaded_names import loaded_name
 from ...memory.warned import warn_caller
 from ...tensors.tensor import Tensor
 
@@ -32,7 +33,7 @@ def note_place(node: Any, walk: Any) -> None:
     frames = [
         traceback.FrameSummary(frame.f_code.co_filename, line, frame.f_code.co_name)
         for frame, line in traceback.walk_stack(None)
-        if not str(frame.f_globals.get("__name__", "")).startswith(_INSIDE)
+        if not loaded_name(frame.f_globals).startswith(_INSIDE)
     ]
     node.metadata[_PLACE] = traceback.format_list(frames[::-1])
     if walk is not None and walk.node is not None:
