@@ -159,6 +159,14 @@ class AliasDb(AliasAnalysis[Place]):
             for other, written in self._written.items()
         )
 
+    def take_place_of(self, value: Value, node: Node) -> None:
+        """A new value is to be what a node has made of its first input, which it changed; the node
+        goes."""
+        self._at[value] = set(self._at.get(node.inputs[0], ()))
+        self._written.pop(node, None)
+        for output in node.outputs:
+            self._at.pop(output, None)
+
     def describe(self) -> str:
         """The graph, each value with its places, and each node that changes something."""
         seen = [(v, sorted(map(str, p))) for v, p in self._at.items() if p]

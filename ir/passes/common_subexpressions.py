@@ -18,6 +18,7 @@ from ..graphs.constants import same_constant
 from ..graphs.graph import Block, Graph, Node
 from ..graphs.kinds import KINDS, has_effects, is_random
 from ..text.text import type_text
+from .constant_pooling import common_to_equal
 from .context import PassContext
 
 __all__ = ["merge_common"]
@@ -77,6 +78,8 @@ class _Merging:
 
 
 def _key(node: Node) -> Hashable:
+    if node.is_constant:
+        return node.kind, common_to_equal(node)
     overload = node.signature.overload if node.signature is not None else ""
     types = tuple(type_text(output.type) for output in node.outputs)
     return (node.kind, overload, tuple(value.id for value in node.inputs), types)

@@ -14,6 +14,8 @@ propagation, which makes new constants.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 
 from ...frontend.foundations.made_once import made_once
@@ -24,7 +26,7 @@ from ..graphs.constants import same_constant
 from ..graphs.graph import Block, Graph, Node
 from .context import PassContext
 
-__all__ = ["pool_constants"]
+__all__ = ["common_to_equal", "pool_constants"]
 
 
 def pool_constants(graph: Graph, context: PassContext) -> bool:
@@ -35,7 +37,7 @@ def pool_constants(graph: Graph, context: PassContext) -> bool:
 class _Pool:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.known: dict[object, list[Node]] = {}
+        self.known: dict[Hashable, list[Node]] = {}
 
     @made_once
     def aliases(self) -> Aliases:
@@ -55,7 +57,7 @@ class _Pool:
         moves = node is not first
         if moves:
             node.move_before(first)
-        bucket = self.known.setdefault(_bucket(node), [])
+        bucket = self.known.setdefault(common_to_equal(node), [])
         for other in bucket:
             if same_constant(node, other) and self.may_be_one(node, other):
                 node.output.replace_uses(other.output)
@@ -71,7 +73,7 @@ class _Pool:
         return not any(map(self.aliases.is_changed, (node.output, other.output)))
 
 
-def _bucket(node: Node) -> object:
+def common_to_equal(node: Node) -> Hashable:
     """What two constants must have in common to be worth comparing."""
     kind, value = node.output.type, node.value
     if isinstance(kind, FunctionType):

@@ -136,16 +136,22 @@ def _same_arguments(one: Signature, other: Signature) -> bool:
 
 def _remove(graph: Graph, context: PassContext, functional: Functional) -> bool:
     changed = False
-    while _remove_one(graph, context, functional):
+    while _remove_some(graph, context, functional):
         changed = True
     if changed:
         eliminate_dead_code(graph, context)
     return changed
 
 
-def _remove_one(graph: Graph, context: PassContext, functional: Functional) -> bool:
-    """Replace the first change that can be; what shares memory is then found out anew."""
+def _remove_some(graph: Graph, context: PassContext, functional: Functional) -> bool:
+    """Replace the changes that can be, in one walk over the graph; whether there were any.
+
+    What shares memory is found out once: the new value has the place of the old one, which is more
+    than it shares.
+    """
     aliases: AliasDb | None = None
+    former = dict[Value, set[Value]]()
+    changed = False
     for node in graph.all_nodes:
         if node.blocks or not node.inputs or node.inputs[0].node.kind in _NOT_MADE:
             continue
@@ -153,11 +159,16 @@ def _remove_one(graph: Graph, context: PassContext, functional: Functional) -> b
         if made is None:
             continue
         aliases = aliases or AliasDb(graph)
-        if _is_private(node, aliases):
+        old = node.inputs[0]
+        known = _same_object(old) | _given_by_branches(old) | former.get(old, set())
+        if _is_private(node, aliases, known):
+            former[made.output] = known
+            aliases.take_place_of(made.output, node)
             _replace(node, made)
-            return True
-        made.clear_inputs()
-    return False
+            changed = True
+        else:
+            made.clear_inputs()
+    return changed
 
 
 def _replace(node: Node, made: Node) -> None:
@@ -170,13 +181,13 @@ def _replace(node: Node, made: Node) -> None:
     node.destroy()
 
 
-def _is_private(node: Node, aliases: AliasDb) -> bool:
-    """Whether what the node changes was made in its block, and nothing has it yet but the node."""
+def _is_private(node: Node, aliases: AliasDb, known: set[Value]) -> bool:
+    """Whether what the node changes was made in its block, and nothing has it yet but the node;
+    `known` are the values that are it, or were what it was made anew of."""
     changed = node.inputs[0]
     places = aliases.places(changed)
     if changed.node.owner is not node.owner or any(place.unknown for place in places):
         return False
-    known = _same_object(changed) | _given_by_branches(changed)
     if not places or any(aliases.is_known_before(node, place, known) for place in places):
         return False
     if node.kind in _LIST_CHANGES:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..frontend.diagnostics.exceptions import trimmed
+from ..frontend.foundations.garbage import uncollected
 from ..frontend.syntax.deep_stack import deeply, with_room
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.running.freeze import freeze_object
@@ -19,6 +20,7 @@ from .qualified_names import mangled, unmangled
 __all__ = ["freeze", "optimize_for_inference", "optimize_frozen_graph", "run_frozen_optimizations"]
 
 
+@uncollected
 def freeze(
     mod: object, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True
 ) -> RecursiveScriptModule:
@@ -49,6 +51,7 @@ def freeze(
     return frozen
 
 
+@uncollected
 def run_frozen_optimizations(
     mod: object, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
 ) -> None:

@@ -16,9 +16,10 @@ from random_tensor_programs import tensor_programs
 from run_graph import Raised, run
 
 from rushlight.ir.graphs.clone import clone_graph
-from rushlight.ir.graphs.graph import Graph
+from rushlight.ir.graphs.constants import create_constant, same_constant
+from rushlight.ir.graphs.graph import Graph, Node
 from rushlight.ir.graphs.verify import verify
-from rushlight.ir.passes import fewer_operators
+from rushlight.ir.passes import common_subexpressions, fewer_operators, mutation
 from rushlight.ir.passes.canonical import canonical_copy
 from rushlight.ir.passes.common_subexpressions import merge_common
 from rushlight.ir.passes.constant_pooling import pool_constants
@@ -41,6 +42,7 @@ from rushlight.ir.passes.tuples import refine_tuple_types
 from rushlight.ir.text.parser import parse_ir
 from rushlight.ops.memory.errors import OperatorError
 from rushlight.ops.table.table import TABLE
+from rushlight.typecheck.types.types import TENSOR
 
 Run = Callable[[Graph, PassContext], bool]
 
@@ -152,6 +154,54 @@ def test_changes_of_what_nobody_shares_become_values() -> None:
         remove_mutation, "def f(n: int):\n    l = [1]\n    l.append(n)\n    return len(l)"
     )
     assert kinds(graph) == ["prim::ListConstruct", "aten::len"]
+
+
+def test_changes_in_a_row_are_found_in_one_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = [f"    l{i} = [x]\n    l{i}.append(x + {i})\n    l{i}.append(x)" for i in range(6)]
+    program = "\n".join(["def f(x: int):", *lists, "    return l0, l1, l2, l3, l4, l5"])
+    analyses = list[Graph]()
+
+    class Counted(mutation.AliasDb):
+        def __init__(self, graph: Graph) -> None:
+            analyses.append(graph)
+            super().__init__(graph)
+
+    monkeypatch.setattr(mutation, "AliasDb", Counted)
+    graph = after(remove_mutation, program)
+    assert "aten::append" not in kinds(graph)
+    assert len(analyses) == 1
+    assert run(graph, [3]) == run(graph_from(program), [3])
+
+
+def test_what_somebody_got_between_two_changes_stays_one_object() -> None:
+    program = (
+        "def f(x: int):\n    l = [x]\n    l.append(1)\n    m = [l]\n    l.append(2)\n    return m"
+    )
+    graph = after(remove_mutation, program)
+    assert kinds(graph).count("aten::append") == 1
+    assert run(graph, [3]) == run(graph_from(program), [3])
+    program = (
+        "def f(x: torch.Tensor):\n    y = x + 1\n    y.mul_(2)\n    v = y.view([-1])\n"
+        "    y.add_(1)\n    return v"
+    )
+    assert {"aten::mul", "aten::add_"} <= set(kinds(after(remove_mutation, program)))
+
+
+def test_constants_are_compared_where_they_may_be_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = list[Node]()
+
+    def counted(one: Node, other: Node) -> bool:
+        compared.append(one)
+        return same_constant(one, other)
+
+    monkeypatch.setattr(common_subexpressions, "same_constant", counted)
+    graph, twice = Graph(), np.zeros(3, np.float32)
+    for value in (*(np.full(3, i, np.float32) for i in range(20)), twice):
+        node = create_constant(graph, value, TENSOR)
+        graph.block.append(node)
+        graph.block.add_output(node.output)
+    merge_common(graph, CONTEXT)
+    assert len(compared) == 1
 
 
 @pytest.mark.parametrize(
