@@ -13,7 +13,7 @@ from ...frontend.foundations.made_once import made_once
 from ...ir.graphs.graph import Node, Value
 from ...ops.table.table import Operator
 from ...typecheck.types.types import Type
-from .instructions import Instruction, check, opcode, operator_number
+from .instructions import Instruction, bounds_of, check, opcode, operator_number
 
 __all__ = ["Branch", "Code", "Region", "Repeat", "Step", "flatten", "parts_of", "place_of"]
 
@@ -95,8 +95,9 @@ class Code:
             "T": len(self.types),
             "F": len(self.names),
         }
+        bounds = bounds_of(limits)
         for instruction in self.instructions:
-            check(instruction, limits)
+            check(instruction, bounds)
 
     @property
     def operand_count(self) -> int:

@@ -29,6 +29,7 @@ __all__ = [
     "ROWS",
     "Instruction",
     "Row",
+    "bounds_of",
     "check",
     "docs",
     "meaning",
@@ -165,6 +166,7 @@ def row(instruction: Instruction) -> Row:
     return _ROW_OF[instruction[0]]
 
 
+_ANY: Final = 1 << 62
 _KNOWN: Final = 1 << 14
 """Instructions whose operands are remembered: they are small numbers, and so often the same."""
 
@@ -220,11 +222,20 @@ def operator_number(instruction: Instruction) -> int | None:
     return operator
 
 
-def check(instruction: Instruction, limits: dict[str, int]) -> None:
-    """Check the operands against the table.
+Bounds = Mapping[str, tuple[int, int]]
+"""The least number that an operand of a kind may be, and the first that it may not."""
 
-    `limits` gives for each operand kind how many there are: registers (`R`), constants (`C`),
-    operators (`O`), instructions (`P`), types (`T`) and names (`F`).
+
+def bounds_of(limits: Mapping[str, int]) -> Bounds:
+    """Those of all kinds, from how many registers (`R`), constants (`C`), operators (`O`),
+    instructions (`P`), types (`T`) and names (`F`) there are."""
+    found = {kind: (0, limits.get(kind, _ANY)) for kind in "ROPTFSN"}
+    found["V"] = -limits["C"], limits["R"]
+    return found | {f"{kind}*": each for kind, each in found.items()}
+
+
+def check(instruction: Instruction, bounds: Bounds) -> None:
+    """Check the operands against the table.
 
     Raises:
         ValueError: an operand is missing, surplus or out of range.
@@ -234,14 +245,16 @@ def check(instruction: Instruction, limits: dict[str, int]) -> None:
     if len(operands) != len(kinds):
         raise ValueError(f"{row(instruction).name} has {len(kinds)} operands, not {len(operands)}")
     for kind, operand in zip(kinds, operands, strict=True):
-        numbers = operand if kind.endswith("*") else (operand,)
-        assert isinstance(numbers, tuple)
-        for number in numbers:
-            low = -limits["C"] if kind[0] == "V" else 0
-            high = limits["R" if kind[0] == "V" else kind[0]] if kind[0] not in "SN" else None
-            if number is None and kind == "N":
+        low, high = bounds[kind]
+        if len(kind) == 1:
+            if operand is None and kind == "N":
                 continue
-            if not isinstance(number, int) or number < low or (high is not None and number >= high):
+            numbers: tuple[object, ...] = (operand,)
+        else:
+            assert isinstance(operand, tuple)
+            numbers = operand
+        for number in numbers:
+            if not isinstance(number, int) or not low <= number < high:
                 raise ValueError(f"{row(instruction).name}: {number} is no operand of kind {kind}")
 
 

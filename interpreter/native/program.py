@@ -12,6 +12,7 @@ from typing import Final
 
 from ...ops.kernels.code.calls.methods import BYTES_BEGIN, method
 from ...ops.kernels.code.loading.objects import is_kept, native_addresses
+from ...ops.kernels.source_stamps import digest_of_contents
 from .dict_versions import VERSION_AT
 from .emitter import ALIASES, CONTEXT, Value
 from .externals import table_of, words_of
@@ -74,10 +75,7 @@ def _functions(text: str) -> dict[str, ast.FunctionDef]:
 @cache
 def _stamp() -> str:
     """What all programs depend on."""
-    digest = hashlib.sha256(library_text().encode())
-    for path in sorted(_HERE.glob("*.py*")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return digest_of_contents(_HERE)
 
 
 def compile_native(source: NativeSource, *, quickly: bool = False) -> Callable[..., object]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from ...ops.kernels.code.loading.objects import is_kept, mark
+from ...ops.kernels.code.loading.objects import is_marked, mark
 from ...typecheck.types.types import Type
 from ..code.code import Code
 
@@ -18,7 +18,7 @@ __all__ = ["remember", "was_hot"]
 
 def was_hot(code: Code, arguments: Sequence[Type]) -> bool:
     """Whether a code that looks like this one has been hot."""
-    return is_kept("hot", (_digest(code, arguments),))
+    return is_marked("hot", (_digest(code, arguments),))
 
 
 def remember(code: Code, arguments: Sequence[Type]) -> None:
@@ -28,5 +28,6 @@ def remember(code: Code, arguments: Sequence[Type]) -> None:
 
 def _digest(code: Code, arguments: Sequence[Type]) -> str:
     names = [entry.full_name for entry in code.operators]
-    about = (code.name, code.instructions, code.constants, names, code.types, arguments)
-    return hashlib.sha256("\0".join(map(repr, about)).encode()).hexdigest()
+    types = [each.annotation_str for each in (*code.types, *arguments)]
+    about = (code.name, code.instructions, code.constants, names, types)
+    return hashlib.sha256(repr(about).encode()).hexdigest()

@@ -42,6 +42,8 @@ class Found(NamedTuple):
 def find_chains(code: Code, region: Region) -> dict[int, Found]:
     """The chains of a region, by where they begin."""
     found = dict[int, Found]()
+    if not any(map(_is_head, code.operators)):
+        return found
     taken = set[int]()
     for position, part in enumerate(region):
         if position in taken or not isinstance(part, Step):

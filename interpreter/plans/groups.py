@@ -52,8 +52,13 @@ def find_runs(
     What stands at the positions `others` belongs to none.
     """
     found: dict[int, Run] = {}
+    if not _has_some(code, folds):
+        return found
     position = 0
     while position < len(region):
+        if not _may_begin(region[position]):
+            position += 1
+            continue
         building = _Building(code, folds=folds)
         stop = position
         while stop < len(region) and stop not in others and building.takes(region[stop]):
@@ -62,6 +67,16 @@ def find_runs(
             found[position] = building.run(stop)
         position = max(stop, position + 1)
     return found
+
+
+def _has_some(code: Code, folds: bool) -> bool:
+    """Whether a code has operators that runs are made of."""
+    return any(each.row_fold if folds else each.formula for each in code.operators)
+
+
+def _may_begin(part: object) -> bool:
+    """Whether a run may begin with a part of a region."""
+    return isinstance(part, Step) and row(part.instruction).name in _CALLS
 
 
 class _Building:

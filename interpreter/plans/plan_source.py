@@ -112,14 +112,12 @@ class _Writer:
         self.code = code
         self.source = PlanSource()
         self._counts = counts
-        over_tensors = (
-            i for i, o in enumerate(code.operators) if "Tensor" in o.schema and i not in noted
-        )
-        called = frozenset(over_tensors if calls_all else ())
+        over_tensors = [i for i, each in enumerate(code.operators) if "Tensor" in each.schema]
+        called = frozenset(i for i in over_tensors if i not in noted) if calls_all else frozenset()
         self._steps = StepWriter(
             code, self.source, called=called, noted=noted, counts=counts, left_out=left_out
         )
-        self._joins = not (called or noted) or stretch is not None
+        self._joins = bool(over_tensors) and (not (called or noted) or stretch is not None)
         # who looks at a stretch is told what operators by themselves write to
         writes = stretch is not None and any(each.signature.is_mutable for each in code.operators)
         self._has_groups = self._joins and not writes

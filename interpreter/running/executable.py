@@ -9,6 +9,7 @@ from ...ir.functions.inline import inline
 from ...ir.functions.inlined_sizes import calls_for_running
 from ...ir.graphs.clone import clone_graph
 from ...ir.graphs.graph import Graph, Node
+from ...ir.graphs.kinds import TASKS
 from ...ir.passes.autocast import enters_autocast, insert_casts
 from ...ir.passes.constant_propagation import propagate_constants, take_known_branches
 from ...ir.passes.constants_as_numbers import constants_as_numbers
@@ -43,10 +44,13 @@ class Executable:
         if not self._is_guarded:
             self.native = native_of(self.code, self.arguments, _code_of, in_parts)
         kinds = {row(instruction).name for instruction in self.code.instructions}
-        # what is left to Python may use parameters that no argument reaches
         nodes = [node for each in graph.with_tasks for node in each.all_nodes]
-        self.makes_leaves = "function" in kinds or any(map(_makes_leaves, nodes))
-        self.gives_slots = any(map(_gives_slot, graph.all_nodes))
+        names = {node.kind for node in nodes}
+        # what is left to Python may use parameters that no argument reaches
+        self.makes_leaves = "function" in kinds or (
+            not names.isdisjoint(_OF_LEAVES) and any(map(_makes_leaves, nodes))
+        )
+        self.gives_slots = "prim::GetAttr" in names and any(map(_gives_slot, graph.all_nodes))
         self.asks_elsewhere = _makes_on_meta(nodes)
         self.changes = not kinds.isdisjoint(_CHANGING) or any(
             entry.changes for entry in self.code.operators
@@ -80,8 +84,10 @@ def executable_of(
         is_plain = not autocast_state()
         graph = ready if ready is not None and is_plain else None
         if graph is None:
-            graph = inline(graph_of(function), function.name, CONTEXT, calls_for_running)
-            graph = _cleaned(graph, guard)
+            whole = graph_of(function)
+            is_clean = function.typed is not None and not any(map(_may_be_taken, whole.all_nodes))
+            graph = inline(whole, function.name, CONTEXT, calls_for_running)
+            graph = _cleaned(graph, guard, is_clean=is_clean)
             if is_plain and not enters_autocast(graph):
                 keep_graph(function, graph)
         return Executable(graph, function.name, lambda: _code_in_parts(function))
@@ -105,29 +111,41 @@ def _code_of(function: Function) -> tuple[Code, list[Type]]:
     return _code_in_parts(function), [value.type for value in graph.inputs]
 
 
-def _cleaned(graph: Graph, guard: Bounding | None) -> Graph:
-    """A graph as it is run, bounded by a guard if there is one."""
+def _may_be_taken(node: Node) -> bool:
+    """Whether inlining may put something in the place of a node."""
+    return node.kind in _CALLS or node.kind in TASKS
+
+
+_CALLS = frozenset(("prim::CallFunction", "prim::CallMethod"))
+
+
+def _cleaned(graph: Graph, guard: Bounding | None, *, is_clean: bool = False) -> Graph:
+    """A graph as it is run, bounded by a guard if there is one; one that `is_clean` has no dead
+    code yet."""
     for each in graph.with_tasks:
         each.guard = guard
-    peephole(graph, CONTEXT)
-    constants_as_numbers(graph)
-    take_known_branches(graph)
-    _cast_automatically(graph)
-    eliminate_dead_code(graph)
+    changed = peephole(graph, CONTEXT)
+    changed |= constants_as_numbers(graph)
+    changed |= take_known_branches(graph)
+    changed |= _cast_automatically(graph)
+    if changed or not is_clean:
+        eliminate_dead_code(graph)
     return graph
 
 
-def _cast_automatically(graph: Graph) -> None:
-    """Put in the casts of autocast, where the graph enters it or Python has.
+def _cast_automatically(graph: Graph) -> bool:
+    """Put in the casts of autocast, where the graph enters it or Python has; whether that is so.
 
     Raises:
         RuntimeError: what autocast shall do is not known beforehand.
     """
     state, scripted = autocast_state(), script_autocasts()
-    if state or (scripted and enters_autocast(graph)):
-        if propagate_constants(graph, CONTEXT):
-            peephole(graph, CONTEXT)
-        insert_casts(graph, state, scripted=scripted)
+    if not (state or (scripted and enters_autocast(graph))):
+        return False
+    if propagate_constants(graph, CONTEXT):
+        peephole(graph, CONTEXT)
+    insert_casts(graph, state, scripted=scripted)
+    return True
 
 
 def _makes_on_meta(nodes: Sequence[Node]) -> bool:
@@ -158,6 +176,9 @@ def _gives_slot(node: Node) -> bool:
 
 _ABOUT_GRADIENTS = frozenset(("aten::requires_grad_", "aten::detach_"))
 """Operators that can make tensors that require gradients, or must know what is a view."""
+
+
+_OF_LEAVES = _ABOUT_GRADIENTS | {"aten::tensor"}
 
 
 def _makes_leaves(node: Node) -> bool:

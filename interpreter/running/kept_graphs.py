@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -21,6 +20,7 @@ from ...ir.graphs.graph import Graph
 from ...ir.text.pack import NotPacked, packed, unpacked
 from ...ops.kernels.cache_folder import cache_folder
 from ...ops.kernels.kept_files import keep, read_kept
+from ...ops.kernels.source_stamps import digest_of_times
 from ...typecheck.definitions.functions import Function
 from ...typecheck.definitions.schema import Signature
 
@@ -30,8 +30,6 @@ _LEAST: Final = 100
 """Nodes of a graph that is kept; smaller ones that call nothing are made as quickly as a file is
 found."""
 _CALLS: Final = frozenset(("prim::CallFunction", "prim::CallMethod"))
-_MOST: Final = 1000
-"""Graphs that are kept; those that have not been used for longest go."""
 _ROOMS: Final = ("frontend", "typecheck", "ops", "ir", "interpreter", "serialization")
 
 
@@ -43,15 +41,12 @@ def kept_graph(function: Function) -> tuple[Graph, Signature] | None:
         return None
     file = _file(function)
     found = read_kept(file)
-    if file is None or found is None:
+    if found is None:
         return None
     try:
-        made = unpacked(json.loads(found), function.program)
+        return unpacked(json.loads(found), function.program)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return None
-    with suppress(OSError):
-        os.utime(file)
-    return made
 
 
 def keep_graph(function: Function, graph: Graph) -> None:
@@ -64,7 +59,6 @@ def keep_graph(function: Function, graph: Graph) -> None:
         return
     with suppress(NotPacked, RecursionError):
         told = packed(graph, function.signature, function.program)
-        _make_room(file.parent)
         keep(file, json.dumps(told, separators=(",", ":")).encode())
 
 
@@ -91,21 +85,4 @@ def _folder() -> Path | None:
 @cache
 def _stamp() -> str:
     """What all graphs depend on beside the program."""
-    digest = hashlib.sha256()
-    for room in _ROOMS:
-        for folder, inner, files in os.walk(PACKAGE / room):
-            inner.sort()
-            for name in sorted(files):
-                if name.endswith(".py"):
-                    found = os.stat(os.path.join(folder, name))
-                    digest.update(f"{name} {found.st_size} {found.st_mtime_ns} ".encode())
-    return digest.hexdigest()
-
-
-def _make_room(folder: Path) -> None:
-    """Let those go that have not been used for longest, half of all, where there are too many."""
-    with suppress(OSError):
-        found = [each for each in os.scandir(folder) if each.name.endswith(".json")]
-        if len(found) >= _MOST:
-            for each in sorted(found, key=lambda each: each.stat().st_mtime)[: _MOST // 2]:
-                os.unlink(each)
+    return digest_of_times(PACKAGE / room for room in _ROOMS)

@@ -123,6 +123,8 @@ def _written_values(graph: Graph, code: Code) -> Iterator[_Found]:
     """The tensors, and lists whose tensors, operators write."""
     conditions = None
     for node, entry in code.called_by.items():
+        if not entry.signature.is_mutable:
+            continue
         for argument, value in zip(entry.signature.arguments, node.inputs, strict=False):
             is_written = argument.alias is not None and argument.alias.is_write
             if is_written and TENSOR in (argument.type, argument.type.list_of):

@@ -36,19 +36,23 @@ def propagate_constants(graph: Graph, context: PassContext) -> bool:
     return propagation.changed
 
 
-def take_known_branches(graph: Graph) -> None:
-    """Put the nodes of the branch that is taken in the place of those that constants decide."""
+def take_known_branches(graph: Graph) -> bool:
+    """Put the nodes of the branch that is taken in the place of those that constants decide;
+    whether there were any."""
     with graph.entered():
-        _take_known(graph.block)
+        return _take_known(graph.block)
 
 
-def _take_known(block: Block) -> None:
+def _take_known(block: Block) -> bool:
+    changed = False
     for node in block.nodes:
         for inner in node.blocks:
-            _take_known(inner)
+            changed |= _take_known(inner)
         condition = constant_value(node.input) if node.kind == "prim::If" else MISSING
         if condition is not MISSING:
             _replace_by_block(node, node.blocks[0 if condition else 1])
+            changed = True
+    return changed
 
 
 def _by_type(node: Node) -> bool | None:

@@ -20,20 +20,22 @@ from .arithmetic import NEUTRAL
 __all__ = ["constants_as_numbers"]
 
 
-def constants_as_numbers(graph: Graph) -> None:
-    """Put numbers in the places of constant tensors of one number."""
+def constants_as_numbers(graph: Graph) -> bool:
+    """Put numbers in the places of constant tensors of one number; whether there were any."""
+    changed = False
     for node in [n for n in graph.all_nodes if n.kind in NEUTRAL]:
         if node.signature is not None and node.signature.overload == "Tensor":
-            _take_number(node)
+            changed |= _take_number(node)
+    return changed
 
 
-def _take_number(node: Node) -> None:
+def _take_number(node: Node) -> bool:
     value = constant_value(node.inputs[1])
+    if not isinstance(value, np.ndarray) or value.ndim or value.dtype.kind == "b":
+        return False
     entry = TABLE.operator(f"{node.kind}.Scalar")
-    if entry is None or not isinstance(value, np.ndarray) or value.ndim:
-        return
-    if value.dtype.kind == "b":
-        return
+    if entry is None:
+        return False
     if value.dtype.kind == "c":
         constant = create_constant(node.graph, complex(value), COMPLEX)
     elif value.dtype.kind in "iu":
@@ -42,3 +44,4 @@ def _take_number(node: Node) -> None:
         constant = create_constant(node.graph, float(value), FLOAT)
     node.set_input(1, constant.insert_before(node).output)
     node.signature = entry.signature
+    return True

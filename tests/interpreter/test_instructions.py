@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from rushlight.interpreter.code.instructions import ROWS, check, docs, meaning, opcode, row
+from rushlight.interpreter.code.instructions import (
+    ROWS,
+    bounds_of,
+    check,
+    docs,
+    meaning,
+    opcode,
+    row,
+)
 
 LIMITS = {"R": 4, "C": 2, "O": 1, "P": 10, "T": 1, "F": 1}
 
@@ -43,7 +51,7 @@ def test_every_operand_is_in_the_meaning() -> None:
 )
 def test_meaning(instruction: tuple[object, ...], text: str) -> None:
     assert meaning(instruction, show) == text
-    check(instruction, LIMITS)
+    check(instruction, bounds_of(LIMITS))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +69,7 @@ def test_meaning(instruction: tuple[object, ...], text: str) -> None:
 )
 def test_wrong_operands(instruction: tuple[object, ...]) -> None:
     with pytest.raises(ValueError, match=row(instruction).name):
-        check(instruction, LIMITS)
+        check(instruction, bounds_of(LIMITS))
 
 
 def test_docs_have_a_line_an_opcode() -> None:

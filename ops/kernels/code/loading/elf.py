@@ -11,6 +11,7 @@ import mmap
 import platform
 import struct
 import sys
+from functools import cache
 from typing import Final, NamedTuple
 
 __all__ = ["ForeignObject", "can_execute", "is_known", "placed"]
@@ -55,6 +56,7 @@ def is_known() -> bool:
     return sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 2**32
 
 
+@cache
 def can_execute() -> bool:
     """Whether the system lets memory be executed that was written before."""
     with mmap.mmap(-1, mmap.PAGESIZE) as memory:

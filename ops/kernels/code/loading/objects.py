@@ -24,11 +24,13 @@ from .....frontend.foundations.started import started
 from ....memory.allocation import uncounted
 from ...cache_folder import cache_folder
 from ...kept_files import keep, read_kept
+from ...source_stamps import digest_of_contents
 from ..language.target import Target, host
 from . import elf
 
 __all__ = [
-    *("is_kept", "is_possible", "kernel", "made_at", "mark", "native_addresses", "text_of"),
+    *("is_kept", "is_marked", "is_possible", "kernel", "made_at", "mark", "native_addresses"),
+    "text_of",
 ]
 
 _Key = tuple[str | int, ...]
@@ -92,11 +94,17 @@ def is_kept(name: str, parameters: tuple[str | int, ...]) -> bool:
     if key in _MADE:
         return True
     file = _file(key)
-    return file is not None and file.exists()
+    return file is not None and os.path.exists(file)
+
+
+def is_marked(name: str, parameters: tuple[str | int, ...]) -> bool:
+    """Whether there is such a mark."""
+    key = (name, *parameters)
+    return read_kept(_file(key)) is not None
 
 
 def mark(name: str, parameters: tuple[str | int, ...]) -> None:
-    """Have `is_kept` say that there is something of this name, here and in other processes."""
+    """Have `is_marked` say that there is something of this name, here and in other processes."""
     keep(_file((name, *parameters)), b"")
 
 
@@ -184,10 +192,7 @@ def _stamp() -> str:
     version = _compiler()
     assert version is not None
     digest = hashlib.sha256(version + host().description.encode())
-    every = Path(__file__).parent.parent.rglob("*.*")
-    # byte code comes and goes: another process may be writing some
-    for path in sorted(each for each in every if "__pycache__" not in each.parts):
-        digest.update(path.read_bytes())
+    digest.update(digest_of_contents(Path(__file__).parent.parent).encode())
     return digest.hexdigest()
 
 
