@@ -162,9 +162,11 @@ class Makers:
     def sparse(self, layout: object, parts: object) -> Any:
         """A sparse tensor (`_rebuild_sparse_tensor`), whose places are checked."""
         kind = getattr(layout, "name", "")
+        by_coordinates = kind == "sparse_coo"
+        if by_coordinates and isinstance(parts, tuple) and len(parts) == 3:
+            parts = (*parts, None)  # before 2.1 nothing said whether places stand in order
         if not isinstance(parts, tuple) or len(parts) != 4:
             raise self._damaged("has a sparse tensor without its parts")
-        by_coordinates = kind == "sparse_coo"
         tensors = parts[:2] if by_coordinates else parts[:3]
         sizes = parts[2 if by_coordinates else 3]
         if not all(type(each) is Tensor for each in tensors) or not isinstance(sizes, tuple):

@@ -125,3 +125,21 @@ def test_checkpoints_of_sparse_tensors(weights_only: bool, is_zip: bool) -> None
     read = torch.load(io.BytesIO(file.getvalue()), weights_only=weights_only)
     assert [each.layout for each in read.values()] == [torch.sparse_coo, torch.sparse_csr]
     assert [each.to_dense().tolist() for each in read.values()] == [TABLE, TABLE]
+
+
+class _AsBefore21:
+    """What PyTorch wrote of a sparse tensor before 2.1: no word on the order of its places."""
+
+    def __init__(self, indices: list[list[int]]) -> None:
+        self.parts = (torch.tensor(indices), torch.tensor([1.0, 2.0]), torch.Size((2, 3)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return torch._utils._rebuild_sparse_tensor, (torch.sparse_coo, self.parts)
+
+
+@pytest.mark.parametrize("weights_only", [False, True])
+def test_checkpoints_from_before_2_1(weights_only: bool) -> None:
+    file = io.BytesIO()
+    torch.save({"rows": _AsBefore21([[0, 1], [2, 0]])}, file)
+    read = torch.load(io.BytesIO(file.getvalue()), weights_only=weights_only)["rows"]
+    assert (read.to_dense().tolist(), read.is_coalesced()) == ([[0, 0, 1], [2, 0, 0]], False)
