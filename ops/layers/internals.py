@@ -17,6 +17,7 @@ from ..arithmetic.scalar_maths import as_c_int
 from ..linear_algebra.product_sums import addmm, baddbmm
 from ..memory.dtype import Array, Device, Scalar, numpy_dtype
 from ..memory.errors import OperatorError
+from ..memory.warned import warn_caller_once
 from ..random_numbers.random_ops import normal_, uniform_
 from ..reductions.cumulative import logcumsumexp
 from ..reductions.extremes import aminmax
@@ -190,13 +191,22 @@ operator(
 )(index_put_copy)
 
 
+def _warn_of_aminmax() -> None:
+    warn_caller_once(
+        "_aminmax is deprecated as of PyTorch 1.11 and will be removed in a future release. Use "
+        "aminmax instead. This warning will only appear once per process."
+    )
+
+
 @operator("aten::_aminmax(Tensor self) -> (Tensor, Tensor)")
 def _extremes(self: Array) -> tuple[Array, Array]:
+    _warn_of_aminmax()
     return aminmax(self, None, False)
 
 
 @operator("aten::_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)")
 def _extremes_along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    _warn_of_aminmax()
     return aminmax(self, dim, keepdim)
 
 

@@ -12,7 +12,9 @@ from ..kernels import Prepared, family, is_whole
 from ..memory.counts import check_storage
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
+from ..shapes.creation import equal_steps
 from ..table.out_dtypes import OutDtype
+from ..table.pointwise import number_in
 from ..table.promotion import kind
 from ..table.refusals import cpp_name
 from ..table.table import operator
@@ -140,18 +142,17 @@ def histc(self: Array, bins: int, min: Scalar, max: Scalar) -> Array:
 def _outer_edges(points: Array, range: Sequence[float] | None) -> list[tuple[float, float]]:
     """The outermost edges of every dimension."""
     count = points.shape[1]
-    number = points.dtype.type
     if range is not None:
         if len(range) != 2 * count:
             raise OperatorError(
                 f"torch.histogramdd: for a {count}-dimensional histogram range should have "
                 f"{2 * count} elements, but got {len(range)}"
             )
-        pairs = [(number(a), number(b)) for a, b in zip(range[::2], range[1::2], strict=True)]
+        pairs = list(zip(range[::2], range[1::2], strict=True))
     elif points.size:
-        pairs = list(zip(points.min(0), points.max(0), strict=True))
+        pairs = list(zip(points.min(0).tolist(), points.max(0).tolist(), strict=True))
     else:
-        pairs = [(number(0), number(1))] * count
+        pairs = [(0.0, 1.0)] * count
     for low, high in pairs:
         if not (np.isfinite(low) and np.isfinite(high)):
             raise OperatorError(
@@ -162,8 +163,10 @@ def _outer_edges(points: Array, range: Sequence[float] | None) -> list[tuple[flo
                 f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} "
                 "for dimension 0"
             )
-    half = number(0.5)
-    return [(a - half, b + half) if a == b else (a, b) for a, b in pairs]
+    for pair in pairs:
+        for end in pair:
+            number_in(end, points.dtype)
+    return [(a - 0.5, b + 0.5) if a == b else (a, b) for a, b in pairs]
 
 
 def _edges(points: Array, bins: Sequence[int], range: Sequence[float] | None) -> list[Array]:
@@ -175,7 +178,7 @@ def _edges(points: Array, bins: Sequence[int], range: Sequence[float] | None) ->
         if count <= 0:
             raise _no_bins(count, dim)
     return [
-        np.linspace(low, high, count + 1, dtype=points.dtype)
+        equal_steps(low, high, count + 1, points.dtype)
         for count, (low, high) in zip(bins, _outer_edges(points, range), strict=True)
     ]
 
@@ -189,6 +192,8 @@ def _count(points: Array, edges: Sequence[Array], weight: Array | None, density:
                 code="shape-mismatch",
             )
     shape = tuple(len(e) - 1 for e in edges)
+    if not edges:  # no dimension has a bin
+        return np.asarray(points.dtype.type(math.nan if density else 0))
     inside = np.ones(len(points), np.bool_)
     places = np.zeros(len(points), _INT64)
     if len(edges) != points.shape[1]:

@@ -15,6 +15,7 @@ from ..memory.dtype import Array, Dtype, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import check_apart
 from ..memory.storage import settled
+from ..memory.warned import warn_caller_once
 from ..shapes.shape import expand
 from ..table.direct import note_of
 from ..table.formula import Part
@@ -207,6 +208,12 @@ def _scatter_combined(
     self: Array, dim: int, index: Array, src: Array | Scalar, reduce: str
 ) -> Array:
     _check_reduce(reduce)
+    if isinstance(src, np.ndarray):
+        warn_caller_once(
+            "The reduce argument of torch.scatter with Tensor src is deprecated and will be "
+            "removed in a future PyTorch release. Use torch.scatter_reduce instead for more "
+            "reduction options."
+        )
     return _scatter(self, dim, index, src, reduce, True)
 
 

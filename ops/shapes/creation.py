@@ -34,7 +34,7 @@ from ..table.refusals import check_dtype, check_number, cpp_name, letter, not_im
 from ..table.table import operator
 from ..table.without_data import rows_of
 
-__all__ = ["OPTIONS", "arange", "check_sizes", "float_dtype"]
+__all__ = ["OPTIONS", "arange", "check_sizes", "equal_steps", "float_dtype"]
 
 OPTIONS: Final = (
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -403,10 +403,10 @@ def linspace(start: int, end: int, steps: int, dtype: int | None, *options: obje
         number_in(each, wanted)
     if wanted.kind in "iu":
         first, last = (int(number_as(each, wanted)) for each in (start, end))
-        return _linspace(first, last, steps, np.dtype(np.float64)).astype(wanted)
+        return equal_steps(first, last, steps, np.dtype(np.float64)).astype(wanted)
     if wanted.kind not in "fc" or wanted.itemsize < 4:
-        return _linspace(start, end, steps, np.dtype(np.float64)).astype(wanted)
-    return _linspace(start, end, steps, wanted)
+        return equal_steps(start, end, steps, np.dtype(np.float64)).astype(wanted)
+    return equal_steps(start, end, steps, wanted)
 
 
 def _check_parts(name: str, dtype: int | None, *ends: object) -> None:
@@ -427,7 +427,8 @@ def _check_parts(name: str, dtype: int | None, *ends: object) -> None:
         )
 
 
-def _linspace(start: object, end: object, steps: int, dtype: Dtype) -> Array:
+def equal_steps(start: object, end: object, steps: int, dtype: Dtype) -> Array:
+    """Numbers from `start` to `end`, both among them, rounded as `linspace` does."""
     if steps < 2:
         return np.full(steps, start, dtype)
     number = dtype.type
@@ -484,7 +485,7 @@ def logspace(
         )
         return np.asarray(np.power(base, exponents.astype(np.float64))).astype(wanted)
     wide = np.complex128 if wanted.kind == "c" else np.float64
-    return np.power(base, _linspace(start, end, steps, np.dtype(wide))).astype(wanted)
+    return np.power(base, equal_steps(start, end, steps, np.dtype(wide))).astype(wanted)
 
 
 def _end(name: str, start: object, end: object) -> tuple[object, object]:

@@ -34,7 +34,17 @@ def _signals(length: int) -> None:
         assert torch.istft(spectrum, 16, length=length).shape == (length,)
 
 
+def _twice_added() -> None:
+    """Tensors scattered with a word for how; of numbers nothing is said."""
+    one, place = torch.ones(1, 1), torch.tensor([[0]])
+    assert torch.scatter(one, 0, place, 2.0, reduce="add").item() == 3
+    for _ in range(2):
+        assert torch.scatter(one, 0, place, one, reduce="add").item() == 2
+
+
 _WARNED: dict[str, tuple[Callable[[], object], list[str]]] = {
+    "scattered": (_twice_added, ["The reduce argument of torch.scatter with Tensor src is depre"]),
+    "old extremes": (lambda: torch._aminmax(torch.ones(2)), ["_aminmax is deprecated as of PyTo"]),
     "out": (
         lambda: torch.add(torch.ones(2, 2), 1, out=torch.zeros(3)),
         ["An output with one or more elements was resized since it had shape [3], which does not"],
@@ -284,3 +294,24 @@ def test_bins_and_weights_of_another_dtype() -> None:
         torch.histogram(x, 2, weight=edges.new_ones(3))
     with pytest.raises(RuntimeError, match="rfftn expects a real-valued input tensor, but got Com"):
         torch.fft.rfft2(torch.ones(2, 2) + 0j)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_bins_have_the_edges_of_linspace(dtype: torch.dtype) -> None:
+    x = torch.tensor([0.5, -1.25, 3.75], dtype=dtype)
+    for count in range(1, 20):
+        low, high = -3.3870338638112614 / count, 8.075690048470388
+        edges = torch.linspace(low, high, count + 1, dtype=dtype)
+        assert torch.equal(torch.histogram(x, count, range=(low, high)).bin_edges, edges)
+    at = -8.306257
+    single = torch.histogram(x, 3, range=(at, at))  # whose edges are moved, then rounded
+    assert torch.equal(single.bin_edges, torch.linspace(at - 0.5, at + 0.5, 4, dtype=dtype))
+    with pytest.raises(RuntimeError, match="cannot be converted to type float without overflow"):
+        torch.histogram(x.float(), 2, range=(0.0, 1e39))
+
+
+@pytest.mark.parametrize(("density", "expected"), [(False, 0.0), (True, np.nan)])
+def test_points_without_dimensions_are_in_no_bin(density: bool, expected: float) -> None:
+    counts, edges = torch.histogramdd(torch.ones(5, 0), [], density=density)
+    np.testing.assert_equal(counts.item(), expected)
+    assert (counts.shape, len(edges)) == ((), 0)
