@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import rushlight.ops
+from rushlight.ir.graphs.kinds import KINDS
 from rushlight.ops.table.table import TABLE
 
 ROOT = Path(rushlight.ops.__file__).resolve().parent.parent
 NAMES = {name.partition("::")[2] for name in TABLE.names()}
+QUALIFIED = set(TABLE.names()) - set(KINDS)
 WORD = re.compile(r"(?:\b(?:aten|prim|quantized)::)?(\w+)")
 
 NOT_FAMILIES = """
@@ -80,28 +83,98 @@ ALLOWED = {
         ir/graphs/kinds.py: _KINDS
     """,
     "forms that are joined to operators by name, from a file of their own": """
-        interpreter/code/steps.py: _TOLD_MORE
-        ir/tracing/trace_arguments.py: _CHANGES DECOMPOSED
-        ops/batching/families.py: _DIMS _PRODUCTS
-        ops/gradients/calls/symbols.py: _TURNED
-        ops/gradients/formulas/quantize.py: _WITH_MASK
-        rushlight/ao/quantization/graph_form/roles.py: ROLES _PASSED
-        rushlight/ao/quantization/graph_form/rounding.py: _KEPT
-    """,
-    "what one pass rewrites, or one reader looks for": """
-        ir/passes/arithmetic.py: NEUTRAL
-        ir/passes/constant_propagation.py: _COMPARISONS
-        ir/passes/fold_frozen.py: _CONVOLUTIONS
-        ir/tracing/tracing.py: _READERS
-        ops/meta/calls.py: _COPIES
+        rushlight/ao/quantization/graph_form/roles.py: ROLES
     """,
 }
 """The tables there are, by what they are and by file.  What is known of an operator itself is no
 such thing: it is a field of its record."""
 
 
-def files() -> Iterator[tuple[str, ast.Module]]:
+ASKED = {
+    "what the checker writes for Python's signs, or warns of": """
+        typecheck/relations/literals.py: aten::neg
+        typecheck/reports/other_types.py: aten::div
+        typecheck/scopes/lint.py: aten::wait
+        ir/lowering/lower_expressions.py: aten::bitwise_not aten::neg
+    """,
+    "what passes rewrite, and what keeps them from it": """
+        ir/aliases/alias_db.py: aten::manual_seed aten::warn prim::Print
+        ir/passes/arithmetic.py: aten::add aten::eq aten::mul aten::ne aten::sub
+        ir/passes/fewer_operators.py: aten::__is__ aten::__isnot__ aten::add aten::add_
+        ir/passes/fewer_operators.py: aten::addmm aten::detach aten::expand aten::matmul
+        ir/passes/fewer_operators.py: aten::mm aten::relu aten::relu_ aten::t
+        ir/passes/fold_frozen.py: aten::add aten::linear aten::mul
+        ir/passes/inline_tasks.py: aten::wait
+        ir/passes/known_containers.py: aten::__getitem__ aten::add aten::len aten::slice
+        ir/passes/mutation.py: aten::_set_item aten::append aten::fill_ aten::insert
+        ir/passes/mutation.py: aten::normal_ aten::zero_
+        ir/passes/normalize.py: aten::__is__ aten::__isnot__ aten::rsub
+        ir/passes/peephole.py: aten::Float aten::Int aten::ScalarImplicit aten::__is__
+        ir/passes/peephole.py: aten::__isnot__ aten::eq aten::ne prim::NumToTensor
+        ir/passes/refinement.py: aten::__not__ aten::eq aten::len aten::ne
+        ir/passes/shape_peephole.py: aten::conv1d aten::conv2d aten::conv3d aten::dim
+        ir/passes/shape_peephole.py: aten::expand aten::is_complex aten::is_floating_point
+        ir/passes/shape_peephole.py: aten::len aten::size aten::t aten::type_as prim::dtype
+        ir/passes/shape_peephole.py: prim::is_cuda
+        ir/passes/transposed_linear.py: aten::linear
+    """,
+    "what traces write in another way": """
+        ir/tracing/trace_outplace.py: aten::copy_
+        ir/tracing/tracing.py: aten::dim aten::numel
+    """,
+    "what plans and native code do in a row, and what ends it": """
+        interpreter/code/steps.py: aten::einsum.sublist
+        interpreter/native/islands.py: aten::__getitem__ aten::tensor
+        interpreter/plans/chains.py: aten::dim aten::size
+        interpreter/plans/lifting.py: aten::__getitem__
+        interpreter/plans/number_writes.py: aten::copy_ aten::tensor prim::device prim::dtype
+        interpreter/plans/plan.py: aten::set_grad_enabled
+        interpreter/running/conditions.py: aten::__is__ aten::__isnot__ aten::len
+        interpreter/running/executable.py: aten::device
+        interpreter/running/writes.py: aten::__getitem__ aten::_unwrap_optional aten::items
+        interpreter/running/writes.py: aten::values
+    """,
+    "what modes, gradients and other tensors treat apart": """
+        ops/gradients/calls/forms.py: aten::slice
+        ops/gradients/recording/listening.py: aten::dim aten::numel aten::size
+        ops/batching/batched.py: aten::batch_norm
+        ops/dispatching/modes.py: aten::_local_scalar_dense
+        ops/meta/calls.py: aten::cpu aten::to aten::to.other
+        ops/sparse_tensors/calls.py: aten::conj_physical_ aten::neg_ aten::negative_ aten::zeros
+    """,
+    "operators of other formats, graphs for quantization and programs compiled ahead": """
+        rushlight/_C/propagation.py: aten::cpu aten::cuda aten::expand_as aten::reshape_as
+        rushlight/_C/propagation.py: aten::type_as aten::view_as
+        rushlight/ahead/texts.py: aten::warn prim::Print
+        rushlight/ahead/walk.py: aten::Bool.Tensor aten::Float.Tensor aten::Int.Tensor
+        rushlight/ahead/walk.py: aten::__is__ aten::is_nonzero aten::item aten::select.int
+        rushlight/ahead/walk.py: aten::stride
+        rushlight/ao/quantization/graph_form/exchange.py: aten::__getitem__ aten::cat
+        rushlight/ao/quantization/graph_form/exchange.py: aten::dequantize
+        rushlight/ao/quantization/graph_form/exchange.py: aten::quantize_per_channel
+        rushlight/ao/quantization/graph_form/exchange.py: aten::quantize_per_tensor aten::relu
+        rushlight/ao/quantization/graph_form/exchange.py: aten::relu_
+        rushlight/ao/quantization/graph_form/observe.py: aten::add aten::mul aten::relu
+        rushlight/ao/quantization/graph_form/observe.py: aten::relu_
+        rushlight/ao/quantization/graph_form/roles.py: aten::add aten::batch_norm aten::cat
+        rushlight/ao/quantization/graph_form/roles.py: aten::celu aten::elu aten::group_norm
+        rushlight/ao/quantization/graph_form/roles.py: aten::hardsigmoid aten::hardswish
+        rushlight/ao/quantization/graph_form/roles.py: aten::instance_norm aten::layer_norm
+        rushlight/ao/quantization/graph_form/roles.py: aten::linear aten::mul aten::sigmoid
+        rushlight/ao/quantization/graph_form/roles.py: aten::tanh
+        rushlight/ao/quantization/graph_form/rounding.py: aten::dequantize
+        rushlight/onnx/lists.py: aten::eq aten::items aten::keys
+        rushlight/onnx/steps.py: aten::__is__ aten::__isnot__
+    """,
+}
+"""The files that ask which operator they meet, and for which ones; who calls an operator by name
+asks nothing.  What is true of an operator wherever it stands is asked of its record instead."""
+
+
+@cache
+def files() -> list[tuple[str, ast.Module]]:
     """The product's files outside the families of operators."""
+    found = []
     rooms = [ROOT / "ops" / room for room in NOT_FAMILIES]
     parts = [ROOT / part for part in ("frontend", "typecheck", "ir", "interpreter")]
     for folder in (*parts, *rooms, ROOT / "rushlight"):
@@ -109,7 +182,36 @@ def files() -> Iterator[tuple[str, ast.Module]]:
             name = file.relative_to(ROOT).as_posix()
             linked = folder.name == "rushlight" and file.resolve() != file
             if not linked and not name.startswith(TEXTS):
-                yield name, ast.parse(file.read_text(encoding="utf-8"))
+                found.append((name, ast.parse(file.read_text(encoding="utf-8"))))
+    return found
+
+
+def asked(tree: ast.Module) -> Iterator[str]:
+    """The operators that code compares what it meets with, or looks for in a small collection."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            yield from (n for each in (node.left, *node.comparators) for n in names_in(each))
+        elif isinstance(node, ast.MatchValue):
+            yield from names_in(node.value)
+    for statement in tree.body:
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+            value = statement.value
+            wraps = isinstance(value, ast.Call) and ast.unparse(value.func) in ("frozenset", "set")
+            held = value.args[0] if wraps and value.args else value
+            yield from [] if isinstance(held, ast.Constant) else names_in(held)
+
+
+def names_in(value: ast.expr) -> list[str]:
+    """The qualified names that an expression is, or that a display of strings holds."""
+    parts = [value]
+    if isinstance(value, (ast.Tuple, ast.List, ast.Set)):
+        parts = value.elts
+    elif isinstance(value, ast.Dict):
+        parts = [each for each in value.keys if each is not None]
+    elif not isinstance(value, ast.Constant):
+        return []
+    strings = [each.value for each in parts if isinstance(each, ast.Constant)]
+    return [n for n in strings if isinstance(n, str) and n.partition(".")[0] in QUALIFIED]
 
 
 def operators_named(value: ast.expr) -> set[str]:
@@ -138,3 +240,13 @@ def test_what_is_known_of_operators_stands_with_their_declarations() -> None:
     lines = (line.strip() for text in ALLOWED.values() for line in text.strip().splitlines())
     split = (line.split(": ") for line in lines)
     assert set(tables()) == {(file, name) for file, names in split for name in names.split()}
+
+
+def test_only_these_files_ask_which_operator_they_meet() -> None:
+    lines = (line.strip() for text in ASKED.values() for line in text.strip().splitlines())
+    allowed: dict[str, set[str]] = {}
+    for line in lines:
+        file, names = line.split(": ")
+        allowed.setdefault(file, set()).update(names.split())
+    found = {file: named for file, tree in files() if (named := set(asked(tree)))}
+    assert found == allowed

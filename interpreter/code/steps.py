@@ -10,6 +10,7 @@ from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...ir.graphs.graph import Graph, Node
 from ...ir.graphs.kinds import TASKS
 from ...ops.eager.namespace import einsum
+from ...ops.table.record import Told
 from ...ops.table.table import Operator, Table
 from ...typecheck.definitions.class_types import ClassType, FunctionType
 from ...typecheck.definitions.functions import Function, PythonFunction
@@ -93,8 +94,8 @@ def _call_operator(tables: Tables, node: Node, outputs: Operands, inputs: Operan
         simple = ""
     if simple and bool(outputs) == (simple != "append"):
         return (opcode(simple), *outputs, *inputs)
-    if full_name in _TOLD_MORE:
-        inputs += _TOLD_MORE[full_name](tables, node)
+    if entry.told:
+        inputs += _TOLD[entry.told](tables, node)
     number = tables.operator(entry)
     if len(outputs) != 1:
         return (opcode("call_many"), outputs, number, inputs)
@@ -118,12 +119,7 @@ def _place(tables: Tables, node: Node) -> Operands:
     return *place, *tables.warning(node)
 
 
-_TOLD_MORE: dict[str, Callable[[Tables, Node], Operands]] = {
-    "aten::tensor": _element_type,
-    "aten::as_tensor.list": _element_type,
-    "aten::warn": _place,
-}
-"""Operators whose forward takes operands more than the schema says: what only the graph knows."""
+_TOLD: dict[Told, Callable[[Tables, Node], Operands]] = {"elements": _element_type, "place": _place}
 
 
 def _construct(name: str) -> Maker:

@@ -9,7 +9,7 @@ from ...ir.functions.inline import inline
 from ...ir.functions.inlined_sizes import calls_for_running
 from ...ir.graphs.clone import clone_graph
 from ...ir.graphs.graph import Graph, Node
-from ...ir.graphs.kinds import TASKS
+from ...ir.graphs.kinds import TASKS, entry_of
 from ...ir.passes.autocast import enters_autocast, insert_casts
 from ...ir.passes.constant_propagation import propagate_constants, take_known_branches
 from ...ir.passes.constants_as_numbers import constants_as_numbers
@@ -17,6 +17,7 @@ from ...ir.passes.dead_code import eliminate_dead_code
 from ...ir.passes.peephole import peephole
 from ...ops.memory.dtype import Device
 from ...ops.table.autocast import autocast_state, script_autocasts
+from ...ops.table.table import TABLE
 from ...typecheck.definitions.functions import Bounding, Function
 from ...typecheck.types.types import TENSOR, Type
 from ..code.assemble import assemble
@@ -48,7 +49,7 @@ class Executable:
         names = {node.kind for node in nodes}
         # what is left to Python may use parameters that no argument reaches
         self.makes_leaves = "function" in kinds or (
-            not names.isdisjoint(_OF_LEAVES) and any(map(_makes_leaves, nodes))
+            not names.isdisjoint(TABLE.names_with("of_leaves")) and any(map(_makes_leaves, nodes))
         )
         self.gives_slots = "prim::GetAttr" in names and any(map(_gives_slot, graph.all_nodes))
         self.asks_elsewhere = _makes_on_meta(nodes)
@@ -174,16 +175,10 @@ def _gives_slot(node: Node) -> bool:
     return not all(use.user.kind.startswith("aten::") for use in node.output.uses)
 
 
-_ABOUT_GRADIENTS = frozenset(("aten::requires_grad_", "aten::detach_"))
-"""Operators that can make tensors that require gradients, or must know what is a view."""
-
-
-_OF_LEAVES = _ABOUT_GRADIENTS | {"aten::tensor"}
-
-
 def _makes_leaves(node: Node) -> bool:
     """Whether an operator can make tensors that require gradients, or must know of views."""
-    if node.kind != "aten::tensor":
-        return node.kind in _ABOUT_GRADIENTS
+    entry = entry_of(node)
+    if entry is None or not entry.of_leaves or entry.is_in_place:
+        return entry is not None and entry.of_leaves
     requires_grad = node.inputs[-1].node
     return not (requires_grad.is_constant and requires_grad.value is False)

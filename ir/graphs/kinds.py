@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ...ops.table.table import TABLE
+from ...ops.table.table import TABLE, Operator
 from .graph import Node
 
 __all__ = [
-    *("ANY", "KINDS", "TASKS", "Kind", "asks_for_form", "has_effects", "is_random"),
-    "is_undefined",
+    *("ANY", "KINDS", "TASKS", "Kind", "asks_for_form", "entry_of", "has_effects"),
+    *("is_random", "is_undefined"),
 ]
 
 ANY = -1
@@ -135,6 +135,11 @@ KINDS: dict[str, Kind] = {kind.name: kind for kind in _KINDS}
 def asks_for_form(node: Node) -> bool:
     """Whether it asks what kind of tensor it is given, not what that holds."""
     return node.kind in TABLE.names_with("of_form")
+
+
+def entry_of(node: Node) -> Operator | None:
+    """The record of the operator that it calls, if it calls one."""
+    return None if node.signature is None else TABLE.operator(node.signature.full_name)
 
 
 def is_undefined(node: Node) -> bool:

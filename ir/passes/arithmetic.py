@@ -14,19 +14,13 @@ from __future__ import annotations
 from ...typecheck.types.types import BOOL, FLOAT, INT, ListType
 from ..graphs.constants import constant_value, create_constant
 from ..graphs.graph import Node, Value
+from ..graphs.kinds import entry_of
 
-__all__ = ["NEUTRAL", "compared_with_itself", "is_neutral_on_tensor", "simplified"]
+__all__ = ["compared_with_itself", "is_neutral_on_tensor", "simplified"]
 
 _COMPARED = (INT, FLOAT, BOOL, ListType(INT), ListType(FLOAT), ListType(BOOL))
 _SUMS = ("aten::add", "aten::sub")
-NEUTRAL = {
-    "aten::add": 0,
-    "aten::sub": 0,
-    "aten::mul": 1,
-    "aten::floordiv": 1,
-    "aten::div": 1,
-}
-"""What the right operand is when nothing changes, of the operators that are simplified."""
+_COMMUTES = ("aten::add", "aten::mul")
 
 
 def compared_with_itself(node: Node) -> bool | None:
@@ -38,7 +32,7 @@ def compared_with_itself(node: Node) -> bool | None:
 
 def _operand(node: Node) -> int | None:
     """The constant in `x + 1` and the like; the constant of `1 + x` is moved to the right."""
-    if node.kind not in NEUTRAL or len(node.inputs) != 2:
+    if len(node.inputs) != 2:
         return None
     left, right = node.inputs
     if left.type != INT or right.type != INT:
@@ -63,16 +57,14 @@ def is_neutral_on_tensor(node: Node) -> bool:
     return node.kind == "aten::mul" and numbers == [1]
 
 
-_COMMUTES = ("aten::add", "aten::mul")
-
-
 def simplified(node: Node) -> Value | None:
     """What can stand for the node: its own output if it has taken in another's constant."""
-    number = _operand(node)
-    if number is None:
+    entry = entry_of(node)
+    number = None if entry is None or entry.neutral is None else _operand(node)
+    if entry is None or number is None:
         return None
     left = node.inputs[0]
-    if number == NEUTRAL[node.kind]:
+    if number == entry.neutral:
         return left
     inner = left.node
     if node.kind not in _SUMS or inner.kind not in _SUMS:

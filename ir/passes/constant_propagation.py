@@ -12,10 +12,10 @@ and carried values that a loop does not change, are removed as well.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from ...typecheck.relations.relations import is_subtype
 from ...typecheck.trees.typed import EnumMember
+from ...typecheck.types.types import BOOL
 from ..aliases.alias_analysis import is_mutable
 from ..graphs.constants import MISSING, constant_value, create_constant, same_constant, type_of
 from ..graphs.graph import Block, Graph, Node, Value
@@ -146,7 +146,7 @@ class Propagation:
                 return [member.name if node.kind == "prim::EnumName" else member.value]
             case "prim::isinstance":
                 return self.test_type(node, values[0])
-        if node.signature is None or (node.kind not in _COMPARISONS and _has_members(values)):
+        if node.signature is None or (node.outputs[0].type != BOOL and _has_members(values)):
             return None
         try:
             result = self.context.evaluate(node.signature, values)
@@ -228,9 +228,6 @@ class Propagation:
             body.remove_output(index + 1)
             body.remove_input(index + 1)
             self.changed = True
-
-
-_COMPARISONS: Final = ("aten::eq", "aten::ne", "aten::__is__", "aten::__isnot__")
 
 
 def _has_members(values: Sequence[object]) -> bool:

@@ -15,7 +15,6 @@ from ...ops.table.table import TABLE
 from ...typecheck.types.types import COMPLEX, FLOAT, INT
 from ..graphs.constants import constant_value, create_constant
 from ..graphs.graph import Graph, Node
-from .arithmetic import NEUTRAL
 
 __all__ = ["constants_as_numbers"]
 
@@ -23,18 +22,18 @@ __all__ = ["constants_as_numbers"]
 def constants_as_numbers(graph: Graph) -> bool:
     """Put numbers in the places of constant tensors of one number; whether there were any."""
     changed = False
-    for node in [n for n in graph.all_nodes if n.kind in NEUTRAL]:
+    for node in graph.all_nodes:
         if node.signature is not None and node.signature.overload == "Tensor":
             changed |= _take_number(node)
     return changed
 
 
 def _take_number(node: Node) -> bool:
-    value = constant_value(node.inputs[1])
+    value = constant_value(node.inputs[1]) if len(node.inputs) > 1 else None
     if not isinstance(value, np.ndarray) or value.ndim or value.dtype.kind == "b":
         return False
     entry = TABLE.operator(f"{node.kind}.Scalar")
-    if entry is None:
+    if entry is None or entry.neutral is None:
         return False
     if value.dtype.kind == "c":
         constant = create_constant(node.graph, complex(value), COMPLEX)

@@ -15,9 +15,9 @@ import numpy as np
 
 from ...ops.memory.dtype import Array
 from ...typecheck.types.types import NONE
-from ..graphs.constants import MISSING, constant_value, create_constant
+from ..graphs.constants import constant_value, create_constant
 from ..graphs.graph import Graph, Node, Value
-from ..graphs.kinds import asks_for_form
+from ..graphs.kinds import asks_for_form, entry_of
 from ..graphs.tensor_types import type_of_array
 from .context import PassContext
 from .dead_code import eliminate_dead_code
@@ -29,8 +29,6 @@ __all__ = [
     "fold_frozen",
     "fold_linear_batch_norm",
 ]
-
-_CONVOLUTIONS = ("aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::_convolution")
 
 
 def fold_frozen(graph: Graph, context: PassContext) -> bool:
@@ -48,22 +46,22 @@ def fold_frozen(graph: Graph, context: PassContext) -> bool:
 
 def fold_convolution_batch_norm(graph: Graph, context: PassContext) -> bool:
     """Batch normalisation after a convolution."""
-    return _fold(graph, context, ("aten::batch_norm",), _CONVOLUTIONS, _batch_norm)
+    return _fold(graph, context, ("aten::batch_norm",), _is_convolution, _batch_norm)
 
 
 def fold_linear_batch_norm(graph: Graph, context: PassContext) -> bool:
     """Batch normalisation after a linear layer."""
-    return _fold(graph, context, ("aten::batch_norm",), ("aten::linear",), _batch_norm)
+    return _fold(graph, context, ("aten::batch_norm",), _is_linear, _batch_norm)
 
 
 def fold_convolution_shift(graph: Graph, context: PassContext) -> bool:
     """A sum or difference after a convolution."""
-    return _fold(graph, context, ("aten::add", "aten::sub"), _CONVOLUTIONS, _shift)
+    return _fold(graph, context, ("aten::add", "aten::sub"), _is_convolution, _shift)
 
 
 def fold_convolution_scale(graph: Graph, context: PassContext) -> bool:
     """A product or quotient after a convolution."""
-    return _fold(graph, context, ("aten::mul", "aten::div"), _CONVOLUTIONS, _scale)
+    return _fold(graph, context, ("aten::mul", "aten::div"), _is_convolution, _scale)
 
 
 Merge = Callable[[Node, Array, Array], tuple[Array, Array, str] | None]
@@ -74,7 +72,7 @@ def _fold(
     graph: Graph,
     context: PassContext,
     kinds: tuple[str, ...],
-    before: tuple[str, ...],
+    is_layer: Callable[[Node], bool],
     merge: Merge,
 ) -> bool:
     changed = False
@@ -82,16 +80,29 @@ def _fold(
         if node.kind not in kinds or not node.inputs:
             continue
         layer = node.inputs[0].node
-        if layer.kind in before and _is_alone(layer, node) and _put_in(layer, node, merge):
+        if is_layer(layer) and _is_alone(layer, node) and _put_in(layer, node, merge):
             changed = True
     if changed:
         eliminate_dead_code(graph, context)
     return changed
 
 
+def _is_convolution(node: Node) -> bool:
+    """Whether it is one that takes input, weight and bias; those that may be turned say so."""
+    entry = entry_of(node)
+    return entry is not None and entry.cost == "convolved" and entry.later is not None
+
+
+def _is_linear(node: Node) -> bool:
+    return node.kind == "aten::linear"
+
+
 def _is_alone(layer: Node, node: Node) -> bool:
     """Whether nobody else uses the layer's values."""
-    transposed = layer.kind == "aten::_convolution" and constant_value(layer.inputs[6]) is not False
+    entry = entry_of(layer)
+    names = [] if entry is None else [each.name for each in entry.signature.arguments]
+    at = names.index("transposed") if "transposed" in names else None
+    transposed = at is not None and constant_value(layer.inputs[at]) is not False
     users = [use.user for use in layer.output.uses]
     others = [user for user in users if user is not node and not asks_for_form(user)]
     alone = users.count(node) == 1 and not others
@@ -154,8 +165,6 @@ def _batch_norm(node: Node, weight: Array, bias: Array) -> tuple[Array, Array, s
 def _operand(node: Node, weight: Array) -> Array | None:
     """The other operand as one value for each output channel."""
     constant = constant_value(node.inputs[1])
-    if constant is MISSING or len(node.inputs) > 3:
-        return None
     if isinstance(constant, int | float) and not isinstance(constant, bool):
         return np.full(weight.shape[0], constant, weight.dtype)
     if not isinstance(constant, np.ndarray):

@@ -17,7 +17,7 @@ from ...typecheck.types.types import INT, ListType
 from ..aliases.alias_db import AliasDb
 from ..graphs.constants import constant_value, create_constant
 from ..graphs.graph import Graph, Node, Value
-from .arithmetic import NEUTRAL
+from ..graphs.kinds import entry_of
 from .context import PassContext
 from .dead_code import eliminate_dead_code
 
@@ -37,7 +37,7 @@ def simplify_by_shape(graph: Graph, context: PassContext) -> bool:
         if same is not None:
             aliases = aliases or AliasDb(graph)
             values = (same, node.output)
-            tells = node.kind in NEUTRAL and all(map(aliases.escapes, values))
+            tells = _neutral(node) is not None and all(map(aliases.escapes, values))
             if tells or any(map(aliases.has_writers, values)):
                 continue  # somebody could see that they are one object
             node.output.replace_uses(same)
@@ -78,13 +78,17 @@ def _same_tensor(node: Node) -> Value | None:
     return None
 
 
+def _neutral(node: Node) -> int | None:
+    """The number with which the node gives its tensor, if there is one."""
+    entry = entry_of(node)
+    return None if entry is None or entry.overload != "Scalar" else entry.neutral
+
+
 def _is_neutral_on_floats(node: Node, type: RefinedTensor) -> bool:
     """Whether the node adds 0 to floats, or multiplies or divides them by 1."""
-    wanted = NEUTRAL.get(node.kind)
+    wanted = _neutral(node)
     number = constant_value(node.inputs[1]) if wanted is not None else None
     if not isinstance(number, (int, float)) or isinstance(number, bool) or number != wanted:
-        return False
-    if node.signature is None or node.signature.overload != "Scalar":
         return False
     alpha = [constant_value(value) for value in node.inputs[2:]]
     dtype = next((t for t in DTYPES.values() if t.scalar_name == type.scalar), None)

@@ -7,14 +7,16 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...frontend.foundations.declared import Declared
 from ...ops.eager.binding import takes_numbers
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import CPU, dtype_of
+from ...ops.table.record import Traced
 from ...ops.table.table import TABLE, Operator
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.definitions.schema import Signature
 
-__all__ = ["DECOMPOSED", "recorded", "signature_named"]
+__all__ = ["IN_PARTS", "recorded", "signature_named"]
 
 Recorded = tuple[Signature, Sequence[Any], bool]
 """Signature, arguments, and whether results tell that they require gradients."""
@@ -25,9 +27,8 @@ _STRIDED: Final = 0
 
 def recorded(entry: Operator, values: Sequence[object]) -> Recorded:
     """What a trace writes for an operator."""
-    change = _CHANGES.get(entry.full_name)
-    if change is not None:
-        return change(entry, values)
+    if entry.traced:
+        return _FORMS[entry.traced](entry, values)
     name = entry.name.removeprefix("aten::").removesuffix("_")
     if entry.overload.startswith("Scalar") and takes_numbers(name):
         return _with_tensor(entry, list(values))
@@ -66,47 +67,36 @@ def signature_named(full_name: str) -> Signature:
     return next(e.signature for e in TABLE.operators(name) if e.overload == overload)
 
 
-def _convolution(dims: int, transposed: bool) -> Callable[[Operator, Sequence[Any]], Recorded]:
-    def change(entry: Operator, values: Sequence[Any]) -> Recorded:
-        given = dict(zip((a.name for a in entry.signature.arguments), values, strict=True))
-        padding = given["padding"]
-        if isinstance(padding, str):
-            made = [given[n] for n in "input weight bias stride padding dilation groups".split()]
-            return signature_named("aten::_convolution_mode"), made, True
-
-        def each(name: str) -> list[Any]:
-            found = given.get(name, [0])
-            found = [found] if isinstance(found, int) else list(found)
-            return found * dims if len(found) == 1 else found
-
-        made = [given["input"], given["weight"], given["bias"]]
-        made += [each("stride"), each("padding"), each("dilation"), transposed]
-        made += [each("output_padding"), given["groups"], False, False, True, True]
-        return signature_named("aten::_convolution"), made, False
-
-    return change
-
-
-def _to(entry: Operator, values: Sequence[object]) -> Recorded:
-    """`x.to(...)`: to a dtype, or to a device and a dtype."""
+def _convolution(entry: Operator, values: Sequence[Any]) -> Recorded:
     given = dict(zip((a.name for a in entry.signature.arguments), values, strict=True))
-    rest = [bool(given["non_blocking"]), bool(given["copy"]), given["memory_format"]]
+    padding, dims = given["padding"], int(entry.name[-2])
+    if isinstance(padding, str):
+        made = [given[n] for n in "input weight bias stride padding dilation groups".split()]
+        return signature_named("aten::_convolution_mode"), made, True
+
+    def each(name: str) -> list[Any]:
+        found = given.get(name, [0])
+        found = [found] if isinstance(found, int) else list(found)
+        return found * dims if len(found) == 1 else found
+
+    made = [given["input"], given["weight"], given["bias"]]
+    made += [each("stride"), each("padding"), each("dilation"), "output_padding" in given]
+    made += [each("output_padding"), given["groups"], False, False, True, True]
+    return signature_named("aten::_convolution"), made, False
+
+
+def _to(entry: Operator, values: Sequence[Any]) -> Recorded:
+    """`x.to(...)`: to a dtype, or to a device and a dtype; `x.cpu()` keeps the dtype."""
+    given = dict(zip((a.name for a in entry.signature.arguments), values, strict=True))
+    rest = [bool(given.get("non_blocking")), bool(given.get("copy")), given.get("memory_format")]
     dtype, device = given.get("dtype"), given.get("device")
     if device is None and dtype is not None:
         return signature_named("aten::to.dtype"), [values[0], dtype, *rest], True
     if device is not None and dtype is not None:
         return signature_named("aten::to.device"), [values[0], device, dtype, *rest], True
-    return _to_same_dtype(values[0], device or CPU, given.get("pin_memory"), *rest)
-
-
-def _to_same_dtype(array: Any, *rest: object) -> Recorded:
-    made = [array, dtype_of(array).number, _STRIDED, *rest]
+    same = dtype_of(values[0]).number
+    made = [values[0], same, _STRIDED, device or CPU, given.get("pin_memory"), *rest]
     return signature_named("aten::to.dtype_layout"), made, True
-
-
-def _to_cpu(entry: Operator, values: Sequence[object]) -> Recorded:
-    """`x.cpu()`, a `to` that keeps the dtype."""
-    return _to_same_dtype(values[0], CPU, None, False, False, None)
 
 
 def _by_correction(entry: Operator, values: Sequence[object]) -> Recorded:
@@ -134,29 +124,26 @@ def _by_sizes(entry: Operator, values: Sequence[object]) -> Recorded:
     return signature_named("aten::split_with_sizes"), values, True
 
 
-_RESIZING: Final = "nearest1d nearest2d nearest3d linear1d bilinear2d bicubic2d trilinear3d".split()
-
-_CHANGES: Final[dict[str, Callable[[Operator, Sequence[Any]], Recorded]]] = {
-    **{f"aten::conv{n}d.padding": _convolution(n, False) for n in (1, 2, 3)},
-    **{f"aten::conv{n}d": _convolution(n, False) for n in (1, 2, 3)},
-    "aten::conv_transpose1d": _convolution(1, True),
-    **{f"aten::conv_transpose{n}d.input": _convolution(n, True) for n in (2, 3)},
-    "aten::to.dtype_layout": _to,
-    "aten::cpu": _to_cpu,
-    "aten::split": _by_sizes,
-    "aten::split.sizes": _by_sizes,
-    **{f"aten::upsample_{mode}": _upsample for mode in _RESIZING},
-    **{f"aten::{name}": _by_correction for name in ("std", "var", "std_mean", "var_mean")},
+_FORMS: Final[dict[Traced, Callable[[Operator, Sequence[Any]], Recorded]]] = {
+    "convolution": _convolution,
+    "correction": _by_correction,
+    "factors": _upsample,
+    "sizes": _by_sizes,
+    "to": _to,
 }
 
 
 # ---------------------------------------------------------------------- cells
+
+IN_PARTS: Final[Declared[str, Callable[..., object]]] = Declared()
+"""Operators of which a trace has the parts."""
 
 
 def _call(name: str, *args: object) -> Any:
     return eager_function(f"aten::{name}")(*args)
 
 
+@IN_PARTS.of("aten::lstm_cell")
 def _lstm_cell(input: Tensor, hidden: Sequence[Tensor], *weights: Tensor) -> tuple[Tensor, Tensor]:
     w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
     h, c = hidden
@@ -168,6 +155,7 @@ def _lstm_cell(input: Tensor, hidden: Sequence[Tensor], *weights: Tensor) -> tup
     return o * c.tanh(), c
 
 
+@IN_PARTS.of("aten::gru_cell")
 def _gru_cell(input: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
     w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
     from_input = _call("unsafe_chunk", _call("linear", input, w_ih, b_ih), 3, 1)
@@ -189,10 +177,5 @@ def _plain_cell(activation: str) -> Callable[..., object]:
     return cell
 
 
-DECOMPOSED: Final[dict[str, Callable[..., object]]] = {
-    "aten::lstm_cell": _lstm_cell,
-    "aten::gru_cell": _gru_cell,
-    "aten::rnn_tanh_cell": _plain_cell("tanh"),
-    "aten::rnn_relu_cell": _plain_cell("relu"),
-}
-"""Operators of which a trace has the parts."""
+IN_PARTS.of("aten::rnn_tanh_cell")(_plain_cell("tanh"))
+IN_PARTS.of("aten::rnn_relu_cell")(_plain_cell("relu"))

@@ -13,7 +13,6 @@ from ...typecheck.definitions.schema import Argument, Signature
 from ...typecheck.types.types import NONE, TENSOR, FutureType, TupleType, Type
 from ..graphs.graph import Node, Value
 from ..graphs.tensor_types import type_of_array
-from .trace_arguments import signature_named
 from .tracing import GraphTracer
 
 __all__ = ["TracedPythonCall", "TracedTask"]
@@ -54,9 +53,7 @@ class TracedTask:
         tracer.settle()
         future: Value = self._node.output
         assert isinstance(future.type, FutureType)
-        node = tracer.insert("aten::wait", [future], [future.type.element])
-        node.signature = signature_named("aten::wait")
-        tracer.spread(result, node.output)
+        tracer.spread(result, tracer.apply("aten::wait", [future], future.type.element, False))
 
 
 class TracedPythonCall:

@@ -29,7 +29,6 @@ from ...frontend.foundations.loaded_names import loaded_name
 from ...ops.memory.dtype import dtype_of
 from ...typecheck.types.types import BOOL, FLOAT, INT, STRING, TENSOR, ListType, Type
 from ..graphs.graph import Node, Value
-from .trace_arguments import signature_named
 
 __all__ = ["MARK", "Guards", "raise_exception"]
 
@@ -167,10 +166,7 @@ class Guards:
         raise_exception(raising, text, node)
 
     def _call(self, overload: str, inputs: Sequence[Value], kind: Type) -> Value:
-        signature = signature_named(overload)
-        node = self.tracer.insert(signature.name, inputs, [kind], placed=True)
-        node.signature = signature
-        value: Value = node.output
+        value: Value = self.tracer.apply(overload, inputs, kind)
         return value
 
     # ------------------------------------------------------------------ where Python stands

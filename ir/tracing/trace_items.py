@@ -15,7 +15,6 @@ from ...ops.memory.dtype import CPU
 from ...ops.tensors.tensor import Tensor
 from ...ops.tensors.tracing import current_tracer
 from ...typecheck.types.types import DEVICE, INT, NONE, TENSOR, ListType
-from .trace_arguments import signature_named
 
 __all__ = ["get_item", "note_made", "set_item"]
 
@@ -134,10 +133,7 @@ def note_made(tracer: Any, tensor: Tensor, through: Sequence[str]) -> None:
 
 
 def _insert(tracer: Any, tensor: Tensor, overload: str, inputs: list[object]) -> None:
-    signature = signature_named(f"aten::{overload}")
-    node = tracer.insert(signature.name, inputs, [TENSOR], placed=True)
-    node.signature = signature
-    tracer.learn_result(tensor, node.output)
+    tracer.learn_result(tensor, tracer.apply(f"aten::{overload}", inputs, TENSOR))
 
 
 def _parts(key: object) -> tuple[object, ...]:

@@ -36,7 +36,6 @@ from ...typecheck.types.types import (
     FLOAT,
     INT,
     NONE,
-    NUMBER,
     STRING,
     TENSOR,
     ListType,
@@ -46,7 +45,7 @@ from ...typecheck.types.types import (
 from ..graphs.constants import create_constant
 from ..graphs.graph import Graph, Node, Value
 from ..graphs.tensor_types import type_of_array
-from .trace_arguments import DECOMPOSED, recorded, signature_named
+from .trace_arguments import IN_PARTS, recorded, signature_named
 from .trace_guards import Guards
 from .trace_items import get_item, note_made, set_item
 from .trace_outplace import not_in_place, warn_of_views
@@ -64,15 +63,6 @@ _INSIDE: Final = (
     *("rushlight.ops.", "rushlight.ir.", "rushlight.jit.", "rushlight.frontend."),
     "rushlight.autograd.function",
 )
-
-
-_READERS: Final = {
-    **{"aten::size": ".int", "aten::numel": "", "aten::Int": ".Tensor", "aten::Float": ".Tensor"},
-    **{"aten::ScalarImplicit": "", "prim::NumToTensor": ".Scalar"},
-}
-"""What reads numbers off tensors, with the overload's name."""
-
-_READ: Final = {"aten::Int": INT, "aten::Float": FLOAT, "aten::ScalarImplicit": NUMBER}
 
 
 class TracerWarning(Warning):
@@ -170,12 +160,20 @@ class GraphTracer(Scopes):
     ) -> Node:
         """A new node; `placed` says that it tells where the program stood."""
         node = self.graph.create(kind, inputs, outputs)
-        if kind in _READERS:
-            node.signature = signature_named(kind + _READERS[kind])
         if placed:
             node.span = self.place()
         node.scope = self.scope
         return self.graph.insert(node)
+
+    def apply(
+        self, full_name: str, inputs: Sequence[Value], type: Type | None = None, placed: bool = True
+    ) -> Value:
+        """The result of a new node for an operator's overload, by its full name."""
+        signature = signature_named(full_name)
+        returned = signature.returns[0].type if type is None else type
+        node = self.insert(signature.name, inputs, [returned], placed)
+        node.signature = signature
+        return node.output
 
     # ------------------------------------------------------------------ where the program stands
 
@@ -242,7 +240,7 @@ class GraphTracer(Scopes):
             if entry.effects and not entry.signature.returns:
                 self._called(entry.signature, values, handles)
             return result
-        replay = DECOMPOSED.get(entry.name)
+        replay = IN_PARTS.get(entry.name)
         if replay is not None:
             self._replay(replay(*handles), result)
             return result
@@ -334,14 +332,14 @@ class GraphTracer(Scopes):
             return self.insert("prim::ListConstruct", parts, [ListType(element)]).output
         return self.constant(*_plain(value, type), span)
 
-    def number_from(self, tensor: Tensor, number: Any, kind: str) -> object:
+    def number_from(self, tensor: Tensor, number: Any, full_name: str) -> object:
         """A number for an operator, which is read from its tensor right behind that."""
         if not self.knows(tensor):
             return number
         value = self.value_of(tensor)
         traced: Any = TracedInt(number) if isinstance(number, int) else TracedFloat(number)
         with self.graph.inserting_before(value.node.next):
-            traced.value = self.insert(kind, [value], [_READ[kind]]).output
+            traced.value = self.apply(full_name, [value], placed=False)
         return traced
 
     def operator(self, name: str, *args: object) -> Any:
@@ -363,15 +361,13 @@ class GraphTracer(Scopes):
         self.settle()
         value = self.value_of(tensor)
         at = self.constant(dim, INT)
-        size = self.insert("aten::size", [value, at], [INT], placed=True).output
-        return self._as_tensor(size, tensor._array.shape[dim])
+        return self._as_tensor(self.apply("aten::size.int", [value, at]), tensor._array.shape[dim])
 
     def count_of(self, tensor: Tensor) -> Tensor:
         """The number of elements, as a tensor that the trace knows."""
         self.settle()
         value = self.value_of(tensor)
-        count = self.insert("aten::numel", [value], [INT], placed=True).output
-        return self._as_tensor(count, tensor._array.size)
+        return self._as_tensor(self.apply("aten::numel", [value]), tensor._array.size)
 
     def made(self, tensor: Tensor, maker: str = "", through: Sequence[str] = ("to",)) -> None:
         """A tensor was made `through` operators of data, or, if through none, of sizes alone."""
@@ -381,7 +377,7 @@ class GraphTracer(Scopes):
 
     def _as_tensor(self, value: Value, number: int) -> Tensor:
         made = Tensor._of(np.asarray(number, np.int64))
-        self.learn(made, self.insert("prim::NumToTensor", [value], [_SIZE]).output)
+        self.learn(made, self.apply("prim::NumToTensor.Scalar", [value], _SIZE, False))
         return made
 
     # ------------------------------------------------------------------ warnings
@@ -500,15 +496,12 @@ class GraphTracer(Scopes):
         ).output
         made = Tensor._of(tensor._array.view(), tensor.requires_grad)
         inputs = [self.known[id(tensor._array)], sizes]
-        node = self.insert("aten::view", inputs, [type_of_array(made._array)])
-        node.signature = signature_named("aten::view")
+        self.apply("aten::view", inputs, type_of_array(made._array), placed=False)
         return made
 
     def _item(self, of: Value, key: object, entry: tuple[Type, Type]) -> Value:
         at = self.constant(key, STRING if isinstance(key, str) else INT)
-        node = self.insert("aten::__getitem__", [of, at], [entry[1]], placed=True)
-        node.signature = signature_named(f"aten::__getitem__.Dict_{entry[0]}")
-        return node.output
+        return self.apply(f"aten::__getitem__.Dict_{entry[0]}", [of, at], entry[1])
 
     def spread(self, result: object, value: Value) -> None:
         """Take note of the result of a call: of all tensors in it."""

@@ -303,9 +303,11 @@ def to_other(
     "aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, "
     "MemoryFormat? memory_format=None) -> Tensor(a)",
+    between_devices=True,
     face="method",
     formula=formula("same"),
     rows=rows_of("self"),
+    traced="to",
 )
 def to_options(
     self: Array,

@@ -160,6 +160,7 @@ def add(self: Array, other: Array, alpha: Scalar) -> Array:
     autocast_in_graphs="widest",
     inline=inline("{0} + {k}", ON_FLOAT32, at=_ALPHA, over=np.add),
     formula=formula("add", 0, 1, at={2: 1}),
+    neutral=0,
 )
 def add_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if type(alpha) is not int or alpha != 1 or _is_complex(self, other):
@@ -229,6 +230,7 @@ def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     autocast_in_graphs="widest",
     inline=inline("{0} - {k}", ON_FLOAT32, at=_ALPHA, over=np.subtract),
     formula=formula("subtract", 0, 1, at={2: 1}),
+    neutral=0,
 )
 def sub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
     if self.dtype is _BOOL or isinstance(other, bool):
@@ -291,6 +293,7 @@ def mul(self: Array, other: Array) -> Array:
     autocast_in_graphs="widest",
     inline=inline("{0} * {k}", ON_FLOAT32, over=np.multiply),
     formula=formula("multiply", 0, 1),
+    neutral=1,
 )
 def mul_number(self: Array, other: Scalar) -> Array:
     if self.dtype is _FLOAT32 or self.dtype is _INT64:
@@ -415,6 +418,7 @@ def div(self: Array, other: Array) -> Array:
     autocast_in_graphs="widest",
     inline=inline("{0} / {k}", ON_FLOAT32, over=np.true_divide),
     formula=formula("divide", 0, 1),
+    neutral=1,
 )
 def div_number(self: Array, other: Scalar) -> Array:
     if self.dtype is _FLOAT32:

@@ -59,6 +59,7 @@ def zero_division(sentence: str) -> OperatorError:
     "aten::add.int(int a, int b) -> int",
     instruction="add_int",
     native=native("{0} + {1}"),
+    neutral=0,
 )
 def add_ints(a: int, b: int) -> int:
     result = a + b
@@ -69,6 +70,7 @@ def add_ints(a: int, b: int) -> int:
     "aten::sub.int(int a, int b) -> int",
     instruction="sub_int",
     native=native("{0} - {1}"),
+    neutral=0,
 )
 def sub_ints(a: int, b: int) -> int:
     result = a - b
@@ -79,6 +81,7 @@ def sub_ints(a: int, b: int) -> int:
     "aten::mul.int(int a, int b) -> int",
     instruction="mul_int",
     native=native("{0} * {1}"),
+    neutral=1,
 )
 def mul_ints(a: int, b: int) -> int:
     result = a * b
@@ -151,6 +154,7 @@ def signed_nan(number: float) -> str:
     + inline("{0} / {1}", "{1}", of="float int")
     + inline("{0} / {1}", "{1}", of="int float"),
     native=native("float({0}) / float({1})"),
+    neutral=1,
 )
 def divide_floats(a: float, b: float) -> float:
     """The quotient as C computes it: infinite or not a number for a divisor of 0."""
@@ -173,6 +177,7 @@ _BELOW_HALF: Final = f"{-_HALF} <= {{1}} <= {_HALF}"
     "aten::floordiv.int(int a, int b) -> int",
     inline=inline("{0} // {1}", wraps=True),
     native=native("{0} // {1}", _DIVISOR),
+    neutral=1,
     order="int_float float_int",
 )
 def floordiv_ints(a: int, b: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Final, Literal
+from typing import Literal
 
 from ..table.elements import is_by_elements
 from ..table.record import Operator
@@ -24,27 +24,14 @@ Family = Literal[
 of given sizes; `views`: other ones; `products`: of matrices, which broadcast; `samples`: each
 sample by itself; `convolutions`: with weights; `losses`: of elements, which are reduced."""
 
-_DIMS: Final = frozenset(
-    """sum mean prod amax amin argmax argmin all any logsumexp softmax log_softmax cumsum cumprod
-    std var nansum nanmean logcumsumexp count_nonzero argsort sort topk cummax cummin median
-    nanmedian mode kthvalue select narrow transpose swapaxes swapdims unsqueeze flip unbind chunk
-    split split_with_sizes tensor_split movedim moveaxis diff flatten glu unflatten index_select
-    linalg_vector_norm norm permute squeeze max min diagonal gather take_along_dim""".split()
-)
-_PRODUCTS: Final = frozenset("matmul mm bmm mv dot linear inner".split())
-_SIZES: Final = frozenset("view reshape expand".split())
-
 
 @cache
 def family_of(name: str) -> Family:
     """The family of an operator, `aten::add`."""
     short = name.removeprefix("aten::")
-    if short in _DIMS:
-        return "dims"
-    if short in _PRODUCTS:
-        return "products"
-    if short.removesuffix("_as") in _SIZES or short in ("broadcast_tensors", "broadcast_to"):
-        return "sizes"
+    said = TABLE.said(name, lambda each: each.on_slices)
+    if said is not None:
+        return said
     if short in VIEWS:
         return "views"
     entries = TABLE.operators(name)

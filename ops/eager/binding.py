@@ -83,7 +83,7 @@ def _int(value: object, lenient: bool) -> object:
         return NO if isinstance(value, bool) else int(value)
     if isinstance(value, (np.integer, Tensor, np.ndarray)) and lenient:
         if ACTIVE and isinstance(value, Tensor) and value._array.dtype.kind in "iu":
-            return traced_number(value, int(value._array), "aten::Int")
+            return traced_number(value, int(value._array), "aten::Int.Tensor")
         try:
             return value.__index__()
         except TypeError:
@@ -96,7 +96,7 @@ def _int_of_list(value: object, lenient: bool) -> object:
     if type(value) is int:
         return value
     if ACTIVE and isinstance(value, Tensor) and value._array.size == 1:
-        return traced_number(value, int(value._array.item()), "aten::Int")
+        return traced_number(value, int(value._array.item()), "aten::Int.Tensor")
     return _int(value, True)
 
 
@@ -108,7 +108,7 @@ def _float(value: object, lenient: bool) -> object:
     if isinstance(value, Tensor):
         if not _is_number(value):
             return NO
-        return traced_number(value, float(value), "aten::Float") if ACTIVE else float(value)
+        return traced_number(value, float(value), "aten::Float.Tensor") if ACTIVE else float(value)
     if isinstance(value, (bool, np.generic)):
         try:
             return float(value)

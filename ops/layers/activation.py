@@ -466,6 +466,7 @@ def threshold_in_place(self: Array, level: Scalar, value: Scalar) -> Array:
     face="layer",
     prepared=True,
     rows=rows_of("self"),
+    on_slices="dims",
 )
 def glu(self: Array, dim: int) -> Array:
     axis = wrap_dim(dim, self.ndim)

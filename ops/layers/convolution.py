@@ -462,6 +462,7 @@ _KNOWN: Final[Known] = {
     "rows": rows_of("input"),
     "autocast": "lower",
     "autocast_in_graphs": "lower",
+    "traced": "convolution",
 }
 
 

@@ -100,6 +100,7 @@ def dim_arange(like: Array, dim: int) -> Array:
     "aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None, bool non_blocking=False, "
     "MemoryFormat? memory_format=None) -> Tensor",
+    between_devices=True,
     out="",
     face="operator",
 )

@@ -68,6 +68,7 @@ def _checked(self: Array, dim: int, dtype: int | None, name: str) -> tuple[Array
     out_dtype=SAME,
     out_overlap="read-first",
     rows=rows_of("self"),
+    on_slices="dims",
 )
 def softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`exp(x) / sum(exp(x))` along a dimension; 16-bit floats are computed in float32."""
@@ -178,6 +179,7 @@ def _added_in_turn(values: Array, axis: int) -> Array:
     out_dtype=SAME,
     out_overlap="read-first",
     rows=rows_of("self"),
+    on_slices="dims",
 )
 def log_softmax(self: Array, dim: int, dtype: int | None) -> Array:
     """`log(softmax(x))` along a dimension; 16-bit floats are computed in float32."""

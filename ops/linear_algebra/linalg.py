@@ -179,6 +179,7 @@ def _of_halves(a: Array, b: Array) -> Array:
     out_dtype=SAME,
     out_overlap="read-first",
     rows=rows_of("self", dim=-2),
+    on_slices="products",
 )
 def mm(self: Array, mat2: Array) -> Array:
     if self.ndim != 2:
@@ -231,6 +232,7 @@ def int_mm(self: Array, mat2: Array) -> Array:
         "addmv input tensors must have the same dtype, but got {out}, {result}, and {result}",
     ),
     out_overlap="read-first",
+    on_slices="products",
 )
 def mv(self: Array, vec: Array) -> Array:
     if self.ndim != 2 or vec.ndim != 1:
@@ -251,6 +253,7 @@ def mv(self: Array, vec: Array) -> Array:
     cost="product",
     out_dtype=AS_INPUT,
     out_overlap="read-first",
+    on_slices="products",
 )
 def dot(self: Array, tensor: Array) -> Array:
     if self.ndim != 1 or tensor.ndim != 1:
@@ -290,6 +293,7 @@ def dot(self: Array, tensor: Array) -> Array:
     out_dtype=SAME,
     out_overlap="read-first",
     rows=rows_of("self", dim=-2),
+    on_slices="products",
 )
 def bmm(self: Array, mat2: Array) -> Array:
     return checked_batches(self, mat2, "bmm")
@@ -347,6 +351,7 @@ def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
     cost="product",
     out_overlap="read-first",
     rows=rows_of("self", dim=-2),
+    on_slices="products",
 )
 def matmul(self: Array, other: Array) -> Array:
     """The product of vectors, matrices and batches of them, as `@` means it."""
@@ -478,6 +483,7 @@ def _rows(input: Array) -> Array:
     cost="product-transposed",
     out_dtype=SAME,
     rows=rows_of("input"),
+    on_slices="products",
 )
 def linear(input: Array, weight: Array, bias: Array | None) -> Array:
     """`input @ weight.t() + bias` over the last dimension."""

@@ -172,6 +172,7 @@ def _of_sizes(sizes: Array, order: float, axes: tuple[int, ...], keepdim: bool) 
     cost="reads",
     out_dtype=SAME,
     out_overlap="read-first",
+    on_slices="dims",
 )
 def linalg_vector_norm(
     self: Array, ord: Scalar, dim: Dims, keepdim: bool, dtype: int | None
@@ -411,6 +412,7 @@ def _order(p: Scalar | None) -> float:
     order="out ScalarOpt_dtype ScalarOpt_dtype_out Scalar_out",
     cost="reads",
     out_overlap="read-first",
+    on_slices="dims",
 )
 def norm(self: Array, p: Scalar) -> Array:
     return vector_norm(self, _order(p), None, False)

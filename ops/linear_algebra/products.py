@@ -87,6 +87,7 @@ def linalg_vecdot(x: Array, y: Array, dim: int) -> Array:
     autocast="lower",
     cost="products-of-rows",
     out_dtype=_OUT_OF_INNER,
+    on_slices="products",
 )
 def inner(self: Array, other: Array) -> Array:
     """The sums of products over the last dimensions."""

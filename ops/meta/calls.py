@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from ..eager.calls import any_requires_grad, finish, tensors_in
 from ..eager.calls import run as run_with_data
@@ -16,16 +16,13 @@ from ..memory.errors import OnMeta
 from ..memory.unforeseen import told
 from ..random_numbers.random import Generator
 from ..table.grad_mode import is_recording
-from ..table.table import Operator
+from ..table.table import TABLE, Operator
 from ..tensors.tape_port import tape
 from ..tensors.tensor import Tensor
 from .outcome import meets_elements, outcome
 from .tensors import closed, is_meta, on_meta, opened
 
 __all__ = ["call", "run"]
-
-_COPIES: Final = frozenset({"aten::to", "aten::cpu", "aten::copy_", "aten::_to_copy"})
-"""What copies data from one device to another."""
 
 
 def call(
@@ -58,7 +55,7 @@ def run(entry: Operator, values: list[object], handles: Sequence[object]) -> obj
             names = [argument.name for argument in entry.signature.arguments]
             values[names.index("copy")] = True  # what has data keeps them
         return _run(entry, values, handles)
-    if entry.name in _COPIES and any(map(is_meta, given)):
+    if any(map(is_meta, given)) and TABLE.said(entry.name, lambda each: each.between_devices):
         raise OnMeta("Cannot copy out of meta tensor; no data!")
     return run_with_data(entry, values, handles)
 

@@ -179,7 +179,9 @@ def tensor(
 
 operator(
     f"aten::tensor(t[] data, {_OPTIONS}) -> Tensor",
+    of_leaves=True,
     order="bool float int complex -",
+    told="elements",
     native=native(
         "list_tensor({0}, {1})",
         at={3: "False"},
@@ -195,11 +197,13 @@ operator(
 )(tensor)
 operator(
     f"aten::tensor.complex(complex t, {_OPTIONS}) -> Tensor",
+    of_leaves=True,
     order="bool float int complex -",
 )(tensor)
 for _type in ("float", "int", "bool"):
     operator(
         f"aten::tensor.{_type}({_type} t, {_OPTIONS}) -> Tensor",
+        of_leaves=True,
         native=native(
             f"{_type}_tensor({{0}}, {{1}})",
             at={3: "False"},
@@ -208,16 +212,19 @@ for _type in ("float", "int", "bool"):
     )(tensor)
 
 
-@operator(
-    *(
-        f"aten::as_tensor.{type}({type} t, *, ScalarType? dtype=None, Device? device=None) "
-        "-> Tensor"
-        for type in ("float", "int", "bool", "complex")
-    ),
-    "aten::as_tensor.list(t[] data, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-    order="bool float int complex -",
-)
 def as_tensor(
     data: Array, dtype: int | None, device: Device | None, element: str | None = None
 ) -> Array:
     return tensor(data, dtype, device, False, element)
+
+
+for _type in ("float", "int", "bool", "complex"):
+    operator(
+        f"aten::as_tensor.{_type}({_type} t, *, ScalarType? dtype=None, Device? device=None) "
+        "-> Tensor",
+    )(as_tensor)
+operator(
+    "aten::as_tensor.list(t[] data, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+    order="bool float int complex -",
+    told="elements",
+)(as_tensor)

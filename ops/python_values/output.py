@@ -52,6 +52,7 @@ def text_of(elem: object) -> str:
 @operator(
     "aten::warn(str message, int stacklevel=2) -> ()",
     effects=True,
+    told="place",
     native=native("fail()", writes=True),
 )
 def warn(

@@ -92,6 +92,7 @@ for _name, _accumulate in (
     operator(
         f"aten::{_name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
         autocast_in_graphs="full-unless-dtype",
+        on_slices="dims",
         prepared=True,
         out_dtype=COMPUTED,
         rows=rows_of("self"),
@@ -109,6 +110,7 @@ for _name, _accumulate in (
     layout="C",
     out_dtype=SPELLED_APART,
     rows=rows_of("self"),
+    on_slices="dims",
 )
 def logcumsumexp(self: Array, dim: int) -> Array:
     if kind(self.dtype) < 2:
@@ -271,6 +273,7 @@ def _differences(
     "aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) "
     "-> Tensor",
     parts=_differences,
+    on_slices="dims",
 )
 def diff(self: Array, n: int, dim: int, prepend: Array | None, append: Array | None) -> Array:
     if not self.ndim:

@@ -71,6 +71,7 @@ def _declare_of_all(name: str, choose: Any, position: Any) -> None:
 
     operator(
         f"aten::{name}(Tensor self) -> Tensor",
+        on_slices="dims",
         prepared=True,
         out="unary_out",
         unchosen="unary_out",
@@ -135,6 +136,7 @@ def _declare_over(name: str, choose: Any) -> None:
 
     operator(
         f"aten::a{name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+        on_slices="dims",
         row_fold=name,
         prepared=True,
         out_dtype=OutDtype(
@@ -228,10 +230,12 @@ operator(
     prepared=True,
     out_dtype=SAME,
     out_overlap="read-first",
+    on_slices="dims",
 )(_position("argmax", ndarray.argmax))
 operator(
     "aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
     prepared=True,
     out_dtype=SAME,
     out_overlap="read-first",
+    on_slices="dims",
 )(_position("argmin", ndarray.argmin))

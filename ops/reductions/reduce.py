@@ -118,6 +118,7 @@ def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
     autocast_in_graphs="full-unless-dtype",
     out_dtype=COMPUTED,
     out_overlap="read-first",
+    on_slices="dims",
 )
 def total(self: Array, dtype: int | None) -> Array:
     if dtype is None and self.dtype is _BOOL and self.size >= LARGE:
@@ -151,6 +152,7 @@ def refuse_complex_nansum(self: Array) -> None:
     prepared=True,
     out_dtype=COMPUTED,
     out_overlap="read-first",
+    on_slices="dims",
 )
 def nansum(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     refuse_complex_nansum(self)
@@ -187,6 +189,7 @@ def _no_mean(self: Array, dtype: int | None) -> OperatorError:
     order="out dtype_out",
     out_dtype=COMPUTED,
     out_overlap="read-first",
+    on_slices="dims",
 )
 def mean(self: Array, dtype: int | None) -> Array:
     return mean_over(self, None, False, dtype)
@@ -302,6 +305,7 @@ def _real_dtype(self: Array) -> Dtype:
     order="- dim correction",
     layout="C",
     out_overlap="read-first",
+    on_slices="dims",
 )
 def var(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
     return _known_variance.call(self, dim, correction, keepdim, False)  # type: ignore[no-any-return]
@@ -367,6 +371,7 @@ _known_both: Final = Prepared(_spread_and_mean)
     order="- dim correction",
     layout="C",
     out_overlap="read-first",
+    on_slices="dims",
 )
 def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
     return _known_variance.call(self, dim, correction, keepdim, True)  # type: ignore[no-any-return]
@@ -415,6 +420,7 @@ def _declare_unbiased(name: str, forward: Callable[..., object], result: str) ->
         out="",
         out_overlap=overlap,
         face=face,
+        traced="correction",
     )(of_all)
     operator(
         f"aten::{name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
@@ -441,6 +447,7 @@ _declare_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
     order="int_out out",
     out_dtype=COMPUTED,
     out_overlap="read-first",
+    on_slices="dims",
 )
 def prod(self: Array, dtype: int | None) -> Array:
     values = sum_input(self, dtype)
@@ -482,6 +489,7 @@ def prod_over(self: Array, dim: int, keepdim: bool, dtype: int | None) -> Array:
     ),
     layout="C",
     out_overlap="read-first",
+    on_slices="dims",
 )
 def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Array:
     return _known_logsumexp.call(self, dim, keepdim)  # type: ignore[no-any-return]

@@ -31,6 +31,7 @@ _combine_bits: Final[Any] = np.bitwise_xor.reduce
     "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     layout="C",
+    on_slices="dims",
 )
 def nanmean(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     if kind(self.dtype) < 2:

@@ -82,6 +82,7 @@ def _truth(name: str, choose: Any) -> None:
 
     operator(
         f"aten::{name}(Tensor self) -> Tensor",
+        on_slices="dims",
         prepared=True,
         out="all_out",
         out_dtype=_OUT_OF_ALL,
@@ -112,6 +113,7 @@ _truth("any", np.any)
     "aten::count_nonzero(Tensor self, int? dim=None) -> Tensor",
     order="dim_IntList_out out",
     layout="C",
+    on_slices="dims",
 )
 def count_nonzero(self: Array, dim: int | None) -> Array:
     axis = None if dim is None else wrap_dim(dim, self.ndim)

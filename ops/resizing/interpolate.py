@@ -212,11 +212,12 @@ def _declare(
     known: Known = {"face": "layer", "order": order, "rows": rows_of("self"), "prepared": True}
     if refuses is not None:
         known["refuses"] = refuses
+    known["traced"] = "" if name.startswith("_") else "factors"
     operator(
         f"aten::{name}(Tensor self, SymInt[{dims}] output_size, {corners}{scales}) -> Tensor",
         **known,
     )(plain)
-    known["rows"] = rows_of("input")
+    known["rows"], known["traced"] = rows_of("input"), ""
     known["out"] = "vec_out" if name in ("upsample_nearest2d", "upsample_bilinear2d") else ""
     operator(
         f"aten::{name}.vec(Tensor input, SymInt[]? output_size, {corners}"

@@ -77,6 +77,7 @@ def check_index(self: Array, dim: int, index: Array, name: str) -> int:
     out_dtype=SELF_AND_RESULT,
     out_overlap="apart",
     rows=rows_of("self"),
+    on_slices="dims",
 )
 def index_select(self: Array, dim: int, index: Array) -> Array:
     wrap_dim(dim, self.ndim)
@@ -177,6 +178,7 @@ def _lacks_room(self: Array, index: Array, source: Array | None, axis: int) -> b
     out_dtype=SAME,
     out_overlap="apart",
     rows=rows_of("index self"),
+    on_slices="dims",
 )
 def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     axis = wrap_dim(dim, self.ndim)

@@ -30,6 +30,7 @@ def copy_into(self: Array, src: Array) -> Array:
 
 @operator(
     "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+    between_devices=True,
     takes_numbers=True,
     formula=formula("same", 1),
     native=native("array_copy({0}, {1})"),

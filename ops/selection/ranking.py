@@ -199,6 +199,7 @@ operator(
     rows=rows_of("self"),
     out="values_stable",
     order="values_stable values",
+    on_slices="dims",
 )
 def sort_stable(
     self: Array, stable: bool | None, dim: int, descending: bool
@@ -212,6 +213,7 @@ def sort_stable(
     layout="L",
     out="",
     rows=rows_of("self"),
+    on_slices="dims",
 )
 def argsort(self: Array, dim: int, descending: bool) -> Array:
     return _sort(self, dim, descending)[1]
@@ -296,6 +298,7 @@ def _top(self: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array] |
     out_dtype=SAME,
     rows=rows_of("self"),
     out="values",
+    on_slices="dims",
 )
 def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Array, Array]:
     self = self[...]  # which no other thread can change
@@ -331,6 +334,7 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
     "-> (Tensor values, Tensor indices)",
     out_overlap="apart",
     out="values",
+    on_slices="dims",
 )
 def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
     self = self[...]  # which no other thread can change

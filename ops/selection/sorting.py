@@ -105,7 +105,9 @@ def _median(name: str, skip_nan: bool) -> None:
             return np.asarray(np.partition(rest, middle)[middle]).astype(flat.dtype)
         return along(flat, 0, False)[0]
 
-    operator(f"aten::{name}(Tensor self) -> Tensor", out_overlap="read-first")(of_all)
+    operator(f"aten::{name}(Tensor self) -> Tensor", on_slices="dims", out_overlap="read-first")(
+        of_all
+    )
     operator(
         f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) "
         "-> (Tensor values, Tensor indices)",
@@ -167,6 +169,7 @@ def _mode_natively(rows: Array) -> tuple[Array, Array] | None:
     out_overlap="apart",
     out="values",
     prepared=True,
+    on_slices="dims",
 )
 def mode(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The most frequent value, the smallest of several, and where it comes last."""
@@ -537,6 +540,7 @@ def _running_extreme(name: str, extreme: Any, as_good: Any) -> None:
 
     operator(
         f"aten::{name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+        on_slices="dims",
         prepared=True,
         out_dtype=SPELLED_APART,
         out_overlap="read-first",

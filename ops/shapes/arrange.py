@@ -173,6 +173,7 @@ operator("aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int d
     "aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, "
     "Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
     data_dependent=always,
+    on_slices="dims",
 )
 def tensor_split_from(self: Array, tensor_indices_or_sections: Array, dim: int) -> list[Array]:
     given = tensor_indices_or_sections
@@ -279,6 +280,7 @@ operator(
     "aten::moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
     first_name="movedim",
     order="intlist int",
+    on_slices="dims",
 )(shape.movedim)
 operator("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")(
     shape.move_dims
@@ -426,13 +428,50 @@ def _check_vector(tensor: Array) -> None:
         )
 
 
+@operator("aten::meshgrid(Tensor[] tensors) -> Tensor[]")
+def meshgrid(tensors: Sequence[Array]) -> list[Array]:
+    return meshgrid_indexed(tensors, "ij")
+
+
+@operator("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
+def meshgrid_indexed(tensors: Sequence[Array], indexing: str) -> list[Array]:
+    if not tensors:
+        raise OperatorError("meshgrid expects a non-empty TensorList")
+    if any(tensor.dtype != tensors[0].dtype for tensor in tensors):
+        raise OperatorError(
+            "meshgrid expects all tensors to have the same dtype", code="dtype-mismatch"
+        )
+    if indexing not in ("ij", "xy"):
+        raise OperatorError(
+            'torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + indexing
+        )
+    for tensor in tensors:
+        if tensor.ndim > 1:
+            raise OperatorError(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
+                f"{list(tensor.shape)}",
+                code="shape-mismatch",
+                headline=f"`tensors` must have at most 1 dimension, not {tensor.ndim}",
+            )
+    if indexing == "xy" and len(tensors) > 1:
+        first, second, *rest = meshgrid([tensors[1], tensors[0], *tensors[2:]])
+        return [second, first, *rest]
+    sizes = [tensor.size for tensor in tensors]
+    grids = []
+    for axis, tensor in enumerate(tensors):
+        own = [1] * len(tensors)
+        own[axis] = tensor.size
+        grids.append(shape.expand(tensor.reshape(own), sizes))
+    return grids
+
+
 @operator("aten::cartesian_prod(Tensor[] tensors) -> Tensor", out="")
 def cartesian_prod(tensors: Sequence[Array]) -> Array:
     for tensor in tensors:
         _check_vector(tensor)
     if len(tensors) == 1:
         return tensors[0]
-    grids = join.meshgrid_indexed(tensors, "ij")
+    grids = meshgrid_indexed(tensors, "ij")
     return np.stack([grid.reshape(-1) for grid in grids], 1)
 
 

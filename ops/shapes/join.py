@@ -23,7 +23,6 @@ from ..table.promotion import result_dtype
 from ..table.refusals import not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
-from .shape import expand
 from .windows import channels_last, ends_in_channels
 
 __all__ = ["JOINED", "cat", "end_to_end", "stack"]
@@ -231,7 +230,10 @@ def _part(self: Array, axis: int, start: int, stop: int) -> Array:
     return self[(slice(None),) * axis + (slice(start, stop),)]
 
 
-@operator("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]")
+@operator(
+    "aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
+    on_slices="dims",
+)
 def split(self: Array, split_size: int, dim: int) -> list[Array]:
     if not self.ndim:
         raise OperatorError("split expects at least a 1-dimensional tensor")
@@ -252,9 +254,13 @@ def split(self: Array, split_size: int, dim: int) -> list[Array]:
 
 
 @operator(
-    "aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
     "aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
     "aten::split(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
+    traced="sizes",
+)
+@operator(
+    "aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
+    on_slices="dims",
 )
 def split_with_sizes(self: Array, split_sizes: Sequence[int], dim: int) -> list[Array]:
     if not self.ndim:
@@ -280,7 +286,10 @@ def split_with_sizes(self: Array, split_sizes: Sequence[int], dim: int) -> list[
     return parts
 
 
-@operator("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")
+@operator(
+    "aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
+    on_slices="dims",
+)
 def chunk(self: Array, chunks: int, dim: int) -> list[Array]:
     if not self.ndim:
         raise OperatorError("chunk expects at least a 1-dimensional tensor")
@@ -441,6 +450,7 @@ def _turned(result: Array, self: Array, dims: Sequence[int]) -> list[Part]:
     layout="L",
     rows=rows_of("self"),
     parts=_turned,
+    on_slices="dims",
 )
 def flip(self: Array, dims: Sequence[int]) -> Array:
     axes = wrap_dims(dims, self.ndim) if dims else ()
@@ -557,40 +567,3 @@ def tril(self: Array, diagonal: int) -> Array:
 )
 def triu(self: Array, diagonal: int) -> Array:
     return where(triangle(self, diagonal, False), self, operand(0, self.dtype))
-
-
-@operator("aten::meshgrid(Tensor[] tensors) -> Tensor[]")
-def meshgrid(tensors: Sequence[Array]) -> list[Array]:
-    return meshgrid_indexed(tensors, "ij")
-
-
-@operator("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
-def meshgrid_indexed(tensors: Sequence[Array], indexing: str) -> list[Array]:
-    if not tensors:
-        raise OperatorError("meshgrid expects a non-empty TensorList")
-    if any(tensor.dtype != tensors[0].dtype for tensor in tensors):
-        raise OperatorError(
-            "meshgrid expects all tensors to have the same dtype", code="dtype-mismatch"
-        )
-    if indexing not in ("ij", "xy"):
-        raise OperatorError(
-            'torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + indexing
-        )
-    for tensor in tensors:
-        if tensor.ndim > 1:
-            raise OperatorError(
-                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
-                f"{list(tensor.shape)}",
-                code="shape-mismatch",
-                headline=f"`tensors` must have at most 1 dimension, not {tensor.ndim}",
-            )
-    if indexing == "xy" and len(tensors) > 1:
-        first, second, *rest = meshgrid([tensors[1], tensors[0], *tensors[2:]])
-        return [second, first, *rest]
-    shape = [tensor.size for tensor in tensors]
-    grids = []
-    for axis, tensor in enumerate(tensors):
-        own = [1] * len(tensors)
-        own[axis] = tensor.size
-        grids.append(expand(tensor.reshape(own), shape))
-    return grids

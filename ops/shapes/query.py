@@ -225,7 +225,7 @@ def data(a: Array) -> Array:
     return counted_apart(a)
 
 
-@operator("aten::cpu(Tensor(a) self) -> Tensor(b|a)")
+@operator("aten::cpu(Tensor(a) self) -> Tensor(b|a)", between_devices=True, traced="to")
 def cpu(self: Array) -> Array:
     return self
 

@@ -48,7 +48,9 @@ def _placed(self: Array) -> Array:
 
 
 @operator("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", face="operator")
-@operator("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", face="method")
+@operator(
+    "aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", face="method", on_slices="sizes"
+)
 def view(self: Array, size: Sequence[int]) -> Array:
     is_whole = self.flags.c_contiguous
     result = reshape(self, size)
@@ -65,7 +67,9 @@ def view(self: Array, size: Sequence[int]) -> Array:
     return result
 
 
-@operator("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)", face="method")
+@operator(
+    "aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)", face="method", on_slices="sizes"
+)
 def view_as(self: Array, other: Array) -> Array:
     return view(self, other.shape)
 
@@ -75,7 +79,9 @@ def _copied(result: Array, self: Array, *_: object) -> list[Part]:
     return [moved(self, result.reshape(self.shape))] if result.flags.c_contiguous else []
 
 
-@operator("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", parts=_copied)
+@operator(
+    "aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", parts=_copied, on_slices="sizes"
+)
 def reshape(self: Array, shape: Sequence[int]) -> Array:
     if self.size and (not shape or min(shape) >= -1):
         try:
@@ -101,7 +107,9 @@ def _reshaped(self: Array, shape: Sequence[int]) -> Array:
         return (self if copy is None else copy).reshape(shape)
 
 
-@operator("aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", face="method")
+@operator(
+    "aten::reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", face="method", on_slices="sizes"
+)
 def reshape_as(self: Array, other: Array) -> Array:
     return reshape(self, other.shape)
 
@@ -115,6 +123,7 @@ def ravel(self: Array) -> Array:
 @operator(
     "aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
     parts=_copied,
+    on_slices="dims",
 )
 def flatten(self: Array, start_dim: int, end_dim: int) -> Array:
     first, last = wrap_dim(start_dim, self.ndim), wrap_dim(end_dim, self.ndim)
@@ -128,7 +137,9 @@ def flatten(self: Array, start_dim: int, end_dim: int) -> Array:
     return _reshaped(self, [*self.shape[:first], count, *self.shape[last + 1 :]])
 
 
-@operator("aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)")
+@operator(
+    "aten::unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)", on_slices="dims"
+)
 def unflatten(self: Array, dim: int, sizes: Sequence[int]) -> Array:
     axis = wrap_dim(dim, self.ndim)
     if not sizes:
@@ -151,7 +162,7 @@ def unflatten(self: Array, dim: int, sizes: Sequence[int]) -> Array:
     return view(self, (*self.shape[:axis], *parts, *self.shape[axis + 1 :]))
 
 
-@operator("aten::squeeze(Tensor(a) self) -> Tensor(a)")
+@operator("aten::squeeze(Tensor(a) self) -> Tensor(a)", on_slices="dims")
 def squeeze(self: Array) -> Array:
     return self.squeeze() if 1 in self.shape else self.view()
 
@@ -179,6 +190,7 @@ _MORE_DIMS: Final = f"{_SOME_ELEMENTS} and {{0}}.ndim > 1"
     inline=inline("{0}[None]", _SOME_ELEMENTS, at={1: "0"})
     + inline("{0}[:, None]", _SOME_DIMS, at={1: "1"})
     + inline("{0}[..., None]", _SOME_ELEMENTS, at={1: "(-1)"}),
+    on_slices="dims",
 )
 def unsqueeze(self: Array, dim: int) -> Array:
     axis = wrap_dim(dim, self.ndim + 1)
@@ -206,6 +218,7 @@ def _expand_error(size: Sequence[int], shape: tuple[int, ...], dim: int) -> Oper
 @operator(
     "aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
     face="method",
+    on_slices="sizes",
 )
 def expand(self: Array, size: Sequence[int], implicit: bool = False) -> Array:
     self = self[...]  # which no other thread can change
@@ -239,17 +252,19 @@ def expand(self: Array, size: Sequence[int], implicit: bool = False) -> Array:
     return spread(self, sizes, strides)
 
 
-@operator("aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", face="method")
+@operator(
+    "aten::expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", face="method", on_slices="sizes"
+)
 def expand_as(self: Array, other: Array) -> Array:
     return expand(self, other.shape)
 
 
-@operator("aten::broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)")
+@operator("aten::broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)", on_slices="sizes")
 def broadcast_to(self: Array, size: Sequence[int]) -> Array:
     return expand(self, size)
 
 
-@operator("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]")
+@operator("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]", on_slices="sizes")
 def broadcast_tensors(tensors: list[Array]) -> list[Array]:
     shape = tensors[0].shape if tensors else ()
     for tensor in tensors:
@@ -315,18 +330,22 @@ def _wrong_bytes(self: Array, ratio: int) -> str:
 # --------------------------------------------------------------------------- other orders
 
 
-@operator("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
+@operator("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", on_slices="dims")
 def transpose(self: Array, dim0: int, dim1: int) -> Array:
     a, b = wrap_dim(dim0, self.ndim), wrap_dim(dim1, self.ndim)
     return _placed(self).swapaxes(a, b) if self.ndim else self.view()
 
 
 operator(
-    "aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", first_name="transpose"
+    "aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+    first_name="transpose",
+    on_slices="dims",
 )(transpose)
-operator("aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", first_name="transpose")(
-    transpose
-)
+operator(
+    "aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+    first_name="transpose",
+    on_slices="dims",
+)(transpose)
 
 
 @operator(
@@ -369,7 +388,7 @@ def matrix_t(self: Array, name: str = "mT") -> Array:
     return _placed(self).swapaxes(-1, -2)
 
 
-@operator("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)")
+@operator("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", on_slices="dims")
 def permute(self: Array, dims: Sequence[int]) -> Array:
     if len(dims) != self.ndim:
         raise OperatorError(
@@ -403,7 +422,9 @@ def move_dims(self: Array, source: Sequence[int], destination: Sequence[int]) ->
     return np.moveaxis(_placed(self), where, to) if self.ndim else self.view()
 
 
-@operator("aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
+@operator(
+    "aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)", on_slices="dims"
+)
 def movedim(self: Array, source: int, destination: int) -> Array:
     return move_dims(self, [source], [destination])
 
@@ -424,6 +445,7 @@ operator("aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination)
     + inline("{0}[..., {2}]", _SOME_DIMS, at={1: "(-1)"}),
     native=native("array_select({0}, {2})", at={1: "(0)"})
     + native("array_select_along({0}, {1}, {2})"),
+    on_slices="dims",
 )
 def select(self: Array, dim: int, index: int) -> Array:
     self = _placed(self)
@@ -468,7 +490,10 @@ def slice_tensor(self: Array, dim: int, start: int | None, end: int | None, step
     return self[(_WHOLE,) * axis + (slice(start, end, step),)] if axis else self[start:end:step]
 
 
-@operator("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)")
+@operator(
+    "aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
+    on_slices="dims",
+)
 def narrow(self: Array, dim: int, start: int, length: int) -> Array:
     if not self.ndim:
         raise OperatorError("narrow() cannot be applied to a 0-dim tensor.")
@@ -497,7 +522,7 @@ def narrow_from_tensor(self: Array, dim: int, start: Array, length: int) -> Arra
     return narrow(self, dim, int(start), length)
 
 
-@operator("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
+@operator("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", on_slices="dims")
 def unbind(self: Array, dim: int) -> list[Array]:
     axis = wrap_dim(dim, self.ndim)
     if not self.ndim:
@@ -510,7 +535,10 @@ def unbind(self: Array, dim: int) -> list[Array]:
     return views
 
 
-@operator("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
+@operator(
+    "aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
+    on_slices="dims",
+)
 def diagonal(self: Array, offset: int, dim1: int, dim2: int) -> Array:
     a, b = wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim)
     if a == b:

@@ -24,11 +24,26 @@ from .out_dtypes import CASTABLE, OutDtype
 from .refusals import Refusal
 from .without_data import Rows
 
-__all__ = ["Cost", "Known", "Later", "Operator", "Policy", "of_twin"]
+__all__ = ["Cost", "Known", "Later", "OnSlices", "Operator", "Policy", "Told", "Traced", "of_twin"]
 
 
 Policy = Literal["", "lower", "full", "full-unless-dtype", "full-on-gpu", "widest", "banned"]
 """In which precision an operator takes its tensors where autocast is on."""
+
+
+OnSlices = Literal["", "dims", "products", "sizes"]
+"""How an operator that is no view runs on all slices of a batch at once: along dimensions that its
+arguments name, on matrices that broadcast, or to sizes that it is given."""
+
+
+Told = Literal["", "elements", "place"]
+"""What a forward takes after its arguments, which only the graph of a call knows: the type of the
+elements of a list, which an empty one does not tell, or where the call stands."""
+
+
+Traced = Literal["", "convolution", "correction", "factors", "sizes", "to"]
+"""The form in which traces write an operator, where it is not the one that was called
+(`ir/tracing/trace_arguments.py`)."""
 
 
 Cost = Literal[
@@ -65,6 +80,7 @@ class Known(TypedDict, total=False):
 
     autocast: Policy
     autocast_in_graphs: Policy
+    between_devices: bool
     cost: Cost
     cuts_off: bool
     data_dependent: Callable[..., bool]
@@ -78,9 +94,12 @@ class Known(TypedDict, total=False):
     later: Callable[..., Later | None] | None
     layout: str
     native: tuple[Native, ...]
+    neutral: int
     numbers_between: bool
     of_form: bool
     of_layout: bool
+    of_leaves: bool
+    on_slices: OnSlices
     order: str
     out: str
     parts: Callable[..., Sequence[Part]] | None
@@ -91,6 +110,8 @@ class Known(TypedDict, total=False):
     random: bool
     refuses: Refusal
     takes_numbers: bool
+    told: Told
+    traced: Traced
     trains_by: str
     unchosen: str
     row_fold: str
@@ -112,6 +133,8 @@ def of_twin(known: Known) -> Known:
     twin.pop("later", None)
     twin.pop("layout", None)
     twin.pop("native", None)
+    twin.pop("neutral", None)
+    twin.pop("on_slices", None)
     twin.pop("order", None)
     twin.pop("out", None)
     twin.pop("out_dtype", None)
@@ -120,6 +143,7 @@ def of_twin(known: Known) -> Known:
     twin.pop("parts", None)
     twin.pop("prepared", None)
     twin.pop("takes_numbers", None)
+    twin.pop("traced", None)
     twin.pop("unchosen", None)
     twin.pop("row_fold", None)
     twin.pop("rows", None)
@@ -154,6 +178,9 @@ class Operator:
 
     autocast_in_graphs: Policy = ""
     """The same in scripts that enter autocast: torch has two lists, and they differ."""
+
+    between_devices: bool = False
+    """Whether it copies what a tensor holds to another device; one overload says it for all."""
 
     cost: Cost = ""
     """How long it may take, by the sizes of its arguments, where it takes more than it reads."""
@@ -198,6 +225,10 @@ class Operator:
     native: tuple[Native, ...] = ()
     """How native code writes it out."""
 
+    neutral: int | None = None
+    """The second operand with which graphs take it to give the first one (`n / 1`, too, is `n`);
+    of tensors, where that has the result's dtype."""
+
     numbers_between: bool = False
     """Whether its keywords may stand between its tensors, as torch once had them."""
 
@@ -213,6 +244,12 @@ class Operator:
 
     of_layout: bool = False
     """Whether it asks how a tensor lies: for sizes or steps, of which its result follows."""
+
+    of_leaves: bool = False
+    """Whether it says what a tensor is to gradients: the one that it makes, or `self` in place."""
+
+    on_slices: OnSlices = ""
+    """How it runs on all slices of a batch; one overload says it for all."""
 
     order: str = ""
     """Overloads of its name, `-` the nameless one, that torch tries in this order, not by the rule.
@@ -250,6 +287,12 @@ class Operator:
 
     takes_numbers: bool = False
     """Whether Python may give its function a plain number where a tensor stands in the schema."""
+
+    told: Told = ""
+    """What its forward is told after its arguments."""
+
+    traced: Traced = ""
+    """How a trace writes it."""
 
     trains_by: str = ""
     """The argument that has it train: it then writes its running mean and variance, which its

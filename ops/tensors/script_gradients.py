@@ -33,6 +33,7 @@ def requires_grad(a: Array) -> bool:
 
 @operator(
     "aten::requires_grad_(Tensor(a!) self, bool requires_grad=True) -> Tensor(a!)",
+    of_leaves=True,
     written="unchecked",
 )
 def set_requires_grad(self: Array, requires_grad: bool) -> Array:
@@ -43,7 +44,7 @@ def set_requires_grad(self: Array, requires_grad: bool) -> Array:
     return self
 
 
-@operator("aten::detach_(Tensor(a!) self) -> Tensor(a!)", written="unchecked")
+@operator("aten::detach_(Tensor(a!) self) -> Tensor(a!)", of_leaves=True, written="unchecked")
 def detach_(self: Array) -> Array:
     tensor = _tensor(self)
     if tensor is not None:

@@ -65,8 +65,8 @@ class Tracer(Protocol):
     def set_item(self, tensor: Any, key: object, value: object) -> None:
         """`tensor[key] = value`."""
 
-    def number_from(self, tensor: Any, number: object, kind: str) -> object:
-        """A tensor was given where an operator takes a number; `kind` is what reads it."""
+    def number_from(self, tensor: Any, number: object, full_name: str) -> object:
+        """A tensor was given where an operator takes a number; the named one reads it."""
 
     def decided(self, tensor: Any, how: str) -> None:
         """Python reads a value or a size off a tensor, as `READINGS` names it."""
@@ -177,10 +177,10 @@ def asked_by_operators() -> bool:
     return _FORMULAS.depth > 0
 
 
-def traced_number(tensor: Any, number: object, kind: str) -> object:
+def traced_number(tensor: Any, number: object, full_name: str) -> object:
     """A number read from a tensor for an operator; while tracing one that remembers it."""
     tracer = current_tracer()
-    return number if tracer is None else tracer.number_from(tensor, number, kind)
+    return number if tracer is None else tracer.number_from(tensor, number, full_name)
 
 
 def traced_sizes(tensor: Any) -> Sequence[Any]:

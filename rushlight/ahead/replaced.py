@@ -9,7 +9,7 @@ import numpy as np
 
 from ..frontend.foundations.declared import Declared
 from ..ir.graphs.graph import Graph
-from ..ir.tracing.trace_arguments import DECOMPOSED
+from ..ir.tracing.trace_arguments import IN_PARTS
 from ..jit.trace import create_graph
 from ..ops.eager.dispatch import eager_function
 from ..ops.table.grad_mode import no_grad
@@ -20,7 +20,7 @@ __all__ = ["replacement"]
 
 
 Replacement = Callable[..., Any]
-_REPLACED: Final[Declared[str, Replacement]] = Declared(DECOMPOSED)
+_REPLACED: Final[Declared[str, Replacement]] = Declared(IN_PARTS)
 """By the operator's full name."""
 
 
@@ -370,7 +370,7 @@ def _layers(cell: str, states: int) -> Callable[..., object]:
                 steps = range(rows._array.shape[0])
                 for t in reversed(steps) if way else steps:
                     given: object = state if states == 2 else state[0]
-                    made = DECOMPOSED[f"aten::{cell}"](_call("select", rows, 0, t), given, *own)
+                    made = IN_PARTS[f"aten::{cell}"](_call("select", rows, 0, t), given, *own)
                     state = list(made) if states == 2 else [made]  # type: ignore[call-overload]
                     found.append(state[0])
                 outputs.append(_call("stack", found[::-1] if way else found, 0))

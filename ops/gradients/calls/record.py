@@ -303,7 +303,7 @@ def _view_recorder(bound: Bound) -> Callable[..., object]:
 
 def _noted(entry: Operator) -> Bound | None:
     """What steps call an operator by; None for one that leaves nothing to note."""
-    if "Tensor" not in entry.schema or entry.name in ("aten::requires_grad_", "aten::detach_"):
+    if "Tensor" not in entry.schema or (entry.of_leaves and entry.is_in_place):
         return None
     bound = bound_row_in_script(entry)
     if bound.in_place:

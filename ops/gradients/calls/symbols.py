@@ -93,12 +93,9 @@ def _formula(entry: Operator, args: Sequence[object]) -> Formula | None:
     return None
 
 
-def _operator(name: str, *, turned: bool = False) -> Callable[..., Any]:
+def _operator(name: str) -> Callable[..., Any]:
     def call(self: Symbol, other: object) -> Any:
-        given = (other, self) if turned else (self, other)
-        if turned and type(other) is not Symbol:
-            return _TURNED[name](self, other)
-        return self.writing.call(f"aten::{name}", given)
+        return self.writing.call(f"aten::{name}", (self, other))
 
     return call
 
@@ -133,14 +130,16 @@ class Symbol:
         """What formulas look at to find out whether it is complex."""
         return _REAL
 
-    __add__, __radd__ = _operator("add"), _operator("add", turned=True)
-    __sub__, __rsub__ = _operator("sub"), _operator("sub", turned=True)
-    __mul__, __rmul__ = _operator("mul"), _operator("mul", turned=True)
-    __truediv__, __rtruediv__ = _operator("div"), _operator("div", turned=True)
-    __pow__ = _operator("pow")
+    __add__ = __radd__ = _operator("add")
+    __sub__, __rsub__ = _operator("sub"), _operator("rsub")
+    __mul__ = __rmul__ = _operator("mul")
+    __truediv__, __pow__ = _operator("div"), _operator("pow")
     __lt__, __le__ = _operator("lt"), _operator("le")
     __gt__, __ge__ = _operator("gt"), _operator("ge")
     __eq__, __ne__ = _operator("eq"), _operator("ne")
+
+    def __rtruediv__(self, other: object) -> Any:
+        return self.reciprocal() * other
 
     def __neg__(self) -> Any:
         return self.writing.call("aten::neg", (self,))
@@ -172,10 +171,3 @@ class Symbol:
 _FACTS: Final = frozenset(
     "shape dtype ndim device layout is_sparse T mT H mH real imag grad data names".split()
 )
-
-_TURNED: Final[dict[str, Callable[[Symbol, Any], Any]]] = {
-    "add": lambda symbol, other: symbol + other,
-    "mul": lambda symbol, other: symbol * other,
-    "sub": lambda symbol, other: symbol.writing.call("aten::rsub", (symbol, other)),
-    "div": lambda symbol, other: symbol.reciprocal() * other,
-}

@@ -13,16 +13,15 @@ from ..table.rules import are_wide
 constant("quantize_per_tensor", "quantize_per_tensor_dynamic", "quantize_per_channel")
 
 
-_WITH_MASK = (
-    "aten::fake_quantize_per_tensor_affine_cachemask",
-    "aten::fake_quantize_per_channel_affine_cachemask",
-    "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
-    "aten::_fused_moving_avg_obs_fq_helper",
-)
-gradient(*_WITH_MASK, self=lambda g, result1: g * result1)
+_OF_TENSOR = "aten::fake_quantize_per_tensor_affine_cachemask"
+_OF_CHANNELS = "aten::fake_quantize_per_channel_affine_cachemask"
+_BY_TENSORS = "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
+_OBSERVED = "aten::_fused_moving_avg_obs_fq_helper"
+
+gradient(_OF_TENSOR, _OF_CHANNELS, _BY_TENSORS, _OBSERVED, self=lambda g, result1: g * result1)
 
 
-@direct(*_WITH_MASK, of="self")
+@direct(_OF_TENSOR, _OF_CHANNELS, _BY_TENSORS, _OBSERVED, of="self")
 def masked(g: Tensor | None, result1: Tensor) -> tuple[Tensor] | None:
     """What was held back has no gradient."""
     if g is None or not are_wide(g):
@@ -34,13 +33,12 @@ def masked(g: Tensor | None, result1: Tensor) -> tuple[Tensor] | None:
 # once: each runs as the operator that gives the mask as well, which is kept.
 
 
-@rewritten("aten::fake_quantize_per_tensor_affine", first_of=_WITH_MASK[0])
+@rewritten("aten::fake_quantize_per_tensor_affine", first_of=_OF_TENSOR)
 def of_tensor(
     run: Run, self: Array, scale: float, zero_point: int, quant_min: int, quant_max: int
 ) -> Array:
     """Values on the grid of one scale."""
-    name = "aten::fake_quantize_per_tensor_affine_cachemask"
-    made: Array = run(name, self, scale, zero_point, quant_min, quant_max)[0]
+    made: Array = run(_OF_TENSOR, self, scale, zero_point, quant_min, quant_max)[0]
     return made
 
 
@@ -49,27 +47,25 @@ def of_tensor_by_tensors(
     run: Run, self: Array, scale: Array, zero_point: Array, quant_min: int, quant_max: int
 ) -> Array:
     """Values on the grid of one scale, in a tensor."""
-    name = "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
     enabled = np.ones(1, np.int64)
-    made: Array = run(name, self, scale, zero_point, enabled, quant_min, quant_max)[0]
+    made: Array = run(_BY_TENSORS, self, scale, zero_point, enabled, quant_min, quant_max)[0]
     return made
 
 
-@rewritten("aten::fake_quantize_per_channel_affine", first_of=_WITH_MASK[1])
+@rewritten("aten::fake_quantize_per_channel_affine", first_of=_OF_CHANNELS)
 def of_channels(
     run: Run, self: Array, scale: Array, zero_point: Array, axis: int, quant_min: int,
     quant_max: int,
 ) -> Array:  # fmt: skip
     """Values on a grid for each channel."""
-    name = "aten::fake_quantize_per_channel_affine_cachemask"
-    made: Array = run(name, self, scale, zero_point, axis, quant_min, quant_max)[0]
+    made: Array = run(_OF_CHANNELS, self, scale, zero_point, axis, quant_min, quant_max)[0]
     return made
 
 
-@rewritten("aten::fused_moving_avg_obs_fake_quant", first_of=_WITH_MASK[3])
+@rewritten("aten::fused_moving_avg_obs_fake_quant", first_of=_OBSERVED)
 def observed(run: Run, self: Array, *settings: object) -> Array:
     """Values on the grid of an observed range."""
-    made: Array = run("aten::_fused_moving_avg_obs_fq_helper", self, *settings)[0]
+    made: Array = run(_OBSERVED, self, *settings)[0]
     return made
 
 

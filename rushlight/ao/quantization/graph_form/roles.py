@@ -19,7 +19,8 @@ class Role:
     lists before the range of its result, and `ends` after; constants that `rounded` lists are
     observed too.  `relu` says whether a ReLU after it can be part of it.  `dynamic` takes the place
     where values are quantized by the range of each call.  A `passed` operator computes on whole
-    numbers as on others; their range is that of its operand, or one that it knows.
+    numbers as on others; their range is that of its operand, or the scale and zero point that it
+    always `gives`.  One that `rounds` makes other values than its operand has, of the same range.
     """
 
     quantized: str = ""
@@ -33,6 +34,8 @@ class Role:
     rounded: tuple[int, ...] = ()
     relu: bool = False
     passed: bool = False
+    gives: tuple[float, int] | None = None
+    rounds: bool = False
     dynamic: str = ""
 
 
@@ -60,16 +63,6 @@ def _norm(name: str, takes: tuple[int, ...], rounded: tuple[int, ...]) -> Role:
     return Role(f"quantized::{name}", observed=True, takes=takes, rounded=rounded)
 
 
-_PASSED: Final = (
-    *("leaky_relu", "relu", "hardtanh", "clamp", "mean", "max", "min", "sort"),
-    *("max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d"),
-    *("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "dropout"),
-    *("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_bilinear2d"),
-    *("upsample_linear1d", "upsample_trilinear3d", "flatten", "permute", "reshape", "view"),
-    *("transpose", "squeeze", "unsqueeze", "contiguous", "detach", "chunk", "repeat"),
-    *("repeat_interleave", "stack", "__getitem__", "sigmoid", "tanh", "hardsigmoid"),
-)
-"""Operators that keep the range of their first operand, or give one that is always the same."""
 ROLES: Final[dict[str, Role]] = {
     **{f"aten::conv{dims}d": _convolution(dims) for dims in (1, 2, 3)},
     **{f"aten::conv_transpose{dims}d": _transposed(dims) for dims in (1, 2)},
@@ -93,5 +86,20 @@ ROLES: Final[dict[str, Role]] = {
     "aten::layer_norm": _norm("layer_norm", (1, 2, 3, 4), (2, 3)),
     "aten::group_norm": _norm("group_norm", (1, 2, 3, 4), (2, 3)),
     "aten::instance_norm": _norm("instance_norm", (1, 2, 7), (1, 2)),
-    **{f"aten::{name}": Role(passed=True) for name in _PASSED},
+    "aten::sigmoid": Role(passed=True, gives=(1 / 256, 0)),
+    "aten::hardsigmoid": Role(passed=True, gives=(1 / 256, 0)),
+    "aten::tanh": Role(passed=True, gives=(2 / 256, 128)),
+    **{
+        f"aten::{name}": Role(passed=True, rounds=True)
+        for name in """leaky_relu hardtanh clamp mean avg_pool1d avg_pool2d avg_pool3d
+        adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d upsample_nearest1d
+        upsample_nearest2d upsample_nearest3d upsample_linear1d upsample_bilinear2d
+        upsample_trilinear3d""".split()
+    },
+    **{
+        f"aten::{name}": Role(passed=True)
+        for name in """relu max min sort max_pool1d max_pool2d max_pool3d dropout flatten permute
+        reshape view transpose squeeze unsqueeze contiguous detach chunk repeat repeat_interleave
+        stack __getitem__""".split()
+    },
 }

@@ -10,8 +10,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ....interpreter.running.evaluating import CONTEXT
 from ....ir.graphs.constants import create_constant
 from ....ir.graphs.graph import Graph, Node, Value
@@ -23,43 +21,31 @@ from .roles import ROLES
 
 __all__ = ["round_inputs", "round_results"]
 
-_KEPT: Final = frozenset(
-    f"aten::{name}"
-    for name in (
-        *("leaky_relu", "hardtanh", "clamp", "mean", "avg_pool1d", "avg_pool2d", "avg_pool3d"),
-        *("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"),
-        *("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_linear1d"),
-        *("upsample_bilinear2d", "upsample_trilinear3d"),
-    )
-)
-"""Operators whose results are rounded as their operands are."""
-_KNOWN: Final = {
-    "aten::sigmoid": (1 / 256, 0),
-    "aten::hardsigmoid": (1 / 256, 0),
-    "aten::tanh": (2 / 256, 128),
-}
-"""Operators whose results have a scale and a zero point that are always the same."""
-
 
 def round_results(graph: Graph) -> None:
     """Round what operators give whose results are not observed."""
     for node in list(graph.all_nodes):
-        is_one = node.kind in _KEPT or node.kind in _KNOWN or with_scalar(node)
-        if is_one and node.inputs[0].node.kind == "aten::dequantize" and node.output.uses:
+        role = ROLES.get(node.kind)
+        is_one = role is not None and (role.rounds or role.gives is not None)
+        if (
+            (is_one or with_scalar(node))
+            and node.inputs[0].node.kind == "aten::dequantize"
+            and node.output.uses
+        ):
             _round(node, node.inputs[0].node.inputs[0])
 
 
 def _round(node: Node, operand: Value) -> None:
     after, value = node.next, node.output
     uses = list(value.uses)
-    known = _KNOWN.get(node.kind)
-    if known is None:
+    role = ROLES.get(node.kind)
+    if role is None or role.gives is None:
         scale = insert_operator(CONTEXT, after, "aten::q_scale", "", [operand], FLOAT)
         zero_point = insert_operator(CONTEXT, after, "aten::q_zero_point", "", [operand], INT)
     else:
         scale, zero_point = (
             create_constant(node.graph, number, type).insert_before(after).output
-            for number, type in zip(known, (FLOAT, INT), strict=True)
+            for number, type in zip(role.gives, (FLOAT, INT), strict=True)
         )
     made = _rounded(after, value, scale, zero_point)
     for use in uses:
