@@ -114,7 +114,7 @@ def _index_label(operand: Operand, node: Node) -> Label:
     is_plain = isinstance(operand.found, int) and operand.text.isidentifier()
     if not is_plain or made.span.source is not node.span.source or made.blocks:
         return _NOTHING
-    if made.kind in ("prim::Param", "prim::Constant") or made.span is UNKNOWN:
+    if made.kind in ("prim::Param", "prim::Constant"):
         return _NOTHING
     return Label(made.span.whole, f"`{operand.text}` is {operand.found}")
 

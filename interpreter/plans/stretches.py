@@ -436,7 +436,7 @@ class _Building:
         stretch = Stretch(code, tuple(given), len(read_lists), own, tuple(results), bool(lists))
         emptied = tuple(n for n in given if n not in texts and n not in live)
         freed = emptied_by(self._registers, self._region)
-        heavy = tuple(n for n in emptied if n in freed and n not in results)
+        heavy = tuple(n for n in emptied if n in freed)
         single = [texts.get(n, f"r{n}") for n in given if n not in read_lists]
         lengths = [f"len({texts[n]})" for n in read_lists]
         elements = [f"*{texts[n]}" for n in read_lists]

@@ -15,10 +15,9 @@ def function_of_graph(name: str, graph: Graph) -> Function:
     """A function with a copy of a graph as its body."""
     body = clone_graph(graph)
     arguments = [
-        Argument(value.name or f"argument_{i}", without_facts(value.type))
+        Argument(_plain(value.name or "", i), without_facts(value.type))
         for i, value in enumerate(body.inputs)
     ]
-    arguments = [Argument(_plain(a.name, i), a.type) for i, a in enumerate(arguments)]
     returns = tuple(Argument("", without_facts(value.type)) for value in body.outputs)
     signature = Signature(name.rpartition(".")[2], "", tuple(arguments), returns)
     return Function(name, declared=signature, graph=body)

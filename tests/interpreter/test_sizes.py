@@ -82,3 +82,36 @@ def test_what_rises_in_proportion() -> None:
     for others in ((call(5, kernel=8), call(9)), (call(6), call(9)), (call(5), call(400, 7, 2))):
         other = sizes._rule((2, 5, 9), (call(2), *others))
         assert other is None
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        ([0.5, 0.5, 0.5], True),  # numbers that are the same for all sizes
+        ([0.5, 0.25, 0.125], False),  # such as the parts of a mean
+        ([None, None, None], False),
+        ([2, 0.5, 2], False),
+    ],
+)
+def test_numbers_that_are_not_whole_stay_or_end_the_rule(words: list[Any], kept: bool) -> None:
+    found = sizes._in_proportion((2, 5, 9), [("number", each, None) for each in words])
+    assert found == (("number", words[0], 0, 0) if kept else None)
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        np.arange(24).reshape(2, 3, 4),
+        np.arange(24).reshape(2, 3, 4).transpose(2, 0, 1),
+        np.broadcast_to(np.arange(4), (3, 4)),
+        np.broadcast_to(np.arange(3)[:, None], (3, 4)),
+        np.arange(24)[::5],
+    ],
+    ids=["rows", "turned", "one row", "one column", "steps"],
+)
+def test_what_begins_behind_the_begin_of_an_array(whole: Any) -> None:
+    for index in np.ndindex(whole.shape):
+        behind = sum(n * step for n, step in zip(index, whole.strides, strict=True))
+        begin = sizes._from(whole, behind)
+        assert begin.__array_interface__["data"][0] == whole.__array_interface__["data"][0] + behind
+        assert begin.reshape(-1)[0] == whole[index]

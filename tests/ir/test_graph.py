@@ -10,10 +10,12 @@ from ir_support import CONTEXT, functions_of, graph_from
 
 from rushlight.ir.functions import inline as inline_module
 from rushlight.ir.functions.define import graph_of
+from rushlight.ir.functions.graph_functions import function_of_graph
 from rushlight.ir.functions.inline import inline
 from rushlight.ir.graphs.clone import insert_graph
 from rushlight.ir.graphs.graph import Graph, Node, Use
-from rushlight.ir.graphs.verify import InvalidGraph, verify
+from rushlight.ir.graphs.verify import InvalidGraph, structure_is_linked, verify
+from rushlight.ir.text.parser import parse_ir
 from rushlight.typecheck.types.types import INT, STRING
 
 PROGRAM = """
@@ -96,6 +98,28 @@ def test_the_verifier_sees_damage(damage: Damage) -> None:
     damage(graph)
     with pytest.raises(InvalidGraph):
         verify(graph)
+
+
+def test_the_verifier_sees_each_wrong_neighbour() -> None:
+    """A link that is wrong, and a position that is wrong, each by itself."""
+    graph = graph_from(PROGRAM)
+    second = graph.block.first.next
+    assert not list(structure_is_linked(graph))
+    right, second.previous = second.previous, graph.block.param
+    assert list(structure_is_linked(graph))
+    second.previous = right
+    place, second.position = second.position, right.position
+    assert list(structure_is_linked(graph))
+    second.position = place
+    assert not list(structure_is_linked(graph))
+
+
+def test_arguments_of_a_function_made_of_a_graph() -> None:
+    """Names that are none in Python give way, and numbers behind names go."""
+    graph = parse_ir("graph(%x.1 : int, %a.b : int, %3 : int, %y : int):\n  return (%y)\n")
+    made = function_of_graph("of.graph", graph).signature
+    assert made.name == "graph"
+    assert [each.name for each in made.arguments] == ["x", "argument_1", "argument_2", "y"]
 
 
 def test_inlined_nodes_know_their_calls() -> None:

@@ -449,6 +449,21 @@ def test_folding_needs_constant_weights() -> None:
     assert kinds(graph)[-1] == "aten::add"
 
 
+def test_a_bias_that_folding_makes_is_named_after_the_weight() -> None:
+    weight = np.ones((2, 1, 1, 1), np.float32)
+    graph = graph_from(
+        "def f(x: torch.Tensor, w: torch.Tensor):\n    return torch.conv2d(x, w) + 1."
+    )
+    first = graph.block.first
+    constant = create_constant(graph, weight, TENSOR).insert_before(first)
+    constant.output.name = "layer.weight"
+    graph.inputs[1].replace_uses(constant.output)
+    assert fold_frozen(graph, CONTEXT)
+    (layer,) = (node for node in graph.nodes if node.kind == "aten::conv2d")
+    names = [value.name for value in layer.inputs[1:3]]
+    assert names == ["layer.weight_fused_add", "layer.bias_fused_add"]
+
+
 def test_canonical_numbers() -> None:
     graph = parsed("%foo : int", "%bar : int = aten::add(%foo, %foo)", "%bar")
     assert str(canonical_copy(graph)) == (

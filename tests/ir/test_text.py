@@ -280,3 +280,10 @@ def test_the_parts_of_a_tuple_are_read_by_their_types() -> None:
     line = '  %0 : (str, Device) = prim::Constant[value=("cpu", "cpu")]()\n'
     graph = parse_ir(f"graph():\n{line}  return (%0)\n")
     assert next(graph.nodes).value == ("cpu", Device("cpu"))
+
+
+def test_named_values_take_the_numbers_after_those_of_the_text() -> None:
+    graph = parse_ir("graph(%x : int, %y : int):\n  %4 : int = aten::mul(%x, %y)\n  return (%4)\n")
+    ids = [value.id for value in graph.inputs]
+    made = graph.create("prim::Uninitialized", (), [INT]).insert_before(graph.block.ret).output
+    assert (ids, graph.outputs[0].id, made.debug_name) == ([5, 6], 4, "7")

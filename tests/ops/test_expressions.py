@@ -354,3 +354,12 @@ def test_layouts_change_no_bit(name: str, layout: str) -> None:
     with np.errstate(all="ignore"):
         assert made.strides == np.exp(x).strides
     assert bits(made) == bits(arrays.apply(name, (np.ascontiguousarray(x),)))
+
+
+@pytest.mark.parametrize(("name", "turned"), [("choose", False), ("fill", True)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_a_mask_says_nothing_of_the_dtype(name: str, turned: bool, dtype: Any) -> None:
+    x, y = np.arange(100).astype(dtype), -np.arange(100).astype(dtype)
+    mask = x % 3 == 0
+    made = arrays.apply(name, (x, mask, y) if turned else (mask, x, y))
+    assert bits(made) == bits(np.where(mask, *((y, x) if turned else (x, y))))

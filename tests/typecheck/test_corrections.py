@@ -145,6 +145,21 @@ MENDED = {
         "argument-type",
         "out: list[torch.Tensor | None] = [None for _ in range(n)]",
     ),
+    "the truth of what may be None": (
+        function("x: Optional[torch.Tensor]", "if x:\n    return 1\nreturn 2"),
+        "argument-type",
+        "if x is not None:",
+    ),
+    "the negation of what may be None": (
+        function("x: Optional[torch.Tensor]", "if not x:\n    return 1\nreturn 2"),
+        "argument-type",
+        "if x is None:",
+    ),
+    "elements in round brackets": (
+        function("x: torch.Tensor", "return x.shape(0)"),
+        "argument-type",
+        "return x.shape[0]",
+    ),
     "a parameter that is a number": (
         function("x, n", "for i in range(n):\n    x = x + i\nreturn x"),
         "argument-type",
@@ -163,6 +178,33 @@ def test_the_edit_mends_it(what: str, tmp_path: Path) -> None:
     assert expected in mended
     if "keepdims" not in what:  # which takes a second edit
         assert not [d for d in found_in(mended, tmp_path) if d.severity != "warning"]
+
+
+def test_places_of_arguments_are_told_in_words(tmp_path: Path) -> None:
+    """`1st`, `22nd`, but `11th`, `12th` and `13th`."""
+    words = "1st 2nd 3rd 4th 11th 12th 13th 14th 21st 22nd 23rd 111th".split()
+    program = HEAD
+    for word in words:
+        taken = int(word[:-2]) - 1
+        program += f"def g{taken}({', '.join(f'a{n}: int' for n in range(taken))}):\n    return 1\n"
+        program += f"@torch.jit.script\ndef f{taken}():\n    g{taken}({'1, ' * taken}1)\n"
+    labels = [fault.primary.text for fault in found_in(program, tmp_path) if fault.primary]
+    assert labels == [f"the {word} argument" for word in words]
+
+
+def test_no_brackets_are_exchanged_where_more_stands_between(tmp_path: Path) -> None:
+    (fault,) = found_in(function("x: torch.Tensor", "return (x.shape)(0)"), tmp_path)
+    assert not fault.helps
+
+
+@pytest.mark.parametrize(
+    ("wanted", "call"), [("int", "int(n, base=10)"), ("float", "float(a, b=1)")]
+)
+def test_casts_take_no_keywords(wanted: str, call: str, tmp_path: Path) -> None:
+    """Not even where the value is what it is cast to."""
+    (fault,) = found_in(function("n: int, a: float", f"return {call}"), tmp_path)
+    assert fault.code == "unknown-keyword"
+    assert wanted in str(fault.torch_message)
 
 
 def test_a_mixed_list_may_be_a_tuple(tmp_path: Path) -> None:

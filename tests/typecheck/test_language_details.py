@@ -612,3 +612,15 @@ def counted_pairs() -> int:
 
 def test_pairs_of_tuples_are_counted() -> None:
     assert torch.jit.script(counted_pairs)() == counted_pairs() == 20
+
+
+def test_a_list_of_nothing() -> None:
+    cu = unit("def f(n: int):\n  found: List[int] = list()\n  found.append(n)\n  return found\n")
+    assert cu.f(3) == [3]
+    assert unit("def f():\n  return list()\n").f() == []
+
+
+def test_a_tuple_of_nothing_has_a_type() -> None:
+    cu = unit("def f(x: Tuple[()], y: Tuple[int]):\n  return x, y\n")
+    assert cu.f((), (1,)) == ((), (1,))
+    assert [str(each.type) for each in cu.f.schema.arguments] == ["Tuple[()]", "Tuple[int]"]

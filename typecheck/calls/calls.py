@@ -211,7 +211,7 @@ def _in_brackets(type: Type, node: tree.Call) -> tuple[Help, ...]:
         return ()
     whole, begin = node.span.whole, node.function.span.whole.end
     source = whole.source
-    if source.text[begin : begin + 1] != "(" or source.text[whole.end - 1] != ")":
+    if source.text[begin : begin + 1] != "(":
         return ()
     edits = (
         Edit(Span(source, begin, begin + 1), "["),

@@ -85,9 +85,8 @@ def truth_help(value: typed.Expr, span: Span) -> tuple[Help, ...]:
     if value.type.optional_of is None or not isinstance(value, typed.Local):
         return ()
     whole, name = span.whole, value.span.whole.text
-    before = whole.source.text[: whole.start]
-    bare = before.rstrip()
-    if bare.endswith("not") and not bare[:-3][-1:].isidentifier():
+    bare = whole.source.text[: whole.start].rstrip()
+    if bare.endswith("not"):
         edit = Edit(Span(whole.source, len(bare) - 3, whole.end), f"{name} is None")
     else:
         edit = Edit(whole, f"{name} is not None")
