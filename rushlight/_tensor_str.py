@@ -16,7 +16,7 @@ _WIDTH = 80
 
 def _tensor_str(self: Tensor, indent: int) -> str:
     """The elements of a tensor in nested brackets, lines after the first indented so far."""
-    array = self.detach().resolve_conj()._array
+    array = self.detach().resolve_conj().resolve_neg()._array
     return format_elements(array, indent) if array.size else "[]"
 
 

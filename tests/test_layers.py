@@ -143,7 +143,8 @@ ROOMS = {
     "ops": """
         memory table special_functions arithmetic reductions shapes selection linear_algebra
         random_numbers signals layers pooling resizing losses quantized_tensors python_values
-        tensors eager meta sparse_tensors nested_tensors batching detection audio gradients
+        tensors eager conjugates meta sparse_tensors nested_tensors batching detection audio
+        gradients
         dispatching
     """.split(),
     "ops/gradients": "table nodes recording formulas direct calls".split(),

@@ -5,9 +5,10 @@ What a single node becomes is said in `steps`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import TypeVar
 
+from ...ir.aliases.shown_views import shown_views
 from ...ir.graphs.graph import Block, Graph, Node, Value
 from ...ops.python_values.named_tuples import make_named
 from ...ops.table.table import TABLE, Operator, Table
@@ -40,8 +41,9 @@ def assemble(graph: Graph, name: str = "function", table: Table = TABLE) -> Code
 class CodeTables:
     """What instructions name by number: constants, operators, types and names."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, sharing: Container[Node]) -> None:
         self.table = table
+        self.sharing = sharing
         self.constants: list[object] = []
         self.operators: list[Operator] = []
         self.types: list[Type] = []
@@ -75,7 +77,7 @@ class Assembler(CodeTables):
     """The assembly of one graph."""
 
     def __init__(self, graph: Graph, name: str, table: Table) -> None:
-        super().__init__(table)
+        super().__init__(table, shown_views(graph, leaving=graph.guard is None))
         self.graph = graph
         self.name = name
         self.live = Liveness(graph)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Protocol
 
 from ...frontend.sources.source import UNKNOWN as NOWHERE
@@ -17,6 +17,7 @@ from ...typecheck.definitions.functions import Function, PythonFunction
 from ...typecheck.types.types import INT, NONE, STRING, TENSOR, Type
 from ..values.tasks import Task
 from .instructions import Instruction, opcode
+from .shared_views import shared
 
 __all__ = ["ENTER", "EXIT", "MEMBER", "UnsupportedKind", "make_step"]
 
@@ -39,6 +40,8 @@ class Tables(Protocol):
     """The tables of the code that is being assembled."""
 
     table: Table
+    sharing: Container[Node]
+    """Nodes whose results have to share memory (`ir/aliases/shown_views.py`)."""
 
     def constant(self, value: object, type: Type) -> int: ...
     def operator(self, entry: Operator) -> int: ...
@@ -96,7 +99,7 @@ def _call_operator(tables: Tables, node: Node, outputs: Operands, inputs: Operan
         return (opcode(simple), *outputs, *inputs)
     if entry.told:
         inputs += _TOLD[entry.told](tables, node)
-    number = tables.operator(entry)
+    number = tables.operator(shared(entry) if node in tables.sharing else entry)
     if len(outputs) != 1:
         return (opcode("call_many"), outputs, number, inputs)
     if 1 <= len(inputs) <= 3:

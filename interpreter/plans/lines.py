@@ -86,7 +86,8 @@ class _Writer(CodeTables):
     """
 
     def __init__(self, graph: Graph, first: Span) -> None:
-        super().__init__(TABLE)
+        lazy = TABLE.names_with("lazily")  # values are tensors, so nothing is copied for that
+        super().__init__(TABLE, [node for node in graph.all_nodes if node.kind in lazy])
         self.graph = graph
         self.steps: list[Step] = []
         self.shown: list[Type] = []

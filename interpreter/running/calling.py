@@ -67,6 +67,8 @@ def _call_bound(
     try:
         if way.executable.asks_elsewhere or STATE.below is not None:
             raise Elsewhere
+        if way.executable.shares_views and _has_complex(given, kwargs):
+            raise Elsewhere
         values = tiers.binding.bind(given, kwargs)
     except Elsewhere:
         return _call_on_handles(tiers, given, kwargs, told)
@@ -110,6 +112,13 @@ def _call_bound(
         if not records:  # also if an interrupt came before it was known here
             RUNNING.record = None
     raise error from None
+
+
+def _has_complex(given: Sequence[object], kwargs: Mapping[str, object] | None) -> bool:
+    """Whether there are complex numbers among arguments, of which views may have to be made that
+    arrays cannot say."""
+    reached = Reached((*given, *(kwargs or {}).values()))
+    return any(each.dtype.is_complex for each in reached.tensors)
 
 
 def _is_recorded(way: Way, reached: Reached) -> bool:

@@ -23,6 +23,7 @@ from ...typecheck.types.types import TENSOR, Type
 from ..code.assemble import assemble
 from ..code.code import Code
 from ..code.instructions import row
+from ..code.shared_views import SharedView
 from ..native.kinds import NotNative
 from ..native.native import Native, native_of, reason_against
 from .evaluating import CONTEXT
@@ -53,6 +54,8 @@ class Executable:
         )
         self.gives_slots = "prim::GetAttr" in names and any(map(_gives_slot, graph.all_nodes))
         self.asks_elsewhere = _makes_on_meta(nodes)
+        self.shares_views = any(isinstance(each, SharedView) for each in self.code.operators)
+        """Whether conjugates may have to share memory, for which values are tensors themselves."""
         self.changes = not kinds.isdisjoint(_CHANGING) or any(
             entry.changes for entry in self.code.operators
         )

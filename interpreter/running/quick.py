@@ -111,7 +111,8 @@ class Quick:
             return None
         executable, binding = way.executable, tiers.binding
         names = {row(each).name for each in executable.code.instructions}
-        if executable.asks_elsewhere or executable.makes_leaves or not names.isdisjoint(_LEAVING):
+        is_left = executable.asks_elsewhere or executable.makes_leaves or executable.shares_views
+        if is_left or not names.isdisjoint(_LEAVING):
             return None
         arguments = binding.arguments[self._owner is not None :]
         left = {each.name: each for each in arguments[self.count :]}

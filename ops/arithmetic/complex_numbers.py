@@ -51,8 +51,8 @@ def isreal(self: Array) -> Array:
     return as_array(parts(self)[..., 1] == 0)
 
 
-@operator("aten::_conj(Tensor(a) self) -> Tensor(a)", face="both")
-@operator("aten::conj(Tensor(a) self) -> Tensor(a)")
+@operator("aten::_conj(Tensor(a) self) -> Tensor(a)", face="both", lazily=True)
+@operator("aten::conj(Tensor(a) self) -> Tensor(a)", lazily=True)
 def conj(self: Array) -> Array:
     return as_array(np.conjugate(self)) if is_complex(self.dtype) else self
 
@@ -70,11 +70,11 @@ operator("aten::_conj_physical(Tensor self) -> Tensor", face="both")(conj_physic
     "aten::resolve_neg(Tensor(a) self) -> Tensor(a)",
 )
 def resolved(self: Array) -> Array:
-    """The tensor itself: conjugates and negatives are computed at once."""
+    """The tensor itself: those that compute when they are read have no array."""
     return self
 
 
-@operator("aten::_neg_view(Tensor(a) self) -> Tensor(a)", face="both")
+@operator("aten::_neg_view(Tensor(a) self) -> Tensor(a)", face="both", lazily=True)
 def negative_view(self: Array) -> Array:
     return as_array(np.negative(self))
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ...frontend.diagnostics.exceptions import trim_traceback
 from ...typecheck.types.types import INT, TENSOR, ListType
-from ..memory.dtype import default_dtype
+from ..memory.dtype import STRIDED, default_dtype
 from ..memory.errors import Elsewhere
 from ..memory.overlap import check_out, may_share
 from ..memory.unforeseen import told
@@ -23,7 +23,7 @@ from ..table.out_forms import check_dtype_of_out, no_gradients
 from ..table.pointwise import cast, number_as
 from ..table.promotion import common_dtype_with, number_dtype
 from ..table.table import TABLE, Operator
-from ..tensors.overriding import ask, askers
+from ..tensors.overriding import PLAIN, STATE, ask, askers
 from ..tensors.tensor import Parameter, Tensor
 from ..tensors.tracing import ACTIVE, paused
 from .binding import Form, Mismatch, takes_numbers, wrong_keyword
@@ -465,6 +465,44 @@ class EagerMethod(EagerFunction):
         return f"<method '{self.__name__}' of 'torch._C.TensorBase' objects>"
 
 
+def is_lazy(value: object, operator_name: str) -> bool:
+    """Whether what an operator that computes when it is read gives of a value is such a view."""
+    return (
+        isinstance(value, Tensor)
+        and not ACTIVE
+        and STATE.below is None
+        and type(value) in PLAIN
+        and value.layout is STRIDED
+        and (operator_name == "aten::_neg_view" or value.dtype.is_complex)
+    )
+
+
+class _LazyFunction(EagerFunction):
+    """An operator whose result computes when it is read: of others it gives a view."""
+
+    __slots__ = ()
+    __doc__ = vars(EagerFunction)["__doc__"]
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        given = args[0] if args else kwargs.get("self")
+        is_real = type(given) is Tensor and given._array.dtype.kind in "biuf"
+        if is_real and self.operator_name != "aten::_neg_view":
+            return EagerFunction.__call__(self, *args, **kwargs)
+        if is_lazy(given, self.operator_name):
+            place = elsewhere("conjugate")
+            return place.call(
+                self.operator_name, args, kwargs, lambda run: self._choose(args, kwargs, None, run)
+            )
+        return EagerFunction.__call__(self, *args, **kwargs)
+
+
+class _LazyMethod(_LazyFunction, EagerMethod):
+    """The same as a method."""
+
+    __slots__ = ()
+    __doc__ = vars(EagerFunction)["__doc__"]
+
+
 _bound_by_python: Final = ctypes.pythonapi.PyInstanceMethod_New
 _bound_by_python.restype, _bound_by_python.argtypes = ctypes.py_object, [ctypes.py_object]
 
@@ -516,6 +554,9 @@ _OBSERVED: Final = [
 
 def make_function(operator_name: str, *, as_method: bool = False) -> EagerFunction:
     """A new eager function of an operator, `aten::tanh`."""
+    if any(entry.lazily for entry in TABLE.operators(operator_name)):
+        lazy = (_LazyFunction, _LazyMethod)[as_method]
+        return lazy(operator_name, operator_name.partition("::")[2], as_method)
     concerned = (kinds for observer, kinds in _OBSERVED if observer.concerns(operator_name))
     cls = next(concerned, _KINDS)[as_method]
     return cls(operator_name, operator_name.partition("::")[2], as_method)

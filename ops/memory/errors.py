@@ -14,7 +14,7 @@ from ...frontend.diagnostics.diagnostics import Diagnostic
 
 __all__ = [
     *("BadNumber", "IndexOutOfRange", "KernelError", "LimitExceeded", "OperatorError"),
-    *("Elsewhere", "OnMeta", "OnNested", "OnSlices", "OnSparse"),
+    *("Elsewhere", "OnConjugate", "OnMeta", "OnNested", "OnSlices", "OnSparse"),
     *("NotCompiled", "OutOfMemory", "UnsupportedDtype", "UnsupportedOperator", "WrongType"),
     *("no_device", "out_of_memory", "unsupported"),
 ]
@@ -44,6 +44,13 @@ class Elsewhere(NotImplementedError):
     `kind` (`ops/eager/elsewhere.py`)."""
 
     kind = ""
+
+
+@_shown_as(RuntimeError)
+class OnConjugate(Elsewhere):
+    """A view of conjugated or negated elements was met where memory is wanted that holds them."""
+
+    kind = "conjugate"
 
 
 @_shown_as(NotImplementedError)

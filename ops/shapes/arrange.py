@@ -287,10 +287,10 @@ operator("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination
 )
 
 
-@operator("aten::adjoint(Tensor(a) self) -> Tensor(a)", first_name="mH")
+@operator("aten::adjoint(Tensor(a) self) -> Tensor(a)", first_name="mH", lazily=True)
 def adjoint(self: Array) -> Array:
     """The conjugate transpose of matrices; a copy where there is something to conjugate."""
-    turned = shape.matrix_t(self)
+    turned = shape.matrix_t(self, "adjoint()")
     return as_array(np.conjugate(turned)) if is_complex(self.dtype) else turned
 
 
@@ -298,6 +298,7 @@ def adjoint(self: Array) -> Array:
     "aten::mH(Tensor(a) self) -> Tensor(a)",
     "aten::mH.a(Tensor(a) self) -> Tensor(a)",
     face="method",
+    lazily=True,
 )
 def matrix_adjoint(self: Array) -> Array:
     if self.ndim < 2:
@@ -313,6 +314,7 @@ def matrix_adjoint(self: Array) -> Array:
     "aten::matrix_H(Tensor(a) self) -> Tensor(a)",
     "aten::matrix_H.a(Tensor(a) self) -> Tensor(a)",
     face="operator",
+    lazily=True,
 )
 def matrix_h(self: Array) -> Array:
     if self.ndim != 2 and self.ndim:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, cast
 
 from ..eager.calls import any_requires_grad
-from ..eager.dispatch import eager_function
+from ..eager.dispatch import EagerFunction, eager_function
 from ..eager.elsewhere import Choose
 from ..eager.out_tensors import check_dtypes_of_out, write_out
 from ..table.elements import is_by_elements
@@ -80,7 +81,8 @@ def _on_values(
     entries = TABLE.operators(TABLE.first_name(operator_name))
     if not any(is_by_elements(entry) for entry in entries if not entry.is_out_form):
         raise _missing(operator_name)
-    own, function = parts_of(args[0]).once(), eager_function(operator_name)
+    own = parts_of(args[0]).once()
+    function = partial(EagerFunction.__call__, eager_function(operator_name))  # no lazy view
     if not _keeps_zero(function, own.values.detach().new_zeros([1, 1]), args[1:], kwargs):
         raise _missing(operator_name)
     made = function(own.values, *args[1:], **kwargs)

@@ -93,6 +93,7 @@ class Known(TypedDict, total=False):
     instruction: str
     later: Callable[..., Later | None] | None
     layout: str
+    lazily: bool
     native: tuple[Native, ...]
     neutral: int
     numbers_between: bool
@@ -228,6 +229,10 @@ class Operator:
     neutral: int | None = None
     """The second operand with which graphs take it to give the first one (`n / 1`, too, is `n`);
     of tensors, where that has the result's dtype."""
+
+    lazily: bool = False
+    """Whether eager calls give a view in which elements are computed when they are read
+    (`ops/conjugates/`); its forward computes them."""
 
     numbers_between: bool = False
     """Whether its keywords may stand between its tensors, as torch once had them."""

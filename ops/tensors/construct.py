@@ -26,6 +26,7 @@ from .python_data import array_of_data
 from .tensor import Tensor
 from .tracing import ACTIVE, current_tracer
 from .untyped_storage import Storage
+from .with_memory import with_memory
 
 __all__ = [
     "as_tensor",
@@ -105,6 +106,7 @@ def _made_of(
             "sourceTensor.detach().clone().requires_grad_(True), rather than "
             "torch.tensor(sourceTensor)."
         )
+        data = with_memory(data)
     kind = None if dtype is None else given_dtype("tensor", dtype).numpy
     if isinstance(data, Storage):
         array = elements_of(data._owner, kind or np.dtype(np.int64)).copy()

@@ -54,6 +54,7 @@ from .tracing import (
     traced_sizes,
 )
 from .untyped_storage import Storage
+from .with_memory import with_memory
 
 __all__ = ["PLAIN_TENSORS", "Parameter", "Tensor", "view_of"]
 
@@ -420,6 +421,8 @@ class Tensor(_Base):
         except AsksError:
             overriding.ask_operator("__setitem__", self, key, value)
             return
+        if is_tensor and type(value) is not Tensor:
+            value = with_memory(value)
         if (self._requires_grad or (is_tensor and value._requires_grad)) and is_recording():
             tape().set_item(self, key, value)
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..ops.gradients.nodes.autograd import AccumulateGrad as AccumulateGrad
 from ..ops.gradients.nodes.autograd import Node, edge_of, node_class
 from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.with_memory import with_memory
 
 __all__ = ["AccumulateGrad", "DelayedError", "UndefinedGrad"]
 
@@ -31,7 +32,7 @@ class _Error(Node):
 
 def _after(tensor: Tensor, node: Node, number: int = 0) -> Tensor:
     """The tensor with a node of its own."""
-    made: Tensor = tensor.detach()
+    made: Tensor = with_memory(tensor.detach())
     made._requires_grad = True
     made._grad_node, made._output_number = node, number
     return made

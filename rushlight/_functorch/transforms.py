@@ -21,6 +21,7 @@ from ..ops.gradients.recording.directed import begin_direction
 from ..ops.memory.inference import is_for_inference, is_on
 from ..ops.table.grad_mode import DIRECTIONS, TRANSFORMS, enable_grad, is_recording
 from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.with_memory import with_memory
 from ..utils._pytree import LeafSpec, TreeSpec, tree_flatten, tree_map, tree_unflatten
 from .vmap import lifted_to_levels
 
@@ -40,7 +41,7 @@ def _leaf(value: object, wanted: bool, depth: int, forwards: bool) -> tuple[Tens
     where something outside may want it."""
     if not isinstance(value, Tensor):
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
-    value = lifted_to_levels(value)
+    value = lifted_to_levels(with_memory(value))
     links = wanted and is_wanted(_bare(value))
     if is_for_inference(_bare(value)._array) and not is_on() and not links:
         value = value.clone()

@@ -25,8 +25,9 @@ from ..ops.table.grad_mode import (
     no_grad,
 )
 from ..ops.tensors.differentiable import BEHIND
-from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.tensor import PLAIN_TENSORS, Tensor
 from ..ops.tensors.tracing import ACTIVE, Tracer, current_tracer
+from ..ops.tensors.with_memory import with_memory
 from .given_gradients import checked
 
 if TYPE_CHECKING:
@@ -391,7 +392,8 @@ def run_function(
 
 def _sizes_of(tensor: Tensor) -> tuple[int, ...]:
     """The sizes as numbers, also while a trace records who asks for them."""
-    return tensor._array.shape if tensor.layout is STRIDED else tensor.shape
+    plain = type(tensor) in PLAIN_TENSORS
+    return tensor._array.shape if plain else tuple(tensor.shape)
 
 
 def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool) -> object:
@@ -403,7 +405,9 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
     node._without_gradient = set()
     node.undirected = set()
     for number, output in enumerate(outputs):
-        if not isinstance(output, Tensor):
+        if active and isinstance(output, Tensor):
+            output = with_memory(output)  # what forward gives is never written as a view
+        elif getattr(type(output), "_is_turned", False) or not isinstance(output, Tensor):
             node._sizes.append(None)
             made.append(output)
             continue
@@ -494,6 +498,7 @@ def _kept_of(node: object, tensors: Sequence[object], made: list[Any]) -> tuple[
         if not isinstance(tensor, Tensor):
             kept.append(tensor)
             continue
+        tensor = with_memory(tensor)
         if tensor.layout is not STRIDED:  # nobody counts how often it is written
             kept.append(tensor)
             continue

@@ -13,6 +13,7 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import STRIDED, Array
 from ..ops.memory.overlap import overlaps_itself
 from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.with_memory import with_memory
 from .functional import gradients
 from .gradient_rules import GradcheckError, check_directions, check_rules
 from .jacobians import (
@@ -261,7 +262,7 @@ def _compare_walks(
     """
     draw = np.random.default_rng(1)
     for number, output in enumerate(outputs):
-        row = _direction(output.detach()._array, draw) if bounds.fast else None
+        row = _direction(with_memory(output.detach())._array, draw) if bounds.fast else None
         first = walked_back(output, checked, row)
         for each, have, column, way in zip(checked, first, expected, along, strict=True):
             want = column[number]
@@ -299,7 +300,9 @@ def _compare(
     if np.all(close):
         return
     number, each = which
-    kind, element = (each.memory, "inputs") if forward else (output.detach()._array, "outputs")
+    kind, element = (
+        (each.memory, "inputs") if forward else (with_memory(output.detach())._array, "outputs")
+    )
     prefix = ""
     if kind.dtype.kind == "c":
         part = "real"
@@ -395,7 +398,7 @@ def _drawn(outputs: Sequence[Tensor], has_gaps: bool) -> list[Tensor]:
     source = np.random.default_rng(0)
     grads = []
     for output in outputs:
-        like = output.detach()._array
+        like = with_memory(output.detach())._array
         shape = (*like.shape, 2) if has_gaps else like.shape
         values = np.asarray(source.standard_normal(shape).astype(like.dtype))
         grads.append(Tensor._of(values[..., 0] if has_gaps else values).requires_grad_())

@@ -12,6 +12,7 @@ from .._C._functions import UndefinedGrad
 from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import STRIDED
 from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.with_memory import with_memory
 from .jacobians import ABOVE, Checked, Function, gradients, outputs_of, tangents, zeros_of
 
 __all__ = ["GradcheckError", "check_directions", "check_rules"]
@@ -53,7 +54,7 @@ def _check_batched(output: Tensor, inputs: list[Tensor]) -> None:
     if not output.requires_grad:
         return
     draw = np.random.default_rng(2)
-    like = output.detach()._array
+    like = with_memory(output.detach())._array
     starts = [_tensor(draw.standard_normal(like.shape).astype(like.dtype)) for _ in range(2)]
     _check_at_once(
         lambda start: gradients([output], inputs, [start]),
@@ -98,7 +99,7 @@ def _check_at_once(
 
 
 def _check_from_zeros(outputs: list[Tensor], inputs: list[Tensor]) -> None:
-    zeros = [_tensor(np.zeros_like(each.detach()._array)) for each in outputs]
+    zeros = [_tensor(np.zeros_like(with_memory(each.detach())._array)) for each in outputs]
     for grad, given in zip(gradients(outputs, inputs, zeros), inputs, strict=True):
         if grad is None:
             continue
@@ -128,7 +129,7 @@ def _check_from_none(
     for lost in rounds:
         outputs = [each for each in outputs_of(func, given) if each.requires_grad]
         begun = [_without_gradient(o) if n in lost else o for n, o in enumerate(outputs)]
-        zeros = [_tensor(np.zeros_like(each.detach()._array)) for each in begun]
+        zeros = [_tensor(np.zeros_like(with_memory(each.detach())._array)) for each in begun]
         try:
             grads = gradients(begun, inputs, zeros)
         except RuntimeError as error:
@@ -212,7 +213,7 @@ def _check_absent(
     beside = tangents(func, given, zeros | {one.place: way})
     for number, ((have, _), (want, _)) in enumerate(zip(alone, beside, strict=True)):
         one_way, other_way = (
-            np.zeros(()) if t is None else t.detach()._array for t in (have, want)
+            np.zeros(()) if t is None else with_memory(t.detach())._array for t in (have, want)
         )
         if not np.allclose(one_way, other_way, equal_nan=True):
             raise GradcheckError(

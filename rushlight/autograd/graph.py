@@ -103,8 +103,11 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Count a change of memory that was written behind the back of gradients."""
     for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
-        if not is_for_inference(each._array):  # whose changes nobody counts
-            written(each._array)
+        known: Any = each
+        if getattr(type(each), "_is_turned", False):
+            known = known._under()
+        if not is_for_inference(known._array):  # whose changes nobody counts
+            written(known._array)
 
 
 # --------------------------------------------------------------------------- hooks of several

@@ -15,6 +15,7 @@ from ..frontend.foundations.port import Port
 from ..ops.memory.dtype import STRIDED, Array, DType
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.with_memory import with_memory
 
 __all__ = [
     *(
@@ -61,7 +62,7 @@ class Checked(NamedTuple):
         if gradient is None:
             return np.zeros(parts(memory).size)
         if self.tensor.layout is STRIDED:
-            return parts(gradient._array)
+            return parts(with_memory(gradient)._array)
         with no_grad():
             dense = gradient.detach().to_dense()
             mask = self.tensor.detach()
@@ -119,7 +120,7 @@ def _together(
     if along is not None:
         return columns[0]
     if not columns:
-        return [np.zeros((parts(o._array).size, 0)) for o in _detached(func, given)]
+        return [np.zeros((parts(with_memory(o)._array).size, 0)) for o in _detached(func, given)]
     return [np.array(column).T for column in zip(*columns, strict=True)]
 
 
@@ -156,7 +157,7 @@ def _slope(above: Tensor, below: Tensor, eps: float) -> Array:
                 f"Expected `func` to return outputs with the same {what} when inputs are perturbed "
                 f"on index 0 by {eps}, but got: {one} and {other}."
             )
-    return (parts(above._array) - parts(below._array)) / (2 * eps)
+    return (parts(with_memory(above)._array) - parts(with_memory(below)._array)) / (2 * eps)
 
 
 # --------------------------------------------------------------------------- walking back
@@ -181,7 +182,7 @@ def gradients(
 def walked_back(output: Tensor, inputs: Sequence[Checked], along: Array | None) -> list[Array]:
     """For each input its Jacobian by walking back; the product of `along` with it if given."""
     found = []
-    for row in _steps(output.detach()._array, along):
+    for row in _steps(with_memory(output.detach())._array, along):
         got = gradients([output], [each.tensor for each in inputs], [Tensor._of(row)])
         found.append([each.found(grad) for each, grad in zip(inputs, got, strict=True)])
     if along is not None:
@@ -233,4 +234,6 @@ def tangents(
 
 
 def _numbers(tangent: Tensor | None, made: Tensor) -> Array:
-    return parts(np.zeros_like(made._array) if tangent is None else tangent.detach()._array)
+    return parts(
+        np.zeros_like(made._array) if tangent is None else with_memory(tangent.detach())._array
+    )

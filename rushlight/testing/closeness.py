@@ -17,6 +17,7 @@ from ..ops.memory.dtype import DTYPES, STRIDED, DType
 from ..ops.table.pointwise import cast
 from ..ops.tensors.construct import as_tensor
 from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.with_memory import with_memory
 
 __all__ = ["assert_close"]
 
@@ -280,6 +281,7 @@ def _sparse_fault(actual: Any, expected: object, terms: _Terms) -> str | None:
 def _value_fault(actual: Tensor, expected: Tensor, terms: _Terms, what: str) -> str | None:
     """What differs in the elements of two tensors."""
     rtol, atol = terms.tolerances([actual.dtype, expected.dtype])
+    actual, expected = with_memory(actual), with_memory(expected)
     if "float8" in actual.dtype.name and actual.dtype is expected.dtype:
         return _bit_fault(actual, expected)
     if actual.dtype is not expected.dtype:

@@ -208,6 +208,8 @@ class _Writer:
         sizes = (*node.size, *node.stride, node.offset)
         if any(size >= 1 << 31 for size in sizes):
             raise self._refused(f"a tensor of shape {list(node.size)}")
+        if node.math:
+            raise self._refused("a view of conjugated or negated elements")
         quantizer = node.quantizer
         scheme: Part | None = None
         if quantizer is not None and isinstance(quantizer.scale, float):

@@ -11,6 +11,7 @@ import numpy as np
 from ...frontend.limits.walks import HoldsItself, TooDeep, parts_first
 from ...interpreter.values.matching import matches
 from ...interpreter.values.objects import EnumMember, ScriptObject
+from ...ops.conjugates.tensors import turned_as_said
 from ...ops.memory.dtype import Array, Device
 from ...ops.memory.errors import OperatorError
 from ...ops.meta.tensors import on_meta
@@ -151,7 +152,7 @@ class ValueReader:
         if array.dtype.names is None:
             if node.quantizer is not None:
                 raise self._damaged("has a quantized tensor of a storage that is not")
-            return array
+            return turned_as_said(Tensor._of(array), node.math) if node.math else array
         made = array.view(QuantizedArray)
         made.quantizer = self._quantizer(node.quantizer, array)
         return made
@@ -271,6 +272,9 @@ class ValueReader:
             made: Tensor = on_meta(handle._of(self._storages.array(node), node.requires_grad))
             return made
         array = self.value(node)
+        if isinstance(array, Tensor):  # which computes its elements when they are read
+            array._want_gradients(node.requires_grad)
+            return handle(array, node.requires_grad) if is_parameter else array
         assert isinstance(array, np.ndarray)
         return handle._of(array, node.requires_grad)
 

@@ -21,7 +21,6 @@ from ...ops.memory.errors import OperatorError
 from ...ops.memory.reserved import reserved
 from ...ops.memory.storage import address, contiguous_strides, storage_of, strides_of, view_of
 from ...ops.quantized_tensors.halves import are_halves, joined_halves, single_halves
-from ...ops.table.pointwise import as_array
 from ..files.container_writer import ContainerWriter
 from ..files.errors import archive_error
 from .nodes import StorageNode, TensorNode
@@ -99,7 +98,8 @@ class StorageReader:
         self._read: dict[str, Array] = {}
 
     def array(self, node: TensorNode) -> Array:
-        """The tensor as an array over its storage's memory.
+        """The tensor as an array over its storage's memory; what is done to elements that are read
+        (`TensorNode.math`) is not done here.
 
         Raises:
             ArchiveError: its record is missing or too short, the tensor reaches outside its
@@ -130,15 +130,12 @@ class StorageReader:
         itemsize = dtype.itemsize
         strides = [stride * itemsize for stride in node.stride]
         try:
-            array = view_of(storage, node.size, strides, node.offset * itemsize, dtype)
+            return view_of(storage, node.size, strides, node.offset * itemsize, dtype)
         except OperatorError as error:
             raise archive_error(
                 "damaged-archive",
                 f"a tensor of storage `{self._folder}{node.storage.key}` is impossible: {error}",
             ) from None
-        if "conj" in node.math:
-            array = as_array(np.conjugate(array))
-        return as_array(np.negative(array)) if "neg" in node.math else array
 
     @property
     def swaps(self) -> bool:

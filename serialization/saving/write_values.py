@@ -11,6 +11,7 @@ import numpy as np
 
 from ...interpreter.values.matching import matches
 from ...interpreter.values.objects import EnumMember, ScriptObject
+from ...ops.conjugates.tensors import is_turned, turns_of, under
 from ...ops.memory.dtype import STRIDED, Array, Device
 from ...ops.meta.tensors import is_meta, opened
 from ...ops.quantized_tensors.arrays import quantizer_of
@@ -111,6 +112,10 @@ class ValueWriter:
                     return self._storages.tensor(value._array, value.requires_grad, "meta")
             case Tensor() if _is_sparse(value):
                 return self._sparse(value)
+            case Tensor() if is_turned(value):
+                made = self._tensor(under(value)._array, value.requires_grad)
+                made.math = frozenset(turns_of(value).words)
+                return made
             case Tensor():
                 return self._tensor(value._array, value.requires_grad)
             case np.ndarray():
@@ -212,7 +217,7 @@ def _is_sparse(value: Tensor) -> bool:
 
 
 def _has_memory(value: Tensor) -> bool:
-    return not is_meta(value) and not _is_sparse(value)
+    return not is_meta(value) and not _is_sparse(value) and not is_turned(value)
 
 
 def _nothing() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.conjugates.tensors import ConjugateTensor, is_turned, turns_of, under
 from ...ops.eager.dispatch import EagerFunction
 from ...ops.eager.typed_storage import TypedStorage
 from ...ops.memory.dtype import Device, DType, Layout, QScheme
@@ -177,6 +178,8 @@ class ObjectsWriter:
             self.parameter(value)
         elif kind is SparseTensor:
             self.sparse(value)
+        elif kind is ConjugateTensor:
+            self.parameter(value) if isinstance(value, Parameter) else self.tensor(value)
         elif issubclass(kind, Tensor) and kind.__reduce_ex__ is Tensor.__reduce_ex__:
             self.tensor(value)
         elif kind is TypedStorage or kind is Storage:
@@ -307,6 +310,8 @@ class ObjectsWriter:
             form = tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad
             self.maker("_rebuild_meta_tensor_no_storage", between)
             self.tuple(*form)
+        elif is_turned(tensor):
+            self.dense(tensor, between)
         elif isinstance(tensor._array, QuantizedArray):
             self.maker("_rebuild_qtensor", between)
             self.quantized(tensor._array)
@@ -320,7 +325,8 @@ class ObjectsWriter:
             self.write(each)
 
     def dense(self, tensor: Tensor, between: Sequence[type]) -> None:
-        array = tensor._array
+        turns = turns_of(tensor)
+        array = under(tensor)._array if any(turns) else tensor._array
         if type(array).__name__ != "ndarray" or array.dtype.names is not None:
             raise archive_error(
                 "unsupported-value", "only dense tensors are saved, and this one is not"
@@ -337,6 +343,8 @@ class ObjectsWriter:
         self.made("collections", "OrderedDict")
         if not typed:
             self.write(tensor.dtype)
+        if any(turns):
+            self.write(dict.fromkeys(turns.words, True))
         self.out += b"t"
 
     def sparse(self, tensor: Tensor) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ...ops.conjugates.tensors import turned_as_said
 from ...ops.eager.typed_storage import TypedStorage
 from ...ops.memory.dtype import Array, Device, DType, dtype_of, layout_of
 from ...ops.memory.errors import OperatorError
@@ -128,17 +129,20 @@ class Makers:
         stride: tuple[int, ...],
         requires_grad: bool = False,
         hooks: object = None,
-        metadata: object = None,
+        metadata: Any = None,
     ) -> Tensor:
         """A dense tensor (`_rebuild_tensor_v2`, and `_rebuild_tensor` with four arguments)."""
         storage = self._node(storage)
-        made = self._array(storage, offset, size, stride, metadata)
+        made = self._array(storage, offset, size, stride)
         root = storage.root if isinstance(storage, StorageView) else storage
         if isinstance(root, StorageNode) and self._storages.is_meta(root):
             empty: Tensor = on_meta(Tensor._of(made, requires_grad))
             return empty
         if made.dtype.names is not None:
             raise self._damaged("has a tensor of a quantized storage that has no scale")
+        said = [key for key, value in (metadata or {}).items() if value is True]
+        if said:
+            return turned_as_said(Tensor._of(made), said, requires_grad)
         return Tensor._of(made, requires_grad)
 
     def without_data(
@@ -183,9 +187,7 @@ class Makers:
         except (RuntimeError, TypeError, ValueError) as error:
             raise self._damaged(f"has a sparse tensor that is none: {error}") from None
 
-    def _array(
-        self, storage: Any, offset: int, size: Any, stride: Any, metadata: Any = None
-    ) -> Array:
+    def _array(self, storage: Any, offset: int, size: Any, stride: Any) -> Array:
         if isinstance(storage, StorageView):
             last = sum((n - 1) * s for n, s in zip(size, stride, strict=True))
             if 0 not in size and offset + last >= storage.count:
@@ -193,9 +195,7 @@ class Makers:
             storage, offset = storage.root, offset + storage.start
         if not isinstance(storage, StorageNode):
             raise self._damaged("has a tensor without a storage")
-        bits = frozenset(key for key, value in (metadata or {}).items() if value is True)
-        self.wants_contents |= bool(bits)
-        node = TensorNode(storage, offset, tuple(size), tuple(stride), False, bits)
+        node = TensorNode(storage, offset, tuple(size), tuple(stride), False)
         return self._storages.array(node)
 
     def typed_tensor(

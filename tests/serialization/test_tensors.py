@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 from pathlib import Path
 
@@ -147,16 +146,6 @@ def test_a_missing_record_is_named() -> None:
     node = TensorNode(StorageNode("Float", "7", "cpu", 1), 0, (), (), False)
     with pytest.raises(ArchiveError, match="no record `data/7`"):
         reader_of(b"").array(node)
-
-
-def test_conjugated_and_negated_tensors() -> None:
-    content = np.array([1 + 2j], np.complex64).tobytes()
-    storage = StorageNode("ComplexFloat", "0", "cpu", 1)
-    node = TensorNode(storage, 0, (1,), (1,), False, frozenset({"conj", "neg"}))
-    assert reader_of(content).array(node).tolist() == [-(1 - 2j)]
-    scalar = reader_of(content).array(dataclasses.replace(node, size=(), stride=()))
-    assert type(scalar) is np.ndarray
-    assert scalar.item() == -(1 - 2j)
 
 
 def test_a_storage_declared_twice_is_one() -> None:

@@ -298,10 +298,9 @@ gradient(
     abs=lambda g, angle: (g * conj(aten.polar(aten.ones_like(angle), angle))).real,
     angle=lambda g, result: (g * conj(result * 1j)).real,
 )
-gradient("aten::conj", self=lambda g: g.conj())
-same_as(
-    "aten::conj", "aten::_conj", "aten::_conj_physical", "aten::conj_physical", "aten::resolve_conj"
-)
+gradient("aten::conj", self=lambda g: conj(g))
+same_as("aten::conj", "aten::_conj", "aten::_conj_physical", "aten::conj_physical")
+gradient("aten::resolve_conj", self=lambda g: g)
 gradient("aten::resolve_neg", self=lambda g: g)
 
 

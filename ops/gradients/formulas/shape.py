@@ -15,6 +15,7 @@ from ..table.rows import (
     Tensors,
     aten,
     composite,
+    conj,
     constant,
     gradient,
     lying,
@@ -55,7 +56,7 @@ gradient("aten::t", self=lambda g: g.t())
 for _name in "adjoint mH matrix_H".split():
     gradient(
         f"aten::{_name}",
-        self=lambda g: g.transpose(-2, -1).conj() if g.ndim else g.conj(),
+        self=lambda g: conj(g.transpose(-2, -1) if g.ndim else g),
         name="TransposeBackward0",
     )
 gradient(

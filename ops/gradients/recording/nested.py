@@ -1,4 +1,5 @@
-"""Walks back from nested tensors and to them: their parts take their place."""
+"""Walks back from nested tensors and to them, and from views of conjugated elements: their parts,
+and what has their history, take their place."""
 
 from __future__ import annotations
 
@@ -14,8 +15,14 @@ def _is_nested(value: object) -> bool:
     return getattr(type(value), "is_nested", None) is True
 
 
+def _stands_for_others(value: object) -> bool:
+    return _is_nested(value) or getattr(type(value), "_is_turned", False)
+
+
 def _parts(value: Any) -> list[Any]:
-    return list(value.unbind()) if _is_nested(value) else [value]
+    if not _is_nested(value):
+        return [value._history_holder if getattr(type(value), "_is_turned", False) else value]
+    return list(value.unbind())
 
 
 def results_in_parts(
@@ -26,12 +33,12 @@ def results_in_parts(
     Raises:
         RuntimeError: a nested result has no gradient, or one that has not as many parts.
     """
-    if not any(map(_is_nested, results)):
+    if not any(map(_stands_for_others, results)):
         return results, grads
     pairs: list[tuple[Any, Any]] = []
     for number, (result, grad) in enumerate(zip(results, grads, strict=True)):
         if not _is_nested(result):
-            pairs.append((result, grad))
+            pairs.append((*_parts(result), grad))
             continue
         if grad is None:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
@@ -47,7 +54,7 @@ def results_in_parts(
 
 def in_parts(tensors: Sequence[Any]) -> Sequence[Any]:
     """Tensors, with parts in the place of nested ones."""
-    if not any(map(_is_nested, tensors)):
+    if not any(map(_stands_for_others, tensors)):
         return tensors
     return [part for each in tensors for part in _parts(each)]
 

@@ -27,7 +27,6 @@ from typing import Any, Final, Literal, NoReturn, TypeVar, overload
 
 from ....frontend.foundations.declared import Declared
 from ...eager.dispatch import EagerFunction, eager_function
-from ...memory.complex_parts import is_complex
 from ...memory.dtype import Scalar
 from ...table.table import TABLE, Operator
 from ...tensors.tensor import Tensor
@@ -291,5 +290,5 @@ def conj(value: Scalar) -> Scalar: ...
 def conj(value: Tensor | Scalar) -> Tensor | Scalar:
     """The complex conjugate of a tensor or number; real ones are their own."""
     if isinstance(value, Tensor):
-        return value.conj() if is_complex(value._array.dtype) else value
+        return value.conj_physical() if value.dtype.is_complex else value
     return value.conjugate() if isinstance(value, complex) else value

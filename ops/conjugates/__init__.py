@@ -1,0 +1,1 @@
+"""Conjugates and negatives that share the memory of what they are of."""
