@@ -6,13 +6,14 @@ Where no element counts, the result is what the reduction starts from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from ..memory.dims import wrap_dim
-from ..memory.dtype import DTYPES, DType
+from ..memory.dtype import DTYPES, STRIDED, DType
 from ..table.promotion import kind
 from ..tensors.tensor import Tensor
 from .dispatch import eager_function
@@ -43,7 +44,13 @@ def _mask_of(input: Tensor, mask: Tensor) -> Tensor:
             "_input_mask expected broadcastable mask (got mask dimensionality higher "
             "than of the input)"
         )
-    return Tensor._of(np.broadcast_to(mask._array.astype(np.bool_), input._array.shape))
+    return Tensor._of(np.broadcast_to(_dense(mask)._array.astype(np.bool_), input._array.shape))
+
+
+def _dense(tensor: Tensor) -> Tensor:
+    """The tensor with all its elements in memory."""
+    found: Tensor = tensor if tensor.layout is STRIDED else tensor.to_dense()
+    return found
 
 
 _Start = Literal["zero", "one", "highest", "lowest"]
@@ -205,7 +212,7 @@ def median(
     wanted = dtype or input.dtype
     axis = next(iter(_dims(None if dim == () else dim, input.ndim)), 0)
     if input.ndim == 0 or not wanted.is_floating_point:
-        if mask is not None and not np.all(mask._array):
+        if mask is not None and not np.all(_dense(mask)._array):
             raise ValueError(
                 "masked median expects no fully masked out rows if dtype is not floating point"
             )
@@ -395,7 +402,29 @@ _BY_START: Final[dict[_Start, tuple[Any, ...]]] = {
     "lowest": (amax, argmax, softmax, log_softmax, logsumexp, logaddexp),
 }
 _STARTS: Final = {each.__name__: start for start, found in _BY_START.items() for each in found}
+_OF_SPARSE: Final = {"sum", "prod", "amax", "amin", "mean"}
+"""The functions that torch has for sparse tensors, too."""
+
+
+def _of_strided(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A function that refuses sparse tensors."""
+    name = function.__name__
+
+    @wraps(function)
+    def call(input: Tensor, *args: Any, **options: Any) -> Tensor:
+        if input.layout is not STRIDED:
+            if name in _OF_SPARSE:
+                raise NotImplementedError(f"masked {name} of a {input.layout} tensor")
+            said = "std/var" if name in ("std", "var") else name
+            raise ValueError(f"masked {said} expects strided tensor (got {input.layout} tensor)")
+        return function(input, *args, **options)
+
+    return call
+
+
 FUNCTIONS: Final[dict[str, Any]] = {
-    each.__name__: each for found in (*_BY_START.values(), (normalize, median)) for each in found
+    each.__name__: _of_strided(each)
+    for found in (*_BY_START.values(), (normalize, median))
+    for each in found
 }
 """What `rushlight.masked.<name>` stands for, by name."""

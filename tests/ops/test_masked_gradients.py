@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -42,3 +43,24 @@ def test_a_product_over_no_dimension_leaves_all_elements(counting: Any) -> None:
 def test_a_median_goes_along_the_first_dimension_that_is_named(dims: Any) -> None:
     x = torch.tensor([[4.0, 1.0, 2.0], [3.0, 5.0, 0.0]])
     assert torch.masked.median(x, dims, mask=MASK).tolist() == [3.0, 5.0, 2.0]
+
+
+@pytest.mark.parametrize("name", ["sum", "amax", "mean", "var", "softmax", "median"])
+def test_masks_may_be_sparse(name: str) -> None:
+    x, function = torch.arange(1.0, 7.0).reshape(2, 3), getattr(torch.masked, name)
+    expected = function(x, 1, mask=MASK)
+    for mask in (MASK.to_sparse(), MASK.to_sparse_csr()):
+        assert torch.equal(function(x, 1, mask=mask), expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("var", "masked std/var expects strided tensor (got torch.sparse_coo tensor)"),
+        ("softmax", "masked softmax expects strided tensor (got torch.sparse_coo tensor)"),
+        ("sum", "masked sum of a torch.sparse_coo tensor"),
+    ],
+)
+def test_sparse_tensors_are_refused(name: str, said: str) -> None:
+    with pytest.raises((ValueError, NotImplementedError), match=re.escape(said)):
+        getattr(torch.masked, name)(torch.eye(2).to_sparse(), 1)
