@@ -16,6 +16,11 @@ from typing import Any, Final
 import numpy as np
 
 from ...ops.memory.dtype import Array
+from ...ops.quantized_tensors.packed_weights import (
+    FloatConvolution,
+    PackedConvolution,
+    PackedLayer,
+)
 from ...ops.table.record import Cost, Operator
 
 __all__ = ["work_of"]
@@ -47,12 +52,14 @@ def _read(values: Values) -> float:
 
 
 def _arrays(values: Values) -> list[Array]:
-    return [value for value in values if isinstance(value, np.ndarray)]
+    """The arrays among arguments; of packed layers, their weights."""
+    given = (value.weight if isinstance(value, PackedLayer) else value for value in values)
+    return [value for value in given if isinstance(value, np.ndarray)]
 
 
 def _speed(array: Array) -> float:
-    """Steps for a product and a sum: NumPy's matrix products are fast for floats only."""
-    return 0.2 if array.dtype.kind in "fc" else 2.0
+    """Steps for a product and a sum: matrix products are fast for floats and quantized numbers."""
+    return 0.2 if array.dtype.kind in "fcV" else 2.0
 
 
 def _place(operator: Operator, *names: str) -> int:
@@ -159,23 +166,37 @@ def _convolution(operator: Operator) -> Work:
         if len(given) < 2 or given[1].ndim < 3:
             return 0.0
         x, weight = given[:2]
-        count = weight.ndim - 2
-        places = float(x.shape[0] if x.ndim == weight.ndim else 1)
-        for d in range(count):
-            size = float(x.shape[d - count]) if x.ndim >= count else 1.0
-            if not by_name and not (transposed >= 0 and values[transposed]):
-                around = 2.0 * _at(values, padding, d, 0)
-                kernel = weight.shape[d - count]
-                size = max(size + around - kernel, 0) // max(_at(values, stride, d, 1), 1) + 1
-            places *= size
-        return _speed(x) * places * weight.size
+        packed = next((value for value in values if isinstance(value, PackedLayer)), None)
+        if isinstance(packed, PackedConvolution | FloatConvolution):
+            return _of_windows(x, weight, packed.stride, packed.padding, packed.transpose)
+        is_turned = by_name or (transposed >= 0 and bool(values[transposed]))
+        steps, around = (values[at] if 0 <= at < len(values) else None for at in (stride, padding))
+        return _of_windows(x, weight, steps, around, is_turned)
 
     return work
 
 
+def _of_windows(
+    x: Array, weight: Array, stride: object, padding: object, transposed: bool
+) -> float:
+    count = weight.ndim - 2
+    places = float(x.shape[0] if x.ndim == weight.ndim else 1)
+    for d in range(count):
+        size = float(x.shape[d - count]) if x.ndim >= count else 1.0
+        if not transposed:
+            around = 2.0 * _number(padding, d, 0)
+            kernel = weight.shape[d - count]
+            size = max(size + around - kernel, 0) // max(_number(stride, d, 1), 1) + 1
+        places *= size
+    return _speed(x) * places * weight.size
+
+
 def _at(values: Values, place: int, dim: int, default: int) -> int:
     """An int of an argument that is one int or a list of them."""
-    value = values[place] if 0 <= place < len(values) else default
+    return _number(values[place] if 0 <= place < len(values) else default, dim, default)
+
+
+def _number(value: object, dim: int, default: int) -> int:
     if isinstance(value, list):
         value = value[min(dim, len(value) - 1)] if value else default
     return value if isinstance(value, int) else default

@@ -26,9 +26,10 @@ from .dead_code import eliminate_dead_code
 __all__ = ["Propagation", "propagate_constants", "take_known_branches"]
 
 
-def propagate_constants(graph: Graph, context: PassContext) -> bool:
-    """Compute what depends on constants alone; dead code goes if anything was computed."""
-    propagation = Propagation(graph, context)
+def propagate_constants(graph: Graph, context: PassContext, asks_types: bool = True) -> bool:
+    """Compute what depends on constants alone, and with `asks_types` what types tell of values;
+    dead code goes if anything was computed."""
+    propagation = Propagation(graph, context, asks_types)
     with graph.entered():
         propagation.block(graph.block)
     if propagation.changed:
@@ -57,6 +58,8 @@ def _take_known(block: Block) -> bool:
 
 def _by_type(node: Node) -> bool | None:
     """Whether a value has one of some types, if its own type says it."""
+    if node.kind != "prim::isinstance":
+        return None
     given = node.input.type
     types = node.attributes["types"]
     if not isinstance(types, list):
@@ -71,7 +74,8 @@ def _by_type(node: Node) -> bool | None:
 class Propagation:
     """The walk over a graph's nodes."""
 
-    def __init__(self, graph: Graph, context: PassContext) -> None:
+    def __init__(self, graph: Graph, context: PassContext, asks_types: bool = True) -> None:
+        self.asks_types = asks_types
         self.graph = graph
         self.context = context
         self.changed = False
@@ -85,7 +89,7 @@ class Propagation:
             self.branch(node)
         elif node.kind == "prim::Loop":
             self.loop(node)
-        elif node.kind == "prim::isinstance" and (answer := _by_type(node)) is not None:
+        elif self.asks_types and (answer := _by_type(node)) is not None:
             constant = create_constant(self.graph, answer, node.output.type).insert_before(node)
             node.output.replace_uses(constant.output)
             self.changed = True

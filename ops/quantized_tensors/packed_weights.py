@@ -1,4 +1,5 @@
-"""Weights in the form that quantized operators take: objects of classes no program defines.
+"""Weights in the form that quantized operators, and those for phones, take: objects of classes
+that no program defines.
 
 What torch keeps in them is packed for its kernels; here it is the plain weights.  `state` is what
 archives hold of one, `from_state` makes it again.
@@ -8,23 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeGuard
 
 import numpy as np
 
 from ...typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE, builtin_class
 from ...typecheck.definitions.class_types import ClassType
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError
 from .halves import are_halves
 
 __all__ = [
     "PACKED_CLASSES",
-    "CellParams",
-    "PackedConvolution",
-    "PackedEmbedding",
-    "PackedLinear",
-    "PackedWeights",
+    *("CellParams", "FloatConvolution", "FloatLinear", "PackedConvolution", "PackedEmbedding"),
+    *("PackedLayer", "PackedLinear", "PackedWeights"),
 ]
 
 
@@ -64,7 +62,7 @@ class PackedWeights:
 
 
 @dataclass(eq=False, repr=False)
-class _PackedLayer(PackedWeights):
+class PackedLayer(PackedWeights):
     """Weights and a bias, and what native code keeps of them."""
 
     weight: Array
@@ -81,7 +79,7 @@ class _PackedLayer(PackedWeights):
 
 
 @dataclass(eq=False, repr=False)
-class PackedLinear(_PackedLayer):
+class PackedLinear(PackedLayer):
     """A matrix [out, in], quantized or of half precision, and a bias."""
 
     class_name = "quantized.LinearPackedParamsBase"
@@ -98,7 +96,7 @@ class PackedLinear(_PackedLayer):
 
 
 @dataclass(eq=False, repr=False)
-class PackedConvolution(_PackedLayer):
+class PackedConvolution(PackedLayer):
     """Weights of a convolution over `dims` dimensions and what it does with them."""
 
     stride: list[int]
@@ -125,6 +123,69 @@ class PackedConvolution(_PackedLayer):
             *(self.groups, int(self.transpose)),
         )
         return "2", [np.array(numbers, np.int16), self.weight], [self.bias]
+
+
+@dataclass(eq=False, repr=False)
+class FloatLinear(PackedLayer):
+    """A matrix [out, in] of floats, and between what numbers the layer's results are held."""
+
+    class_name = "xnnpack.LinearOpContext"
+    state_type = "(Tensor, Tensor?, Scalar?, Scalar?)"
+    least: Scalar | None
+    most: Scalar | None
+
+    def __post_init__(self) -> None:
+        _check_floats(self, 2, self.weight.shape[:1])
+        super().__post_init__()
+
+    @property
+    def state(self) -> Any:
+        return self.weight, self.bias, self.least, self.most
+
+
+@dataclass(eq=False, repr=False)
+class FloatConvolution(PackedLayer):
+    """Weights of a convolution of images in floats; `output_padding` is None if it is plain."""
+
+    stride: list[int]
+    padding: list[int]
+    output_padding: list[int] | None
+    dilation: list[int]
+    groups: int
+    least: Scalar | None
+    most: Scalar | None
+
+    def __post_init__(self) -> None:
+        channels = self.weight.shape[1] * self.groups if self.transpose else self.weight.shape[0]
+        _check_floats(self, 4, (channels,))
+        super().__post_init__()
+
+    @property
+    def transpose(self) -> bool:
+        """Whether the convolution is transposed."""
+        return self.output_padding is not None
+
+    @property
+    def class_name(self) -> str:  # type: ignore[override]
+        return f"xnnpack.{'Transpose' if self.transpose else ''}Conv2dOpContext"
+
+    @property
+    def state_type(self) -> str:  # type: ignore[override]
+        return f"(Tensor, Tensor?, {'int[], ' * (3 + self.transpose)}int, Scalar?, Scalar?)"
+
+    @property
+    def state(self) -> Any:
+        more = [] if self.output_padding is None else [self.output_padding]
+        where = self.stride, self.padding, *more, self.dilation
+        return self.weight, self.bias, *where, self.groups, self.least, self.most
+
+
+def _check_floats(packed: FloatLinear | FloatConvolution, dims: int, sums: tuple[int, ...]) -> None:
+    weight, bias = packed.weight, packed.bias
+    if weight.ndim != dims or weight.dtype != np.float32:
+        raise OperatorError(f"`{packed.class_name}` takes weights of float32, of {dims} dimensions")
+    if bias is not None and (bias.shape != sums or bias.dtype != np.float32):
+        raise OperatorError(f"`{packed.class_name}` takes a bias of float32, of size {sums}")
 
 
 @dataclass(eq=False, repr=False)
@@ -220,6 +281,43 @@ def _of_numbers(
     )
 
 
+def _float_linear(state: object) -> FloatLinear:
+    match state:
+        case (
+            np.ndarray() as weight,
+            np.ndarray() | None as bias,
+            int() | float() | None as least,
+            int() | float() | None as most,
+        ):
+            return FloatLinear(weight, bias, least, most)
+    raise _bad(FloatLinear.class_name)
+
+
+def _float_convolution(transpose: bool) -> Callable[[Any], FloatConvolution]:
+    def make(state: Any) -> FloatConvolution:
+        match state:
+            case (np.ndarray() as weight, np.ndarray() | None as bias, *sizes, groups, least, most):
+                lists = [each for each in sizes if _are_ints(each)]
+                well_formed = len(lists) == len(sizes) == 3 + transpose and type(groups) is int
+                if well_formed and weight.ndim == 4 and _are_bounds(least, most):
+                    stride, padding, *more, dilation = lists
+                    of_result = more[0] if more else None
+                    return FloatConvolution(
+                        *(weight, bias, stride, padding, of_result, dilation, groups, least, most)
+                    )
+        raise _bad(f"xnnpack.{'Transpose' if transpose else ''}Conv2dOpContext")
+
+    return make
+
+
+def _are_ints(value: object) -> TypeGuard[list[int]]:
+    return type(value) is list and len(value) == 2 and all(type(each) is int for each in value)
+
+
+def _are_bounds(*values: object) -> bool:
+    return all(value is None or type(value) in (int, float) for value in values)
+
+
 def _embedding(state: object) -> PackedEmbedding:
     match state:
         case (int(), [np.ndarray() as weight], list(), list()) if weight.ndim == 2:
@@ -244,5 +342,8 @@ PACKED_CLASSES: Final[dict[str, Callable[[Any], PackedWeights]]] = {
     "quantized.Conv3dPackedParamsBase": _convolution(3),
     "quantized.EmbeddingPackedParamsBase": _embedding,
     "rnn.CellParamsBase": _cell,
+    "xnnpack.Conv2dOpContext": _float_convolution(False),
+    "xnnpack.LinearOpContext": _float_linear,
+    "xnnpack.TransposeConv2dOpContext": _float_convolution(True),
 }
 """How an object of each class is made from its state."""

@@ -26,6 +26,7 @@ from ...typecheck.definitions.names import (
 )
 from ...typecheck.scopes.annotations import TYPE_NAMES
 from ...typecheck.types.types import COMPLEX, FLOAT, Type
+from .archive_table import operator_named
 
 __all__ = ["ArchiveResolver", "Definitions", "Operators", "Upgrade", "no_upgrade"]
 
@@ -83,7 +84,7 @@ class _OperatorNamespace:
         """See `typecheck.names.Namespace`; `torch.autograd.grad` is `aten::grad`."""
         if self.namespace == "aten" and name == "autograd":
             return self
-        operator = f"{self.namespace}::{name}"
+        operator = operator_named(self.namespace, name)
         upgraded = self.upgrade(operator)
         return OverloadedFunction(upgraded) if upgraded else OperatorName(operator)
 

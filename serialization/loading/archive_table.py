@@ -5,20 +5,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Final
 
 from ...ops.table.table import TABLE
 from ...typecheck.definitions.schema import Signature
 from ...typecheck.definitions.schema_text import parse_schema
 
-__all__ = ["ARCHIVE_TABLE", "ArchiveTable"]
+__all__ = ["ARCHIVE_TABLE", "ArchiveTable", "operator_named", "statement"]
 
 _STATEMENTS = {"prim::RaiseException": "prim::RaiseException(str msg, str? cls=None) -> ()"}
 """`raise` has no form in archive code but this; it is a node kind of its own, not an operator."""
 
 
 @cache
-def _statement(name: str) -> Signature:
-    return parse_schema(_STATEMENTS[name])
+def statement(name: str) -> Signature | None:
+    """How a statement is written as a call; None for what is none."""
+    return parse_schema(_STATEMENTS[name]) if name in _STATEMENTS else None
+
+
+_FORMER: Final = {"prim::shape": "aten::size"}
+"""Names that operators had in the first archives, until PyTorch 1.3."""
+
+
+def operator_named(namespace: str, name: str) -> str:
+    """The qualified name of what code calls `ops.namespace.name`."""
+    qualified = f"{namespace}::{name}"
+    return _FORMER.get(qualified, qualified)
 
 
 class ArchiveTable:
@@ -28,7 +40,8 @@ class ArchiveTable:
 
     def overloads(self, name: str) -> Sequence[Signature]:
         """The overloads of an operator; empty for an unknown name."""
-        return [_statement(name)] if name in _STATEMENTS else TABLE.overloads(name)
+        written = statement(name)
+        return [written] if written is not None else TABLE.overloads(name)
 
     def has(self, name: str) -> bool:
         """Whether there is an operator of that name; no schema is parsed to know it."""

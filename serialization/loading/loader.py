@@ -16,7 +16,8 @@ from ...interpreter.running.invoking import invoke
 from ...interpreter.values.objects import ScriptObject
 from ...ir.functions.define import define_function
 from ...ir.graphs.graph import Graph
-from ...ir.passes import clean
+from ...ir.passes.constant_pooling import pool_constants
+from ...ir.passes.constant_propagation import propagate_constants
 from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.functions import Function
 from ...typecheck.definitions.names import Constant
@@ -136,9 +137,10 @@ class Loader:
         self.constants: list[Constant] = []
         self._digest = hashlib.sha256()
         self._check_kind()
-        version = archive_version(archive)
-        self._digest.update(f"{version}\0".encode())
-        self.upgraders = Upgraders(version, _old_meanings(self.collector).function_named)
+        version, is_before_2_1 = archive_version(archive), self.is_before_2_1(archive)
+        self._digest.update(f"{version}{is_before_2_1}\0".encode())
+        meanings = _old_meanings(self.collector).function_named
+        self.upgraders = Upgraders(version, meanings, is_before_2_1)
         self.importer = CodeImporter(
             self._files(),
             self.constants,
@@ -150,6 +152,11 @@ class Loader:
         self.importer.define = self._define
         self.importer.guard = self.guard
         self._defining: list[Function] = []
+
+    @staticmethod
+    def is_before_2_1(archive: Archive) -> bool:
+        """Whether PyTorch has written an archive before 2.1, which added a record."""
+        return "data.pkl" in archive and "byteorder" not in archive
 
     def load(self, extra_files: dict[str, object] | None) -> ScriptObject:
         """The root object."""
@@ -338,7 +345,8 @@ class Loader:
         graph = function.graph
         if isinstance(graph, Graph) and self.upgraders.needed and self.upgraders.upgrade(graph):
             for each in graph.with_tasks:  # much of what was put in is known for this call
-                clean(each, CONTEXT)
+                propagate_constants(each, CONTEXT, asks_types=False)
+                pool_constants(each, CONTEXT)
         if self.guard is not None and isinstance(function.graph, Graph):
             refuse_operators(function.graph, self.collector)
 

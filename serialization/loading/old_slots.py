@@ -28,8 +28,9 @@ def _layers() -> Iterator[tuple[str, str]]:
         for dims in (2, 3):
             convolution = f"{BUILTIN_NAMESPACE}quantized.Conv{dims}dPackedParamsBase"
             yield f"{home}.quantized.modules.conv.Conv{dims}d", convolution
-            fused = "intrinsic.quantized.modules.conv_relu"
-            yield f"{home}.{fused}.ConvReLU{dims}d", convolution
+            for intrinsic in ("intrinsic", "_intrinsic"):
+                fused = f"{intrinsic}.quantized.modules.conv_relu"
+                yield f"{home}.{fused}.ConvReLU{dims}d", convolution
 
 
 _CLASSES: Final[Mapping[str, str]] = dict(_layers())

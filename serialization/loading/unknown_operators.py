@@ -19,7 +19,7 @@ from functools import cache
 from ...frontend.diagnostics.diagnostics import Diagnostic, Label
 from ...frontend.syntax import tree
 from ...ops.table.table import TABLE
-from .archive_table import ARCHIVE_TABLE
+from .archive_table import ARCHIVE_TABLE, operator_named
 from .import_code import CodeImporter
 from .operator_kinds import REFUSED, kind_of
 from .refuse import not_trusted
@@ -113,7 +113,7 @@ def _operator(parts: list[str]) -> str | None:
         case ["torch", name] | ["torch", "autograd", name]:
             return f"aten::{name}"
         case ["ops", namespace, name]:
-            return f"{namespace}::{name}"
+            return operator_named(namespace, name)
     return None
 
 

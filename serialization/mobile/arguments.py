@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...ir.graphs.graph import Block, Graph, Node, Value
 from ...typecheck.definitions.schema import Argument, Signature
+from ...typecheck.relations.relations import is_subtype
+from ...typecheck.relations.variables import has_variables
+from ...typecheck.types.types import ANY, NONE, STRING, TENSOR, UNKNOWN, Type
 
-__all__ = ["argument_counts", "pushed", "written_to"]
+__all__ = ["argument_counts", "counted", "pushed", "written_to"]
 
 
 def argument_counts(graph: Graph, version: int) -> dict[str, int]:
@@ -33,6 +36,39 @@ def pushed(signature: Signature, inputs: Sequence[Value], count: int) -> Sequenc
     """The inputs that are pushed if there are `count` of them: those written to come last."""
     last = written_to(signature)
     return [*inputs[: count - last], *inputs[len(inputs) - last :]]
+
+
+def counted(
+    arguments: Sequence[Argument], stack: Sequence[Value], declared: Mapping[Value, Type]
+) -> int:
+    """How many arguments were pushed by code that does not say it: all that fit.
+
+    What an operator has got since the code was written has a default and comes last; the values on
+    the stack tell that it is not there.  `declared` are the types of the function's own arguments.
+    """
+    needed = sum(not each.has_default for each in arguments)
+    for count in range(len(arguments), needed - 1, -1):
+        values = stack[len(stack) - count :]
+        types = [declared.get(value) or _type_of(value) for value in values]
+        if count <= len(stack) and all(map(_may_be, types, arguments)):
+            return count
+    return len(arguments)
+
+
+def _type_of(value: Value) -> Type:
+    """What an operator gives, where no types were found yet."""
+    signature = value.node.signature
+    if value.type is not UNKNOWN or signature is None:
+        return value.type
+    return signature.returns[value.node.outputs.index(value)].type
+
+
+def _may_be(type: Type, argument: Argument) -> bool:
+    """Whether a value of a type may be an argument; nothing is said of those that tell little."""
+    if type not in (NONE, STRING, TENSOR):
+        return True
+    wanted = argument.type
+    return wanted is ANY or has_variables(wanted) or is_subtype(type, wanted)
 
 
 def written_to(signature: Signature) -> int:

@@ -67,9 +67,10 @@ class MobileOperator:
     """An operator of a code's table.
 
     `pushed` is how many arguments the code pushes; `left_out` are those whose defaults it leaves
-    out, which come before `last` arguments that are written to.  `signature` is None for what is
-    a node of a kind of its own in graphs.  `meaning` is called in place of an operator whose
-    meaning has changed since the code was written.
+    out, which come before `last` arguments that are written to.  Code before version 6 does not
+    say how many it pushes: `uncounted` are the arguments that there are today.  `signature` is
+    None for what is a node of a kind of its own in graphs.  `meaning` is called in place of an
+    operator whose meaning has changed since the code was written.
     """
 
     full_name: str
@@ -77,6 +78,7 @@ class MobileOperator:
     pushed: int
     left_out: tuple[Argument, ...] = ()
     last: int = 0
+    uncounted: tuple[Argument, ...] = ()
     meaning: Function | None = None
 
 

@@ -16,7 +16,7 @@ branches have set.  No value has a type yet (but for constants): `types` finds t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ...frontend.limits.clock import ARMED, checkpoint
@@ -30,6 +30,7 @@ from ...typecheck.definitions.functions import Function
 from ...typecheck.definitions.schema import Signature
 from ...typecheck.types.types import BOOL, INT, NONE, UNKNOWN, Type
 from ..pickles.value_types import machine_type
+from .arguments import counted
 from .code import MobileCode, MobileOperator, listing
 
 __all__ = ["NODES", "Undecodable", "decode"]
@@ -113,6 +114,7 @@ class _Decoder:
         self.constants: dict[int, Value] = {}
         top = _Frame(self.graph.block, len(code.instructions))
         top.stack += [self.graph.add_input(UNKNOWN) for _ in range(count)]
+        self.declared = dict(zip(top.stack, (a.type for a in code.arguments or ()), strict=False))
         self.frames = [top]
         for name, x, _ in code.instructions:
             if name == "LOADC" and x not in self.constants:
@@ -376,6 +378,9 @@ class _Decoder:
 
     def call_operator(self, x: int, n: int) -> None:
         operator = self.code.operators[x]
+        if operator.uncounted:
+            count = counted(operator.uncounted, self.stack, self.declared)
+            operator = replace(operator, pushed=count, left_out=operator.uncounted[count:])
         self.apply(operator, self.take(operator.pushed))
 
     def call_with(self, x: int, n: int) -> None:

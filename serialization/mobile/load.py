@@ -20,6 +20,7 @@ from ..files.container import ArchiveReader
 from ..files.errors import ArchiveError, archive_error, within_limits
 from ..files.file_bytes import OpenedFile, Readable
 from ..files.limits import DEFAULT_LIMITS, Limits
+from ..loading.archive_table import statement
 from ..loading.builtin_methods import packed_class
 from ..loading.loader import old_meanings, run
 from ..loading.operator_kinds import REFUSED, kind_of
@@ -199,7 +200,11 @@ class _Loader:
     ) -> MobileOperator:
         full_name = f"{name}.{overload}" if overload else name
         if full_name in NODES:
-            return MobileOperator(full_name, None, NODES[full_name] if count < 0 else count)
+            if count >= 0:
+                return MobileOperator(full_name, None, count)
+            written = statement(full_name)
+            arguments = () if written is None else tuple(written.arguments)
+            return MobileOperator(full_name, None, NODES[full_name], uncounted=arguments)
         entry = TABLE.operator(full_name)
         if entry is None:
             unknown[full_name] = None
@@ -333,8 +338,10 @@ def _completed(
     """
     signature = operator.signature
     assert signature is not None
-    if operator.pushed < 0 or signature.vararg:
+    if signature.vararg:
         return replace(operator, pushed=len(arguments))
+    if operator.pushed < 0:
+        return replace(operator, pushed=len(arguments), uncounted=tuple(arguments))
     last = written_to(signature)
     left = tuple(arguments[operator.pushed - last : len(arguments) - last])
     missing = any(not argument.has_default for argument in left)

@@ -154,8 +154,20 @@ class PickleReader(PickleMachine):
     def persistent(self) -> None:
         match self.pop():
             case TupleNode(
-                items=("storage", Global(module="torch", name=kind), str(key), str(place), int(n))
-            ) if kind.endswith("Storage") and n >= 0 and not isinstance(n, bool):
+                items=(
+                    "storage",
+                    Global(module="torch", name=kind),
+                    str(key),
+                    str(place),
+                    int(n),
+                    *no_view,  # written until PyTorch 1.5, where a storage could be part of another
+                )
+            ) if (
+                kind.endswith("Storage")
+                and n >= 0
+                and not isinstance(n, bool)
+                and no_view in ([], [None])
+            ):
                 self.push_made(StorageNode(kind.removesuffix("Storage"), key, place, n))
             case _:
                 raise self.damaged("refers to a storage in an unknown way")
@@ -229,12 +241,20 @@ class PickleReader(PickleMachine):
 
     def quantized(self, items: Sequence[Node]) -> Node:
         match items:
-            case (storage, offset, size, stride, TupleNode() as quantizer, bool(grad), *_):
-                made = self.tensor((storage, offset, size, stride, grad, None))
-                assert isinstance(made, TensorNode)
-                made.quantizer = self.quantizer(quantizer.items)
-                return made
+            case (storage, offset, size, stride, TupleNode(items=quantizer), bool(grad), *_):
+                return self.quantized_by(quantizer, (storage, offset, size, stride, grad, None))
+            case (storage, offset, size, stride, float(scale), int(zero), bool(grad), *_):
+                # as it was before there was more than one way
+                kind = Global("torch", "per_tensor_affine")
+                parts = storage, offset, size, stride, grad, None
+                return self.quantized_by((kind, scale, zero), parts)
         raise self.damaged("has a quantized tensor without the parts of one")
+
+    def quantized_by(self, quantizer: Sequence[Node], items: Sequence[Node]) -> Node:
+        made = self.tensor(items)
+        assert isinstance(made, TensorNode)
+        made.quantizer = self.quantizer(quantizer)
+        return made
 
     def quantizer(self, items: Sequence[Node]) -> QuantizerNode:
         match items:

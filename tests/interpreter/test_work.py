@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rushlight.interpreter.bounds.work import work_of
+from rushlight.ops.quantized_tensors.packed_weights import FloatConvolution, PackedLinear
 from rushlight.ops.table.table import TABLE
 
 
@@ -17,6 +18,14 @@ def f(*sizes: int) -> Any:
 
 def i(*sizes: int) -> Any:
     return np.zeros(sizes, np.int64)
+
+
+def packed_linear(*sizes: int) -> PackedLinear:
+    return PackedLinear(f(*sizes), None)
+
+
+def packed_filters(stride: list[int]) -> FloatConvolution:
+    return FloatConvolution(FILTERS, None, stride, [1, 1], None, [1, 1], 1, None, None)
 
 
 IMAGE, FILTERS = f(2, 3, 8, 8), f(4, 3, 3, 3)
@@ -52,6 +61,8 @@ IMAGE, FILTERS = f(2, 3, 8, 8), f(4, 3, 3, 3)
         ("conv2d", [IMAGE[0], FILTERS, None, [2, 2], [1, 1], [1, 1], 1], 0.2 * 4 * 4 * 108),
         ("conv2d", [IMAGE, FILTERS, None, [2], [0], [1], 1], 0.2 * 2 * 3 * 3 * 108),
         ("conv2d", [IMAGE, f(4, 3, 9, 9), None, 1, 0, 1, 1], 0.2 * 2 * 972),
+        ("quantized::linear", [f(2, 3), packed_linear(5, 3), 1.0, 0], 0.2 * 2 * 3 * 5),
+        ("prepacked::conv2d_clamp_run", [IMAGE, packed_filters([2, 2])], 0.2 * 2 * 4 * 4 * 108),
         ("conv1d", [f(3, 8), f(4, 3, 3), None, [1], [0], [1], 1], 0.2 * 6 * 36),
         ("conv_transpose2d", [IMAGE, f(3, 4, 3, 3), None], 0.2 * 2 * 8 * 8 * 108),
         ("convolution", [IMAGE, FILTERS, None, [2], [1], [1], False], 0.2 * 2 * 4 * 4 * 108),
@@ -84,5 +95,5 @@ IMAGE, FILTERS = f(2, 3, 8, 8), f(4, 3, 3, 3)
 def test_steps_besides_reading(operator: str, values: list[Any], steps: float) -> None:
     arrays = [each for value in values for each in (value if type(value) is list else [value])]
     read = 4.0 * sum(each.size for each in arrays if isinstance(each, np.ndarray))
-    entry = TABLE.operators(f"aten::{operator}")[0]
+    entry = TABLE.operators(operator if "::" in operator else f"aten::{operator}")[0]
     assert work_of(entry)(values) == pytest.approx(read + steps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,11 @@ import pytest
 
 import rushlight as torch
 from rushlight.interpreter.running.invoking import invoke
-from rushlight.jit.mobile import _get_model_bytecode_version, _load_for_lite_interpreter
+from rushlight.jit.mobile import (
+    _backport_for_mobile,
+    _get_model_bytecode_version,
+    _load_for_lite_interpreter,
+)
 from rushlight.serialization.files.errors import ArchiveError
 from rushlight.serialization.mobile.code import MobileCode, check_code
 from rushlight.serialization.mobile.types import mobile_type
@@ -308,3 +313,40 @@ def test_lists_of_objects_are_no_results() -> None:
         RuntimeError, match=r"^Returning a list or dictionary .*List\[Adds\] or Dict"
     ):
         scripted._save_to_buffer_for_lite_interpreter()
+
+
+class Gelus(torch.nn.Module):
+    def forward(self, x: torch.Tensor, n: int) -> torch.Tensor:
+        if n < 0:
+            raise ValueError("no rounds")
+        return x + torch.nn.functional.gelu(x)
+
+
+BEFORE_COUNTS = (
+    *(("STOREN", 1, 3), ("LOAD", 3, 0), ("LOADC", 0, 0), ("OP", 0, 0), ("STORE", 4, 0)),
+    *(("LOAD", 4, 0), ("JF", 4, 0), ("LOADC", 1, 0), ("OP", 1, 0), ("JMP", 1, 0)),
+    *(("LOAD", 2, 0), ("LOAD", 2, 0), ("OP", 2, 0), ("LOADC", 4, 0), ("OP", 3, 0)),
+    *(("STORE", 6, 0), ("LOAD", 6, 0), ("RET", 0, 0)),
+)
+"""Neither the class of the error nor the kind of approximation is pushed: there were none."""
+
+
+def test_code_that_does_not_say_how_many_arguments_it_pushes(tmp_path: Path) -> None:
+    """Version 5, from when operators had fewer arguments than today."""
+    sink = io.BytesIO()
+    made = torch.jit.script(Gelus())._save_to_buffer_for_lite_interpreter()
+    (tmp_path / "new.ptl").write_bytes(made)
+    _backport_for_mobile(str(tmp_path / "new.ptl"), str(tmp_path / "five.ptl"), 5)
+    with zipfile.ZipFile(tmp_path / "five.ptl") as five, zipfile.ZipFile(sink, "w") as changed:
+        for name in five.namelist():
+            data = five.read(name)
+            if name.endswith("bytecode.pkl"):
+                version, (function, (_, *tables), schema) = pickle.loads(data)
+                code = ("instructions", BEFORE_COUNTS)
+                data = pickle.dumps((version, (function, (code, *tables), schema)), 2)
+            changed.writestr(name, data)
+    run = _load_for_lite_interpreter(io.BytesIO(sink.getvalue()))
+    x = torch.linspace(-1, 1, 5)
+    assert torch.equal(run(x, 1), Gelus()(x, 1))
+    with pytest.raises(torch.jit.Error, match=r"^no rounds$"):
+        run(x, -1)

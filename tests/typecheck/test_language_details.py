@@ -3,7 +3,7 @@
 import io
 import itertools
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple  # noqa: UP035
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union  # noqa: UP035
 
 import pytest
 
@@ -624,3 +624,16 @@ def test_a_tuple_of_nothing_has_a_type() -> None:
     cu = unit("def f(x: Tuple[()], y: Tuple[int]):\n  return x, y\n")
     assert cu.f((), (1,)) == ((), (1,))
     assert [str(each.type) for each in cu.f.schema.arguments] == ["Tuple[()]", "Tuple[int]"]
+
+
+def quotient(x: Tensor, n: Union[int, float, complex]) -> Tensor:  # noqa: UP007
+    if isinstance(n, float):
+        return torch.div(x, n)
+    return torch.div(x, n, rounding_mode="trunc")
+
+
+def test_what_a_number_is_not_is_taken_off() -> None:
+    script = torch.jit.script(quotient)
+    assert "%n.15 : Union(complex, int) = prim::unchecked_cast(%n.1)" in str(script.graph)
+    assert script(torch.tensor(7.0), 2).item() == 3
+    assert script(torch.tensor(7.0), 2.0).item() == 3.5

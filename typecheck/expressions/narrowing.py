@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...frontend.sources.source import Span
@@ -20,7 +21,19 @@ from ..scopes.idioms import is_type_test, taken_back, type_test
 from ..scopes.scope import Scope
 from ..scopes.values import value_of
 from ..trees import typed
-from ..types.types import ANY, BOOL, INT, NONE, STRING, TENSOR, UNKNOWN, Type
+from ..types.types import (
+    ANY,
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    NONE,
+    NUMBER,
+    STRING,
+    TENSOR,
+    UNKNOWN,
+    Type,
+)
 from .attributes import can_be_asked, has_attribute, has_static
 from .function_calls import call_method
 from .operators import call_operator
@@ -37,6 +50,8 @@ __all__ = [
 ]
 
 Facts = Mapping[str, Type]
+
+_PARTS_OF_NUMBERS = (FLOAT, COMPLEX, INT)
 
 
 @dataclass(frozen=True)
@@ -370,7 +385,8 @@ def is_instance(scope: Scope, node: tree.Call) -> Condition:
     wanted = [t for t in _class_info(scope, node.arguments[1]) for t in t.alternatives]
     if value.type is UNKNOWN or UNKNOWN in wanted:
         return Condition(typed.Uninitialized(node.span, BOOL))
-    yes, no, all_fit = _split(value.type.alternatives, wanted)
+    given = (_PARTS_OF_NUMBERS if t is NUMBER else (t,) for t in value.type.alternatives)
+    yes, no, all_fit = _split([*chain.from_iterable(given)], wanted)
     if_true: dict[str, Type] = {}
     if_false: dict[str, Type] = {}
     subject = node.arguments[0]
