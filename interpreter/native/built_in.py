@@ -95,20 +95,31 @@ class BuiltIns(Emitter):
         at = self._value(address)
         return self._let(INT, f"load i64, ptr {at.text}, align 1, !tbaa !{TAGS['other']}")
 
+    def _do_known(self, text: ast.expr) -> Item:
+        """A text that functions are told which are made anew for it."""
+        item = self._expression(text)
+        assert isinstance(item, Known)
+        return Known((item.value,))
+
+    def _width(self, node: ast.expr) -> tuple[str, Kind, str]:
+        """How numbers of some width lie, and what they become."""
+        item = self._expression(node)
+        assert isinstance(item, Known)
+        name = item.value[0] if isinstance(item.value, tuple) else item.value
+        return _WIDTHS[str(name)]
+
     def _do_load_as(self, name: ast.expr, address: ast.expr) -> Item:
         """A number of some width, which may begin anywhere, as a whole number or a float."""
-        item, at = self._expression(name), self._value(address)
-        assert isinstance(item, Known)
-        short, kind, longer = _WIDTHS[str(item.value)]
+        at = self._value(address)
+        short, kind, longer = self._width(name)
         text = f"load {short}, ptr {at.text}, align 1, !tbaa !{TAGS['other']}"
         found = self._let(kind, text)
         return self._let(kind, f"{longer} {short} {found.text} to {kind.llvm}") if longer else found
 
     def _do_store_as(self, name: ast.expr, address: ast.expr, value: ast.expr) -> Item:
         """Write a number in some width, wherever it may begin."""
-        item, at, number = self._expression(name), self._value(address), self._value(value)
-        assert isinstance(item, Known)
-        short, kind, longer = _WIDTHS[str(item.value)]
+        at, number = self._value(address), self._value(value)
+        short, kind, longer = self._width(name)
         if number.kind != kind:
             raise NotNative(f"{number.kind} for {kind}")
         if longer:

@@ -55,6 +55,8 @@ class Compounds(Unions):
             return value
         if not is_convertible(kind, wanted):
             raise NotNative(f"{kind} for {wanted}")
+        if wanted.family == "array":
+            return Value(wanted, value.text)
         if wanted.family == "union":
             return self._into(value, wanted)
         if kind.family == "union":

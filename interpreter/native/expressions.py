@@ -76,6 +76,8 @@ _CONSTANTS: Final[dict[str, object]] = {
         "DEVICE": DEVICE,
         "COMPLEX_AT": _HEAD,
         "MOST_COPIED_NUMBERS": 1 << 18,
+        "MOST_SMALL": 256,
+        "MOST_RANKED": 64,
     },
     **{f"DTYPE_{name.upper()}": np.dtype(name).num for name in _READ_DTYPES},
     **{f"NUMBER_{name.upper()}": DTYPES[name].number for name in _READ_DTYPES},

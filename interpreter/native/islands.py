@@ -7,7 +7,7 @@ is native, and where that gives up, the plan does its lines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from time import thread_time
 from typing import Any, Final
 
@@ -31,10 +31,10 @@ from ..plans.registers import (
 )
 from ..plans.source import FoundIsland, Island
 from ..plans.stretches import spans_together
-from .kinds import NotNative, argument_kind, kind_of
+from .kinds import NotNative, argument_kind, kind_of, lists_tensors
 from .native import LONGEST, NEVER, ROUNDS, Native, is_native_possible, native_island
 from .program import FAILED, STOPPED
-from .written import is_maker, written_places
+from .written import is_maker, is_of_few, written_places
 
 __all__ = ["ISLANDS", "find_islands"]
 
@@ -49,19 +49,27 @@ _READ: Final = (TENSOR, NUMBER, DEVICE)
 MOST_GIVEN: Final = 50
 """Values that an island takes or gives."""
 
+_MOST_CUT: Final = 4
+"""Loops at the end of a row that an island is tried without."""
+
 
 def find_islands(
-    code: Code, taken: Mapping[int, Mapping[int, int]], *, may_write: bool = True
+    code: Code,
+    taken: Mapping[int, Mapping[int, int]],
+    *,
+    may_write: bool = True,
+    left_out: Collection[Step] = (),
 ) -> dict[int, dict[int, FoundIsland]]:
     """The islands of a code: of each region, by its identity, where they begin.
 
     Args:
         taken: of each region the parts that islands leave alone: from where up to where.
+        left_out: steps that they leave alone, too.
         may_write: whether they may write to tensors, of which nobody hears who records operators.
     """
     if not code.has_loop or not is_native_possible():
         return {}
-    finder = _Finder(code, taken, may_write)
+    finder = _Finder(code, taken, may_write, frozenset(left_out))
     finder.region(code.body, frozenset())
     return finder.found
 
@@ -69,8 +77,15 @@ def find_islands(
 class _Finder:
     """The search through one code."""
 
-    def __init__(self, code: Code, taken: Mapping[int, Mapping[int, int]], may_write: bool) -> None:
+    def __init__(
+        self,
+        code: Code,
+        taken: Mapping[int, Mapping[int, int]],
+        may_write: bool,
+        left_out: frozenset[Step],
+    ) -> None:
         self._code, self._taken, self._may_write = code, taken, may_write
+        self._left_out = left_out
         self._registers, self._moved = Registers(), dict(_moved(code.body))
         self.found: dict[int, dict[int, FoundIsland]] = {}
 
@@ -79,11 +94,16 @@ class _Finder:
         its other parts."""
         needed = self._registers.needed(region, live)
         islands: dict[int, FoundIsland] = {}
-        for begin, end in self._spans(region):
-            parts = region[begin:end]
-            island = _island(self._code, self._registers, self._moved, parts, needed[end])
-            if island is not None:
-                islands[begin] = FoundIsland(end, *island)
+        for first, *ends in self._rows(region):
+            begin = first
+            while begin < ends[-1]:
+                found = self._longest(region, begin, ends, needed)
+                if found is None:
+                    begin = next(self._behind_loops(region, begin, ends[-1]), ends[-1])
+                else:
+                    begin, island = found
+                    islands[begin] = island
+                    begin = island.stop
         if islands:
             self.found[id(region)] = islands
         done = {place for begin, each in islands.items() for place in range(begin, each.stop)}
@@ -91,38 +111,54 @@ class _Finder:
             for inner, at_end in self._registers.inside(region[position], needed[position + 1]):
                 self.region(inner, at_end)
 
-    def _spans(self, region: Region) -> Iterator[tuple[int, int]]:
-        """From where up to where rows with loops lie, none without what its first loop tests."""
+    def _longest(
+        self, region: Region, first: int, ends: Sequence[int], needed: Sequence[frozenset[int]]
+    ) -> tuple[int, FoundIsland] | None:
+        """The longest island from some place on: one that ends where the row's last loop does, or
+        the row, or else behind a loop before."""
+        first = max([first, *(b for a, b in test_spans(region) if a < first < b)])
+        loops = list(self._behind_loops(region, first, min(ends)))
+        for end in dict.fromkeys((*ends, *reversed(loops[-_MOST_CUT:]), *loops[:1])):
+            begin = _without_idle(self._code, region, first, end)
+            parts = region[begin:end]
+            if any(isinstance(part, Repeat) for part in parts):
+                island = _island(self._code, self._registers, self._moved, parts, needed[end])
+                if island is not None:
+                    return begin, FoundIsland(end, *island)
+        return None
+
+    @staticmethod
+    def _behind_loops(region: Region, begin: int, end: int) -> Iterator[int]:
+        """The places behind loops of a region, from one up to another."""
+        for place in range(begin, end):
+            if isinstance(region[place], Repeat):
+                yield place + 1
+
+    def _rows(self, region: Region) -> Iterator[tuple[int, int, int]]:
+        """Where rows of parts that native code may do begin, where the last of their loops, and
+        tensors that are made of what these give, end, and where they end themselves."""
         if not any(isinstance(part, Repeat) and self._takes(part) for part in region):
             return
         spans = [*self._taken.get(id(region), {}).items(), *spans_together(self._code, region)]
         others = {place for span in spans for place in range(*span)}
-        tests = test_spans(region)
-        for first, end in self._rows(region, others):
-            begin = max([first, *(b for a, b in tests if a < first < b)])
-            begin = _without_idle(self._code, region, begin, end)
-            if any(isinstance(part, Repeat) for part in region[begin:end]):
-                yield begin, end
-
-    def _rows(self, region: Region, others: set[int]) -> Iterator[tuple[int, int]]:
-        """Where rows of parts that native code may do begin, and where the last of their loops, and
-        tensors that are made of what these give, end."""
         begin = end = 0
         for position, part in enumerate(region):
             if position in others or not self._takes(part):
                 if end > begin:
-                    yield begin, end
+                    yield begin, end, position
                 begin = end = position + 1
             elif isinstance(part, Repeat) or (end > begin and _makes_tensor(self._code, part)):
                 end = position + 1
         if end > begin:
-            yield begin, end
+            yield begin, end, len(region)
 
     def _takes(self, part: Part) -> bool:
         """Whether native code may do a part."""
         if not _takes(self._code, part):
             return False
         steps = [each for each in parts_of([part]) if isinstance(each, Step)]
+        if not self._left_out.isdisjoint(steps):
+            return False
         return self._may_write or not any(
             each is not None and each.is_in_place for each in map(self._code.called, steps)
         )
@@ -144,6 +180,8 @@ def _without_idle(code: Code, region: Region, begin: int, end: int) -> int:
 def _takes(code: Code, part: Part) -> bool:
     """Whether native code may do a part, as far as its operators and the types of values tell."""
     is_read = isinstance(part, Step) and part.node.kind in _READING
+    if isinstance(part, Step) and lists_tensors(part.node):
+        return True
     for each in part.node.outputs:
         if not (each.type in _READ or _has_kind(each.type) or (is_read and _enters(each.type))):
             return False
@@ -361,6 +399,12 @@ class _Part:
     @property
     def why_not(self) -> str:
         return self._native.refusal
+
+    @property
+    def small(self) -> list[Step]:
+        """Its steps that make tensors of few numbers, which may prove to be many."""
+        steps = (part for part in parts_of(self.code.body) if isinstance(part, Step))
+        return [each for each in steps if is_of_few(self.code.called(each))]
 
     def __call__(self, *values: Any) -> Any:
         held = self._held(values) if self._tensors else values

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from ...ir.graphs.graph import Node
 from ...ops.table.inline import Native
 from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.schema import Signature
@@ -23,7 +24,7 @@ from ...typecheck.types.types import TENSOR as TENSOR_TYPE
 __all__ = [
     *("ADDRESS", "ARRAY", "BOOL", "COMPLEX", "DEVICE", "FLOAT", "INT", "MADE", "NONE", "STR"),
     *("Kind", "NotNative", "argument_kind", "bound", "holds_arrays", "is_convertible", "kind_of"),
-    *("list_of", "matches"),
+    *("list_of", "lists_tensors", "matches"),
     *("optional_of", "tuple_of"),
 ]
 
@@ -146,7 +147,7 @@ def optional_of(part: Kind) -> Kind:
 def is_convertible(kind: Kind, wanted: Kind) -> bool:
     """Whether a value of a kind is one of another, as types say: None and what may be None, a
     NamedTuple and its elements, one of several kinds and each of them."""
-    if kind == wanted:
+    if kind == wanted or (kind == MADE and wanted == ARRAY):
         return True
     if "union" in (kind.family, wanted.family):
         return _are_of_one_union(kind, wanted)
@@ -231,6 +232,13 @@ def argument_kind(type: Type) -> Kind:
 def holds_arrays(kind: Kind) -> bool:
     """Whether tensors from outside are in there."""
     return kind == ARRAY or any(map(holds_arrays, kind.parts))
+
+
+def lists_tensors(node: Node) -> bool:
+    """Whether a node makes a list of tensors, each of which is there."""
+    element = node.outputs[0].type.list_of if node.kind == "prim::ListConstruct" else None
+    is_of_tensors = element is not None and TENSOR_TYPE in (element, element.optional_of)
+    return is_of_tensors and all(each.type == TENSOR_TYPE for each in node.inputs)
 
 
 _TOLD_APART: Final = (

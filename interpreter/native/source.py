@@ -19,6 +19,7 @@ from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.functions import Function
 from ...typecheck.types.types import ANY, Type
 from ...typecheck.types.types import NONE as NONE_TYPE
+from ...typecheck.types.types import TENSOR as TENSOR_TYPE
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
 from .kept import note_sites
@@ -305,7 +306,7 @@ class _Writer(Steps):
         for register, value in zip(registers, values, strict=False):
             kind = state.get(register)
             try:
-                wanted = kind_of(value.type)
+                wanted = ARRAY if value.type == TENSOR_TYPE else kind_of(value.type)
             except NotNative:
                 continue
             if kind is None or kind == wanted:

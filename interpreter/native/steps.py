@@ -34,11 +34,13 @@ from .kinds import (
     is_convertible,
     kind_of,
     list_of,
+    lists_tensors,
     matches,
     tuple_of,
 )
 from .native_source import NativeSource
 from .outside import attribute_kinds, check_name
+from .written import written_wholes
 
 __all__ = ["State", "Steps"]
 
@@ -69,6 +71,7 @@ class Steps:
         self.source: NativeSource = NativeSource() if caller is None else caller.source.for_callee()
         self._kinds: dict[Kind, str] = {} if caller is None else caller._kinds
         self._first: list[str] = []
+        self._written = written_wholes(code)
 
     def _add(self, depth: int, line: str) -> None:
         self.source.lines.append(" " * depth + line)
@@ -274,7 +277,7 @@ class Steps:
         if not step.node.outputs:  # what has warned; at a warning native code gives up
             return
         operands, target = self._made(step, state)
-        kind = kind_of(step.node.output.type)
+        kind = list_of(ARRAY) if lists_tensors(step.node) else kind_of(step.node.output.type)
         texts = [self._as(text, each, kind.element) for text, each in operands]
         self._put(
             target, kind, f"list_of({', '.join([self._kind(kind.element), *texts])})", depth, state
@@ -483,11 +486,13 @@ class Steps:
         told = kind_of(step.node.output.type) if form.gives == "told" else NONE
         kind = "" if told == NONE else self._kind(told)
         text = form.text.format(*texts, all=", ".join(texts), kind=kind)
+        if form.gives == "made" and not self._written.isdisjoint(step.node.outputs):
+            text = f"array_writable({text})"
         if target is None:
             self._add(depth, text)
             return
         if form.gives:
-            results = [_GIVEN.get(form.gives, told)]
+            results = [_GIVEN.get(form.gives, told)] * len(entry.signature.returns)
         else:
             results = [bound(each.type, known) for each in entry.signature.returns]
         if not isinstance(target, int):

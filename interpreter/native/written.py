@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...ir.graphs.graph import Value
 from ...ops.table.record import Operator
 from ..code.code import Code, Step, parts_of
 from ..plans.registers import made_by, values_read
 from .kinds import NotNative
 
-__all__ = ["is_maker", "written_places"]
+__all__ = ["is_maker", "is_of_few", "written_places", "written_wholes"]
 
 
 def is_maker(entry: Operator | None) -> bool:
     """Whether native code makes the tensors that an operator gives."""
     return entry is not None and any(form.gives == "made" for form in entry.native)
+
+
+def is_of_few(entry: Operator | None) -> bool:
+    """Whether native code makes the tensors that an operator gives of others, which have to have
+    few numbers then."""
+    return is_maker(entry) and entry is not None and "Tensor" in entry.schema.partition("->")[0]
+
+
+def written_wholes(code: Code) -> set[Value]:
+    """The tensors that a code writes, as wholes."""
+    steps = (part for part in parts_of(code.body) if isinstance(part, Step))
+    called = ((step.node, code.called(step)) for step in steps)
+    return {code.whole_of(node.inputs[0]) for node, entry in called if entry and entry.is_in_place}
 
 
 def written_places(code: Code, registers: Sequence[int]) -> list[int]:
@@ -25,7 +39,8 @@ def written_places(code: Code, registers: Sequence[int]) -> list[int]:
     """
     steps = [part for part in parts_of(code.body) if isinstance(part, Step)]
     own, found = set(made_by(code.body)), set[int]()
-    made_here = {each.node.output for each in steps if is_maker(code.called(each))}
+    makers = (each.node for each in steps if is_maker(code.called(each)))
+    made_here = {value for each in makers for value in each.outputs}
     for step in steps:
         entry = code.called(step)
         if entry is None or not entry.is_in_place:

@@ -81,10 +81,16 @@ class Islands(Protocol):
     """What finds the islands of codes, and has them run natively."""
 
     def find(
-        self, code: Code, taken: Mapping[int, Mapping[int, int]], *, may_write: bool = True
+        self,
+        code: Code,
+        taken: Mapping[int, Mapping[int, int]],
+        *,
+        may_write: bool = True,
+        left_out: Collection[Step] = (),
     ) -> dict[int, dict[int, FoundIsland]]:
-        """Those of a code, of each region by its identity: see `write_plan`.  They write to tensors
-        if they may, which nobody hears of who records operators."""
+        """Those of a code, of each region by its identity, without the steps that are left out: see
+        `write_plan`.  They write to tensors if they may, which nobody hears of who records
+        operators."""
 
     def at_work(self, island: Island, cool: Callable[[], object], known: object) -> NativePart:
         """One at work, that which is `known` if it is one; `cool` is called when it never will be
@@ -94,10 +100,14 @@ class Islands(Protocol):
 class NativePart(Protocol):
     """An island at work: it gives a tuple of its results, or None where the plan has to do it.
 
-    `why_not` says why it is not native; empty if it is, or may yet become so.
+    `why_not` says why it is not native; empty if it is, or may yet become so.  `small` are its
+    steps that make tensors of few numbers.
     """
 
     code: Code
+
+    @property
+    def small(self) -> list[Step]: ...
 
     @property
     def is_native(self) -> bool: ...
@@ -114,18 +124,31 @@ class NativePart(Protocol):
 @dataclass(eq=False)
 class Cuts:
     """The steps that stretches of a code leave out, as more than kernels; `tell` hears of more.
+    Islands leave out `large` ones, whose tensors have many numbers, of which `tell_large` hears.
     `former` is the plan so far."""
 
     tell: Callable[[Collection[Step]], object]
+    tell_large: Callable[[Collection[Step]], object]
     steps: frozenset[Step] = frozenset()
+    large: frozenset[Step] = frozenset()
     former: Plan | None = None
 
 
 def _put_island(
-    space: dict[str, Any], name: str, island: Island, islands: Islands, known: object
+    space: dict[str, Any],
+    name: str,
+    island: Island,
+    islands: Islands,
+    known: object,
+    cuts: Cuts | None,
 ) -> NativePart:
     """Give a plan's text what it calls for an island, which may be `known` from a plan before."""
-    cool = partial(space.update, {f"warm{name}": False})
+
+    def cool() -> None:
+        space[f"warm{name}"] = False
+        if cuts is not None and part.small:
+            cuts.tell_large(part.small)  # others may be made without these
+
     part = islands.at_work(island, cool, known)
     space.update({name: part, f"warm{name}": True, f"spent{name}": part.spent})
     space["clock"] = thread_time
@@ -164,7 +187,8 @@ def make_plan(
     calls_all = guard is not None or calls.recording is not None
     find = None
     if islands is not None and guard is None:
-        find = partial(islands.find, may_write=calls.recording is None)
+        large = () if cuts is None else cuts.large
+        find = partial(islands.find, may_write=calls.recording is None, left_out=large)
     source = write_plan(
         code,
         calls_all=calls_all,
@@ -203,7 +227,7 @@ def _compiled(
     if islands is not None:
         for name, island in source.islands.items():
             known = before.get(source.spans[name])
-            parts[name] = _put_island(space, name, island, islands, known)
+            parts[name] = _put_island(space, name, island, islands, known, cuts)
     replays: dict[str, Replay] = {}
     if source.has_direct_forms:
         operators = {i: code.operators[i] for i in sorted(source.direct)}

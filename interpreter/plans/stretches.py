@@ -106,6 +106,7 @@ class _Finder:
         needed = self._registers.needed(region, live_end)
         latest = self._latest_begins(region)
         worth = [0, *accumulate(_worth(self.code, [part]) for part in region)]
+        views = [0, *accumulate(_makes_view(self.code, part) for part in region)]
         while position < len(region):
             stop = position
             while stop < len(region) and position <= latest[stop]:
@@ -115,7 +116,7 @@ class _Finder:
             is_begin = is_begin and not any(a < position < b for a, b in (*joined, *tests))
             found = None
             if is_begin and stop != failed:
-                ends = _ends(position, stop, joined, tests, worth)
+                ends = _ends(position, stop, joined, tests, worth, views)
                 found = self._longest(region, ends, needed)
             if found is not None:
                 self.found.setdefault(id(region), {})[position] = found
@@ -195,10 +196,11 @@ def _ends(
     joined: Sequence[tuple[int, int]],
     tests: Sequence[tuple[int, int]],
     worth: Sequence[int],
+    views: Sequence[int],
 ) -> list[int]:
     """`start`, and where stretches that begin there and reach up to `stop` at most may end; what is
     `joined`, and loops with their `tests`, may not be cut, `worth` is that of all in front of each
-    position."""
+    position, and `views` how many views are made there."""
     found = list[int]()
     for last in range(stop, max(start, stop - _MOST_LEFT_OUT), -1):
         here = worth[last] - worth[start]
@@ -206,8 +208,9 @@ def _ends(
             break
         if any(a < last < b for a, b in (*joined, *tests)):
             continue
-        if any(worth[b] - worth[a] == here for a, b in joined if start <= a < last):
-            break  # it is one group, and better so
+        is_group = any(worth[b] - worth[a] == here for a, b in joined if start <= a < last)
+        if is_group and views[last] == views[start]:
+            break  # it is one group, and better so where nobody makes views for it
         found.append(last)
     return [start, *reversed(found)]
 
@@ -285,6 +288,12 @@ def _is_idle(part: Part) -> bool:
         return False
     instruction = part.instruction
     return operator_number(instruction) is None and row(instruction).name != "list"
+
+
+def _makes_view(code: Code, part: Part) -> bool:
+    """Whether a part is a step that makes a view."""
+    entry = code.called(part) if isinstance(part, Step) else None
+    return entry is not None and entry.is_view
 
 
 def _worth(code: Code, region: Sequence[Part], weight: int = 1) -> int:

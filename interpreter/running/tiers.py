@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
+from dataclasses import replace
 from math import inf
 from typing import Any, Final
 from weakref import WeakSet
@@ -72,7 +73,7 @@ class Way:
         self._calls = calls
         self._invoke = invoke
         self._machine: Machine | None = None
-        self._cuts = Cuts(self._cut)
+        self._cuts = Cuts(self._cut, self._cut_large)
         self.watchers: WeakSet[Any] = WeakSet()
         """Who is told by `drop_plan` that there is another plan."""
         self._runs_before_plan = _runs_before_plan(executable.code)
@@ -162,13 +163,22 @@ class Way:
     def _cut(self, steps: Collection[Step]) -> None:
         """Make the plan anew, with stretches that leave some more steps out."""
         with DEFINING:
-            if self.plan is None or len(self._cuts.steps) >= MOST_CUT:
-                return
-            cuts = Cuts(self._cut, self._cuts.steps.union(steps), self.plan)
-            self._cuts = cuts
-            self.plan = self._made_plan() or self.plan
-            for each in list(self.watchers):
-                each.drop_plan()
+            if self.plan is not None and len(self._cuts.steps) < MOST_CUT:
+                cut = self._cuts.steps.union(steps)
+                self._make_anew(replace(self._cuts, steps=cut, former=self.plan))
+
+    def _cut_large(self, steps: Collection[Step]) -> None:
+        """Make the plan anew, with islands that leave some steps over large tensors out."""
+        with DEFINING:
+            if self.plan is not None and not self._cuts.large.issuperset(steps):
+                cut = self._cuts.large.union(steps)
+                self._make_anew(replace(self._cuts, large=cut, former=self.plan))
+
+    def _make_anew(self, cuts: Cuts) -> None:
+        self._cuts = cuts
+        self.plan = self._made_plan() or self.plan
+        for each in list(self.watchers):
+            each.drop_plan()
 
     def _on_machine(self, values: Sequence[object]) -> object:
         machine = self._machine

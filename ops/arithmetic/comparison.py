@@ -13,7 +13,7 @@ from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.overlap import lies_as
 from ..table.declare import with_twin
 from ..table.formula import Part, formula
-from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline, native
+from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, inline, native, small
 from ..table.layouts import like
 from ..table.out_dtypes import CAN_CAST, CASTABLE, FOUND, OutDtype
 from ..table.pointwise import (
@@ -401,13 +401,17 @@ def _chooser(name: str, kernel: Kernel) -> Callable[[Array, Array], Array]:
 
 for _name, _short, _kernel in (("maximum", "max", np.maximum), ("minimum", "min", np.minimum)):
     _choose, _formula = _chooser(_name, _kernel), formula(_name, 0, 1)
-    operator(f"aten::{_name}(Tensor self, Tensor other) -> Tensor", formula=_formula)(_choose)
+    _small = small("larger" if _short == "max" else "smaller")
+    operator(
+        f"aten::{_name}(Tensor self, Tensor other) -> Tensor", formula=_formula, native=_small
+    )(_choose)
     operator(
         f"aten::{_short}.other(Tensor self, Tensor other) -> Tensor",
         out="out",
         order="unary_out out",
         out_dtype=CAN_CAST,
         formula=_formula,
+        native=_small,
     )(_choose)
 operator("aten::fmax(Tensor self, Tensor other) -> Tensor")(_chooser("fmax", np.fmax))
 operator("aten::fmin(Tensor self, Tensor other) -> Tensor")(_chooser("fmin", np.fmin))
@@ -532,6 +536,19 @@ _OF_CLAMP: Final = (
     *formula("clamp_low", 0, 1, at={2: None}, checks=True),
     *formula("clamp", 0, 1, 2, checks=True),
 )
+_NUMBERS: Final = ("int", "float")
+_SMALL_CLAMP: Final = (
+    *native(
+        'small_with(known("larger"), {0}, {1})',
+        of=[f"array {each} none" for each in _NUMBERS],
+        gives="made",
+    ),
+    *native(
+        'small_with(known("smaller"), {0}, {2})',
+        of=[f"array none {each}" for each in _NUMBERS],
+        gives="made",
+    ),
+)
 _ONE_SIDED: Final = {
     ("min", ""): formula("clamp_low", 0, 1, checks=True),
     ("max", ""): formula("clamp_high", 0, 1, checks=True),
@@ -550,6 +567,7 @@ def _declare_clamp() -> None:
                 layout="P" if suffix else "",
                 formula=() if suffix else _OF_CLAMP,
                 parts=_parts_of_clamp if suffix else None,
+                native=() if suffix else _SMALL_CLAMP,
                 out_dtype=CASTABLE if suffix else FOUND,
             )(forward)
             operator(

@@ -370,6 +370,7 @@ def type_as(self: Array, other: Array) -> Array:
 @operator(
     "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     formula=formula("same"),
+    native=native("small_clone({0})", at={1: "None"}, gives="made"),
     rows=rows_of("self"),
 )
 def clone(self: Array, memory_format: int | None) -> Array:

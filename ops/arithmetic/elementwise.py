@@ -12,7 +12,14 @@ from ..memory.dtype import Array, Dtype, Scalar, default_dtype
 from ..memory.errors import KernelError, OperatorError
 from ..memory.order import beside
 from ..table.formula import formula
-from ..table.inline import BOTH_FLOAT32, ON_FLOAT32, STORED_ALIKE, inline
+from ..table.inline import (
+    BOTH_FLOAT32,
+    ON_FLOAT32,
+    STORED_ALIKE,
+    inline,
+    small,
+    small_with_number,
+)
 from ..table.pointwise import (
     as_array,
     binary,
@@ -111,6 +118,8 @@ _refuse_sum: Final = Refusal("u", "add_stub")
 
 _ALPHA: Final = {2: "1"}
 """Plans write sums and differences out if `alpha` is 1."""
+_ONE: Final = {2: "(1)"}
+"""So does native code."""
 
 _SAME_DTYPE: Final = f"{{0}}.dtype is {{1}}.dtype and {STORED_ALIKE}"
 _SAME_REAL: Final = (
@@ -132,6 +141,7 @@ _COMPLEX: Final = {name: np.dtype(name) for name in ("complex64", "complex128")}
         "float_int -"
     ),
     formula=formula("add", 0, 1, at={2: 1}) + formula("add_scaled", 0, 1, 2, checks=True),
+    native=small("add", at=_ONE),
 )
 def add(self: Array, other: Array, alpha: Scalar) -> Array:
     if type(alpha) is not int or alpha != 1:
@@ -159,6 +169,7 @@ def add(self: Array, other: Array, alpha: Scalar) -> Array:
     "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     autocast_in_graphs="widest",
     inline=inline("{0} + {k}", ON_FLOAT32, at=_ALPHA, over=np.add),
+    native=small_with_number("add", _ONE),
     formula=formula("add", 0, 1, at={2: 1}),
     neutral=0,
 )
@@ -200,6 +211,7 @@ def check_subtraction(*dtypes: Dtype) -> None:
     out="out",
     order="complex float int_complex complex_int float_complex complex_float int_float float_int -",
     formula=formula("subtract", 0, 1, at={2: 1}) + formula("subtract_scaled", 0, 1, 2, checks=True),
+    native=small("subtract", at=_ONE),
 )
 def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     dtype = self.dtype
@@ -229,6 +241,7 @@ def sub(self: Array, other: Array, alpha: Scalar) -> Array:
     "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     autocast_in_graphs="widest",
     inline=inline("{0} - {k}", ON_FLOAT32, at=_ALPHA, over=np.subtract),
+    native=small_with_number("subtract", _ONE),
     formula=formula("subtract", 0, 1, at={2: 1}),
     neutral=0,
 )
@@ -252,6 +265,7 @@ def rsub(self: Array, other: Array, alpha: Scalar) -> Array:
 @operator(
     "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     inline=inline("{k} - {0}", ON_FLOAT32, at=_ALPHA),
+    native=small_with_number("subtract_from", _ONE),
     face="function",
     formula=formula("subtract_from", 0, 1, at={2: 1}),
 )
@@ -274,6 +288,7 @@ def rsub_number(self: Array, other: Scalar, alpha: Scalar) -> Array:
         "int_float float_int -"
     ),
     formula=formula("multiply", 0, 1),
+    native=small("multiply"),
 )
 def mul(self: Array, other: Array) -> Array:
     if self.dtype is other.dtype:
@@ -292,6 +307,7 @@ def mul(self: Array, other: Array) -> Array:
     "aten::mul.Scalar(Tensor self, Scalar other) -> Tensor",
     autocast_in_graphs="widest",
     inline=inline("{0} * {k}", ON_FLOAT32, over=np.multiply),
+    native=small_with_number("multiply"),
     formula=formula("multiply", 0, 1),
     neutral=1,
 )
@@ -404,6 +420,7 @@ def _divider(rounding_mode: str | None) -> Callable[..., object] | None:
     takes_numbers=True,
     autocast_in_graphs="widest",
     inline=inline("{0} / {1}", BOTH_FLOAT32, over=np.true_divide),
+    native=small("divide"),
     out="out",
     formula=formula("divide", 0, 1),
 )
@@ -417,6 +434,7 @@ def div(self: Array, other: Array) -> Array:
     "aten::div.Scalar(Tensor self, Scalar other) -> Tensor",
     autocast_in_graphs="widest",
     inline=inline("{0} / {k}", ON_FLOAT32, over=np.true_divide),
+    native=small_with_number("divide"),
     formula=formula("divide", 0, 1),
     neutral=1,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..table.formula import formula
-from ..table.inline import ON_FLOAT32, inline
+from ..table.inline import ON_FLOAT32, inline, small
 from ..table.out_dtypes import FOUND
 from ..table.pointwise import as_array
 from ..table.refusals import Refusal
@@ -31,6 +31,7 @@ _refuse_positive: Final = Refusal(
     "aten::neg(Tensor self) -> Tensor",
     formula=formula("negate"),
     inline=inline("-{0}", ON_FLOAT32),
+    native=small("negate", 1),
     out_dtype=FOUND,
 )
 def neg(self: Array) -> Array:
@@ -49,6 +50,7 @@ def neg(self: Array) -> Array:
     "aten::abs(Tensor self) -> Tensor",
     "prim::abs(Tensor x) -> Tensor",
     formula=formula("absolute"),
+    native=small("absolute", 1),
 )
 def absolute(self: Array) -> Array:
     _refuse_abs(self.dtype)

@@ -12,6 +12,7 @@ from ..kernels import LARGE, family, in_order, is_half, is_whole
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError
+from ..table.inline import native
 from ..table.out_dtypes import CAN_CAST, SAME, OutDtype
 from ..table.pointwise import as_array
 from ..table.promotion import kind
@@ -72,6 +73,7 @@ def _declare_of_all(name: str, choose: Any, position: Any) -> None:
     operator(
         f"aten::{name}(Tensor self) -> Tensor",
         on_slices="dims",
+        native=native(f'small_extreme(known("{name}"), {{0}})', gives="made"),
         prepared=True,
         out="unary_out",
         unchosen="unary_out",
@@ -110,6 +112,9 @@ def _declare_along(name: str, position: Any) -> None:
     operator(
         f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) "
         "-> (Tensor values, Tensor indices)",
+        native=native(
+            f'small_extreme_along(known("{name}"), {{0}}, {{1}})', at={2: "False"}, gives="made"
+        ),
         prepared=True,
         order=f"other - dim dim_{name} unary_out out",
         out=f"dim_{name} {name} {'max_values' if name == 'max' else 'min_indices'}",
@@ -227,6 +232,7 @@ def _position(name: str, choose: Callable[..., Array]) -> Kernel:
 
 operator(
     "aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+    native=native('small_position(known("max"), {0})', at={1: "None", 2: "False"}, gives="made"),
     prepared=True,
     out_dtype=SAME,
     out_overlap="read-first",
@@ -234,6 +240,7 @@ operator(
 )(_position("argmax", ndarray.argmax))
 operator(
     "aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+    native=native('small_position(known("min"), {0})', at={1: "None", 2: "False"}, gives="made"),
     prepared=True,
     out_dtype=SAME,
     out_overlap="read-first",

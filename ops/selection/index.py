@@ -14,6 +14,7 @@ from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.overlap import check_apart, warn_if_expanded
 from ..memory.storage import settled
+from ..table.inline import native
 from ..table.pointwise import (
     number_as,
 )
@@ -84,6 +85,7 @@ def _too_many(self: Array, indices: Indices) -> IndexOutOfRange:
 )
 @operator(
     "aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+    native=native("small_index({0}, {1})", gives="made"),
     face="operator",
     prepared=True,
     data_dependent=lambda self, indices: any(

@@ -13,6 +13,7 @@ from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.storage import settled
 from ..reductions.extremes import check_dim_not_empty
+from ..table.inline import native
 from ..table.out_dtypes import SAME
 from ..table.refusals import check_kernel, check_ordered
 from ..table.table import operator
@@ -182,6 +183,7 @@ def _taken(self: Array, where: Array, axis: int) -> Array:
 
 operator(
     "aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    native=native("small_sort({0}, {1}, {2})", gives="made"),
     prepared=True,
     layout="LL",
     out="values",
@@ -209,6 +211,7 @@ def sort_stable(
 
 @operator(
     "aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+    native=native("small_argsort({0}, {1}, {2})", gives="made"),
     prepared=True,
     layout="L",
     out="",
@@ -294,6 +297,7 @@ def _top(self: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array] |
 @operator(
     "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) "
     "-> (Tensor values, Tensor indices)",
+    native=native("small_top({0}, {1}, {2}, {3})", gives="made"),
     prepared=True,
     out_dtype=SAME,
     rows=rows_of("self"),

@@ -49,7 +49,10 @@ def _placed(self: Array) -> Array:
 
 @operator("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", face="operator")
 @operator(
-    "aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", face="method", on_slices="sizes"
+    "aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
+    native=native("array_reshape({0}, {1})"),
+    face="method",
+    on_slices="sizes",
 )
 def view(self: Array, size: Sequence[int]) -> Array:
     is_whole = self.flags.c_contiguous
@@ -80,7 +83,10 @@ def _copied(result: Array, self: Array, *_: object) -> list[Part]:
 
 
 @operator(
-    "aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", parts=_copied, on_slices="sizes"
+    "aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
+    native=native("array_reshape({0}, {1})"),
+    parts=_copied,
+    on_slices="sizes",
 )
 def reshape(self: Array, shape: Sequence[int]) -> Array:
     if self.size and (not shape or min(shape) >= -1):
@@ -191,6 +197,7 @@ _MORE_DIMS: Final = f"{_SOME_ELEMENTS} and {{0}}.ndim > 1"
     + inline("{0}[:, None]", _SOME_DIMS, at={1: "1"})
     + inline("{0}[..., None]", _SOME_ELEMENTS, at={1: "(-1)"}),
     on_slices="dims",
+    native=native("array_unsqueeze({0}, {1})"),
 )
 def unsqueeze(self: Array, dim: int) -> Array:
     axis = wrap_dim(dim, self.ndim + 1)

@@ -39,6 +39,8 @@ __all__ = [
     "inline_kernel",
     "is_constant",
     "native",
+    "small",
+    "small_with_number",
 ]
 
 NAMES: Final[Mapping[str, object]] = MappingProxyType(
@@ -161,3 +163,19 @@ def native(
 ) -> tuple[Native, ...]:
     """One form for native code: see `Native`."""
     return (Native(text, given, then, at, of, writes, orders, gives),)
+
+
+def small(how: str, operands: int = 2, at: Mapping[int, str] = _NOTHING) -> tuple[Native, ...]:
+    """What native code does with the numbers of one tensor, or of two, one by one, if they are few:
+    an operation of `library/small.native`; the constants `at` behind them are whole numbers."""
+    rest = ", ".join(f"{{{place}}}" for place in range(operands))
+    text = f'small_{"one" if operands == 1 else "both"}(known("{how}"), {rest})'
+    of = (f"{'array ' * operands}{'int ' * len(at)}".strip(),)
+    return native(text, at=at, of=of, gives="made")
+
+
+def small_with_number(how: str, at: Mapping[int, str] = _NOTHING) -> tuple[Native, ...]:
+    """The same of a tensor and a number, the constants `at` behind them being whole numbers."""
+    rest = " int" * len(at)
+    of = (f"array int{rest}", f"array float{rest}")
+    return native(f'small_with(known("{how}"), {{0}}, {{1}})', at=at, of=of, gives="made")

@@ -36,7 +36,7 @@ def aliases(x: Tensor, xs: list[int], ys: list[int], d: dict[str, list[int]]):
             last = n
     print(n, last)
     alias.append(99)
-    z = y * n
+    z = torch.sin(y) * n
     for v in out:
         if v > 1000:
             raise ValueError("too large")
@@ -50,13 +50,13 @@ def texts(x: Tensor, words: list[str]):
     for word in words:
         key = word.lower()
         counts[key] = counts.get(key, 0) + 1
-    total = x.clone()
+    total = torch.sin(x)
     pairs: list[tuple[int, str]] = []
     for key, count in counts.items():
         pairs.append((-count, key))
     pairs.sort()
     for count, _key in pairs:  # has an operator over tensors
-        total = total * count
+        total = torch.sin(total) * count
     return total, pairs, counts
 
 
