@@ -25,6 +25,7 @@ import numpy as np
 from ...ops.kernels import family
 from ...ops.table.formula import Formula
 from ...ops.table.record import Later, Operator
+from ..code.calls import PLAIN
 from ..code.outside import comes_from_outside
 from .collecting import Collected, Collector
 from .compiling import Compiling
@@ -117,10 +118,6 @@ def _lies_like(value: Any, out: Any) -> bool:
     return bool(lies_so and value.flags.aligned)
 
 
-def _forward(entry: Operator) -> Callable[..., Any]:
-    return entry.forward
-
-
 def _count_others(places: Sequence[bool]) -> int:
     return len(places) - sum(places)
 
@@ -138,7 +135,7 @@ class Chain:
     def __init__(self, head: Operator, links: Sequence[Link]) -> None:
         self._head = head
         self._links = links
-        self.forward: Callable[[Operator], Callable[..., Any]] = _forward
+        self.forward: Callable[[Operator], Callable[..., Any]] = PLAIN.forward
         self._ways: dict[object, tuple[Any, Compiling]] = {}
         self._passed: set[int] = set()
         self._collector = Collector(self._filled)

@@ -14,7 +14,7 @@ errors and their places are the plan's.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -25,6 +25,7 @@ from ...ops.memory.storage import laid_out
 from ...ops.table.direct import is_same, is_settled
 from ...ops.table.formula import Formula, letter_of, meeting
 from ...ops.table.record import Operator
+from ..code.calls import PLAIN
 from ..code.outside import comes_from_outside
 from .compiling import Compiling
 
@@ -133,6 +134,9 @@ class Group:
     The result is that of the tasks `results` (by the numbers of their values), a tuple if they are
     several; None if it could not be done.  `by_value` are the values from outside of which not only
     the type matters.  Where nearly all operands have new sizes, no more of them are looked at.
+
+    Attributes:
+        forward: what is called in the place of an operator that is called.
     """
 
     def __init__(
@@ -146,6 +150,7 @@ class Group:
         self.tasks = tasks
         self.outside = outside
         self.results = results
+        self.forward: Callable[[Operator], Callable[..., Any]] = PLAIN.forward
         self.constants = [int(each) if type(each) is bool else each for each in constants]
         self._plain_constants = constants
         self._by_value = by_value
@@ -194,7 +199,7 @@ class Group:
         constants = self._plain_constants
         operands = [constants[-1 - n] if n < 0 else held[n] for n in task.operands]
         try:
-            return task.entry.forward(*operands)
+            return self.forward(task.entry)(*operands)
         except Exception as error:  # which the plan's own lines raise again, at their places
             if comes_from_outside(error):
                 raise

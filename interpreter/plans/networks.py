@@ -204,15 +204,6 @@ class Telling(Looking):
 
         return call
 
-    def checked(self, entry: Operator) -> Function:
-        """What is called in the place of an operator by such a part."""
-
-        def call(*values: Any) -> Any:
-            self._check(entry, values)
-            return entry.forward(*values)
-
-        return call
-
     def _check(self, entry: Operator, values: Sequence[Any]) -> None:
         """Raise `Unforeseen` before anything outside is written to: it is done again then."""
         check_training(entry, values)

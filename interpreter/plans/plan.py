@@ -23,6 +23,7 @@ from ..code.machine import Invoke
 from ..code.reuse import reuse
 from ..values.actions import ACTIONS
 from .direct_calls import DirectCalls
+from .fusing import Group
 from .lifting import FAULTS
 from .networks import Telling
 from .plan_source import write_plan
@@ -254,7 +255,10 @@ def _plan_of_stretch(stretch: Stretch, invoke: Invoke, calls: Telling) -> Callab
     assert source is not None  # the code around it nests deeper
     space = _space(stretch.code, source, invoke, calls, {})
     for chain in source.chains:
-        chain.forward = calls.checked
+        chain.forward = calls.forward
+    for each in source.named.values():
+        if isinstance(each, Group):
+            each.forward = calls.forward
     space.update((n, calls.around(each)) for n, each in source.named.items() if callable(each))
     space.update((f"warm{each}", False) for each in (*source.whole, *source.groups))
     exec(compile(source.text, "<plan>", "exec"), space)

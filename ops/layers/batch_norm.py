@@ -491,7 +491,10 @@ def impl_index(
 
 
 def _repeated(parameter: Array | None, batch: int) -> Array | None:
-    return None if parameter is None else np.tile(parameter, batch)
+    """The same for each sample; that of a single one is the parameter itself."""
+    if parameter is None or parameter.ndim != 1:
+        return None if parameter is None else np.tile(parameter, batch)
+    return in_order(np.broadcast_to(parameter, (batch, *parameter.shape))).reshape(-1)
 
 
 @operator(
@@ -524,7 +527,9 @@ def instance_norm(
             f"{max(input.ndim, 1) - 1}], but got 1)"
         )
     batch, channels, *space = input.shape
-    mean, variance = _repeated(running_mean, batch), _repeated(running_var, batch)
+    mean, variance = (
+        None if each is None else np.tile(each, batch) for each in (running_mean, running_var)
+    )
     made = _batch_norm(
         np.ascontiguousarray(input).reshape(1, batch * channels, *space),
         _repeated(weight, batch),

@@ -35,17 +35,11 @@ from .convolution_checks import (
     transposed_sizes,
 )
 from .plain_convolution import forward, sizes_of
-from .transposed_convolution import by_columns, in_parts
+from .transposed_convolution import by_columns
 
 __all__ = ["batched", "convolution"]
 
 _FLOAT32: Final = np.dtype(np.float32)
-_PARTS_LEAST: Final = 1 << 24
-"""Products of numbers from which a transposed convolution is worth several plain ones."""
-_PARTS_SPACE: Final = 64
-"""Places of an input from which it is."""
-
-
 _FAR: Final = 1 << 15
 """Padding that is looked at: what it makes may be larger than any memory."""
 
@@ -68,15 +62,9 @@ def _transposed(
     output = transposed_sizes(
         input.shape[2:], weight.shape[2:], stride, padding, dilation, tuple(output_padding)
     )
-    batch, made = input.shape[0], weight.shape[1] * groups
-    shape = (batch, made, *(o + 2 * p for o, p in zip(output, padding, strict=True)))
-    check_room(shape, input.dtype)
-    if input.dtype is _FLOAT32 is weight.dtype and all(output):
-        found = _transposed_natively(input, weight, stride, padding, dilation, output, groups)
-        if found is not None:
-            return found
+    check_room(_wide_sizes(input, weight, output, padding, groups), input.dtype)
     if not (input.size and weight.size and all(output)):
-        return np.zeros((batch, made, *output), kept)
+        return np.zeros((input.shape[0], weight.shape[1] * groups, *output), kept)
     return by_columns(input, weight, stride, padding, dilation, output, groups, kept)
 
 
@@ -134,27 +122,6 @@ def _filled(made: Any) -> Array | None:
     made.fill()
     out: Array = made.out
     return out
-
-
-def _transposed_natively(
-    input: Array,
-    weight: Array,
-    stride: Ints,
-    padding: Ints,
-    dilation: Ints,
-    output: Ints,
-    groups: int,
-) -> Array | None:
-    """The transposed convolution without bias by native code, if it is large and there is any."""
-    if not 0 < _PARTS_LEAST * input.shape[1] <= input.size * weight.size:
-        return None
-    if prod(input.shape[2:]) < _PARTS_SPACE:
-        return None
-
-    def convolve(x: Array, part: Array, count: Ints, pads: Pads, far: Ints) -> Array | None:
-        return _filled(_natively(x, part, None, count, [1] * len(pads), pads, far, groups))
-
-    return in_parts(input, weight, stride, padding, dilation, output, groups, convolve)
 
 
 def _convolve(
@@ -259,6 +226,53 @@ def _is_of_pixels(weight: Array, stride: Ints, pads: Pads, groups: int) -> bool:
     return is_one and all(step == 1 for step in stride)
 
 
+def _later_transposed(
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Ints,
+    padding: Ints,
+    output_padding: Ints,
+    groups: int,
+    dilation: Ints,
+) -> Any:
+    """The same of a transposed convolution."""
+    input, weight = input[...], weight[...]  # which no other thread can change
+    bias = None if bias is None else bias[...]
+    if input.dtype is not _FLOAT32 or weight.dtype is not _FLOAT32:
+        return None
+    if not 3 <= input.ndim == weight.ndim <= 5 or not input.size * weight.size:
+        return None
+    native = family("convolutions.transposed")
+    if native is None:
+        return None
+    dims = weight.ndim - 2
+    stride, padding = expanded(stride, dims, "stride"), expanded(padding, dims, "padding")
+    dilation = expanded(dilation, dims, "dilation")
+    more = expanded(output_padding, dims, "output_padding")
+    check_convolution(input, weight, bias, stride, padding, dilation, True, groups)
+    output = transposed_sizes(input.shape[2:], weight.shape[2:], stride, padding, dilation, more)
+    check_room(_wide_sizes(input, weight, output, padding, groups), input.dtype)
+    is_known = all(output) and (bias is None or bias.dtype is _FLOAT32)
+    settings = stride, padding, dilation, output, groups
+    plan = native.planned(input.shape, weight.shape, *settings) if is_known else None
+    if plan is None:
+        return None
+    bias = None if bias is None else np.ascontiguousarray(bias)
+    made = native.Transposed(plan, in_order(input), in_order(weight), bias)
+    if ends_in_channels(input) or ends_in_channels(weight):
+        return family("convolutions.last_channels").Turned(made)
+    return made
+
+
+def _wide_sizes(
+    input: Array, weight: Array, output: Ints, padding: Ints, groups: int
+) -> tuple[int, ...]:
+    """The sizes of a transposed convolution's result before it is cut."""
+    space = (o + 2 * p for o, p in zip(output, padding, strict=True))
+    return (input.shape[0], weight.shape[1] * groups, *space)
+
+
 def _later_of_any(
     input: Array,
     weight: Array,
@@ -271,9 +285,12 @@ def _later_of_any(
     groups: int,
     *ways: bool,
 ) -> Any:
-    """The same of any convolution; transposed ones cannot wait."""
-    if transposed or not 3 <= weight.ndim <= 5:
+    """The same of any convolution."""
+    if not 3 <= weight.ndim <= 5:
         return None
+    if transposed:
+        settings = stride, padding, output_padding, groups, dilation
+        return _later_transposed(input, weight, bias, *settings)
     if len(output_padding) not in (1, weight.ndim - 2):
         return None
     return _later(weight.ndim - 2, input, weight, bias, stride, padding, dilation, groups)
@@ -515,15 +532,24 @@ def _declare_transposed(dims: int) -> None:
         groups: int,
         dilation: Ints,
     ) -> Array:
+        settings = stride, padding, output_padding, groups, dilation
+        if input.ndim == dims + 2 == weight.ndim:
+            quick = _filled(_later_transposed(input, weight, bias, *settings))
+            if quick is not None:
+                return quick
         batch, had = batched(input, dims, name)
         made = convolution(
             batch, weight, bias, stride, padding, dilation, True, output_padding, groups
         )
         return made if had else made[0]
 
+    def later(input: Array, weight: Array, *rest: Any) -> Any:
+        is_batch = input.ndim == dims + 2 == weight.ndim
+        return _later_transposed(input, weight, *rest) if is_batch else None
+
     space, ones, zeros = f"SymInt[{dims}]", [1] * dims, [0] * dims
     refuses = Refusal("=Byte,Char,Short,Int", "slow_conv_transpose2d_out_cpu")
-    known: Known = {**_KNOWN, "refuses": refuses}
+    known: Known = {**_KNOWN, "refuses": refuses, "later": later}
     known |= {"layout": "C"} if dims == 1 else {"autocast_in_graphs": ""}
     operator(
         f"aten::{name}{'.input' if dims > 1 else ''}{_OPERANDS}{space} stride={ones}, "

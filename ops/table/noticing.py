@@ -72,7 +72,8 @@ def check_training(entry: Operator, values: Sequence[object]) -> None:
     """Raise `Unforeseen` where an operator trains, and writes to what it is given."""
     if entry.trains_by:
         names = [each.name for each in entry.signature.arguments]
-        if values[names.index(entry.trains_by)]:
+        place = names.index(entry.trains_by)
+        if values[place] and any(each is not None for each in values[place - 2 : place]):
             raise Unforeseen(f"`{entry.name}` trains")
 
 

@@ -315,3 +315,84 @@ def test_networks_that_raise_do_so_where_they_always_did() -> None:
     with pytest.raises(RuntimeError, match="expected input"):
         scripted(x, w, drawn(8, 7, 3, 3))
     assert bits(scripted(x, w, w)) == bits(two(x, w, w))
+
+
+class Up(nn.Module):
+    def __init__(self, inputs: int, outputs: int, size: int, stride: int, padding: int) -> None:
+        super().__init__()
+        self.conv = nn.ConvTranspose2d(inputs, outputs, size, stride, padding)
+        self.norm = nn.BatchNorm2d(outputs)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.relu(self.norm(self.conv(x)))
+
+
+class Decoder(nn.Module):
+    """Transposed convolutions of both kinds, between others that see what came before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = Block(3, 16, 1)
+        self.down = Block(16, 32, 2)
+        self.up = Up(32, 16, 2, 2, 0)
+        self.wide = Up(32, 24, 4, 2, 1)
+        self.last = nn.ConvTranspose2d(24, 3, 3, 1, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        first = self.stem(x)
+        x = torch.cat([first, self.up(self.down(first))], 1)
+        return torch.tanh(self.last(self.wide(x)))
+
+
+@pytest.mark.parametrize("is_last", [False, True])
+def test_networks_with_transposed_convolutions_are_one_call(
+    is_last: bool, runs: list[tuple[int, int]]
+) -> None:
+    torch.manual_seed(3)
+    model, x = Decoder().eval(), drawn(2, 3, 32, 32)
+    if is_last:
+        model = model.to(memory_format=torch.channels_last)
+        x = x.contiguous(memory_format=torch.channels_last)
+    wanted = bits(model(x))
+    scripted = torch.jit.script(model)
+    learned(scripted, x)
+    assert len(runs) == 1
+    assert bits(scripted(x)) == wanted
+
+
+class Normed(nn.Module):
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(channels)
+        self.one, self.two = nn.Conv2d(channels, channels, 1), nn.Conv2d(channels, channels, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.norm(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+        return x + self.two(F.gelu(self.one(y)))
+
+
+class Mixed(nn.Module):
+    """A sum of what lies with channels last and what does not, which no chain can take along."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem, self.last = nn.Conv2d(3, 16, 3, padding=1), nn.Conv2d(16, 3, 3, padding=1)
+        self.blocks = nn.Sequential(Normed(16), Normed(16))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.last(self.blocks(self.stem(x)))
+
+
+@pytest.mark.parametrize("norm", [None, nn.InstanceNorm2d(16, affine=True)])
+def test_networks_whose_sums_do_not_lie_alike_are_one_call(
+    norm: Any, runs: list[tuple[int, int]]
+) -> None:
+    torch.manual_seed(3)
+    model, x = Mixed().eval(), drawn(2, 3, 32, 32)
+    if norm is not None:
+        model.blocks = nn.Sequential(norm, nn.ReLU(), Normed(16))
+    wanted = bits(model(x))
+    scripted = torch.jit.script(model)
+    learned(scripted, x)
+    assert len(runs) == 1
+    assert bits(scripted(x)) == wanted

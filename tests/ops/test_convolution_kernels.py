@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
-from rushlight.ops.kernels.code.convolutions import convolutions
+from rushlight.ops.kernels.code.convolutions import convolutions, transposed
 from rushlight.ops.kernels.code.convolutions import plans as convolution_plans
 from rushlight.ops.kernels.code.convolutions import square_plans as convolution_square_plans
 from rushlight.ops.kernels.code.convolutions import squares as convolution_squares
@@ -252,34 +251,33 @@ def test_squares_with_weights_that_are_not_finite() -> None:
     assert np.isfinite(found[0, others]).all()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def small_ones_too() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as changed:
-        changed.setattr(convolution, "_PARTS_LEAST", 1)
-        changed.setattr(convolution, "_PARTS_SPACE", 1)
-        yield
-
-
-@settings(max_examples=80, deadline=None)
-@given(settings_of_convolutions(), st.integers(0, 2))
-def test_all_transposed_settings(given: dict[str, Any], extra: int) -> None:
+@settings(max_examples=120, deadline=None)
+@given(settings_of_convolutions(), st.integers(0, 2), st.booleans(), st.booleans())
+def test_all_transposed_settings(
+    given: dict[str, Any], extra: int, in_parts: bool, has_bias: bool
+) -> None:
     x, weight, stride, pads, dilation, groups = given.values()
     padding = [before for before, _ in pads]
     extras = [min(extra, max(each) - 1) for each in zip(stride, dilation, strict=True)]
     x, weight = whole_numbers((x[0], weight[0], *x[2:])), whole_numbers(weight, 1)
-    rest = stride, padding, dilation, extras, groups
-    try:
-        wanted = convolution._transposed(
-            x.astype(np.float64), weight.astype(np.float64), *rest, np.dtype(np.float64)
-        )
-    except OperatorError:
-        return
-    if wanted.size:
-        made = convolution._transposed_natively(
-            x, weight, stride, padding, dilation, wanted.shape[2:], groups
-        )
-        assert (made is None) is (prod(stride) > 9)
-        assert made is None or np.array_equal(made, wanted)
+    bias = whole_numbers(weight.shape[1] * groups, 2) if has_bias else None
+    given_as = (bias, stride, padding, extras, groups, dilation)
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(transposed, "planned", transposed.planned.__wrapped__)
+        changed.setattr(transposed, "_LEAST", 1 if in_parts else 1 << 60)
+        changed.setattr(transposed, "_PIXELS", 1)
+        try:
+            made = convolution._filled(convolution._later_transposed(x, weight, *given_as))
+        except OperatorError:
+            return
+    if made is None:
+        return  # nothing is left of it
+    rest = stride, padding, dilation, extras, groups, np.dtype(np.float64)
+    wanted = convolution._transposed(x.astype(np.float64), weight.astype(np.float64), *rest)
+    if bias is not None:
+        wanted += bias.reshape(-1, 1, 1, 1)
+    assert made.dtype == F
+    assert np.array_equal(made, wanted)
 
 
 @settings(max_examples=40, deadline=None)
@@ -295,7 +293,6 @@ def test_columns_are_put_back_as_numpy_adds_them(
     weight = numbers.standard_normal(weight).astype(dtype)
     rest = stride, padding, dilation, extras, groups, np.dtype(dtype)
     with pytest.MonkeyPatch.context() as changed:
-        changed.setattr(convolution, "_PARTS_LEAST", 1 << 60)
         try:
             made = convolution._transposed(x, weight, *rest)
         except OperatorError:
@@ -345,6 +342,35 @@ def any_threads() -> Iterator[None]:
     before = threads.get_threads()
     yield
     threads.set_threads(before)
+
+
+@pytest.mark.usefixtures("any_threads")
+@pytest.mark.parametrize(
+    ("shape", "weight", "stride", "padding"),
+    [
+        ((2, 20, 16, 16), (20, 24, 4, 4), 2, 1),
+        ((1, 40, 9, 40), (40, 24, 5, 5), 2, 3),
+        ((1, 32, 500), (32, 16, 16), 8, 4),
+        ((1, 16, 24, 24), (16, 32, 3, 3), 1, 1),
+        ((3, 8, 5, 5), (8, 6, 2, 2), 2, 0),
+    ],
+)
+def test_parts_and_columns_of_transposed_convolutions_are_shared_as_bits(
+    shape: Any, weight: Any, stride: int, padding: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = np.random.default_rng(2)
+    x, w = (numbers.standard_normal(each).astype(F) for each in (shape, weight))
+    bias = numbers.standard_normal(weight[1]).astype(F)
+    monkeypatch.setattr(transposed, "planned", transposed.planned.__wrapped__)
+    for least in (1, 1 << 60):
+        monkeypatch.setattr(transposed, "_LEAST", least)
+        found = set()
+        for count in (1, 2, 3):
+            threads.set_threads(count)
+            given_as = bias, [stride], [padding], [0], 1, [1]
+            made = convolution._filled(convolution._later_transposed(x, w, *given_as))
+            found.add(made.tobytes())
+        assert len(found) == 1
 
 
 @pytest.mark.usefixtures("any_threads")

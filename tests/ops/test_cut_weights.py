@@ -7,7 +7,6 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops.kernels import family
-from rushlight.ops.layers import transposed_convolution
 
 FUNCTIONS = (
     torch.nn.functional.conv_transpose1d,
@@ -21,7 +20,7 @@ CASES = [  # channels, groups, kernel, stride, padding, output padding, dilation
     ((32, 16), 1, (3, 4), (1, 2), (2, 0), (0, 1), (2, 1)),
     ((32, 16), 2, (16,), (8,), (4,), (0,), (1,)),
     ((32, 16), 1, (2, 2, 2), (2, 1, 2), (1, 0, 0), (0, 0, 1), (1, 2, 1)),
-    ((32, 16), 1, (5, 5), (2, 2), (2, 2), (1, 1), (1, 1)),  # too large to be cut natively
+    ((32, 16), 1, (5, 5), (2, 2), (2, 2), (1, 1), (1, 1)),
 ]
 
 
@@ -50,16 +49,14 @@ def test_results_are_those_of_float64(
 
 @pytest.mark.skipif(family("convolutions.turned_weights") is None, reason="native code is off")
 @pytest.mark.parametrize("groups", [1, 2])
-def test_parts_are_cut_as_numpy_cuts_them(groups: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    weight = np.random.default_rng(0).random((6, 5, 4, 3), np.float32)
-    taken = [
-        (slice(3, None, -2), slice(2, None, -1)),
-        (slice(2, None, -2), slice(1, None, -2)),
-        (slice(0, None, -1), slice(2, 0, -1)),
-    ]
-    cut = transposed_convolution._cut(weight, groups, taken)
-    monkeypatch.setattr(transposed_convolution, "_TAPS", 0)
-    by_numpy = transposed_convolution._cut(weight, groups, taken)
-    for one, other in zip(cut, by_numpy, strict=True):
-        assert one.shape == other.shape == (5 * groups, 6 // groups, *one.shape[2:])
-        assert np.array_equal(one, other)
+@pytest.mark.parametrize("sizes", [(4, 3), (4, 6)])
+def test_parts_are_cut_as_numpy_cuts_them(groups: int, sizes: tuple[int, int]) -> None:
+    weight = np.random.default_rng(0).random((6, 5, *sizes), np.float32)
+    numbers = np.arange(sizes[0] * sizes[1]).reshape(sizes)
+    parts = [numbers[3::-2, ::-1], numbers[2::-2, 1::-2], numbers[0::-1, 2:0:-1]]
+    cut = family("convolutions.turned_weights").cut
+    made = cut(weight, groups, tuple(tuple(part.ravel().tolist()) for part in parts))
+    by_group = weight.reshape(groups, 6 // groups, 5, -1).swapaxes(1, 2)
+    turned = by_group.reshape(5 * groups, 6 // groups, -1)
+    for part, found in zip(parts, made, strict=True):
+        assert np.array_equal(found, turned[:, :, part.ravel()])

@@ -89,12 +89,14 @@ class _Crew:
 
     @contextmanager
     def told(self, note: Callable[..., None]) -> Iterator[None]:
-        """Have a function told of all calls of `run`, by whichever thread."""
+        """Have a function, in the place of another one, told of all calls of `run`, by whichever
+        thread."""
+        before = self._told
         self._state.note, self._told = id(note), note
         try:
             yield
         finally:
-            self._state.note = self._told = None
+            self._state.note, self._told = None if before is None else id(before), before
 
     @property
     def is_told(self) -> bool:

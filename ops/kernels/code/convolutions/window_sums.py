@@ -1,13 +1,14 @@
 """What windows hold, put back where they were and added up: the columns of transposed convolutions,
-and one number for all elements of a window.
+one number for all elements of a window, and results of which each has some of the places.
 
 An output's numbers are added in the order of the elements of windows, from zero on, as adding
-whole columns does.  Which source lines an output line is made of, and which elements of windows the
-outputs of a line, is listed beforehand.
+whole columns does; a bias comes last.  Which source lines an output line is made of, and which
+elements of windows the outputs of a line, is listed beforehand.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from itertools import product
 from math import prod
@@ -23,7 +24,7 @@ from ..language.text import INT32, INT64, LANES, POINTER, Code, Kind, Value, Var
 from ..loading.objects import kernel
 from ..rows.along import ELEMENTS
 
-__all__ = ["put_back", "shared_out"]
+__all__ = ["are_near", "put_back", "put_beside", "shared_out"]
 
 _PER_THREAD: Final = 1 << 14
 """Numbers looked at that are worth another thread."""
@@ -41,14 +42,24 @@ Ints = tuple[int, ...]
 
 
 class _Windows(NamedTuple):
-    """A number a dimension of each."""
+    """A number a dimension of each: sizes of the result, windows and how far they are apart; and
+    where the elements of the first window stand, which may be before the result begins."""
 
     output: Ints
     counts: Ints
-    size: Ints
     stride: Ints
-    dilation: Ints
-    pads: Ints
+    places: tuple[Ints, ...]
+
+
+def _places(size: Ints, dilation: Ints, pads: Ints) -> tuple[Ints, ...]:
+    """Where the elements of windows stand that begin before the result, by the pads."""
+    settings = zip(size, dilation, pads, strict=True)
+    return tuple(tuple(at * far - pad for at in range(count)) for count, far, pad in settings)
+
+
+def are_near(size: int, stride: int) -> bool:
+    """Whether windows of such a length and distance are computed here."""
+    return stride * size <= _MOST_LISTED
 
 
 def put_back(
@@ -60,27 +71,65 @@ def put_back(
     pads: Ints,
     *,
     together: bool = False,
+    bias: Any = None,
+    out: Any = None,
 ) -> Any:
     """The sums [batch, channels, *output] of float32 or float64 [batch, channels, *size, *counts].
 
-    Where the columns of a batch lie `together`, they are [channels, *size, batch, *counts].  None
-    for what is not computed here.
+    Where the columns of a batch lie `together`, they are [channels, *size, batch, *counts].  A bias
+    has a number for each channel, `out` is where the sums are written to, in one piece.  None for
+    what is not computed here.
 
     Raises:
         ValueError: there are not so many windows.
     """
+    dims, begun = len(output), 1 if together else 2
+    size = columns.shape[begun : begun + dims]
+    batch, channels = columns.shape[begun + dims if together else 0], columns.shape[begun - 1]
+    wanted = (channels, *size, batch) if together else (batch, channels, *size)
+    if columns.shape != (*wanted, *counts):
+        raise ValueError(f"columns of shape {columns.shape} are not of {counts} windows")
+    if not columns.size or not prod(output):
+        return None
+    windows = prod(counts)
+    tap = windows * batch if together else windows
+    channel = tap * prod(size)
+    sample = windows if together else channel * channels
+    what = _Windows(output, counts, stride, _places(size, dilation, pads))
+    if out is None:
+        out = np.empty((batch, channels, *output), columns.dtype)
+    return out if _sum_up(columns, what, (tap, sample, channel), bias, out) else None
+
+
+def put_beside(
+    parts: Any, counts: Ints, stride: Ints, places: tuple[Ints, ...], bias: Any, out: Any
+) -> bool:
+    """Write sums of [batch, channels, *counts] to `out`, float32 [batch, channels, *output] in one
+    piece: `parts` has one behind the other for all elements of a window, which stand at these
+    places.  A number for each channel is added, unless the bias is None.
+
+    Whether that was done: it is not where windows are far apart.
+    """
+    batch, channels, *output = out.shape
+    channel = prod(counts)
+    steps = batch * channels * channel, channels * channel, channel
+    what = _Windows(tuple(output), counts, stride, places)
+    return _sum_up(parts, what, steps, bias, out)
+
+
+def _sum_up(columns: Any, what: _Windows, steps: tuple[int, int, int], bias: Any, out: Any) -> bool:
+    """Run the kernel, by steps to the next element of a window, sample and channel."""
     columns = np.ascontiguousarray(columns[...])  # which no other thread can change
-    element = ELEMENTS.get(columns.dtype.str[1:])
-    if element not in ("float", "double") or not columns.size or not prod(output):
-        return None
-    last = columns.shape[len(output) if together else len(output) + 1]
-    if stride[-1] * last > _MOST_LISTED:
-        return None
-    known = _known(columns.shape, output, counts, stride, dilation, pads, together)
-    out = np.empty(known.shape, columns.dtype)
-    to_run = _kernel(element, min(stride[-1], _SPREAD))
-    run(to_run, known.planes, known.least, *known.words, known.lists, columns, out)
-    return out
+    element, apart = ELEMENTS.get(columns.dtype.str[1:]), what.stride[-1]
+    if element not in ("float", "double") or not are_near(len(what.places[-1]), apart):
+        return False
+    channels = out.shape[1]
+    words, lists = _known(what, steps, channels)
+    least = _PER_THREAD * out.shape[0] * channels // columns.size + 1
+    to_run = _kernel(element, min(apart, _SPREAD), bias is not None)
+    more = () if bias is None else (bias,)
+    run(to_run, out.shape[0] * channels, least, *words, lists, columns, out[...], *more)
+    return True
 
 
 def shared_out(numbers: Any, output: Ints, size: Ints, stride: Ints, pads: Ints) -> Any:
@@ -95,25 +144,17 @@ def shared_out(numbers: Any, output: Ints, size: Ints, stride: Ints, pads: Ints)
     counts = numbers.shape[len(lead) :]
     planes = prod(lead)
     least = _PER_THREAD * planes // (numbers.size * prod(size)) + 1
-    words = prod(output[:-1]), output[-1], counts[-1], stride[-1], size[-1], 1, prod(counts), 0
-    lists = _lists_of_shares(output, counts, size, stride, pads)
+    what = _Windows(output, counts, stride, _places(size, (1,) * len(size), pads))
+    words, lists = _known(what, (0, prod(counts), 0), 1)
     out = np.empty((*lead, *output), numbers.dtype)
     to_run = _kernel(element, min(stride[-1], _SPREAD))
     run(to_run, planes, least, *words, lists, numbers, out)
     return out
 
 
-@remembered(1 << 22)
-def _lists_of_shares(output: Ints, counts: Ints, size: Ints, stride: Ints, pads: Ints) -> Any:
-    return _listed(_Windows(output, counts, size, stride, (1,) * len(size), pads), 0)
-
-
 class _Known(NamedTuple):
-    """What the kernel is given for columns of a shape."""
+    """What the kernel is given for windows."""
 
-    shape: Ints
-    planes: int
-    least: int
     words: Ints
     lists: Any
 
@@ -123,30 +164,11 @@ class _Known(NamedTuple):
 
 
 @remembered(1 << 22)
-def _known(
-    shape: Ints,
-    output: Ints,
-    counts: Ints,
-    stride: Ints,
-    dilation: Ints,
-    pads: Ints,
-    together: bool,
-) -> _Known:
-    dims, begun = len(output), 1 if together else 2
-    size = shape[begun : begun + dims]
-    batch, channels = shape[begun + dims if together else 0], shape[begun - 1]
-    wanted = (channels, *size, batch) if together else (batch, channels, *size)
-    if shape != (*wanted, *counts):
-        raise ValueError(f"columns of shape {shape} are not of {counts} windows")
-    windows, planes, lines = prod(counts), batch * channels, prod(output[:-1])
-    tap = windows * batch if together else windows
-    channel = tap * prod(size)
-    steps = channels, windows if together else channel * channels, channel
-    words = lines, output[-1], counts[-1], stride[-1], size[-1], *steps
-    lists = _listed(_Windows(output, counts, size, stride, dilation, pads), tap)
-    return _Known(
-        (batch, channels, *output), planes, _PER_THREAD * planes // prod(shape) + 1, words, lists
-    )
+def _known(what: _Windows, steps: tuple[int, int, int], channels: int) -> _Known:
+    tap, sample, channel = steps
+    counts, elements = what.counts[-1], len(what.places[-1])
+    sizes = prod(what.output[:-1]), what.output[-1], counts, what.stride[-1], elements
+    return _Known((*sizes, channels, sample, channel), _listed(what, tap))
 
 
 def _listed(given: _Windows, tap: int) -> Any:
@@ -157,19 +179,20 @@ def _listed(given: _Windows, tap: int) -> Any:
     far behind the first element each lies, and which window the first output sees with it; where
     source lines start.
     """
-    *settings, (_, _, taps, apart, spread, pad) = zip(*given, strict=True)
+    output, counts, stride, places = given
+    *settings, (_, _, apart, along) = zip(output, counts, stride, places, strict=True)
     ends, starts = [0], list[int]()
     for place in product(*(range(each[0]) for each in settings)):
         seen = [list(_seen(at, *each[1:])) for at, each in zip(place, settings, strict=True)]
         for several in product(*seen):
             element, window = 0, 0
-            for (at, number), (_, count, size, *_rest) in zip(several, settings, strict=True):
-                element, window = element * size + at, window * count + number
-            starts.append(element * taps * tap + window * given.counts[-1])
+            for (at, number), (_, count, _, elements) in zip(several, settings, strict=True):
+                element, window = element * len(elements) + at, window * count + number
+            starts.append(element * len(along) * tap + window * counts[-1])
         ends.append(len(starts))
     rest_ends, found = [0], list[tuple[int, int]]()
     for rest in range(apart):
-        behind = ((at, rest + pad - at * spread) for at in range(taps))
+        behind = ((at, rest - first) for at, first in enumerate(along))
         found += [(at * tap, each // apart) for at, each in behind if each % apart == 0]
         rest_ends.append(len(found))
     lists = ends, rest_ends, [at for at, _ in found], [number for _, number in found], starts
@@ -178,34 +201,36 @@ def _listed(given: _Windows, tap: int) -> Any:
     return made
 
 
-def _seen(place: int, count: int, size: int, step: int, spread: int, pad: int) -> Any:
+def _seen(place: int, count: int, step: int, elements: Ints) -> Any:
     """Which elements of which windows stand at a place of a dimension."""
-    for element in range(size):
-        window, rest = divmod(place + pad - element * spread, step)
+    for element, first in enumerate(elements):
+        window, rest = divmod(place - first, step)
         if not rest and 0 <= window < count:
             yield element, window
 
 
 @cache
-def _kernel(element: str, step: int) -> int:
-    return kernel("put_back", (element, step), lambda target: _text(target, Kind(element), step))
+def _kernel(element: str, step: int, is_biased: bool = False) -> int:
+    form: tuple[str | int, ...] = (element, step, "biased") if is_biased else (element, step)
+    return kernel("put_back", form, lambda target: _text(target, Kind(element), step, is_biased))
 
 
-def _text(target: Target, element: Kind, step: int) -> str:
-    made = _Lines(target, element, step)
+def _text(target: Target, element: Kind, step: int, is_biased: bool) -> str:
+    places = (*_PLACES, *(["bias"] if is_biased else []))
+    made = _Lines(target, element, step, places)
     made.planes()
-    words = [*((INT64, name) for name in _COUNTS), *((POINTER, name) for name in _PLACES)]
+    words = [*((INT64, name) for name in _COUNTS), *((POINTER, name) for name in places)]
     return made.code.kernel("put_back", words)
 
 
 class _Lines:
     """The code of a kernel that makes planes of results; windows of a line are `step` apart."""
 
-    def __init__(self, target: Target, element: Kind, step: int) -> None:
+    def __init__(self, target: Target, element: Kind, step: int, places: Sequence[str]) -> None:
         self.code = code = Code(target)
         self.element, self.step = element, step
         self.given = {name: code.argument(INT64, name) for name in _COUNTS}
-        self.at = {name: code.argument(POINTER, name) for name in _PLACES}
+        self.at = {name: code.argument(POINTER, name) for name in places}
         self.zero = code.constant(INT64, 0)
         lines, apart, size = (self.given[name] for name in ("lines", "apart", "size"))
         self.begins = {"ends": self.zero, "rest_ends": lines + 1, "taps": lines + apart + 2}
@@ -215,12 +240,17 @@ class _Lines:
     def planes(self) -> None:
         """All channels of all samples, line by line."""
         code, given = self.code, self.given
-        with code.units() as plane, code.counted(self.zero, given["lines"]) as line:
+        with code.units() as plane:
             sample, channel = code.split(plane, given["channels"])
             place = sample * given["sample"] + channel * given["channel"]
             begin = code.at(self.at["columns"], place, self.element)
-            written = (plane * given["lines"] + line) * given["width"]
-            self._line(begin, line, code.at(self.at["out"], written, self.element))
+            self._bias: Value | None = None
+            if "bias" in self.at:
+                number = code.load(self.element, code.at(self.at["bias"], channel, self.element))
+                self._bias = code.spread(number)
+            with code.counted(self.zero, given["lines"]) as line:
+                written = (plane * given["lines"] + line) * given["width"]
+                self._line(begin, line, code.at(self.at["out"], written, self.element))
 
     def _listed(self, name: str, index: Value) -> Value:
         place = self.code.at(self.at["lists"], self.begins[name] + index, INT64)
@@ -269,7 +299,7 @@ class _Lines:
             source = code.at(begin, self._listed("starts", number), self.element)
             with code.counted(low, high) as tap:
                 self._add(total, source, first, tap)
-        return total.now
+        return total.now if self._bias is None else total.now + self._bias
 
     def _add(self, total: Variable, source: Value, first: Value, tap: Value) -> None:
         """Add what one element of the windows of a line gives, where there are such windows."""
