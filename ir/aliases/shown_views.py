@@ -16,7 +16,6 @@ from .aliases import Aliases
 
 __all__ = ["shown_views"]
 
-_ASKING: Final = frozenset({"aten::is_conj", "aten::is_neg"})
 _PUT_TOGETHER: Final = frozenset(
     {"prim::ListConstruct", "prim::TupleConstruct", "prim::unchecked_cast"}
 )
@@ -63,7 +62,7 @@ def _following(user: Node, number: int) -> list[Value] | None:
     if user.kind in _PUT_TOGETHER or user.kind in TAKEN_OUT:
         return list(user.outputs)
     signature = user.signature
-    if signature is None or user.kind in _ASKING:
+    if signature is None or user.kind in TABLE.names_with("asks_if_lazy"):
         return None
     if not signature.shares:
         return []

@@ -51,8 +51,8 @@ def isreal(self: Array) -> Array:
     return as_array(parts(self)[..., 1] == 0)
 
 
-@operator("aten::_conj(Tensor(a) self) -> Tensor(a)", face="both", lazily=True)
-@operator("aten::conj(Tensor(a) self) -> Tensor(a)", lazily=True)
+@operator("aten::_conj(Tensor(a) self) -> Tensor(a)", face="both", lazily="complex")
+@operator("aten::conj(Tensor(a) self) -> Tensor(a)", lazily="complex")
 def conj(self: Array) -> Array:
     return as_array(np.conjugate(self)) if is_complex(self.dtype) else self
 
@@ -74,7 +74,7 @@ def resolved(self: Array) -> Array:
     return self
 
 
-@operator("aten::_neg_view(Tensor(a) self) -> Tensor(a)", face="both", lazily=True)
+@operator("aten::_neg_view(Tensor(a) self) -> Tensor(a)", face="both", lazily="all")
 def negative_view(self: Array) -> Array:
     return as_array(np.negative(self))
 

@@ -465,35 +465,36 @@ class EagerMethod(EagerFunction):
         return f"<method '{self.__name__}' of 'torch._C.TensorBase' objects>"
 
 
-def is_lazy(value: object, operator_name: str) -> bool:
-    """Whether what an operator that computes when it is read gives of a value is such a view."""
-    return (
-        isinstance(value, Tensor)
-        and not ACTIVE
-        and STATE.below is None
-        and type(value) in PLAIN
-        and value.layout is STRIDED
-        and (operator_name == "aten::_neg_view" or value.dtype.is_complex)
-    )
-
-
 class _LazyFunction(EagerFunction):
-    """An operator whose result computes when it is read: of others it gives a view."""
+    """An operator that gives a view of such tensors as its record says, in which elements are
+    computed when they are read."""
 
     __slots__ = ()
     __doc__ = vars(EagerFunction)["__doc__"]
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         given = args[0] if args else kwargs.get("self")
-        is_real = type(given) is Tensor and given._array.dtype.kind in "biuf"
-        if is_real and self.operator_name != "aten::_neg_view":
+        if not self._is_lazy_of(given):
             return EagerFunction.__call__(self, *args, **kwargs)
-        if is_lazy(given, self.operator_name):
-            place = elsewhere("conjugate")
-            return place.call(
-                self.operator_name, args, kwargs, lambda run: self._choose(args, kwargs, None, run)
-            )
-        return EagerFunction.__call__(self, *args, **kwargs)
+        return elsewhere("conjugate").call(
+            self.operator_name,
+            args,
+            kwargs,
+            lambda run: self._choose(args, kwargs, None, run),
+        )
+
+    def _is_lazy_of(self, given: object) -> bool:
+        if type(given) is Tensor and given._array.dtype.kind == "f" and not self._of_all:
+            return False  # nearly always
+        if not isinstance(given, Tensor) or ACTIVE or STATE.below is not None:
+            return False
+        if type(given) not in PLAIN or given.layout is not STRIDED:
+            return False
+        return given.dtype.is_complex or self._of_all
+
+    @property
+    def _of_all(self) -> bool:
+        return self.forms[0].entry.lazily == "all"
 
 
 class _LazyMethod(_LazyFunction, EagerMethod):

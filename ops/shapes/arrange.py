@@ -287,7 +287,7 @@ operator("aten::moveaxis.intlist(Tensor(a) self, int[] source, int[] destination
 )
 
 
-@operator("aten::adjoint(Tensor(a) self) -> Tensor(a)", first_name="mH", lazily=True)
+@operator("aten::adjoint(Tensor(a) self) -> Tensor(a)", first_name="mH", lazily="complex")
 def adjoint(self: Array) -> Array:
     """The conjugate transpose of matrices; a copy where there is something to conjugate."""
     turned = shape.matrix_t(self, "adjoint()")
@@ -298,7 +298,7 @@ def adjoint(self: Array) -> Array:
     "aten::mH(Tensor(a) self) -> Tensor(a)",
     "aten::mH.a(Tensor(a) self) -> Tensor(a)",
     face="method",
-    lazily=True,
+    lazily="complex",
 )
 def matrix_adjoint(self: Array) -> Array:
     if self.ndim < 2:
@@ -314,7 +314,7 @@ def matrix_adjoint(self: Array) -> Array:
     "aten::matrix_H(Tensor(a) self) -> Tensor(a)",
     "aten::matrix_H.a(Tensor(a) self) -> Tensor(a)",
     face="operator",
-    lazily=True,
+    lazily="complex",
 )
 def matrix_h(self: Array) -> Array:
     if self.ndim != 2 and self.ndim:

@@ -201,10 +201,9 @@ _NEVER: Final = (
 )
 
 
-@operator(
-    *(f"prim::is_{word}(Tensor a) -> bool" for word in _NEVER),
-    *(f"aten::is_{word}(Tensor self) -> bool" for word in ("conj", "neg")),
-)
+@operator("aten::is_conj(Tensor self) -> bool", asks_if_lazy=True)
+@operator("aten::is_neg(Tensor self) -> bool", asks_if_lazy=True)
+@operator(*(f"prim::is_{word}(Tensor a) -> bool" for word in _NEVER))
 def never(a: Array) -> bool:
     return False
 

@@ -24,7 +24,18 @@ from .out_dtypes import CASTABLE, OutDtype
 from .refusals import Refusal
 from .without_data import Rows
 
-__all__ = ["Cost", "Known", "Later", "OnSlices", "Operator", "Policy", "Told", "Traced", "of_twin"]
+__all__ = [
+    "Cost",
+    "Known",
+    "Later",
+    "Lazily",
+    "OnSlices",
+    "Operator",
+    "Policy",
+    "Told",
+    "Traced",
+    "of_twin",
+]
 
 
 Policy = Literal["", "lower", "full", "full-unless-dtype", "full-on-gpu", "widest", "banned"]
@@ -44,6 +55,10 @@ elements of a list, which an empty one does not tell, or where the call stands."
 Traced = Literal["", "convolution", "correction", "factors", "sizes", "to"]
 """The form in which traces write an operator, where it is not the one that was called
 (`ir/tracing/trace_arguments.py`)."""
+
+
+Lazily = Literal["", "complex", "all"]
+"""Of which tensors an operator gives a view that computes its elements when they are read."""
 
 
 Cost = Literal[
@@ -78,6 +93,7 @@ _WRITES_OUT: Final = re.compile(
 class Known(TypedDict, total=False):
     """The fields of a record that a declaration may give, as keywords; `Operator` explains them."""
 
+    asks_if_lazy: bool
     autocast: Policy
     autocast_in_graphs: Policy
     between_devices: bool
@@ -93,7 +109,7 @@ class Known(TypedDict, total=False):
     instruction: str
     later: Callable[..., Later | None] | None
     layout: str
-    lazily: bool
+    lazily: Lazily
     native: tuple[Native, ...]
     neutral: int
     numbers_between: bool
@@ -230,9 +246,12 @@ class Operator:
     """The second operand with which graphs take it to give the first one (`n / 1`, too, is `n`);
     of tensors, where that has the result's dtype."""
 
-    lazily: bool = False
-    """Whether eager calls give a view in which elements are computed when they are read
+    lazily: Lazily = ""
+    """Of which tensors eager calls give a view in which elements are computed when they are read
     (`ops/conjugates/`); its forward computes them."""
+
+    asks_if_lazy: bool = False
+    """Whether it tells such views from others."""
 
     numbers_between: bool = False
     """Whether its keywords may stand between its tensors, as torch once had them."""

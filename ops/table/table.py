@@ -37,7 +37,16 @@ __all__ = ["TABLE", "Operator", "Table", "operator"]
 
 Forward = TypeVar("Forward", bound=Callable[..., object])
 Said = TypeVar("Said")
-Mark = Literal["effects", "lazily", "of_form", "of_leaves", "random", "trains_by", "undefined"]
+Mark = Literal[
+    "asks_if_lazy",
+    "effects",
+    "lazily",
+    "of_form",
+    "of_leaves",
+    "random",
+    "trains_by",
+    "undefined",
+]
 
 
 class _OutForm(Operator):
