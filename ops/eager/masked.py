@@ -402,8 +402,6 @@ _BY_START: Final[dict[_Start, tuple[Any, ...]]] = {
     "lowest": (amax, argmax, softmax, log_softmax, logsumexp, logaddexp),
 }
 _STARTS: Final = {each.__name__: start for start, found in _BY_START.items() for each in found}
-_OF_SPARSE: Final = {"sum", "prod", "amax", "amin", "mean"}
-"""The functions that torch has for sparse tensors, too."""
 
 
 def _of_strided(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -413,10 +411,7 @@ def _of_strided(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     @wraps(function)
     def call(input: Tensor, *args: Any, **options: Any) -> Tensor:
         if input.layout is not STRIDED:
-            if name in _OF_SPARSE:
-                raise NotImplementedError(f"masked {name} of a {input.layout} tensor")
-            said = "std/var" if name in ("std", "var") else name
-            raise ValueError(f"masked {said} expects strided tensor (got {input.layout} tensor)")
+            raise ValueError(f"masked {name} expects strided tensor (got {input.layout} tensor)")
         return function(input, *args, **options)
 
     return call

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -53,14 +52,8 @@ def test_masks_may_be_sparse(name: str) -> None:
         assert torch.equal(function(x, 1, mask=mask), expected)
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("var", "masked std/var expects strided tensor (got torch.sparse_coo tensor)"),
-        ("softmax", "masked softmax expects strided tensor (got torch.sparse_coo tensor)"),
-        ("sum", "masked sum of a torch.sparse_coo tensor"),
-    ],
-)
-def test_sparse_tensors_are_refused(name: str, said: str) -> None:
-    with pytest.raises((ValueError, NotImplementedError), match=re.escape(said)):
+@pytest.mark.parametrize("name", ["sum", "var", "softmax"])
+def test_sparse_tensors_are_refused(name: str) -> None:
+    said = rf"masked {name} expects strided tensor \(got torch.sparse_coo tensor\)"
+    with pytest.raises(ValueError, match=said):
         getattr(torch.masked, name)(torch.eye(2).to_sparse(), 1)
