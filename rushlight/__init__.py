@@ -250,6 +250,10 @@ def __getattr__(name: str) -> Any:
         return import_module(".storage", _NAME).default_class()
     if name in _ELSEWHERE:
         value: object = getattr(import_module(_ELSEWHERE[name], _NAME), name)
+    elif name == "__all__":
+        listed = import_module(".module_names", _NAME).names_in(_NAME)
+        names = (*_public_names(), *_ELSEWHERE, *listed)
+        value = import_module(".starred", _NAME).starred(names)
     elif not name.startswith("__") and name in _public_names():
         value = _public_names()[name]
     elif (made := _foreach(name) if name.startswith("_") else _listed(name)) is not None:

@@ -146,11 +146,8 @@ def get_default_nowrap_functions() -> set[Callable[..., object]]:
 def get_ignored_functions() -> set[Callable[..., object]]:
     """Functions that no class can see to."""
     names = import_module(".ops.eager.namespace", __package__).public_names()
-    return {
-        *_functions_of(_root(), names, asking=False),
-        Tensor.__hash__,
-        public_function("as_subclass"),
-    }
+    found = {*_functions_of(_root(), names, asking=False), public_function("as_subclass")}
+    return {*found, Tensor.__hash__} - _members().keys()
 
 
 def get_overridable_functions() -> dict[object, list[Callable[..., object]]]:

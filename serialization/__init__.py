@@ -45,6 +45,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("..loading_settings", __name__), name)
     if name in _LOCATIONS:
         return getattr(import_module("..storage_locations", __name__), name)
+    if name == "pickle":  # what packages give for `pickle_module`
+        return import_module("pickle")
     if name in _RECORD_FILES:
         return getattr(import_module("..record_files", __name__), _RECORD_FILES[name])
     return import_module("..module_names", __name__).names_of(__name__)(name)

@@ -68,6 +68,7 @@ ALLOWED = {
         rushlight/masked/maskedtensor/unary.py: INPLACE_UNARY_NAMES UNARY_NAMES
         rushlight/masked/maskedtensor/unary.py: UNARY_NAMES_UNSUPPORTED
         rushlight/nn/init.py: _GAINS
+        rushlight/starred.py: _LEFT_OUT
     """,
     "what torch calls the nodes of gradients": """
         ops/gradients/table/names.py: _PLAIN _REDUCED

@@ -128,7 +128,7 @@ class FunctionNode(Node):
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """What was kept for `backward`, or for `jvp` while that runs."""
         kept = self._kept_for_directions if self._is_directed else self._kept
-        return tuple(s.tensor(self) if isinstance(s, Saved) else s for s in kept)
+        return tuple(s.seen(self) if isinstance(s, Saved) else s for s in kept)
 
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:

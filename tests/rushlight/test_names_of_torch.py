@@ -166,3 +166,19 @@ def test_nothing_has_no_pattern_to_combine() -> None:
     for sizes, dim in (((0, 2), 0), ((2, 0), 1)):
         with pytest.raises(IndexError, match=f"Expected reduction dim {dim} to have non-zero"):
             torch.hash_tensor(torch.ones(sizes), dim=dim)
+
+
+def test_a_star_gives_what_it_gives_of_torch() -> None:
+    space: dict[str, object] = {}
+    exec("from rushlight import *", space)
+    for name in ("tensor", "Tensor", "relu", "float32", "no_grad", "load", "cat", "pi", "export"):
+        assert space[name] is getattr(torch, name)
+    assert set(torch.__all__) <= space.keys()
+    absent = "nn sys Path debug unique set_grad_enabled Parameter channels_last lu _foreach_add"
+    assert not space.keys() & set(absent.split())
+
+
+def test_the_pickle_module_that_serialization_uses() -> None:
+    import pickle
+
+    assert torch.serialization.pickle is pickle

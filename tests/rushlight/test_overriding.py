@@ -239,6 +239,7 @@ def test_tables_of_functions() -> None:
     assert torch.Tensor.add in functions[torch.Tensor]
     assert F.relu in functions[F]
     assert torch.zeros in overrides.get_ignored_functions()
+    assert not overrides.get_ignored_functions() & overrides.get_testing_overrides().keys()
     assert overrides.is_tensor_method_or_property(torch.Tensor.shape.__get__)
     assert not overrides.is_tensor_method_or_property(torch.unique)
     assert overrides.get_testing_overrides()[torch.add](1, 2) == -1

@@ -475,6 +475,14 @@ def _edge_of_result(node: Node, number: int) -> Edge:
     return (node, number) if found is None else (found.of_view(), 0)
 
 
+def _from(made: Tensor, edge: Edge | None) -> Tensor:
+    """A new handle with its history."""
+    if edge is not None and made._array.dtype.kind not in "biu":
+        made._requires_grad = True
+        made._grad_node, made._output_number = edge
+    return made
+
+
 class Saved:
     """A tensor kept for the way back, with the version its memory had."""
 
@@ -510,11 +518,7 @@ class Saved:
         edge = self.edge if self.number is None else _edge_of_result(node, self.number)
         if edge is None and not made._requires_grad:
             return made
-        found = Tensor._of(made._array)
-        if edge is not None and made._array.dtype.kind not in "biu":
-            found._requires_grad = True
-            found._grad_node, found._output_number = edge
-        return found
+        return _from(Tensor._of(made._array), edge)
 
     def tensor(self, node: Node) -> Tensor:
         """The tensor again.
@@ -544,11 +548,14 @@ class Saved:
                 same = handle._grad_node is None
             if same:
                 return handle
-        made = Tensor._of(array)
-        if edge is not None and array.dtype.kind not in "biu":
-            made._requires_grad = True
-            made._grad_node, made._output_number = edge
-        return made
+        return _from(Tensor._of(array), edge)
+
+    def seen(self, node: Node) -> Tensor:
+        """The same as a program sees it: a result tells its history also while nobody records."""
+        found = self.tensor(node)
+        if self.number is None or found._requires_grad:
+            return found
+        return _from(found, _edge_of_result(node, self.number))
 
     def _changed(self, array: Array, node: Node, now: int) -> str:
         sizes = ", ".join(map(str, array.shape))

@@ -50,7 +50,7 @@ class SavedTensor:
         Raises:
             RuntimeError: it was released, or its memory was written since.
         """
-        return None if self._saved is None else self._saved.tensor(self._node)
+        return None if self._saved is None else self._saved.seen(self._node)
 
     @property
     def unpack_hook(self) -> Callable[[Any], Tensor] | None:
@@ -118,7 +118,7 @@ def kept_by(node: Any, name: str) -> Any:
     word = name.removeprefix("_raw" if is_raw else "").removeprefix("_saved_")
     if word != name:
         if word == "result" and node._results:
-            return SavedTensor.of(node._results[0], node) if is_raw else node.results(0)
+            return SavedTensor.of(node._results[0], node) if is_raw else node._results[0].seen(node)
         at = node._bound.positions.get(word)
         if at is not None and not isinstance(node._arguments[at], Meta):
             found = _raw(node._arguments[at], node) if is_raw else node.value(at)

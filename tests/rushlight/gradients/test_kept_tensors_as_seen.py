@@ -250,3 +250,32 @@ def test_what_a_hook_gives_back_for_a_constant_is_that_itself() -> None:
     made.sum().backward()
     assert seen[0] is constant
     assert x.grad.tolist() == [2, 3]
+
+
+def test_a_result_tells_its_history_to_a_function_that_is_not_recorded() -> None:
+    seen = []
+
+    class Root(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            made = x.sqrt()
+            ctx.save_for_backward(made)
+            return made
+
+        @staticmethod
+        def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+            (root,) = ctx.saved_tensors
+            seen.append(root)
+            with torch.enable_grad():  # how the square of it changes with the root itself
+                (slope,) = torch.autograd.grad((root * root).sum(), root)
+            return grad / slope
+
+    x = torch.tensor([4.0, 9.0], requires_grad=True)
+    made = Root.apply(x)
+    made.sum().backward()
+    assert seen[0].requires_grad
+    assert seen[0].grad_fn is made.grad_fn
+    assert torch.allclose(x.grad, torch.tensor([1 / 4, 1 / 6]))
+    kept = x.exp()
+    with torch.no_grad():
+        assert kept.grad_fn._saved_result.requires_grad
