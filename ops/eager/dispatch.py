@@ -10,7 +10,6 @@ from types import MethodType
 from typing import Any, Final
 
 from ...frontend.diagnostics.exceptions import trim_traceback
-from ...typecheck.types.types import INT, TENSOR, ListType
 from ..memory.dtype import STRIDED, default_dtype
 from ..memory.errors import Elsewhere
 from ..memory.overlap import check_out, may_share
@@ -34,6 +33,7 @@ from .observers import OBSERVERS, Observer
 from .old_signatures import without_numbers_between
 from .out_tensors import check_dtypes_of_out, check_factory_dtype, check_factory_place, write_out
 from .out_traces import note_written
+from .overloads import asks_for_out, gives_list, is_for_python
 from .python_forms import refusal
 from .recipes import Key, Recipe, keep, key_of
 from .shortcuts import MISFIT, Shortcut, keep_shortcut, keep_shortcut_of_sizes
@@ -59,38 +59,6 @@ _NO_TENSORS: Final[tuple[object, ...]] = ()
 
 
 # --------------------------------------------------------------------------- functions
-
-
-def _is_about_tensors(entry: Operator) -> bool:
-    """Whether an overload takes or gives tensors: others belong to script alone."""
-    types = [a.type.inner for a in (*entry.signature.arguments, *entry.signature.returns)]
-    return any((type.list_of or type).inner == TENSOR for type in types)
-
-
-_SCRIPT_ONLY: Final = ("hacked_twin", "list_Tensor", "Tensor_list", "prim_")
-
-
-def _is_for_python(entry: Operator) -> bool:
-    if any(word in entry.overload for word in _SCRIPT_ONLY) or entry.is_out_form:
-        return False
-    first = entry.signature.arguments[:1]
-    if first and first[0].type.list_of == TENSOR:
-        return entry.overload not in ("Tensor", "el")
-    if first and (first[0].type.is_variable or first[0].type.list_of is not None):
-        return not first or first[0].type == ListType(INT)
-    return _is_about_tensors(entry) or entry.name.startswith("quantized::")  # packed weights
-
-
-def _asks_for_out(entry: Operator) -> bool:
-    """Whether what an operator does depends on its `out`, or is more than to give a result."""
-    depends = entry.out_dtype.demand in ("made", "computed") or entry.out_layout
-    return bool(entry.changes or depends or entry.out_overlap == "apart")
-
-
-def _gives_list(entry: Operator) -> bool:
-    """Whether the one result is a list: with `out=` such functions give nothing back."""
-    returned = entry.signature.returns
-    return len(returned) == 1 and returned[0].type.list_of is not None
 
 
 _DIVISIONS: Final = frozenset({"div", "divide", "true_divide"})
@@ -162,7 +130,7 @@ class EagerFunction:
     def forms(self) -> list[Form]:
         """The overloads, in the order they are tried."""
         if self._forms is None:
-            entries = filter(_is_for_python, TABLE.operators(self.operator_name))
+            entries = filter(is_for_python, TABLE.operators(self.operator_name))
             self._forms = [Form(entry, self.__name__, self._as_method) for entry in entries]
         return self._forms
 
@@ -319,7 +287,7 @@ class EagerFunction:
                 note_written(tracer, form.entry, values, handles, out, result)
             if requires_grad and isinstance(out, Tensor):
                 out._want_gradients(True)
-            return None if _gives_list(form.entry) else written_out
+            return None if gives_list(form.entry) else written_out
         if requires_grad:
             _want_gradients_of(result)
         return result
@@ -351,7 +319,7 @@ class EagerFunction:
         """Whether results are what they are without `out`, and drawn or seen by nobody."""
         if self._is_quick is None:
             entries = [form.entry for form in self.forms]
-            self._is_quick = not (self._as_method or any(map(_asks_for_out, entries)))
+            self._is_quick = not (self._as_method or any(map(asks_for_out, entries)))
         return self._is_quick
 
     def _into(self, args: tuple[object, ...], kwargs: dict[str, Any]) -> Tensor | None:
