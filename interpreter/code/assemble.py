@@ -49,6 +49,7 @@ class CodeTables:
         self.types: list[Type] = []
         self.names: list[str] = []
         self._constant_numbers: dict[object, int] = {}
+        self._operator_numbers: dict[int, int] = {}
 
     def constant(self, value: object, type: Type) -> int:
         """The number of a constant, which is negative; equal scalars share one."""
@@ -62,7 +63,11 @@ class CodeTables:
 
     def operator(self, entry: Operator) -> int:
         """The number of an operator."""
-        return _number(self.operators, entry)
+        number = self._operator_numbers.get(id(entry))
+        if number is None:
+            number = self._operator_numbers[id(entry)] = len(self.operators)
+            self.operators.append(entry)
+        return number
 
     def type(self, entry: Type) -> int:
         """The number of a type."""
@@ -116,7 +121,7 @@ class Assembler(CodeTables):
         return self.registers.of[value]
 
     def operands(self, values: Iterable[Value]) -> tuple[int, ...]:
-        return tuple(self.operand(v) for v in values)
+        return tuple([self.operand(value) for value in values])
 
     def warning(self, node: Node) -> tuple[int, ...]:
         """The register of a call's list of what has warned in it, and the number of a warning."""
@@ -139,7 +144,7 @@ class Assembler(CodeTables):
                 self._plain(node, region)
 
     def _plain(self, node: Node, region: Region) -> None:
-        inputs = self.operands(node.inputs)
+        inputs = tuple([self.operand(value) for value in node.inputs])
         dying = self.live.dying[node]
         self.registers.release(v for v in dying if v.node is not node)
         if node.kind == "prim::unchecked_cast" and node.inputs[0] in dying:
@@ -149,10 +154,8 @@ class Assembler(CodeTables):
             dying = [v for v in dying if v.node is not node]
             outputs: tuple[int, ...] = ()
         else:
-            outputs = tuple(self.registers.define(v) for v in node.outputs)
-        region.extend(
-            Step(instruction, node) for instruction in make_step(self, node, outputs, inputs)
-        )
+            outputs = tuple([self.registers.define(v) for v in node.outputs])
+        region += [Step(each, node) for each in make_step(self, node, outputs, inputs)]
         self.registers.release(v for v in dying if v.node is node)
         kept = {self.registers.of[v] for v in node.outputs if v.uses}
         self._forget(dying, kept, node, region)
@@ -318,6 +321,8 @@ class Assembler(CodeTables):
 
         What an object or the caller holds on to anyway is not worth an instruction.
         """
+        if not values:
+            return
         heavy = {
             self.registers.of[v]
             for v in values

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...frontend.foundations.made_once import made_once
+from ...frontend.foundations.value_class import value_class
 from ...ir.graphs.graph import Node, Value
 from ...ops.table.table import Operator
 from ...typecheck.types.types import Type
@@ -18,7 +19,7 @@ from .instructions import Instruction, bounds_of, check, opcode, operator_number
 __all__ = ["Branch", "Code", "Region", "Repeat", "Step", "flatten", "parts_of", "place_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Step:
     """One instruction and the node it was made from."""
 
@@ -26,7 +27,7 @@ class Step:
     node: Node
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Branch:
     """Two ways, by the truth of the value `condition`; the node's results are in `results`."""
 
@@ -37,7 +38,7 @@ class Branch:
     results: Sequence[int] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Repeat:
     """A loop.
 

@@ -17,7 +17,8 @@ _CHANGING = frozenset({"set_slot", "set_tensor", "method", "function"})
 def constant_reads(loop: Repeat) -> list[Step]:
     """Reads of a module's tensors that give the same array in every round of a loop."""
     steps = list(_steps(loop.body))
-    if any(row(step.instruction).name in _CHANGING for step in steps):
+    names = {row(step.instruction).name for step in steps}
+    if "get_tensor" not in names or not _CHANGING.isdisjoint(names):
         return []
     written = {register for step in steps for register in _written(step)}
     written.update(_indices(loop))

@@ -38,10 +38,10 @@ class Liveness:
 
     def _find_outer(self, block: Block) -> set[Value]:
         """The values from outside that a block or the blocks in it use."""
-        used = {v for v in block.outputs if in_register(v)}
+        used = {v for v in block.outputs if v.node.kind not in _NOT_IN_REGISTERS}
         defined = set(block.inputs)
         for node in block.nodes:
-            used.update(v for v in node.inputs if in_register(v))
+            used.update([v for v in node.inputs if v.node.kind not in _NOT_IN_REGISTERS])
             defined.update(node.outputs)
             for inner in node.blocks:
                 used |= self._find_outer(inner)
@@ -67,9 +67,10 @@ class Liveness:
         dying = {v: None for v in node.outputs if v not in live}
         live.difference_update(node.outputs)
         for value in node.inputs:
-            if in_register(value) and value not in live:
+            if value not in live and value.node.kind not in _NOT_IN_REGISTERS:
                 dying[value] = None
-        live.update(v for v in node.inputs if in_register(v))
+        live.update(dying)
+        live.difference_update(node.outputs)
         self.dying[node] = list(dying)
 
     def _if(self, node: Node, live: set[Value]) -> set[Value]:

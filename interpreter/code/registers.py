@@ -22,10 +22,13 @@ __all__ = ["Registers", "is_heavy", "sequence_moves"]
 
 _LIGHT = frozenset({BOOL, COMPLEX, DEVICE, FLOAT, GENERATOR, INT, NONE, NUMBER, STRING})
 
+_LIGHT_THEMSELVES = frozenset(map(id, _LIGHT))
+"""Most values are of these: to find one among equals takes longer."""
+
 
 def is_heavy(type: Type) -> bool:
     """Whether a value of the type can hold on to much memory, so that it is worth letting go."""
-    return type.inner not in _LIGHT
+    return id(type) not in _LIGHT_THEMSELVES and type.inner not in _LIGHT
 
 
 class Registers:

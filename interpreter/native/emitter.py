@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from ...frontend.foundations.value_class import value_class
 from .kinds import ADDRESS, BOOL, FLOAT, INT, STR, Kind, NotNative
 
 __all__ = [
@@ -44,7 +45,7 @@ CONTEXT: Final = {
 """The words that functions of one call share."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Value:
     """What runs when the code does: LLVM's name or literal."""
 
@@ -52,7 +53,7 @@ class Value:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Known:
     """What is known while the text is made: a kind, its parts, None, a number or a truth."""
 

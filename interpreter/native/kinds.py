@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from ...frontend.foundations.value_class import value_class
 from ...ir.graphs.graph import Node
 from ...ops.table.inline import Native
 from ...typecheck.definitions.class_types import ClassType
@@ -45,7 +46,7 @@ _LETTERS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Kind:
     """A kind of values, by its family.
 

@@ -281,7 +281,8 @@ def _space(
     space.update((f"t{i}", entry) for i, entry in enumerate(code.types))
     space.update((f"n{i}", entry) for i, entry in enumerate(code.names))
     space.update((f"c{i}", entry) for i, entry in enumerate(code.constants))
-    with np.errstate(over="ignore"):
-        for i in source.numbers:
-            space[f"k{i}"] = np.asarray(code.constants[i]).astype(np.float32)
+    if source.numbers:
+        with np.errstate(over="ignore"):
+            for i in source.numbers:
+                space[f"k{i}"] = np.asarray(code.constants[i]).astype(np.float32)
     return space

@@ -29,6 +29,8 @@ def created_once(code: Code) -> frozenset[int]:
 
     Their slots are kept in a variable: a list that is the same as long as the object lives.
     """
+    if not any(row(each).name == "create" for each in code.instructions):
+        return frozenset()
     writers: dict[int, list[str]] = {}
     for instruction in code.instructions:
         entry = row(instruction)

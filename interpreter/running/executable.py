@@ -89,8 +89,11 @@ def executable_of(
         graph = ready if ready is not None and is_plain else None
         if graph is None:
             whole = graph_of(function)
-            is_clean = function.typed is not None and not any(map(_may_be_taken, whole.all_nodes))
-            graph = inline(whole, function.name, CONTEXT, calls_for_running)
+            is_clean = function.typed is not None and not any(map(_is_call, whole.all_nodes))
+            if is_clean:
+                graph = clone_graph(whole)
+            else:
+                graph = inline(whole, function.name, CONTEXT, calls_for_running)
             graph = _cleaned(graph, guard, is_clean=is_clean)
             if is_plain and not enters_autocast(graph):
                 keep_graph(function, graph)
@@ -115,8 +118,8 @@ def _code_of(function: Function) -> tuple[Code, list[Type]]:
     return _code_in_parts(function), [value.type for value in graph.inputs]
 
 
-def _may_be_taken(node: Node) -> bool:
-    """Whether inlining may put something in the place of a node."""
+def _is_call(node: Node) -> bool:
+    """Whether a node calls something, or forks a task."""
     return node.kind in _CALLS or node.kind in TASKS
 
 

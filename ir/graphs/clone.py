@@ -43,7 +43,8 @@ def clone_block(source: Block, target: Block, lookup: Lookup) -> None:
         new = target.append(clone_node(node, target.graph, find))
         for old, copy in zip(node.outputs, new.outputs, strict=True):
             known[old] = copy
-            copy.copy_name(old)
+            if copy.name != old.name:  # some value inside has taken it
+                copy.copy_name(old)
     for value in source.outputs:
         target.add_output(find(value))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Final, NamedTuple
 
 from ...frontend.foundations.port import Port
@@ -44,6 +45,10 @@ class Use(NamedTuple):
 
     user: Node
     number: int
+
+
+_used: Final[Callable[[tuple[Node, int]], Use]] = partial(tuple.__new__, Use)
+"""A use, made without a function of Python's: nothing is made as often."""
 
 
 class Value:
@@ -177,7 +182,7 @@ class Node:
         return value
 
     def add_input(self, value: Value) -> None:
-        value.uses[Use(self, len(self._inputs))] = None
+        value.uses[_used((self, len(self._inputs)))] = None
         self._inputs.append(value)
 
     def insert_input(self, index: int, value: Value) -> None:
@@ -189,16 +194,16 @@ class Node:
 
     def set_input(self, index: int, value: Value) -> None:
         old = self._inputs[index]
-        del old.uses[Use(self, index)]
+        del old.uses[_used((self, index))]
         self._inputs[index] = value
-        value.uses[Use(self, index)] = None
+        value.uses[_used((self, index))] = None
 
     def remove_input(self, index: int) -> None:
         for i in range(index, len(self._inputs)):
-            del self._inputs[i].uses[Use(self, i)]
+            del self._inputs[i].uses[_used((self, i))]
         del self._inputs[index]
         for i in range(index, len(self._inputs)):
-            self._inputs[i].uses[Use(self, i)] = None
+            self._inputs[i].uses[_used((self, i))] = None
 
     def clear_inputs(self) -> None:
         while self._inputs:

@@ -118,6 +118,7 @@ class Table:
         self._later: dict[str, Callable[[], object]] = {}
         self._names_with: dict[Mark, frozenset[str]] = {}
         self._first_names: dict[str, str] = {}
+        self._signatures: dict[str, Sequence[Signature]] = {}
 
     def add(self, entry: Operator) -> None:
         """Add an overload.
@@ -128,7 +129,7 @@ class Table:
         if entry.full_name in self._by_full_name:
             raise ValueError(f"{entry.full_name} is declared twice")
         self._by_full_name[entry.full_name] = entry
-        self._names_with, self._first_names = {}, {}
+        self._names_with, self._first_names, self._signatures = {}, {}, {}
         self.unchosen.update(f"{entry.name}.{word}" for word in entry.unchosen.split())
         self._by_name.setdefault(entry.name, []).append(entry)
         self._in_order.discard(entry.name)
@@ -136,7 +137,7 @@ class Table:
     def remove(self, entry: Operator) -> None:
         """Take an overload away that somebody added."""
         del self._by_full_name[entry.full_name]
-        self._names_with, self._first_names = {}, {}
+        self._names_with, self._first_names, self._signatures = {}, {}, {}
         left = [other for other in self._by_name[entry.name] if other is not entry]
         if left:
             self._by_name[entry.name] = left
@@ -208,9 +209,13 @@ class Table:
         """The operator that a signature of this table belongs to."""
         return self._by_full_name[signature.full_name]
 
-    def overloads(self, name: str) -> list[Signature]:
+    def overloads(self, name: str) -> Sequence[Signature]:
         """The signatures of `aten::add`'s overloads, in order; empty for an unknown name."""
-        return [entry.signature for entry in self.operators(name)]
+        known = self._signatures
+        found = known.get(name)
+        if found is None:
+            found = known[name] = [entry.signature for entry in self.operators(name)]
+        return found
 
     def names(self) -> list[str]:
         """All qualified names."""

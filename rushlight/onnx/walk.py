@@ -6,7 +6,7 @@ possible; what is left becomes ONNX nodes by the table of operators, `If` and `L
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
@@ -38,7 +38,7 @@ __all__ = ["STEPS", "Walk", "step"]
 _LARGEST: Final = 1 << 16
 """Constants of more elements are computed by the model and not kept in it."""
 
-_NUMBERS: Final = {INT: INT64, FLOAT: DOUBLE, BOOL: BOOLEAN}
+_NUMBERS: Final[Mapping[Type, np.dtype[Any]]] = {INT: INT64, FLOAT: DOUBLE, BOOL: BOOLEAN}
 
 Step = Callable[["Walk", Node, list[Item]], Sequence[Item] | None]
 STEPS: Final[Declared[str, Step]] = Declared()

@@ -71,6 +71,7 @@ class Signature:
     vararg: bool = False
     varret: bool = False
     _written: tuple[int, ...] | None = field(default=None, init=False, repr=False, compare=False)
+    _full_name: str | None = field(default=None, init=False, repr=False, compare=False)
     _shares: bool | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
@@ -95,7 +96,11 @@ class Signature:
     @property
     def full_name(self) -> str:
         """`aten::add.Tensor`, or `aten::tanh` for an overload without a name."""
-        return f"{self.name}.{self.overload}" if self.overload else self.name
+        if self._full_name is None:
+            found = f"{self.name}.{self.overload}" if self.overload else self.name
+            object.__setattr__(self, "_full_name", found)
+            return found
+        return self._full_name
 
     @property
     def is_mutable(self) -> bool:

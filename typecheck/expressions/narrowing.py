@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 
+from ...frontend.foundations.value_class import value_class
 from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...frontend.sources.source import Span
 from ...frontend.syntax import tree
@@ -54,7 +55,7 @@ Facts = Mapping[str, Type]
 _PARTS_OF_NUMBERS = (FLOAT, COMPLEX, INT)
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True, slots=True)
 class Condition:
     """A checked condition.
 

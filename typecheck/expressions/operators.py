@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from ...frontend.diagnostics.near_miss import distance
 from ...frontend.sources.source import Source, Span
@@ -117,6 +118,12 @@ def _definitions() -> dict[str, list[_Definition]]:
 _DEFINED = _definitions()
 
 
+@cache
+def _signatures_of(name: str) -> list[Signature]:
+    """Those of an operator that is defined by others."""
+    return [each.signature(name) for each in _DEFINED[name]]
+
+
 def has_operator(scope: Scope, name: str) -> bool:
     """Whether there is an operator of the name, or torch defines one by others."""
     return name in _DEFINED or bool(scope.table.overloads(name))
@@ -135,13 +142,13 @@ def call_operator(
 
     The first overload that fits is taken; what fits none is reported.
     """
-    operators = list(scope.table.overloads(name))
+    operators = scope.table.overloads(name)
     defined = _DEFINED.get(name, [])
     if not operators and not defined:
         return _unknown_operator(scope, name, span, torch_span)
     if any(e.type is UNKNOWN for e in given.all):
         return _call_unknown(scope, operators, given, span)
-    signatures = [*operators, *(d.signature(name) for d in defined)]
+    signatures = [*operators, *_signatures_of(name)] if defined else operators
     found = choose(signatures, given, scope.table)
     if not isinstance(found, Match):
         report_mismatches(scope, found, given, span, written or name, torch_span)

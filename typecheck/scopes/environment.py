@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from ...frontend.foundations.value_class import value_class
 from ...frontend.sources.source import Span
 from ...frontend.syntax import tree
 from ..trees import typed
@@ -17,7 +18,7 @@ from ..types.types import Type
 __all__ = ["Frame", "Problem", "Variable"]
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True, slots=True)
 class Variable:
     """A variable as it is known at one place.
 

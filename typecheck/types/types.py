@@ -121,6 +121,16 @@ class SimpleType(Type):
     annotation: str = ""
     spelling: str = ""
 
+    def __eq__(self, other: object) -> bool:  # which is asked more than anything else
+        if self is other:
+            return True
+        if other.__class__ is not SimpleType or self.text != other.text:
+            return False
+        return (self.annotation, self.spelling) == (other.annotation, other.spelling)
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
     def __str__(self) -> str:
         return self.text
 
