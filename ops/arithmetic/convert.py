@@ -383,6 +383,7 @@ def clone(self: Array, memory_format: int | None) -> Array:
     "aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
     face="method",
     formula=formula("same"),
+    looks="itself",
 )
 def contiguous(self: Array, memory_format: int | None) -> Array:
     if memory_format == 0:
@@ -395,7 +396,7 @@ def contiguous(self: Array, memory_format: int | None) -> Array:
 
 
 @operator("aten::alias(Tensor(a) self) -> Tensor(a)", face="operator")
-@operator("aten::detach(Tensor(a) self) -> Tensor(a)", cuts_off=True)
+@operator("aten::detach(Tensor(a) self) -> Tensor(a)", cuts_off=True, looks="again")
 def detach(self: Array) -> Array:
     return self.view()
 

@@ -17,7 +17,8 @@ from ..tensors import overriding
 from ..tensors.differentiable import Differentiable
 from ..tensors.overriding import PLAIN, answer, ask, askers, asks
 from ..tensors.tensor import Tensor
-from .dispatch import BoundMember, EagerFunction, call_by
+from .callables import call_by
+from .dispatch import BoundMember, EagerFunction
 from .methods import members_replaced, operator_methods, signs_between
 
 __all__ = ["asked_operator", "asking_members", "asking_names", "public_function"]
@@ -177,7 +178,7 @@ class _Looking:
                 call_by(_call_under_modes)
             else:
                 members_replaced(self._held)
-                call_by(_call)
+                call_by()
                 PLAIN.update(overriding.plain_types())
 
 

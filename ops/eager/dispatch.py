@@ -26,6 +26,7 @@ from ..tensors.overriding import PLAIN, STATE, ask, askers
 from ..tensors.tensor import Parameter, Tensor
 from ..tensors.tracing import ACTIVE, paused
 from .binding import Form, Mismatch, takes_numbers, wrong_keyword
+from .callables import Called, call_natively
 from .calls import any_requires_grad, run, tensors_in
 from .elsewhere import Run, elsewhere
 from .fronts import Front, Given, Recording, front_of
@@ -44,7 +45,6 @@ __all__ = [
         "EagerFunction",
         "EagerMethod",
         "bound_member",
-        "call_by",
         "eager_function",
         "forget",
     ),
@@ -99,7 +99,7 @@ def _want_gradients_of(made: Tensor) -> None:
     made._want_gradients(True)
 
 
-class EagerFunction:
+class EagerFunction(Called):
     """`torch.<name>`: calls the overload of an operator that the arguments fit.
 
     `operator_name` is the operator's, `aten::tanh`.
@@ -107,7 +107,7 @@ class EagerFunction:
 
     __slots__ = (
         *("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "shortcuts"),
-        *("_is_quick", "_quickly", "front", "recipes"),
+        *("_is_quick", "front", "recipes"),
     )
 
     def __init__(self, operator_name: str, name: str, as_method: bool = False) -> None:
@@ -119,7 +119,7 @@ class EagerFunction:
         self.recipes: dict[Key, Recipe] = {}
         self.front: Front | None = None
         self._is_quick: bool | None = None
-        self._quickly: Callable[..., Any] = self._by_types
+        super().__init__(self._by_types)
 
     @property
     def is_method(self) -> bool:
@@ -160,20 +160,11 @@ class EagerFunction:
         space = self.__name__.partition("_")[0]
         return f"torch.{space if space in _SPACES else 'nn'}.{self.__name__}"
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
-        try:
-            if kwargs:
-                return self._quickly(*args, **kwargs)
-            return self._quickly(*args)
-        except Elsewhere as place:
-            return elsewhere(place.kind).call(
-                self.operator_name,
-                args,
-                kwargs,
-                lambda run: self._choose(args, kwargs, None, run),
-            )
-        except Exception as error:
-            raise self.told(error)  # noqa: B904
+    def elsewhere(self, place: Elsewhere, args: tuple[object, ...], kwargs: dict[str, Any]) -> Any:
+        """Does a call that met a tensor behind which no array stands in the room of its kind."""
+        return elsewhere(place.kind).call(
+            self.operator_name, args, kwargs, lambda run: self._choose(args, kwargs, None, run)
+        )
 
     def told(self, error: Exception) -> Exception:
         """What the caller gets of an error of a call: in our words, and without the frames of where
@@ -223,6 +214,7 @@ class EagerFunction:
                 _FRONTS.append(front)
             front.add(entry, given, template, sizes_at, recording)
             self.front, self._quickly = front, front.call
+            call_natively()
 
     def before_observed(self, call: Callable[[], object]) -> None:
         """Call a function before an observer, if one has to do with this, is first on: from then on
@@ -485,11 +477,6 @@ def bound_member(function: EagerFunction) -> Any:
     The class itself finds the function, which is bound more slowly where others have it.
     """
     return _bound_by_python(function)
-
-
-def call_by(call: Callable[..., object]) -> None:
-    """Have the calls of all eager functions go through a function."""
-    EagerFunction.__call__ = call  # type: ignore[method-assign]
 
 
 def _observed(observer: Observer, base: type[EagerFunction]) -> type[EagerFunction]:

@@ -9,7 +9,7 @@ types, goes the way in Python.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
@@ -26,13 +26,14 @@ from ..table.direct import TRIALS, direct_form_around, has_direct_form, knows_ca
 from ..table.grad_mode import GRAD_MODE
 from ..table.table import Operator
 from ..tensors.differentiable import AMONG_UNKNOWN, INFERENCE, NO_GRAD
+from ..tensors.sizes import Size
 from ..tensors.tape_port import MISSED, tape
 from ..tensors.tensor import Parameter, Tensor
 from ..tensors.tracing import ACTIVE
 from .calls import finish, several_of
 
 __all__ = [
-    *("Front", "Given", "Learn", "Recording", "front_of", "learning_more", "quiet_form"),
+    *("Front", "Given", "Learn", "Look", "Recording", "front_of", "learning_more", "quiet_form"),
 ]
 
 _MOST: Final = 24
@@ -84,17 +85,7 @@ class Front:
     def falling_to(self, slowly: Callable[..., Any]) -> Callable[..., Any]:
         """The same by the same ways, but for who does other calls."""
         self._held.append(slowly)
-        words: dict[str, object] = {
-            **{"slowly": slowly, "active": ACTIVE, "tensor_type": Tensor, "never": False},
-            **{"parameter_type": Parameter, "written": written, "grad_mode": GRAD_MODE},
-            **{"missed": MISSED, "always": True},
-            **{"inference_mode": ON, "unwatched_name": _UNWATCHED, "among_name": _AMONG},
-            **{"no_grad_word": NO_GRAD, "inference_word": INFERENCE, "no_word": AMONG_UNKNOWN},
-        }
-        places = {name: id(each) for name, each in words.items()}
-        made: Callable[..., Any] = self._crew.front(
-            places | {"ways": address(self._ways), **_slots()}
-        )
+        made: Callable[..., Any] = self._crew.front(_words(slowly, address(self._ways)))
         return made
 
     def add(
@@ -281,6 +272,18 @@ def _finisher(entry: Operator) -> Callable[..., Any]:
     return call
 
 
+def _words(slowly: Callable[..., Any], ways: int) -> dict[str, int]:
+    """What native code looks at, by name: addresses of objects, and places within them."""
+    words: dict[str, object] = {
+        **{"slowly": slowly, "active": ACTIVE, "tensor_type": Tensor, "never": False},
+        **{"parameter_type": Parameter, "written": written, "grad_mode": GRAD_MODE},
+        **{"missed": MISSED, "always": True},
+        **{"inference_mode": ON, "unwatched_name": _UNWATCHED, "among_name": _AMONG},
+        **{"no_grad_word": NO_GRAD, "inference_word": INFERENCE, "no_word": AMONG_UNKNOWN},
+    }
+    return {name: id(each) for name, each in words.items()} | {"ways": ways, **_slots()}
+
+
 @cache
 def _slots() -> dict[str, int]:
     """How far behind the beginning of a tensor its array lies, what says whether it wants
@@ -324,3 +327,22 @@ def learning_more(
 def front_of(slowly: Callable[..., Any]) -> Front | None:
     """A front without ways; None where there is no native code for it."""
     return Front(slowly) if knows_calls() and _slots() else None
+
+
+class Look:
+    """What a look at a tensor tells, found natively: `call` gives it, or has `slowly` do so, which
+    is kept here, as all is that native code looks at.
+
+    `kind` is one of those that `kernels/code/fronts/looked_text.py` names.
+    """
+
+    def __init__(
+        self, name: str, kind: int, slowly: Callable[..., Any], told: Mapping[Any, object]
+    ) -> None:
+        """`told` is what is told of dtypes of arrays."""
+        self._held = slowly, told
+        pairs = [id(each) for pair in told.items() for each in pair]
+        self._pairs = np.array([*pairs, 0], np.int64)
+        words = _words(slowly, 0) | {"kind": kind, "pairs": address(self._pairs)}
+        crew = family("calls.prepared").CREW
+        self.call: Callable[..., Any] = crew.looked(name, words | {"size_type": id(Size)})

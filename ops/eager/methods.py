@@ -6,7 +6,7 @@ Importing this gives them to `Tensor`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, Literal, NoReturn, overload
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy as np
 from ...typecheck.definitions.signs import BETWEEN, COMPARING, IN_FRONT, Sign
 from ...typecheck.types.scalar_types import OLD_NAMES
 from ..memory.dtype import CPU, DTYPES, PYTHON_DTYPES, QSCHEMES, Device, DType, QScheme, dtype_of
-from ..table.direct import LISTENING
 from ..table.table import TABLE
 from ..tensors.construct import from_numpy, new_tensor
 from ..tensors.overriding import (
@@ -24,20 +23,19 @@ from ..tensors.overriding import (
     ask_operator,
     asks,
 )
-from ..tensors.tensor import PLAIN_TENSORS, Tensor
-from ..tensors.tracing import ACTIVE
+from ..tensors.tensor import Tensor
 from .binding import type_name, wrong_keyword
+from .callables import when_native
 from .dispatch import (
     EagerFunction,
-    EagerMethod,
     bound_member,
     eager_function,
     make_function,
 )
 from .functional import METHODS
+from .looks import is_left_alone, made_by_look, properties_by_look
 from .rare_methods import ATTRIBUTES
 from .rare_methods import METHODS as RARE
-from .shortcuts import MISFIT
 from .typed_storage import new, set_, storage
 from .unknown_names import UnknownName
 
@@ -223,45 +221,8 @@ def _give_methods() -> None:
     for qualified, face in TABLE.faces().items():
         name = qualified.removeprefix("aten::")
         if face in ("method", "both") and not hasattr(Tensor, name):
-            at_once = _AT_ONCE.get(name) or _read_by(qualified)
-            if at_once is None:
-                _put(name, make_function(qualified, as_method=True))
-            else:
-                _put(name, _AtOnce(qualified, name, at_once))
-
-
-class _AtOnce(EagerMethod):
-    """A method that mostly needs no more than a look at a tensor: `at_once` gives its result, or
-    `MISFIT`, where nobody hears of the call."""
-
-    __slots__ = ("_look",)
-
-    def __init__(self, operator_name: str, name: str, look: Callable[[Tensor], object]) -> None:
-        super().__init__(operator_name, name, as_method=True)
-        self._look = look
-
-    def __call__(self, *args: Any, **kwargs: object) -> Any:
-        if len(args) == 1 and not kwargs and _is_left_alone(args[0]):
-            found = self._look(args[0])
-            if found is not MISFIT:
-                return found
-        return EagerFunction.__call__(self, *args, **kwargs)
-
-
-_AT_ONCE: Final[dict[str, Callable[[Tensor], object]]] = {
-    "contiguous": lambda tensor: tensor if tensor._array.flags.c_contiguous else MISFIT,
-    "detach": lambda tensor: Tensor._of(tensor._array.view()),
-}
-
-
-def _read_by(qualified: str) -> Callable[[Tensor], object] | None:
-    """What an operator says of the form of a tensor alone, whatever that holds; None of others."""
-    for entry in TABLE.operators(qualified):
-        is_alone = len(entry.signature.arguments) == 1 and entry.gives_number
-        if is_alone and (entry.of_form or entry.of_layout) and entry.quantized is None:
-            read = entry.forward
-            return lambda tensor: read(tensor._array)
-    return None
+            make = made_by_look(qualified) or partial(make_function, as_method=True)
+            _put(name, make(qualified))
 
 
 def where(self: Tensor, condition: Tensor, other: object) -> Tensor:
@@ -294,7 +255,7 @@ def _cast(name: str) -> Callable[..., Tensor]:
 
 def to(self: Tensor, *args: Any, **kwargs: object) -> Tensor:
     """The tensor in another dtype, on another device, or both; itself if nothing changes."""
-    if _is_left_alone(self):
+    if is_left_alone(self):
         if not kwargs and len(args) == 1 and type(args[0]) is DType:
             dtype: Any = args[0]
         else:
@@ -319,12 +280,6 @@ def to(self: Tensor, *args: Any, **kwargs: object) -> Tensor:
 
 
 _to: Final = eager_function("aten::to")
-
-
-def _is_left_alone(tensor: Tensor) -> bool:
-    """Whether a tensor is an array and nothing else, and nobody hears of what is done with it."""
-    kind = type(tensor)
-    return kind in PLAIN_TENSORS and kind in PLAIN and not ACTIVE and not LISTENING
 
 
 def _dtype_alone(
@@ -359,7 +314,7 @@ def _dtype_alone(
 
 def _has(tensor: Tensor, dtype: DType) -> bool:
     """Whether such a tensor is of a dtype, so that it is the outcome of its own cast."""
-    return _is_left_alone(tensor) and dtype_of(tensor._array) is dtype
+    return is_left_alone(tensor) and dtype_of(tensor._array) is dtype
 
 
 def _is_dtype(value: object) -> bool:
@@ -564,3 +519,4 @@ for _name, _method in sign_methods(True):
     _give(_name, _method)
 _give_methods()
 _give("__getattr__", _unknown)
+when_native(lambda: members_replaced(properties_by_look()))

@@ -55,12 +55,23 @@ def length(t: Array) -> int:
     return t.shape[0]
 
 
-@operator("aten::dim(Tensor self) -> int", native=native("{0}[3]"), face="method", of_form=True)
+@operator(
+    "aten::dim(Tensor self) -> int",
+    native=native("{0}[3]"),
+    face="method",
+    of_form=True,
+    looks="rank",
+)
 def dim(self: Array) -> int:
     return self.ndim
 
 
-@operator("aten::numel(Tensor self) -> int", native=native("array_numel({0})"), of_layout=True)
+@operator(
+    "aten::numel(Tensor self) -> int",
+    native=native("array_numel({0})"),
+    of_layout=True,
+    looks="count",
+)
 def numel(self: Array) -> int:
     return self.size
 
@@ -83,7 +94,10 @@ def storage_offset(self: Array) -> int:
 
 
 @operator(
-    "aten::element_size(Tensor self) -> int", "prim::itemsize(Tensor a) -> int", face="method"
+    "aten::element_size(Tensor self) -> int",
+    "prim::itemsize(Tensor a) -> int",
+    face="method",
+    looks="dtype",
 )
 def element_size(self: Array) -> int:
     return self.itemsize
@@ -94,17 +108,17 @@ def nbytes(a: Array) -> int:
     return a.nbytes
 
 
-@operator("aten::is_floating_point(Tensor self) -> bool", of_form=True)
+@operator("aten::is_floating_point(Tensor self) -> bool", of_form=True, looks="dtype")
 def is_floating_point(self: Array) -> bool:
     return self.dtype.kind == "f" or dtype_of(self).is_floating_point
 
 
-@operator("aten::is_complex(Tensor self) -> bool", of_form=True)
+@operator("aten::is_complex(Tensor self) -> bool", of_form=True, looks="dtype")
 def is_complex(self: Array) -> bool:
     return complex_parts.is_complex(self.dtype)
 
 
-@operator("aten::is_signed(Tensor self) -> bool")
+@operator("aten::is_signed(Tensor self) -> bool", looks="dtype")
 def is_signed(self: Array) -> bool:
     return dtype_of(self).is_signed
 
@@ -134,7 +148,7 @@ def internal_overlap(self: Array) -> int:
     return 0
 
 
-@operator("aten::is_contiguous(Tensor self) -> bool", face="method", of_layout=True)
+@operator("aten::is_contiguous(Tensor self) -> bool", face="method", of_layout=True, looks="whole")
 def is_contiguous(self: Array) -> bool:
     return self.flags.c_contiguous
 

@@ -29,6 +29,7 @@ __all__ = [
     "Known",
     "Later",
     "Lazily",
+    "Look",
     "OnSlices",
     "Operator",
     "Policy",
@@ -40,6 +41,10 @@ __all__ = [
 
 Policy = Literal["", "lower", "full", "full-unless-dtype", "full-on-gpu", "widest", "banned"]
 """In which precision an operator takes its tensors where autocast is on."""
+
+
+Look = Literal["", "again", "count", "dtype", "itself", "rank", "whole"]
+"""What an operator tells of an array at a look (`ops/eager/looks.py`)."""
 
 
 OnSlices = Literal["", "dims", "products", "sizes"]
@@ -115,6 +120,7 @@ class Known(TypedDict, total=False):
     numbers_between: bool
     of_form: bool
     of_layout: bool
+    looks: Look
     of_leaves: bool
     on_slices: OnSlices
     order: str
@@ -268,6 +274,11 @@ class Operator:
 
     of_layout: bool = False
     """Whether it asks how a tensor lies: for sizes or steps, of which its result follows."""
+
+    looks: Look = ""
+    """What it tells of an array at a look, where nobody hears of it: its number of dimensions or of
+    elements, whether they lie in one piece, what its dtype is like, or the array itself, if it lies
+    in one piece, or the same once more."""
 
     of_leaves: bool = False
     """Whether it says what a tensor is to gradients: the one that it makes, or `self` in place."""

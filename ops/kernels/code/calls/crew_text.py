@@ -24,7 +24,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..fronts.called_text import CALLED, CALLED_WORDS
 from ..fronts.fronts_text import FRONT, FRONT_WORDS, MOST_GIVEN
+from ..fronts.looked_text import LOOKED, LOOKED_WORDS
 from ..fronts.prepared_text import (
     KEY_FACTOR,
     MOST_ENTRIES,
@@ -56,6 +58,7 @@ TABLE: Final = (
     *("call", "call_with", "make_array", "make_tuple", "view_of", "start", "state"),
     *("as_list", "make_list", "set_base", "attribute", "set_attribute", "variable", "make_object"),
     *("forget_error", "make_int", "item_of", "next_of"),
+    *("fetch_error", "normalize_error", "set_trace"),
 )
 """What the words are that `run` is given as bytes: addresses of Python's and NumPy's types, objects
 and functions; `start` makes threads, `state` is where the job's address and their number lie, and
@@ -372,7 +375,8 @@ done:
 
 
 def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
-    """The module: `work`, which threads run until `end`, `run`, `prepared` and `front`.
+    """The module: `work`, which threads run until `end`, and what Python calls: `run`, `prepared`,
+    `front`, `called` and `looked`.
 
     `head` is the size of what every Python object begins with, whose last word is its type;
     `bytes_begin` is where the bytes of a bytes object lie in it, `tuple_begin` the items of a
@@ -405,11 +409,14 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "polite": _POLITE - 1,
         "loads": "\n".join(_loads(PREPARED_WORDS)),
         "front_loads": "\n".join(_loads(FRONT_WORDS)),
+        "called_loads": "\n".join(_loads(CALLED_WORDS)),
+        "looked_loads": "\n".join(_loads((*FRONT_WORDS, *LOOKED_WORDS))),
+        "items_at": head + 8,
         "book_loads": "\n".join(_loaded("book", BOOK)),
         "handles_room": MOST_ARGUMENTS + 4,
         "kind_at": head + 8,
     }
-    text = _CREW + _PERFORM + _RUN + PREPARED + FRONT
+    text = _CREW + _PERFORM + _RUN + PREPARED + FRONT + CALLED + LOOKED
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
     return text

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["BYTES_BEGIN", "method"]
+__all__ = ["BYTES_BEGIN", "member", "method"]
 
 BYTES_BEGIN: Final = bytes.__basicsize__ - 1
 """Where, in an object of bytes, they lie."""
@@ -43,4 +43,15 @@ def method(name: str, address: int, table: bytes, *, named: bool = False) -> Cal
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     function: Callable[..., object] = make(ctypes.addressof(made), table, None)
+    return function
+
+
+def member(name: str, address: int, kind: type) -> Callable[..., Any]:
+    """The same as a member of a class: native code gets the instance in the place of the table."""
+    flags = _FASTCALL | _NAMED
+    made = _MADE.setdefault((name, address), _Method(name.encode(), address, flags, None))
+    make = ctypes.pythonapi.PyDescr_NewMethod
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.py_object, ctypes.c_void_p]
+    function: Callable[..., object] = make(kind, ctypes.addressof(made))
     return function

@@ -19,12 +19,15 @@ import numpy as np
 
 from .....frontend.foundations.locks import after_fork, fork_safe_lock
 from .....frontend.foundations.started import started
+from ....memory.dtype import Array
 from ... import threads
+from ..fronts.called_text import CALLED_WORDS
 from ..fronts.fronts_text import FRONT_WORDS
+from ..fronts.looked_text import LOOKED_WORDS
 from ..loading import elf
 from ..loading.objects import native_addresses
 from .crew_text import JOB_SIZE, SPINS, TABLE, crew_text
-from .methods import BYTES_BEGIN, method
+from .methods import BYTES_BEGIN, member, method
 
 __all__ = ["CREW", "HEAD", "is_told", "run", "unforeseen"]
 
@@ -49,7 +52,7 @@ class _Crew:
     """The native side: threads that wait in native code for work, made when there is some."""
 
     def __init__(self) -> None:
-        names = ("work", "end", "run", "prepared", "front")
+        names = ("work", "end", "run", "prepared", "front", "called", "looked")
         parameters = (HEAD, BYTES_BEGIN, TUPLE_BEGIN)
         made = native_addresses("crew", parameters, names, lambda target: crew_text(*parameters))
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(made["work"])
@@ -68,13 +71,30 @@ class _Crew:
     ) -> Callable[..., Any]:
         """A function of native code as Python calls it, also with arguments that are `named`;
         `words` are those behind the table."""
-        table = struct.pack(f"{len(TABLE) + len(words)}Q", *self._table, *words)
-        return method(name, self._places[name], table, named=named)
+        return method(name, self._places[name], self._packed(words), named=named)
+
+    def _packed(self, words: Sequence[int]) -> bytes:
+        return struct.pack(f"{len(TABLE) + len(words)}Q", *self._table, *words)
 
     def front(self, words: Mapping[str, int]) -> Callable[..., Any]:
         """What takes eager calls apart (see `fronts_text`), by the addresses of what it looks at.
         The caller keeps all of that."""
         return self._function("front", [words[name] for name in FRONT_WORDS], named=True)
+
+    def looked(self, name: str, words: Mapping[str, int]) -> Callable[..., Any]:
+        """What gives what a look at a tensor tells (see `looked_text`), by that name.  The caller
+        keeps all that it looks at."""
+        behind = [words[name] for name in (*FRONT_WORDS, *LOOKED_WORDS)]
+        return method(name, self._places["looked"], self._packed(behind), named=True)
+
+    def called(self, words: Mapping[str, int]) -> Array:
+        """What objects hold in their first slot that are called by `calls_of` their class (see
+        `called_text`).  The caller keeps all that it looks at."""
+        return np.array([*self._table, *(words[name] for name in CALLED_WORDS)], np.uint64)
+
+    def calls_of(self, kind: type) -> Callable[..., Any]:
+        """The `__call__` of a class of such objects."""
+        return member("__call__", self._places["called"], kind)
 
     def listen(self, count: int) -> None:
         """So many more, or less, listen to what Python calls: eager calls go through Python."""
@@ -133,6 +153,9 @@ class _Crew:
             "make_int": python.PyLong_FromLongLong,
             "item_of": python.PyDict_GetItemWithError,
             "next_of": python.PyIter_Next,
+            "fetch_error": python.PyErr_Fetch,
+            "normalize_error": python.PyErr_NormalizeException,
+            "set_trace": python.PyException_SetTraceback,
         }
         objects: dict[str, object] = {
             "array_type": np.ndarray,

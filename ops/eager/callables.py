@@ -1,0 +1,102 @@
+"""How eager functions are called: by a method in Python, and by native code that does the same once
+there is some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..kernels import family
+from ..memory.errors import Elsewhere
+from ..memory.slots import places_within
+
+__all__ = ["Called", "call_by", "call_natively", "when_native"]
+
+_WORDS: Final = np.zeros(64, np.uint64)
+"""What native code looks at that calls them (`kernels/code/fronts/called_text.py`)."""
+
+
+class Called:
+    """An object that is called: `_quickly` does its calls."""
+
+    __slots__ = ("_calling", "_quickly")  # in this order, which is that of their names
+
+    _calling: object
+    _quickly: Callable[..., Any]
+
+    def __init__(self, quickly: Callable[..., Any]) -> None:
+        self._calling, self._quickly = _WORDS, quickly
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        try:
+            return self._quickly(*args, **kwargs)
+        except Elsewhere as place:
+            return self.elsewhere(place, args, kwargs)
+        except Exception as error:
+            raise self.told(error)  # noqa: B904
+
+    def elsewhere(
+        self, place: Elsewhere, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> Any:
+        """Does a call that met a tensor behind which no array stands."""
+        raise place
+
+    def told(self, error: Exception) -> Exception:
+        """What the caller gets of an error of a call."""
+        return error
+
+
+def _failed(error: BaseException, called: Called, /, *args: object, **kwargs: object) -> Any:
+    """What native code does with an error."""
+    try:
+        raise error
+    except Elsewhere as place:
+        return called.elsewhere(place, args, kwargs)
+    except Exception as found:
+        raise called.told(found)  # noqa: B904
+
+
+class _Usual:
+    """What does calls while nobody has others do them."""
+
+    def __init__(self) -> None:
+        self.call: Callable[..., Any] = Called.__call__
+        self.is_settled = False
+        self.waiting: list[Callable[[], object]] = []
+
+    def settle(self) -> None:
+        """Have native code do calls, if it can."""
+        self.is_settled = True
+        crew = family("calls.prepared").CREW
+        probe = Called(_failed)
+        places = places_within(probe, (_WORDS, _failed))
+        if crew is None or places is None or places[0] != object.__basicsize__:
+            return
+        words = crew.called({"quickly_at": places[1], "failed": id(_failed)})
+        _WORDS[: words.size] = words
+        before, self.call = self.call, crew.calls_of(Called)
+        if Called.__call__ is before:  # nobody has others do calls
+            call_by()
+            for act in self.waiting:
+                act()
+
+
+_USUAL: Final = _Usual()
+
+
+def when_native(act: Callable[[], object]) -> None:
+    """Have something done once native code does calls."""
+    _USUAL.waiting.append(act)
+
+
+def call_natively() -> None:
+    """Have calls done by native code from now on: there is some."""
+    if not _USUAL.is_settled:
+        _USUAL.settle()
+
+
+def call_by(call: Callable[..., object] | None = None) -> None:
+    """Have the calls of all eager functions go through a function; None does them as usual."""
+    Called.__call__ = call or _USUAL.call  # type: ignore[method-assign]

@@ -1,0 +1,116 @@
+"""Methods and properties that need no more than a look at a tensor: how many dimensions it has, its
+sizes, whether it lies in one piece.  Native code looks once there is some (`fronts.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from ...frontend.foundations.declared import Declared
+from ..memory.dtype import DTYPES, dtype_of
+from ..table.direct import LISTENING
+from ..table.record import Look as Told
+from ..table.table import TABLE, Operator
+from ..tensors.overriding import PLAIN
+from ..tensors.tensor import PLAIN_TENSORS, Tensor
+from ..tensors.tracing import ACTIVE
+from .callables import when_native
+from .dispatch import EagerFunction, EagerMethod
+from .fronts import Look
+from .shortcuts import MISFIT
+
+__all__ = ["is_left_alone", "made_by_look", "properties_by_look"]
+
+_KINDS: Final[dict[Told, int]] = {
+    **{"rank": 1, "count": 2, "whole": 3, "dtype": 4, "itself": 5, "again": 6},
+}
+
+
+def is_left_alone(tensor: Tensor) -> bool:
+    """Whether a tensor is an array and nothing else, and nobody hears of what is done with it."""
+    kind = type(tensor)
+    return kind in PLAIN_TENSORS and kind in PLAIN and not ACTIVE and not LISTENING
+
+
+def made_by_look(qualified: str) -> Callable[[str], EagerFunction] | None:
+    """What makes the method of an operator that tells something of a tensor at a look; None of
+    others."""
+    for entry in TABLE.operators(qualified):
+        is_alone = len(entry.signature.arguments) == 1 and entry.gives_number
+        if entry.looks or (is_alone and (entry.of_form or entry.of_layout) and not entry.quantized):
+            return lambda name: _AtOnce(name, entry)
+    return None
+
+
+class _AtOnce(EagerMethod):
+    """A method that mostly needs no more than a look at a tensor: `_look` gives its result, or
+    `MISFIT`, where nobody hears of the call."""
+
+    __slots__ = ("_entry", "_look", "_otherwise", "_told")
+
+    def __init__(self, operator_name: str, entry: Operator) -> None:
+        super().__init__(operator_name, operator_name.partition("::")[2], as_method=True)
+        self._entry, self._look = entry, _looking(entry)
+        self._told: Look | None = None
+        self._otherwise, self._quickly = self._quickly, self._at_first
+        when_native(self._settle)
+
+    def _at_first(self, *args: Any, **kwargs: object) -> Any:
+        if len(args) == 1 and not kwargs and is_left_alone(args[0]):
+            found = self._look(args[0])
+            if found is not MISFIT:
+                return found
+        return self._otherwise(*args, **kwargs)
+
+    def _learn(self, *way: Any) -> None:
+        quickly = self._quickly
+        super()._learn(*way)
+        self._otherwise, self._quickly = self._quickly, quickly
+
+    def _settle(self) -> None:
+        kind = _KINDS.get(self._entry.looks)
+        if kind is not None:
+            told = _of_dtypes(self._entry) if self._entry.looks == "dtype" else {}
+            self._told = Look(self.__name__, kind, self._at_first, told)
+            self._quickly = self._told.call
+
+
+def _looking(entry: Operator) -> Callable[[Tensor], object]:
+    if entry.looks == "itself":
+        return lambda tensor: tensor if tensor._array.flags.c_contiguous else MISFIT
+    if entry.looks == "again":
+        return lambda tensor: Tensor._of(tensor._array.view())
+    read = entry.forward
+    return lambda tensor: read(tensor._array)
+
+
+def _of_dtypes(entry: Operator) -> Mapping[np.dtype[Any], object]:
+    """What an operator says of arrays of each dtype."""
+    return {dtype: entry.forward(np.empty(0, dtype)) for dtype in _dtypes()}
+
+
+@cache
+def _dtypes() -> list[np.dtype[Any]]:
+    """Those that NumPy has itself; others are not worth their import."""
+    return [np.dtype(name) for name in DTYPES if name in np.sctypeDict]
+
+
+_PROPERTIES: Final = {"ndim": _KINDS["rank"], "dtype": _KINDS["dtype"], "shape": 7}
+_LOOKS: Final[Declared[str, Look]] = Declared()
+"""What native code looks at as long as there are these properties."""
+
+
+def properties_by_look() -> dict[str, property]:
+    """Properties of tensors that native code reads, in the place of those in Python."""
+    told = {each: dtype_of(np.empty(0, each)) for each in _dtypes()}
+    found = {}
+    for name, kind in _PROPERTIES.items():
+        written = vars(Tensor)[name]
+        look = Look(name, kind, written.fget, told)
+        _LOOKS.put([name], look)
+        found[name] = property(look.call, doc=written.__doc__)
+    return found

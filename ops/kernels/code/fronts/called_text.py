@@ -1,0 +1,98 @@
+"""The native side of calling an eager function: what Python finds as its `__call__`.
+
+The object that is called holds two others: in its first slot an array of the words of `TABLE` and
+those of `CALLED_WORDS`, and at `quickly_at` what does its calls, which gets the arguments as they
+came.  An error that comes of it is given to `failed`, with the object and the arguments behind it,
+which raises it, or another one, or knows how to go on.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["CALLED", "CALLED_WORDS"]
+
+CALLED_WORDS: Final = ("quickly_at", "failed")
+"""What `called` finds behind `TABLE`: where in the object lies what does its calls, and what is
+told of errors."""
+
+CALLED: Final = """
+define ptr @called(ptr %self, ptr %given, i64 %n, ptr %names) {
+entry:
+  %raised = alloca ptr
+  %its_class = alloca ptr
+  %trace = alloca ptr
+  %words_place = getelementptr i8, ptr %self, i64 {head}
+  %words = load ptr, ptr %words_place
+  %has_words = icmp ne ptr %words, null
+  br i1 %has_words, label %begin, label %nothing
+begin:
+  %table_place = getelementptr i8, ptr %words, i64 {head}
+  %table = load ptr, ptr %table_place
+{called_loads}
+  %place_bytes = ptrtoint ptr %quickly_at to i64
+  %quickly_place = getelementptr i8, ptr %self, i64 %place_bytes
+  %quickly = load ptr, ptr %quickly_place
+  %is_there = icmp ne ptr %quickly, null
+  br i1 %is_there, label %call_it, label %not_there
+not_there:
+  call void %set_error(ptr %type_error, ptr @message)
+  ret ptr null
+call_it:
+  call void %hold(ptr %quickly)
+  %result = call ptr %call_with(ptr %quickly, ptr %given, i64 %n, ptr %names)
+  call void %drop(ptr %quickly)
+  %is_well = icmp ne ptr %result, null
+  br i1 %is_well, label %good, label %bad
+good:
+  ret ptr %result
+bad:
+  call void %fetch_error(ptr %its_class, ptr %raised, ptr %trace)
+  call void %normalize_error(ptr %its_class, ptr %raised, ptr %trace)
+  %its_kind = load ptr, ptr %its_class
+  %its_error = load ptr, ptr %raised
+  %its_trace = load ptr, ptr %trace
+  call void %drop(ptr %its_kind)
+  %is_traced = icmp ne ptr %its_trace, null
+  br i1 %is_traced, label %give_trace, label %count_names
+give_trace:
+  %is_given = call i32 %set_trace(ptr %its_error, ptr %its_trace)
+  call void %drop(ptr %its_trace)
+  br label %count_names
+count_names:
+  %are_named = icmp ne ptr %names, null
+  br i1 %are_named, label %named, label %gather
+named:
+  %names_place = getelementptr i8, ptr %names, i64 {head}
+  %count_named = load i64, ptr %names_place
+  br label %gather
+gather:
+  %behind = phi i64 [0, %count_names], [%count_named, %named]
+  %all = add i64 %n, %behind
+  %room = add i64 %all, 2
+  %told = alloca ptr, i64 %room
+  store ptr %its_error, ptr %told
+  %self_place = getelementptr ptr, ptr %told, i64 1
+  store ptr %self, ptr %self_place
+  br label %next
+next:
+  %i = phi i64 [0, %gather], [%i1, %copy]
+  %more = icmp ult i64 %i, %all
+  br i1 %more, label %copy, label %tell
+copy:
+  %i1 = add i64 %i, 1
+  %to = add i64 %i, 2
+  %from_place = getelementptr ptr, ptr %given, i64 %i
+  %to_place = getelementptr ptr, ptr %told, i64 %to
+  %each = load ptr, ptr %from_place
+  store ptr %each, ptr %to_place
+  br label %next
+tell:
+  %count = add i64 %n, 2
+  %answer = call ptr %call_with(ptr %failed, ptr %told, i64 %count, ptr %names)
+  call void %drop(ptr %its_error)
+  ret ptr %answer
+nothing:
+  ret ptr null
+}
+"""

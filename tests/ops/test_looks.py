@@ -1,0 +1,142 @@
+"""What eager calls are that native code does: the same as those in Python."""
+
+import numpy as np
+import pytest
+
+import rushlight as torch
+from rushlight.ops.eager import asking
+from rushlight.ops.eager.callables import Called, call_by
+from rushlight.overrides import TorchFunctionMode
+
+TENSORS = {
+    "line": torch.arange(12.0),
+    "turned": torch.arange(12).view(3, 4).t(),
+    "empty": torch.zeros(0, 3, dtype=torch.int16),
+    "number": torch.tensor(True),
+    "complex": torch.ones(2, 3, 1, dtype=torch.complex64),
+    "half": torch.ones(5, dtype=torch.float16),
+    "short": torch.ones(5, 1, dtype=torch.bfloat16),
+    "parameter": torch.nn.Parameter(torch.ones(2, 2)),
+    "meta": torch.ones(2, 3, device="meta"),
+    "quantized": torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def natively():
+    """Calls have come so often that native code does them, if there is any."""
+    x = torch.ones(3)
+    for _ in range(200):
+        torch.abs(x)
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_a_look_tells_what_a_tensor_is_like(name):
+    x = TENSORS[name]
+    array = np.broadcast_to(np.zeros((), np.int8), (2, 3)) if name == "meta" else x._array
+    assert (x.dim(), x.ndim, x.numel()) == (array.ndim, array.ndim, array.size)
+    assert type(x.shape) is torch.Size
+    assert x.shape == array.shape
+    assert hash(x.shape) == hash(array.shape)
+    assert x.is_contiguous() is array.flags.c_contiguous or name == "meta"
+    assert x.is_contiguous(memory_format=torch.contiguous_format) is x.is_contiguous()
+    assert x.element_size() == x.dtype.itemsize
+    assert x.is_floating_point() is x.dtype.is_floating_point
+    assert x.is_complex() is x.dtype.is_complex
+    if name != "quantized":
+        assert x.is_signed() is x.dtype.is_signed
+
+
+def test_what_lies_in_one_piece_is_given_itself():
+    x = TENSORS["line"]
+    assert x.contiguous() is x
+    turned = TENSORS["turned"].contiguous()
+    assert turned.is_contiguous()
+    assert torch.equal(turned, TENSORS["turned"])
+
+
+def test_what_is_detached_shares_memory_and_wants_no_gradients():
+    x = torch.ones(3, requires_grad=True)
+    y = x.detach()
+    assert not y.requires_grad
+    assert y.is_leaf
+    assert y.data_ptr() == x.data_ptr()
+    assert type(TENSORS["parameter"].detach()) is torch.Tensor
+
+
+def test_traces_hear_of_sizes():
+    traced = torch.jit.trace(lambda x: x.view(x.shape[0], x.dim(), -1), torch.ones(4, 6))
+    assert traced(torch.ones(8, 6)).shape == (8, 2, 3)
+
+
+class Heard(TorchFunctionMode):
+    def __init__(self):
+        self.names = []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.names.append(getattr(func, "__name__", str(func)))
+        return func(*args, **(kwargs or {}))
+
+
+def test_modes_hear_of_looks_and_calls():
+    x = torch.ones(2, 3)
+    with Heard() as heard:
+        _ = x.dim(), x.numel(), x.abs(), x.shape, x.dtype
+    assert heard.names[:3] == ["dim", "numel", "abs"]
+    assert len(heard.names) == 5
+    assert (x.dim(), x.shape, x.dtype) == (2, (2, 3), torch.float32)
+    assert len(heard.names) == 5
+
+
+class Named(torch.Tensor):
+    pass
+
+
+def test_subclasses_are_told_apart():
+    x = torch.ones(2, 3).as_subclass(Named)
+    assert (x.dim(), x.shape, x.contiguous() is x, type(x.abs())) == (2, (2, 3), True, Named)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda x: torch.abs(), TypeError, "missing 1 required positional arguments"),
+        (lambda x: torch.abs(x, wrong=1), TypeError, "unexpected keyword argument"),
+        (lambda x: torch.abs(*[x] * 40), TypeError, "positional argument"),
+        (lambda x: x.dim(1), TypeError, "takes"),
+        (lambda x: torch.abs("x"), TypeError, "must be Tensor, not str"),
+        (lambda x: torch.mm(x, x), RuntimeError, "must be a matrix"),
+        (lambda x: x.sum(dim=4), IndexError, "Dimension out of range"),
+    ],
+)
+def test_errors_are_those_of_calls_in_python(call, error, text):
+    x = torch.ones(3)
+    with pytest.raises(error, match=text) as native:
+        call(x)
+    call_by(asking._call)
+    try:
+        with pytest.raises(error) as plain:
+            call(x)
+    finally:
+        call_by()
+    assert str(native.value) == str(plain.value)
+    assert type(native.value.__context__) is type(plain.value.__context__)
+
+
+class Stop(BaseException):
+    pass
+
+
+def test_what_is_no_error_of_a_call_is_left_as_it_is():
+    def stops(*args, **kwargs):
+        raise Stop(args, kwargs)
+
+    with pytest.raises(Stop) as stopped:
+        Called(stops)(1, two=2)
+    assert stopped.value.args == ((1,), {"two": 2})
+    assert stopped.value.__context__ is None
+
+
+def test_an_object_that_was_not_made_is_an_error():
+    with pytest.raises((SystemError, AttributeError)):
+        Called.__new__(Called)()
