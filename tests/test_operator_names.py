@@ -117,6 +117,10 @@ ASKED = {
         ir/passes/shape_peephole.py: aten::expand aten::is_complex aten::is_floating_point
         ir/passes/shape_peephole.py: aten::len aten::size aten::t aten::type_as prim::dtype
         ir/passes/shape_peephole.py: prim::is_cuda
+        ir/passes/sizes_as_numbers.py: aten::Int aten::IntImplicit aten::ScalarImplicit
+        ir/passes/sizes_as_numbers.py: aten::add aten::div aten::floor_divide
+        ir/passes/sizes_as_numbers.py: aten::len aten::mul aten::size
+        ir/passes/sizes_as_numbers.py: aten::sub prim::NumToTensor
         ir/passes/transposed_linear.py: aten::linear
     """,
     "what traces write in another way": """

@@ -15,6 +15,7 @@ from ...ir.passes.constant_propagation import propagate_constants, take_known_br
 from ...ir.passes.constants_as_numbers import constants_as_numbers
 from ...ir.passes.dead_code import eliminate_dead_code
 from ...ir.passes.peephole import peephole
+from ...ir.passes.sizes_as_numbers import sizes_as_numbers
 from ...ops.memory.dtype import Device
 from ...ops.table.autocast import autocast_state, script_autocasts
 from ...ops.table.table import TABLE
@@ -132,6 +133,9 @@ def _cleaned(graph: Graph, guard: Bounding | None, *, is_clean: bool = False) ->
     for each in graph.with_tasks:
         each.guard = guard
     changed = peephole(graph, CONTEXT)
+    while sizes_as_numbers(graph):
+        take_known_branches(graph)  # those that ask whether sizes are floats
+        changed = True
     changed |= constants_as_numbers(graph)
     changed |= take_known_branches(graph)
     changed |= _cast_automatically(graph)
