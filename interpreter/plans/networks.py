@@ -24,6 +24,7 @@ from ...ops.table.record import Operator
 from ..code.outside import comes_from_outside
 from .compiling import is_under_way
 from .looking import MOST_RUNS, Looking, bytes_of, owns_all
+from .numerals import is_numeral
 
 __all__ = ["Network", "Telling"]
 
@@ -214,17 +215,25 @@ class Telling(Looking):
         """The result of an operator, whose runs are told."""
         told = self.told
         self._check(entry, values)
-        if not any(True for _ in arrays_in(values)):
+        are_settled = all(
+            told.is_held(each) or self._is_settled(each) for each in arrays_in(values)
+        )
+        if are_settled and not entry.may_write:
             return _made_of_numbers(told, entry.forward(*values))
         result, notes = noticed(entry, values)
         for note in notes:
             told.note(*note)
         return result
 
+    def _is_settled(self, array: Any) -> bool:
+        """Whether an array is a number that the code has as a constant."""
+        return is_numeral(array) and self.told.is_constant(array)
+
 
 def _made_of_numbers(told: Any, result: Any) -> Any:
     """What follows from numbers alone is the same in each call."""
     for each in arrays_in(result):
         root = root_of(each)
-        told.hold(root, bytes_of(root.copy("K")))
+        if not told.is_held(each):
+            told.hold(root, bytes_of(root.copy("K")))
     return result

@@ -27,6 +27,7 @@ from ..code.machine import Invoke, Machine, MachineFailure
 from ..code.outside import comes_from_outside
 from .looking import MOST_RUNS, Looking, bytes_of, owns_all
 from .networks import Network, Telling
+from .numerals import is_numeral
 from .sizes import Call, Looked, Sizes
 
 __all__ = ["Replay", "Stretch"]
@@ -311,7 +312,7 @@ class _Looking(Looking):
 
     def _looked_at(self, entry: Operator, values: Sequence[Any]) -> Any:
         operands = list(arrays_in(values))
-        if not operands:
+        if not entry.may_write and all(map(self._is_settled, operands)):
             return self._made_of_numbers(entry.forward(*values))
         if entry.is_in_place:
             self._thaw(root_of(values[0]))
@@ -326,6 +327,11 @@ class _Looking(Looking):
                     raise _OverLarge
                 self._make(root_of(each))
         return result
+
+    def _is_settled(self, array: Any) -> bool:
+        """Whether an array follows from numbers alone."""
+        root = id(root_of(array))
+        return root in self._thawing or (root in self._constant and is_numeral(array))
 
     def _noticed(self, entry: Operator, values: Sequence[Any]) -> tuple[Any, Any]:
         """The result of an operator and its runs: a loop does the same in each round."""
@@ -353,6 +359,8 @@ class _Looking(Looking):
         """What follows from numbers alone is the same in each call."""
         for each in arrays_in(result):
             root, notes = root_of(each), list[tuple[Any, ...]]()
+            if id(root) in self._thawing:
+                continue
             self._notes.append(notes)
             copy = root.copy("K")
             self._constant[id(root)] = bytes_of(copy)
@@ -498,9 +506,9 @@ _TAKEN: Final = (ndarray, int, float, bool, str, type(None), list, tuple)
 
 
 def _can_be_taken(value: Any) -> bool:
-    """Whether native code can tell a value from others: no list but of whole numbers."""
-    parts = value if type(value) in (list, tuple) else ()
-    return type(value) in _TAKEN and all(type(each) is int for each in parts)
+    """Whether native code can tell a value from others: no list but of numbers of one kind."""
+    kinds = {type(each) for each in value} if type(value) in (list, tuple) else set()
+    return type(value) in _TAKEN and kinds in (set(), {int}, {float})
 
 
 _PART: Final = object()

@@ -15,7 +15,7 @@ from ...ir.graphs.graph import Value
 from ...ops.table.direct import has_direct_form
 from ...ops.table.record import Operator
 from ...typecheck.definitions.class_types import ClassType
-from ...typecheck.types.types import INT, TENSOR, Type
+from ...typecheck.types.types import FLOAT, INT, TENSOR, Type
 from ..code.code import Branch, Code, Region, Repeat, Step, parts_of
 from ..code.instructions import opcode, operator_number, row
 from .chains import find_chains
@@ -23,6 +23,7 @@ from .groups import find_runs
 from .lifting import Lifting, is_item, without_unread
 from .loop_tests import test_spans
 from .masks import Masks
+from .numerals import Numerals
 from .registers import (
     Part,
     Registers,
@@ -78,8 +79,7 @@ def find_stretches(code: Code, left_out: Collection[Step] = ()) -> dict[int, dic
     """The stretches of a code without the steps that are left out: of each region, by its identity,
     where they begin."""
     finder = _Finder(code, left_out)
-    is_network = any(each.later is not None for each in code.operators)
-    if len(code.instructions) <= (LONGEST_NETWORK if is_network else LONGEST):
+    if len(code.instructions) <= (LONGEST_NETWORK if finder.is_network else LONGEST):
         finder.region(code.body, frozenset())
     return finder.found
 
@@ -89,10 +89,13 @@ class _Finder:
 
     def __init__(self, code: Code, left_out: Collection[Step]) -> None:
         self.code = code
+        self.is_network = any(each.later is not None for each in code.operators)
         self._left_out = frozenset(left_out)
         self.found: dict[int, dict[int, Found]] = {}
         self._indices: set[int] = set()
         self._registers, self._masks = Registers(), Masks(code)
+        written = {whole for part in parts_of(code.body) for whole in _written_by(code, part)}
+        self._numerals = Numerals(code, written)
         names = {row(each).name for each in code.instructions}
         self._reads_slots = names.isdisjoint(_CHANGING)
 
@@ -157,33 +160,52 @@ class _Finder:
     def _latest_begins(self, region: Region) -> list[int]:
         """Of each part of a region, the last position where a stretch with it may begin, and -1 if
         none may.  Lists of tensors that it reads come from the stretch: no call is known that takes
-        one.  So do tensors that it writes."""
+        one.  So do tensors that it writes, and, of a network, the numbers that a loop over numbers
+        alone reads: they follow from sizes then."""
         found, origins, made = list[int](), dict[int, int](), dict[Value, int]()
+        written = dict[int, int]()
         for position, part in enumerate(region):
             made.update(dict.fromkeys(made_by([part]), position))
             lists = () if _may_be_lifted(part, origins) else _lists_read(part)
             latest = [origins.get(register, -1) for register in lists]
             latest += [made.get(whole, -1) for whole in _written_by(self.code, part)]
-            found.append(min([position, *latest]) if self._takes(part) else -1)
+            latest += [made.get(each, -1) for each in self._numerals.read_by(part.node)]
+            is_of_numbers = self.is_network and self._is_loop_over_numbers(part)
+            if is_of_numbers:
+                latest += [written.get(number, -1) for number in self._numbers_read(part)]
+            takes = self._takes(part, is_on_a_way=is_of_numbers)
+            found.append(min([position, *latest]) if takes else -1)
+            written.update(dict.fromkeys(self._registers.uses(part).written, position))
             for register, is_list in _written_lists(part):
                 origins[register] = position if is_list else -1
         return found
 
+    def _is_loop_over_numbers(self, part: Part) -> bool:
+        return isinstance(part, Repeat) and not _worth(self.code, part.body)
+
+    def _numbers_read(self, part: Part) -> frozenset[int]:
+        """The registers without tensors that a part reads before it writes to them."""
+        read = self._registers.uses(part).read
+        steps = (each for each in parts_of([part]) if isinstance(each, Step))
+        values = (each for step in steps for each in values_read(step))
+        return read - {number for number, value in values if value.type == TENSOR}
+
     def _takes(self, part: Part, *, is_on_a_way: bool = False) -> bool:
         """Whether a part can belong to a stretch; loops over numbers alone are none, but those on a
-        way of a branch, such as that of modules that train."""
+        way of a branch, such as that of modules that train, and some of networks."""
         if isinstance(part, Branch):
             parts = (*part.then, *part.otherwise)
             return all(self._takes(each, is_on_a_way=True) for each in parts)
         if isinstance(part, Repeat):
-            is_over_tensors = is_on_a_way or _worth(self.code, part.body) > 0
-            return is_over_tensors and all(self._takes(each) for each in part.body)
+            is_taken = is_on_a_way or not self._is_loop_over_numbers(part)
+            return is_taken and all(self._takes(each) for each in part.body)
         if part in self._left_out:
             return False
         entry = self.code.called(part)
         if entry is not None:
             is_cut = entry.data_dependent is not None and self._masks.are_among(part.node)
-            return _takes_operator(entry) and not is_cut
+            is_taken = _takes_operator(entry) or bool(self._numerals.read_by(part.node))
+            return is_taken and not is_cut
         name = row(part.instruction).name
         if name in ("get_slot", "get_tensor"):
             return self._reads_slots
@@ -328,7 +350,7 @@ def _may_be_given(type: Type) -> bool:
     """Whether native code may know a call that takes such a value."""
     if type.tuple_of:
         return all(each == INT for each in type.tuple_of)
-    return type.dict_of is None and type.list_of in (None, TENSOR, INT)
+    return type.dict_of is None and type.list_of in (None, TENSOR, INT, FLOAT)
 
 
 def _is_object(type: Type) -> bool:

@@ -7,11 +7,11 @@ counts as larger than everything, and the last NaN wins.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import reduce
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -214,7 +214,7 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]
     x = input = input[...]  # which no other thread can change
     if ends_in_channels(input):
         x = in_order(input)
-    if not is_ready(x) or len(g.kernel) > 2 or prod(g.kernel) > _LONGEST:
+    if not is_ready(x) or (with_places and len(g.kernel) > 2) or prod(g.kernel) > _LONGEST:
         return None
     sizes = input.shape[input.ndim - len(g.kernel) :]
     settings = zip(sizes, g.output, g.stride, g.padding, g.dilation, strict=True)
@@ -226,12 +226,27 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]
     if kernels is None:
         return None
     given = [g.kernel, g.stride, g.padding, g.dilation, g.output]
+    if len(sizes) == 3:
+        return _over_volumes(kernels, x, given), x
     if len(sizes) == 1:
         x = x[..., None, :]
         given = [(first, *each) for first, each in zip((1, 1, 0, 1, 1), given, strict=True)]
     values, places = kernels.max_pool(x, *given, with_places=with_places)
     shape = (*input.shape[: input.ndim - len(sizes)], *g.output)
     return values.reshape(shape), places.reshape(shape) if with_places else places
+
+
+def _over_volumes(kernels: Any, x: Array, given: Sequence[Ints]) -> Array:
+    """Maxima over three dimensions: of the maxima of planes, which stand in a line each."""
+    *lead, deep = x.shape[:-2]
+    last = (each[1:] for each in given)
+    planes: Array = kernels.max_pool(x, *last, with_places=False)[0]
+    made = planes.reshape(*lead, deep, -1)
+    first = (
+        (each[0], other) for each, other in zip(given, (1, 1, 0, 1, made.shape[-1]), strict=True)
+    )
+    values: Array = kernels.max_pool(made, *first, with_places=False)[0]
+    return values.reshape(*lead, given[-1][0], *planes.shape[-2:])
 
 
 def _check_dtype(input: Array, name: str) -> None:

@@ -396,3 +396,55 @@ def test_networks_whose_sums_do_not_lie_alike_are_one_call(
     learned(scripted, x)
     assert len(runs) == 1
     assert bits(scripted(x)) == wanted
+
+
+class Resized(nn.Module):
+    """Resizing, whose loops go over numbers, and sizes that are computed with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem, self.next = Block(3, 16, 2), Block(16, 16, 2)
+        self.last = nn.Conv2d(16, 8, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        low = self.stem(x)
+        high = F.interpolate(low, scale_factor=[2.0, 2.0], mode="nearest")
+        high = high + F.interpolate(self.next(high), size=high.shape[-2:], mode="bilinear")
+        made = self.last(F.interpolate(high, scale_factor=1.5))
+        n, c, h, w = made.shape
+        return made.reshape(n, c // 4, 4, h * w).sum(2)
+
+
+def test_networks_that_resize_are_one_call(runs: list[tuple[int, int]]) -> None:
+    torch.manual_seed(3)
+    model, x = Resized().eval(), drawn(1, 3, 32, 32)
+    wanted = bits(model(x))
+    scripted = torch.jit.script(model)
+    learned(scripted, x)
+    assert len(runs) == 1
+    assert bits(scripted(x)) == wanted
+    assert bits(scripted(drawn(1, 3, 40, 32))) == bits(model(drawn(1, 3, 40, 32)))
+
+
+def test_traced_networks_that_compute_with_sizes_are_one_call(runs: list[tuple[int, int]]) -> None:
+    torch.manual_seed(3)
+    model, x = Resized().eval(), drawn(1, 3, 32, 32)
+    wanted = bits(model(x))
+    traced = torch.jit.trace(model, x)
+    learned(traced, x)
+    assert len(runs) == 1
+    assert bits(traced(x)) == wanted
+    wide = drawn(1, 3, 40, 32)
+    assert bits(traced(wide)) == bits(model(wide))
+
+
+def test_networks_of_volumes_are_one_call(runs: list[tuple[int, int]]) -> None:
+    torch.manual_seed(3)
+    convolutions = nn.Conv3d(1, 16, 3, padding=1), nn.ConvTranspose3d(16, 8, 2, 2)
+    model = nn.Sequential(convolutions[0], nn.ReLU(), nn.MaxPool3d(2), convolutions[1]).eval()
+    x = drawn(1, 1, 8, 16, 16)
+    wanted = bits(model(x))
+    scripted = torch.jit.script(model)
+    learned(scripted, x)
+    assert len(runs) == 1
+    assert bits(scripted(x)) == wanted

@@ -56,6 +56,26 @@ def test_maxima_and_places(
         assert alone.tobytes() == found[0].tobytes()
 
 
+TRIPLES = st.tuples(*[st.integers(1, 3)] * 3).map(list)
+
+
+@settings(deadline=None, max_examples=40)
+@given(TRIPLES, TRIPLES, TRIPLES, st.booleans(), st.data())
+def test_maxima_of_volumes(
+    size: list[int], stride: list[int], dilation: list[int], ceil_mode: bool, data: st.DataObject
+) -> None:
+    pads = [data.draw(st.integers(0, k // 2)) for k in size]
+    space = [data.draw(st.integers(1, 20)) for _ in size]
+    x = _wild((2, 3, *space))
+    try:
+        g = pool_geometry(x, 3, "max_pool3d", size, stride, pads, dilation, ceil_mode)
+    except Exception:
+        return
+    found = max_pool._natively(x, g, False)
+    if found is not None:
+        np.testing.assert_array_equal(found[0], max_pool._with_places(x, g)[0])
+
+
 def test_lines_and_gradients() -> None:
     x = torch.randn(3, 40, 100)
     pooled = F.max_pool1d(x, 3, 2, 1)

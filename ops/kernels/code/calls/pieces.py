@@ -81,6 +81,15 @@ class Told:
         self._held.append(array)
         self._constants[id(array)] = constant
 
+    def is_held(self, array: Any) -> bool:
+        """Whether an array lies in one of those that are the same in each call."""
+        root = root_of(array)
+        return any(each is root for each in self._held)
+
+    def is_constant(self, array: Any) -> bool:
+        """Whether an array lies in a constant."""
+        return id(root_of(array)) in self._constants
+
     def piece(self, root: Any) -> Piece | None:
         """The piece that an array owns; None if it is none that a run has had."""
         found = self._live.get(id(root))
