@@ -382,8 +382,7 @@ class AliasDb(AliasAnalysis[Place]):
             else:  # a list of views
                 self._new(output)
                 self._hold(self.places(output), self.places(source))
-        if not sources:
-            self._new(output)
+        self._new(output)  # if it is of none of them
 
 
 def _given_place(places: set[Place]) -> Place:

@@ -31,22 +31,21 @@ AddMethod = Callable[[ClassType, Graph], str]
 _CALL = "prim::TracedModuleForward"
 
 
-def fix_scopes(graph: Graph, has_self: bool, add_method: AddMethod) -> list[Graph]:
-    """Turn blocks of calls into methods, attributes into `prim::GetAttr`.
+def fix_scopes(graph: Graph, add_method: AddMethod | None = None) -> list[Graph]:
+    """Turn blocks of calls into methods, attributes into `prim::GetAttr`; the graph of a function
+    has neither, and no `add_method`.
 
     Gives the graphs of the methods that were added.
     """
-    if has_self:
+    if add_method is not None:
         _Attributes(graph).run()
     _Dominance().run(graph.block)
     _return_tuples(graph.block)
     made: list[Graph] = []
-    if has_self:
+    if add_method is not None:
         graphs: dict[Node, Graph] = {}
         _lift(graph.block, graphs)
         _make_calls(graph, graphs, add_method, made)
-    else:
-        _inline_calls(graph.block)
     for each in (graph, *made):
         _lift_bodies(each.block)
     return made
@@ -316,17 +315,4 @@ def _make_calls(
         call.attributes["name"] = name
         call.insert_before(node)
         old.replace_uses(call.output)
-        node.destroy()
-
-
-def _inline_calls(block: Block) -> None:
-    """Take blocks of calls out of the way: their nodes go before them."""
-    for node in _calls(block):
-        inner = node.blocks[0]
-        _inline_calls(inner)
-        for each in list(inner.nodes):
-            each.move_before(node)
-        for old, new in zip(node.outputs, list(inner.outputs), strict=True):
-            old.replace_uses(new)
-        inner.clear_outputs()
         node.destroy()

@@ -402,21 +402,8 @@ def convolution(
     later=_later_of_any,
     rows=rows_of("input"),
 )
-def _convolution(
-    input: Array,
-    weight: Array,
-    bias: Array | None,
-    stride: Ints,
-    padding: Ints,
-    dilation: Ints,
-    transposed: bool,
-    output_padding: Ints,
-    groups: int,
-    *ways: bool,
-) -> Array:
-    return convolution(
-        input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
-    )
+def _convolution(*given: Any) -> Array:
+    return convolution(*given[:9])  # the rest says how other libraries shall do it
 
 
 @operator(

@@ -270,7 +270,7 @@ def _trace_function(func: object, examples: object, checks: _Checks) -> ScriptFu
         made = create_graph(
             func, given, names, checks.strict, outplace=checks.outplace, guards=checks.guards
         )
-        fix_scopes(made, False, _no_methods)
+        fix_scopes(made)
         return made
 
     def function_of(graph: Graph) -> Function:
@@ -292,10 +292,6 @@ def _trace_function(func: object, examples: object, checks: _Checks) -> ScriptFu
 
         check_against_new_traces(checks.given(examples), again, traced, func, checks.tolerance)
     return traced
-
-
-def _no_methods(cls: ClassType, graph: Graph) -> str:
-    raise RuntimeError(f"{cls} takes no methods from the trace of a function")
 
 
 @uncollected
@@ -353,7 +349,7 @@ def _trace_method(
             outplace=checks.outplace,
             guards=checks.guards,
         )
-        for inner in fix_scopes(made, True, _add_method):
+        for inner in fix_scopes(made, _add_method):
             _clean(inner)
         return made
 
@@ -569,7 +565,7 @@ def _get_trace_graph(
         return tuple(_flat(results[0])) if not isinstance(results[0], Tensor) else results[0]
 
     graph = create_graph(run, tuple(tensors), [], strict, outplace=_force_outplace)
-    fix_scopes(graph, False, _no_methods)
+    fix_scopes(graph)
     _clean(graph)
     if return_inputs:
         return GraphHandle(graph), results[0], tuple(tensors)

@@ -55,3 +55,11 @@ def test_the_text_as_written_is_kept_beside() -> None:
     assert source.text[product.span.start : product.span.torch_end] == "a + b) * f(c)[1:2]"
     assert product.span.whole.column == 4
     assert product.span.column == 5
+
+
+def test_a_member_ends_behind_the_space_before_it() -> None:
+    source = Source("y = (x.   shape)\n", "x.py")
+    (assign,) = ast.parse(source.text).body
+    assert isinstance(assign, ast.Assign)
+    member = converter_of(source, Collector()).expression(assign.value)
+    assert source.text[member.span.start : member.span.torch_end] == "x.   shape"

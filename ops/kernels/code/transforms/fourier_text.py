@@ -15,7 +15,7 @@ from ..language.target import Target
 from ..language.text import INT64, LANES, POINTER, Code, Kind, Value, Variable
 from ..language.tiles import turned
 
-__all__ = ["COUNTS", "LOADS", "PLACES", "STAGE", "STORES", "fourier_text"]
+__all__ = ["COUNTS", "PLACES", "STAGE", "fourier_text"]
 
 COUNTS: Final = ("per_slot", "blocks", "points", "read", "written", "inner", "flip", "stages")
 """Blocks of a slot and of all, points of a transform, those that are read and written of it,
@@ -24,8 +24,6 @@ PLACES: Final = ("plan", "factors", "turns", "slots", "x", "out")
 STAGE: Final = 4
 """Words of the plan for a stage: its radix, the points of a part, how many transforms of parts lie
 between each other, and where its factors begin."""
-LOADS: Final = ("rows", "columns", "real rows", "real columns", "half", "odd half")
-STORES: Final = ("rows", "columns", "turned", "half", "real rows")
 
 Pair = tuple[Value, Value]
 
