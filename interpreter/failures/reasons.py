@@ -112,9 +112,7 @@ _NOTHING = Label(UNKNOWN, "")
 def _index_label(operand: Operand, node: Node) -> Label:
     made = operand.value.node
     is_plain = isinstance(operand.found, int) and operand.text.isidentifier()
-    if not is_plain or made.span.source is not node.span.source or made.blocks:
-        return _NOTHING
-    if made.kind in ("prim::Param", "prim::Constant"):
+    if not is_plain or made.span.source is not node.span.source or made.blocks or made.is_constant:
         return _NOTHING
     return Label(made.span.whole, f"`{operand.text}` is {operand.found}")
 

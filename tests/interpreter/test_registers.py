@@ -5,8 +5,10 @@ from __future__ import annotations
 from textwrap import dedent
 
 from rushlight.interpreter.code.assemble import assemble
-from rushlight.interpreter.code.code import Branch, Code, Repeat
-from rushlight.interpreter.plans.registers import Registers
+from rushlight.interpreter.code.code import Branch, Code, Repeat, Step
+from rushlight.interpreter.code.instructions import row
+from rushlight.interpreter.plans.lifting import Lifting
+from rushlight.interpreter.plans.registers import Registers, targets_of
 from rushlight.ir.text.parser import parse_ir
 from rushlight.ops.table.table import TABLE
 
@@ -69,3 +71,42 @@ def test_a_loop_that_counts_has_no_condition() -> None:
     assert None not in needed
     assert 99 in needed
     assert loop.index not in needed
+
+
+def test_what_can_be_done_in_front_of_a_stretch() -> None:
+    """Numbers of numbers, parts of tensors and of lists: of what is there, or was lifted before."""
+    code = code_of("""
+        graph(%x : Tensor, %l : Tensor[], %i : int):
+          %zero : int = prim::Constant[value=0]()
+          %j : int = aten::mul(%i, %i)
+          %view : Tensor = aten::select(%x, %zero, %j)
+          %item : Tensor = aten::__getitem__(%l, %j)
+          %made : Tensor = aten::add(%view, %item, %i)
+          return (%made)
+        """)
+    steps = [part for part in code.body if isinstance(part, Step)]
+    steps = [step for step in steps if row(step.instruction).name not in ("free", "return")]
+    number, view, item, made = steps
+
+    def taken(own: set[int], lifting: Lifting) -> list[str]:
+        ways = {
+            "number": lambda step: lifting.takes_number(step, own),
+            "view": lambda step: lifting.takes_view(step, code.called(step), own),
+            "item": lambda step: lifting.takes_item(step, own),
+        }
+        found = ([word for word, takes in ways.items() if takes(step)] for step in steps)
+        return [" ".join(words) for words in found if words]
+
+    assert taken(set(), Lifting()) == ["number", "view", "item"]
+    written = set(targets_of(number))
+    assert taken(written, Lifting()) == ["number"]
+    lifting = Lifting()
+    lifting.lift(number, 90)
+    lifting.held[targets_of(number)[0]] = 90
+    assert taken(written, lifting) == ["number", "view", "item"]
+    lifting.lift(view, 91)
+    assert 90 in lifting.steps[1].instruction
+    assert [step.node for step in lifting.needed({91})] == [number.node, view.node]
+    assert lifting.needed({90}) == lifting.needed({90, 99}) != lifting.needed({91})
+    assert not lifting.takes_item(made, set())
+    assert lifting.takes_item(item, set())

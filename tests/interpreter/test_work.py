@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from rushlight.interpreter.bounds.guard import resident
 from rushlight.interpreter.bounds.work import work_of
 from rushlight.ops.quantized_tensors.packed_weights import FloatConvolution, PackedLinear
 from rushlight.ops.table.table import TABLE
@@ -97,3 +100,10 @@ def test_steps_besides_reading(operator: str, values: list[Any], steps: float) -
     read = 4.0 * sum(each.size for each in arrays if isinstance(each, np.ndarray))
     entry = TABLE.operators(operator if "::" in operator else f"aten::{operator}")[0]
     assert work_of(entry)(values) == pytest.approx(read + steps)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
+def test_the_memory_of_the_process_is_counted_in_bytes() -> None:
+    told = Path("/proc/self/status").read_text(encoding="utf-8").partition("VmRSS:")[2].split()
+    assert told[1] == "kB"
+    assert 0.5 < resident() / (int(told[0]) * 1024) < 2
