@@ -296,6 +296,11 @@ def test_take_along_dim() -> None:
         x.take_along_dim(torch.zeros(1, 1, dtype=torch.int32), 1)
 
 
+@given(hnp.mutually_broadcastable_shapes(num_shapes=3, min_side=0))
+def test_broadcast_shapes_is_that_of_numpy(shapes: Any) -> None:
+    assert torch.broadcast_shapes(*shapes.input_shapes) == shapes.result_shape
+
+
 def test_broadcast_shapes_says_what_does_not_fit() -> None:
     assert torch.broadcast_shapes(3, (2, 1)) == (2, 3)
     with pytest.raises(RuntimeError, match="length 3 at -1! Mismatching argument at index 1"):

@@ -170,6 +170,14 @@ def test_types(text: str, spelling: str) -> None:
     assert mobile_type(text, lambda name: None).annotation_str == spelling
 
 
+@pytest.mark.parametrize(
+    "text", ["", "List[int", "List(int)", "List[int)", "Dict[int int]", "Tuple[int;int]", "int]"]
+)
+def test_texts_that_are_no_types(text: str) -> None:
+    with pytest.raises(ArchiveError, match="type"):
+        mobile_type(text, lambda name: None)
+
+
 def test_named_tuples_and_unknown_classes() -> None:
     made = mobile_type("__torch__.P[NamedTuple, [[a, int],[b, str]]]", lambda name: None)
     assert getattr(made, "fields", ()) == ("a", "b")
