@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from argparse import Namespace as Arguments
+from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from .cli.failure import BAD_INPUT, CommandError, diagnostics_of, one_line, report
@@ -64,6 +65,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         if ended is not None:
             return ended
     try:
+        return _executed(execute, arguments)
+    except KeyboardInterrupt:  # perhaps while a failure is told
+        return INTERRUPTED
+
+
+def _executed(execute: Callable[[Arguments], int], arguments: Arguments) -> int:
+    """The exit status of a command, with what went wrong told."""
+    try:
         status = int(execute(arguments))
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -75,8 +84,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _failed_file(failed.error)
     except OSError as error:
         return _failed_file(error)
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except Exception as error:
         if diagnostics_of(error):  # about an archive, or the code in it
             report(error)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight import __main__ as command_line
 from rushlight.__main__ import main
 from rushlight.cli import completions, convert, show, warm_up
 from rushlight.cli.arguments.completions import SHELLS
@@ -407,3 +408,18 @@ def test_run_for_each_input(archive: str, tmp_path: Path, capsys: Captured) -> N
     assert main(["run", archive, "--method", "greet", "--each", "a", "b"]) == 0
     assert main(["run", archive, "--each", "[1.0, 2.0, 3.0]", "[1.0]"]) == 1
     assert "rushlight: input 1: [1.0]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("while_telling", [False, True])
+def test_an_interrupt_ends_a_command_even_while_it_tells_what_failed(
+    while_telling: bool, archive: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    def failing(*_: object) -> int:
+        raise OSError("no")
+
+    monkeypatch.setattr(show, "execute", failing if while_telling else interrupted)
+    monkeypatch.setattr(command_line, "_failed_file", interrupted)
+    assert main(["show", archive]) == command_line.INTERRUPTED
