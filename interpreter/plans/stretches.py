@@ -98,6 +98,9 @@ class _Finder:
         self._numerals = Numerals(code, written)
         names = {row(each).name for each in code.instructions}
         self._reads_slots = names.isdisjoint(_CHANGING)
+        values = (value for node in code.nodes for value in (*node.inputs, *node.outputs))
+        self._has_lists = any(value.type.list_of == TENSOR for value in values)
+        self._writes = any(each.is_in_place for each in code.operators)
 
     def region(self, region: Region, live_end: frozenset[int]) -> None:
         """Find those of a region, behind which the registers `live_end` are needed."""
@@ -105,18 +108,18 @@ class _Finder:
             return
         position, failed, tried = 0, -1, 0
         joined, tests = spans_together(self.code, region), test_spans(region)
-        begins = {begin for begin, _ in tests}
+        begins, together = {begin for begin, _ in tests}, [*joined, *tests]
         needed = self._registers.needed(region, live_end)
         latest = self._latest_begins(region)
         worth = [0, *accumulate(_worth(self.code, [part]) for part in region)]
         views = [0, *accumulate(_makes_view(self.code, part) for part in region)]
         while position < len(region):
-            stop = position
-            while stop < len(region) and position <= latest[stop]:
-                stop += 1
             is_begin = position in begins or not _is_idle(region[position])
-            is_begin = is_begin and stop > position
-            is_begin = is_begin and not any(a < position < b for a, b in (*joined, *tests))
+            is_begin = is_begin and position <= latest[position]
+            is_begin = is_begin and not any(a < position < b for a, b in together)
+            stop = position
+            while is_begin and stop < len(region) and position <= latest[stop]:
+                stop += 1
             found = None
             if is_begin and stop != failed:
                 ends = _ends(position, stop, joined, tests, worth, views)
@@ -147,7 +150,7 @@ class _Finder:
         """The longest stretch that begins at the first of the `ends` and reaches up to another."""
         building, built = None, list[tuple[int, _Building]]()
         for begin, end in pairwise(ends):
-            building = _Building(self.code, self._registers, building)
+            building = _Building(self.code, self._registers, building, writes=self._writes)
             for part in region[begin:end]:
                 building.take(part)
             built.append((end, building))
@@ -166,9 +169,11 @@ class _Finder:
         written = dict[int, int]()
         for position, part in enumerate(region):
             made.update(dict.fromkeys(made_by([part]), position))
-            lists = () if _may_be_lifted(part, origins) else _lists_read(part)
-            latest = [origins.get(register, -1) for register in lists]
-            latest += [made.get(whole, -1) for whole in _written_by(self.code, part)]
+            latest = list[int]()
+            if self._has_lists and not _may_be_lifted(part, origins):
+                latest += [origins.get(register, -1) for register in _lists_read(part)]
+            if self._writes:
+                latest += [made.get(whole, -1) for whole in _written_by(self.code, part)]
             latest += [made.get(each, -1) for each in self._numerals.read_by(part.node)]
             is_of_numbers = self.is_network and self._is_loop_over_numbers(part)
             if is_of_numbers:
@@ -176,7 +181,7 @@ class _Finder:
             takes = self._takes(part, is_on_a_way=is_of_numbers)
             found.append(min([position, *latest]) if takes else -1)
             written.update(dict.fromkeys(self._registers.uses(part).written, position))
-            for register, is_list in _written_lists(part):
+            for register, is_list in _written_lists(part) if self._has_lists else ():
                 origins[register] = position if is_list else -1
         return found
 
@@ -363,9 +368,12 @@ def _is_object(type: Type) -> bool:
 class _Building:
     """A stretch whose reads of modules are put in front of it, part by part."""
 
-    def __init__(self, code: Code, registers: Registers, before: _Building | None = None) -> None:
-        """No parts yet, or those of another one."""
-        self._code, self._registers = code, registers
+    def __init__(
+        self, code: Code, registers: Registers, before: _Building | None, *, writes: bool
+    ) -> None:
+        """No parts yet, or those of another one; `writes` says whether the code has operators
+        that write tensors."""
+        self._code, self._registers, self._writes = code, registers, writes
         self._region: Region = [*before._region] if before else []
         self._body: Region = [*before._body] if before else []
         self._all: Row = Row(registers, before._all if before else None)
@@ -385,8 +393,9 @@ class _Building:
         """Take one more part at the end."""
         self._region.append(part)
         self._all.add(part)
-        self._made |= set(made_by([part]))
-        self._is_known = self._is_known and not self._writes_outside(part)
+        if self._writes:
+            self._made.update(made_by([part]))
+            self._is_known = self._is_known and not self._writes_outside(part)
         for each in self._lifted(part) or self._without_reads([part]):
             self._body.append(each)
             self._row.add(each)
