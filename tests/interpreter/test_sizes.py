@@ -22,10 +22,9 @@ def random(*shape: int, seed: int = 0) -> Tensor:
     return torch.from_numpy(np.random.default_rng(seed).normal(size=shape).astype(np.float32))
 
 
-def shrinking(x: Tensor, w: Tensor, special: int) -> list[Tensor]:
+def shrinking(x: Tensor, w: Tensor, counts: Tensor, special: int) -> list[Tensor]:
     """As many rows are left as an element says, and one size takes another way."""
     found: list[Tensor] = []
-    counts = torch.arange(x.size(0))
     for i in range(x.size(0)):
         rest = x[int(counts[i]) :]
         left = torch.tanh(rest[:, 0] * 0.5) * rest[:, 1]
@@ -50,13 +49,13 @@ def test_few_sizes_are_looked_at(special: int, monkeypatch: pytest.MonkeyPatch) 
         "seen",
         lambda self, invoke: (looked.append(self), seen(self, invoke))[1],
     )
-    x, w = random(60, 3), random(3, seed=1)
+    x, w, counts = random(60, 3), random(3, seed=1), torch.arange(60)
     scripted = torch.jit.script(shrinking)
     with torch.no_grad():
-        wanted = shrinking(x, w, special)
+        wanted = shrinking(x, w, counts, special)
         until = time.monotonic() + 60
         while True:
-            assert all_alike(scripted(x, w, special), wanted)
+            assert all_alike(scripted(x, w, counts, special), wanted)
             plan = tiers_of(scripted._rushlight_function).way(False).plan
             if plan is not None and max((each.learned for each in plan.replays), default=0) > 50:
                 break
@@ -64,7 +63,7 @@ def test_few_sizes_are_looked_at(special: int, monkeypatch: pytest.MonkeyPatch) 
         assert len(looked) < 20
         for seed in (2, 3):
             x = random(60, 3, seed=seed)
-            assert all_alike(scripted(x, w, special), shrinking(x, w, special))
+            assert all_alike(scripted(x, w, counts, special), shrinking(x, w, counts, special))
 
 
 def test_what_rises_in_proportion() -> None:
