@@ -64,7 +64,7 @@ def call(
         if ways.becomes_another:
             function(under(first), *rest, **named)
             return first
-        if (ways.is_view or operator_name in _MOVES) and "dtype" not in kwargs:
+        if ways.is_view and "dtype" not in kwargs:
             return move(first, lambda t: function(t, *rest, **named))
     if not (kwargs or ways.written or ways.is_view or function.__name__ in _OF_SEVERAL):
         _remember(operator_name, args)
@@ -74,7 +74,7 @@ def call(
 def _remember(operator_name: str, args: tuple[object, ...]) -> None:
     """Have calls with arguments of these types come by elements at once, which they only read."""
     types = tuple(map(type, args))
-    if ConjugateTensor not in types or operator_name in _MOVES:
+    if ConjugateTensor not in types:
         return
     function = eager_function(operator_name)
 
@@ -236,8 +236,6 @@ def _views(function: Form, args: tuple[object, ...], kwargs: Mapping[str, object
     return type(made)(parts)
 
 
-_MOVES: Final = ("aten::atleast_1d", "aten::atleast_2d", "aten::atleast_3d")
-"""What gives views of one tensor, though its schema does not say so."""
 _OF_SEVERAL: Final = (*("broadcast_tensors", "meshgrid", "atleast_1d", "atleast_2d", "atleast_3d"),)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..memory.dtype import Array, dtype_by_number
 from ..memory.named_results import named_results
 from ..memory.quiet import QUIET, enter, leave
-from ..memory.versions import written
+from ..memory.versions import owner_of, version_of, written
 from ..table.grad_mode import is_recording
 from ..table.out_forms import outs_in
 from ..table.table import Operator
@@ -26,6 +26,7 @@ __all__ = [
     "finish",
     "note_view",
     "run",
+    "seen_as_view",
     "several_of",
     "tensors_in",
     "views_of",
@@ -86,7 +87,7 @@ def finish(entry: Operator, values: list[Any], result: object, handles: Sequence
     if entry.is_in_place:
         written(values[0])
     elif entry.is_view and not (isinstance(wrapped, Tensor) and wrapped._view_of is not None):
-        note_view(wrapped, handles)
+        note_view(wrapped, handles, entry)
     elif entry.is_out_form:
         for out in outs_in(result, values):
             written(out)
@@ -97,7 +98,7 @@ def finish(entry: Operator, values: list[Any], result: object, handles: Sequence
     return wrapped
 
 
-def note_view(wrapped: object, handles: Sequence[object]) -> None:
+def note_view(wrapped: object, handles: Sequence[object], entry: Operator) -> None:
     """Tell views what they are views of, unless the tape does."""
     base = handles[0] if handles else None
     if not isinstance(base, Tensor) or (base._requires_grad and is_recording()):
@@ -105,8 +106,18 @@ def note_view(wrapped: object, handles: Sequence[object]) -> None:
     for view in wrapped if isinstance(wrapped, tuple) else (wrapped,):
         if isinstance(view, Tensor) and view is not base:
             view._seen_as(base)
-            if type(wrapped) is tuple:
+            if type(wrapped) is tuple and not entry.slices:
                 view._view_among = AMONG_UNKNOWN
+
+
+def seen_as_view(made: Any, base: Any) -> Any:
+    """A result, known to be a view of a tensor if it shares its memory."""
+    if made is base or owner_of(made._array) is not owner_of(base._array):
+        return made
+    if not made._requires_grad:
+        return made._seen_as(base)
+    made._view_of, made._view_version = base, version_of(made._array)
+    return made
 
 
 def views_of(base: Tensor, arrays: list[Array]) -> tuple[Tensor, ...]:

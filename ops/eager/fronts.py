@@ -139,7 +139,8 @@ class Front:
         flags = _FIRST * is_first + _WRITTEN * entry.is_in_place + _OTHERS * has_lists
         flags += _NUMBER * entry.gives_number
         if entry.is_view:
-            flags += _VIEW + _VIEWS * entry.schema.endswith("[]") if is_first else _OTHERS
+            may_be_told = is_first and not entry.slices
+            flags += _VIEW + _VIEWS * entry.schema.endswith("[]") if may_be_told else _OTHERS
         several = several_of(entry)
         namer = None if several in (None, tuple) else partial(tuple.__new__, several)
         is_plain = arguments[::4].count(_TENSOR) == 1 and not (has_lists or spread)

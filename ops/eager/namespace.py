@@ -55,6 +55,7 @@ from ..tensors.sizes import Size
 from ..tensors.tensor import Parameter, Tensor
 from . import asking as asking  # it tells tensors
 from . import methods
+from .calls import seen_as_view
 from .dispatch import EagerFunction, eager_function
 from .functional import FUNCTIONS
 
@@ -179,7 +180,8 @@ def einsum(equation: object, *operands: object) -> object:
         )
     if not isinstance(equation, str):
         equation, given = from_sublists(equation, *given)
-    return eager_function("aten::einsum")(equation, list(given))
+    made: object = eager_function("aten::einsum")(equation, list(given))
+    return seen_as_view(made, given[0]) if len(given) == 1 else made
 
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: object = None) -> object:

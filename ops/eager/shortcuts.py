@@ -162,7 +162,7 @@ def _ways(entry: Operator, forward: Forward) -> _Ways:
     return _Ways(
         is_view=entry.is_view,
         is_in_place=entry.is_in_place,
-        only_moves=entry.only_moves,
+        only_moves=entry.only_moves and not entry.slices,
         gives_list=entry.schema.endswith("[]"),
         gives_number=entry.gives_number,
         has_quantized=entry.quantized is not None and forward is entry.forward,

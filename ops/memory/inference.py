@@ -47,12 +47,15 @@ def is_for_inference(array: Array) -> bool:
     """Whether the memory of an array was made in the mode."""
     if not MADE[0]:
         return False
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    lender = array.base
-    return bool(
-        _name_of(array) == NAME if lender is None else getattr(lender, "for_inference", False)
-    )
+    while (lender := array.base) is not None:
+        if not isinstance(lender, np.ndarray):
+            if hasattr(lender, "for_inference"):
+                return bool(lender.for_inference)
+            lender = getattr(lender, "base", None)  # of what NumPy makes a view through
+        if not isinstance(lender, np.ndarray):
+            return False
+        array = lender
+    return bool(_name_of(array) == NAME)
 
 
 def enter(wanted: bool) -> tuple[bool, object]:

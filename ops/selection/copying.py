@@ -58,11 +58,7 @@ def fill(self: Array, value: Scalar) -> Array:
     return self
 
 
-@operator(
-    "aten::fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
-    written="unchecked",
-    face="both",
-)
+@operator("aten::fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", face="both")
 def fill_from(self: Array, value: Array) -> Array:
     if value.ndim:
         raise OperatorError(

@@ -34,17 +34,17 @@ _INT64: Final = np.dtype(np.int64)
 # --------------------------------------------------------------------------- more dimensions
 
 
-@operator("aten::atleast_1d(Tensor self) -> Tensor", out="", face="function")
+@operator("aten::atleast_1d(Tensor self) -> Tensor", out="", face="function", views=True)
 def atleast_1d(self: Array) -> Array:
     return self if self.ndim else self.reshape(1)
 
 
-@operator("aten::atleast_2d(Tensor self) -> Tensor", out="", face="function")
+@operator("aten::atleast_2d(Tensor self) -> Tensor", out="", face="function", views=True)
 def atleast_2d(self: Array) -> Array:
     return self if self.ndim > 1 else self.reshape(1, -1)
 
 
-@operator("aten::atleast_3d(Tensor self) -> Tensor", out="", face="function")
+@operator("aten::atleast_3d(Tensor self) -> Tensor", out="", face="function", views=True)
 def atleast_3d(self: Array) -> Array:
     if self.ndim > 2:
         return self
@@ -174,6 +174,7 @@ operator("aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int d
     "Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
     data_dependent=always,
     on_slices="dims",
+    slices=True,
 )
 def tensor_split_from(self: Array, tensor_indices_or_sections: Array, dim: int) -> list[Array]:
     given = tensor_indices_or_sections
@@ -218,8 +219,9 @@ def _declare_split(name: str, least: int, axis_of: Callable[[Array], int]) -> No
         _check_split(name, self, least)
         return join.tensor_split_at(self, indices, axis_of(self))
 
-    operator(f"aten::{name}.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")(into)
-    operator(f"aten::{name}.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")(at)
+    schemas = "int(Tensor(a -> *) self, int sections)", "array(Tensor(a -> *) self, int[] indices)"
+    for schema, forward in zip(schemas, (into, at), strict=True):
+        operator(f"aten::{name}.{schema} -> Tensor(a)[]", slices=True)(forward)
 
 
 _declare_split("hsplit", 1, lambda self: 0 if self.ndim == 1 else 1)

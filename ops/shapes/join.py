@@ -314,7 +314,8 @@ def _check_splittable(self: Array) -> None:
 
 
 @operator(
-    "aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]"
+    "aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
+    slices=True,
 )
 def tensor_split(self: Array, sections: int, dim: int) -> list[Array]:
     _check_splittable(self)
@@ -324,7 +325,8 @@ def tensor_split(self: Array, sections: int, dim: int) -> list[Array]:
 
 
 @operator(
-    "aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]"
+    "aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
+    slices=True,
 )
 def tensor_split_at(self: Array, indices: Sequence[int], dim: int) -> list[Array]:
     _check_splittable(self)

@@ -140,7 +140,9 @@ class Known(TypedDict, total=False):
     row_fold: str
     rows: Rows
     scales: Callable[..., Any] | None
+    slices: bool
     undefined: bool
+    views: bool
     written: Written
 
 
@@ -344,8 +346,14 @@ class Operator:
     rows: Rows | None = None
     """Which rows pass through it, where its results' sizes are to be had without computing."""
 
+    slices: bool = False
+    """Whether its several views are each made by itself, so that one of them may be written."""
+
     undefined: bool = False
     """Whether what its result holds is left open."""
+
+    views: bool = False
+    """Whether its result may be a view, though its schema does not say so."""
 
     written: Written = "checked"
     """What is looked at before it writes its first argument, if it does."""
@@ -417,7 +425,8 @@ class Operator:
         """Whether results may be views of the first tensor that gradients follow."""
         returned = self.signature.returns
         alias = returned[0].alias if returned else None
-        return alias is not None and not alias.is_write and not self.cuts_off
+        is_said = alias is not None and not alias.is_write and not self.cuts_off
+        return is_said or self.views
 
     @made_once
     def views_by_form(self) -> bool:

@@ -263,14 +263,17 @@ class Differentiable:
         is_inside = is_on()
         if is_inside and is_for_inference(self._array):
             return  # gradients can never be wanted of it
-        if self._array.dtype.kind not in "biu" and self._base is not None:
+        root = self._base
+        if root is not None and not root._requires_grad:
+            self._note_mode()  # what is between is a leaf of its own, of which this is no view
+        elif self._array.dtype.kind not in "biu" and root is not None:
             self._requires_grad = True
             self._unwatched = INFERENCE if is_inside else NO_GRAD
             self._view_version = RUNNING.version_of(self._array)
 
     def _is_view(self) -> bool:
         """Whether this is a view that gradients follow."""
-        return self._base is not None
+        return self._base is not None and not is_for_inference(self._array)
 
     @property
     def _version(self) -> int:

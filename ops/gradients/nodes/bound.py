@@ -76,7 +76,8 @@ class Bound:
         returned = entry.signature.returns
         alias = returned[0].alias if returned else None
         is_constant = row is not None and row.is_constant
-        self.is_view = bool(alias is not None and not alias.is_write) and not is_constant
+        is_said = alias is not None and not alias.is_write
+        self.is_view = (is_said or entry.views) and not is_constant
         self.gives_several = len(returned) > 1 or (
             bool(returned) and returned[0].type.list_of is not None
         )
@@ -116,7 +117,7 @@ class Bound:
         """Whether its gradient may be a sparse tensor."""
         name = node_name(entry, row, in_script)
         self.node_class = node_class(RowNode, name)
-        self.forbids_writes = self.is_multiple_view and name != "SliceBackward0"
+        self.forbids_writes = self.is_multiple_view and not entry.slices
         """Whether views may not be written since one node made them; slices have one each."""
 
     def _note_what_is_read(self) -> None:

@@ -63,7 +63,7 @@ class Noted:
                 for view in wrapped if isinstance(wrapped, list) else (wrapped,):
                     if view is not handles[0]:
                         view._seen_as(handles[0], bound.watched)
-                        if bound.is_multiple_view:
+                        if bound.forbids_writes:
                             view._view_among = AMONG_UNKNOWN
             return
         before = None

@@ -193,7 +193,7 @@ def _recorded(
     made = Tensor._of(result)
     if not active:
         if entry.is_view:
-            note_view(made, handles)
+            note_view(made, handles, entry)
         return made
     if result.dtype.kind not in "biu":
         node: Any = bound.new_node(args, None, traced)
