@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dtype import Array, dtype_by_number
+from ..memory.made_since import WATCHED, check_age
 from ..memory.named_results import named_results
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import owner_of, version_of, written
@@ -50,6 +51,8 @@ def run(
         forward = with_plain_numbers(forward or entry.forward)
     if any_requires_grad(handles) and is_recording():
         return tape().taped(entry, values, handles, entry.unwatched is not None, None, forward)
+    if WATCHED and entry.is_in_place:
+        check_age(values[0], entry.full_name)  # type: ignore[arg-type]
     state = enter(QUIET)
     try:
         result = (forward or entry.forward)(*values)

@@ -47,14 +47,15 @@ def is_for_inference(array: Array) -> bool:
     """Whether the memory of an array was made in the mode."""
     if not MADE[0]:
         return False
-    while (lender := array.base) is not None:
-        if not isinstance(lender, np.ndarray):
-            if hasattr(lender, "for_inference"):
-                return bool(lender.for_inference)
-            lender = getattr(lender, "base", None)  # of what NumPy makes a view through
-        if not isinstance(lender, np.ndarray):
+    lender: object = array.base
+    while lender is not None:
+        if isinstance(lender, np.ndarray):
+            array = lender
+        elif hasattr(lender, "for_inference"):
+            return bool(lender.for_inference)
+        elif not hasattr(lender, "base"):  # NumPy makes views through what has one
             return False
-        array = lender
+        lender = getattr(lender, "base", None)
     return bool(_name_of(array) == NAME)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from .dtype import Array
 from .inference import MADE, is_for_inference, is_on
+from .made_since import WATCHED, check_age
 
 __all__ = [
     *("count_writes", "counted_apart", "counts_by_owner", "counts_of", "owner_of", "version_of"),
@@ -120,6 +121,8 @@ def written(array: Array, times: int = 1) -> None:
     Raises:
         RuntimeError: it was made in `inference_mode`, and this is outside.
     """
+    if WATCHED:
+        check_age(array)
     found = counts_of(array)
     found[1] += times
     found[2] = next(_CLOCK)

@@ -220,8 +220,8 @@ def _declare_split(name: str, least: int, axis_of: Callable[[Array], int]) -> No
         return join.tensor_split_at(self, indices, axis_of(self))
 
     schemas = "int(Tensor(a -> *) self, int sections)", "array(Tensor(a -> *) self, int[] indices)"
-    for schema, forward in zip(schemas, (into, at), strict=True):
-        operator(f"aten::{name}.{schema} -> Tensor(a)[]", slices=True)(forward)
+    operator(f"aten::{name}.{schemas[0]} -> Tensor(a)[]", slices=True)(into)
+    operator(f"aten::{name}.{schemas[1]} -> Tensor(a)[]", slices=True)(at)
 
 
 _declare_split("hsplit", 1, lambda self: 0 if self.ndim == 1 else 1)

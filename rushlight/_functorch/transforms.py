@@ -19,6 +19,7 @@ from ..ops.batching.batched import Batched
 from ..ops.gradients.nodes.autograd import edge_of, is_wanted
 from ..ops.gradients.recording.directed import begin_direction
 from ..ops.memory.inference import is_for_inference, is_on
+from ..ops.memory.made_since import Since
 from ..ops.table.grad_mode import DIRECTIONS, TRANSFORMS, enable_grad, is_recording
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.with_memory import with_memory
@@ -31,6 +32,12 @@ __all__ = ["grad", "grad_and_value", "jvp", "linearize", "vjp"]
 _HOOKS: Final = (
     "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an "
     "issue with your use case."
+)
+
+_CAPTURED: Final = (
+    "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call "
+    "in-place operation{} that would mutate a captured Tensor. This is not supported; please "
+    "rewrite the function being transformed to explicitly accept the mutated Tensor(s) as inputs."
 )
 
 # --------------------------------------------------------------------------- inputs and outputs
@@ -119,8 +126,10 @@ class _Recorded:
         TRANSFORMS.depth += 1
         DIRECTIONS.wanted += forwards
         try:
-            with enable_grad(), nullcontext() if forwards else disable_saved_tensors_hooks(_HOOKS):
-                self.result = func(tree_unflatten([given for _, given in leaves], self.spec))
+            hooks = nullcontext() if forwards else disable_saved_tensors_hooks(_HOOKS)
+            given = [_bare(each)._array for pair in leaves for each in pair]
+            with enable_grad(), hooks, Since(given, _CAPTURED):
+                self.result = func(tree_unflatten([each for _, each in leaves], self.spec))
         finally:
             TRANSFORMS.depth -= 1
             DIRECTIONS.wanted -= forwards

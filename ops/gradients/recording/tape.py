@@ -13,6 +13,7 @@ import numpy as np
 from ...eager.calls import finish, note_view, run, tensors_in
 from ...memory.dtype import Array
 from ...memory.inference import MADE, is_for_inference
+from ...memory.made_since import WATCHED, check_age
 from ...memory.quiet import QUIET, enter, leave
 from ...memory.warned import warn_caller_once
 from ...table.grad_mode import GRAD_MODE, RUNNING, enable_grad, grad_mode_set
@@ -73,6 +74,7 @@ def taped(
         return made
     bound = bound_row(entry)
     is_written_out = bound.is_plain or bound.writes_alone
+    is_written_out = is_written_out and not (WATCHED and bound.in_place)
     if is_written_out and not ACTIVE and not own and entry.on_tensors is None:
         if args is None:
             args = _in_place_of(values, handles)
@@ -246,6 +248,8 @@ def _done(
         raise no_gradients(entry.name.partition("::")[2])
     old = None
     if bound.in_place:
+        if WATCHED:
+            check_age(args[0]._array, entry.full_name)
         check_in_place(args[0], active)
         if active and entry.written == "replaced":
             old = _before(args[0], args[0]._array[...])
