@@ -9,6 +9,8 @@ left to `calling`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from operator import attrgetter
 from typing import Any, Final
 
 from numpy import ndarray
@@ -24,12 +26,24 @@ from ...typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE
 from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.functions import Function
 from ...typecheck.definitions.schema import Argument
-from ...typecheck.types.types import BOOL, FLOAT, INT, NONE, NUMBER, STRING, TENSOR, DictType, Type
+from ...typecheck.types.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NONE,
+    NUMBER,
+    STRING,
+    TENSOR,
+    DictType,
+    ListType,
+    Type,
+)
 from ..code.instructions import row
 from ..native.native import NEVER, ROUNDS, STRAIGHT
 from ..native.program import FAILED, STOPPED
 from ..values.handles import KEEPING
 from ..values.inward import Convert
+from ..values.levels import Unusual, taken_by_levels
 from ..values.objects import ScriptObject
 from .calling import after_failure
 from .reached import held_by
@@ -163,7 +177,7 @@ class _Text:
             **{"Tensor": Tensor, "Parameter": Parameter, "ndarray": ndarray},
             **{"Tiers": Tiers, "usual": Tiers.usual_way, "function": quick.function},
             **{"tiers": tiers, "slow": quick._slow, "drop": quick.drop, "last": quick.last},
-            **{"STRINGS": {str}, "written": written},
+            **{"STRINGS": {str}, "wants": _WANTS, "written": written},
             **{"FAILED": FAILED, "STOPPED": STOPPED, "owner": self._owner},
             **{"give_back": tiers.binding.give_back, "finish": quick.finish, "way": way},
             **{"recognize": tiers.binding.recognize, "tensors_of": _tensors_of},
@@ -180,12 +194,6 @@ class _Text:
         """
         count = self._quick.count
         names = self._given = [f"a{number}" for number in range(len(types))]
-        for name, type in zip(names, types, strict=True):
-            inside = _tensors_in(type, name)
-            if inside is None:
-                self._given_tensors.append(f"*tensors_of(({name},))")
-            else:
-                self._given_tensors += [f"*[{each}{where}]" for each, where in inside]
         values = [self._argument(*each) for each in zip(names, types, converts, strict=True)]
         if None in values or not self._watches():
             return None
@@ -226,12 +234,23 @@ class _Text:
         """The machine value of an argument; what is none of the usual types is converted as
         always."""
         written = self._value(name, type)
-        tensors = _tensors_in(type, name) if written is None else None
-        if tensors is not None:
-            written, self.space[f"c{name}"] = f"v{name}", convert
-            self._converted.append(f"{written} = c{name}({name})")
-            self._wanted += [f"any([{each}._requires_grad{where}])" for each, where in tensors]
+        if written is None:
+            return self._container(name, type, convert)
+        if not _holds_words(type):
+            self._given_tensors.append(_SHORT.get(type, "*tensors_of(({},))").format(name))
         return written
+
+    def _container(self, name: str, type: Type, convert: Convert) -> str | None:
+        """The machine value of a container, and the tensors in it."""
+        levels = taken_by_levels(type)
+        if levels is None and not _holds_values(type):
+            return None
+        self.space[f"c{name}"] = _by_levels(levels, convert)
+        self._converted.append(f"v{name}, t{name} = c{name}({name})")
+        if not _holds_words(type):
+            self._given_tensors.append(f"*t{name}")
+            self._wanted.append(f"any(map(wants, t{name}))")
+        return f"v{name}"
 
     def _value(self, name: str, type: Type) -> str | None:
         """The machine value of an argument, which is tested to be as it nearly always is; None if
@@ -306,7 +325,9 @@ class _Text:
             lines += [" try:", *(f"  {each}" for each in self._converted)]
             lines += [f" except Exception: return slow({given})"]
         if wanted:
-            lines.append(f" if ({wanted}) and grad(): return slow({given})")
+            many = "any(" in wanted
+            test = f"grad() and ({wanted})" if many else f"({wanted}) and grad()"
+            lines.append(f" if {test}: return slow({given})")
         if stale:
             lines.append(f" if grad() and ({stale}): return drop({given})")
         lines += self._counting(values)
@@ -379,6 +400,15 @@ def _tensors_of(values: Iterable[object]) -> Iterator[Tensor]:
 
 _UNKNOWN: Final = object()
 
+_SHORT: Final[dict[Type, str]] = {
+    TENSOR: "{}",
+    ListType(TENSOR): "*{}",
+    DictType(STRING, TENSOR): "*{}.values()",
+}
+"""How to write the tensors of some arguments."""
+
+_WANTS: Final = attrgetter("_requires_grad")
+
 _WORDS: Final = frozenset((INT, FLOAT, BOOL, NUMBER, STRING, NONE))
 
 _BUILTINS: Final = {
@@ -421,29 +451,27 @@ def _holds_words(type: Type) -> bool:
     return is_known and all(map(_holds_words, type.contained))
 
 
-def _tensors_in(type: Type, text: str, level: int = 0) -> list[tuple[str, str]] | None:
-    """Of a value of a type how to write each of the tensors that it holds, and where they come
-    from; None of a type that is made of more than tensors, numbers, strings, None and containers.
-    """
-    if _holds_words(type):
-        return []
-    if type == TENSOR:
-        return [(text, "")]
-    parts: list[tuple[Type, str, str]] = []
-    each = f"x{level}"
-    if type.list_of is not None:
-        parts = [(type.list_of, each, f" for {each} in {text}")]
-    elif isinstance(type, DictType) and type.key in _WORDS:
-        parts = [(type.value, each, f" for {each} in {text}.values()")]
-    elif type.tuple_of:
-        parts = [(part, f"{text}[{at}]", "") for at, part in enumerate(type.tuple_of)]
-    found = list[tuple[str, str]]()
-    for part, part_text, where in parts:
-        inside = _tensors_in(part, part_text, level + 1)
-        if inside is None:
-            return None
-        found += [(leaf, where + rest) for leaf, rest in inside]
-    return found if parts else None
+def _holds_values(type: Type) -> bool:
+    """Whether values of a type are made of tensors, numbers, strings, None and containers alone."""
+    if type == TENSOR or type in _WORDS:
+        return True
+    is_known = type.list_of is not None or bool(type.tuple_of) or isinstance(type, DictType)
+    return is_known and all(map(_holds_values, type.contained))
+
+
+def _by_levels(
+    levels: Callable[[object], tuple[Any, list[Tensor]]] | None, convert: Convert
+) -> Callable[[object], tuple[Any, list[Tensor]]]:
+    """What takes a container to the machine, one by one where its values are not as usual, and
+    tells the tensors in it."""
+
+    def taken(value: object) -> tuple[Any, list[Tensor]]:
+        if levels is not None:
+            with suppress(Unusual):
+                return levels(value)
+        return convert(value), [*_tensors_of((value,))]
+
+    return taken
 
 
 def _is_plain(type: Type) -> bool:
