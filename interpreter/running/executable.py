@@ -14,6 +14,7 @@ from ...ir.passes.autocast import enters_autocast, insert_casts
 from ...ir.passes.constant_propagation import propagate_constants, take_known_branches
 from ...ir.passes.constants_as_numbers import constants_as_numbers
 from ...ir.passes.dead_code import eliminate_dead_code
+from ...ir.passes.objects_as_values import objects_as_values
 from ...ir.passes.peephole import peephole
 from ...ir.passes.sizes_as_numbers import sizes_as_numbers
 from ...ops.memory.dtype import Device
@@ -138,6 +139,8 @@ def _cleaned(graph: Graph, guard: Bounding | None, *, is_clean: bool = False) ->
         changed = True
     changed |= constants_as_numbers(graph)
     changed |= take_known_branches(graph)
+    for each in graph.with_tasks:
+        changed |= objects_as_values(each)
     changed |= _cast_automatically(graph)
     if changed or not is_clean:
         eliminate_dead_code(graph)

@@ -24,7 +24,7 @@ from ..graphs.constants import create_constant
 from ..graphs.graph import Block, Graph, Node, Value
 from .emitter import is_meaningful
 
-__all__ = ["convert_to_ssa"]
+__all__ = ["convert_to_ssa", "resolve_variables"]
 
 
 def convert_to_ssa(graph: Graph) -> None:
@@ -32,6 +32,12 @@ def convert_to_ssa(graph: Graph) -> None:
     _Variables().block(graph.block)
     _Continuations(graph).block(graph.block, None)
     _inline_conditions(graph.block)
+    _Resolution().block(graph.block)
+
+
+def resolve_variables(graph: Graph) -> None:
+    """Replace variables by values in a graph without breaks and continues."""
+    _Variables().block(graph.block)
     _Resolution().block(graph.block)
 
 
