@@ -12,6 +12,7 @@ from .ops.tensors.tensor import Tensor
 
 __all__ = ["pca_lowrank", "svd_lowrank"]
 
+_ones: Callable[..., Tensor] = eager_function("aten::ones")
 _randn: Callable[..., Tensor] = eager_function("aten::randn")
 _qr: Callable[..., tuple[Tensor, Tensor]] = eager_function("aten::linalg_qr")
 _svd: Callable[..., tuple[Tensor, Tensor, Tensor]] = eager_function("aten::linalg_svd")
@@ -72,7 +73,7 @@ def pca_lowrank(
     """Principal components of the rows of matrices (*, m, n): `svd_lowrank` about their mean.
 
     Args:
-        A: a row for each observation.
+        A: a row for each observation; a single matrix where it is sparse.
         q: how many components; the smallest of 6, m and n if None.
         center: whether the mean of the rows is subtracted.
         niter: rounds that make the result nearer.
@@ -81,7 +82,8 @@ def pca_lowrank(
         U (*, m, q), S (*, q) and V (*, n, q), whose columns are the directions.
 
     Raises:
-        ValueError: `q` is negative or larger than m or n, or `niter` is negative.
+        ValueError: `q` is negative or larger than m or n, `niter` is negative, or there are several
+            sparse matrices.
     """
     m, n = A.shape[-2], A.shape[-1]
     least = min(m, n)
@@ -93,5 +95,16 @@ def pca_lowrank(
         )
     if niter < 0:
         raise ValueError(f"niter(={niter}) must be non-negative integer")
-    rows = A - A.mean(dim=(-2,), keepdim=True) if center else A
-    return svd_lowrank(rows, q, niter, None)
+    if not (A.is_sparse or A.is_sparse_csr):
+        rows = A - A.mean(dim=(-2,), keepdim=True) if center else A
+        return svd_lowrank(rows, q, niter, None)
+    if A.ndim != 2:
+        raise ValueError("pca_lowrank input is expected to be 2-dimensional tensor")
+    # a difference would have no zeros to leave out
+    return svd_lowrank(A, q, niter, _column_means(A) if center else None)
+
+
+def _column_means(A: Tensor) -> Tensor:
+    """The mean of each column of a sparse matrix, as a row."""
+    sums: Tensor = A.mH.matmul(_ones([A.shape[0], 1], dtype=A.dtype))
+    return sums.mH / A.shape[0]

@@ -38,3 +38,15 @@ def test_what_principal_components_refuse() -> None:
         torch.pca_lowrank(ROWS, q=4)
     with pytest.raises(ValueError, match=r"niter\(=-1\) must be non-negative integer"):
         torch.pca_lowrank(ROWS, niter=-1)
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_principal_components_of_a_sparse_matrix(center: bool) -> None:
+    torch.manual_seed(0)
+    rows = torch.where(ROWS > 0, ROWS, 0.0)
+    wanted = torch.linalg.svdvals(rows - rows.mean(0) if center else rows)[:2]
+    for pca in (torch.pca_lowrank, torch.jit.script(torch.pca_lowrank)):
+        for sparse in (rows.to_sparse(), rows.to_sparse_csr()):
+            torch.testing.assert_close(pca(sparse, 3, center)[1][:2], wanted)
+    with pytest.raises(ValueError, match="input is expected to be 2-dimensional tensor"):
+        torch.pca_lowrank(torch.ones(2, 3, 3).to_sparse())
