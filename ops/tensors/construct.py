@@ -21,7 +21,7 @@ from ..memory.dtype import (
 from ..memory.storage import borrowed
 from ..memory.warned import warn_caller, warn_caller_once
 from ..selection.strides import elements_of
-from .overriding import PLAIN, ask, asks
+from .overriding import PLAIN, STATE, ask, asks, shown
 from .python_data import array_of_data
 from .tensor import Tensor
 from .tracing import ACTIVE, current_tracer
@@ -106,6 +106,10 @@ def _made_of(
             "sourceTensor.detach().clone().requires_grad_(True), rather than "
             "torch.tensor(sourceTensor)."
         )
+        if not PLAIN and STATE.below is not None:
+            wanted = data.dtype if dtype is None else given_dtype("tensor", dtype)
+            copied: Tensor = data.detach().to(place, wanted, copy=True)
+            return copied._want_gradients(requires_grad)
         data = with_memory(data)
     kind = None if dtype is None else given_dtype("tensor", dtype).numpy
     if isinstance(data, Storage):
@@ -116,6 +120,8 @@ def _made_of(
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if place.type == "meta":
         return Tensor._of(array).to(place)._want_gradients(requires_grad)
+    if not PLAIN and STATE.below is not None:
+        return shown(Tensor._of(array))._want_gradients(requires_grad)
     made = Tensor._of(array, requires_grad)
     if ACTIVE:
         tracer = current_tracer()
@@ -192,6 +198,8 @@ def _warn_unless_writable(array: Array) -> None:
 def _sharing(array: Array, maker: str, step: str) -> Tensor:
     """A tensor that shares an array's memory; in traces an operator is a `step` to it."""
     made = Tensor._of(borrowed(array))
+    if not PLAIN and STATE.below is not None:
+        return shown(made)
     if ACTIVE:
         tracer = current_tracer()
         if tracer is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rushlight as torch
@@ -75,3 +77,29 @@ def test_what_a_graph_would_get_wrong_is_refused() -> None:
         make_fx(torch.relu, tracing_mode="symbolic")
     with pytest.raises(ValueError, match="Unexpected tracing type: other"):
         make_fx(torch.relu, tracing_mode="other")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: torch.tensor([1.0, 2.0]),
+        lambda x: torch.as_tensor([1.0, 2.0]),
+        lambda x: torch.as_tensor(np.array([1.0, 2.0], np.float32)),
+        lambda x: torch.from_numpy(np.array([1.0, 2.0], np.float32)),
+        lambda x: torch.Tensor([1.0, 2.0]),
+        lambda x: torch.FloatTensor([1.0, 2.0]),
+        lambda x: x.new_tensor([1.0, 2.0]),
+    ],
+)
+def test_tensors_of_data_are_new_in_each_run(make: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    graph = make_fx(lambda x: make(x).mul_(2) + x)(torch.zeros(2))
+    assert "lift_fresh_copy = torch.ops.aten.lift_fresh_copy.default(_tensor_const" in graph.code
+    for _ in range(2):
+        assert graph(torch.ones(2)).tolist() == [3, 5]
+
+
+@pytest.mark.filterwarnings("ignore:To copy construct from a tensor")
+def test_copies_of_tensors_depend_on_them() -> None:
+    graph = make_fx(lambda x: torch.tensor(x, dtype=torch.float64) * 2)(torch.zeros(2))
+    made = graph(torch.ones(2))
+    assert (made.tolist(), made.dtype) == ([2, 2], torch.float64)

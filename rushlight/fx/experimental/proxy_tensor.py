@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from ...module_names import names_of
 from ...nn.modules.module import Module
+from ...ops.eager.packets import Namespace
 from ...ops.gradients.nodes.autograd import WALKING
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...utils import _pytree as pytree
@@ -29,6 +30,8 @@ from ..node import Node
 __all__ = ["get_proxy_mode", "make_fx", "maybe_disable_fake_tensor_mode"]
 
 _NUMBER: Final = "aten::_local_scalar_dense"
+_FRESH: Final = "aten::lift_fresh"
+_COPY: Final = "lift_fresh_copy"
 
 
 class PythonKeyTracer(Tracer):
@@ -89,6 +92,8 @@ class _Recording(TorchDispatchMode):
         if overload.entry.name == _NUMBER:
             self._give_number(args[0])
             return func(*args, **kwargs)
+        if overload.entry.name == _FRESH:
+            return self._fresh(func(*args, **kwargs))
         given = pytree.tree_map(self.node_of, [list(args), kwargs])
         name = overload.entry.name.partition("::")[2]
         node = self.graph.create_node(
@@ -97,6 +102,14 @@ class _Recording(TorchDispatchMode):
         result = func(*args, **kwargs)
         self._take(result, node)
         return result
+
+    def _fresh(self, made: Any) -> Tensor:
+        """Note a tensor that the function makes of data: each run has a copy, which it may write
+        to."""
+        data = self._attribute(made.clone())
+        lift: Any = getattr(Namespace("aten"), _COPY).default
+        self._know(made, self.graph.create_node("call_function", lift, (data,), {}, _COPY))
+        return made  # type: ignore[no-any-return]
 
     def _give_number(self, tensor: object) -> None:
         if isinstance(tensor, Tensor) and id(tensor._array) in self._nodes:
@@ -133,6 +146,10 @@ class _Recording(TorchDispatchMode):
                 "operator makes in rushlight, such as x.data or x.real; use x.detach() or "
                 "torch.view_as_real(x)"
             )
+        return self._attribute(tensor)
+
+    def _attribute(self, tensor: Tensor) -> Node:
+        """The node of an attribute of the graph's module, which holds a tensor."""
         known = self._constants.get(id(tensor._array))
         if known is None:
             kind = "_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant"
