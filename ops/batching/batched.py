@@ -24,7 +24,9 @@ from .families import family_of, is_random, replaces, sizes_depend_on_data
 from .rules import RULES, NotTogetherError, Opened
 from .views import PROPERTIES, indexed
 
-__all__ = ["RANDOM", "Batched", "Level", "for_all", "level_of", "slices_of", "stacked"]
+__all__ = [
+    *("RANDOM", "Batched", "Level", "asks_itself", "for_all", "level_of", "slices_of", "stacked"),
+]
 
 
 class Level:
@@ -142,7 +144,7 @@ def for_all(
         return args[0]
     if name in ("requires_grad_", "__set__") or _read_property(func) in _OF_VALUE:
         return _of_value(level, func, args, kwargs)
-    if _asks(func):
+    if asks_itself(func):
         STATE.skips += 1
         return func(*args, **kwargs)
     if isinstance(func, FunctionType) and func.__module__.endswith("eager.methods"):
@@ -205,7 +207,8 @@ def _of_value(level: Level, func: Any, args: tuple[Any, ...], kwargs: dict[str, 
     return args[0]
 
 
-def _asks(func: object) -> bool:
+def asks_itself(func: object) -> bool:
+    """Whether a function is written in Python and asks the classes of its arguments."""
     written = getattr(func, "if_true", func)
     code = getattr(written, "__code__", None)
     return code is not None and not {"ask_for", "handle_torch_function"}.isdisjoint(code.co_names)

@@ -23,6 +23,7 @@ __all__ = ["FUNCTIONS", "filled_for"]
 Dims = int | Sequence[int] | None
 _FLOAT: Final = DTYPES["float32"]
 _LONG: Final = DTYPES["int64"]
+_BOOL: Final = DTYPES["bool"]
 
 
 # --------------------------------------------------------------------------- masks
@@ -44,7 +45,8 @@ def _mask_of(input: Tensor, mask: Tensor) -> Tensor:
             "_input_mask expected broadcastable mask (got mask dimensionality higher "
             "than of the input)"
         )
-    return Tensor._of(np.broadcast_to(_dense(mask)._array.astype(np.bool_), input._array.shape))
+    found: Tensor = _call("broadcast_to", _cast(_dense(mask), _BOOL), input.shape)
+    return found
 
 
 def _dense(tensor: Tensor) -> Tensor:
@@ -75,7 +77,7 @@ def _filled(input: Tensor, mask: Tensor | None, start: _Start) -> Tensor:
     """The input with what a reduction starts from where the mask does not hold."""
     if mask is None:
         return input
-    first = np.asarray(_start(start, input.dtype)).astype(input._array.dtype)
+    first = np.asarray(_start(start, input.dtype)).astype(input.dtype.numpy)
     filled: Tensor = _call("where", _mask_of(input, mask), input, Tensor._of(first))
     return filled
 
@@ -103,7 +105,7 @@ def _dims(dim: Dims, ndim: int) -> list[int]:
 def _sum_dtype(input: Tensor, dtype: DType | None) -> DType:
     if dtype is not None:
         return dtype
-    return _LONG if kind(input._array.dtype) < 2 else input.dtype
+    return _LONG if kind(input.dtype.numpy) < 2 else input.dtype
 
 
 # --------------------------------------------------------------------------- sums
@@ -212,14 +214,14 @@ def median(
     wanted = dtype or input.dtype
     axis = next(iter(_dims(None if dim == () else dim, input.ndim)), 0)
     if input.ndim == 0 or not wanted.is_floating_point:
-        if mask is not None and not np.all(_dense(mask)._array):
+        if mask is not None and not _dense(mask).all():
             raise ValueError(
                 "masked median expects no fully masked out rows if dtype is not floating point"
             )
         return _cast(_call("nanmedian", input, axis, keepdim)[0], wanted)
     values = input.to(wanted)
     if mask is not None:
-        nan = Tensor._of(np.asarray(np.nan, values._array.dtype))
+        nan = Tensor._of(np.asarray(np.nan, values.dtype.numpy))
         values = _call("where", _mask_of(input, mask), values, nan)
     found: Tensor = _call("nanmedian", values, axis, keepdim)[0]
     return found
@@ -257,8 +259,8 @@ def logaddexp(
 
 
 def _counts(input: Tensor, dim: Dims, keepdim: bool, mask: Tensor | None) -> Tensor:
-    ones = np.ones(input._array.shape, np.int64)
-    return sum(Tensor._of(ones), dim, keepdim=keepdim, mask=mask)
+    ones = Tensor._of(np.ones(input.shape, np.int64))
+    return sum(ones, dim, keepdim=keepdim, mask=mask)
 
 
 def mean(
@@ -294,7 +296,7 @@ def _spread(
     squares = sum(
         (distance * distance.conj()).to(wide), dim, keepdim=keepdim, dtype=wide, mask=mask
     )
-    freedom = count.reshape(squares._array.shape)
+    freedom = count.reshape(squares.shape)
     if correction:
         freedom = _call("maximum", freedom - correction, Tensor._of(np.zeros((), np.int64)))
     spread = squares / freedom
@@ -366,7 +368,7 @@ def normalize(
     """The elements that count, divided by their norm; zeros elsewhere."""
     wanted = dtype or input.dtype
     size = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
-    divisor = _call("maximum", size, Tensor._of(np.full((), eps, size._array.dtype)))
+    divisor = _call("maximum", size, Tensor._of(np.full((), eps, size.dtype.numpy)))
     found: Tensor = _filled(input, mask, "zero").to(wanted) / divisor
     return found
 

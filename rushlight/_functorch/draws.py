@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
-from ..ops.batching.batched import Batched, Level, for_all, level_of, stacked
+from ..ops.batching.batched import Batched, Level, asks_itself, for_all, level_of, stacked
 from ..ops.batching.families import is_random
+from ..ops.tensors.overriding import STATE
 from ..ops.tensors.tensor import Tensor
 from ..overrides import TorchFunctionMode
 
 __all__ = ["DrawsForSlices"]
+
+
+_ONE_FOR_ALL: Final = (
+    "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear "
+    "like same randomness. If this is necessary for your usage, please file an issue with functorch"
+    "."
+)
 
 
 class DrawsForSlices(TorchFunctionMode):
@@ -26,7 +34,11 @@ class DrawsForSlices(TorchFunctionMode):
         args: tuple[object, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        """The function, which draws as often as there are slices if it makes a tensor."""
+        """The function, which draws as often as there are slices if it makes a tensor.
+
+        Raises:
+            RuntimeError: it writes into a tensor that is one for all slices.
+        """
         named = kwargs or {}
         short = getattr(func, "__name__", "")
         name = getattr(func, "operator_name", f"aten::{short}")
@@ -34,8 +46,14 @@ class DrawsForSlices(TorchFunctionMode):
         inside = level is not None and level.number >= self.level.number
         if level is not None and (inside or not is_random(name)):
             return for_all(level, func, args, named)
-        if not is_random(name) or short.endswith("_"):
-            return func(*args, **named)
+        if not is_random(name):
+            if not asks_itself(func):
+                return func(*args, **named)
+            with self:  # what is written in Python may draw
+                STATE.skips += 1
+                return func(*args, **named)
+        if short.endswith("_"):
+            raise RuntimeError(_ONE_FOR_ALL)
         takes_tensors = any(isinstance(each, Tensor) for each in (*args, *named.values()))
         whole = None if takes_tensors else _of_all(short, args, named, self.level.count)
         if whole is not None:

@@ -57,3 +57,12 @@ def test_sparse_tensors_are_refused(name: str) -> None:
     said = rf"masked {name} expects strided tensor \(got torch.sparse_coo tensor\)"
     with pytest.raises(ValueError, match=said):
         getattr(torch.masked, name)(torch.eye(2).to_sparse(), 1)
+
+
+@pytest.mark.parametrize("name", ["sum", "amax", "mean", "std", "softmax", "cumprod"])
+def test_masked_functions_of_slices(name: str) -> None:
+    x, function = torch.arange(1.0, 7.0).reshape(2, 3), getattr(torch.masked, name)
+    found = torch.func.vmap(lambda row, mask: function(row, 0, mask=mask))(x, MASK)
+    assert torch.equal(found, function(x, 1, mask=MASK))
+    for of_one in (lambda row: function(row, 0, mask=MASK[0]), lambda row: function(row, 0)):
+        assert torch.equal(torch.func.vmap(of_one)(x), torch.stack([of_one(row) for row in x]))

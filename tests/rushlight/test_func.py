@@ -508,3 +508,27 @@ def test_kept_tensors_go_through_no_hooks_inside_of_transforms() -> None:
     ):
         grad(torch.sin)(torch.tensor(1.0))
     assert jvp(hooked, (torch.zeros(2),), (torch.ones(2),))[1].item() == 2.0
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda a: torch.zeros(3).normal_() + a,
+        lambda a: torch.empty(3).exponential_(),
+        lambda a: torch.nn.functional.gumbel_softmax(torch.ones(3)) + a,
+    ],
+)
+def test_what_is_one_for_all_slices_takes_no_different_numbers(draw: Any) -> None:
+    slices = torch.zeros(2, 3)
+    with pytest.raises(RuntimeError, match="Cannot ask for different inplace randomness on an un"):
+        vmap(draw, randomness="different")(slices)
+    first, second = vmap(draw, randomness="same")(slices)
+    assert torch.equal(first, second)
+
+
+def test_functions_in_python_draw_for_each_slice() -> None:
+    def dropped(a: Any) -> Any:
+        return torch.nn.functional.alpha_dropout(torch.ones(40), 0.5, True) + a
+
+    first, second = vmap(dropped, randomness="different")(torch.zeros(2, 1))
+    assert not torch.equal(first, second)
