@@ -121,7 +121,8 @@ def _made_of(
     if place.type == "meta":
         return Tensor._of(array).to(place)._want_gradients(requires_grad)
     if not PLAIN and STATE.below is not None:
-        return shown(Tensor._of(array))._want_gradients(requires_grad)
+        lifted: Tensor = shown(Tensor._of(array))
+        return lifted._want_gradients(requires_grad)
     made = Tensor._of(array, requires_grad)
     if ACTIVE:
         tracer = current_tracer()
@@ -199,7 +200,7 @@ def _sharing(array: Array, maker: str, step: str) -> Tensor:
     """A tensor that shares an array's memory; in traces an operator is a `step` to it."""
     made = Tensor._of(borrowed(array))
     if not PLAIN and STATE.below is not None:
-        return shown(made)
+        return shown(made)  # type: ignore[no-any-return]
     if ACTIVE:
         tracer = current_tracer()
         if tracer is not None:
