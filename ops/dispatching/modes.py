@@ -76,6 +76,11 @@ class Modes(threading.local):
         """Have eager calls come here while there is a mode."""
         STATE.below = self if self.stack else None
 
+    def fresh(self, made: Tensor) -> Tensor:
+        """A tensor made of data, which modes are shown as what `lift_fresh` gives."""
+        shown: Tensor = Namespace("aten").lift_fresh(made)
+        return shown
+
     # -- what eager calls ask
 
     def call(self, function: EagerFunction, args: tuple[object, ...], kwargs: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..memory.dtype import Dtype
-from .overriding import PLAIN, STATE, DisableTorchFunctionSubclass, shown
+from .overriding import PLAIN, STATE, DisableTorchFunctionSubclass
 from .python_data import array_of_arguments, is_sequence, on_cpu_alone
 from .sizes import Size
 from .tracing import told
@@ -34,7 +34,7 @@ def called(
     given: Any = args[0] if len(args) == 1 else None
     if getattr(given, "_array", None) is not array:
         made = told(cls._of(array), args, Size, maker)
-        return made if PLAIN or STATE.below is None else shown(made)
+        return made if PLAIN or STATE.below is None else STATE.below.fresh(made)
     with DisableTorchFunctionSubclass():
         return given.as_subclass(cls)
 

@@ -21,7 +21,7 @@ from ..memory.dtype import (
 from ..memory.storage import borrowed
 from ..memory.warned import warn_caller, warn_caller_once
 from ..selection.strides import elements_of
-from .overriding import PLAIN, STATE, ask, asks, shown
+from .overriding import PLAIN, STATE, ask, asks
 from .python_data import array_of_data
 from .tensor import Tensor
 from .tracing import ACTIVE, current_tracer
@@ -121,7 +121,7 @@ def _made_of(
     if place.type == "meta":
         return Tensor._of(array).to(place)._want_gradients(requires_grad)
     if not PLAIN and STATE.below is not None:
-        lifted: Tensor = shown(Tensor._of(array))
+        lifted: Tensor = STATE.below.fresh(Tensor._of(array))
         return lifted._want_gradients(requires_grad)
     made = Tensor._of(array, requires_grad)
     if ACTIVE:
@@ -200,7 +200,7 @@ def _sharing(array: Array, maker: str, step: str) -> Tensor:
     """A tensor that shares an array's memory; in traces an operator is a `step` to it."""
     made = Tensor._of(borrowed(array))
     if not PLAIN and STATE.below is not None:
-        return shown(made)  # type: ignore[no-any-return]
+        return STATE.below.fresh(made)  # type: ignore[no-any-return]
     if ACTIVE:
         tracer = current_tracer()
         if tracer is not None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,7 +25,7 @@ __all__ = [
     *("asking", "asks", "disabled", "handle_torch_function", "has_torch_function"),
     "has_torch_function_unary",
     *("is_left_alone", "last_mode_apart", "make_plain", "own_function"),
-    *("plain_types", "result_without_asking", "shown"),
+    *("plain_types", "result_without_asking"),
 ]
 
 _TYPES: Final[set[type]] = {
@@ -338,11 +337,6 @@ def ask_for(function: Callable[..., object], given: Mapping[str, object]) -> Any
     return handle_torch_function(
         function, relevant, *(given[name] for name in names[:count]), **by_name
     )
-
-
-def shown(made: Any) -> Any:
-    """A tensor made of data, which whoever sees operators is shown as that of `lift_fresh`."""
-    return import_module("..eager.packets", __package__).Namespace("aten").lift_fresh(made)
 
 
 def _module_of(function: Callable[..., object]) -> str:
