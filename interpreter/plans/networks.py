@@ -89,6 +89,8 @@ class Network:
         self._warm += 1
         if self._warm <= WARMING or _is_compiling():
             return seen(result, None, wait=BETWEEN if _is_compiling() else 0)
+        if self._calls.cause is not None:
+            raise self._calls.cause
         if not told.is_foreseen or not told.is_still():
             raise Unforeseen("it runs more than kernels")
         if len(told.runs) > MOST_RUNS:
@@ -111,6 +113,7 @@ class Network:
         """The results of a call, and the runs that it was told of."""
         assert self._plan is not None
         constants = {id(root): bytes_of(root) for root in self._constants}
+        self._calls.cause = None
         told = self._calls.told = family("calls.pieces").Told(values, constants)
         try:
             result = _flat(self._plan(*gathered(values)))
@@ -190,11 +193,15 @@ def _is_compiling() -> bool:
 
 
 class Telling(Looking):
-    """How a plan's operators, chains and groups are called while what they run is `told`."""
+    """How a plan's operators, chains and groups are called while what they run is `told`.
+
+    `cause` is why that is not all that the first one did which gave its result all the same.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.told: Any = None
+        self.cause: Unforeseen | None = None
 
     def around(self, function: Function) -> Function:
         """What is called in the place of a part of a chain, or of a group."""
@@ -220,7 +227,14 @@ class Telling(Looking):
         )
         if are_settled and not entry.may_write:
             return _made_of_numbers(told, entry.forward(*values))
-        result, notes = noticed(entry, values)
+        try:
+            result, notes = noticed(entry, values)
+        except Unforeseen as cause:
+            if cause.result is None:
+                raise
+            told.note()  # and others are looked at in the same call
+            self.cause = self.cause or cause
+            return cause.result
         for note in notes:
             told.note(*note)
         return result

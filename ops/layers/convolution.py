@@ -210,8 +210,12 @@ def _later(
     if min(output) < 1 or max(largest) > _FAR or not input.size * weight.size:
         return None
     native = family("convolutions.last_channels") if is_last else None
-    if native is not None and is_last_whole(input) and _is_of_pixels(weight, stride, pads, groups):
-        return native.Pixels(input, in_order(weight), bias)
+    if native is not None and is_last_whole(input):
+        if _is_of_pixels(weight, stride, pads, groups):
+            return native.Pixels(input, in_order(weight), bias)
+        if dims == 2 and groups == input.shape[1] == weight.shape[0]:
+            depthwise = family("convolutions.last_depthwise").Depthwise
+            return depthwise(input, in_order(weight), bias, stride, pads, dilation, output)
     made = _natively(input, weight, bias, output, stride, pads, dilation, groups)
     if made is not None and native is not None:
         return native.Turned(made)

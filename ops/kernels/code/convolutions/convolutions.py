@@ -46,6 +46,10 @@ _FEW: Final = 8
 """With fewer channels a group, strips are quicker."""
 
 
+_NO_MEMORY: Final = np.zeros(1, F)
+_NO_MEMORY.setflags(write=False)
+
+
 class Settled(NamedTuple):
     """What is known of a convolution by the shapes and settings alone; the kernel's numbers hold
     the sizes and, from `begun` on, the offsets."""
@@ -219,7 +223,7 @@ class Convolution:
         if padded is not None:
             x = padded_planes(x, *padded)
         slots = min(items, get_threads())
-        memory = np.empty(slots * slot, F)
+        memory = np.empty(slots * slot, F) if slot else _NO_MEMORY
         least = 2 if slots == 1 else 1
         turn, offsets, out = np.zeros(1, np.uint64), numbers[begun:], self.out[...]
         words = turn, numbers, offsets, x, *others, out, memory, *operands

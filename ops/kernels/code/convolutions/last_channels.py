@@ -1,7 +1,8 @@
 """Convolutions whose results lie with channels last.
 
-Windows of one number are products of matrices then, whose rows are pixels.  All others are done as
-if channels came first, and turned around with what comes after the sums.
+Windows of one number are products of matrices then, whose rows are pixels; depthwise ones have a
+kernel (`last_depthwise`).  All others are done as if channels came first, and turned around with
+what comes after the sums.
 """
 
 from __future__ import annotations
