@@ -41,7 +41,7 @@ __all__ = [
 
 TRIALS: Final = 50
 """Calls after which it pays to learn what they do."""
-_MOST_PARTS: Final = 8
+_MOST_PARTS: Final = 128
 """Parts of a result that are computed one by one."""
 
 _FEW: Final = 1 << 10

@@ -110,6 +110,21 @@ def test_prepared_operators_give_the_same_bits_in_all_calls(expression):
     assert any(warm(known))
 
 
+@pytest.mark.parametrize("count", [9, 100, 130])
+def test_many_pieces_are_put_together_as_few_are(count):
+    wide = random(2 * count, 6)
+    pieces = [wide[2 * n, : 3 + n % 3] if n % 4 else wide[2 * n, ::2] for n in range(count)]
+    rows = [wide[2 * n, ::2] if n % 3 else wide[2 * n, :3] for n in range(count)]
+    whole, stacked = torch.cat(pieces), torch.stack(rows, 1)
+    for _ in range(80):
+        assert torch.cat(pieces).numpy().tobytes() == whole.numpy().tobytes()
+        assert torch.stack(rows, 1).numpy().tobytes() == stacked.numpy().tobytes()
+    wide += 1.0
+    expected = np.concatenate([each.numpy() for each in pieces])
+    assert torch.cat(pieces).numpy().tobytes() == expected.tobytes()
+    assert torch.stack(rows, 1).tolist() == np.stack([r.numpy() for r in rows], 1).tolist()
+
+
 LEARNED = [
     "torch.nn.functional.mse_loss(x, z) + torch.nn.functional.l1_loss(x, z)",
     "torch.nn.functional.smooth_l1_loss(x, z, beta=0.7)",
