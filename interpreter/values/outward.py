@@ -194,11 +194,20 @@ class _Written:
         return value, f"{self._name('c', convert)}({value})"
 
 
+def _of_its_own(value: NamedValues) -> object:
+    """A tuple as one of the NamedTuple type that it was made for."""
+    return _outward(value.type)(value)
+
+
 def _compiled(type: Type) -> Convert:
     """The conversion of a container, written as one expression."""
     written = _Written()
     target, made = written.parts(type)
-    exec(f"def convert(value):\n {target} = value\n return {made}", written.space)
+    named = ""
+    if type.tuple_of is not None and type.name is None:  # one of a NamedTuple may stand there
+        written.space.update(named=NamedValues, of_its_own=_of_its_own)
+        named = " if value.__class__ is named:\n  return of_its_own(value)\n"
+    exec(f"def convert(value):\n{named} {target} = value\n return {made}", written.space)
     return cast(Convert, written.space["convert"])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.python_values.named_tuples import NamedValues, make_named
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.types.type_table import TypeTable
 from ...typecheck.types.types import ANY, TENSOR, DictType, ListType, OptionalType, TupleType, Type
@@ -83,9 +84,12 @@ def _of_tuple(type: TupleType) -> Walk | None:
     walks = [_WALKS(part) for part in type.elements]
     if not any(walks):
         return None
+    may_be_named = type.name is None
 
     def walk(value: Any, known: Known) -> Any:
         pairs = zip(walks, value, strict=True)
-        return tuple([part if each is None else each(part, known) for each, part in pairs])
+        parts = [part if each is None else each(part, known) for each, part in pairs]
+        is_named = may_be_named and value.__class__ is NamedValues
+        return make_named(value.type, parts) if is_named else tuple(parts)
 
     return walk

@@ -12,6 +12,7 @@ from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange
 from ..memory.overlap import check_written, lies_as, may_share
 from ..memory.quiet import QUIET, enter, leave
+from ..memory.versions import written
 from ..selection.copying import copy_into
 from ..selection.index import index, index_put
 from ..shapes.shape import expand
@@ -19,7 +20,7 @@ from ..table.direct import TRIALS, direct_form, explained, formulas_of, known_ca
 from ..table.pointwise import LARGEST_FLOAT32, scalar_of
 from ..table.table import TABLE
 
-__all__ = ["BASIC", "basic_view", "get_item", "set_item"]
+__all__ = ["BASIC", "basic_view", "get_item", "put_item", "set_item"]
 
 ndarray: Final = np.ndarray
 ALL: Final = slice(None)
@@ -142,6 +143,21 @@ def _put(view: Array, mask: Array, value: Array) -> Array:
 _fill: Final = _Fill()
 _read: Final = _Calls("aten::index.Tensor", index)
 _write: Final = _Calls("aten::index_put_", index_put)
+
+
+def put_item(array: Array, key: object, value: object) -> None:
+    """Do so, and count it; what fails is not counted.
+
+    Raises:
+        IndexError, OperatorError, ValueError: as `set_item`.
+        RuntimeError: the memory may not be written here.
+    """
+    written(array)
+    try:
+        set_item(array, key, value)
+    except BaseException:
+        written(array, -1)
+        raise
 
 
 def set_item(array: Array, key: object, value: object) -> None:

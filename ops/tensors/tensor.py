@@ -28,7 +28,7 @@ from ..memory.dtype import (
     dtype_of_type,
 )
 from ..memory.storage import address, copied_with_storage, strides_of
-from ..memory.versions import counted_apart, written
+from ..memory.versions import counted_apart
 from ..memory.warned import warn_of_number
 from ..shapes.nested import NestedArray
 from ..shapes.query import length
@@ -38,7 +38,7 @@ from . import overriding
 from .called_classes import called
 from .differentiable import Differentiable
 from .display import format_array
-from .indexing import basic_view, get_item, set_item
+from .indexing import basic_view, get_item, put_item
 from .keys import AsksError, is_several, without_tensors
 from .marked_parameters import ParameterType, marked
 from .members import NO_GRADIENTS, NOT_COPIED, Members, all_members, attributes_of, give_members
@@ -426,14 +426,13 @@ class Tensor(_Base):
         if (self._requires_grad or (is_tensor and value._requires_grad)) and is_recording():
             tape().set_item(self, key, value)
             return
-        written(self._array)
         if is_tensor:
             value = value._array
         elif not isinstance(value, _NUMBERS):
             raise TypeError(
                 f"can't assign a {spelled_type(value)} to a torch.{self.dtype.scalar_name}Tensor"
             )
-        set_item(self._array, plain, value)
+        put_item(self._array, plain, value)
 
     def __delitem__(self, key: object) -> None:
         raise TypeError("Tensor does not support deleting items")

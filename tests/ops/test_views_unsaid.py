@@ -93,3 +93,33 @@ def test_views_of_memory_for_inference() -> None:
 def test_what_lies_over_itself_is_not_filled_by_a_tensor() -> None:
     with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
         torch.ones(1, 3).expand(2, 3).fill_(torch.tensor(2.0))
+
+
+def test_a_write_that_fails_is_not_counted() -> None:
+    a = torch.arange(3.0)
+    for key, value in ((5, 1), (slice(0, 2), torch.ones(3)), (torch.tensor([0, 7]), 1), (0, "x")):
+        with pytest.raises((IndexError, RuntimeError, TypeError)):
+            a[key] = value
+        assert a._version == 0
+    a[0] = 1
+    assert a._version == 1
+
+
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: torch.autograd.function.FunctionCtx, x: torch.Tensor) -> torch.Tensor:
+        made = x * 2
+        ctx.save_for_backward(made)
+        return made
+
+    @staticmethod
+    def backward(ctx: torch.autograd.function.FunctionCtx, g: torch.Tensor) -> torch.Tensor:
+        (made,) = ctx.saved_tensors
+        return g * made
+
+
+def test_errors_name_functions_as_torch_does() -> None:
+    made = Doubled.apply(torch.ones(2, requires_grad=True))
+    made.mul_(3)
+    with pytest.raises(RuntimeError, match="which is output 0 of Doubled, is at version 1"):
+        made.sum().backward()

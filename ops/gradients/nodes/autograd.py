@@ -565,7 +565,7 @@ class Saved:
             edge = self.handle._grad_node, self.handle._output_number
         if edge is not None and not isinstance(edge[0], AccumulateGrad):
             edge = single(edge)
-            name = type(edge[0]).__name__.removesuffix("Backward0").removesuffix("Backward1")
+            name = type(edge[0]).__name__.rstrip("0123456789").removesuffix("Backward")
             origin = f", which is output {edge[1]} of {name},"
         return (
             "one of the variables needed for gradient computation has been modified by an inplace "
