@@ -12,6 +12,7 @@ from ...ir.graphs.constants import constant_value
 from ...ir.graphs.graph import Graph, Value
 from ...ops.memory.dtype import Array
 from ...ops.memory.versions import written
+from ...ops.table.table import Operator
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.types.types import TENSOR
@@ -158,8 +159,13 @@ def _before(code: Code, value: Value, steps: _Steps) -> Iterator[tuple[Value, _S
             yield node.inputs[0], ()
         case "prim::TupleConstruct" | "prim::ListConstruct":
             yield from _parts(node.inputs, steps)
-        case _ if entry is not None and (entry.is_view or entry.is_in_place):
+        case _ if entry is not None and _gives_memory(entry):
             yield node.inputs[0], ()  # a view, or several
+
+
+def _gives_memory(entry: Operator) -> bool:
+    """Whether what is written to a result counts as written to the first argument."""
+    return entry.is_view or entry.is_in_place or (entry.cuts_off and not entry.counts_apart)
 
 
 def _parts(values: Sequence[Value], steps: _Steps) -> Iterator[tuple[Value, _Steps]]:

@@ -232,8 +232,10 @@ def is_nested(a: Array) -> bool:
     return isinstance(a, NestedArray)
 
 
-@operator("aten::data(Tensor self) -> Tensor", cuts_off=True, out="", face="method")
-@operator("prim::data(Tensor(a) a) -> Tensor(a)", cuts_off=True)
+@operator(
+    "aten::data(Tensor self) -> Tensor", cuts_off=True, counts_apart=True, out="", face="method"
+)
+@operator("prim::data(Tensor(a) a) -> Tensor(a)", cuts_off=True, counts_apart=True)
 def data(a: Array) -> Array:
     return counted_apart(a)
 

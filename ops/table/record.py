@@ -103,6 +103,7 @@ class Known(TypedDict, total=False):
     autocast_in_graphs: Policy
     between_devices: bool
     cost: Cost
+    counts_apart: bool
     cuts_off: bool
     data_dependent: Callable[..., bool]
     effects: bool
@@ -209,6 +210,9 @@ class Operator:
 
     cost: Cost = ""
     """How long it may take, by the sizes of its arguments, where it takes more than it reads."""
+
+    counts_apart: bool = False
+    """Whether writes to its result are not counted for the tensor whose memory it gives."""
 
     cuts_off: bool = False
     """Whether it gives a tensor's memory without its history."""
