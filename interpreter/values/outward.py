@@ -204,7 +204,7 @@ def _compiled(type: Type) -> Convert:
     written = _Written()
     target, made = written.parts(type)
     named = ""
-    if type.tuple_of is not None and type.name is None:  # one of a NamedTuple may stand there
+    if isinstance(type, TupleType) and type.name is None:  # one of a NamedTuple may stand there
         written.space.update(named=NamedValues, of_its_own=_of_its_own)
         named = " if value.__class__ is named:\n  return of_its_own(value)\n"
     exec(f"def convert(value):\n{named} {target} = value\n return {made}", written.space)
