@@ -22,6 +22,7 @@ __all__ = [
     "check_resized",
     "check_written",
     "guarded",
+    "holds_apart",
     "lies_as",
     "may_share",
     "overlaps_itself",
@@ -44,6 +45,19 @@ def overlaps_itself(array: Array) -> bool:
     return array.size > 0 and any(
         not step and count > 1 for step, count in zip(array.strides, array.shape, strict=True)
     )
+
+
+def holds_apart(array: Array, view: Array) -> bool:
+    """Whether a view goes forwards through an array's memory, each element at a place of its own,
+    as strides tell."""
+    reach = int(view.itemsize)
+    for step, size in sorted(zip(view.strides, view.shape, strict=True)):
+        if size > 1:
+            if step < reach:
+                return False
+            reach += step * (size - 1)
+    begin = address(view) - address(array)
+    return not view.size or (begin >= 0 and begin + reach <= array.nbytes)
 
 
 def warn_if_expanded(array: Array, name: str, example: str) -> None:

@@ -124,6 +124,12 @@ t.index_reduce(a,0,j2,b,'amax',include_self=False); t.fft.hfft(v); t.fft.ihfft(v
 t.fft.hfftn(a); t.fft.ihfft2(a).abs()
 t.view_as_real(F.conv_transpose1d(t.complex(x,x*x),t.complex(k[:,:2],k[:,1:])))
 t.view_as_real(t.linalg.slogdet(t.complex(h,m))[0]); t.view_as_real(t.linalg.qr(t.complex(h,m))[1])
+a.T.ravel(); t.fft.fftshift(a); t.fft.fftshift(a,1); t.fft.ifftshift(a,[0]); a.tile(2)
+a.tile(2,1,2); a.hsplit(3)[1]; a.vsplit(2)[1]; a.tensor_split(2,1)[0]
+t.cat([*a.tensor_split((1,2),1)[::2]],1)**2
+u.unfold(0,2,1)**2; u.unfold(1,2,1).unfold(0,3,1); v[0].unfold(0,1,1); a.T.hsplit([1])[0]
+t.take_along_dim(a,i-3,1); t.take_along_dim(a,i); t.take_along_dim(a,i[:1],1)
+t.take_along_dim(v[None],i,1)
 """.replace("\n", ";").split(";")
 
 

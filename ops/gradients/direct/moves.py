@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from ...tensors.tensor import Tensor
 from ..table.rows import Grads, Ints, direct
 
 One = tuple[Tensor]
+
+_MOST_PLACES: Final = 64
+"""Of a window: each is a step of its own."""
 
 
 def _reshaped(g: Tensor, self_sizes: Ints) -> One:
@@ -173,3 +177,20 @@ def stack(g: Tensor, dim: int) -> tuple[list[Tensor]]:
     """Tensors side by side."""
     parts: Array = np.moveaxis(g._array, dim, 0)
     return ([Tensor._of(parts[place, ...]) for place in range(len(parts))],)
+
+
+@direct("aten::unfold", of="self")
+def unfold(g: Tensor, self_sizes: Ints, dimension: int, size: int, step: int) -> One | None:
+    """Windows along a dimension, which lie last: one place of all of them after the other, the last
+    first, so that what an element gets is added up as its windows follow each other."""
+    array = g._array
+    if array.dtype.isbuiltin != 1 or not self_sizes or not size or size > _MOST_PLACES:
+        return None
+    whole = np.zeros(tuple(self_sizes), array.dtype)
+    along = whole.swapaxes(dimension, -1)
+    given = array.swapaxes(dimension if dimension >= 0 else dimension - 1, -2)
+    reach = (given.shape[-2] - 1) * step + 1
+    for place in reversed(range(size)):
+        part = along[..., place : place + reach : step]
+        np.add(part, given[..., place], part)
+    return (Tensor._of(whole),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from importlib import import_module
 
@@ -84,7 +85,25 @@ gradient(
     ),
     source=lambda g, index, source_sizes: g.take(index).reshape(list(source_sizes)),
 )
-moving("aten::take_along_dim", name="GatherBackward0")
+
+
+def _taken_along_back(
+    g: Tensor, self_sizes: Ints, indices: Tensor, dim: int | None = None
+) -> Tensor:
+    sizes = list(self_sizes)
+    if dim is None:
+        zeros = g.new_zeros([math.prod(sizes)])
+        places = indices.remainder(max(zeros.numel(), 1)).reshape([-1])
+        return zeros.index_add(0, places, g.reshape([-1])).reshape(sizes)
+    whole = list(g.shape)
+    whole[dim] = sizes[dim]
+    places = indices.remainder(max(sizes[dim], 1)).expand(list(g.shape))
+    found = g.new_zeros(whole).scatter_add(dim, places, g)
+    spread = [i for i, (n, size) in enumerate(zip(whole, sizes, strict=True)) if n != size]
+    return found.sum(spread, keepdim=True) if spread else found
+
+
+gradient("aten::take_along_dim", self=_taken_along_back, name="GatherBackward0")
 moving("aten::masked_select", "aten::nonzero_static")
 gradient(
     "aten::_unsafe_masked_index",

@@ -249,14 +249,16 @@ gradient("aten::flipud", self=lambda g: g.flip([0]), name="FlipBackward0")
 moving(
     *(
         f"aten::{name}"
-        for name in """tile native_channel_shuffle combinations _pad_circular unfold
+        for name in """native_channel_shuffle combinations _pad_circular unfold
         repeat_interleave diagonal_copy select_copy slice_copy unbind_copy
         split_copy split_with_sizes_copy unfold_copy replication_pad1d replication_pad2d
         replication_pad3d reflection_pad1d reflection_pad2d reflection_pad3d
-        fft_fftshift fft_ifftshift narrow_copy expand_copy
-        adjoint_copy resize_as ravel""".split()
+        narrow_copy expand_copy adjoint_copy resize_as""".split()
     )
 )
+gradient("aten::ravel", self=lambda g, self_sizes: g.reshape(list(self_sizes)))
+gradient("aten::fft_fftshift", self=lambda g, dim=None: aten.fft_ifftshift(g, dim))
+gradient("aten::fft_ifftshift", self=lambda g, dim=None: aten.fft_fftshift(g, dim))
 gradient(
     "aten::roll", self=lambda g, shifts, dims=(): g.roll([-each for each in shifts], list(dims))
 )
@@ -298,6 +300,12 @@ moving("aten::_pad_packed_sequence", of="data")
 gradient(
     "aten::repeat",
     self=lambda g, self_sizes, repeats: _repeated_back(g, self_sizes, repeats),
+)
+gradient(
+    "aten::tile",
+    self=lambda g, self_sizes, dims: _repeated_back(
+        g, self_sizes, [1] * (len(self_sizes) - len(dims)) + list(dims)
+    ),
 )
 
 

@@ -188,7 +188,7 @@ class Bound:
                 at = self.positions[name]
                 self.keeps[at], self.keeps_result[at] = set(), False
                 self.formulas[at] = Rule(formula, self._readers(formula, at))
-        if row.formulas:
+        if row.formulas or row.moves:
             self._bind_direct(self._direct_readers)
         if row.moves:
             others = {i for name, i in self.positions.items() if name not in row.of}
