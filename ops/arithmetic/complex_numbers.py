@@ -12,7 +12,7 @@ from ..memory.dtype import Array, default_dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
 from ..table.declare import with_twin
-from ..table.formula import Part
+from ..table.formula import Part, moved
 from ..table.layouts import contiguous
 from ..table.out_dtypes import FOUND, OutDtype
 from ..table.pointwise import as_array, checked_broadcast
@@ -127,8 +127,15 @@ def _joined(first: Array, second: Array) -> Array:
     return result
 
 
+def _side_by_side(result: Array, real: Array, imag: Array) -> list[Part]:
+    return [moved(real, result.real), moved(imag, result.imag)] if real.itemsize > 2 else []
+
+
 @operator(
-    "aten::complex(Tensor real, Tensor imag) -> Tensor", layout="P", out_dtype=_OUT_OF_COMPLEX
+    "aten::complex(Tensor real, Tensor imag) -> Tensor",
+    layout="P",
+    out_dtype=_OUT_OF_COMPLEX,
+    parts=_side_by_side,
 )
 def of_parts(real: Array, imag: Array) -> Array:
     _check_parts(real, imag)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -126,6 +126,10 @@ _SAME_REAL: Final = (
     "(kind := {0}.dtype) is {1}.dtype is not complex64 and kind is not complex128 "
     f"and {STORED_ALIKE}"
 )
+_COMPLEX_ONES: Final[dict[Dtype, Any]] = {
+    np.dtype(np.complex64): np.complex64(1),
+    np.dtype(np.complex128): np.complex128(1),
+}
 _COMPLEX: Final = {name: np.dtype(name) for name in ("complex64", "complex128")}
 
 
@@ -149,9 +153,9 @@ def add(self: Array, other: Array, alpha: Scalar) -> Array:
     dtype = self.dtype
     if dtype is other.dtype:
         if dtype.kind in "uc":
-            if dtype.kind == "c":
-                return _with_alpha(_refuse_sum, _add, self, other, 1)
             _refuse_sum(dtype)
+            if dtype.kind == "c":
+                return binary(_add, self, as_array(_multiply(other, _COMPLEX_ONES[dtype])))
         try:
             result = _add(self, other)
         except ValueError:

@@ -339,6 +339,7 @@ def _chained(
     autocast="lower",
     autocast_in_graphs="lower",
     cost="chain",
+    prepared=True,
 )
 def chain_matmul(matrices: list[Array]) -> Array:
     for matrix in matrices:

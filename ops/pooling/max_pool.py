@@ -470,6 +470,7 @@ def _line_geometry(
     face="function",
     cost="windows",
     rows=rows_of("self"),
+    prepared=True,
 )
 def max_pool1d_with_indices(
     self: Array,

@@ -339,6 +339,7 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
     out_overlap="apart",
     out="values",
     on_slices="dims",
+    prepared=True,
 )
 def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
     self = self[...]  # which no other thread can change

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import cast_by_kernel, family, in_order, is_half, is_whole
+from ..kernels import cast_by_kernel, family, in_order, is_half, is_whole, written_by_numpy
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -71,6 +71,10 @@ def _of_nothing(dtype: Dtype) -> Array:
     return np.asarray(np.iinfo(dtype).min if dtype in (_INT64, np.int32) else 0, dtype)
 
 
+_FEW: Final = 64
+"""Elements whose median is found as that of a short row."""
+
+
 def _median(name: str, skip_nan: bool) -> None:
     def along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
         self = self[...]  # which no other thread can change
@@ -80,8 +84,11 @@ def _median(name: str, skip_nan: bool) -> None:
             return self.copy(), np.zeros((), _INT64)
         found = middle_of_short(self, axis, skip_nan=skip_nan)
         size = self.shape[axis]
-        if found is None and not _has_nan(self):
-            found = placed_in_order(self, axis, (size - 1) // 2)
+        if found is None:
+            if kind(self.dtype) >= 2:
+                written_by_numpy()  # or not: what is done depends on the elements
+            if not _has_nan(self):
+                found = placed_in_order(self, axis, (size - 1) // 2)
         if found is not None:
             values, where = found
             return (values, where) if keepdim else (values.squeeze(axis), where.squeeze(axis))
@@ -99,6 +106,8 @@ def _median(name: str, skip_nan: bool) -> None:
             return _of_nothing(self.dtype)
         check_kernel("median_cpu", self, "bc")
         flat = self.reshape(-1)
+        if flat.size <= _FEW:
+            return along(flat, 0, False)[0]
         rest = cast_by_kernel(flat, _FLOAT32) if is_half(flat.dtype) else flat
         if rest.dtype.isbuiltin == 1 and not _has_nan(rest):
             middle = (flat.size - 1) // 2
@@ -114,6 +123,7 @@ def _median(name: str, skip_nan: bool) -> None:
         out="dim_values",
         order="- dim dim_values out",
         out_overlap="read-first",
+        prepared=True,
     )(along)
 
 

@@ -10,6 +10,7 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..shapes import join, shape
+from ..table.formula import Part, moved
 from ..table.out_dtypes import SAME, OutDtype
 from ..table.refusals import not_held
 from ..table.table import operator
@@ -116,14 +117,31 @@ def _with_part(self: Array, src: Array, part: Callable[[Array], Array]) -> Array
     return result
 
 
-@operator("aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor")
+def _put_in(
+    part: Callable[..., Array],
+) -> Callable[..., list[Part]]:
+    """Of what a result with a part replaced is put together, by how the part is taken."""
+
+    def parts(result: Array, self: Array, src: Array, *way: Any) -> list[Part]:
+        if not self.flags.c_contiguous or not result.flags.c_contiguous:
+            return []
+        return [moved(self, result), moved(src, part(result, *way))]
+
+    return parts
+
+
+@operator(
+    "aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
+    parts=_put_in(shape.select),
+)
 def select_scatter(self: Array, src: Array, dim: int, index: int) -> Array:
     return _with_part(self, src, lambda whole: shape.select(whole, dim, index))
 
 
 @operator(
     "aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, "
-    "SymInt? end=None, SymInt step=1) -> Tensor"
+    "SymInt? end=None, SymInt step=1) -> Tensor",
+    parts=_put_in(shape.slice_tensor),
 )
 def slice_scatter(
     self: Array, src: Array, dim: int, start: int | None, end: int | None, step: int
@@ -133,7 +151,8 @@ def slice_scatter(
 
 @operator(
     "aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) "
-    "-> Tensor"
+    "-> Tensor",
+    parts=_put_in(shape.diagonal),
 )
 def diagonal_scatter(self: Array, src: Array, offset: int, dim1: int, dim2: int) -> Array:
     return _with_part(self, src, lambda whole: shape.diagonal(whole, offset, dim1, dim2))

@@ -464,6 +464,7 @@ _known_steps: Final = remembered(1 << 20)(_steps_between)
     out_dtype=MADE,
     out_layout="=",
     order="Tensor_Tensor Tensor_Scalar Scalar_Tensor -",
+    parts=as_known,
 )
 def logspace(
     start: Any, end: Any, steps: int, base: float, dtype: int | None, *options: object
@@ -580,7 +581,8 @@ def _count_below(row: int, col: int, offset: int) -> int:
 for _name, _below in (("tril", True), ("triu", False)):
     operator(
         f"aten::{_name}_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, "
-        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        parts=as_known,
     )(_indices(_below))
 
 

@@ -25,7 +25,7 @@ from ..table.table import operator
 from ..table.without_data import rows_of
 from .windows import channels_last, ends_in_channels
 
-__all__ = ["JOINED", "cat", "end_to_end", "stack"]
+__all__ = ["JOINED", "cat", "end_to_end", "rolled", "stack"]
 
 JOINED: Final = OutDtype(
     "castable",
@@ -459,7 +459,8 @@ def flip(self: Array, dims: Sequence[int]) -> Array:
     return np.flip(self, axes).copy() if self.ndim else self.copy()
 
 
-def _rolled(result: Array, self: Array, shifts: Sequence[int], dims: Sequence[int]) -> list[Part]:
+def rolled(result: Array, self: Array, shifts: Sequence[int], dims: Sequence[int]) -> list[Part]:
+    """Of what a rolled tensor is put together."""
     if not dims:
         if not self.flags.c_contiguous or not result.flags.c_contiguous:
             return []
@@ -481,7 +482,7 @@ def _rolled(result: Array, self: Array, shifts: Sequence[int], dims: Sequence[in
 @operator(
     "aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
     rows=rows_of("self"),
-    parts=_rolled,
+    parts=rolled,
 )
 def roll(self: Array, shifts: Sequence[int], dims: Sequence[int]) -> Array:
     if not shifts:

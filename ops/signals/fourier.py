@@ -15,6 +15,8 @@ from ..memory.dtype import Array, Dtype, default_dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import strides_of
 from ..shapes.creation import OPTIONS, float_dtype
+from ..shapes.join import rolled
+from ..table.formula import as_known
 from ..table.layouts import contiguous, in_order
 from ..table.out_dtypes import OutDtype
 from ..table.pointwise import as_array
@@ -458,6 +460,7 @@ def fft_c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size: 
 
 @operator(
     f"aten::fft_fftfreq(int n, float d=1., {OPTIONS}) -> Tensor",
+    parts=as_known,
     out_layout="C",
     out_overlap="read-first",
 )
@@ -469,6 +472,7 @@ def fft_fftfreq(n: int, d: float, dtype: int | None, *options: object) -> Array:
 
 @operator(
     f"aten::fft_rfftfreq(int n, float d=1., {OPTIONS}) -> Tensor",
+    parts=as_known,
     out_layout="C",
     out_overlap="read-first",
 )
@@ -496,15 +500,26 @@ _refuse_steps: Final = Refusal("qc", "arange_cpu")
 
 
 def _rolled(self: Array, dim: Sizes, sign: int) -> Array:
+    return np.roll(self, *_by(self, dim, sign))
+
+
+def _by(self: Array, dim: Sizes, sign: int) -> tuple[list[int], tuple[int, ...]]:
+    """How far what is rolled, along which dimensions.
+
+    Raises:
+        OperatorError: there are none.
+    """
     places = range(self.ndim) if dim is None else [wrap_dim(d, self.ndim) for d in dim]
-    shifts = [(self.shape[p] + (sign < 0)) // 2 for p in places]
-    return np.roll(self, shifts, tuple(places))
+    if not places:
+        raise OperatorError("`shifts` required")
+    return [(self.shape[p] + (sign < 0)) // 2 for p in places], tuple(places)
 
 
 @operator(
     "aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor",
     layout="C",
     out="",
+    parts=lambda result, self, dim: rolled(result, self, *_by(self, dim, 1)),
     out_layout="C",
     out_overlap="read-first",
 )
@@ -516,6 +531,7 @@ def fft_fftshift(self: Array, dim: Sizes) -> Array:
     "aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
     layout="C",
     out="",
+    parts=lambda result, self, dim: rolled(result, self, *_by(self, dim, -1)),
     out_layout="C",
     out_overlap="read-first",
 )

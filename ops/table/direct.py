@@ -224,7 +224,7 @@ def notes_of_parts(
         values = form.arguments(values)
     parts = entry.parts(result, *values)
     is_much = len(parts) > _MOST_PARTS and not at_any_cost
-    if not parts or is_much or not arrays.LETTERS[result.dtype]:
+    if not parts or is_much or not all(arrays.LETTERS[part.target.dtype] for part in parts):
         return None
     notes = [note_of(arrays, part, at_any_cost=at_any_cost) for part in parts if part.target.size]
     return None if None in notes else notes

@@ -894,3 +894,54 @@ def test_calls_of_a_slot_wait_for_each_other():
     for size in (7, 7, other, 7):
         call(random(size))
     assert found == [slots[other], slots[7]]
+
+
+def middle(x, dim):
+    order = np.sort(x, dim)
+    return np.take(order, (x.shape[dim] - 1) // 2, dim)
+
+
+def of_name(name):
+    return [each for entry, each in direct._NATIVE.items() if entry.name == f"aten::{name}"]
+
+
+LEARNED = {
+    "complex": (lambda x: torch.complex(x, x.flip(0)), lambda a: a + 1j * a[::-1]),
+    "fft_fftshift": (torch.fft.fftshift, np.fft.fftshift),
+    "fft_ifftshift": (lambda x: torch.fft.ifftshift(x, 1), lambda a: np.fft.ifftshift(a, 1)),
+    "select_scatter": (
+        lambda x: x.select_scatter(x[0], 0, 2),
+        lambda a: np.concatenate([a[:2], a[:1], a[3:]]),
+    ),
+    "slice_scatter": (
+        lambda x: x.slice_scatter(x[1:3], 0, 0, 3, 2),
+        lambda a: np.stack([a[1], a[1], a[2], *a[3:]]),
+    ),
+    "diagonal_scatter": (
+        lambda x: x.diagonal_scatter(x[:, 0]),
+        lambda a: np.where(np.eye(*a.shape), a[:, :1], a),
+    ),
+    "median": (lambda x: x.median(1).values, lambda a: middle(a, 1)),
+    "kthvalue": (lambda x: x.kthvalue(2, 0).values, lambda a: np.sort(a, 0)[1]),
+    "tril_indices": (
+        lambda x: torch.tril_indices(3, 2),
+        lambda a: np.array(np.tril_indices(3, 0, 2)),
+    ),
+    "fft_fftfreq": (lambda x: torch.fft.fftfreq(6), lambda a: np.fft.fftfreq(6).astype(np.float32)),
+    "logspace": (lambda x: torch.logspace(0, 3, 4), lambda a: np.float32([1, 10, 100, 1000])),
+}
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_operators_that_move_or_order_few_elements_are_learned(name):
+    function, wanted = LEARNED[name]
+    for each in of_name(name):  # whatever came before
+        each.forget()
+        each.waits.wait_all(0)
+    for seed in range(3 * direct.TRIALS):
+        x = random(5, 7, seed=seed)
+        found = function(torch.from_numpy(x)).numpy()
+        assert np.array_equal(found, wanted(x), equal_nan=True)
+    x[1] = np.nan
+    assert np.array_equal(function(torch.from_numpy(x)).numpy(), wanted(x), equal_nan=True)
+    assert sum(each.count for each in of_name(name)) > 0
