@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final, Literal, overload
 
 import numpy as np
@@ -372,18 +373,24 @@ def numel(input: Tensor) -> int:
 def promote_types(type1: DType, type2: DType) -> DType:
     """The smallest dtype above both."""
     one = given_dtype("promote_types", type1, "type1", 1)
-    found: DType = eager_dtype(
-        "aten::promote_types", one, given_dtype("promote_types", type2, "type2", 2)
-    )
-    return found
+    return _promoted(one, given_dtype("promote_types", type2, "type2", 2))
+
+
+@cache
+def _promoted(one: DType, two: DType) -> DType:
+    return eager_dtype("aten::promote_types", one, two)
 
 
 @stands_for("aten::can_cast")
 def can_cast(from_: DType, to: DType) -> bool:
     """Whether a result of one dtype may be written into a tensor of the other."""
-    entry = TABLE.operators("aten::can_cast")[0]
     read, written = given_dtype("can_cast", from_, "from_", 1), given_dtype("can_cast", to, "to", 2)
-    return bool(entry.forward(read.number, written.number))
+    return _can_be_cast(read, written)
+
+
+@cache
+def _can_be_cast(read: DType, written: DType) -> bool:
+    return bool(TABLE.operators("aten::can_cast")[0].forward(read.number, written.number))
 
 
 def eager_dtype(name: str, *dtypes: DType) -> DType:

@@ -457,15 +457,15 @@ def multi_margin_loss(
     if weight is not None and weight.dtype != self.dtype:
         raise scalar_types_differ(self, weight, "self", "weight")
     place = settled(target).reshape(-1)
-    if ((place < 0) | (place >= classes)).any():
+    if place.size and not 0 <= place.min() <= place.max() < classes:
         raise OperatorError("target out of range", code="index-out-of-range")
-    right = np.take_along_axis(scores, place[:, None], 1)
-    over = np.maximum(margin - right + scores, 0)
+    each = np.arange(rows), place
+    over = np.maximum(margin - scores[each][:, None] + scores, 0)
     if p == 2:
         over = over * over
     if weight is not None:
         over = over * widened(weight)[place][:, None]
-    np.put_along_axis(over, place[:, None], 0, 1)
+    over[each] = 0
     losses = as_array(over.sum(1) / classes).astype(scores.dtype)
     if reduction == NONE:
         return losses.reshape(target.shape).astype(self.dtype)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -272,8 +273,36 @@ class _Limits:
     __hash__ = None  # type: ignore[assignment]  # as in torch
 
 
+@cache
+def _float_limits(dtype: DType) -> dict[str, Any]:
+    """What `finfo` tells of a dtype, by name."""
+    if dtype.numpy.isbuiltin == 1:
+        info: Any = np.finfo(dtype.numpy)
+    else:
+        import ml_dtypes
+
+        read: Any = ml_dtypes.finfo
+        info = read(dtype.numpy)
+    found: dict[str, Any] = {name: float(getattr(info, name)) for name in _OF_FLOATS}
+    # the digits that numbers keep, which are whole
+    found["resolution"] = 10.0 ** -int(-math.log10(found["eps"]))
+    found["bits"] = 8 * dtype.itemsize // (2 if dtype.is_complex else 1)
+    return found | {"smallest_normal": found["tiny"], "dtype": dtype.to_real().name}
+
+
+_OF_FLOATS: Final = ("eps", "max", "min", "tiny")
+
+
 class finfo(_Limits):
     """The range and precision of a float dtype, the default one if none is given."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    tiny: float
+    smallest_normal: float
+    resolution: float
 
     def __init__(self, dtype: DType | None = None) -> None:
         dtype = get_default_dtype() if dtype is None else given_dtype("finfo", dtype, "type", 1)
@@ -282,22 +311,7 @@ class finfo(_Limits):
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
                 "'torch.finfo'"
             )
-        if dtype.numpy.isbuiltin != 1:
-            import ml_dtypes
-
-            read: Any = ml_dtypes.finfo
-            info: Any = read(dtype.numpy)
-        else:
-            info = np.finfo(dtype.numpy)
-        self.bits = 8 * dtype.itemsize // (2 if dtype.is_complex else 1)
-        self.eps = float(info.eps)
-        self.max = float(info.max)
-        self.min = float(info.min)
-        self.tiny = float(info.tiny)
-        self.smallest_normal = float(info.tiny)
-        # the digits that numbers keep, which are whole
-        self.resolution = 10.0 ** -int(-math.log10(self.eps))
-        self.dtype = dtype.to_real().name
+        self.__dict__.update(_float_limits(dtype))
 
     def __repr__(self) -> str:
         return (

@@ -157,3 +157,24 @@ def test_rows_in_evaluation_are_normalised_with_numpys_bits(rows: int, monkeypat
         monkeypatch.setattr(batch_norm, "_rows_natively", lambda *_: None)
         wanted = layer(x)
     assert all(torch.equal(each, wanted) for each in found)
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("parameters", ["", "weight", "bias", "weight bias"])
+def test_calls_without_parameters_have_the_bits_of_the_first(
+    parameters: str, training: bool
+) -> None:
+    normed = torch.nn.functional.batch_norm
+    given = {name: torch.from_numpy(_drawn(2, 5)[i]) for i, name in enumerate(parameters.split())}
+    for seed in range(4):
+        x = torch.from_numpy(_drawn(3, 5, 7, 7) * (seed + 1))
+        wanted = batch_norms.normalized(
+            x.numpy(),
+            *(batch_norms.moments(x.numpy()) if training else (_drawn(5), np.ones(5, np.float32))),
+            *(given[name].numpy() if name in given else None for name in ("weight", "bias")),
+            1e-5,
+        )
+        statistics = () if training else (torch.from_numpy(_drawn(5)), torch.ones(5))
+        for _ in range(60):
+            found = normed(x, *(statistics or (None, None)), **given, training=training)
+            assert found.numpy().tobytes() == wanted.tobytes()
