@@ -137,11 +137,14 @@ def to_padded_tensor(
         NotImplementedError: not a nested tensor.
         RuntimeError: a part does not fit.
     """
-    if not is_nested(input):
+    if is_nested(input):
+        made: Tensor = to_padded(input, padding, output_size)
+    elif isinstance(input, Tensor) and input.is_nested:  # made of a mask
+        made = input.to_padded_tensor(padding, output_size)
+    else:
         raise NotImplementedError(
             "Could not run 'aten::to_padded_tensor' with arguments from the 'CPU' backend."
         )
-    made: Tensor = to_padded(input, padding, output_size)
     if out is None:
         return made
     out.resize_as_(made).copy_(made)

@@ -22,7 +22,8 @@ _SINGLE: Final = frozenset(
     f"aten::{name}"
     for name in """relu relu_ gelu gelu_ silu silu_ tanh tanh_ neg neg_ abs abs_ sgn sgn_ sin cos
     sqrt logical_not isnan isinf isposinf isneginf clone detach contiguous zeros_like ones_like
-    empty_like fill_ zero_ dropout native_dropout to _to_copy alias eq ge gt le lt ne""".split()
+    empty_like randn_like fill_ zero_ dropout native_dropout to _to_copy alias eq ge gt le lt
+    ne""".split()
 )
 """Functions of single elements, which torch has for nested tensors; numbers may stand beside."""
 _PAIRS: Final = frozenset(

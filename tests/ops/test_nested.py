@@ -154,3 +154,17 @@ def test_a_transformer_layer_takes_parts_by_themselves() -> None:
     nested = torch.nested.nested_tensor(rows)
     with pytest.raises(RuntimeError, match="copy_ only supports tensors that are the same size"):
         nested.copy_(torch.nested.nested_tensor(rows[:1]))
+
+
+def test_what_a_mask_made_nested_is_padded_like_others() -> None:
+    x = torch.arange(8.0).reshape(2, 2, 2) + 1
+    made = torch._nested_tensor_from_mask(x, torch.tensor([[True, True], [True, False]]))
+    padded = nested.to_padded_tensor(made, 0.5)
+    assert padded.tolist() == [[[1, 2], [3, 4]], [[5, 6], [0.5, 0.5]]]
+    with pytest.raises(NotImplementedError, match="Could not run 'aten::to_padded_tensor' with"):
+        nested.to_padded_tensor(x, 0.0)
+
+
+def test_random_numbers_of_the_same_sizes() -> None:
+    given = nested.nested_tensor([torch.zeros(2, 3), torch.zeros(1, 3)])
+    assert [part.shape for part in torch.randn_like(given).unbind()] == [(2, 3), (1, 3)]
