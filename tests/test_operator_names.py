@@ -130,7 +130,6 @@ ASKED = {
     "what plans and native code do in a row, and what ends it": """
         interpreter/code/steps.py: aten::einsum.sublist
         interpreter/native/islands.py: aten::__getitem__ aten::tensor
-        interpreter/plans/chains.py: aten::dim aten::size
         interpreter/plans/lifting.py: aten::__getitem__
         interpreter/plans/number_writes.py: aten::copy_ aten::tensor prim::device prim::dtype
         interpreter/plans/plan.py: aten::set_grad_enabled

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ...ir.graphs.graph import Node, Value
+from ...ir.graphs.kinds import asks_for_form
 from ...ops.table.direct import formulas_of
 from ...ops.table.formula import Formula
 from ...ops.table.record import Operator
@@ -18,8 +19,6 @@ __all__ = ["Found", "find_chains"]
 
 _CALLS: Final = frozenset({"call1", "call2", "call3", "call"})
 _OTHERS: Final = frozenset({"method", "function"})
-_OF_FORM: Final = frozenset({"aten::dim", "aten::size"})
-"""What may be asked of a tensor that is not filled yet."""
 
 _JOINING: Final = frozenset(
     {
@@ -126,8 +125,8 @@ def _link(code: Code, step: Step, value: Value) -> Link | None:
 
 
 def _is_only_reader(node: Node, value: Value) -> bool:
-    readers = [use.user for use in value.uses if use.user.kind not in _OF_FORM]
-    return readers == [node]
+    """Whether no other node needs a tensor filled: what it is may be asked before."""
+    return [use.user for use in value.uses if not asks_for_form(use.user)] == [node]
 
 
 def _formula(code: Code, entry: Operator, numbers: Sequence[int], place: int) -> Formula | None:

@@ -210,3 +210,11 @@ def test_the_larger_of_two_may_be_written_over_one_of_them(name: str, values: li
     whole = torch.ones(3)
     with pytest.raises(RuntimeError, match="some elements of the input tensor"):
         getattr(torch, name)(whole[1:], torch.ones(2), out=whole[:-1])
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum", "atan2", "fmod"])
+def test_out_may_not_lie_across_any_operand(name: str) -> None:
+    whole = torch.arange(6.0)
+    for pair in ((whole[1:4], torch.ones(3)), (torch.ones(3), whole[1:4])):
+        with pytest.raises(RuntimeError, match="some elements of the input tensor"):
+            getattr(torch, name)(*pair, out=whole[:3])

@@ -16,6 +16,7 @@ SAID: dict[str, Callable[[], Any]] = {
     "cumsum(): argument 'dim' must be int, not torch.dtype": lambda: X.cumsum(dim=torch.int8),
     "cumsum() missing 1 required positional arguments: \"dim\"": lambda: torch.cumsum(X),
     'mul() missing 2 required positional argument: "input", "other"': lambda: torch.mul(),
+    "mul(): argument 'other' (position 2) must be Tensor, not str": lambda: torch.mul(X, "a"),
     "mul() takes 1 positional argument but 2 were given": lambda: X.mul(1, 2),
     "sum() takes from 1 to 2 positional arguments but 3 were given": lambda: X.sum(0, True, 1),
     "TensorBase.sin() takes no arguments (1 given)": lambda: X.sin(1),

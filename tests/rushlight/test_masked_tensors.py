@@ -147,3 +147,12 @@ def test_copies_and_pickles() -> None:
 def test_inputs_of_reductions() -> None:
     kept = torch.masked._combine_input_and_mask(torch.amax, DATA, MASK)
     assert kept.tolist() == [[1, -float("inf"), 3], [-float("inf")] * 3]
+
+
+def test_inputs_of_norms_begin_where_their_order_says() -> None:
+    numbers, mask, infinite = torch.tensor([1.0, 2.0]), torch.tensor([True, False]), float("inf")
+    norm = torch.masked.norm
+    for order, first in ((2.0, 0.0), (infinite, 0.0), (-infinite, infinite)):
+        kept = torch.masked._combine_input_and_mask(norm, numbers, mask, order)
+        assert kept.tolist() == [1.0, first]
+    assert torch.masked._combine_input_and_mask(torch.sum, numbers, mask).tolist() == [1.0, 0.0]
