@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight.ops.eager.recipes import key_of
+from rushlight.ops.kernels import LARGE
+from rushlight.ops.table import noticing
 
 
 def test_equal_types_with_other_values() -> None:
@@ -65,3 +68,27 @@ def test_tensors_in_the_place_of_numbers_are_converted_each_time() -> None:
         made = torch.arange(count)
         assert made.dtype is torch.int64
         assert made.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_what_decides_the_overload() -> None:
+    """Types alone, and how many elements lists have of which one type."""
+    x = torch.ones(2)
+    for args in ((x, 1), (x, [1, 2]), (x, (1.5,)), ([x, x], 0), (x, []), (x, torch.Size((2, 3)))):
+        assert key_of(args, {}) == key_of(args, {}) is not None
+    assert key_of((x, [1, 2]), {}) != key_of((x, [1, 2, 3]), {})
+    assert key_of((x, [1, 2]), {}) != key_of((x, (1, 2)), {})
+    assert key_of((x, (2, 3)), {}) == key_of((x, torch.Size((2, 3))), {})
+    assert key_of((x,), {"dim": 1}) != key_of((x, 1), {})
+    for args in ((x, [1, 2.5]), (x, ["a"]), (x, {1: 2}), (x, [[1]])):
+        assert key_of(args, {}) is None
+
+
+def test_operands_are_made_one_piece_where_that_is_cheap() -> None:
+    whole, turned = np.ones((3, 4)), np.ones((3, 4)).T
+    large = np.broadcast_to(np.float32(1), (LARGE,))
+    given = [whole, turned, (turned, 2), [large], "a"]
+    made, copies = noticing._in_one_piece(given)
+    assert (made[0] is whole, made[3][0] is large, made[4]) == (True, True, "a")
+    assert made[1].flags.c_contiguous
+    assert made[2][0].flags.c_contiguous
+    assert [(old is turned, new.shape) for old, new in copies] == [(True, (4, 3))] * 2
