@@ -391,7 +391,7 @@ def native_group_norm(
         if not holds:
             raise not_held(what)
     saved = statistics_dtype(input, weight, bias)
-    rows = input.reshape(batch * group, channels // group * space)
+    rows = in_order(input).reshape(batch * group, channels // group * space)
     kernels = family("rows.rows") if is_ready(rows) else None
     if kernels is None:
         left, mean, scale = normalized(rows.astype(wide_dtype(input.dtype), copy=False), eps)
