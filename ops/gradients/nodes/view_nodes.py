@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from weakref import ref
 
 import numpy as np
@@ -16,28 +17,55 @@ from .autograd import Edge, Node, edge_of
 __all__ = ["AsStridedBackward0", "CopySlices", "Places"]
 
 
+Steps = tuple[int, ...]
+Lying = tuple[int, int, Steps, Steps]
+"""The address of an array, the bytes of an element, sizes and strides."""
+
+
+def _lying(array: Array) -> Lying:
+    return address(array), array.itemsize, array.shape, array.strides
+
+
 class Places:
-    """Where the elements of a tensor and of a view of it lie, as numbers of places in memory."""
+    """Where the elements of a tensor and of a view of it lie, as numbers of places in memory.
+
+    How the two lie is noted at once; the rest is for those nodes alone that are walked through.
+    """
 
     def __init__(self, base: Array, view: Array) -> None:
-        self.split_base = base.itemsize > view.itemsize
-        self.split_view = view.itemsize > base.itemsize
-        unit = min(base.itemsize, view.itemsize)
-        at, of_view = address(base), address(view)
-        start = min(at, of_view)
-        self._base = (at - start) // unit, *_form(base, unit)
-        self._view = (of_view - start) // unit, *_form(view, unit)
-        self.size = max(_end(*self._base), _end(*self._view))
+        self._base = _lying(base)
+        self._view = _lying(view)
+
+    @property
+    def split_base(self) -> bool:
+        """Whether an element of the tensor is two of the view's."""
+        return self._base[1] > self._view[1]
+
+    @property
+    def split_view(self) -> bool:
+        """Whether an element of the view is two of the tensor's."""
+        return self._view[1] > self._base[1]
+
+    @cached_property
+    def _numbers(self) -> tuple[tuple[int, Steps, Steps], tuple[int, Steps, Steps]]:
+        unit = min(self._base[1], self._view[1])
+        start = min(self._base[0], self._view[0])
+        return _numbered(self._base, start, unit), _numbered(self._view, start, unit)
+
+    @cached_property
+    def size(self) -> int:
+        """How many places there are."""
+        return max(_end(*of) for of in self._numbers)
 
     @property
     def base(self) -> Array:
         """The places of the tensor's elements, which are not written to."""
-        return _places(*self._base)
+        return _places(*self._numbers[0])
 
     @property
     def view(self) -> Array:
         """Those of the view's."""
-        return _places(*self._view)
+        return _places(*self._numbers[1])
 
     def spread(self, grad: Tensor, of_base: bool) -> Tensor:
         """The memory that a gradient of one of the two lies in, flat; zero elsewhere."""
@@ -57,15 +85,13 @@ class Places:
         return found
 
 
-Steps = tuple[int, ...]
-
-
-def _form(array: Array, unit: int) -> tuple[Steps, Steps]:
-    """The sizes and strides of an array of smaller elements."""
-    shape, strides = array.shape, tuple(s // unit for s in array.strides)
-    if array.itemsize > unit:
-        return (*shape, array.itemsize // unit), (*strides, 1)
-    return shape, strides
+def _numbered(lies: Lying, start: int, unit: int) -> tuple[int, Steps, Steps]:
+    """The first place, sizes and strides of an array, in units as small as the smaller elements."""
+    at, itemsize, shape, steps = lies
+    strides = tuple(step // unit for step in steps)
+    if itemsize > unit:
+        shape, strides = (*shape, itemsize // unit), (*strides, 1)
+    return (at - start) // unit, shape, strides
 
 
 def _end(offset: int, shape: Steps, strides: Steps) -> int:
