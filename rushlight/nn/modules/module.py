@@ -104,22 +104,10 @@ class Module(Members, Conversions):
 
     training: bool
     if TYPE_CHECKING:  # packages read annotations with the names of their own modules
-        _parameters: dict[str, Parameter | None]
-        _buffers: dict[str, Tensor | None]
-        _non_persistent_buffers_set: set[str]
         _modules: dict[str, Module | None]
-        _backward_pre_hooks: OrderedDict[int, Hook]
-        _backward_hooks: OrderedDict[int, Hook]
-        _is_full_backward_hook: bool | None
-        _forward_hooks: OrderedDict[int, Hook]
-        _forward_hooks_with_kwargs: OrderedDict[int, bool]
-        _forward_hooks_always_called: OrderedDict[int, bool]
-        _forward_pre_hooks: OrderedDict[int, Hook]
-        _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
         _state_dict_hooks: OrderedDict[int, Hook]
         _state_dict_pre_hooks: OrderedDict[int, Hook]
         _load_state_dict_pre_hooks: OrderedDict[int, Hook]
-        _load_state_dict_post_hooks: OrderedDict[int, Hook]
 
         forward: Callable[..., Any]
     else:

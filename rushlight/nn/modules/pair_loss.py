@@ -41,10 +41,8 @@ class HingeEmbeddingLoss(_Loss):
         return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
 
 
-class CosineEmbeddingLoss(_Loss):
-    """`1 - cos` where the target is 1, `cos` above `margin` where it is -1."""
-
-    __module__ = "rushlight.nn.modules.loss"  # as archives know it
+class _MarginLoss(_Loss):
+    """What losses with a margin that is 0 by default are made with."""
 
     __constants__: ClassVar[list[str]] = ["margin", "reduction"]
     margin: float
@@ -58,6 +56,12 @@ class CosineEmbeddingLoss(_Loss):
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
+
+
+class CosineEmbeddingLoss(_MarginLoss):
+    """`1 - cos` where the target is 1, `cos` above `margin` where it is -1."""
+
+    __module__ = "rushlight.nn.modules.loss"  # as archives know it
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         return F.cosine_embedding_loss(
@@ -65,23 +69,10 @@ class CosineEmbeddingLoss(_Loss):
         )
 
 
-class MarginRankingLoss(_Loss):
+class MarginRankingLoss(_MarginLoss):
     """What `target * (input1 - input2)` lacks to `margin`."""
 
     __module__ = "rushlight.nn.modules.loss"  # as archives know it
-
-    __constants__: ClassVar[list[str]] = ["margin", "reduction"]
-    margin: float
-
-    def __init__(
-        self,
-        margin: float = 0.0,
-        size_average: Flag = None,
-        reduce: Flag = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         return F.margin_ranking_loss(
