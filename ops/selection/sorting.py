@@ -21,6 +21,7 @@ from ..table.refusals import check_kernel, check_ordered
 from ..table.table import operator
 from ..table.without_data import always, rows_of
 from .ranking import middle_of_short, placed_in_order, sorted_positions
+from .unordered import library_order
 
 __all__ = ["is_nan", "sortable"]
 
@@ -463,11 +464,14 @@ def unique_dim(
 
 
 def _order_of_rows(rows: Array) -> Array:
-    """The stable order of rows by their first elements, then the next ones, and so on."""
+    """The order of rows by their first elements, then the next ones, and so on."""
+    if rows.dtype.kind == "f" and _has_nan(rows):
+        told = rows.tolist()
+        return np.array(library_order(len(told), lambda a, b: _is_less(told[a], told[b])), np.int64)
     if len(rows) > rows.shape[1]:
         return np.lexsort(rows.T[::-1])
-    if rows.dtype.kind == "f":  # zeros of both signs are equal, and so is what is no number
-        rows = np.where(np.isnan(rows), rows.dtype.type(np.nan), rows + rows.dtype.type(0))
+    if rows.dtype.kind == "f":
+        rows = rows + rows.dtype.type(0)  # zeros of both signs are equal
     words = np.ascontiguousarray(rows).view(f"u{rows.itemsize}")
     top = words.dtype.type(1 << (8 * rows.itemsize - 1))
     if rows.dtype.kind == "f":
@@ -476,6 +480,16 @@ def _order_of_rows(rows: Array) -> Array:
         words = words ^ top
     keys = words.astype(words.dtype.newbyteorder(">")).view(f"V{words[0].nbytes}")
     return keys.reshape(-1).argsort(kind="stable")
+
+
+def _is_less(one: list[float], other: list[float]) -> bool:
+    """Whether the first two numbers that are not equal, or are none, tell so."""
+    for a, b in zip(one, other, strict=True):
+        if a < b:
+            return True
+        if a > b:
+            return False
+    return False
 
 
 def _runs(rows: Array) -> tuple[Array, Array, Array]:

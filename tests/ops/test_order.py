@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight.ops.selection.unordered import library_order
 
 
 def numbers(shape: tuple[int, ...], dtype: Any, seed: int) -> Any:
@@ -89,3 +90,84 @@ def test_medians(dtype: Any) -> None:
         tensor[3, 4] = torch.nan
         assert tensor.median().isnan()
         assert tensor.median(1).indices[3] == 4
+
+
+def rows_with_nan(count: int, width: int, seed: int) -> Any:
+    numbers = []
+    for _ in range(count * width):
+        seed = (seed * 1103515245 + 12345) % (1 << 31)
+        number = (seed >> 16) % 7
+        numbers.append(float("nan") if number == 6 else float(number // 3))
+    return torch.tensor(numbers).view(count, width)
+
+
+@pytest.mark.parametrize(
+    ("count", "width", "seed", "wanted"),
+    [
+        (9, 2, 1, [2, 1, 3, 0, 5, 6, 7, 8, 4]),
+        (
+            40,
+            2,
+            2,
+            [
+                23,
+                10,
+                1,
+                1,
+                0,
+                1,
+                13,
+                14,
+                15,
+                18,
+                16,
+                17,
+                9,
+                21,
+                3,
+                14,
+                14,
+                2,
+                11,
+                19,
+                5,
+                5,
+                23,
+                23,
+                3,
+                3,
+                22,
+                3,
+                20,
+                6,
+                18,
+                4,
+                3,
+                7,
+                18,
+                0,
+                8,
+                1,
+                12,
+                1,
+            ],
+        ),
+    ],
+)
+def test_unique_rows_with_nan_stand_where_torch_has_them(
+    count: int, width: int, seed: int, wanted: list[int]
+) -> None:
+    rows = rows_with_nan(count, width, seed)
+    found, back, counts = torch.unique(rows, dim=0, return_inverse=True, return_counts=True)
+    assert back.tolist() == wanted
+    assert counts.tolist() == [wanted.count(i) for i in range(len(found))]
+    assert torch.equal(found[back].nan_to_num(7.0), rows.nan_to_num(7.0))
+
+
+def test_an_order_of_what_has_one_is_that_of_sorting() -> None:
+    numbers = [(7919 * i) % 3001 for i in range(3000)]
+    for count in (0, 1, 2, 16, 17, 40, 3000):
+        for some in (numbers[:count], sorted(numbers[:count])[::-1], [3] * count):
+            order = library_order(count, lambda a, b: some[a] < some[b])  # noqa: B023
+            assert sorted(order) == list(range(count))
+            assert [some[i] for i in order] == sorted(some)
