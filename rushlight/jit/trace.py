@@ -30,6 +30,7 @@ from ..nn.modules.module import HasForward, Module
 from ..ops.quantized_tensors.packed_weights import PackedWeights
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
+from ..ops.tensors.with_memory import with_elements
 from ..typecheck.definitions.class_types import ClassType
 from ..typecheck.definitions.functions import Function
 from ..typecheck.definitions.schema import Argument, Signature
@@ -159,12 +160,12 @@ def trace(
     if isinstance(func, Module):
         given = _examples_of_module(example_inputs, example_kwarg_inputs)
         with trimmed():
-            return _trace_methods(func, {"forward": given}, checks, named)
+            return _trace_methods(func, {"forward": with_elements(given)}, checks, named)
     if isinstance(owner, Module):
         raise AttributeError(_OF_A_MODULE)
     with trimmed():
         examples = example_kwarg_inputs if named else _as_tuple(example_inputs)
-        return _trace_function(func, examples, checks)
+        return _trace_function(func, with_elements(examples), checks)
 
 
 def _examples_of_module(given: object, named: dict[str, object] | None) -> object:
@@ -206,7 +207,7 @@ def trace_module(
         checks = _Checks(
             check_trace, check_inputs, check_tolerance, strict, _force_outplace, guards
         )
-        return _trace_methods(mod, inputs, checks, example_inputs_is_kwarg)
+        return _trace_methods(mod, with_elements(inputs), checks, example_inputs_is_kwarg)
 
 
 class _Checks:

@@ -19,6 +19,7 @@ from ..ir.text.printer import print_graph, print_node
 from ..ir.tracing.tracing import TracerWarning
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Tensor
+from ..ops.tensors.with_memory import with_memory
 
 __all__ = ["TracingCheckError", "check_against_new_traces", "compare_runs"]
 
@@ -112,7 +113,7 @@ def compare_runs(
 
 def _copies(value: object) -> Any:
     if isinstance(value, Tensor):
-        return Tensor._of(value._array.copy("K"), value.requires_grad)
+        return Tensor._of(with_memory(value)._array.copy("K"), value.requires_grad)
     if isinstance(value, dict):
         return {key: _copies(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -203,7 +204,7 @@ def _run(function: Any, given: Any) -> list[object]:
 
 def _leaves(value: object) -> list[object]:
     if isinstance(value, Tensor):
-        return [value._array]
+        return [with_memory(value)._array]
     if isinstance(value, dict):
         value = list(value.values())
     return (

@@ -297,3 +297,14 @@ def test_writes_beside_a_view_in_a_script() -> None:
         total, w = script(z)
         assert torch.equal(total, w.mH.sum())
         assert torch.equal(w, z * 2j)
+
+
+def test_traces_of_views() -> None:
+    z = numbers()
+    for function in (lambda z: z.conj(), lambda z: (z * z.mH).imag):
+        traced = torch.jit.trace(function, (z,))
+        assert torch.equal(traced(z * 2), function(z * 2))
+    assert traced(z).data_ptr() != z.data_ptr()
+    assert torch.jit.trace(returned, (z,))(z).data_ptr() == z.data_ptr()
+    doubled = torch.jit.trace(lambda pair: pair[0] * 2 + pair[1], ((z.conj(), z),))
+    assert torch.equal(doubled((z, z)), z * 3)
