@@ -168,7 +168,6 @@ class Optimizer(Hooked):
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
                 f"but got {type_name(params)}"
             )
-        check_ways(defaults)
         self._make_tables()
         self.defaults = defaults
         self.state: dict[Tensor, Group] = defaultdict(dict)
@@ -193,6 +192,7 @@ class Optimizer(Hooked):
         """
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        check_ways(self.defaults)
         group = dict(param_group)
         differentiable = bool(self.defaults.get("differentiable"))
         group["params"], names = tensors_and_names(group["params"], differentiable)

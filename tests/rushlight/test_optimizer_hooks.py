@@ -105,3 +105,16 @@ def test_hooks_of_states() -> None:
     optimizer.register_load_state_dict_post_hook(lambda own: log.append("after"))
     optimizer.load_state_dict(state)
     assert log == [["param_groups", "state"], "after"]
+
+
+def test_defaults_are_for_those_who_add_groups() -> None:
+    class Idle(torch.optim.Optimizer):
+        def __init__(self) -> None:
+            super().__init__([torch.zeros(1)], [])  # type: ignore[arg-type]
+
+        def add_param_group(self, param_group: object) -> None:
+            pass
+
+    assert Idle().param_groups == []
+    with pytest.raises(RuntimeError, match="`fused` and `foreach` cannot be `True` together"):
+        torch.optim.Adam([torch.zeros(1)], foreach=True, fused=True)
