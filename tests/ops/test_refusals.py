@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight.ops.memory.dtype import DTYPES
 from rushlight.ops.table.declare import twin_schema
+from rushlight.ops.table.out_dtypes import OutDtype
 from rushlight.ops.table.table import TABLE
 
 _MISSING = "NotImplementedError"
@@ -316,3 +319,47 @@ def test_dtypes_are_refused_in_the_words_of_the_kernels() -> None:
             call()
     with pytest.raises(RuntimeError, match=r"^quantile\(\) input tensor must be either float or"):
         torch.nanquantile(flags, 0.5)
+
+
+def _refused_by_records() -> list[tuple[str, Any, str]]:
+    """Operators, a dtype that their record refuses, and what is said of it."""
+    found = []
+    for entry in TABLE:
+        refuses = entry.refuses
+        if refuses is None or entry.is_in_place or not entry.signature.arguments:
+            continue
+        for name in ("bool", "uint8", "int32", "float16", "complex64", "uint16"):
+            try:
+                refuses(np.dtype(name), (2, 3))
+            except Exception as error:
+                found.append((entry.full_name, np.dtype(name), str(error)))
+                break
+    return found
+
+
+def test_what_a_record_refuses_is_refused_before_anything_else() -> None:
+    rows = _refused_by_records()
+    assert len(rows) > 50
+    for name, dtype, said in rows:
+        entry = TABLE.operator(name)
+        assert entry is not None
+        rest = [None] * (len(entry.signature.arguments) - 1)
+        with pytest.raises(Exception, match=re.escape(said)):
+            entry.forward(np.ones((2, 3), dtype), *rest)
+
+
+@pytest.mark.parametrize(
+    ("demand", "held"),
+    [
+        ("same", [("float32", "float32")]),
+        ("complex", [("float32", "complex64"), ("int64", "complex128")]),
+        ("floating", [("float64", "float32"), ("complex64", "float16")]),
+        ("none", [("complex64", "bool"), ("float32", "int8")]),
+        ("castable", [("int64", "float16"), ("float64", "complex64")]),
+    ],
+)
+def test_what_out_may_hold(demand: Any, held: list[tuple[str, str]]) -> None:
+    rule = OutDtype(demand, "")
+    assert all(rule.holds(DTYPES[result], DTYPES[out]) for result, out in held)
+    lost = {"complex": "float64", "floating": "int64", "none": ""}.get(demand, "bool")
+    assert not lost or not rule.holds(DTYPES["float32"], DTYPES[lost])
