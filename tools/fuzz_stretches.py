@@ -112,7 +112,7 @@ def checked(family: str, seed: int, counts: Counter[str]) -> None:
     for given in module.calls():
         for _ in range(TIMES):
             if more > cuts.steps:
-                cuts = Cuts(more.update, frozenset(more), plan)
+                cuts = Cuts(more.update, steps=frozenset(more), former=plan)
                 plan = make_plan(code, invoke, cuts=cuts) or plan
                 counts["cuts"] += 1
             try:

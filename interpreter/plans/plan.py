@@ -129,7 +129,7 @@ class Cuts:
     `former` is the plan so far."""
 
     tell: Callable[[Collection[Step]], object]
-    tell_large: Callable[[Collection[Step]], object]
+    tell_large: Callable[[Collection[Step]], object] = lambda steps: None
     steps: frozenset[Step] = frozenset()
     large: frozenset[Step] = frozenset()
     former: Plan | None = None

@@ -9,7 +9,6 @@ left to `calling`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from operator import attrgetter
 from typing import Any, Final
 
@@ -242,14 +241,17 @@ class _Text:
 
     def _container(self, name: str, type: Type, convert: Convert) -> str | None:
         """The machine value of a container, and the tensors in it."""
+        if _holds_words(type):
+            self.space[f"c{name}"] = convert
+            self._converted.append(f"v{name} = c{name}({name})")
+            return f"v{name}"
         levels = taken_by_levels(type)
         if levels is None and not _holds_values(type):
             return None
         self.space[f"c{name}"] = _by_levels(levels, convert)
         self._converted.append(f"v{name}, t{name} = c{name}({name})")
-        if not _holds_words(type):
-            self._given_tensors.append(f"*t{name}")
-            self._wanted.append(f"any(map(wants, t{name}))")
+        self._given_tensors.append(f"*t{name}")
+        self._wanted.append(f"any(map(wants, t{name}))")
         return f"v{name}"
 
     def _value(self, name: str, type: Type) -> str | None:
@@ -466,9 +468,11 @@ def _by_levels(
     tells the tensors in it."""
 
     def taken(value: object) -> tuple[Any, list[Tensor]]:
-        if levels is not None:
-            with suppress(Unusual):
+        try:
+            if levels is not None:
                 return levels(value)
+        except Unusual:
+            pass
         return convert(value), [*_tensors_of((value,))]
 
     return taken

@@ -106,12 +106,16 @@ def _tensors(values: Sequence[Any], tensors: list[Tensor]) -> list[Any]:
 
 @_LEVELS.row(ListType)
 def _of_list(type: ListType) -> Level | None:
-    inner = _LEVELS(type.element)
+    inner, words = _LEVELS(type.element), _CLASSES.get(type.element)
     if inner is None:
         return None
 
     def lists(values: Sequence[Any], tensors: list[Tensor]) -> list[Any]:
         _check(values, _LISTS)
+        if words is not None:
+            own = [each[:] for each in values]
+            _check_words([*chain.from_iterable(own)], words)
+            return own
         if len(values) == 1:
             return [inner(values[0][:], tensors)]
         own = [each[:] for each in values]  # which no other thread makes longer
@@ -124,6 +128,7 @@ def _of_list(type: ListType) -> Level | None:
 @_LEVELS.row(DictType)
 def _of_dict(type: DictType) -> Level | None:
     keys, inner = _CLASSES.get(type.key), _LEVELS(type.value)
+    words = _CLASSES.get(type.value)
     if keys is None or inner is None:
         return None
 
@@ -131,6 +136,9 @@ def _of_dict(type: DictType) -> Level | None:
         _check(values, _DICTS)
         own = [each.copy() for each in values]
         _check_words([*chain.from_iterable(own)], keys)
+        if words is not None:
+            _check_words([*chain.from_iterable(map(dict.values, own))], words)
+            return own
         rest = iter(inner([*chain.from_iterable(map(dict.values, own))], tensors))
         return [dict(zip(each, rest, strict=False)) for each in own]
 
