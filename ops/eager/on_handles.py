@@ -97,7 +97,14 @@ def _run(
             lambda run: choose(run if below is None else below.running(run)),
         )
 
-    return call_kernel(entry, call, python_values(entry, values))
+    return call_kernel(entry, call, python_values(entry, [_handle(each) for each in values]))
+
+
+def _handle(value: object) -> object:
+    """A value as a tensor: constants of the code are arrays."""
+    if isinstance(value, list):
+        return [_handle(each) for each in value]
+    return Tensor._of(value) if isinstance(value, np.ndarray) else value
 
 
 def _array(value: object) -> Any:

@@ -229,6 +229,15 @@ def test_modules_hold_views() -> None:
         assert torch.equal(each.z, z * -2j)
 
 
+class Scaling(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.factor = torch.tensor(3.0)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.factor
+
+
 def returned(z: torch.Tensor) -> torch.Tensor:
     return z.conj()
 
@@ -308,3 +317,12 @@ def test_traces_of_views() -> None:
     assert torch.jit.trace(returned, (z,))(z).data_ptr() == z.data_ptr()
     doubled = torch.jit.trace(lambda pair: pair[0] * 2 + pair[1], ((z.conj(), z),))
     assert torch.equal(doubled((z, z)), z * 3)
+
+
+def test_frozen_modules_take_views() -> None:
+    layer = torch.nn.Linear(2, 2, dtype=torch.complex64)
+    frozen = torch.jit.freeze(torch.jit.script(torch.nn.Sequential(layer)).eval())
+    for _ in range(3):
+        assert torch.equal(frozen(numbers().conj()), frozen(numbers().conj_physical()))
+    sparse = torch.jit.freeze(torch.jit.script(Scaling()).eval())
+    assert sparse(torch.eye(2).to_sparse()).to_dense().tolist() == [[3.0, 0.0], [0.0, 3.0]]
