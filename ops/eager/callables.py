@@ -56,6 +56,8 @@ def _failed(error: BaseException, called: Called, /, *args: object, **kwargs: ob
         return called.elsewhere(place, args, kwargs)
     except Exception as found:
         raise called.told(found)  # noqa: B904
+    finally:
+        del error  # which holds this frame by its traceback, and so what was called with
 
 
 class _Usual:

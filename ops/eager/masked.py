@@ -259,7 +259,7 @@ def logaddexp(
 
 
 def _counts(input: Tensor, dim: Dims, keepdim: bool, mask: Tensor | None) -> Tensor:
-    ones = Tensor._of(np.ones(input.shape, np.int64))
+    ones: Tensor = _call("ones_like", input, dtype=DTYPES["int64"])
     return sum(ones, dim, keepdim=keepdim, mask=mask)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 from collections.abc import Callable
 from threading import Thread
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -351,3 +353,20 @@ def test_where_a_tensor_says_where_to_cut_it_is_asked_each_time() -> None:
         assert len(parts) == number
         front, _ = often(lambda: X.tensor_split(torch.tensor([number]), 1))  # noqa: B023
         assert torch.equal(front, X[:, :number])
+
+
+def test_what_a_failed_call_was_given_is_freed_at_once() -> None:
+    x = torch.linspace(-1, 1, 5)
+    for _ in range(3 * TRIALS):
+        torch.hypot(x, x)
+    given = torch.ones(5)
+    watched = ref(given)
+    gc.collect()
+    gc.disable()
+    try:
+        with contextlib.suppress(RuntimeError):
+            torch.hypot(given, torch.ones(3))
+        del given
+        assert watched() is None
+    finally:
+        gc.enable()
