@@ -944,4 +944,7 @@ def test_operators_that_move_or_order_few_elements_are_learned(name):
         assert np.array_equal(found, wanted(x), equal_nan=True)
     x[1] = np.nan
     assert np.array_equal(function(torch.from_numpy(x)).numpy(), wanted(x), equal_nan=True)
-    assert sum(each.count for each in of_name(name)) > 0
+    until = time.monotonic() + 60
+    while not sum(each.count for each in of_name(name)):  # a kernel may have to be compiled
+        assert time.monotonic() < until
+        assert np.array_equal(function(torch.from_numpy(x)).numpy(), wanted(x), equal_nan=True)
