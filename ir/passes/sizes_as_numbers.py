@@ -37,29 +37,72 @@ class _Number(NamedTuple):
     is_positive: bool
 
 
-Found = dict[Value, _Number]
-
-
 def sizes_as_numbers(graph: Graph) -> bool:
     """Let numbers take the place of tensors that hold them; whether there were any."""
-    found: Found = {}
+    found = _Found(graph)
     changed = False
     for node in graph.all_nodes:
-        known = found.get(node.inputs[0]) if found and node.inputs else None
+        known = found.numbers.get(node.inputs[0]) if found.numbers and node.inputs else None
         if node.kind == "prim::NumToTensor" and node.input.type is INT:
             if _is_kept_to_itself(node.output):
-                found[node.output] = _Number(node.input, _is_size(node.input))
+                found.numbers[node.output] = _Number(node.input, _is_size(node.input))
         elif known is not None and node.kind in _READ and node.output.uses:
             node.output.replace_uses(known.value)
             changed = True
         elif known is not None and node.kind == _ASKED and node.output.uses:
             node.output.replace_uses(create_constant(graph, False, BOOL).insert_before(node).output)
             changed = True
-        elif found and len(node.outputs) == 1 and _is_kept_to_itself(node.output):
-            made = _computed(node, found)
-            if made is not None:
-                found[node.output] = made
+        elif found.numbers and len(node.outputs) == 1 and _is_kept_to_itself(node.output):
+            found.compute(node)
+    found.drop_unread()
     return changed
+
+
+class _Found:
+    """The tensors that are numbers, and the nodes that were made to compute these."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self.numbers: dict[Value, _Number] = {}
+        self._made: list[Node] = []
+
+    def compute(self, node: Node) -> None:
+        """Note the number that a tensor computed of such numbers is, if it is one."""
+        kind, both = node.kind.removesuffix("_"), node.inputs[:2]
+        is_known = [value in self.numbers for value in both]
+        if len(is_known) < 2 or not any(is_known) or (kind != node.kind and not is_known[0]):
+            return
+        left, right = (self._operand(value, node) for value in both)
+        name = None if left is None or right is None else _operation(node, kind, left, right)
+        entry = None if name is None else TABLE.operator(name)
+        if left is None or right is None or entry is None:
+            return
+        inputs, signature = (left.value, right.value), entry.signature
+        made = self._graph.create(signature.name, inputs, (INT,), node.span, signature)
+        is_positive = left.is_positive and right.is_positive and kind != "aten::sub"
+        self.numbers[node.output] = _Number(self._put(made, node), is_positive)
+
+    def _operand(self, value: Value, node: Node) -> _Number | None:
+        """The number that an operand is: of a tensor that is known, or a constant."""
+        known = self.numbers.get(value)
+        if known is not None:
+            return known
+        constant = constant_value(value)
+        if isinstance(constant, np.ndarray) and not constant.ndim and constant.dtype == np.int64:
+            constant = int(constant)
+        if type(constant) is not int:
+            return None
+        return _Number(self._put(create_constant(self._graph, constant, INT), node), constant >= 0)
+
+    def _put(self, made: Node, before: Node) -> Value:
+        self._made.append(made.insert_before(before))
+        return made.output
+
+    def drop_unread(self) -> None:
+        """Leave no node behind for a number that nobody reads."""
+        for made in reversed(self._made):
+            if not made.output.uses:
+                made.destroy()
 
 
 def _is_size(value: Value) -> bool:
@@ -81,37 +124,6 @@ def _only_reads(use: Use) -> bool:
     if signature is None or use.number >= len(signature.arguments):
         return False
     return signature.arguments[use.number].alias is None
-
-
-def _computed(node: Node, found: Found) -> _Number | None:
-    """The number that a tensor computed of such numbers is, if it is one."""
-    kind = node.kind.removesuffix("_")
-    is_known = [value in found for value in node.inputs[:2]]
-    if len(is_known) < 2 or not any(is_known) or (kind != node.kind and not is_known[0]):
-        return None
-    left, right = (_operand(value, found, node) for value in node.inputs[:2])
-    name = None if left is None or right is None else _operation(node, kind, left, right)
-    entry = None if name is None else TABLE.operator(name)
-    if left is None or right is None or entry is None:
-        return None
-    inputs, signature = (left.value, right.value), entry.signature
-    made = node.graph.create(signature.name, inputs, (INT,), node.span, signature)
-    is_positive = left.is_positive and right.is_positive and kind != "aten::sub"
-    return _Number(made.insert_before(node).output, is_positive)
-
-
-def _operand(value: Value, found: Found, node: Node) -> _Number | None:
-    """The number that an operand is: of a tensor that is known, or a constant."""
-    known = found.get(value)
-    if known is not None:
-        return known
-    constant = constant_value(value)
-    if isinstance(constant, np.ndarray) and not constant.ndim and constant.dtype == np.int64:
-        constant = int(constant)
-    if type(constant) is not int:
-        return None
-    made = create_constant(node.graph, constant, INT).insert_before(node)
-    return _Number(made.output, constant >= 0)
 
 
 def _operation(node: Node, kind: str, left: _Number, right: _Number) -> str | None:

@@ -523,11 +523,11 @@ def _declare_transposed(dims: int) -> None:
         groups: int,
         dilation: Ints,
     ) -> Array:
-        settings = stride, padding, output_padding, groups, dilation
-        if input.ndim == dims + 2 == weight.ndim:
-            quick = _filled(_later_transposed(input, weight, bias, *settings))
-            if quick is not None:
-                return quick
+        quick = _filled(
+            later(input, weight, bias, stride, padding, output_padding, groups, dilation)
+        )
+        if quick is not None:
+            return quick
         batch, had = batched(input, dims, name)
         made = convolution(
             batch, weight, bias, stride, padding, dilation, True, output_padding, groups

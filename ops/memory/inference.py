@@ -19,7 +19,9 @@ import numpy as np
 from ...frontend.foundations.port import Port
 from .dtype import Array
 
-__all__ = ["MADE", "ON", "enter", "handler", "is_for_inference", "is_on", "leave"]
+__all__ = [
+    *("MADE", "ON", "enter", "handler", "handler_name", "is_for_inference", "is_on", "leave"),
+]
 
 NAME: Final = "rushlight, inference"
 """The name of handlers in the mode."""
@@ -31,7 +33,8 @@ COUNTING: Final[Port[Callable[[bool], object]]] = Port()
 """Where a thread's memory is counted: gives the handler that does so in the mode or outside of it,
 None if this thread's is not."""
 
-_name_of: Any = import_module("numpy._core.multiarray").get_handler_name
+handler_name: Final[Any] = import_module("numpy._core.multiarray").get_handler_name
+"""The name of what made the memory of an array."""
 
 
 ON: Final = ContextVar("inference_mode", default=False)
@@ -56,7 +59,7 @@ def is_for_inference(array: Array) -> bool:
         elif not hasattr(lender, "base"):  # NumPy makes views through what has one
             return False
         lender = getattr(lender, "base", None)
-    return bool(_name_of(array) == NAME)
+    return bool(handler_name(array) == NAME)
 
 
 def enter(wanted: bool) -> tuple[bool, object]:

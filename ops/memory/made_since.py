@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
 from itertools import count
 from threading import get_ident
 from typing import Any, Final
@@ -18,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from .dtype import Array
+from .inference import handler_name
 
 __all__ = ["WATCHED", "Since", "check_age"]
 
@@ -63,7 +63,7 @@ class Since:
         owner = _owner(array)
         if self._thread != get_ident() or id(owner) in self._given or not _is_ours(owner):
             return False
-        name = _name_of(owner)
+        name = handler_name(owner)
         if not name.startswith(_NAME):
             return True
         age = (int(name.removeprefix(_NAME)) - self._number) % _NAMES
@@ -104,11 +104,8 @@ def _is_ours(array: Array) -> bool:
     handlers here."""
     if array.base is not None:
         return False  # lent by something else
-    name: str = _name_of(array)
+    name: str = handler_name(array)
     return name == _PLAIN or name.startswith(_NAME)
-
-
-_name_of: Any = import_module("numpy._core.multiarray").get_handler_name
 
 
 @cache

@@ -26,6 +26,7 @@ __all__ = [
     "lies_as",
     "may_share",
     "overlaps_itself",
+    "reach_apart",
     "warn_if_expanded",
 ]
 
@@ -47,16 +48,24 @@ def overlaps_itself(array: Array) -> bool:
     )
 
 
+def reach_apart(array: Array) -> int | None:
+    """How many bytes an array reaches over, if each element has memory of its own, as strides tell
+    that go forwards; None if they do not."""
+    reach = int(array.itemsize)
+    for step, size in sorted(zip(array.strides, array.shape, strict=True)):
+        if size > 1:
+            if step < reach:
+                return None
+            reach += step * (size - 1)
+    return reach
+
+
 def holds_apart(array: Array, view: Array) -> bool:
     """Whether a view goes forwards through an array's memory, each element at a place of its own,
     as strides tell."""
-    reach = int(view.itemsize)
-    for step, size in sorted(zip(view.strides, view.shape, strict=True)):
-        if size > 1:
-            if step < reach:
-                return False
-            reach += step * (size - 1)
-    begin = address(view) - address(array)
+    reach, begin = reach_apart(view), address(view) - address(array)
+    if reach is None:
+        return False
     return not view.size or (begin >= 0 and begin + reach <= array.nbytes)
 
 

@@ -283,13 +283,9 @@ def _of_numbers(
 
 def _float_linear(state: object) -> FloatLinear:
     match state:
-        case (
-            np.ndarray() as weight,
-            np.ndarray() | None as bias,
-            int() | float() | None as least,
-            int() | float() | None as most,
-        ):
-            return FloatLinear(weight, bias, least, most)
+        case (np.ndarray() as weight, np.ndarray() | None as bias, least, most):
+            if _is_bound(least) and _is_bound(most):
+                return FloatLinear(weight, bias, least, most)
     raise _bad(FloatLinear.class_name)
 
 
@@ -299,7 +295,8 @@ def _float_convolution(transpose: bool) -> Callable[[Any], FloatConvolution]:
             case (np.ndarray() as weight, np.ndarray() | None as bias, *sizes, groups, least, most):
                 lists = [each for each in sizes if _are_ints(each)]
                 well_formed = len(lists) == len(sizes) == 3 + transpose and type(groups) is int
-                if well_formed and weight.ndim == 4 and _are_bounds(least, most):
+                is_held = _is_bound(least) and _is_bound(most)
+                if well_formed and weight.ndim == 4 and is_held:
                     stride, padding, *more, dilation = lists
                     of_result = more[0] if more else None
                     return FloatConvolution(
@@ -314,8 +311,8 @@ def _are_ints(value: object) -> TypeGuard[list[int]]:
     return type(value) is list and len(value) == 2 and all(type(each) is int for each in value)
 
 
-def _are_bounds(*values: object) -> bool:
-    return all(value is None or type(value) in (int, float) for value in values)
+def _is_bound(value: object) -> TypeGuard[int | float | None]:
+    return value is None or type(value) in (int, float)
 
 
 def _embedding(state: object) -> PackedEmbedding:

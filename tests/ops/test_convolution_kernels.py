@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -335,13 +334,6 @@ def _convolved(x: Any, weight: Any, stride: int, groups: int) -> Any:
 
 def _drawn(shape: Any) -> Any:
     return np.random.default_rng(0).standard_normal(shape, F)
-
-
-@pytest.fixture
-def any_threads() -> Iterator[None]:
-    before = threads.get_threads()
-    yield
-    threads.set_threads(before)
 
 
 @pytest.mark.usefixtures("any_threads")

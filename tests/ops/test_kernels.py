@@ -31,17 +31,18 @@ class _Nothing(dict[str, Any]):
 @pytest.fixture
 def by_numpy(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], Any]:
     def run(compute: Callable[[], Any]) -> Any:
-        known = [each._known for each in list(kernels.family("calls.prepared")._EVERY)]
-        before = [words.copy() for words in known]
+        known = [*kernels.family("calls.prepared")._EVERY]
+        before = [each._known.copy() for each in known]
         with monkeypatch.context() as patch:
             patch.setattr(kernels, "_FAMILIES", _Nothing())
-            for words in known:
-                words[0], words[-1] = 0, 1 << 40  # nothing is known, and nothing learned
+            for each in known:  # nothing is known, and nothing learned, whatever slot it is of
+                each._known[0] = 0
+                each.waits.wait_all(1 << 40)
             try:
                 return compute()
             finally:
-                for words, kept in zip(known, before, strict=True):
-                    words[:] = kept
+                for each, words in zip(known, before, strict=True):
+                    each._known[:] = words
 
     return run
 

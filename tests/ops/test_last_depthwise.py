@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -61,13 +60,6 @@ def test_all_settings(
     if bias is not None:
         wanted += bias.reshape(-1, 1, 1)
     assert np.array_equal(made.out, wanted)
-
-
-@pytest.fixture
-def any_threads() -> Iterator[None]:
-    before = threads.get_threads()
-    yield
-    threads.set_threads(before)
 
 
 @pytest.mark.usefixtures("any_threads")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....memory.dtype import Array
+from ....memory.overlap import reach_apart
 from ....memory.storage import address, bounds_of, view_of
 from ..fronts.prepared_text import KEY_FACTOR
 
@@ -33,13 +34,7 @@ def holds(value: object, part: Array) -> bool:
 
 def lies_apart(array: Array) -> bool:
     """Whether each element has memory of its own, as strides tell that go forwards."""
-    reach = int(array.itemsize)
-    for step, size in sorted(zip(array.strides, array.shape, strict=True)):
-        if size > 1:
-            if step < reach:
-                return False
-            reach += step * (size - 1)
-    return True
+    return reach_apart(array) is not None
 
 
 def alike(array: Array, values: Array) -> Array:

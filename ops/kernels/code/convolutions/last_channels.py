@@ -13,6 +13,7 @@ from ....memory.dtype import Array
 from ... import unfilled
 from ..elementwise.arrays import Expression, Step
 from ..products.matrices import multiply_into
+from .afterwards import Afterwards
 from .batch_norms import Elements
 from .convolutions import Convolution
 from .frame import PLAIN, After
@@ -53,10 +54,10 @@ def _whole(after: After) -> After:
     return after if after.expression.steps else _COPY
 
 
-class Pixels:
+class Pixels(Afterwards):
     """A convolution by windows of one number, of float32 with channels last."""
 
-    __slots__ = ("_bias", "_pixels", "_weight", "out")
+    __slots__ = ("_bias", "_pixels", "_weight")
 
     def __init__(self, x: Any, weight: Any, bias: Any) -> None:
         """The input is in one piece but for the place of its channels.
@@ -71,23 +72,8 @@ class Pixels:
         self._weight, self._bias = weight.reshape(made, inside), bias
         self.out = unfilled((len(x), made, *x.shape[2:]), x.dtype, is_last=True)
 
-    def is_at_hand(self, after: After, operands: object) -> bool:
-        """Whether the kernel of what comes after need not be compiled."""
-        return Elements(self.out, self.out).is_at_hand(after, operands)
-
-    def prepare(self, after: After, operands: object) -> None:
-        """Compile it if need be.
-
-        Raises:
-            OSError, RuntimeError: it cannot be.
-        """
-        Elements(self.out, self.out).prepare(after, operands)
-
-    def fill(self, after: After = PLAIN, operands: object = ()) -> None:
-        """Compute."""
+    def _compute(self) -> None:
         multiply_into(_by_pixels(self.out), self._pixels, self._weight.T, self._bias)
-        if after.expression.steps:
-            Elements(self.out, self.out).fill(after, operands)
 
 
 def _by_pixels(x: Array) -> Array:

@@ -19,9 +19,8 @@ import numpy as np
 from ....memory.dtype import Array
 from ... import in_order
 from ..products.matrices import multiply, multiply_batches
-from .batch_norms import Elements
+from .afterwards import Afterwards
 from .convolutions import Convolution, Settled, in_pairs, settled, takes_pairs
-from .frame import PLAIN, After
 from .turned_weights import cut
 from .window_sums import are_near, put_back, put_beside
 
@@ -162,10 +161,10 @@ def _seen(
             yield first, (low, high), begin, end
 
 
-class Transposed:
+class Transposed(Afterwards):
     """A transposed convolution that can be computed: `fill` writes it to `out`."""
 
-    __slots__ = ("_bias", "_plan", "_weight", "_x", "out")
+    __slots__ = ("_bias", "_plan", "_weight", "_x")
 
     def __init__(self, plan: Plan, x: Any, weight: Any, bias: Any) -> None:
         """The arrays are in one piece, of the shapes that the plan is for, and no other thread can
@@ -179,26 +178,11 @@ class Transposed:
         self._plan, self._x, self._weight, self._bias = plan, x, weight, bias
         self.out = np.empty(plan.made, F)
 
-    def is_at_hand(self, after: After, operands: object) -> bool:
-        """Whether the kernel of what comes after need not be compiled."""
-        return Elements(self.out, self.out).is_at_hand(after, operands)
-
-    def prepare(self, after: After, operands: object) -> None:
-        """Compile it if need be.
-
-        Raises:
-            OSError, RuntimeError: it cannot be.
-        """
-        Elements(self.out, self.out).prepare(after, operands)
-
-    def fill(self, after: After = PLAIN, operands: object = ()) -> None:
-        """Compute."""
+    def _compute(self) -> None:
         if self._plan.parts:
             self._fill_by_parts()
         else:
             self._fill_by_columns()
-        if after.expression.steps:
-            Elements(self.out, self.out).fill(after, operands)
 
     def _fill_by_columns(self) -> None:
         plan, out = self._plan, self.out

@@ -1,0 +1,39 @@
+"""Results whose elements get what comes after them in a second step, where they lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .batch_norms import Elements
+from .frame import PLAIN, After
+
+__all__ = ["Afterwards"]
+
+
+class Afterwards:
+    """See `ops.table.record.Later`; `_compute` writes to `out` what others follow."""
+
+    __slots__ = ("out",)
+
+    out: Any
+
+    def _compute(self) -> None:
+        raise NotImplementedError
+
+    def is_at_hand(self, after: After, operands: object) -> bool:
+        """Whether the kernel of what comes after need not be compiled."""
+        return Elements(self.out, self.out).is_at_hand(after, operands)
+
+    def prepare(self, after: After, operands: object) -> None:
+        """Compile it if need be.
+
+        Raises:
+            OSError, RuntimeError: it cannot be.
+        """
+        Elements(self.out, self.out).prepare(after, operands)
+
+    def fill(self, after: After = PLAIN, operands: object = ()) -> None:
+        """Compute."""
+        self._compute()
+        if after.expression.steps:
+            Elements(self.out, self.out).fill(after, operands)
