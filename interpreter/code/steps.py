@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Container
 from typing import Protocol
 
@@ -52,15 +51,6 @@ class Tables(Protocol):
 
 Maker = Callable[[Tables, Node, Operands, Operands], Instruction]
 
-_OF_PYTHON: dict[object, str] = {
-    function: function.__name__.rstrip("_")
-    for function in (
-        *(operator.add, operator.sub, operator.mul, operator.not_, operator.and_, operator.or_),
-        *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
-    )
-} | {len: "length"}
-"""Instructions for operators whose forward is a function of Python that does the same."""
-
 _OF_NONE = frozenset({"is", "is_not"})
 """Instructions that do what their operators do if an operand is None."""
 
@@ -92,7 +82,7 @@ def _call_operator(tables: Tables, node: Node, outputs: Operands, inputs: Operan
     ):  # of any number of tensors: recorded as Python's call
         function = PythonFunction("einsum", einsum, node.signature)
         return (opcode("function"), outputs[0], tables.type(FunctionType(function)), inputs)  # type: ignore[arg-type]
-    simple = entry.instruction or _OF_PYTHON.get(entry.forward, "")
+    simple = entry.instruction
     if simple in _OF_NONE and all(value.type != NONE for value in node.inputs):
         simple = ""
     if simple and bool(outputs) == (simple != "append"):

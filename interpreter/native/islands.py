@@ -31,7 +31,7 @@ from ..plans.registers import (
 )
 from ..plans.source import FoundIsland, Island
 from ..plans.stretches import spans_together
-from .kinds import NotNative, argument_kind, kind_of, lists_tensors
+from .kinds import NotNative, kind_of, lists_tensors
 from .native import LONGEST, NEVER, ROUNDS, Native, is_native_possible, native_island
 from .program import FAILED, STOPPED
 from .written import is_maker, is_of_few, written_places
@@ -200,7 +200,7 @@ _READING: Final = frozenset(("aten::__getitem__", "prim::TupleUnpack", "prim::Tu
 def _enters(type: Type) -> bool:
     """Whether values of a type go in."""
     try:
-        argument_kind(type)
+        kind_of(type, of_arguments=True)
     except NotNative:
         return False
     return True

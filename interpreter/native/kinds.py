@@ -24,7 +24,7 @@ from ...typecheck.types.types import TENSOR as TENSOR_TYPE
 
 __all__ = [
     *("ADDRESS", "ARRAY", "BOOL", "COMPLEX", "DEVICE", "FLOAT", "INT", "MADE", "NONE", "STR"),
-    *("Kind", "NotNative", "argument_kind", "bound", "holds_arrays", "is_convertible", "kind_of"),
+    *("Kind", "NotNative", "bound", "holds_arrays", "is_convertible", "kind_of"),
     *("list_of", "lists_tensors", "matches"),
     *("optional_of", "tuple_of"),
 ]
@@ -185,24 +185,26 @@ _ALONE: Final[dict[Type, Kind]] = {
 _KEYS: Final = (INT, FLOAT, BOOL, STR)
 
 
-def kind_of(type: Type) -> Kind:
-    """The kind of values of a type.
+def kind_of(type: Type, *, of_arguments: bool = False) -> Kind:
+    """The kind of values of a type; those `of_arguments` may be tensors, or lists and tuples that
+    hold some, which are only read.
 
     Raises:
         NotNative: native code has no such values.
     """
-    found = _ALONE.get(type)
+    found = ARRAY if of_arguments and type == TENSOR_TYPE else _ALONE.get(type)
     if found is not None:
         return found
     if type.list_of is not None:
-        return list_of(kind_of(type.list_of))
+        return list_of(kind_of(type.list_of, of_arguments=of_arguments))
     if isinstance(type, DictType):
         kind = Kind("dict", (kind_of(type.key), kind_of(type.value)))
         if kind.key in _KEYS:
             return kind
     elif type.tuple_of:
-        parts = tuple(kind_of(part) for part in type.tuple_of)
         named = None if type.tuple_name is None else type
+        may_hold = of_arguments and named is None
+        parts = tuple(kind_of(part, of_arguments=may_hold) for part in type.tuple_of)
         return Kind("tuple", parts, type.tuple_name or "", named)
     elif type.optional_of is not None:
         return optional_of(kind_of(type.optional_of))
@@ -213,21 +215,6 @@ def kind_of(type: Type) -> Kind:
     elif isinstance(type, EnumType):
         return Kind("enum", (), type.qualified_name, type)
     raise NotNative(f"values of type {type}")
-
-
-def argument_kind(type: Type) -> Kind:
-    """The kind of an argument, which may hold tensors; such a container is only read.
-
-    Raises:
-        NotNative: native code has no such values.
-    """
-    if type == TENSOR_TYPE:
-        return ARRAY
-    if type.list_of is not None:
-        return list_of(argument_kind(type.list_of))
-    if type.tuple_of and type.tuple_name is None:
-        return tuple_of([argument_kind(part) for part in type.tuple_of])
-    return kind_of(type)
 
 
 def holds_arrays(kind: Kind) -> bool:

@@ -23,7 +23,7 @@ from ...typecheck.types.types import TENSOR as TENSOR_TYPE
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
 from .kept import note_sites
-from .kinds import ARRAY, BOOL, INT, NONE, Kind, NotNative, argument_kind, is_convertible, kind_of
+from .kinds import ARRAY, BOOL, INT, NONE, Kind, NotNative, is_convertible, kind_of
 from .native_source import NativeSource
 from .outside import note_outside
 from .steps import State, Steps
@@ -62,7 +62,7 @@ def write_native(
 def _kinds_of(code: Code, arguments: Sequence[Type]) -> list[Kind]:
     if len(arguments) != code.argument_count:
         raise NotNative("arguments of unknown types")
-    return [argument_kind(type) for type in arguments]
+    return [kind_of(type, of_arguments=True) for type in arguments]
 
 
 _CONTEXT_METHODS: Final = {"prim::Enter": "__enter__", "prim::Exit": "__exit__"}

@@ -168,13 +168,15 @@ def _declare(
     right: _Two,
     reals: Sequence[str],
     natively: Sequence[str] = (),
+    instruction: str = "",
 ) -> None:
     """Declare an operator of two complex numbers, and of one with a real number on either side.
 
-    `natively` are the texts of their native forms.
+    `natively` are the texts of their native forms; the `instruction` is that of two complex ones.
     """
     forms = [native(each) for each in natively] or [()] * 3
-    operator(f"aten::{name}.complex(complex a, complex b) -> complex", native=forms[0])(both)
+    schema = f"aten::{name}.complex(complex a, complex b) -> complex"
+    operator(schema, native=forms[0], instruction=instruction)(both)
     for real in reals:
         operator(f"aten::{name}.complex_{real}(complex a, {real} b) -> complex", native=forms[1])(
             left
@@ -200,6 +202,7 @@ _declare(
         "c128_of({0}[0] + float({1}), {0}[1])",
         "c128_of({1}[0] + float({0}), {1}[1])",
     ),
+    instruction="add",
 )
 _declare(
     *("sub", python.sub, _subtract_real, _subtract_from_real, _REALS),
@@ -208,6 +211,7 @@ _declare(
         "c128_of({0}[0] - float({1}), {0}[1])",
         "c128_of(float({0}) - {1}[0], -{1}[1])",
     ),
+    instruction="sub",
 )
 _declare(
     *("mul", python.mul, _times_real, _swapped(_times_real), _REALS),
@@ -216,5 +220,6 @@ _declare(
         "c128_of({0}[0] * float({1}), {0}[1] * float({1}))",
         "c128_of({1}[0] * float({0}), {1}[1] * float({0}))",
     ),
+    instruction="mul",
 )
 _declare("pow", power_of_complex, power_of_complex, power_of_complex, ("float",))

@@ -124,9 +124,9 @@ def _wrapping(forward: Callable[[Any, Any], Any]) -> Callable[[Scalar, Scalar], 
 for _name, _sign, _forward in (
     *(("add", "+", python.add), ("sub", "-", python.sub), ("mul", "*", python.mul)),
 ):
-    _native = native(f"{{0}} {_sign} {{1}}")
-    operator(f"aten::{_name}.float(float a, float b) -> float", native=_native)(_forward)
-    _declare_pairs(_name, _forward, _PAIRS, "float", native=_native)
+    _known: Known = {"native": native(f"{{0}} {_sign} {{1}}"), "instruction": _name}
+    operator(f"aten::{_name}.float(float a, float b) -> float", **_known)(_forward)
+    _declare_pairs(_name, _forward, _PAIRS, "float", **_known)
     operator(f"aten::{_name}(Scalar a, Scalar b) -> Scalar")(_wrapping(_forward))
 
 
@@ -360,9 +360,9 @@ for _name, _sign, _compare in (
     *(("eq", "==", python.eq), ("ne", "!=", python.ne), ("lt", "<", python.lt)),
     *(("le", "<=", python.le), ("gt", ">", python.gt), ("ge", ">=", python.ge)),
 ):
-    _native = native(f"{{0}} {_sign} {{1}}")
+    _known = {"native": native(f"{{0}} {_sign} {{1}}"), "instruction": _name}
     for _type in ("int", "float"):
-        operator(f"aten::{_name}.{_type}({_type} a, {_type} b) -> bool", native=_native)(_compare)
+        operator(f"aten::{_name}.{_type}({_type} a, {_type} b) -> bool", **_known)(_compare)
     for _types, _text in (
         (_PAIRS[0], f"float({{0}}) {_sign} {{1}}"),
         (_PAIRS[1], f"{{0}} {_sign} float({{1}})"),
@@ -376,26 +376,28 @@ for _name, _sign, _compare in (
             native=native(_text),
         )
     operator(f"aten::{_name}(Scalar a, Scalar b) -> bool")(_as_wider(_compare))
-    _of_texts = _compare if _name in ("eq", "ne") else _by_bytes(_compare)
-    operator(
-        f"aten::{_name}.str(str a, str b) -> bool",
-        inline=()
-        if _of_texts is _compare
-        else inline(f"{{0}} {_sign} {{1}}", "{0}.isascii() and {1}.isascii()"),
-        native=native(f"{{0}} {_sign} {{1}}"),
-    )(_of_texts)
+    if _name not in ("eq", "ne"):
+        operator(
+            f"aten::{_name}.str(str a, str b) -> bool",
+            inline=inline(f"{{0}} {_sign} {{1}}", "{0}.isascii() and {1}.isascii()"),
+            native=native(f"{{0}} {_sign} {{1}}"),
+        )(_by_bytes(_compare))
 for _name, _sign, _compare in (("eq", "==", python.eq), ("ne", "!=", python.ne)):
-    _native = native(f"{{0}} {_sign} {{1}}")
-    operator(f"aten::{_name}.bool(bool a, bool b) -> bool", native=_native)(_compare)
-    operator(f"aten::{_name}.complex(complex a, complex b) -> bool", native=_native)(_compare)
-    operator(f"aten::{_name}.device(Device a, Device b) -> bool")(_compare)
-    operator(f"aten::{_name}.enum(AnyEnumType a, AnyEnumType b) -> bool", native=_native)(_compare)
-    _declare_pairs(_name, _compare, (("complex", "float"), ("float", "complex")), "bool")
+    _known = {"native": native(f"{{0}} {_sign} {{1}}"), "instruction": _name}
+    operator(f"aten::{_name}.bool(bool a, bool b) -> bool", **_known)(_compare)
+    operator(f"aten::{_name}.complex(complex a, complex b) -> bool", **_known)(_compare)
+    operator(f"aten::{_name}.str(str a, str b) -> bool", **_known)(_compare)
+    operator(f"aten::{_name}.device(Device a, Device b) -> bool", instruction=_name)(_compare)
+    operator(f"aten::{_name}.enum(AnyEnumType a, AnyEnumType b) -> bool", **_known)(_compare)
+    _mixed = (("complex", "float"), ("float", "complex"))
+    _declare_pairs(_name, _compare, _mixed, "bool", instruction=_name)
 
 
 # --------------------------------------------------------------------------- logic and bits
 
-operator("aten::__not__(bool self) -> bool", native=native("not {0}"))(python.not_)
+operator("aten::__not__(bool self) -> bool", native=native("not {0}"), instruction="not")(
+    python.not_
+)
 
 _PLACELESS: Final = (int, float, Device)
 
@@ -424,11 +426,15 @@ for _name, _word, _sign, _forward in (
     ("or", "or", "|", python.or_),
 ):
     operator(
-        f"aten::__{_name}__.bool(bool a, bool b) -> bool", native=native(f"{{0}} {_word} {{1}}")
+        f"aten::__{_name}__.bool(bool a, bool b) -> bool",
+        native=native(f"{{0}} {_word} {{1}}"),
+        instruction=_name,
     )(_forward)
-    operator(f"aten::__{_name}__.int(int a, int b) -> int", native=native(f"{{0}} {_sign} {{1}}"))(
-        _forward
-    )
+    operator(
+        f"aten::__{_name}__.int(int a, int b) -> int",
+        native=native(f"{{0}} {_sign} {{1}}"),
+        instruction=_name,
+    )(_forward)
 operator("aten::__xor__.bool(bool a, bool b) -> bool", native=native("{0} != {1}"))(python.xor)
 operator(
     "aten::__xor__.int(int a, int b) -> int",

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.allocation import uncounted
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Dtype
 from ..memory.heap import keep_freed_memory
 
 __all__ = [
@@ -111,14 +111,19 @@ def is_half(dtype: Any) -> bool:
     return dtype.itemsize == 2 and dtype.kind not in "iub"
 
 
-def cast_by_kernel(array: Array, dtype: Any) -> Any:
+def cast_by_kernel(array: Array, dtype: Dtype, *, of_any_size: bool = False) -> Array:
     """The array in another dtype, as `astype` gives it, by native code where that pays: always of
-    16-bit floats, so that what is made of such casts may be learned."""
-    if array.size >= _LARGE_CAST or is_half(array.dtype) or is_half(dtype):
+    16-bit floats, so that what is made of such casts may be learned.
+
+    One `of_any_size` is by native code wherever it can be; else nothing is learned of the call.
+    """
+    if of_any_size or array.size >= _LARGE_CAST or is_half(array.dtype) or is_half(dtype):
         arrays = family("elementwise.arrays") if array.size else None
-        found = None if arrays is None else arrays.cast(array, dtype)
+        found: Array | None = None if arrays is None else arrays.cast(array, dtype)
         if found is not None:
             return found
+    if of_any_size:
+        written_by_numpy()
     return array.astype(dtype)
 
 

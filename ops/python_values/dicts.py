@@ -28,7 +28,10 @@ _MAYBE_NAN: Final = ("float", "complex")
 
 
 def for_keys(
-    *templates: str, written: tuple[Inline, ...] = (), natively: tuple[Native, ...] = ()
+    *templates: str,
+    written: tuple[Inline, ...] = (),
+    natively: tuple[Native, ...] = (),
+    instruction: str = "",
 ) -> Callable[[Callable[..., Any]], Callable[..., object]]:
     """Declare a forward for every key type; `KEY` in the schemas stands for it.
 
@@ -41,8 +44,11 @@ def for_keys(
             careful = takes_key and key in _MAYBE_NAN
             made, forms = (_for_numbers(forward), ()) if careful else (forward, written)
             names = [text.replace("KEY", key) for text in templates]
-            operator(*names, inline=forms, native=() if key == "complex" else natively)(made)
-        operator(*(text.replace("KEY", "Tensor") for text in templates))(_for_tensors(forward))
+            native_forms = () if key == "complex" else natively
+            declared = operator(*names, inline=forms, native=native_forms, instruction=instruction)
+            declared(made)
+        names = [text.replace("KEY", "Tensor") for text in templates]
+        operator(*names, instruction=instruction)(_for_tensors(forward))
         return forward
 
     return declare
@@ -71,7 +77,11 @@ def _for_tensors(forward: Callable[..., object]) -> Callable[..., object]:
 
 # --------------------------------------------------------------------------- dicts
 
-for_keys("aten::len.Dict_KEY(Dict(KEY, t) self) -> int", natively=native("len({0})"))(len)
+for_keys(
+    "aten::len.Dict_KEY(Dict(KEY, t) self) -> int",
+    natively=native("len({0})"),
+    instruction="length",
+)(len)
 for_keys(
     "aten::__contains__.KEY(Dict(KEY, t) dict, KEY key) -> bool",
     written=inline("{1} in {0}"),

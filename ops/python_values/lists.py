@@ -27,6 +27,7 @@ operator(
     "aten::len.t(t[] a) -> int",
     "aten::len.any(Any[] a) -> int",
     native=native("len({0})"),
+    instruction="length",
     order="t Tensor str Dict_str Dict_int Dict_bool Dict_float Dict_complex Dict_Tensor any",
 )(len)
 
@@ -129,7 +130,9 @@ operator(
     "aten::list.t(t[] l) -> t[]",
     native=native("{0}.copy()"),
 )(list)
-operator("aten::add.t(t[] a, t[] b) -> t[]", native=native("{0} + {1}"))(python.add)
+operator("aten::add.t(t[] a, t[] b) -> t[]", native=native("{0} + {1}"), instruction="add")(
+    python.add
+)
 operator("aten::add_.t(t[](a!) self, t[] b) -> t[]", native=native("{0}.extended({1})"))(
     python.iadd
 )

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, family, in_order, is_half, is_whole, written_by_numpy
+from ..kernels import LARGE, cast_by_kernel, family, in_order, is_half, is_whole, written_by_numpy
 from ..memory.dtype import Array, Dtype, Scalar
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
@@ -198,17 +198,8 @@ def _widened(
     if is_short and self.size > _AS_MANY * max(index.size, source.size):
         return None
     dtype = np.dtype(np.float32 if is_float else np.int32)
-    return _as(self, dtype), _as(source, dtype)
-
-
-def _as(array: Array, dtype: Dtype) -> Array:
-    """A copy in another dtype, by native code if it can be."""
-    arrays = family("elementwise.arrays")
-    found: Array | None = arrays.cast(array, dtype)
-    if found is None:
-        written_by_numpy()
-        return array.astype(dtype)
-    return found
+    wide = cast_by_kernel(self, dtype, of_any_size=True)
+    return wide, cast_by_kernel(source, dtype, of_any_size=True)
 
 
 def _put_back(self: Array, wide: Array) -> None:

@@ -18,7 +18,7 @@ _RULES: Final = (
         r"(rpc|c10d|_c10d_functional|_c10d_functional_autograd|dist_autograd|symm_mem|gloo)::.*"
         r"|aten::(get_gradients|_allgather_base_)$|prim::rpc_.*",
     ),
-    ("processes", r"(inductor|static_runtime_process|onednn_graph)::.*|prim::PythonOp$"),
+    ("memory", r"inductor::.*"),
     ("python", r"prim::(CallPython|PythonOp|IgnoredPythonOp)$|aten::\^.*"),
     (
         "state",
@@ -42,7 +42,7 @@ KINDS: Final = (*(kind for kind, _ in _RULES), "computing", "unknown")
 REFUSED: Final = {
     "files": "reads or writes files",
     "network": "reaches other machines",
-    "processes": "reaches other processes",
+    "memory": "reaches memory that is no tensor's own",
     "python": "calls Python",
 }
 """The kinds that code which is not trusted may not use, and what they do."""
