@@ -261,6 +261,29 @@ def test_leaves_get_theirs_once() -> None:
     assert leaf.grad.tolist() == [12.0] * 3
 
 
+def test_a_leaf_has_one_node_while_somebody_holds_it() -> None:
+    leaf = torch.ones(3, requires_grad=True)
+    by_python = leaf.view(3).grad_fn.next_functions[0][0]
+    numbers = by_python._sequence_nr()
+    del by_python
+    warm(lambda: leaf * 2)
+    one, other = (leaf * 2).grad_fn, (leaf * 3).grad_fn
+    (node, number), (same, _) = one.next_functions[0], other.next_functions[0]
+    assert node is same is leaf.view(3).grad_fn.next_functions[0][0]
+    assert number == 0
+    assert node.name() == "torch::autograd::AccumulateGrad"
+    assert node.variable is leaf
+    assert node.next_functions == ()
+    assert node.metadata == {}
+    assert one._sequence_nr() < node._sequence_nr() < numbers
+    heard = list[Any]()
+    node.register_hook(lambda *given: heard.append(given))
+    (leaf * 2).sum().backward()
+    assert len(heard) == 1
+    assert leaf.grad is not None
+    assert leaf.grad.tolist() == [2.0] * 3
+
+
 @pytest.fixture
 def quiet() -> Iterator[None]:
     gc.collect()

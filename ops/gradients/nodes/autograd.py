@@ -31,21 +31,13 @@ from .packing import PACKING, Packed
 from .removable import SEQUENCE, Hooks, Removable, add_hook
 
 __all__ = [
-    "AccumulateGrad",
-    "Edge",
-    "Node",
-    "Saved",
-    "WALKING",
-    "edge_of",
-    "edge_within",
-    "is_wanted",
-    "node_class",
-    "saved",
-    "single",
-    "with_node",
+    *("AccumulateGrad", "ENDING", "Edge", "Node", "SOON", "Saved", "WALKING"),
+    *("edge_of", "edge_within", "is_wanted", "node_class", "saved", "single", "with_node"),
 ]
 
 _ACCUMULATING: Final = fork_safe_lock()
+ENDING: Final[list[Tensor]] = []
+"""The leaf whose node a thread makes just now: then native code makes none."""
 _MAKING: Final = fork_safe_lock()
 
 Grad = Tensor | None
@@ -273,7 +265,7 @@ def node_class(base: type[Node], name: str) -> type[Any]:
     return type(name, (base,), {"__slots__": (), "__module__": "builtins"})
 
 
-_SOON: Final = 1 << 62
+SOON: Final = 1 << 62
 """Numbers from which others are taken off come before these on the way back."""
 
 
@@ -289,7 +281,7 @@ class AccumulateGrad(Node):
 
     def __init__(self, variable: Tensor) -> None:
         super().__init__(())
-        self.sequence = _SOON - self.sequence
+        self.sequence = SOON - self.sequence
         self.variable = variable
 
     def apply(self, grads: list[Grad]) -> list[Grad]:
@@ -433,13 +425,17 @@ def edge_within(tensor: Tensor) -> Edge | None:
     found = None if known is None else known()
     if found is None:
         with _ACCUMULATING:  # a leaf has one node at a time, whose hooks are the leaf's
-            known = tensor._accumulator
-            found = None if known is None else known()
-            if found is None:
-                found = _NEW(AccumulateGrad)
-                found.edges, found.attached, found.variable = [], None, tensor
-                found.bounds, found.sequence = RUNNING.bounds, _SOON - next(SEQUENCE)
-                tensor._accumulator = ref(found)
+            ENDING.append(tensor)
+            try:
+                known = tensor._accumulator
+                found = None if known is None else known()
+                if found is None:
+                    found = _NEW(AccumulateGrad)
+                    found.edges, found.attached, found.variable = [], None, tensor
+                    found.bounds, found.sequence = RUNNING.bounds, SOON - next(SEQUENCE)
+                    tensor._accumulator = ref(found)
+            finally:
+                ENDING.pop()
     return found, 0
 
 

@@ -22,7 +22,7 @@ from ...memory.slots import places_within
 from ...memory.storage import address
 from ...memory.versions import counts_by_owner, version_to_keep
 from ...table.grad_mode import ANOMALY, BOUNDED, RUNNING
-from ..nodes.autograd import TURN, Saved, edge_within
+from ..nodes.autograd import ENDING, SOON, TURN, AccumulateGrad, Saved, edge_within
 from ..nodes.bound import Bound, RowNode
 from ..nodes.packing import PACKED, PACKING
 from ..nodes.removable import SEQUENCE
@@ -180,7 +180,9 @@ def _describe(array: Array) -> Meta:
     return Meta(array, True)
 
 
-_NAMES: Final = tuple(map(sys.intern, ("_grad_node", "_output_number", "_view_version")))
+_NAMES: Final = tuple(
+    map(sys.intern, ("_accumulator", "_grad_node", "_output_number", "_view_version"))
+)
 _NO_BOUNDS: Final[tuple[object, ...]] = ()
 _HELD: Final[tuple[object, ...]] = (0, 1, _NO_BOUNDS)
 
@@ -199,13 +201,17 @@ def _book(unread: Meta) -> Array | None:
             *("_results", "_shapes", "back", "count", "lie"),
         ),
     )
-    if saved is None or meta is None or node is None or not _is_counted(family("calls.run").HEAD):
+    end = _slots(AccumulateGrad, ("attached", "bounds", "edges", "sequence", "variable"))
+    if saved is None or meta is None or node is None or end is None or node[:4] != end[:4]:
+        return None
+    if not _is_counted(family("calls.run").HEAD):
         return None
     objects: Sequence[object] = (
         *(TURN, ANOMALY, MADE, PACKED, BOUNDED, _is_plain, SEQUENCE, counts),
-        *(edge_within, version_to_keep, _describe, Saved, Meta, unread, *_NAMES, _NO_BOUNDS, 0, 1),
+        *(edge_within, version_to_keep, _describe, Saved, Meta, unread),
+        *(ENDING, AccumulateGrad, *_NAMES, _NO_BOUNDS, 0, 1),
     )
-    return np.array([*map(id, objects), *saved, *meta, *node], np.int64)
+    return np.array([*map(id, objects), *saved, *meta, *node, end[4], SOON], np.int64)
 
 
 def _is_counted(head: int) -> bool:

@@ -58,7 +58,7 @@ TABLE: Final = (
     *("call", "call_with", "make_array", "make_tuple", "view_of", "start", "state"),
     *("as_list", "make_list", "set_base", "attribute", "set_attribute", "variable", "make_object"),
     *("forget_error", "make_int", "item_of", "next_of"),
-    *("fetch_error", "normalize_error", "set_trace"),
+    *("fetch_error", "normalize_error", "set_trace", "refer"),
 )
 """What the words are that `run` is given as bytes: addresses of Python's and NumPy's types, objects
 and functions; `start` makes threads, `state` is where the job's address and their number lie, and

@@ -156,6 +156,7 @@ class _Crew:
             "fetch_error": python.PyErr_Fetch,
             "normalize_error": python.PyErr_NormalizeException,
             "set_trace": python.PyException_SetTraceback,
+            "refer": python.PyWeakref_NewRef,
         }
         objects: dict[str, object] = {
             "array_type": np.ndarray,

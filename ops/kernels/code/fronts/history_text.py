@@ -124,6 +124,98 @@ failed:
   ret i64 -1
 }
 
+define internal ptr @leaf_node(ptr %table, ptr %book, ptr %tensor) {
+entry:
+{front_loads}
+{book_loads}
+  %mode = call ptr %attribute(ptr %tensor, ptr %unwatched_name)
+  %is_unknown = icmp eq ptr %mode, null
+  br i1 %is_unknown, label %failed, label %compare
+compare:
+  call void %drop(ptr %mode)
+  %is_watched = icmp eq ptr %mode, %no_word
+  br i1 %is_watched, label %known, label %left
+known:
+  %before = call ptr %attribute(ptr %tensor, ptr %end_word)
+  %is_lost = icmp eq ptr %before, null
+  br i1 %is_lost, label %failed, label %look
+look:
+  %is_first = icmp eq ptr %before, %none
+  br i1 %is_first, label %make, label %ask
+ask:
+  %found = call ptr %call(ptr %before)
+  %is_failed = icmp eq ptr %found, null
+  br i1 %is_failed, label %forget, label %asked
+asked:
+  %is_gone = icmp eq ptr %found, %none
+  br i1 %is_gone, label %again, label %old
+old:
+  call void %drop(ptr %before)
+  ret ptr %found
+again:
+  call void %drop(ptr %found)
+  br label %make
+make:
+  %made = call ptr %make_object(ptr %end_type, i64 0)
+  %edges = call ptr %make_list(i64 0)
+  %number = call ptr %next_of(ptr %numbers)
+  %no_object = icmp eq ptr %made, null
+  %no_list = icmp eq ptr %edges, null
+  %no_number = icmp eq ptr %number, null
+  %is_short = or i1 %no_object, %no_list
+  %is_shorter = or i1 %is_short, %no_number
+  br i1 %is_shorter, label %forget, label %fill
+fill:
+  %newest = call i64 %as_int(ptr %number)
+  call void %drop(ptr %number)
+  %latest = ptrtoint ptr %soon to i64
+  %sooner = sub i64 %latest, %newest
+  %sequence = call ptr %make_int(i64 %sooner)
+  call void %hold(ptr %none)
+  call void %hold(ptr %no_bounds)
+  call void %hold(ptr %tensor)
+  call void @put(ptr %made, ptr %n_edges, ptr %edges)
+  call void @put(ptr %made, ptr %n_attached, ptr %none)
+  call void @put(ptr %made, ptr %n_bounds, ptr %no_bounds)
+  call void @put(ptr %made, ptr %n_sequence, ptr %sequence)
+  call void @put(ptr %made, ptr %e_variable, ptr %tensor)
+  %reference = call ptr %refer(ptr %made, ptr null)
+  %now = call ptr %attribute(ptr %tensor, ptr %end_word)
+  %busy_place = getelementptr i8, ptr %ending, i64 {head}
+  %busy = load i64, ptr %busy_place
+  %is_idle = icmp eq i64 %busy, 0
+  %is_same = icmp eq ptr %now, %before
+  %is_referred = icmp ne ptr %reference, null
+  %is_safe = and i1 %is_idle, %is_same
+  %may_be = and i1 %is_safe, %is_referred
+  br i1 %may_be, label %note, label %refuse
+note:
+  %noted = call i32 %set_attribute(ptr %tensor, ptr %end_word, ptr %reference)
+  call void %drop(ptr %now)
+  call void %drop(ptr %reference)
+  call void %drop(ptr %before)
+  %is_noted = icmp eq i32 %noted, 0
+  br i1 %is_noted, label %new, label %unnoted
+new:
+  ret ptr %made
+unnoted:
+  call void %drop(ptr %made)
+  br label %failed
+refuse:
+  call void %drop(ptr %now)
+  call void %drop(ptr %reference)
+  call void %drop(ptr %made)
+  br label %forget
+forget:
+  call void %drop(ptr %before)
+  br label %failed
+failed:
+  call void %forget_error()
+  br label %left
+left:
+  ret ptr null
+}
+
 define internal ptr @edge_from(ptr %table, ptr %book, ptr %tensor, ptr %array) {
 entry:
   %asked = alloca ptr
@@ -163,9 +255,18 @@ whose:
   br i1 %is_leaf, label %leaf, label %made
 leaf:
   call void %drop(ptr %node)
-  br label %ask
+  %end = call ptr @leaf_node(ptr %table, ptr %book, ptr %tensor)
+  %is_unmade = icmp eq ptr %end, null
+  br i1 %is_unmade, label %ask, label %first_of_end
+first_of_end:
+  call void %hold(ptr %zero)
+  br label %pair
 made:
-  %number = call ptr %attribute(ptr %tensor, ptr %number_word)
+  %its_number = call ptr %attribute(ptr %tensor, ptr %number_word)
+  br label %pair
+pair:
+  %source = phi ptr [%end, %first_of_end], [%node, %made]
+  %number = phi ptr [%zero, %first_of_end], [%its_number, %made]
   %edge = call ptr %make_tuple(i64 2)
   %no_number = icmp eq ptr %number, null
   %no_tuple = icmp eq ptr %edge, null
@@ -174,7 +275,7 @@ made:
 fill:
   %first = getelementptr i8, ptr %edge, i64 {tuple_at}
   %second = getelementptr ptr, ptr %first, i64 1
-  store ptr %node, ptr %first
+  store ptr %source, ptr %first
   store ptr %number, ptr %second
   ret ptr %edge
 ask:

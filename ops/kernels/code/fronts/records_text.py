@@ -35,17 +35,21 @@ __all__ = ["BOOK", "RECORDS"]
 BOOK: Final = (
     *("turns", "anomalies", "memories", "packings", "bounding", "is_plain", "numbers", "counts"),
     *("ask_edge", "ask_version", "describe", "saved_type", "meta_type", "unread"),
+    *("ending", "end_type", "end_word"),
     *("node_word", "number_word", "version_word", "no_bounds", "zero", "one"),
     *("s_array", "s_edge", "s_handle", "s_number", "s_packed", "s_version"),
     *("m_columns", "m_kind", "m_sizes"),
     *("n_attached", "n_bounds", "n_edges", "n_sequence", "n_arguments", "n_bound", "n_places"),
     *("n_results", "n_shapes", "n_back", "n_count", "n_lie"),
+    *("e_variable", "soon"),
 )
 """Lists whose one element says whether history changes, is traced for errors, or has to do with
 memory for inference, packed tensors or bounds; who says that neither of the latter is so here;
 where nodes get their numbers; the counts of writes; who knows where a tensor came from, which
-version its memory has, and how a tensor lies that is not kept; types; the names of what tensors
-know; objects; and where in a `Saved`, a `Meta` and a node their parts lie."""
+version its memory has, and how a tensor lies that is not kept; types; a list that is empty unless
+Python makes the node of a leaf just now, the type of such nodes, and by which name leaves know
+them; the names of what tensors know; objects; and where in a `Saved`, a `Meta`, a node and one of a
+leaf their parts lie; what numbers of leaves' nodes are less than."""
 
 RECORDS: Final = (
     HISTORY
