@@ -146,7 +146,7 @@ def function_trees(
         if isinstance(definition, tree.Function):
             functions.append(definition)
         else:
-            _report(source, collector, definition.span, "a class is not expected here")
+            _report(collector, definition.span, "a class is not expected here")
     return functions
 
 
@@ -189,14 +189,14 @@ def _parsed(source: Source, collector: Collector) -> tuple[list[ast.stmt], Conve
     converter.is_text = True
     problem = _too_big(source.text)
     if problem is not None:
-        _report(source, collector, Span(source, 0, 0), problem, "limit-exceeded")
+        _report(collector, Span(source, 0, 0), problem, "limit-exceeded")
         return [], converter
     try:
         return parse(source.text).body, converter
     except SyntaxError as error:
         said = f"this is not code: {error.msg}"
         place = _place_of(error, source)
-        _report(source, collector, place, said, torch=_torch_fault(error.msg, source, place))
+        _report(collector, place, said, torch=_torch_fault(error.msg, source, place))
         return [], converter
 
 
@@ -260,7 +260,7 @@ def _guarded(node: _N, converter: Converter, make: Callable[[_N, Converter], _T]
     except (RecursionError, OutOfTime) as error:
         span = converter.span(node if converter.at is None else converter.at)
         what = str(error) if isinstance(error, OutOfTime) else "the code is nested too deeply"
-        _report(converter.source, converter.collector, span, what, "limit-exceeded")
+        _report(converter.collector, span, what, "limit-exceeded")
         return None
     finally:
         converter.at = None
@@ -327,7 +327,6 @@ def _place_of(error: SyntaxError, source: Source) -> Span:
 
 
 def _report(
-    source: Source,
     collector: Collector,
     span: Span,
     message: str,

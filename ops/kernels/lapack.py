@@ -116,7 +116,7 @@ def _done(name: str, matrices: Array, *given: object) -> bool:
     """Call a function for each of some matrices; whether all went well."""
     dtype, count = matrices.dtype, len(matrices)
     name = _LETTERS[dtype] + name
-    form, words = _words(name, dtype, given)
+    form, words = _words(dtype, given)
     if any(each is _SIZE for each in given):
         size = _room(name, dtype, form, words)
         words = tuple(
@@ -142,7 +142,7 @@ def _done(name: str, matrices: Array, *given: object) -> bool:
     return not flag[0]
 
 
-def _words(name: str, dtype: Any, given: tuple[Any, ...]) -> tuple[str, tuple[int, ...]]:
+def _words(dtype: Any, given: tuple[Any, ...]) -> tuple[str, tuple[int, ...]]:
     """The letters of arguments, and the words of the table."""
     form, words = "", list[int]()
     for each in given:

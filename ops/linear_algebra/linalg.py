@@ -326,7 +326,7 @@ def _batch_error(a: tuple[int, ...], b: tuple[int, ...]) -> OperatorError:
     )
 
 
-def _batched(a: Array, b: Array, kernel: str = "bmm") -> Array:
+def _batched(a: Array, b: Array, kernel: str) -> Array:
     dtype = a.dtype
     if dtype.kind in "fc" and dtype.itemsize >= 4:
         return asarray(products.matmul(a, b))

@@ -260,7 +260,7 @@ def _listed(values: Sequence[int]) -> str:
     return " ".join(map(str, values))
 
 
-def _without(array: Array, first: int, second: int) -> int:
+def _without(first: int, second: int) -> int:
     """Where `second` is once `first` is gone."""
     return second - (first < second)
 
@@ -309,7 +309,7 @@ def matrix_norm(
         return _spread_last(as_array(result), dims, keepdim)
     columns, rows = dims if abs(order) == 1 else dims[::-1]
     sums = vector_norm(array, 1.0, [columns], False)
-    result = _extreme(sums, _without(sums, columns, rows), order > 0)
+    result = _extreme(sums, _without(columns, rows), order > 0)
     return _spread(as_array(result), dims, keepdim)
 
 

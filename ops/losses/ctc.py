@@ -155,7 +155,6 @@ def _likelihood(
     input_lengths: Lengths,
     target_lengths: Lengths,
     blank: int,
-    zero_infinity: bool,
 ) -> tuple[Array, Array]:
     """Minus the log likelihood of each sample, and log alpha as [N, T, 2 S + 1]."""
     log_probs, targets = log_probs[...], targets[...]  # which no other thread can change
@@ -201,7 +200,7 @@ def plain_ctc_loss(
     zero_infinity: bool,
 ) -> tuple[Array, Array]:
     _check_dtype(log_probs)
-    return _likelihood(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+    return _likelihood(log_probs, targets, input_lengths, target_lengths, blank)
 
 
 @operator(
@@ -243,7 +242,7 @@ def ctc_loss(
     if single:
         log_probs = np.expand_dims(log_probs, 1)
         targets = targets[None] if targets.ndim == 1 else targets
-    losses, _ = _likelihood(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+    losses, _ = _likelihood(log_probs, targets, input_lengths, target_lengths, blank)
     if zero_infinity:
         losses = np.where(np.isposinf(losses), losses.dtype.type(0), losses)
     if reduction == MEAN:

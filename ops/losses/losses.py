@@ -76,8 +76,8 @@ def _pairwise(
     reduction: int,
     name: str,
     function: Callable[..., object],
-    by_steps: str = "",
-    native: tuple[str, float] = ("", 0.0),
+    by_steps: str,
+    native: tuple[str, float],
 ) -> Array:
     """The reduced losses, by the form and level of `native` code where there is some; 16-bit floats
     named in `by_steps` are rounded after every step."""

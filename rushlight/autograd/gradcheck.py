@@ -233,7 +233,7 @@ def _check_jacobians(
         if outputs and backward:
             return
     if backward:
-        _compare_walks(func, given, checked, bounds, expected, along, outputs)
+        _compare_walks(checked, bounds, expected, along, outputs)
     if forward:
         for each, way, columns in zip(checked, along, expected, strict=True):
             found = directed(func, given, each, way, checked)
@@ -247,8 +247,6 @@ def _direction(like: Array, draw: np.random.Generator) -> Array:
 
 
 def _compare_walks(
-    func: Function,
-    given: Sequence[object],
     checked: Sequence[Checked],
     bounds: _Bounds,
     expected: Sequence[Sequence[Array]],

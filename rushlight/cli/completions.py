@@ -63,15 +63,19 @@ def _bash(parsers: _Parsers) -> Iterator[str]:
     yield "complete -o default -o bashdefault -F _rushlight rushlight"
 
 
-def _plain(text: str | None, most: int = 80) -> str:
+_LONGEST: Final = 80
+"""Letters of a text beside a word, at most."""
+
+
+def _plain(text: str | None) -> str:
     """A help text without what shells read: one short sentence."""
     sentence = (text or "").split(";")[0]
     head = sentence.partition(":")[0]
     words = re.sub(r"[^\w .,;/()%-]", "", head if " " in head else sentence)
-    if len(words) <= most:
+    if len(words) <= _LONGEST:
         return words
-    comma = words.rfind(",", 0, most)
-    return words[: comma if comma > most // 2 else words.rfind(" ", 0, most)]
+    comma = words.rfind(",", 0, _LONGEST)
+    return words[: comma if comma > _LONGEST // 2 else words.rfind(" ", 0, _LONGEST)]
 
 
 def _zsh(parsers: _Parsers) -> Iterator[str]:

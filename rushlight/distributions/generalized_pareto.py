@@ -42,9 +42,7 @@ class GeneralizedPareto(Distribution):
     ) -> None:
         self._take(validate_args, loc=loc, scale=scale, concentration=concentration)
 
-    def _by_concentration(
-        self, value: Tensor, curved: Callable[[Tensor], Tensor], straight: Tensor
-    ) -> Tensor:
+    def _by_concentration(self, curved: Callable[[Tensor], Tensor], straight: Tensor) -> Tensor:
         """`curved(k)` where k is not 0, else `straight`."""
         is_zero = aten.isclose(self.concentration, self.concentration.new_zeros(()))
         safe = aten.where(is_zero, aten.ones_like(self.concentration), self.concentration)
@@ -59,13 +57,13 @@ class GeneralizedPareto(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         z = self._z(self._checked(value))
-        curve = self._by_concentration(z, lambda k: (1 + 1 / k) * (k * z).log1p(), z)
+        curve = self._by_concentration(lambda k: (1 + 1 / k) * (k * z).log1p(), z)
         return -self.scale.log() - curve
 
     def log_survival_function(self, value: Tensor) -> Tensor:
         """log P(X > x)."""
         z = self._z(self._checked(value))
-        return self._by_concentration(z, lambda k: -(k * z).log1p() / k, -z)
+        return self._by_concentration(lambda k: -(k * z).log1p() / k, -z)
 
     def log_cdf(self, value: Tensor) -> Tensor:
         """log P(X <= x)."""
@@ -76,7 +74,7 @@ class GeneralizedPareto(Distribution):
 
     def icdf(self, value: Tensor) -> Tensor:
         above = (-value).log1p()
-        z = self._by_concentration(above, lambda k: (-k * above).expm1() / k, -above)
+        z = self._by_concentration(lambda k: (-k * above).expm1() / k, -above)
         return self.loc + self.scale * z
 
     def _below(self, value: Tensor, limit: float) -> Tensor:

@@ -115,7 +115,7 @@ class LiveResolver:
                 _check_fields(environment[name], span)
                 with self._demanding(environment[name], span):
                     found = meaning_of(environment[name], name, self.compile, constant=False)
-                return self._placed(found, name, environment[name])
+                return self._placed(found, name)
         return self._ignored_block(name) if name in IGNORED_BLOCKS else None
 
     def _ignored_block(self, name: str) -> PythonName:
@@ -141,7 +141,7 @@ class LiveResolver:
             finally:
                 collector.demands.pop()
 
-    def _placed(self, found: Meaning, name: str, value: object) -> Meaning:
+    def _placed(self, found: Meaning, name: str) -> Meaning:
         """What cannot be used, with the line of the file that makes it."""
         function = inspect.unwrap(self.function)
         code = getattr(function, "__code__", None)

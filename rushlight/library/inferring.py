@@ -101,7 +101,7 @@ def infer_schema(
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
             parts.append("*")
         parts.append(_parameter(prototype_function, parameter, number, written, fail))
-    returns = _returns(_resolved(prototype_function, signature.return_annotation), signature, fail)
+    returns = _returns(_resolved(prototype_function, signature.return_annotation), fail)
     return f"{op_name or ''}({', '.join(parts)}) -> {returns}"
 
 
@@ -190,9 +190,7 @@ def _default(parameter: inspect.Parameter, fail: Callable[[str], ValueError]) ->
     )
 
 
-def _returns(
-    annotation: object, signature: inspect.Signature, fail: Callable[[str], ValueError]
-) -> str:
+def _returns(annotation: object, fail: Callable[[str], ValueError]) -> str:
     if annotation is inspect.Signature.empty:
         raise fail("No return type annotation was provided. Please add one.")
     if annotation is None:

@@ -177,10 +177,10 @@ class MobileWriter:
             return
         self._operator(node)
 
-    def _promoted(self, instruction: str, name: str, count: int, x: int = 0) -> None:
+    def _promoted(self, instruction: str, name: str, count: int) -> None:
         """An operator that has been an instruction since version 8."""
         if self._version >= 8:
-            self.emit(instruction, x)
+            self.emit(instruction)
         else:
             self._call(name, "", count)
 

@@ -163,7 +163,7 @@ def _unroll(
         return list(tuple_elements(scope, iterated, into))
     if isinstance(iterated, EnumerateValue):
         items = unrolled_rows(scope, iterated.iterated, into, span) or []
-        return [(_number(scope, iterated, i, into), item) for i, item in enumerate(items)]
+        return [(_number(scope, iterated, i), item) for i, item in enumerate(items)]
     assert isinstance(iterated, ZipValue)
     columns = [_column(scope, part, into, iterated.span.whole) for part in iterated.parts]
     count = min(len(c) for c in columns if c is not None)
@@ -187,9 +187,7 @@ def _column(
     return items
 
 
-def _number(
-    scope: Scope, enumerated: EnumerateValue, index: int, into: list[typed.Statement]
-) -> typed.Expr:
+def _number(scope: Scope, enumerated: EnumerateValue, index: int) -> typed.Expr:
     if enumerated.start is None:
         return typed.PlaceNumber(enumerated.span, INT, index)
     number = typed.Literal(enumerated.span, INT, index)

@@ -273,10 +273,7 @@ class _Back:
         grad = self._grads[result]
         try:
             g = run.symbol(grad) if type(grad) is str else grad
-            found = [
-                self._symbolic(run.writing, lambda n: run.symbol(f"v{n}"), step, end, g)
-                for end in ends
-            ]
+            found = [self._symbolic(lambda n: run.symbol(f"v{n}"), step, end, g) for end in ends]
         except NotPointwise:
             del run.writing.tasks[before:]
             run.given = given
@@ -291,9 +288,7 @@ class _Back:
             self._grads[end.value] = symbol
         return True
 
-    def _symbolic(
-        self, writing: Writing, array: Callable[[int], Any], step: Did, end: End, g: object
-    ) -> Symbol:
+    def _symbolic(self, array: Callable[[int], Any], step: Did, end: End, g: object) -> Symbol:
         """The gradient of an argument by symbols.
 
         Raises:
@@ -384,7 +379,7 @@ class _Back:
         g = Symbol(writing)
         texts[id(g)] = str(self._grads[result])
         try:
-            found = [self._symbolic(writing, array, step, end, g) for end in ends]
+            found = [self._symbolic(array, step, end, g) for end in ends]
         except NotPointwise:
             return False
         for task in writing.tasks:

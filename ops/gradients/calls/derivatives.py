@@ -115,7 +115,7 @@ class _Learnt:
         shape.views, shape.bases = {}, []
         numbers = shape.numbers_of(notes)
         own = {numbers[id(a)]: n for n, a in enumerate(self.arrays) if id(a) in numbers}
-        run = self._written(shape, numbers, own)
+        run = self._written(shape, numbers)
         if run is None:
             return None
         there = {n for n in shape.saved if n in own or n in shape.outside}
@@ -133,9 +133,7 @@ class _Learnt:
         leaf = self.starts.get(id(array))
         return None if leaf is None else edge_of(leaf)
 
-    def _written(
-        self, shape: CallShape, numbers: dict[int, int], own: dict[int, int]
-    ) -> Callable[..., Any] | None:
+    def _written(self, shape: CallShape, numbers: dict[int, int]) -> Callable[..., Any] | None:
         """The text that runs what was heard; None if it reads what nobody gives it."""
         text = Text("def run(values, gs):")
         there = set[int]()

@@ -45,8 +45,8 @@ def _form(*names: str) -> Callable[[Form], Form]:
     return FORMS.of(*(f"aten::{name}" for name in names))
 
 
-def _sizes(writer: Writer, step: Did, at: int = 0) -> tuple[int, ...]:
-    return writer.value(step.args[at].number).shape
+def _sizes(writer: Writer, step: Did) -> tuple[int, ...]:
+    return writer.value(step.args[0].number).shape
 
 
 @_form(

@@ -203,7 +203,7 @@ class _Finding:
         shape = self.shape
         taken = tuple(map(self._argument, args))
         if bound.in_place and not self._is_smooth(taken, result):
-            self._add_counter(bound, taken, result)
+            self._add_counter(bound, taken)
             return
         if bound.in_place:
             bound = self._write(bound, taken, result, has_copy)
@@ -271,7 +271,7 @@ class _Finding:
         del self._numbers[id(result)]  # from here on the array is another value
         return twin
 
-    def _add_counter(self, bound: Bound, taken: tuple[Any, ...], result: object) -> None:
+    def _add_counter(self, bound: Bound, taken: tuple[Any, ...]) -> None:
         """What writes whole numbers in place has no gradients; nothing else may need them."""
         first = taken[0]
         self._written.add(first.number)

@@ -11,7 +11,7 @@ from ..table.rows import Grads, Run, Tensors, aten, composite, rewritten
 
 Step = Callable[[Tensor, Tensors, Grads], tuple[Tensor, ...]]
 """A cell: (the input's part, the state, weights) -> the state."""
-Options = tuple[Tensors, bool, int, float, bool, bool]
+Options = tuple[Tensors, int, bool]
 """Weights, whether there are biases, layers, dropout, training, both directions."""
 
 
@@ -91,9 +91,13 @@ def _other_way(
 
 
 def _layers(
-    step: Step, inputs: Tensors, states: Tensors, params: Tensors, has_biases: bool,
-    num_layers: int, dropout: float, train: bool, bidirectional: bool,
-) -> tuple[Tensors, list[Tensor]]:  # fmt: skip
+    step: Step,
+    inputs: Tensors,
+    states: Tensors,
+    params: Tensors,
+    num_layers: int,
+    bidirectional: bool,
+) -> tuple[Tensors, list[Tensor]]:
     """All layers: the outputs by step, and the last states stacked."""
     ways = 2 if bidirectional else 1
     each = len(params) // (num_layers * ways)
@@ -141,7 +145,7 @@ def lstm(
     train: bool, bidirectional: bool, batch_first: bool,
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """Long short-term memory."""
-    options = (params, has_biases, num_layers, dropout, train, bidirectional)
+    options = (params, num_layers, bidirectional)
     return _whole(_lstm_step, input, list(hx), batch_first, *options)
 
 
@@ -151,7 +155,7 @@ def lstm_packed(
     num_layers: int, dropout: float, train: bool, bidirectional: bool,
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """Long short-term memory over packed sequences."""
-    options = (params, has_biases, num_layers, dropout, train, bidirectional)
+    options = (params, num_layers, bidirectional)
     return _packed(_lstm_step, data, batch_sizes, list(hx), *options)
 
 
@@ -161,7 +165,7 @@ def _declare(name: str, step: Step) -> None:
         input: Tensor, hx: Tensor, params: Tensors, has_biases: bool, num_layers: int,
         dropout: float, train: bool, bidirectional: bool, batch_first: bool,
     ) -> tuple[Tensor, ...]:  # fmt: skip
-        options = (params, has_biases, num_layers, dropout, train, bidirectional)
+        options = (params, num_layers, bidirectional)
         return _whole(step, input, [hx], batch_first, *options)
 
     @composite(f"aten::{name}.data", name="CatBackward0")
@@ -169,7 +173,7 @@ def _declare(name: str, step: Step) -> None:
         data: Tensor, batch_sizes: Tensor, hx: Tensor, params: Tensors, has_biases: bool,
         num_layers: int, dropout: float, train: bool, bidirectional: bool,
     ) -> tuple[Tensor, ...]:  # fmt: skip
-        options = (params, has_biases, num_layers, dropout, train, bidirectional)
+        options = (params, num_layers, bidirectional)
         return _packed(step, data, batch_sizes, [hx], *options)
 
     @composite(f"aten::{name}_cell", name="AddBackward0")

@@ -90,8 +90,8 @@ for _name, _count in (
 
 # --------------------------------------------------------------------------- grids
 
-_ZEROS, _BORDER, _REFLECTION = 0, 1, 2
-_LINEAR, _NEAREST, _CUBIC = 0, 1, 2
+_ZEROS, _REFLECTION = 0, 2
+_NEAREST, _CUBIC = 1, 2
 
 
 def _unscaled(x: Tensor, size: int, align: bool) -> Tensor:

@@ -122,7 +122,7 @@ def _unbound(gs: Tensors, self_sizes: Ints, dim: int = 0) -> Tensor:
 gradient("aten::unbind", self=_unbound)
 
 
-def _parts_back(gs: Tensors, self_sizes: Ints, split_size: int | Ints, dim: int = 0) -> Tensor:
+def _parts_back(gs: Tensors, self_sizes: Ints, split_size: int | Ints, dim: int) -> Tensor:
     total = self_sizes[dim]
     if isinstance(split_size, int):
         sizes = [min(split_size, total - i * split_size) for i in range(len(gs))]

@@ -184,7 +184,6 @@ _NAMES: Final = tuple(
     map(sys.intern, ("_accumulator", "_grad_node", "_output_number", "_view_version"))
 )
 _NO_BOUNDS: Final[tuple[object, ...]] = ()
-_HELD: Final[tuple[object, ...]] = (0, 1, _NO_BOUNDS)
 
 
 @cache

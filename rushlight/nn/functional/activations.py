@@ -87,7 +87,6 @@ _rrelu: Operator = eager_function("aten::rrelu")
 _selu: Operator = eager_function("aten::selu")
 _silu: Operator = eager_function("aten::silu")
 _silu_: Operator = eager_function("aten::silu_")
-_softmax: Operator = eager_function("aten::softmax")
 _threshold_of: Operator = eager_function("aten::threshold")
 _zeros_like: Operator = eager_function("aten::zeros_like")
 

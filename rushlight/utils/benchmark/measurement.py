@@ -19,7 +19,6 @@ __all__ = ["Measurement", "TaskSpec"]
 _MAX_SIGNIFICANT_FIGURES: Final = 4
 _MIN_CONFIDENCE_INTERVAL: Final = 25e-9
 _IQR_WARN_THRESHOLD: Final = 0.1
-_IQR_GROSS_WARN_THRESHOLD: Final = 0.25
 _UNITS: Final = (
     *((1e-9, "ns", "nanoseconds"), (1e-6, "us", "microseconds"), (1e-3, "ms", "milliseconds")),
     (1.0, "s", "seconds"),

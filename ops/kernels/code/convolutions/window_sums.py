@@ -20,7 +20,7 @@ from ....memory.remembered import remembered
 from ..calls.run import run
 from ..language.columns import of_parts
 from ..language.target import Target
-from ..language.text import INT32, INT64, LANES, POINTER, Code, Kind, Value, Variable
+from ..language.text import INT64, LANES, POINTER, Code, Kind, Value, Variable
 from ..loading.objects import kernel
 from ..rows.along import ELEMENTS
 
@@ -36,7 +36,6 @@ _SPREAD: Final = 5
 """Distances of windows from which lines are written element by element."""
 _COUNTS: Final = ("lines", "width", "windows", "apart", "size", "channels", "sample", "channel")
 _PLACES: Final = ("lists", "columns", "out")
-_ORDER: Final = INT32.of_lanes(LANES)
 
 Ints = tuple[int, ...]
 

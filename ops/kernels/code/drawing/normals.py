@@ -79,7 +79,7 @@ def _uniform_kernel() -> int:
     return kernel("uniforms_of_draws", (), _uniform_text)
 
 
-def _unit(code: Code, draws: Value) -> Value:
+def _unit(draws: Value) -> Value:
     """Numbers in [0, 1) of the low 24 bits of draws."""
     low = (draws & 0xFFFFFF).converted("trunc", _WORDS)
     return low.converted("sitofp", FLOATS) * 2.0**-24
@@ -94,7 +94,7 @@ def _uniform_text(target: Target) -> str:
     def visit(places: list[Value], mask: Value | None) -> None:
         for at in places:
             drawn = code.load_if(_DRAWS, code.at(draws, at, INT64), mask)
-            made = code.multiply_add(_unit(code, drawn), factor, least)
+            made = code.multiply_add(_unit(drawn), factor, least)
             code.store_if(made, code.at(out, at, FLOAT), mask)
 
     code.vectors(code.argument(INT64, "start"), code.argument(INT64, "stop"), 1, visit)
@@ -119,7 +119,7 @@ def _text(target: Target) -> str:
         one = pair * 2
         other = code.choose(one + 1 < groups, one + 1, one)
         begins = [code.at(draws, each * LANES, INT64) for each in (one, other)]
-        drawn = [_unit(code, code.load(_DRAWS, each)) for each in begins]
+        drawn = [_unit(code.load(_DRAWS, each)) for each in begins]
         radius = _radius(code, code.shuffled(drawn[0], drawn[1], first))
         sine, cosine = _sine_and_cosine(code, code.shuffled(drawn[0], drawn[1], second))
         made = [code.multiply_add(radius * each, factor, level) for each in (cosine, sine)]

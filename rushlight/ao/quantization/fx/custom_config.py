@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from ....module_names import names_of
 
 __all__ = ["ConvertCustomConfig", "FuseCustomConfig", "PrepareCustomConfig"]
-
-_PRESERVED: Final = "preserved_attributes"
 
 
 class _Preserving:

@@ -53,7 +53,6 @@ _unpack = eager_function("quantized::linear_unpack")
 _zeros = eager_function("aten::zeros")
 
 _FLOAT16: Final = DTYPES["float16"]
-_FLOAT32: Final = DTYPES["float32"]
 _QINT8: Final = DTYPES["qint8"]
 _CHUNKS: Final = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
