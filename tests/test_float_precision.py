@@ -63,7 +63,10 @@ def test_wild_numbers_stay() -> None:
     assert bool((found[3:] == 128).all())
 
 
-SHAPES = [(17, 33, 3, 1, 1), (16, 24, 1, 1, 1), (18, 36, 3, 2, 2), (64, 8, 5, 1, 1)]
+SHAPES = [
+    *((16, 24, 1, 1, 1), (18, 36, 3, 2, 2), (64, 8, 5, 1, 1)),
+    *((17, 24, 1, 1, 1), (402, 30, 1, 1, 1), (34, 32, 1, 1, 2), (10, 33, 3, 1, 1)),
+]
 
 
 @pytest.mark.parametrize(("inside", "made", "size", "stride", "groups"), SHAPES)
@@ -81,6 +84,51 @@ def test_convolutions_too(inside: int, made: int, size: int, stride: int, groups
     rounded = conv2d(_near(x), _near(weight), _near(bias), *settings)
     assert halves.dtype is torch.bfloat16
     torch.testing.assert_close(halves.double(), rounded, rtol=2**-8, atol=1e-3)
+
+
+@pytest.mark.parametrize("size", [(7, 7), (1, 33), (64, 64), (9, 11)])
+def test_pixels_are_joined_as_they_lie(size: tuple[int, int]) -> None:
+    x, weight = torch.randn(2, 51, *size), torch.randn(60, 51, 1, 1)
+    rounded = conv2d(_near(x), _near(weight))
+    plain = conv2d(x.double(), weight.double())
+    torch.set_float32_matmul_precision("medium")
+    assert _error(conv2d(x, weight), rounded if ROUNDED else plain) < 2e-4
+
+
+SQUARES = [
+    *((17, 33, 1, 1, (13, 15)), (16, 16, 1, 1, (9, 11)), (32, 48, 2, 1, (20, 23))),
+    *((512, 64, 1, 1, (7, 7)), (34, 34, 1, 2, (30, 31)), (31, 16, 3, 1, (24, 24))),
+]
+
+
+@pytest.mark.parametrize(("inside", "made", "dilation", "groups", "size"), SQUARES)
+def test_squares_are_rounded_once_they_are_combined(
+    inside: int, made: int, dilation: int, groups: int, size: tuple[int, int]
+) -> None:
+    x = torch.randn(2, inside * groups, *size)
+    weight = torch.randn(made * groups, inside, 3, 3) / (9 * inside) ** 0.5
+    settings = 1, dilation, dilation, groups
+    exact = conv2d(x.double(), weight.double(), None, *settings)
+    rounded = conv2d(_near(x), _near(weight), None, *settings)
+    torch.set_float32_matmul_precision("medium")
+    found = conv2d(x, weight, None, *settings)
+    error = float((found.double() - exact).square().mean().sqrt())
+    assert error < 2 * float((rounded - exact).square().mean().sqrt())
+    assert _error(found, exact) < 0.04
+    torch.set_float32_matmul_precision("highest")
+    assert torch.equal(conv2d(x, weight, None, *settings), found) is not ROUNDED
+
+
+def test_squares_of_wild_numbers_stay() -> None:
+    x, weight = torch.ones(1, 16, 12, 12), torch.ones(16, 16, 3, 3)
+    x[0, 3, 1, 1], x[0, 5, 9, 9], x[0, 0, 1, 10] = float("inf"), float("nan"), 3e38
+    wanted = conv2d(x, weight)
+    torch.set_float32_matmul_precision("medium")
+    found = conv2d(x, weight)
+    assert torch.equal(found.isnan(), wanted.isnan())
+    assert torch.equal(found.isinf(), wanted.isinf())
+    near = wanted.isfinite()
+    torch.testing.assert_close(found[near], wanted[near], rtol=2**-6, atol=0.0)
 
 
 def test_few_channels_are_not_rounded() -> None:

@@ -103,16 +103,14 @@ def _natively(
         return None
     x, weight = in_order(input[...]), in_order(weight[...])  # ours alone
     bias = None if bias is None else np.ascontiguousarray(bias[...])
-    of_pairs = native.takes_pairs(x, weight, groups)
-    if of_pairs:
-        x = native.in_pairs(x, groups)
-    elif x.itemsize == 2:
+    short = native.shortness(x, weight, groups)
+    if x.itemsize == 2 and not short:
         x, weight = (family("products.pairs").widened(each) for each in (x, weight))
     settings = tuple(output), tuple(stride), tuple(pads), tuple(dilation), groups
-    settled = native.settled(x.shape, weight.shape, *settings, of_pairs)
+    settled = native.settled(x.shape, weight.shape, *settings, short)
     if not settled.items:
         return None
-    return native.Convolution(settled, x, weight, bias, of_pairs=of_pairs)
+    return native.Convolution(settled, settled.seen(x), weight, bias, short)
 
 
 def _filled(made: Any) -> Array | None:

@@ -334,7 +334,7 @@ def test_statistics_move_in_every_training_call() -> None:
 
 
 def test_what_is_known_of_a_convolution_follows_the_precision() -> None:
-    weight, x = torch.randn(16, 16, 3, 3), torch.randn(1, 16, 40, 40)
+    weight, x = torch.randn(16, 16, 5, 5), torch.randn(1, 16, 40, 40)
     F = torch.nn.functional
     plain = F.conv2d(x, weight)
     assert torch.equal(F.conv2d(x, weight), plain)

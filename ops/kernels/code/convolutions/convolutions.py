@@ -37,7 +37,7 @@ from .plans import (
 )
 from .square_plans import are_squares, squares_plan
 
-__all__ = ["UNFIT", "Convolution", "Settled", "in_pairs", "settled", "takes_pairs"]
+__all__ = ["UNFIT", "Convolution", "Settled", "settled", "shortness"]
 
 F: Final = np.float32
 _COLUMNS: Final = (4, 8)
@@ -62,6 +62,8 @@ class Settled(NamedTuple):
     padded: tuple[Any, Any] | None
     made: tuple[int, ...]
     no_bias: Any
+    words: int
+    """If the input has to be words of two channels, the groups that these are of; else 0."""
 
     @property
     def nbytes(self) -> int:
@@ -76,16 +78,28 @@ class Settled(NamedTuple):
         return far if far in _COLUMNS else 0
 
     @staticmethod
-    def by(form: Any, numbers: Any, padded: Any, made: tuple[int, ...], channels: int) -> Settled:
+    def by(
+        form: Any, numbers: Any, padded: Any, made: tuple[int, ...], channels: int, words: int
+    ) -> Settled:
         """One of so many channels whose kernel is given these numbers, which nobody writes to."""
         numbers.setflags(write=False)
         no_bias = np.zeros(channels, F)
         no_bias.setflags(write=False)
         slot = int(numbers[form.SIZES.index("slot")])
-        return Settled(form, numbers, len(form.SIZES), int(numbers[0]), slot, padded, made, no_bias)
+        items = int(numbers[0])
+        return Settled(form, numbers, len(form.SIZES), items, slot, padded, made, no_bias, words)
+
+    def seen(self, x: Any) -> Any:
+        """What the kernel reads of an input: float32, or words of float32 or bfloat16."""
+        if not self.words:
+            return x
+        batch, channels, *space = x.shape
+        groups = self.words
+        planes = pairs.across(x.reshape(batch * groups, channels // groups, prod(space)))
+        return planes.reshape(batch, groups * planes.shape[1], *space)
 
 
-UNFIT: Final = Settled(sums, np.zeros(0), 0, 0, 0, None, (), np.zeros(0))
+UNFIT: Final = Settled(sums, np.zeros(0), 0, 0, 0, None, (), np.zeros(0), 0)
 """What does not fit together."""
 
 
@@ -98,24 +112,21 @@ def settled(
     pads: Any,
     dilation: Any,
     groups: int,
-    in_pairs: bool = False,
+    short: str = "",
 ) -> Settled:
     """The convolution of arrays of these shapes, of (batch, channels) and one to three dimensions.
 
     `output` are the sizes of the result.  What does not fit together is settled without `items`.
-    The channels of the shape may be words of two, `in_pairs`; those of the weight are none.
+    What is multiplied may be `short`, as `shortness` says.
     """
     more = 5 - len(shape)
-    weights, made = prod(weight[1:]), weight[0]
-    if in_pairs:
-        weight = made, -(-weight[1] // 2), *weight[2:]
     # what nothing depends on may be larger than any memory
     stride = [step if count > 1 else 1 for step, count in zip(stride, output, strict=True)]
     dilation = [d if k > 1 else 1 for d, k in zip(dilation, weight[2:], strict=True)]
     stride, dilation, space = ((1,) * more + tuple(each) for each in (stride, dilation, output))
     shape, weight = ((*each[:2], *(1,) * more, *each[2:]) for each in (shape, weight))
     pads = ((0, 0),) * more + tuple(pads)
-    padded = None
+    padded, words = None, 0
     form: object = sums
     reach = [
         (o - 1) * s + d * (k - 1)
@@ -134,47 +145,45 @@ def settled(
     else:
         if any(map(any, pads)):
             padded = shape[2:], pads
-        what = Windows(shape, weight, weights, space, stride, pads, dilation, groups)
-        if not in_pairs and are_squares(what):
-            form, numbers, padded = squares, squares_plan(what), None
-        elif not in_pairs and (are_points(what) or are_gathered(what)):
-            form, numbers, padded = points, points_plan(what), None
+        together = 2 if short else 1
+        what = Windows(shape, weight, prod(weight[1:]), space, stride, pads, dilation, groups)
+        if short != "halves" and are_squares(what, together):
+            form, numbers, padded = squares, squares_plan(what, together), None
+        elif (short != "halves" and are_points(what)) or (not short and are_gathered(what)):
+            form, numbers, padded = points, points_plan(what, together), None
         else:
+            what, words = (what.in_pairs(), groups) if short else (what, 0)
             numbers = filled_plan(what)
             if numbers is not None:
                 padded = None
             else:
                 numbers = sums_plan(what, bool(padded))
-    return Settled.by(form, numbers, padded, (shape[0], weight[0], *output), weight[0])
+    made = shape[0], weight[0], *output
+    return Settled.by(form, numbers, padded, made, weight[0], words)
 
 
-def takes_pairs(x: Any, weight: Any, groups: int) -> bool:
-    """Whether arrays fit, have channels enough for `in_pairs`, and are or may be bfloat16."""
+def shortness(x: Any, weight: Any, groups: int) -> str:
+    """Whether what is multiplied is short: `halves` if arrays are bfloat16, `numbers` if they are
+    float32 that may be rounded; else, and where arrays do not fit or have few channels, nothing."""
     if x.itemsize == 4 and not (PRECISION.convolutions_may_be_short and host().has_pairs):
-        return False
+        return ""
     made, inside = weight.shape[:2]
     fits = inside * groups == x.shape[1] and not made % groups
-    return fits and bool(inside > 1 and made // groups >= _FEW)
-
-
-def in_pairs(x: Any, groups: int) -> Any:
-    """float32 or bfloat16 as words of two channels, for a `Convolution` of pairs."""
-    batch, channels, *space = x.shape
-    planes = pairs.across(x.reshape(batch * groups, channels // groups, prod(space)))
-    return planes.reshape(batch, groups * planes.shape[1], *space)
+    takes = fits and inside > 1 and made // groups >= _FEW
+    return ("halves" if x.itemsize == 2 else "numbers") if takes else ""
 
 
 class Convolution:
     """A convolution that can be computed: `fill` writes it to `out`."""
 
-    __slots__ = ("_column", "_given", "_pairs", "out", "settled")
+    __slots__ = ("_column", "_given", "_short", "out", "settled")
 
     def __init__(
-        self, settled: Settled, x: object, weight: Any, bias: Any, *, of_pairs: bool = False
+        self, settled: Settled, x: object, weight: Any, bias: Any, short: str = ""
     ) -> None:
         """The arrays are in one piece, of the shapes that it was settled for, and no other thread
-        can change them; without a bias it is None.  Where it is one `of_pairs` x is what `in_pairs`
-        gives, and the weight is float32 or bfloat16.
+        can change them; x is what has been `seen`.  Without a bias it is None.  What is multiplied
+        may be `short`, as `shortness` says of the arrays.
 
         Raises:
             ValueError: the bias has another shape.
@@ -183,10 +192,11 @@ class Convolution:
             bias = settled.no_bias
         elif bias.shape != settled.no_bias.shape:
             raise ValueError("the bias does not fit the channels")
+        if short and settled.form is points:
+            weight = pairs.along(weight.reshape(weight.shape[0], -1))
         self.out = np.empty(settled.made, F)
         self.settled, self._given = settled, (x, weight, bias)
-        self._column = settled.column
-        self._pairs = ("halves" if weight.itemsize == 2 else "numbers") if of_pairs else ""
+        self._column, self._short = settled.column, short
 
     def is_at_hand(self, after: After, operands: object) -> bool:
         """Whether the kernel with something after the sums need not be compiled."""
@@ -202,11 +212,13 @@ class Convolution:
 
     def _kernel(self, after: After) -> int:
         form = self.settled.form
-        which = form.NAME, self._pairs, self._column, id(after)
+        which = form.NAME, self._short, self._column, id(after)
         known = _KERNELS.get(which)
         if known is not None:
             return known[1]
-        more: Any = (self._pairs, self._column) if form is sums else ()
+        more: Any = (self._short,) if form in (squares, points) else ()
+        if form is sums:
+            more = self._short, self._column
         parameters = self._parameters(after)
         found = kernel(form.NAME, parameters, lambda target: form.text(target, after, *more))
         _KERNELS.keep(which, (after, found))
@@ -214,11 +226,11 @@ class Convolution:
 
     def _parameters(self, after: After) -> tuple[str | int, ...]:
         shape = (shown(after.expression), after.places) if after.expression.steps else ()
-        return (self._pairs, self._column, *shape)
+        return (self._short, self._column, *shape)
 
     def fill(self, after: After = PLAIN, operands: Any = ()) -> None:
         """Compute: threads take items of the work, each with a slot of memory."""
-        _, numbers, begun, items, slot, padded, _, _ = self.settled
+        _, numbers, begun, items, slot, padded, *_ = self.settled
         x, *others = self._given
         if padded is not None:
             x = padded_planes(x, *padded)

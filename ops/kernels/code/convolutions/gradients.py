@@ -89,7 +89,7 @@ def _settled(
     far = several * sample if groups == 1 else inside * channel
     numbers = planned(what, 0, far, windows, (several, *ends))
     channels = blocks * made
-    return Settled.by(sums, numbers, padded, (channels, prod(what.space)), channels)
+    return Settled.by(sums, numbers, padded, (channels, prod(what.space)), channels, 0)
 
 
 def _together(batch: int, pixels: int, weights: int) -> int:

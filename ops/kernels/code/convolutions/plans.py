@@ -100,6 +100,15 @@ class Windows(NamedTuple):
     dilation: tuple[int, ...]
     groups: int
 
+    def in_pairs(self) -> Windows:
+        """The same of words of two channels of the input."""
+        words = -(-self.weight[1] // 2)
+        shape, weight = (
+            (each[0], channels, *each[2:])
+            for each, channels in ((self.shape, words * self.groups), (self.weight, words))
+        )
+        return self._replace(shape=shape, weight=weight)
+
     def sums(self, steps: Sequence[int]) -> tuple[Sums, list[int]]:
         """What is summed of numbers that lie so many bytes apart, and how far a window's lie."""
         windows: Any = tuple(s * step for s, step in zip(steps, self.stride, strict=True))
@@ -208,21 +217,27 @@ def _odd(pixels: int) -> int:
     return rest if rest <= points.ODD and pixels > LANES else 0
 
 
-def points_plan(what: Windows) -> object:
-    """The numbers of `convolution_points` for arrays in one piece."""
+def points_plan(what: Windows, together: int = 1) -> object:
+    """The numbers of `convolution_points` for arrays in one piece, of so many channels of the input
+    `together` in a word."""
     size, groups, shape = what.weight[1:], what.groups, what.shape
-    made, depth, pixels = what.weight[0] // groups, prod(size), prod(what.output)
+    made, pixels = what.weight[0] // groups, prod(what.output)
+    depth = -(-prod(size) // together)
     is_gathered = not are_points(what)
     wide = points.pixels_of_tile(host())
     plane = prod(shape[2:])
-    is_packed = is_gathered or not (4 * plane) % _PAGE
-    is_spread = not is_packed and made >= 2 * depth
+    is_packed = is_gathered or together > 1 or not (4 * plane) % _PAGE
+    is_spread = (not is_packed or together > 1) and made >= 2 * prod(size)
     chunks, block = _shares_of_points(what, is_gathered, is_spread)
     blocks = -(-made // block)
     count = shape[0] * groups * chunks
     deep = points.depth_of_piece(depth)
     pieces, odd = -(-depth // deep), _odd(pixels)
-    piece = -(-points.slot_size(deep) // LANES) * LANES
+    most = points.WIDE if is_packed else max(_NEAREST // depth, wide)
+    if together > 1:  # what is read as it lies where numbers are whole
+        most = max(most, _NEAREST // depth)
+    most = most // wide * wide
+    piece = -(-points.slot_size(deep, most) // LANES) * LANES
     is_cut = 4 * pieces * piece > _KEPT or pixels - odd > wide
     waiting = piece if is_cut else pieces * piece
     packed = LANES + waiting + (block + _ROWS) * points.ODD * LANES * (odd > 0)
@@ -236,10 +251,11 @@ def points_plan(what: Windows) -> object:
         "block_step": chunks if is_spread else 1,
         "line": 4 * (wide if is_packed else plane),
         "is_packed": int(is_packed),
-        "most": (points.WIDE if is_packed else max(_NEAREST // depth, wide)) // wide * wide,
+        "most": most,
         "block": block,
         "groups": groups,
         "made": made,
+        "inside": size[0],
         "depth": depth,
         "deep": deep,
         "pieces": pieces,

@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 from ..language.target import Target
 from ..language.text import BYTE, FLOAT, FLOATS, INT64, LANES, Code, Value
 from ..language.tiles import Tile
+from ..products.pairs import joined
 from .frame import COPIED, PLAIN, After, Convolving
 
 __all__ = [
@@ -33,7 +34,7 @@ NAME: Final = "convolution_points"
 
 SIZES: Final = (
     *("items", "chunks", "chunk_step", "tiles", "most", "blocks", "block_step", "block"),
-    *("groups", "made", "depth", "deep", "pieces", "line", "is_packed"),
+    *("groups", "made", "inside", "depth", "deep", "pieces", "line", "is_packed"),
     *("slot", "piece", "is_cut", "pixels", "odd", "x_plane", "x_sample", "x_group"),
     *(
         "waiting",
@@ -52,7 +53,8 @@ SIZES: Final = (
 The work is cut into `items`: a part, one of `chunks`, of the `tiles` that the `pixels` of a sample
 fill, for a `block` of the channels that are `made` of a group of `groups`; the number of an item of
 a group, divided by a step, tells which it is; `most` pixels are taken at once.  There are `pieces`
-of the `depth`, `deep` each but for the last.  Pixels that are read lie in lines, so many bytes
+of the `depth`, `deep` each but for the last; of pairs it counts words of two of the channels that
+are `inside`.  Pixels that are read lie in lines, so many bytes
 apart: they are packed, if that `is_packed`, or else the planes themselves.  A slot has all pieces
 of the pixels that are packed at once, `piece` numbers apart, or, if it `is_cut`, one.  The `odd`
 pixels are summed by themselves; their sums are kept in the place `waiting` of a slot.  Planes,
@@ -71,7 +73,7 @@ MOST_GATHERED: Final = 256
 ODD: Final = 2
 """Pixels, at most, beyond whole vectors that are summed by themselves."""
 WIDE: Final = 64
-"""Pixels, at most, that are packed at once."""
+"""Pixels, at most, that are packed at once, unless they have few numbers."""
 _DEEP: Final = 192
 """Lines that are packed at once: with those of the weights they fill a near cache."""
 _AHEAD: Final = 8
@@ -97,9 +99,9 @@ def line_size(pixels: int) -> int:
     return -(-pixels // LANES) * LANES + LANES
 
 
-def slot_size(deep: int) -> int:
-    """Numbers that are packed at once, those of odd pixels behind the others."""
-    return deep * WIDE + ODD * _whole(deep)
+def slot_size(deep: int, most: int) -> int:
+    """Numbers of so many pixels that are packed at once, those of odd ones behind the others."""
+    return deep * most + ODD * _whole(deep)
 
 
 def _whole(deep: int) -> int:
@@ -107,7 +109,7 @@ def _whole(deep: int) -> int:
     return -(-deep // LANES) * LANES
 
 
-def text(target: Target, after: After = PLAIN) -> str:
+def text(target: Target, after: After = PLAIN, pairs: str = "") -> str:
     """A kernel of `turn, sizes, offsets, x, weight, bias, out, slots` for a range of slots.
 
     - turn: uint64 [1], 0 before the call, the next item that nobody has taken;
@@ -118,9 +120,10 @@ def text(target: Target, after: After = PLAIN) -> str:
     - out: float32 [samples, groups * made, pixels];
     - slots: float32, `slot` of them for each slot.
 
-    The operands of what comes `after` follow.
+    The operands of what comes `after` follow.  Where there are `pairs` weights are words of two
+    bfloat16 (see `pairs`), and what is packed is made to such; nothing is gathered then.
     """
-    return _Points(target, after).text(NAME)
+    return _Points(target, after, bool(pairs)).text(NAME)
 
 
 class _Panel(NamedTuple):
@@ -135,8 +138,10 @@ class _Panel(NamedTuple):
 class _Points(Convolving):
     """The parts of the kernel."""
 
-    def __init__(self, target: Target, after: After) -> None:
+    def __init__(self, target: Target, after: After, in_pairs: bool) -> None:
         super().__init__(target, SIZES, after)
+        self.multiply_add = self.code.add_pairs if in_pairs else self.code.multiply_add
+        self.together = 2 if in_pairs else 1
         self.tile = Tile.of(target)
         self.width = pixels_of_tile(target)
 
@@ -179,16 +184,20 @@ class _Points(Convolving):
                 end = code.lesser(begin + size["most"], stop)
                 here = (rest * size["pieces"] + number * size["is_cut"]) * size["pixels"] + begin
                 goal = code.at(slot, number * size["piece"], FLOAT)
-                seen = code.at(x, first * size["x_plane"], BYTE)
+                seen = code.at(x, first * self.together * size["x_plane"], BYTE)
                 seen = code.choose(is_gathered, lines, seen)
                 has_odd = end.equals(even) & (size["odd"] > 0)
                 with code.when(packed.now.differs(here)):
-                    with code.when(is_gathered):
-                        self._gather(local, piece, code.choose(is_direct, goal, lines))
+                    if self.together == 1:
+                        with code.when(is_gathered):
+                            self._gather(local, piece, code.choose(is_direct, goal, lines))
                     with code.when(is_direct.equals(0) & is_packed):
                         self._pack(seen, begin, end, piece, goal)
                     with code.when(has_odd):
-                        self._pack_odd(x, local, piece, goal)
+                        if self.together == 1:
+                            self._pack_odd(x, local, piece, goal)
+                        else:
+                            self._pair_odd(seen, piece, goal)
                     with code.when(size["is_cut"].differs(0) | piece[1].equals(size["depth"])):
                         packed.set(here)
                 self._panels = code.choose(is_packed, goal, code.at(seen, begin, FLOAT))
@@ -225,26 +234,70 @@ class _Points(Convolving):
         whole = begin + (end - begin) / width * width
         masks = [code.first(end - whole - j * LANES) for j in range(self.tile.vectors)]
         with code.counted(self.zero, piece[1] - piece[0]) as k:
-            line = code.at(code.at(x, k * size["x_plane"], BYTE), begin, FLOAT)
+            lines = self._planes(x, k, piece, begin)
             goal = code.at(slot, k * width, FLOAT)
-            ahead = code.at(line, size["x_plane"] * _AHEAD, BYTE)
 
             def pack(far: Value, masks: Sequence[Value | None]) -> None:
-                seen, to = code.at(line, far, FLOAT), code.at(goal, far * size["deep"], FLOAT)
-                code.prefetch(code.at(ahead, far, FLOAT))
+                seen = [code.at(line, far, FLOAT) for line in lines]
+                to = code.at(goal, far * size["deep"], FLOAT)
+                for each in seen:
+                    code.prefetch(code.at(each, size["x_plane"] * _AHEAD, BYTE))
                 for j, mask in enumerate(masks):
-                    numbers = code.load_if(FLOATS, code.at(seen, j * LANES, FLOAT), mask)
-                    code.store(numbers, code.at(to, j * LANES, FLOAT))
+                    numbers = [
+                        code.load_if(FLOATS, code.at(each, j * LANES, FLOAT), mask) for each in seen
+                    ]
+                    code.store(self._together(numbers, k, piece), code.at(to, j * LANES, FLOAT))
 
             with code.counted(self.zero, whole - begin, width) as far:
                 pack(far, [None] * self.tile.vectors)
             with code.when(whole < end):
                 pack(whole - begin, masks)
 
+    def _planes(self, x: Value, k: Value, piece: tuple[Value, Value], pixel: Value) -> list[Value]:
+        """Where a pixel lies in the plane, or in those two, that a line is of; the last one stands
+        in for one that is missing."""
+        code, size = self.code, self.size
+        plane = k * self.together * size["x_plane"]
+        steps = [code.choose(self._is_there(k, piece), size["x_plane"], 0)]
+        places = [plane, *(plane + step for step in steps[: self.together - 1])]
+        return [code.at(code.at(x, place, BYTE), pixel, FLOAT) for place in places]
+
+    def _is_there(self, k: Value, piece: tuple[Value, Value]) -> Value:
+        """Whether a line of a piece is of two channels."""
+        return (piece[0] + k) * 2 + 1 < self.size["inside"]
+
+    def _together(self, numbers: list[Value], k: Value, piece: tuple[Value, Value]) -> Value:
+        """The numbers of one channel, or the words of two."""
+        if self.together == 1:
+            return numbers[0]
+        other = self.code.choose(self._is_there(k, piece), numbers[1], 0.0)
+        return joined(self.code, numbers[0], other)
+
+    def _pair_odd(self, x: Value, piece: tuple[Value, Value], slot: Value) -> None:
+        """The odd pixels of a piece in words of two channels, each by itself."""
+        code, size = self.code, self.size
+        far = code.order(INT64.of_lanes(LANES)) * code.spread(size["x_plane"] * 2)
+        first = size["pixels"] - size["odd"]
+        with code.counted(self.zero, size["odd"]) as number:
+            line = self._odd_line(slot, number)
+
+            def pack(places: list[Value], mask: Value | None) -> None:
+                for at in places:
+                    here = code.at(x, at * 2 * size["x_plane"], BYTE)
+                    here = code.at(here, first + number, FLOAT)
+                    low = code.gathered(FLOATS, here, far, mask)
+                    is_pair = code.first(size["inside"] / 2 - piece[0] - at)
+                    other = code.at(here, size["x_plane"], BYTE)
+                    high = code.gathered(FLOATS, other, far, is_pair)
+                    code.store(joined(code, low, high), code.at(line, at, FLOAT))
+
+            code.vectors(self.zero, piece[1] - piece[0], 1, pack)
+
     def _odd_line(self, slot: Value, number: Value) -> Value:
         """Where the packed numbers of an odd pixel lie."""
         deep = self.size["deep"]
-        return self.code.at(slot, deep * WIDE + number * ((deep + LANES - 1) & -LANES), FLOAT)
+        place = deep * self.size["most"] + number * ((deep + LANES - 1) & -LANES)
+        return self.code.at(slot, place, FLOAT)
 
     def _pack_odd(self, x: Value, local: Value, piece: tuple[Value, Value], slot: Value) -> None:
         """The odd pixels of a piece, each by itself."""
@@ -291,7 +344,7 @@ class _Points(Convolving):
                     seen = code.load_if(FLOATS, code.at(line, at, FLOAT), mask)
                     for each, total in zip(lines, sums, strict=True):
                         weights = code.load_if(FLOATS, code.at(each, at, FLOAT), mask)
-                        total.set(code.multiply_add(seen, weights, total.now))
+                        total.set(self.multiply_add(seen, weights, total.now))
 
             code.vectors(self.zero, end - first, 1, add)
             is_last = end.equals(size["depth"])
@@ -379,7 +432,7 @@ class _Points(Convolving):
             for line, totals in zip(lines, sums, strict=True):
                 weight = code.spread(code.load(FLOAT, code.at(line, k, FLOAT)))
                 for number, total in zip(numbers, totals, strict=True):
-                    total.set(code.multiply_add(number, weight, total.now))
+                    total.set(self.multiply_add(number, weight, total.now))
         is_last = end.equals(size["depth"])
         for channel, place, row, totals in zip(channels, places, goals, sums, strict=True):
             seen = partial(self._number, channel)

@@ -31,8 +31,8 @@ _MOST: Final = 256
 """Squares of a part, from which it matters little how many there are."""
 
 
-def are_squares(what: Windows) -> bool:
-    """Whether it is less work to make squares of results.
+def are_squares(what: Windows, together: int = 1) -> bool:
+    """Whether it is less work to make squares of results, of so many channels `together` in a word.
 
     By the time that 16 channels take: sums and differences of weights are as much as the products
     of 75 numbers, turning them around as much as 50.
@@ -45,31 +45,32 @@ def are_squares(what: Windows) -> bool:
     if not is_plain or min(what.weight[1], what.weight[0] // what.groups) < _FEWEST:
         return False
     down, across = _squares_of(what)
-    made = squares.PLACES * down * across + 75
-    return made * 8 < (9 * prod(what.output) + 50) * 7
+    made = squares.PLACES * down * across // together + 75
+    return made * 8 < (9 * prod(what.output) // together + 50) * 7
 
 
-def squares_plan(what: Windows) -> Any:
-    """The numbers of the kernel."""
+def squares_plan(what: Windows, together: int = 1) -> Any:
+    """The numbers of the kernel, for so many channels of the input `together` in a word."""
     samples, groups, inside = what.shape[0], what.groups, what.weight[1]
     made, (high, wide) = what.weight[0] // groups, what.output[1:]
     down, across = _squares_of(what)
     vectors = -(-made // LANES)
     panels = -(-vectors // squares.vectors_of_panel(host()))
     wide_panel = -(-vectors // panels) * LANES
-    is_kept = 4 * squares.PLACES * panels * _apart(inside * wide_panel) <= _KEPT
+    lines = -(-inside // together)
+    is_kept = 4 * squares.PLACES * panels * _apart(lines * wide_panel) <= _KEPT
     is_kept = is_kept and samples * down * across > _ALONE
     far_down, far_across = what.dilation[1:]
-    several, rows = _parts(samples, inside, down, across, is_kept)
+    several, rows = _parts(samples, lines, down, across, is_kept)
     result = (wide if far_down == 1 else wide + far_across) * LANES
     parts, chunks = -(-samples // several), -(-down // rows)
     is_kept = is_kept and parts * chunks > 1
-    deep = inside if is_kept else _even_piece(inside, wide_panel)
-    panel_place = _apart(deep * wide_panel)
+    deep = inside if is_kept else _even_piece(inside, wide_panel // together)
+    panel_place = _apart(-(-deep // together) * wide_panel)
     block = panels if is_kept else 1
     line = several * rows * across
     panel = squares.PLACES * panel_place
-    seen_place = _apart(inside * line + LANES)
+    seen_place = _apart(lines * line + LANES)
     sum_place = _apart(line * wide_panel)
     sizes = {
         "items": groups * parts * chunks * -(-panels // block),

@@ -6,6 +6,9 @@ algorithm F(2x2, 3x3)).  All squares of some rows and samples are taken together
 is a product of matrices: a vector holds 16 channels of a square, and the sums of some squares stay
 in registers while the channels of the input go by.
 
+Where float32 may be short these sums and differences are rounded to bfloat16, two channels of the
+input in a word (see `pairs`); errors are then some 1.6 times those of rounding what is given.
+
 A result is a sum of nine such sums, each one chain over the channels, to which the bias is added.
 It depends on what its window sees alone; but where that is not finite it need not be what a chain
 over the window gives.  So rows of squares with a result that is not finite are made anew for those
@@ -21,6 +24,7 @@ from typing import Final, NamedTuple
 from ..language.target import Target
 from ..language.text import FLOAT, FLOATS, INT64, LANES, Value
 from ..language.tiles import Tile, turned
+from ..products.pairs import joined
 from .frame import PLAIN, After, Convolving
 from .padded_planes import are_inside
 
@@ -45,7 +49,8 @@ first one; the result has `high` rows of `wide` numbers, which are `down` rows o
 many `across`.  The two rows of a square lie so `far` from each other, as those of a window do, and
 so do its columns: the squares that begin beside each other come first, then what follows them.
 
-A slot has what squares see, place by place, a `line` of numbers for each channel; then panels of
+A slot has what squares see, place by place, a `line` of numbers for each channel (or of words for
+two); then panels of
 weights, all of a block if that `is_kept`; then sums of all squares, then results of a row of them.
 Places, panels and the two rows of a `result` begin so many numbers after each other.  Where weights
 are not kept a slot has those for `deep` channels of the input, between which sums wait in their
@@ -65,7 +70,7 @@ def vectors_of_panel(target: Target) -> int:
     return Tile.of(target).vectors
 
 
-def text(target: Target, after: After = PLAIN) -> str:
+def text(target: Target, after: After = PLAIN, pairs: str = "") -> str:
     """A kernel of `turn, sizes, offsets, x, weight, bias, out, slots` for a range of slots.
 
     - turn: uint64 [1], 0 before the call, the next item that nobody has taken;
@@ -76,9 +81,10 @@ def text(target: Target, after: After = PLAIN) -> str:
     - out: float32 [samples, groups * made, high, wide];
     - slots: float32, `slot` of them for each slot.
 
-    The operands of what comes `after` follow.
+    The operands of what comes `after` follow.  Where there are `pairs` products are those of
+    numbers rounded to bfloat16.
     """
-    return _Squares(target, after).text(NAME)
+    return _Squares(target, after, bool(pairs)).text(NAME)
 
 
 class _Part(NamedTuple):
@@ -109,9 +115,12 @@ class _Panel(NamedTuple):
 class _Squares(Convolving):
     """The parts of the kernel."""
 
-    def __init__(self, target: Target, after: After) -> None:
+    def __init__(self, target: Target, after: After, in_pairs: bool) -> None:
         super().__init__(target, SIZES, after)
         tile = Tile.of(target)
+        self.multiply_add = self.code.add_pairs if in_pairs else self.code.multiply_add
+        self.together = 2 if in_pairs else 1
+        """Channels of the input that one number of a line holds."""
         self.vectors, self.heights = tile.vectors, (tile.rows, *_FEW)
         self._turned = self.code.room(FLOATS, LANES * WINDOW * WINDOW)
         self._area = self.size["height"] * self.size["width"]
@@ -170,7 +179,7 @@ class _Squares(Convolving):
         code, size = self.code, self.size
         with code.counted(self.zero, size["inside"], size["deep"]) as begin:
             piece = begin, code.lesser(begin + size["deep"], size["inside"])
-            back = code.choose(size["is_kept"].differs(0), 0, begin * -panel.wide)
+            back = code.choose(size["is_kept"].differs(0), 0, begin / self.together * -panel.wide)
             here = panel._replace(lines=code.at(panel.lines, back, FLOAT))
             with code.when(is_new):
                 for v in range(panel.vectors):
@@ -191,8 +200,9 @@ class _Squares(Convolving):
         is_near = (size["far_down"] + size["far_across"]).equals(2)
         with code.when(is_near.equals(0)):
             self._see_far(part)
-        with code.counted(self.zero, code.choose(is_near, size["inside"], 0)) as channel:
-            line = code.at(self._seen, channel * size["line"], FLOAT)
+        stop = code.choose(is_near, size["inside"], 0)
+        with code.counted(self.zero, stop, self.together) as channel:
+            line = code.at(self._seen, channel / self.together * size["line"], FLOAT)
             with (
                 code.counted(self.zero, part.samples) as sample,
                 code.counted(self.zero, vectors) as number,
@@ -201,25 +211,58 @@ class _Squares(Convolving):
                 plane = sample * size["groups"] * size["inside"] + channel
                 first = square * 2 - size["left"]
                 x = code.at(code.at(part.x, plane * self._area, FLOAT), first, FLOAT)
-                ends = [are_inside(code, first + i * LANES, size["width"]) for i in range(3)]
-                top = begin * 2 - size["top"]
-                above = [self._row(x, top + i, ends) for i in range(2)]
-                kept = [[code.variable(each) for each in row] for row in above]
                 goal = code.at(line, sample * (end - begin) * size["across"] + square, FLOAT)
-                with code.counted(begin, end) as row:
-                    lower = [self._row(x, row * 2 - size["top"] + i, ends) for i in (2, 3)]
-                    rows = [*([each.now for each in line] for line in kept), *lower]
-                    self._keep(rows, code.at(goal, (row - begin) * size["across"], FLOAT))
-                    for line_kept, made_line in zip(kept, lower, strict=True):
-                        for each, made in zip(line_kept, made_line, strict=True):
-                            each.set(made)
+                self._see_below(x, channel, first, part.rows, goal)
 
-    def _keep(self, rows: Sequence[Sequence[Value]], goal: Value) -> None:
-        """Combine four rows, and store what comes of it place by place."""
+    def _see_below(
+        self, x: Value, channel: Value, first: Value, rows: tuple[Value, Value], goal: Value
+    ) -> None:
+        """What 16 squares see, and those below, from a column on, of one channel or two."""
+        code, size, (begin, end) = self.code, self.size, rows
+        ends = [are_inside(code, first + i * LANES, size["width"]) for i in range(3)]
+        top = begin * 2 - size["top"]
+        channels = self._channels_seen(x, channel)
+        kept = [
+            [[code.variable(each) for each in self._row(*there, top + i, ends)] for i in range(2)]
+            for there in channels
+        ]
+        with code.counted(begin, end) as row:
+            below = row * 2 - size["top"]
+            lower = [[self._row(*there, below + i, ends) for i in (2, 3)] for there in channels]
+            seen = [
+                [*([each.now for each in line] for line in upper), *others]
+                for upper, others in zip(kept, lower, strict=True)
+            ]
+            self._keep(seen, code.at(goal, (row - begin) * size["across"], FLOAT))
+            for upper, others in zip(kept, lower, strict=True):
+                for line_kept, made_line in zip(upper, others, strict=True):
+                    for each, made in zip(line_kept, made_line, strict=True):
+                        each.set(made)
+
+    def _channels_seen(self, x: Value, channel: Value) -> list[tuple[Value, Value]]:
+        """Where the channels that are seen together begin, and how many rows each has: none if it
+        is beyond the last one."""
         code, size = self.code, self.size
-        for column, seen in enumerate(zip(*rows, strict=True)):
-            for i, made in enumerate(_of_seen(seen)):
-                code.store(made, code.at(goal, size["seen_place"] * (4 * i + column), FLOAT))
+        return [
+            (
+                code.at(x, self._area * i, FLOAT),
+                code.choose(channel + i < size["inside"], size["height"], 0),
+            )
+            for i in range(self.together)
+        ]
+
+    def _keep(self, channels: Sequence[Sequence[Sequence[Value]]], goal: Value) -> None:
+        """Combine four rows of each channel, and store what comes of it place by place."""
+        code, size = self.code, self.size
+        for column in range(4):
+            seen = [_of_seen([row[column] for row in rows]) for rows in channels]
+            for i, made in enumerate(zip(*seen, strict=True)):
+                place = code.at(goal, size["seen_place"] * (4 * i + column), FLOAT)
+                code.store(self._together(made), place)
+
+    def _together(self, made: Sequence[Value]) -> Value:
+        """The numbers of one channel, or the words of two."""
+        return made[0] if len(made) == 1 else joined(self.code, *made)
 
     def _see_far(self, part: _Part) -> None:
         """The same where the numbers of windows lie apart: squares that begin beside each other
@@ -227,7 +270,7 @@ class _Squares(Convolving):
         code, size, (begin, end) = self.code, self.size, part.rows
         far = size["far_across"]
         with (
-            code.counted(self.zero, size["inside"]) as channel,
+            code.counted(self.zero, size["inside"], self.together) as channel,
             code.counted(self.zero, part.samples) as sample,
             code.counted(begin, end) as row,
             code.counted(self.zero, size["across"], far) as block,
@@ -235,22 +278,26 @@ class _Squares(Convolving):
         ):
             plane = sample * size["groups"] * size["inside"] + channel
             line = (sample * (end - begin) + row - begin) * size["across"] + square
-            goal = code.at(code.at(self._seen, channel * size["line"], FLOAT), line, FLOAT)
+            of_channel = code.at(self._seen, channel / self.together * size["line"], FLOAT)
+            goal = code.at(of_channel, line, FLOAT)
             first = square + block - size["left"]
             x = code.at(code.at(part.x, plane * self._area, FLOAT), first, FLOAT)
             ends = [are_inside(code, first + far * i, size["width"]) for i in range(4)]
             top = self._first_of(row, "far_down") - size["top"]
-            rows = [self._row_far(x, top + size["far_down"] * i, ends) for i in range(4)]
-            self._keep(rows, goal)
+            places = [top + size["far_down"] * i for i in range(4)]
+            channels = self._channels_seen(x, channel)
+            self._keep(
+                [[self._row_far(*there, row, ends) for row in places] for there in channels], goal
+            )
 
     def _first_of(self, square: Value, far: str) -> Value:
         """The first row, or column, of the result that is in a row of squares."""
         return square + square / self.size[far] * self.size[far]
 
-    def _row_far(self, x: Value, row: Value, ends: Sequence[Value]) -> list[Value]:
+    def _row_far(self, x: Value, height: Value, row: Value, ends: Sequence[Value]) -> list[Value]:
         """What squares see of a row whose columns lie apart, combined along it."""
         code, size = self.code, self.size
-        is_there = row.below(size["height"])
+        is_there = row.below(height)
         here = code.at(x, row * size["width"], FLOAT)
         nothing = code.chosen([False] * LANES)
         places = (code.at(here, size["far_across"] * i, FLOAT) for i in range(4))
@@ -258,10 +305,10 @@ class _Squares(Convolving):
         pairs = zip(places, masks, strict=True)
         return _of_seen([code.load_if(FLOATS, place, mask) for place, mask in pairs])
 
-    def _row(self, x: Value, row: Value, ends: Sequence[Value]) -> list[Value]:
+    def _row(self, x: Value, height: Value, row: Value, ends: Sequence[Value]) -> list[Value]:
         """What squares see of a row, combined along it."""
         code = self.code
-        is_there = row.below(self.size["height"])
+        is_there = row.below(height)
         here = code.at(x, row * self.size["width"], FLOAT)
         nothing = code.chosen([False] * LANES)
         one, other, more = (
@@ -300,17 +347,24 @@ class _Squares(Convolving):
                         code.store(vector, code.at(self._turned, place, FLOAT))
 
             code.vectors(begin, stop * window, 1, turn)
-            with code.counted(first, stop) as channel:
-                here = code.at(self._turned, (channel - first) * (window * LANES), FLOAT)
-                weights = [
-                    code.load(FLOATS, code.at(here, i * LANES, FLOAT)) for i in range(window)
-                ]
-                columns = [_of_weights(weights[i::WINDOW]) for i in range(WINDOW)]
-                goal = code.at(panel.lines, channel * panel.wide + v * LANES, FLOAT)
-                for i, row in enumerate(zip(*columns, strict=True)):
-                    for j, made in enumerate(_of_weights(row)):
-                        place = size["panel_place"] * (4 * i + j)
-                        code.store(made, code.at(goal, place, FLOAT))
+            with code.counted(first, stop, self.together) as channel:
+                made = [self._weights(channel + i, first, stop) for i in range(self.together)]
+                line = channel / self.together * panel.wide + v * LANES
+                goal = code.at(panel.lines, line, FLOAT)
+                for i, of_place in enumerate(zip(*made, strict=True)):
+                    place = size["panel_place"] * i
+                    code.store(self._together(of_place), code.at(goal, place, FLOAT))
+
+    def _weights(self, channel: Value, first: Value, stop: Value) -> list[Value]:
+        """What the weights for a channel of the input become, place by place, of those turned from
+        the `first` one's on; zeros from `stop` on."""
+        code, window = self.code, WINDOW * WINDOW
+        here = code.at(self._turned, (channel - first) * (window * LANES), FLOAT)
+        weights = [code.load(FLOATS, code.at(here, i * LANES, FLOAT)) for i in range(window)]
+        if self.together > 1:
+            weights = [code.choose(channel < stop, each, 0.0) for each in weights]
+        columns = [_of_weights(weights[i::WINDOW]) for i in range(WINDOW)]
+        return [made for row in zip(*columns, strict=True) for made in _of_weights(row)]
 
     # ------------------------------------------------------------------------------ products
 
@@ -380,16 +434,18 @@ class _Squares(Convolving):
             for row, totals in zip(goals, sums, strict=True):
                 for here, total in zip(row, totals, strict=True):
                     total.set(code.load(FLOATS, here))
-        with code.counted(*piece) as k:
+        first, last = piece[0] / self.together, (piece[1] + (self.together - 1)) / self.together
+        with code.counted(first, last) as k:
             if ahead is not None:
-                code.prefetch(ahead(k - piece[0]))
+                for i in range(self.together):
+                    code.prefetch(ahead((k - first) * self.together + i))
             line = code.at(lines, k * (vectors * LANES), FLOAT)
             weights = [code.load(FLOATS, code.at(line, v * LANES, FLOAT)) for v in range(vectors)]
             here = code.at(seen, k * size["line"], FLOAT)
             for i, totals in enumerate(sums):
                 number = code.spread(code.load(FLOAT, code.at(here, i, FLOAT)))
                 for weight, total in zip(weights, totals, strict=True):
-                    total.set(code.multiply_add(number, weight, total.now))
+                    total.set(self.multiply_add(number, weight, total.now))
         for row, totals in zip(goals, sums, strict=True):
             for here, total in zip(row, totals, strict=True):
                 code.store(total.now, here)

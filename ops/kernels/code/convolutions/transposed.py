@@ -20,7 +20,7 @@ from ....memory.dtype import Array
 from ... import in_order
 from ..products.matrices import multiply, multiply_batches
 from .afterwards import Afterwards
-from .convolutions import Convolution, Settled, in_pairs, settled, takes_pairs
+from .convolutions import Convolution, Settled, settled, shortness
 from .turned_weights import cut
 from .window_sums import are_near, put_back, put_beside
 
@@ -78,11 +78,11 @@ class Plan(NamedTuple):
         """Whether it is one plain convolution."""
         return len(self.parts) == 1 and self.counts == self.made[2:]
 
-    def settled(self, part: _Part, x: Any, weight: Any, of_pairs: bool) -> Settled:
+    def settled(self, part: _Part, x: Any, weight: Any, short: str) -> Settled:
         """The plain convolution of a part."""
         found: Settled = settled(
             *(x.shape, weight.shape, self.counts, (1,) * len(part.size), part.pads, part.dilation),
-            *(self.groups, of_pairs),
+            *(self.groups, short),
         )
         return found
 
@@ -194,15 +194,17 @@ class Transposed(Afterwards):
     def _fill_by_parts(self) -> None:
         plan, x, out = self._plan, self._x, self.out
         weights = cut(self._weight, plan.groups, tuple([part.taken for part in plan.parts]))
-        of_pairs = takes_pairs(x, weights[0], plan.groups)
-        x = in_pairs(x, plan.groups) if of_pairs else x
+        short = shortness(x, weights[0], plan.groups)
         is_single = plan.is_single
         made = out[None] if is_single else np.empty((len(weights), *out.shape[:2], *plan.counts), F)
+        seen: dict[int, Any] = {}
         for part, each, goal in zip(plan.parts, weights, made, strict=True):
             weight = each.reshape(*each.shape[:2], *part.size)
-            found = plan.settled(part, x, weight, of_pairs)
+            found = plan.settled(part, x, weight, short)
+            if found.words not in seen:
+                seen[found.words] = found.seen(x)
             bias = self._bias if is_single else None
-            convolution = Convolution(found, x, weight, bias, of_pairs=of_pairs)
+            convolution = Convolution(found, seen[found.words], weight, bias, short)
             convolution.out = goal
             convolution.fill()
         if not is_single:

@@ -144,9 +144,8 @@ def _along(code: Code, source: Value, n: Value, goal: Value) -> None:
             )
             for half in range(2)
         )
-        even, odd = (code.shuffled(low, high, range(i, 2 * LANES, 2)) for i in range(2))
         mask = None if left is None else code.first((left + 1) >> 1)
-        code.store_if(joined(code, even, odd), code.at(goal, at >> 1, INT32), mask)
+        code.store_if(_beside(code, low, high), code.at(goal, at >> 1, INT32), mask)
 
     with code.counted(code.constant(INT64, 0), whole, 2 * LANES) as at:
         join(at, None)
@@ -175,8 +174,28 @@ def joined(code: Code, low: Value, high: Value) -> Value:
     """Two numbers in a word: float32 rounded, or the bits of bfloat16."""
     if low.kind == _HALVES:
         return low.converted("zext", _WORDS) | (high.converted("zext", _WORDS) << 16)
+    if code.target.has_pairs and low.kind == FLOATS:
+        halves = Kind("i16", 2 * LANES)
+        made = _concatenated(code, low, high).bits(halves)
+        order = [lane for pair in range(LANES) for lane in (pair, pair + LANES)]
+        return code.shuffled(made, made, order).bits(_WORDS)
     upper = partial(_rounded, code)
     return upper(low).unsigned_shift(16) | (upper(high) & -65536)
+
+
+def _beside(code: Code, low: Value, high: Value) -> Value:
+    """Words of neighbours in two vectors of float32."""
+    if code.target.has_pairs:
+        return _concatenated(code, low, high).bits(_WORDS)
+    even, odd = (code.shuffled(low, high, range(i, 2 * LANES, 2)) for i in range(2))
+    return joined(code, even, odd)
+
+
+def _concatenated(code: Code, low: Value, high: Value) -> Value:
+    """The bfloat16 of two vectors of float32, one behind the other; what is too small for a normal
+    number becomes zero, as sums of pairs take it."""
+    kind = Kind("bfloat", 2 * LANES)
+    return code.call("llvm.x86.avx512bf16.cvtne2ps2bf16.512", kind, [high, low])
 
 
 def seen_as_floats(code: Code, kind: Kind, address: Value, mask: Value | None) -> Value:
