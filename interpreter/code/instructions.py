@@ -31,7 +31,6 @@ __all__ = [
     "Row",
     "bounds_of",
     "check",
-    "docs",
     "meaning",
     "opcode",
     "operator_number",
@@ -56,7 +55,6 @@ class Row:
     name: str
     operands: tuple[tuple[str, str], ...]
     meaning: str
-    why: str = ""
     line: str = ""
     plain: str = ""
     wraps: bool = False
@@ -70,7 +68,6 @@ class Row:
 def _row(
     head: str,
     meaning: str,
-    why: str = "",
     *,
     python: str | None = None,
     plain: str = "",
@@ -86,23 +83,22 @@ def _row(
         return re.sub(rf"\b([{letters}])\b", r"{\1}", text)
 
     line = template(meaning if python is None else python)
-    return Row(name, operands, meaning, why, line, template(plain), wraps, decides)
+    return Row(name, operands, meaning, line, template(plain), wraps, decides)
 
 
 _TENSOR_DICT = "a = make_tensor_dict((b))"
-_EXACTLY = "a list of exactly n elements"
 _READ, _WRITE = "a = b.slots[s]", "b.slots[s] = write_slot(c)"
 _ARRAY = "a = the array of b.s"
 _METHOD = "a = the method f of the first of b, called with b"
 _RAISE = "raise the exception named c with the message b"
 
 ROWS: tuple[Row, ...] = (
-    _row("add_int a:R b:V c:V", "a = b + c", "in 64 bits", wraps=True),
-    _row("sub_int a:R b:V c:V", "a = b - c", "in 64 bits", wraps=True),
-    _row("mul_int a:R b:V c:V", "a = b * c", "in 64 bits", wraps=True),
-    _row("add a:R b:V c:V", "a = b + c", "floats, strings, lists"),
-    _row("sub a:R b:V c:V", "a = b - c", "floats"),
-    _row("mul a:R b:V c:V", "a = b * c", "floats"),
+    _row("add_int a:R b:V c:V", "a = b + c", wraps=True),  # in 64 bits
+    _row("sub_int a:R b:V c:V", "a = b - c", wraps=True),  # in 64 bits
+    _row("mul_int a:R b:V c:V", "a = b * c", wraps=True),  # in 64 bits
+    _row("add a:R b:V c:V", "a = b + c"),  # floats, strings, lists
+    _row("sub a:R b:V c:V", "a = b - c"),  # floats
+    _row("mul a:R b:V c:V", "a = b * c"),  # floats
     _row("eq a:R b:V c:V", "a = b == c", decides=True),
     _row("ne a:R b:V c:V", "a = b != c", decides=True),
     _row("lt a:R b:V c:V", "a = b < c", decides=True),
@@ -110,19 +106,19 @@ ROWS: tuple[Row, ...] = (
     _row("gt a:R b:V c:V", "a = b > c", decides=True),
     _row("ge a:R b:V c:V", "a = b >= c", decides=True),
     _row("not a:R b:V", "a = not b", decides=True),
-    _row("and a:R b:V c:V", "a = b & c", "bits or truth values"),
-    _row("or a:R b:V c:V", "a = b | c", "bits or truth values"),
+    _row("and a:R b:V c:V", "a = b & c"),  # bits or truth values
+    _row("or a:R b:V c:V", "a = b | c"),  # bits or truth values
     _row("is a:R b:V c:V", "a = b is c", decides=True),
     _row("is_not a:R b:V c:V", "a = b is not c", decides=True),
     _row("length a:R b:V", "a = len(b)"),
     _row("append b:V c:V", "b.append(c)"),
     _row("move a:R b:V", "a = b"),
-    _row("free a:R*", "a = nothing", "the arrays held there are dropped", python="a = None"),
+    _row("free a:R*", "a = nothing", python="a = None"),  # the arrays held there are dropped
     _row("call1 a:R o:O b:V", "a = o(b)"),
     _row("call2 a:R o:O b:V c:V", "a = o(b, c)"),
     _row("call3 a:R o:O b:V c:V d:V", "a = o(b, c, d)"),
     _row("call a:R o:O b:V*", "a = o(b)"),
-    _row("call_many a:R* o:O b:V*", "a = o(b)", "an operator with no result or several"),
+    _row("call_many a:R* o:O b:V*", "a = o(b)"),  # an operator with no result or several
     _row("jump p:P", "continue at p", python=""),
     _row("branch b:V p:P", "continue at p unless b", python=""),
     _row("branch_if b:V p:P", "continue at p if b", python=""),
@@ -131,13 +127,13 @@ ROWS: tuple[Row, ...] = (
     _row("return b:V", "give back b", python="return b"),
     _row("list a:R b:V*", "a = [b]"),
     _row("tuple a:R b:V*", "a = (b)"),
-    _row("named a:R t:T b:V*", "a = t(b)", "a NamedTuple", python="a = make_named(t, (b))"),
-    _row("dict a:R b:V*", "a = {b}", "keys and values in turn", python="a = make_dict((b))"),
-    _row("tensor_dict a:R b:V*", "a = {b}", "the keys are tensors", python=_TENSOR_DICT),
-    _row("unpack a:R* b:V", "a = b", "a tuple"),
-    _row("unpack_list a:R* b:V n:N", "a = b", _EXACTLY, python="a = check_list(b, n)"),
-    _row("item a:R b:V n:N", "a = b[n]", "a tuple"),
-    _row("slice a:R b:V m:N n:N", "a = b[m:n]", "a tuple"),
+    _row("named a:R t:T b:V*", "a = t(b)", python="a = make_named(t, (b))"),  # a NamedTuple
+    _row("dict a:R b:V*", "a = {b}", python="a = make_dict((b))"),  # keys and values in turn
+    _row("tensor_dict a:R b:V*", "a = {b}", python=_TENSOR_DICT),  # the keys are tensors
+    _row("unpack a:R* b:V", "a = b"),  # a tuple
+    _row("unpack_list a:R* b:V n:N", "a = b", python="a = check_list(b, n)"),  # of n elements
+    _row("item a:R b:V n:N", "a = b[n]"),  # a tuple
+    _row("slice a:R b:V m:N n:N", "a = b[m:n]"),  # a tuple
     _row("get_slot a:R b:V s:S", "a = b.s", python="a = read_slot(b.slots[s])", plain=_READ),
     _row("get_tensor a:R b:V s:S", _ARRAY, python="a = b.slots[s]._array", plain=_READ),
     _row("set_slot b:V s:S c:V", "b.s = c", python=_WRITE, plain="b.slots[s] = c"),
@@ -268,13 +264,3 @@ def meaning(instruction: Instruction, show: Callable[[str, object], str]) -> str
     pattern = r"(?<![\w`])(" + "|".join(shown) + r")(?!\w)" if shown else r"(?!)"
     text = re.sub(pattern, lambda match: shown[match.group()], entry.meaning)
     return text.removeprefix(" = ")
-
-
-def docs() -> str:
-    """The table as Markdown."""
-    lines = ["| opcode | operands | meaning |", "|---|---|---|"]
-    for entry in ROWS:
-        operands = " ".join(f"{letter}:{kind}" for letter, kind in entry.operands)
-        text = (entry.meaning + (f" ({entry.why})" if entry.why else "")).replace("|", "\\|")
-        lines.append(f"| `{entry.name}` | {operands} | {text} |")
-    return "\n".join(lines) + "\n"

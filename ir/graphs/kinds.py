@@ -32,7 +32,6 @@ class Kind:
     `attributes` must be present, `optional` ones may be.  `effect` is `none` for a pure function,
     `fresh` if the result is a new mutable object, `read` if it looks into an object, `write` if it
     changes its first input, `effect` if it must be kept whatever becomes of its results.
-    `transient` kinds exist only while a graph is being made.
     """
 
     name: str
@@ -44,7 +43,6 @@ class Kind:
     optional: tuple[tuple[str, Form], ...] = ()
     effect: Effect = "none"
     foldable: bool = False
-    transient: bool = False
 
 
 TASKS = ("prim::fork", "prim::awaitable")
@@ -110,23 +108,22 @@ _KINDS = (
         attributes=_NAME,
         effect="effect",
     ),
-    # only while a graph is being made
-    Kind("prim::Load", 0, 1, "read a variable", attributes=_NAME, transient=True),
-    Kind("prim::Store", 1, 0, "write a variable", attributes=_NAME, transient=True),
-    Kind("prim::ReturnStmt", 1, 0, "return", effect="effect", transient=True),
-    Kind("prim::BreakStmt", 0, 0, "leave the loop", effect="effect", transient=True),
-    Kind("prim::ContinueStmt", 0, 0, "end this round of the loop", effect="effect", transient=True),
+    # what exists only while a graph is being made
+    Kind("prim::Load", 0, 1, "read a variable", attributes=_NAME),
+    Kind("prim::Store", 1, 0, "write a variable", attributes=_NAME),
+    Kind("prim::ReturnStmt", 1, 0, "return", effect="effect"),
+    Kind("prim::BreakStmt", 0, 0, "leave the loop", effect="effect"),
+    Kind("prim::ContinueStmt", 0, 0, "end this round of the loop", effect="effect"),
     Kind(
         "prim::LoopContinuation",
         ANY,
         0,
         "end this round: (go on, carried...)",
         effect="effect",
-        transient=True,
     ),
-    Kind("prim::Line", 0, 0, "a statement begins", effect="effect", transient=True),
-    Kind("prim::Scope", 0, 0, "variables that do not leak out", blocks=1, transient=True),
-    Kind("prim::With", 1, ANY, "what runs in a context", blocks=2, transient=True),
+    Kind("prim::Line", 0, 0, "a statement begins", effect="effect"),
+    Kind("prim::Scope", 0, 0, "variables that do not leak out", blocks=1),
+    Kind("prim::With", 1, ANY, "what runs in a context", blocks=2),
 )
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _KINDS}

@@ -235,7 +235,7 @@ def _make() -> _Native | None:
         + native_text(ARENAS, known | _below(arenas, "arena")),
     )
     _put_in_place(engine, python)
-    array = _structure(Allocator, engine, "array", None)
+    array = _structure(Allocator, engine, "array")
     names = (PLAIN, inference.NAME)
     return _Native(engine, set_handler(), [capsule_of(name, array) for name in names])
 
@@ -275,16 +275,15 @@ def _compiled(llvm: Any, text: str) -> Any:
     return engine
 
 
-def _structure(kind: Any, engine: Any, name: str, context: int | None) -> Any:
+def _structure(kind: Any, engine: Any, name: str) -> Any:
     made = kind()
     for field, _ in kind._fields_:
-        if field != "context":
+        if field != "context":  # of which there is none
             setattr(made, field, engine.get_function_address(f"{name}_{field}"))
-    made.context = context
     return made
 
 
 def _put_in_place(engine: object, python: Any) -> None:
-    large = _structure(Allocator, engine, "raw", None)
+    large = _structure(Allocator, engine, "raw")
     python.PyMem_SetAllocator(_RAW, ctypes.byref(large))
-    python.PyObject_SetArenaAllocator(ctypes.byref(_structure(_Arenas, engine, "arena", None)))
+    python.PyObject_SetArenaAllocator(ctypes.byref(_structure(_Arenas, engine, "arena")))

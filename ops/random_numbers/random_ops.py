@@ -73,7 +73,7 @@ def _unfilled_like(self: Array, dtype: int | None, options: Sequence[Any]) -> Ar
     return made if options[-1] in (None, 1) else in_format(made, options[-1])
 
 
-def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
+def _declare_floats(name: str, fill: Any) -> None:
     """Declare rand or randn in all its forms."""
 
     def drawn(size: Sizes, generator: Generator | None, dtype: int | None) -> Array:
@@ -81,7 +81,7 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
         if wanted is not _FLOAT32:
             _check_floats(name, wanted)
         made = np.empty(check_sizes(size, name), wanted)
-        filled: Array = fill(made, first, second, generator)
+        filled: Array = fill(made, 0.0, 1.0, generator)
         return filled
 
     def plain(size: Sizes, dtype: int | None, *_: object) -> Array:
@@ -94,7 +94,7 @@ def _declare_floats(name: str, fill: Any, first: float, second: float) -> None:
 
     def like(self: Array, dtype: int | None, *options: object) -> Array:
         made = _unfilled_like(self, dtype, options)
-        filled: Array = fill(made, first, second, None)
+        filled: Array = fill(made, 0.0, 1.0, None)
         return filled
 
     operator(f"aten::{name}(SymInt[] size, {OPTIONS}) -> Tensor", random=True, out_dtype=MADE)(
@@ -120,8 +120,8 @@ def _check_floats(name: str, dtype: Dtype) -> None:
     )
 
 
-_declare_floats("rand", fill_uniform, 0.0, 1.0)
-_declare_floats("randn", fill_normal, 0.0, 1.0)
+_declare_floats("rand", fill_uniform)
+_declare_floats("randn", fill_normal)
 
 
 @operator(

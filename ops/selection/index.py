@@ -46,7 +46,7 @@ _INT64: Final = np.dtype(np.int64)
 def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
     """The NumPy index for a list of index tensors; None stands for a whole dimension."""
     key: list[object] = []
-    for position, index in enumerate(indices):
+    for index in indices:
         if index is None:
             key.append(WHOLE)
             continue
@@ -56,7 +56,7 @@ def _key(self: Array, indices: Indices) -> tuple[Any, ...]:
                 warn_of_bytes()
             if index.ndim and len(indices) > self.ndim:
                 raise _too_many(self, indices)
-            check_mask_shape(self, index, len(key), position)
+            check_mask_shape(self, index, len(key))
             key.extend(chosen_places(index) if index.ndim else [index.astype(bool)])
         elif index.dtype in PLACES:
             key.append(settled(index))
@@ -194,7 +194,7 @@ def _number_for_mask(self: Array, indices: Indices, value: Array) -> Array:
     place = len(indices) - 1
     mask = indices[place]
     if mask is not None and mask.dtype == np.uint8:
-        check_mask_shape(self, mask, place, place)
+        check_mask_shape(self, mask, place)
         check_mask(mask)
     if value.dtype == self.dtype:
         return value

@@ -56,7 +56,7 @@ def warn_of_bytes() -> None:
     )
 
 
-def check_mask_shape(self: Array, mask: Array, start: int, position: int) -> None:
+def check_mask_shape(self: Array, mask: Array, start: int) -> None:
     for dim in range(mask.ndim):
         if start + dim >= self.ndim:
             raise IndexOutOfRange(

@@ -18,7 +18,6 @@ __all__ = ["find_method", "method_names", "open_archive"]
 def open_archive(
     path: str,
     trust: str = "none",
-    extra_files: dict[str, object] | None = None,
     *,
     restores: bool = True,
     without_data: bool = False,
@@ -35,9 +34,9 @@ def open_archive(
         raise CommandError(f"{path}: no such file")
     try:
         if not restores:
-            return wrap(load_archive(path, extra_files, trusted=trust != "none", restores=False))
+            return wrap(load_archive(path, trusted=trust != "none", restores=False))
         location = "meta" if without_data else None
-        return load(path, location, extra_files, trust=trust)
+        return load(path, location, trust=trust)
     except ArchiveError:
         raise
     except OSError as error:

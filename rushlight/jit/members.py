@@ -47,7 +47,7 @@ def find_other(
     if name in functions:
         if inspect.ismethod(functions[name]):  # bound to this module
             return _python_method(cls, functions[name])
-        meaning = meaning_of(functions[name], name, compile_function, constant=True)
+        meaning = meaning_of(functions[name], compile_function, constant=True)
         if isinstance(meaning, FunctionName):
             return replace(meaning, holder=python.__name__, attribute=name)
         return meaning

@@ -114,7 +114,7 @@ class LiveResolver:
             if name in environment:
                 _check_fields(environment[name], span)
                 with self._demanding(environment[name], span):
-                    found = meaning_of(environment[name], name, self.compile, constant=False)
+                    found = meaning_of(environment[name], self.compile, constant=False)
                 return self._placed(found, name)
         return self._ignored_block(name) if name in IGNORED_BLOCKS else None
 
@@ -217,7 +217,7 @@ class LiveNamespace:
         except AttributeError:
             return None
         _check_fields(value, span)
-        return meaning_of(value, name, self.compile, constant=True)
+        return meaning_of(value, self.compile, constant=True)
 
     def names(self) -> Iterable[str]:
         """See `typecheck.names.Namespace`."""
@@ -241,7 +241,7 @@ def _check_fields(value: object, span: Span) -> None:
     )
 
 
-def meaning_of(value: object, name: str, compile: CompileFunction, *, constant: bool) -> Meaning:
+def meaning_of(value: object, compile: CompileFunction, *, constant: bool) -> Meaning:
     """What a live object means in script.
 
     A plain number or string is only usable if it is a member of a module (`constant`), since a

@@ -41,7 +41,7 @@ class TextResolver:
             return FunctionName(self.functions[name])
         for names in (self.scope, builtin_names()):
             if name in names:
-                return meaning_of(names[name], name, compile_function, constant=False)
+                return meaning_of(names[name], compile_function, constant=False)
         return None
 
     def names(self) -> Iterable[str]:

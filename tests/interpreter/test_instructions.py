@@ -1,4 +1,4 @@
-"""The instruction table: checks, meanings and docs come from its rows."""
+"""The instruction table: checks and meanings come from its rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from rushlight.interpreter.code.instructions import (
     ROWS,
     bounds_of,
     check,
-    docs,
     meaning,
     opcode,
     row,
@@ -70,9 +69,3 @@ def test_meaning(instruction: tuple[object, ...], text: str) -> None:
 def test_wrong_operands(instruction: tuple[object, ...]) -> None:
     with pytest.raises(ValueError, match=row(instruction).name):
         check(instruction, bounds_of(LIMITS))
-
-
-def test_docs_have_a_line_an_opcode() -> None:
-    lines = docs().splitlines()
-    assert len(lines) == len(ROWS) + 2
-    assert all(line.count("|") - line.count("\\|") == 4 for line in lines)
