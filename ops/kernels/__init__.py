@@ -186,10 +186,11 @@ class Prepared:
     Whoever calls it keeps it until the call has come back.
     """
 
-    __slots__ = ("_function", "_known", "call")
+    __slots__ = ("_function", "_known", "_writes", "call")
 
-    def __init__(self, function: Callable[..., object]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[..., object], *, writes: bool = False) -> None:
+        """One that `writes` does so to its first argument, which it gives back."""
+        self._function, self._writes = function, writes
         self._known = list[Any]()
         self.call: Callable[..., Any] = self._first
 
@@ -197,7 +198,7 @@ class Prepared:
         module = family("calls.prepared")
         if module is None or module.CREW is None:
             return self._function(*values)
-        self._known.append(module.Known(self._function, None))
+        self._known.append(module.Known(self._function, None, writes=self._writes))
         self.call = self._known[0].call  # that of another thread, which may be calling it
         return self.call(*values)
 

@@ -51,10 +51,10 @@ def _check(
     if training and (running_mean is None) != (running_var is None):
         raise BadNumber("running_mean and running_var must either both be None or neither be None")
     channels = input.shape[1]
-    statistics = {"running_mean": running_mean, "running_var": running_var}
-    for name, parameter in (statistics | {"weight": weight, "bias": bias}).items():
+    statistics = ("running_mean", running_mean), ("running_var", running_var)
+    for name, parameter in (*statistics, ("weight", weight), ("bias", bias)):
         if parameter is None:
-            if name in statistics and not training:
+            if not training and name.startswith("running"):
                 raise OperatorError(
                     f"{name} must be defined in evaluation mode",
                     headline=f"`{name}` is needed when not training",
@@ -95,6 +95,17 @@ def _planes(
 
 
 _KNOWN_PLANES: Final = Prepared(_planes)
+
+
+def _trained(
+    input: Array, weight: Array | None, bias: Array | None, eps: float
+) -> tuple[object, Array, Array]:
+    """Planes normalised by what they hold, and that: means and variances."""
+    mean, variance = family("convolutions.batch_norms").moments(input)
+    return _planes(input, mean, variance, weight, bias, eps), mean, variance
+
+
+_KNOWN_TRAINED: Final = Prepared(_trained)
 
 _FACTOR: Final = [("add", "d", (0, 1)), ("rsqrt", "d", (3,)), ("multiply", "d", (4, 2))]
 _TERM: Final = [
@@ -221,15 +232,22 @@ def _batch_norm(
     channels = input.shape[1]
     if not input.size:
         return input.copy(), np.zeros(channels, saved), np.zeros(channels, saved)
-    wide = input.astype(wide_dtype(input.dtype), copy=False)
     count = input.size // channels
-    if saved.name == "bfloat16":
-        mean, variance, unbiased = rounded_moments(wide, saved, count)
+    more = count / (count - 1) if count > 1 else np.nan
+    if not keeps and is_ready(input) and kernels_for(input) is not None:
+        result, mean, variance = _KNOWN_TRAINED.call(input, weight, bias, eps)
+        follow(running_mean, mean, momentum)
+        follow(running_var, variance, momentum, more)
+        return result, mean, variance
+    wide = input.astype(wide_dtype(input.dtype), copy=False)
+    if saved.itemsize == 2 and saved.name == "bfloat16":
+        mean, variance, followed = rounded_moments(wide, saved, count)
+        more = 1.0
     else:
         mean, variance = moments(wide)
-        unbiased = variance * (count / (count - 1) if count > 1 else np.nan)
+        followed = variance
     follow(running_mean, mean, momentum)
-    follow(running_var, unbiased, momentum)
+    follow(running_var, followed, momentum, more)
     mean = mean.astype(np.float64, copy=False)
     if not keeps and saved.itemsize > 2:
         none = np.empty(0, saved)

@@ -68,21 +68,30 @@ def rounded_moments(input: Array, dtype: Any, count: int) -> tuple[Array, Array,
     return mean.astype(dtype), rounded(squares / count), unbiased.astype(np.float32)
 
 
-def follow(running: Array | None, now: Array, momentum: float) -> None:
-    """Move running statistics towards the present ones; those of bfloat16 round at every step."""
-    if running is None:
-        return
-    running = running[...]  # which no other thread can change
+def follow(running: Array | None, now: Array, momentum: float, more: float = 1.0) -> None:
+    """Move running statistics towards so much of the present ones; those of bfloat16 round at every
+    step."""
+    if running is not None:
+        _KNOWN_MOVES.call(running, now, momentum, more)
+
+
+def _moved(running: Array, now: Array, momentum: float, more: float) -> Array:
+    goal = running[...]  # which no other thread can change
     kernels = (
-        family("convolutions.batch_norms")
-        if is_ready(running) and now.dtype == np.float64
-        else None
+        family("convolutions.batch_norms") if is_ready(goal) and now.dtype == np.float64 else None
     )
-    if kernels is not None and running.shape == now.shape and running.flags.writeable:
-        kernels.follow(running, now, momentum)
-    elif running.dtype.name == "bfloat16":
-        number = running.dtype.type
-        before = (number(1 - momentum) * running).astype(np.float32)
-        running[...] = (number(momentum) * now).astype(np.float32) + before
+    if kernels is not None and goal.shape == now.shape and goal.flags.writeable:
+        kernels.follow(goal, now, momentum, more)
+        return running
+    if more != 1.0:
+        now = now * more
+    if goal.dtype.name == "bfloat16":
+        number = goal.dtype.type
+        before = (number(1 - momentum) * goal).astype(np.float32)
+        goal[...] = (number(momentum) * now).astype(np.float32) + before
     else:
-        running[...] = (momentum * now + (1 - momentum) * widened(running)).astype(running.dtype)
+        goal[...] = (momentum * now + (1 - momentum) * widened(goal)).astype(goal.dtype)
+    return running
+
+
+_KNOWN_MOVES: Final = Prepared(_moved, writes=True)

@@ -20,7 +20,7 @@ from ..table.direct import TRIALS, direct_form, explained, formulas_of, known_ca
 from ..table.pointwise import LARGEST_FLOAT32, scalar_of
 from ..table.table import TABLE
 
-__all__ = ["BASIC", "basic_view", "get_item", "put_item", "set_item"]
+__all__ = ["BASIC", "basic_view", "get_item", "put_item", "read_places", "set_item"]
 
 ndarray: Final = np.ndarray
 ALL: Final = slice(None)
@@ -42,13 +42,13 @@ def get_item(array: Array, key: object) -> Array:
     if view is not None:
         return view
     if _names_places(array, key):
-        found: Array = _read(array, list(key) if isinstance(key, tuple) else [key])
+        found: Array = read_places(array, list(key) if isinstance(key, tuple) else [key])
         return found
     if type(key) is np.ndarray and key.dtype is _BOOL and 0 < key.ndim <= array.ndim:
         return index(array, [key])
     view, indices = _seen_at_once(array, key) or _walk(array, key)
     if indices:
-        view = _read(view, indices)
+        view = read_places(view, indices)
     return view
 
 
@@ -141,7 +141,7 @@ def _put(view: Array, mask: Array, value: Array) -> Array:
 
 
 _fill: Final = _Fill()
-_read: Final = _Calls("aten::index.Tensor", index)
+read_places: Final = _Calls("aten::index.Tensor", index)
 _write: Final = _Calls("aten::index_put_", index_put)
 
 

@@ -8,8 +8,13 @@ import numpy as np
 
 from ...eager.dispatch import eager_function
 from ...memory.quiet import QUIET, enter, leave
+from ...table.direct import LISTENING
 from ...table.pointwise import scalar_of
+from ...table.table import TABLE
+from ...tensors.indexing import read_places
+from ...tensors.tape_port import tape
 from ...tensors.tensor import PLAIN_TENSORS, Tensor
+from ...tensors.tracing import ACTIVE
 
 __all__ = ["as_part", "dims_of", "get_item", "in_order", "is_mask", "parts", "set_item"]
 
@@ -34,8 +39,20 @@ def get_item(tensor: Tensor, key: Any) -> Tensor:
         return _index(tensor, [key])  # type: ignore[no-any-return]
     view, indices = _walk(tensor, key)
     if indices:
-        return _index(view, indices)  # type: ignore[no-any-return]
+        return _indexed(view, indices)
     return _alias(view) if view is tensor else view
+
+
+def _indexed(view: Tensor, indices: list[Tensor | None]) -> Tensor:
+    """What index tensors, and None between them, name: where nobody listens to the call of the
+    operator, without looking for how it is to be called."""
+    if ACTIVE or LISTENING or not _FOUND.issuperset(map(type, indices)):
+        return _index(view, indices)  # type: ignore[no-any-return]
+    entry = TABLE.operator("aten::index.Tensor")
+    assert entry is not None
+    values = [view._array, [None if each is None else each._array for each in indices]]
+    args = [view, indices]
+    return tape().taped(entry, values, args, False, args, read_places)  # type: ignore[no-any-return]
 
 
 def _viewed(tensor: Tensor, parts: tuple[Any, ...]) -> Tensor:
@@ -86,6 +103,8 @@ def set_item(tensor: Tensor, key: object, value: Any) -> None:
 _ALL: Final = slice(None)
 _SIMPLE: Final = frozenset({int, slice, type(None), type(Ellipsis)})
 """Types of the parts of keys that name views."""
+_FOUND: Final = PLAIN_TENSORS | {type(None)}
+"""Types of what names places."""
 _PARTS: Final = PLAIN_TENSORS | {int, bool, slice, type(None), type(Ellipsis)}
 """Types of the parts of keys that are taken as they are."""
 

@@ -234,21 +234,23 @@ def _row_moments_text(target: Target) -> str:
     )
 
 
-def follow(running: Any, now: Any, momentum: float) -> None:
-    """Move float32 statistics of channels in one piece towards those of the present, float64."""
+def follow(running: Any, now: Any, momentum: float, more: float) -> None:
+    """Move float32 statistics of channels in one piece towards so much of those of the present,
+    float64."""
     running = running[...]  # which no other thread can change
     if running.shape != now.shape or not running.flags.writeable:
         raise ValueError("these are no statistics that could be moved")
     run(
         *(kernel("follow", (), _follow_text), running.size, _LEAST),
-        *(float(momentum), float(1 - momentum), now, running),
+        *(float(momentum), float(1 - momentum), float(more), now, running),
     )
 
 
 def _follow_text(target: Target) -> str:
     """For channels from `start` to `stop`."""
     code = Code(target)
-    share, rest = (code.spread(code.argument(DOUBLE, name)) for name in ("share", "rest"))
+    numbers = ("share", "rest", "more")
+    share, rest, more = (code.spread(code.argument(DOUBLE, name)) for name in numbers)
     now, running = code.argument(POINTER, "now"), code.argument(POINTER, "running")
 
     def move(places: list[Value], mask: Value | None) -> None:
@@ -256,11 +258,11 @@ def _follow_text(target: Target) -> str:
         goal = code.at(running, at, FLOAT)
         new = code.load_if(DOUBLES, code.at(now, at, DOUBLE), mask)
         old = code.load_if(FLOATS, goal, mask).converted("fpext", DOUBLES)
-        moved = share * new + rest * old
+        moved = share * (new * more) + rest * old
         code.store_if(moved.converted("fptrunc", FLOATS), goal, mask)
 
     code.vectors(code.argument(INT64, "start"), code.argument(INT64, "stop"), 1, move)
-    words = [(DOUBLE, "share"), (DOUBLE, "rest"), (POINTER, "now"), (POINTER, "running")]
+    words = [*((DOUBLE, name) for name in numbers), (POINTER, "now"), (POINTER, "running")]
     return code.kernel("follow", words)
 
 

@@ -361,7 +361,15 @@ its_kind:
   %are_its_floats = call i1 @is_of_floats(ptr %result)
   br i1 %are_its_floats, label %with_history, label %without_history
 without_history:
-  br i1 %records, label %end_otherwise, label %release_now
+  br i1 %records, label %whole_numbers, label %release_now
+whole_numbers:
+  %its_owner_place = getelementptr i8, ptr %result, i64 {owner_at}
+  %its_owner = load ptr, ptr %its_owner_place
+  %is_no_view = icmp eq ptr %its_owner, null
+  br i1 %is_no_view, label %new_numbers, label %end_otherwise
+new_numbers:
+  %numbers_made = call ptr @handle_of(ptr %table, ptr %result)
+  br label %without_node
 with_history:
   br i1 %records, label %with_node, label %end_otherwise
 with_node:
@@ -416,7 +424,7 @@ ptr %result)
   br label %without_node
 without_node:
   %instead = phi ptr [null, %recording], [%ended, %end_late], [%own_handle, %itself], \
-[null, %give_names]
+[null, %give_names], [%numbers_made, %new_numbers]
   call void %drop(ptr %edges)
   call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
   ret ptr %instead
