@@ -46,11 +46,11 @@ def test_moments_of_rows_are_exact_far_from_zero(shape: tuple[int, int]) -> None
 
 def test_statistics_follow_as_numpy_moves_them() -> None:
     now, running = np.random.default_rng(1).standard_normal(37), _drawn(37)
-    wanted = (0.1 * now + (1 - 0.1) * running.astype(np.float64)).astype(np.float32)
-    batch_norms.follow(running, now, 0.1)
+    wanted = (0.1 * (now * 1.5) + (1 - 0.1) * running.astype(np.float64)).astype(np.float32)
+    batch_norms.follow(running, now, 0.1, 1.5)
     assert running.tobytes() == wanted.tobytes()
     with pytest.raises(ValueError, match="no statistics"):
-        batch_norms.follow(running, now[1:], 0.1)
+        batch_norms.follow(running, now[1:], 0.1, 1.0)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

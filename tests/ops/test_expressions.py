@@ -363,3 +363,18 @@ def test_a_mask_says_nothing_of_the_dtype(name: str, turned: bool, dtype: Any) -
     mask = x % 3 == 0
     made = arrays.apply(name, (x, mask, y) if turned else (mask, x, y))
     assert bits(made) == bits(np.where(mask, *((y, x) if turned else (x, y))))
+
+
+@pytest.mark.parametrize("letter", "fdeEli")
+@pytest.mark.parametrize("length", [1023, 3000])
+def test_what_is_written_may_begin_anywhere_in_a_line(letter: str, length: int) -> None:
+    names = {"f": "float32", "d": "float64", "e": "float16", "E": "bfloat16", "l": "int64"}
+    dtype = getattr(torch, names.get(letter, "int32"))
+    memory = (torch.arange(length + 80) % 7).to(dtype)
+    wanted = memory + 2
+    for begin in range(34):
+        part = memory.clone()
+        part[begin : begin + length].add_(2)
+        assert torch.equal(part[:begin], memory[:begin])
+        assert torch.equal(part[begin : begin + length], wanted[begin : begin + length])
+        assert torch.equal(part[begin + length :], memory[begin + length :])

@@ -706,13 +706,26 @@ def test_parts_of_one_array_are_operands_of_what_is_said():
     assert known._known[0] == 1  # one call is all that was learned
 
 
-def test_parts_of_one_array_are_not_told_apart_where_calls_are_seen():
+def test_parts_of_one_array_are_told_apart_on_copies():
     known, calls = known_calls(lambda *given: family("elementwise.arrays").apply("subtract", given))
-    x = random(60, 700)
+    x, other = random(60, 700), random(60, 700, seed=2)
+    for y in (x, x, x, other, x):
+        made = known(x[:, 1:], y[:, :-1])
+        assert made.tobytes() == (x[:, 1:] - y[:, :-1]).tobytes()
+    assert len(calls) < 3
+
+
+def test_a_product_with_what_is_turned_around_has_the_same_bits():
+    matrix = torch.from_numpy(random(24, 24))
+    made = {(matrix @ matrix.t()).numpy().tobytes() for _ in range(200)}
+    assert made == {(matrix @ matrix.t().clone()).numpy().tobytes()}
+
+
+def test_parts_of_operands_are_given_as_they_are():
+    known, _ = known_calls(lambda x, y: x[1:])
+    x = random(30)
     for _ in range(3):
-        made = known(x[:, 1:], x[:, :-1])
-        assert made.tobytes() == (x[:, 1:] - x[:, :-1]).tobytes()
-    assert len(calls) == 3
+        assert np.shares_memory(known(x, x[2:]), x)
 
 
 def test_what_runs_nothing_is_known_only_where_it_gives_parts() -> None:

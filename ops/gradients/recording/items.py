@@ -52,7 +52,8 @@ def _indexed(view: Tensor, indices: list[Tensor | None]) -> Tensor:
     assert entry is not None
     values = [view._array, [None if each is None else each._array for each in indices]]
     args = [view, indices]
-    return tape().taped(entry, values, args, False, args, read_places)  # type: ignore[no-any-return]
+    made: Any = tape().taped(entry, values, args, False, args, read_places)
+    return made  # type: ignore[no-any-return]
 
 
 def _viewed(tensor: Tensor, parts: tuple[Any, ...]) -> Tensor:

@@ -7,8 +7,8 @@ again.  What is done is not derived but seen: the first call notes which kernels
 what.  Before that is trusted it is done once more, with memory full of other bytes, and must give
 the same bits.
 
-Operands may lie in each other, as neighbours do that are subtracted, where it is said what is done
-with them: what is only seen might be a part of one or the other.
+Operands may lie in each other, as neighbours do that are subtracted: what is only seen is seen on
+copies then, since it might be a part of one or the other.
 
 Where that is said, a result may also be the first argument itself, or a part of an argument: that
 is made anew as it lay in the first one.
@@ -39,6 +39,7 @@ from .fillings import MIXED, ONES, ZEROS, filled
 from .paces import FIRST, FOR_EVER, Pace, Waits, new_state
 from .reaches import (
     alike,
+    apart,
     begins_in,
     gives_parts_of,
     has_bytes_of,
@@ -182,10 +183,22 @@ class Known:
 
     def _looked(self, values: Sequence[Any]) -> Seen:
         if self._explain is None:
-            return seen(self._function, values)
+            return seen(self._function, values) if self._writes else self._seen_apart(values)
         result = self._function(*values)
         is_given = self._gives_parts and gives_parts_of(values, result)
         return Seen(result, [] if is_given else self._explain(values, result))
+
+    def _seen_apart(self, values: Sequence[Any]) -> Seen:
+        """What a call runs, on copies of operands that lie in each other: of what is only seen
+        nobody could say which of them it was."""
+        given = values if self._gives_parts else apart(values)
+        found = seen(self._function, given)
+        if given is values:
+            return found
+        several = found.result if type(found.result) in (tuple, list) else (found.result,)
+        if any(type(each) is not ndarray or each.base is not None for each in several):
+            return seen(self._function, values)  # it may be a part of a copy
+        return Seen(found.result, found.notes, taken=given)
 
     def _end(self) -> None:
         """Learn no more."""

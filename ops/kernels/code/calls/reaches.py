@@ -103,14 +103,20 @@ def views_of_all(values: Sequence[object]) -> tuple[Any, ...]:
 
 def apart(values: Sequence[object]) -> Sequence[Any]:
     """Arguments of which none shares memory with another one: with copies in the place of arrays
-    where some do, which lie as those."""
+    where some do, which lie as those, with the same bytes between elements."""
     found = {id(each): each for each in values if type(each) is np.ndarray and each.size}
     ends = sorted(map(bounds_of, found.values()))
     is_apart = all(end <= begin for (_, end), (begin, _) in pairwise(ends))
     if is_apart or not all(map(is_forward, found.values())):
         return values
-    copies = {number: alike(each, each) for number, each in found.items()}
+    copies = {number: _copied(each) for number, each in found.items()}
     return tuple(copies.get(id(each), each) for each in values)
+
+
+def _copied(array: Array) -> Array:
+    """A copy that lies as the array does, of all that it reaches over."""
+    memory = view_of(array, (span(array),), (1,), 0, np.dtype(np.uint8)).copy()
+    return view_of(memory, array.shape, array.strides, 0, array.dtype)
 
 
 def key_of(values: Sequence[object]) -> int:

@@ -19,7 +19,7 @@ of short rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
@@ -74,6 +74,12 @@ NUMBER_LETTERS: Final = {"D": DOUBLE, "L": INT64}
 
 _TILE_ROWS: Final = 16
 _TILE_COLUMNS: Final = 2 * LANES
+_LINE: Final = 64
+"""Bytes of a line of memory."""
+_SHIFTS: Final = {"i16": 1, "float": 2, "i32": 2, "double": 3, "i64": 3}
+"""Of what has several bytes, their number as a power of two."""
+_LONG: Final = 1 << 10
+"""Elements that are worth beginning where a line does."""
 _SHORT: Final = 3
 """Steps of an expression of which two vectors are worked on side by side."""
 
@@ -287,7 +293,33 @@ class _Loops:
                     if self._folds:
                         self._lanes.advance(self._folding.values())
 
-            code.vectors(low, high, 2 if len(self._expression.steps) <= _SHORT else 1, visit)
+            is_short = len(self._expression.steps) <= _SHORT
+            is_whole = self._rank == 1 and not self._folds
+            if is_short and is_whole and len(self._places) == len(self._expression.operands):
+                low = self._lined_up(begins, low, high, visit)
+            code.vectors(low, high, 2 if is_short else 1, visit)
+
+    def _lined_up(
+        self,
+        begins: Value,
+        low: Value,
+        high: Value,
+        visit: Callable[[list[Value], Value | None], None],
+    ) -> Value:
+        """Where vectors of the first result begin that lie in no two lines of memory, with what is
+        before visited: storing such ones takes twice as long."""
+        code, kind = self.code, stored_kind(self._expression.results[0][1])
+        shift = _SHIFTS.get(kind.element)
+        if shift is None:  # memory begins where vectors of bytes do
+            return low
+        begin = code.at(code.argument(POINTER, "r0"), begins + low, kind)
+        place = code.let(INT64, f"ptrtoint ptr {begin.name} to i64")
+        before = (-place & (min(_LINE, LANES << shift) - 1)) >> shift
+        first = code.variable(low)
+        with code.when(high - low >= _LONG):
+            visit([low], code.first(before))
+            first.set(low + before)
+        return first.now
 
     def _of_short_rows(self, addresses: dict[int, Value], low: Value) -> dict[int, Value]:
         """Where a range of a row begins in folded operands; in others the row does."""
