@@ -92,7 +92,10 @@ def compile_native(source: NativeSource, *, quickly: bool = False) -> Callable[.
         AttributeError: this system's C library lacks a function.
     """
     found = native_addresses(
-        *_key(source, quickly), ("program",), lambda _: llvm_text(source), quickly=quickly
+        *_key(source, quickly),
+        ("program",),
+        lambda _: llvm_text(source),
+        "little" if quickly else "much",
     )
     words = words_of(library_text(), source.text, source.outer)
     return method("native", found["program"], table_of(words, FAILED, STOPPED, source.outer))

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from time import sleep
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pytest
@@ -33,6 +33,9 @@ from rushlight.ops.kernels.code.language.text import BYTE, DOUBLE, FLOAT, POINTE
 from rushlight.ops.kernels.code.loading import elf, objects
 from rushlight.ops.kernels.code.rows.folds import _kernel as folds_kernel
 from rushlight.ops.kernels.kept_files import keep, read_kept
+
+if TYPE_CHECKING:
+    from rushlight.ops.kernels.code.loading.assemble import Care
 
 pytestmark = pytest.mark.skipif(
     kernels.family("elementwise.arrays") is None, reason="no native code here"
@@ -515,9 +518,9 @@ class Assembler:
     assembled_texts: ClassVar[list[str]] = []
 
     @classmethod
-    def assembled(cls, text: str, target: object, *, quickly: bool) -> bytes:
+    def assembled(cls, text: str, target: object, care: Care) -> bytes:
         cls.assembled_texts.append(text)
-        return f"{text} {quickly}".encode()
+        return f"{text} {care}".encode()
 
 
 def test_what_another_version_has_made_of_a_text_is_taken(
@@ -527,14 +530,15 @@ def test_what_another_version_has_made_of_a_text_is_taken(
     monkeypatch.setattr(objects, "_assembler", lambda: Assembler)
     monkeypatch.setattr(objects, "_placed", lambda data, functions: {"f": data.decode()})
     Assembler.assembled_texts.clear()
-    for version, text, quickly in (
-        *(("1", "a", False), ("1", "unasked", False), ("2", "a", False)),
-        *(("3", "b", False), ("3", "unasked", False), ("4", "b", True)),
-    ):
+    versions: tuple[tuple[str, str, Care], ...] = (
+        *(("1", "a", "usual"), ("1", "unasked", "usual"), ("2", "a", "usual")),
+        *(("3", "b", "usual"), ("3", "unasked", "usual"), ("4", "b", "little")),
+    )
+    for version, text, care in versions:
         monkeypatch.setattr(objects, "_stamp", lambda version=version: version)
-        made = objects._addresses(("f",), ("k",), lambda _, text=text: text, quickly)
+        made = objects._addresses(("f",), ("k",), lambda _, text=text: text, care)
         assert made == {
-            "f": f"{text if text != 'unasked' else Assembler.assembled_texts[-1]} {quickly}"
+            "f": f"{text if text != 'unasked' else Assembler.assembled_texts[-1]} {care}"
         }
     assert Assembler.assembled_texts == ["a", "b", "b"]
     names = [file.stat().st_ino for file in tmp_path.iterdir()]
@@ -604,13 +608,29 @@ def test_a_full_disk_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("version", "is_known"), [((22, 1, 0), True), ((99, 0, 0), False)])
+def test_how_others_have_llvm_compile_is_left_alone(
+    version: tuple[int, int, int], is_known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An option that LLVM does not know ends the process."""
+    from rushlight.ops.kernels.code.loading import assemble
+
+    said = list[str]()
+    monkeypatch.setattr(assemble.llvm, "set_option", lambda _, option: said.append(option))
+    monkeypatch.setattr(assemble.llvm, "llvm_version_info", version)
+    nothing = "define void @nothing() {\n  ret void\n}"
+    for care in ("usual", "much"):  # who takes much care looks for better addresses
+        assert assemble.assembled(nothing, host(), care)
+        assert said == ["-disable-lsr=true", "-disable-lsr=false"] * is_known
+
+
 def test_no_handler_of_a_signal_can_raise_amid_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
     """Handlers run in the main thread; llvmlite's lock would stay taken."""
     places = list[bool]()
 
     class Refusing:
         @staticmethod
-        def assembled(text: str, target: object, *, quickly: bool) -> bytes:
+        def assembled(text: str, target: object, care: Care) -> bytes:
             places.append(threading.current_thread() is threading.main_thread())
             if text == "wrong":
                 raise RuntimeError("no such instruction")
@@ -619,9 +639,9 @@ def test_no_handler_of_a_signal_can_raise_amid_compiling(monkeypatch: pytest.Mon
     monkeypatch.setattr(objects, "_assembler", Refusing)
     monkeypatch.setattr(objects, "cache_folder", lambda: None)
     monkeypatch.setattr(objects, "_placed", lambda data, functions: {"f": len(data)})
-    assert objects._addresses(("f",), ("a",), lambda _: "right", False) == {"f": 4}
+    assert objects._addresses(("f",), ("a",), lambda _: "right", "usual") == {"f": 4}
     with pytest.raises(RuntimeError, match="no such instruction"):
-        objects._addresses(("f",), ("b",), lambda _: "wrong", False)
+        objects._addresses(("f",), ("b",), lambda _: "wrong", "usual")
     assert places == [False, False]
 
 

@@ -105,10 +105,10 @@ class _Panel(NamedTuple):
     lines: Value
     channel: Value
     left: Value
-    vectors: int
+    vectors: Value
 
     @property
-    def wide(self) -> int:
+    def wide(self) -> Value:
         return self.vectors * LANES
 
 
@@ -150,12 +150,8 @@ class _Squares(Convolving):
                 left = code.lesser(end, size["made"]) - begin
                 here = code.at(lines, (panel - first) * size["panel"], FLOAT)
                 is_new = packed.now.differs(key.now) | (size["deep"] < size["inside"])
-                for vectors in range(1, self.vectors + 1):
-                    fits = left > (vectors - 1) * LANES
-                    if vectors < self.vectors:
-                        fits = fits & (left < vectors * LANES + 1)
-                    with code.when(fits):
-                        self._channels(where, _Panel(here, begin, left, vectors), is_new)
+                vectors = code.lesser((left + (LANES - 1)) / LANES, self.zero + self.vectors)
+                self._channels(where, _Panel(here, begin, left, vectors), is_new)
             packed.set(key.now)
 
     def _part(self, part: Value, group: Value, chunk: Value) -> _Part:
@@ -179,14 +175,17 @@ class _Squares(Convolving):
         code, size = self.code, self.size
         with code.counted(self.zero, size["inside"], size["deep"]) as begin:
             piece = begin, code.lesser(begin + size["deep"], size["inside"])
-            back = code.choose(size["is_kept"].differs(0), 0, begin / self.together * -panel.wide)
+            back = code.choose(
+                size["is_kept"].differs(0), 0, self.zero - begin / self.together * panel.wide
+            )
             here = panel._replace(lines=code.at(panel.lines, back, FLOAT))
-            with code.when(is_new):
-                for v in range(panel.vectors):
-                    self._pack(part.group, here, v, piece)
-            self._multiply(part, here, piece)
-        for v in range(panel.vectors):
-            self._finish(part, panel, v)
+            with code.counted(self.zero, code.choose(is_new, panel.vectors, 0)) as v:
+                self._pack(part.group, here, v * LANES, piece)
+            for vectors in range(1, self.vectors + 1):
+                with code.when(panel.vectors.equals(vectors)):
+                    self._multiply(part, here, vectors, piece)
+        with code.counted(self.zero, panel.vectors) as v:
+            self._finish(part, panel, v * LANES)
 
     # -------------------------------------------------------------------------- what is seen
 
@@ -326,12 +325,12 @@ class _Squares(Convolving):
 
     # ------------------------------------------------------------------------------- weights
 
-    def _pack(self, group: Value, panel: _Panel, v: int, piece: tuple[Value, Value]) -> None:
-        """The weights of 16 channels for some of the input's, place by place; the last channel
-        stands in for what is too many."""
+    def _pack(self, group: Value, panel: _Panel, at: Value, piece: tuple[Value, Value]) -> None:
+        """The weights of 16 channels from one of the panel's on, for some of the input's, place by
+        place; the last channel stands in for what is too many."""
         code, size, window = self.code, self.size, WINDOW * WINDOW
         last, depth = panel.left - 1, size["inside"] * window
-        channels = [code.lesser(self.zero + (v * LANES + i), last) for i in range(LANES)]
+        channels = [code.lesser(at + i, last) for i in range(LANES)]
         channel = group * size["made"] + panel.channel
         lines = [code.at(self.at["weight"], (channel + each) * depth, FLOAT) for each in channels]
         with code.counted(*piece, LANES) as first:
@@ -349,7 +348,7 @@ class _Squares(Convolving):
             code.vectors(begin, stop * window, 1, turn)
             with code.counted(first, stop, self.together) as channel:
                 made = [self._weights(channel + i, first, stop) for i in range(self.together)]
-                line = channel / self.together * panel.wide + v * LANES
+                line = channel / self.together * panel.wide + at
                 goal = code.at(panel.lines, line, FLOAT)
                 for i, of_place in enumerate(zip(*made, strict=True)):
                     place = size["panel_place"] * i
@@ -368,8 +367,10 @@ class _Squares(Convolving):
 
     # ------------------------------------------------------------------------------ products
 
-    def _multiply(self, part: _Part, panel: _Panel, piece: tuple[Value, Value]) -> None:
-        """The sums of a panel at all places, over some channels of the input."""
+    def _multiply(
+        self, part: _Part, panel: _Panel, vectors: int, piece: tuple[Value, Value]
+    ) -> None:
+        """The sums of a panel of so many vectors at all places, over some channels of the input."""
         code, size = self.code, self.size
         count = part.samples * (part.rows[1] - part.rows[0]) * size["across"]
         ahead = self._ahead(part.group, panel, piece[1])
@@ -381,12 +382,12 @@ class _Squares(Convolving):
             for height in self.heights:
                 end = begin + (count - begin) / height * height
                 with code.counted(begin, end, height) as square:
-                    here = code.at(goal, square * panel.wide, FLOAT)
+                    here = code.at(goal, square * (vectors * LANES), FLOAT)
                     seen_here = code.at(seen, square, FLOAT)
                     near = None
                     if height == self.heights[0]:
                         near = ahead(place * (count / height) + square / height)
-                    self._tile(seen_here, lines, here, (height, panel.vectors), piece, near)
+                    self._tile(seen_here, lines, here, (height, vectors), piece, near)
                 begin = end
 
     def _ahead(
@@ -452,17 +453,18 @@ class _Squares(Convolving):
 
     # ------------------------------------------------------------------------------- results
 
-    def _finish(self, part: _Part, panel: _Panel, v: int) -> None:
-        """The results of 16 channels: pixel by pixel first, then as they lie in the end."""
+    def _finish(self, part: _Part, panel: _Panel, at: Value) -> None:
+        """The results of 16 channels from one of the panel's on: pixel by pixel first, then as they
+        lie in the end."""
         code, size, (begin, end) = self.code, self.size, part.rows
-        left = panel.left - v * LANES
-        channel = part.group * size["made"] + panel.channel + v * LANES
+        left = panel.left - at
+        channel = part.group * size["made"] + panel.channel + at
         with (
             code.counted(self.zero, part.samples) as sample,
             code.counted(begin, end) as row,
         ):
             square = (sample * (end - begin) + row - begin) * size["across"]
-            sums = code.at(self._sums, square * panel.wide + v * LANES, FLOAT)
+            sums = code.at(self._sums, square * panel.wide + at, FLOAT)
             is_finite = self._squares(sums, panel.wide)
             with code.when(is_finite.equals(0), rarely=True):
                 x = code.at(part.x, sample * size["groups"] * size["inside"] * self._area, FLOAT)
@@ -476,7 +478,7 @@ class _Squares(Convolving):
                 seen = code.at(self._results, number * size["result"], FLOAT)
                 self._write(seen, plane, (channel, left), rows)
 
-    def _squares(self, sums: Value, wide: int) -> Value:
+    def _squares(self, sums: Value, wide: Value) -> Value:
         """The results of a row of squares, and whether all are finite."""
         code, size = self.code, self.size
         zeros = code.variable(code.constant(FLOATS, 0.0))

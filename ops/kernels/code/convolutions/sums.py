@@ -171,12 +171,7 @@ class _Sums(Convolving):
                 self._find_rows(sample, channel, left, part - start)
                 here = code.at(lines, (panel - first) * size["panel"], FLOAT)
                 weights = _Weights(here, channel, left, packed.now.differs(key.now))
-                for vectors in range(1, self.vectors + 1):
-                    fits = left > (vectors - 1) * LANES
-                    if vectors < self.vectors:
-                        fits = fits & (left < vectors * LANES + 1)
-                    with code.when(fits):
-                        self._chunk((start, start + count), x, (slot, weights), vectors)
+                self._chunk((start, start + count), x, slot, weights)
             packed.set(key.now)
 
     def _counted(self, item: Value, step: str, count: str) -> Value:
@@ -207,7 +202,7 @@ class _Sums(Convolving):
 
     # ------------------------------------------------------------------------------- weights
 
-    def _pack(self, weights: _Weights, piece: tuple[Value, Value], wide: int) -> None:
+    def _pack(self, weights: _Weights, piece: tuple[Value, Value], wide: Value) -> None:
         """Turn weights of a panel around; the last channel stands in for what is too many."""
         code, last = self.code, weights.left - 1
         given = HALF if self.pairs == "halves" else FLOAT
@@ -229,7 +224,7 @@ class _Sums(Convolving):
 
             code.vectors(*piece, 1, turn)
 
-    def _pair(self, slot: Value, wide: int) -> None:
+    def _pair(self, slot: Value, wide: Value) -> None:
         """Join the weights of a panel for two channels of the input, from the first on."""
         code, size = self.code, self.size
         with code.counted(self.zero, size["depth"]) as word:
@@ -239,58 +234,66 @@ class _Sums(Convolving):
             is_there = other < size["weights"]
             lines = [first, code.choose(is_there, other, first), word]
             low, high, goal = (code.at(slot, line * wide, FLOAT) for line in lines)
-            with code.counted(self.zero, code.constant(INT64, wide), LANES) as at:
+            with code.counted(self.zero, wide, LANES) as at:
                 one, more = (code.load(FLOATS, code.at(each, at, FLOAT)) for each in (low, high))
                 made = joined(code, one, code.choose(is_there, more, 0.0))
                 code.store(made, code.at(goal, at, INT32))
 
     # ---------------------------------------------------------------------------------- tiles
 
-    def _chunk(
-        self,
-        pixels: tuple[Value, Value],
-        x: Value,
-        slot: tuple[Value, _Weights],
-        vectors: int,
-    ) -> None:
-        """Pixels of a range, a piece of the depth after the other.
-
-        A slot has room for their sums of earlier pieces, and the lines of the panel.
-        """
-        code, size, (start, stop), (room, weights) = self.code, self.size, pixels, slot
-        line, column = code.split(start, size["width"])
-        plane, row = code.split(line, size["height"])
-        first = plane * size["x_plane"] + row * size["x_row"] + column * size["next_column"]
+    def _chunk(self, pixels: tuple[Value, Value], x: Value, room: Value, weights: _Weights) -> None:
+        """Pixels of a range, a piece of the depth after the other; there is `room` for their sums
+        of earlier pieces."""
+        code, size = self.code, self.size
+        here = self._first_window(pixels[0], x)
         is_renewed = size["is_renewed"].differs(0)
+        vectors = code.lesser((weights.left + (LANES - 1)) / LANES, self.zero + self.vectors)
+        wide = vectors * LANES
         begin = code.variable(self.zero)
         with code.repeated(lambda: begin.now < size["depth"]):
             piece = begin.now, code.lesser(begin.now + size["deep"], size["depth"])
-            back = code.choose(is_renewed, piece[0] * (-vectors * LANES), 0)
+            back = code.choose(is_renewed, self.zero - piece[0] * wide, 0)
             lines = weights._replace(lines=code.at(weights.lines, back, FLOAT))
-            self._renew(lines, piece, vectors, is_renewed)
-            tiles = _Tiles(self, (room, lines.lines), piece, start, vectors)
-            window = _Window(self, code.at(x, first, BYTE), column, row)
-            whole = start + (stop - start) / self.tall * self.tall
-            with code.counted(start, whole, self.tall) as pixel:
-                is_row = window.holds(self.tall)
-                ahead = self._ahead(weights, piece, (pixel - start) * (LANES // self.tall))
-                sums = self._begun(tiles, pixel, self.tall)
-                with code.when(is_row):
-                    self._add(tiles, sums, window.row(self.tall), ahead)
-                with code.when(is_row.equals(0)):
-                    self._add(tiles, sums, window.places(self.tall), ahead)
-                self._end(tiles, sums, pixel, None)
-            with code.counted(whole, stop, _FEW) as pixel:
-                sums = self._begun(tiles, pixel, _FEW)
-                self._add(tiles, sums, window.places(_FEW, stop - pixel))
-                self._end(tiles, sums, pixel, stop)
+            self._renew(lines, piece, wide, is_renewed)
+            for count in range(1, self.vectors + 1):
+                with code.when(vectors.equals(count)):
+                    tiles = _Tiles(self, (room, lines.lines), piece, pixels[0], count)
+                    self._sum(pixels, _Window(self, *here), tiles, weights)
             begin.set(piece[1])
 
+    def _first_window(self, start: Value, x: Value) -> tuple[Value, Value, Value]:
+        """Where the window of a pixel begins, and the pixel's column and row."""
+        code, size = self.code, self.size
+        line, column = code.split(start, size["width"])
+        plane, row = code.split(line, size["height"])
+        first = plane * size["x_plane"] + row * size["x_row"] + column * size["next_column"]
+        return code.at(x, first, BYTE), column, row
+
+    def _sum(
+        self, pixels: tuple[Value, Value], window: _Window, tiles: _Tiles, weights: _Weights
+    ) -> None:
+        """The sums of pixels over a piece of the depth, tile by tile."""
+        code, (start, stop) = self.code, pixels
+        whole = start + (stop - start) / self.tall * self.tall
+        with code.counted(start, whole, self.tall) as pixel:
+            is_row = window.holds(self.tall)
+            ahead = self._ahead(weights, tiles.piece, (pixel - start) * (LANES // self.tall))
+            sums = self._begun(tiles, pixel, self.tall)
+            with code.when(is_row):
+                self._add(tiles, sums, window.row(self.tall), ahead)
+            with code.when(is_row.equals(0)):
+                self._add(tiles, sums, window.places(self.tall), ahead)
+            self._end(tiles, sums, pixel, None)
+        with code.counted(whole, stop, _FEW) as pixel:
+            sums = self._begun(tiles, pixel, _FEW)
+            self._add(tiles, sums, window.places(_FEW, stop - pixel))
+            self._end(tiles, sums, pixel, stop)
+
     def _renew(
-        self, weights: _Weights, piece: tuple[Value, Value], vectors: int, is_renewed: Value
+        self, weights: _Weights, piece: tuple[Value, Value], wide: Value, is_renewed: Value
     ) -> None:
         """Have the lines of a piece in their place; those of pairs are made all at once."""
-        code, wide = self.code, vectors * LANES
+        code = self.code
         if not self.pairs:
             with code.when(is_renewed | weights.is_new):
                 self._pack(weights, piece, wide)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
-from typing import Any
+from typing import Any, Final, Literal
 
 import llvmlite.binding as llvm
 
 from ..language.target import Target
 
-__all__ = ["assembled", "placed"]
+__all__ = ["Care", "assembled", "placed"]
+
+Care = Literal["little", "usual", "much"]
+"""How much of it a compiler takes: a draft is made in about a third of the time and runs in about
+twice; to look for better addresses in loops as well is of use where the values are single numbers,
+and takes half of the time again."""
 
 
 @cache
@@ -35,32 +42,52 @@ def _machine(cpu: str, features: str, triple: str, level: int) -> Any:
     )
 
 
-def assembled(text: str, target: Target, *, quickly: bool = False) -> bytes:
-    """The object file of a module; made in about a fifth of the time if that is to be done
-    quickly, and running in about twice.
+def assembled(text: str, target: Target, care: Care = "usual") -> bytes:
+    """The object file of a module.
 
     Raises:
         RuntimeError: LLVM takes it for wrong.
     """
-    machine = _machine(target.cpu, target.features, target.triple, 0 if quickly else 2)
+    machine = _machine(target.cpu, target.features, target.triple, 0 if care == "little" else 2)
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.add_sroa_pass()
-    if not quickly:
+    if care != "little":
         passes.add_instruction_combine_pass()
         passes.add_simplify_cfg_pass()
         passes.add_loop_rotate_pass()
         passes.add_new_gvn_pass()
-    # Code generation steps addresses through loops; as a pass in front of it that gains nothing,
-    # and ends the process over some loops within loops that it has left in a form of its own.
     passes.add_global_dead_code_eliminate_pass()
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     passes.run(module, llvm.create_pass_builder(machine, options))
-    made: bytes = machine.emit_object(module)
+    with nullcontext() if care == "much" else _addresses_as_written():
+        made: bytes = machine.emit_object(module)
     return made
+
+
+_TRIED: Final = range(20, 23)
+"""Versions of LLVM that know the option below; one that does not would end the process."""
+
+
+@contextmanager
+def _addresses_as_written() -> Iterator[None]:
+    """Have loops keep the addresses that they were written with.
+
+    To look for better ones ("loop strength reduction") takes half of the time of long kernels,
+    which get larger by it and no quicker.  Who else has LLVM make code in this process finds it as
+    it was.
+    """
+    if llvm.llvm_version_info[0] not in _TRIED:
+        yield
+        return
+    llvm.set_option("", "-disable-lsr=true")
+    try:
+        yield
+    finally:
+        llvm.set_option("", "-disable-lsr=false")
 
 
 _ENGINES: list[object] = []

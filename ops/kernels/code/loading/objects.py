@@ -17,7 +17,7 @@ from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .....frontend.foundations.locks import fork_safe_lock
 from .....frontend.foundations.started import started
@@ -27,6 +27,9 @@ from ...kept_files import keep, read_kept
 from ...source_stamps import digest_of_contents
 from ..language.target import Target, host
 from . import elf
+
+if TYPE_CHECKING:
+    from .assemble import Care
 
 __all__ = [
     *("is_kept", "is_marked", "is_possible", "kernel", "made_at", "mark", "native_addresses"),
@@ -55,18 +58,17 @@ def native_addresses(
     parameters: tuple[str | int, ...],
     functions: tuple[str, ...],
     text: Callable[[Target], str],
-    *,
-    quickly: bool = False,
+    care: Care = "usual",
 ) -> dict[str, int]:
-    """The addresses of several functions of one module, as `kernel` says; `assembled` says what
-    it means to make them `quickly`, which goes with the name."""
+    """The addresses of several functions of one module, as `kernel` says, compiled with `care`,
+    which goes with the name."""
     key = (name, *parameters)
     try:
         return _MADE[key][0]
     except KeyError:
         with _MAKING, uncounted():
             if key not in _MADE:
-                _MADE[key] = _addresses(functions, key, text, quickly), text
+                _MADE[key] = _addresses(functions, key, text, care), text
             return _MADE[key][0]
 
 
@@ -114,7 +116,7 @@ def is_possible() -> bool:
 
 
 def _addresses(
-    functions: tuple[str, ...], key: _Key, text: Callable[[Target], str], quickly: bool
+    functions: tuple[str, ...], key: _Key, text: Callable[[Target], str], care: Care
 ) -> dict[str, int]:
     file = _file(key)
     kept = read_kept(file)
@@ -123,14 +125,14 @@ def _addresses(
             return _placed(kept, functions)
     target = host()
     program = text(target)
-    same = _file_of_text(key, program, quickly=quickly)
+    same = _file_of_text(key, program, care)
     kept = read_kept(same)
     if kept is not None:
         with suppress(elf.ForeignObject, RuntimeError):
             found = _placed(kept, functions)
             _keep_as(file, same, kept)
             return found
-    made = _undisturbed(partial(_assembler().assembled, program, target, quickly=quickly))
+    made = _undisturbed(partial(_assembler().assembled, program, target, care))
     found = _placed(made, functions)
     keep(same, made)
     _keep_as(file, same, made)
@@ -196,13 +198,13 @@ def _stamp() -> str:
     return digest.hexdigest()
 
 
-def _file_of_text(key: _Key, program: str, *, quickly: bool) -> Path | None:
+def _file_of_text(key: _Key, program: str, care: Care) -> Path | None:
     """Where the object of a text lies, whichever version of this library has written that."""
     folder = cache_folder()
     if folder is None:
         return None
     digest = hashlib.sha256(_assembling())
-    digest.update(f"{quickly}\0{program}".encode())
+    digest.update(f"{care}\0{program}".encode())
     return folder / f"{key[0]}-{digest.hexdigest()[:32]}.o"
 
 
