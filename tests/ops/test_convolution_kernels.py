@@ -150,7 +150,7 @@ def squared(x: Any, weight: Any, bias: Any, pads: Any, groups: int = 1, far: Any
     x, weight = x[:, :, None], weight[:, :, None]
     output = plain_convolution.sizes_of(x, weight.shape[2:], ones, pads, far)
     with pytest.MonkeyPatch.context() as changed:
-        changed.setattr(convolutions, "are_squares", lambda _: True)
+        changed.setattr(convolutions, "are_squares", lambda *_: True)
         changed.setattr(convolutions, "settled", UNREMEMBERED)
         made = convolution._natively(x, weight, bias, output, ones, pads, far, groups)
     assert made.settled.form is convolution_squares
