@@ -115,6 +115,8 @@ def note_view(wrapped: object, handles: Sequence[object], entry: Operator) -> No
 
 def seen_as_view(made: Any, base: Any) -> Any:
     """A result, known to be a view of a tensor if it shares its memory."""
+    if type(made) is not Tensor:
+        return made  # behind which there may be no array
     if made is base or owner_of(made._array) is not owner_of(base._array):
         return made
     if not made._requires_grad:

@@ -30,7 +30,7 @@ def reserved(sizes: Sequence[int], dtype: Dtype, strides: Sequence[int] | None =
     if strides is None:
         strides = [step * dtype.itemsize for step in contiguous_strides(tuple(sizes))]
     if not all(sizes):
-        return np.empty(sizes, dtype)
+        return view_of(np.empty(dtype.itemsize, _BYTES), sizes, strides, 0, dtype)
     reach = sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
     memory = np.frombuffer(_pages(reach + dtype.itemsize), _BYTES)
     return view_of(memory, sizes, strides, 0, dtype, writeable=False)

@@ -9,7 +9,7 @@ allow no such part are computed over zeros, within a bound.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..memory.dtype import Array
 from ..memory.errors import OnMeta, OperatorError
 from ..memory.reserved import reserved
 from ..random_numbers.random import default_generator
+from ..shapes.windows import ends_in_channels
 from ..table.pointwise import check_result_shape
 from ..table.table import TABLE, Operator
 
@@ -137,20 +138,54 @@ def _in_full(entry: Operator, values: Values) -> object:
 
 
 def _tried(entry: Operator, values: Values) -> object:
-    """What the forward gives of elements that it does not refuse: indices count from 0 on, pivots
-    from 1."""
-    try:
-        return entry.forward(*(_each(value, _sample) for value in values))
-    except OperatorError:
-        if not any(array.dtype.kind == "i" for array in _arrays(values)):
-            raise
-        with suppress(OperatorError):
-            return entry.forward(*(_each(value, _counted) for value in values))
-        raise
+    """What the forward gives of elements that it does not refuse.
+
+    Raises:
+        Exception: what it refuses of the first.
+    """
+    first: Exception | None = None
+    for sample in (*_adding_up(entry, values), _sample, _counted, _irregular):
+        try:
+            return entry.forward(*(_each(value, sample) for value in values))
+        except (OperatorError, np.linalg.LinAlgError) as error:
+            first = first or error
+    assert first is not None
+    raise first
+
+
+def _adding_up(entry: Operator, values: Values) -> Iterator[Callable[[Array], Array]]:
+    """Samples in which whole numbers add up, along their last dimension, to what is asked of them:
+    the size of a result, or that of the runs of a dimension."""
+    given = dict(zip([a.name for a in entry.signature.arguments], values, strict=False))
+    total = given.get("output_size")
+    if "lengths" in given and "axis" in given:
+        total = given["data"].shape[given["axis"]]
+    if not isinstance(total, int):
+        return
+
+    def sample(array: Array) -> Array:
+        made = _sample(array)
+        if array.dtype.kind == "i" and array.ndim and array.size:
+            made[..., -1] = total
+        return made
+
+    yield sample
 
 
 def _counted(array: Array) -> Array:
-    return np.ones_like(array) if array.dtype.kind == "i" else _sample(array)
+    """Ones: pivots count from 1 on, and something has to be drawn with some probability."""
+    return np.ones_like(array)
+
+
+def _irregular(array: Array) -> Array:
+    """Numbers between 1 and 2 with no order in them, so that they make a matrix that can be
+    inverted, however they are arranged; ones in the place of whole ones."""
+    if array.dtype.kind in "biu":
+        return np.ones_like(array)
+    numbers = np.arange(1, array.size + 1) * 0.6180339887498949 % 1
+    made = np.empty_like(array)
+    made[...] = (1 + numbers**2).reshape(array.shape)
+    return made
 
 
 def _sample(array: Array) -> Array:
@@ -194,7 +229,7 @@ def _dense(sizes: tuple[int, ...], inner_first: Iterable[int]) -> list[int]:
     step, found = 1, [0] * len(sizes)
     for dim in inner_first:
         found[dim] = step
-        step *= sizes[dim]
+        step *= max(sizes[dim], 1)
     return found
 
 
@@ -209,25 +244,38 @@ def _without_rows(entry: Operator, values: Values) -> object:
         return None
     count, whole_dims = own.shape[dim], (slice(None),) * dim
 
-    def emptied(array: Array) -> Array:
-        has_rows = array.ndim == own.ndim and array.shape[dim] == count
-        return array[(*whole_dims, slice(0))] if has_rows else array
+    def cut(rows: int) -> Any:
+        def shorter(array: Array) -> Array:
+            has_rows = array.ndim == own.ndim and array.shape[dim] == count
+            return array[(*whole_dims, slice(rows))] if has_rows else array
 
-    given = [_each(value, emptied) if i in chosen else value for i, value in enumerate(values)]
-    part = entry.forward(*given)
-    if part is given[chosen[0]]:
+        given = [_each(value, shorter) if i in chosen else value for i, value in enumerate(values)]
+        made = entry.forward(*given)
+        return own if made is given[chosen[0]] else made
+
+    part = cut(0)
+    if part is own:
         return own
     if any(array.shape.count(0) != 1 for array in _arrays([part])):
         return None
-
     memory_format = values[names.index("memory_format")] if "memory_format" in names else None
+    has_channels_last = any(map(ends_in_channels, _arrays(values)))
+    with_one = iter(_arrays([cut(1)]) if has_channels_last and not entry.formula else ())
 
     def whole(array: Array) -> Array:
         sizes = tuple(n or count for n in array.shape)
-        strides = _strides_by_format(own, sizes, memory_format) if entry.formula else None
+        strides = None
+        if entry.formula:
+            strides = _strides_by_format(own, sizes, memory_format)
+        elif has_channels_last and ends_in_channels(next(with_one)):
+            strides = _dense(sizes, _CHANNELS_FIRST[len(sizes)])
         return reserved(sizes, array.dtype, strides and [n * array.itemsize for n in strides])
 
     return _each(part, whole)
+
+
+_CHANNELS_FIRST: Final = {n: (1, *range(n - 1, 1, -1), 0) for n in (4, 5)}
+"""Dimensions of images and volumes with channels last, from the innermost one on."""
 
 
 def _strides_by_format(own: Array, sizes: tuple[int, ...], asked: int | None) -> list[int] | None:
@@ -236,7 +284,7 @@ def _strides_by_format(own: Array, sizes: tuple[int, ...], asked: int | None) ->
         return _common_strides([own], sizes)
     if asked == 0:
         return None
-    return _dense(sizes, (1, *range(len(sizes) - 1, 1, -1), 0))
+    return _dense(sizes, _CHANNELS_FIRST[len(sizes)])
 
 
 def _row_dim(dim: int | None, names: list[str], values: Values, array: Array) -> int | None:
@@ -253,12 +301,22 @@ def _row_dim(dim: int | None, names: list[str], values: Values, array: Array) ->
 
 def _made(entry: Operator, values: Values) -> Any:
     """Made with nothing along a dimension."""
-    place = [argument.name for argument in entry.signature.arguments].index("size")
-    size = values[place]
+    given = dict(zip([a.name for a in entry.signature.arguments], values, strict=True))
+    size = given["size"]
     if not size or min(size) < 1:
         return None
-    part = entry.forward(*values[:place], [0, *size[1:]], *values[place + 1 :])
-    return _each(part, lambda array: reserved(size, array.dtype))
+    part = entry.forward(*({**given, "size": [0, *size[1:]]}.values()))
+    strides = given.get("stride")
+    if given.get("physical_layout"):
+        strides = _dense(size, reversed(given["physical_layout"]))
+    elif given.get("memory_format") not in (None, 0, 1):
+        strides = _dense(size, _CHANNELS_FIRST[len(size)])
+    return _each(
+        part,
+        lambda array: reserved(
+            size, array.dtype, strides and [step * array.itemsize for step in strides]
+        ),
+    )
 
 
 def _reduced(entry: Operator, values: Values) -> object:
@@ -272,6 +330,8 @@ def _reduced(entry: Operator, values: Values) -> object:
     keep = values[names.index("keepdim")]
     sizes = [1 if d in axes else n for d, n in enumerate(own.shape) if keep or d not in axes]
     part = entry.forward(own[(*(slice(1),) * own.ndim, ...)], *values[1:])
+    if any(array.ndim != len(sizes) for array in _arrays([part])):
+        return None  # there are several results in one, as of several quantiles
     return _each(part, lambda array: reserved(sizes, array.dtype))
 
 

@@ -155,7 +155,7 @@ class _NoData:
 
     def __getitem__(self: object, key: object) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
-        if any(isinstance(part, Tensor) and part.dtype is _BOOL for part in parts):
+        if any(is_meta(part) and part.dtype is _BOOL for part in parts):
             raise OnMeta("how many elements a mask takes depends on data")
         return _plain_get(self, key)
 

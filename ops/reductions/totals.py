@@ -16,7 +16,6 @@ from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
 from ..table.refusals import Refusal
 from ..table.table import operator
-from ..table.without_data import always
 from .reduce import refuse_complex_nansum, sum_over
 
 __all__: list[str] = []
@@ -122,7 +121,6 @@ def segment_lengths(
     "aten::segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, "
     "Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
     refuses=Refusal("biuqc", "_segment_reduce_cpu"),
-    data_dependent=always,
 )
 def segment_reduce(
     data: Array,

@@ -58,6 +58,56 @@ def test_sizes_and_dtypes_are_those_of_results_with_data() -> None:
     assert len(names) > 440
 
 
+IMAGES, VOLUMES = torch.ones(2, 3, 8, 8), torch.ones(2, 3, 4, 6, 8)
+LAST = torch.channels_last
+LIES: dict[str, Any] = {
+    "quantiles": lambda t: torch.quantile(t(torch.ones(5, 3)), t(torch.ones(2)), 1, True),
+    "quantiles of all": lambda t: torch.nanquantile(t(torch.ones(5, 3)), t(torch.ones(2))),
+    "tensorinv": lambda t: torch.linalg.tensorinv(t(torch.eye(24).reshape(4, 6, 8, 3))),
+    "tensorsolve": lambda t: torch.linalg.tensorsolve(
+        t(torch.eye(24).reshape(6, 4, 2, 3, 4)), t(torch.ones(6, 4))
+    ),
+    "multinomial": lambda t: torch.multinomial(t(torch.ones(5)), 2),
+    "repeated": lambda t: t(torch.ones(3, 5)).repeat_interleave(
+        t(torch.tensor([4, 2, 1])), 0, output_size=7
+    ),
+    "segments": lambda t: torch.segment_reduce(
+        t(torch.ones(10, 2)), "sum", lengths=t(torch.tensor([4, 4, 2]))
+    ),
+    "segments between": lambda t: torch.segment_reduce(
+        t(torch.ones(10, 2)), "max", offsets=t(torch.tensor([0, 4, 10]))
+    ),
+    "diagonal by letters": lambda t: torch.einsum("ii->i", t(torch.ones(2, 2))),
+    "a mask with data": lambda t: t(torch.ones(5, 3))[:, torch.tensor([True, False, True])],
+    "empty_strided": lambda t: t(torch.ones(1)).new_empty_strided((3, 2, 2), (1, 2, 3)),
+    "empty_permuted": lambda t: torch.empty_permuted(
+        (2, 3, 5), (0, 2, 1), device=t(torch.ones(1)).device
+    ),
+    "empty with channels last": lambda t: torch.empty(
+        (2, 3, 5, 4), memory_format=LAST, device=t(torch.ones(1)).device
+    ),
+    "none of a dimension": lambda t: t(torch.ones(5, 5, 5)).narrow(1, 0, 0),
+    "none of a batch": lambda t: torch.linalg.inv(t(torch.ones(0, 3, 3))),
+    "maximum": lambda t: F.max_pool2d(t(IMAGES.to(memory_format=LAST)), 2, return_indices=True),
+    "larger": lambda t: F.interpolate(t(IMAGES.to(memory_format=LAST)), scale_factor=2),
+    "joined": lambda t: torch.cat([t(IMAGES.to(memory_format=LAST))] * 2, 1),
+    "a volume's means": lambda t: F.avg_pool3d(
+        t(VOLUMES.to(memory_format=torch.channels_last_3d)), 2
+    ),
+    "a triangle": lambda t: t(IMAGES.to(memory_format=LAST)).tril(),
+    "convolved": lambda t: F.conv2d(t(IMAGES.to(memory_format=LAST)), t(torch.ones(4, 3, 3, 3))),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_results_lie_as_those_with_data(name: str) -> None:
+    def lies(result: Any) -> list[Any]:
+        parts = result if isinstance(result, tuple) else (result,)
+        return [(each.shape, each.stride(), each.dtype) for each in parts]
+
+    assert lies(LIES[name](lambda t: t.to("meta"))) == lies(LIES[name](lambda t: t))
+
+
 def _refused(call: Any) -> str:
     with pytest.raises((NotImplementedError, RuntimeError, TypeError)) as caught:
         call()
