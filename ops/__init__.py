@@ -36,6 +36,7 @@ for _name in ("torchaudio", "_torchaudio"):
 TABLE.later("_test", lambda: import_module(".layers.example_operators", __name__))
 TABLE.later("profiler", lambda: import_module(".python_values.labels", __name__))
 elsewhere.install("conjugate", lambda: import_module(".conjugates.calls", __name__))
+elsewhere.install("dispatch", lambda: import_module(".dispatching.calls", __name__))
 elsewhere.install("meta", lambda: import_module(".meta.calls", __name__))
 elsewhere.install("nested", lambda: import_module(".nested_tensors.calls", __name__))
 elsewhere.install("slices", lambda: import_module(".batching.calls", __name__))

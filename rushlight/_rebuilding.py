@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .ops.eager.dispatch import eager_function
+from .ops.eager.subclasses import make_wrapper_subclass
 from .ops.eager.typed_storage import TypedStorage
-from .ops.memory.dtype import DType
+from .ops.memory.dtype import Device, DType, Layout
 from .ops.quantized_tensors.arrays import QuantizedArray, Quantizer
 from .ops.tensors.tensor import Tensor
 from .ops.tensors.untyped_storage import Storage
@@ -19,6 +20,7 @@ __all__ = [
     "_rebuild_meta_tensor_no_storage",
     "_rebuild_qtensor",
     "_rebuild_tensor_v3",
+    "_rebuild_wrapper_subclass",
 ]
 
 
@@ -76,6 +78,32 @@ def _rebuild_meta_tensor_no_storage(
         tuple(size), tuple(stride), dtype=dtype, device="meta"
     )
     return made.requires_grad_(requires_grad)
+
+
+def _rebuild_wrapper_subclass(
+    cls: type[Tensor],
+    dtype: DType,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int,
+    layout: Layout,
+    device: Device,
+    requires_grad: bool,
+) -> Any:
+    """A tensor without memory of a class that is asked for operators.
+
+    Raises:
+        RuntimeError: the class has no `__torch_dispatch__`.
+    """
+    return make_wrapper_subclass(
+        cls,
+        size,
+        strides=stride,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        requires_grad=requires_grad,
+    )
 
 
 def _rebuild_from_type_v2(

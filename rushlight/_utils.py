@@ -13,12 +13,14 @@ from ._rebuilding import (
     _rebuild_meta_tensor_no_storage,
     _rebuild_qtensor,
     _rebuild_tensor_v3,
+    _rebuild_wrapper_subclass,
 )
 from .ops.eager.dispatch import eager_function
 from .ops.eager.typed_storage import TypedStorage
 from .ops.memory.dtype import Device, DType, Layout
 from .ops.sparse_tensors.tensors import compressed, coo
 from .ops.tensors.tensor import Parameter, Tensor
+from .serialization.weights.states import put_state as _set_obj_state
 from .serialization.weights.states import set_state
 
 __all__ = [
@@ -33,6 +35,8 @@ __all__ = [
     "_rebuild_tensor",
     "_rebuild_tensor_v2",
     "_rebuild_tensor_v3",
+    "_rebuild_wrapper_subclass",
+    "_set_obj_state",
     "_unflatten_dense_tensors",
     "get_device_module",
 ]

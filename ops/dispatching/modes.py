@@ -1,9 +1,10 @@
-"""`__torch_dispatch__` of modes: operators that eager calls run are given to the mode instead.
+"""`__torch_dispatch__` of modes and classes: operators that eager calls run are given to them.
 
 While a mode is entered eager functions, and the members of tensors that are called as Python's
-operators, come here (`ops/eager/asking.py`); else nothing is looked at.  Composite operators are
-run as others (`forms.py`), the rest asks the mode in the place of its forward.  So gradients
-are recorded above, and the mode sees what their formulas call as well.
+operators, come here (`ops/eager/asking.py`); so do calls with a tensor whose class is to be asked
+(`calls.py`); else nothing is looked at.  Composite operators are run as others (`forms.py`), the
+rest asks the last mode, or a class of an argument, in the place of its forward.  So gradients are
+recorded above, and who is asked sees what their formulas call as well.
 """
 
 from __future__ import annotations
@@ -13,20 +14,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from ..eager.calls import any_requires_grad, tensors_in
 from ..eager.calls import run as run_plainly
 from ..eager.dispatch import EagerFunction
 from ..eager.elsewhere import Run, elsewhere
 from ..eager.open_operators import OpenOperator, call_kernel, machine_value, python_values
 from ..eager.packets import Namespace, Overload
+from ..gradients.nodes.bound import bound_row
 from ..gradients.recording.handles import lifted, note_handles
 from ..gradients.recording.heard_members import MEMBERS
 from ..memory.errors import Elsewhere
 from ..memory.unforeseen import told
 from ..meta.tensors import closed
-from ..table.grad_mode import grad_mode_set
+from ..table.grad_mode import RUNNING, grad_mode_set, is_recording
 from ..table.table import TABLE, Operator
+from ..tensors import dispatched
 from ..tensors.overriding import ARMED, STATE
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import paused
@@ -43,7 +47,9 @@ class Modes(threading.local):
 
     def __init__(self) -> None:
         self.stack: list[Any] = []
-        self._seen: tuple[dict[int, Tensor], Overload | None] = ({}, None)
+        self.walks = 0
+        """How many walks back go through what classes of tensors were asked for."""
+        self._seen = _Seen({}, None, [], [])
 
     def push(self, mode: object) -> None:
         """Enter a mode."""
@@ -74,7 +80,23 @@ class Modes(threading.local):
 
     def _tell(self) -> None:
         """Have eager calls come here while there is a mode."""
-        STATE.below = self if self.stack else None
+        STATE.below = self if self.stack or self.walks else None
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """A walk back through nodes of operators that a class of tensors was asked for: it is asked
+        for what their formulas call, too."""
+        assert ARMED.installed is not None
+        ARMED.installed(True)
+        self.walks += 1
+        self._tell()
+        try:
+            with dispatched.opened():
+                yield
+        finally:
+            self.walks -= 1
+            self._tell()
+            ARMED.installed(False)
 
     def fresh(self, made: Tensor) -> Tensor:
         """A tensor made of data, which modes are shown as what `lift_fresh` gives."""
@@ -114,48 +136,97 @@ class Modes(threading.local):
         *,
         by_choice: bool = False,
     ) -> Any:
-        """Run an operator on machine values, seen by the last mode.
+        """Run an operator on machine values, seen by the last mode or a class of an argument.
 
         Of those that are chosen `by_choice` torch runs some as others.
         """
-        if not _gives_tensors(entry):
+        types = types_in(handles)
+        if dispatched.is_off() or not (types or self.stack) or not _is_seen(entry, bool(types)):
             return plainly(entry, values, handles)
         known: dict[int, Tensor] = {}
         note_handles(handles, known)
         if isinstance(entry, OpenOperator):
-            return self._ask(entry, _overload(entry), _arguments(entry, values, known))
+            return self._ask(entry, _overload(entry), types, _arguments(entry, values, known))
         instead = instead_of(entry)
         if instead is not None:
-            with closed():
+            with closed(), dispatched.closed():
                 made = instead(*_arguments(entry, values, known))
             if made is not NotImplemented:
                 return made
-        before, self._seen = self._seen, (known, _overload(entry, by_choice))
+        if types:
+            check_recorded(entry, handles)
+        given = list(handles)
+        before, self._seen = self._seen, _Seen(known, _overload(entry, by_choice), types, given)
+        bounds = RUNNING.bounds
+        if types and self not in bounds:
+            RUNNING.bounds = (*bounds, self)
         try:
-            return plainly(_watched(entry, self), values, handles)
+            return plainly(_watched(entry, self), values, given)
         finally:
-            self._seen = before
+            RUNNING.bounds, self._seen = bounds, before
 
-    def through(self, entry: Operator, values: Sequence[object]) -> Any:
-        """What the last mode makes of an operator, as machine values."""
-        known, function = self._seen
+    def through(self, entry: Operator, values: Sequence[Any]) -> Any:
+        """What the last mode, or a class, makes of an operator, as machine values; the tensors of
+        such classes among the results join the handles, by which they are found again."""
+        known, function, types, given = self._seen
         with grad_mode_set(False), paused():
-            made = self._ask(entry, function, _arguments(entry, values, known))
-        return _lowered(entry, made)
+            made = self._ask(entry, function, types, _arguments(entry, values, known))
+        if types and entry.is_in_place:
+            return values[0]
+        with dispatched.opened():
+            found = _lowered(entry, made)
+        made_here = [each for each in tensors_in(made) if isinstance(each, dispatched.Dispatched)]
+        if entry.is_view and types:
+            dispatched.count_together(made_here, values[0])
+        given += made_here
+        return found
 
-    def _ask(self, entry: Operator, function: Overload | None, args: list[Any]) -> Any:
+    def _ask(
+        self, entry: Operator, function: Overload | None, types: Sequence[Any], args: list[Any]
+    ) -> Any:
+        rules = entry.for_classes if isinstance(entry, OpenOperator) else {}
+
+        def answer(kind: type, asked: Any, *call: object) -> Any:
+            rule = rules.get(kind)
+            return asked.__torch_dispatch__(*call) if rule is None else rule(asked, *call)
+
         def ask(*by_place: object, **by_name: object) -> Any:
-            with closed(), self.apart() as (mode,):
-                made = mode.__torch_dispatch__(function, (), by_place, by_name)
-            if made is NotImplemented:
-                raise TypeError(
-                    f"Multiple dispatch failed for '{function}'; all __torch_dispatch__ handlers "
-                    f"returned NotImplemented:\n\n  - mode object {mode}\n\n"
-                    "For more information, try re-running with TORCH_LOGS=not_implemented"
-                )
-            return made
+            call = function, tuple(types), by_place, by_name
+            with closed(), dispatched.closed():
+                if self.stack:
+                    with self.apart() as (mode,):
+                        found = answer(type(mode), mode, *call)
+                    if found is not NotImplemented:
+                        return found
+                for each in types:
+                    found = answer(each, each, *call)
+                    if found is not NotImplemented:
+                        return found
+            raise TypeError(self._refusal(function, types))
 
         return call_kernel(entry, ask, args)
+
+    def _refusal(self, function: object, types: Sequence[type]) -> str:
+        """What is said where nobody who was asked knows an operator."""
+        lines = [f"mode object {each}" for each in self.stack[-1:]]
+        lines += [f"tensor subclass {each}" for each in types]
+        return (
+            f"Multiple dispatch failed for '{function}'; all __torch_dispatch__ handlers returned "
+            "NotImplemented:\n\n" + "\n".join(f"  - {line}" for line in lines) + "\n\n"
+            "For more information, try re-running with TORCH_LOGS=not_implemented"
+        )
+
+
+class _Seen(NamedTuple):
+    """A call of an operator that somebody is asked for."""
+
+    known: dict[int, Tensor]
+    """The tensors that were given, by their arrays."""
+    function: Overload | None
+    types: list[Any]
+    """The classes of tensors that are asked."""
+    given: list[object]
+    """Python's arguments, and the tensors of such classes that were made."""
 
 
 @cache
@@ -189,6 +260,58 @@ def _overload(entry: Operator, by_choice: bool = False) -> Overload:
         overload = of_tensors.overload or "default"
     found: Overload = getattr(getattr(Namespace(namespace), name), overload)
     return found
+
+
+def _is_seen(entry: Operator, by_classes: bool) -> bool:
+    """Whether an operator is one that modes, or also classes, are asked for: classes see what reads
+    elements of their tensors, too."""
+    if _gives_tensors(entry):
+        return True
+    return by_classes and not (entry.of_form or entry.of_layout or entry.name in _OF_SIZES)
+
+
+_OF_SIZES: Final = ("aten::numel", "aten::size", "aten::dim", "aten::stride", "aten::len")
+
+
+def types_in(handles: Sequence[object]) -> list[Any]:
+    """The classes among arguments that are asked for operators, subclasses before their bases."""
+    found: list[type] = []
+    for each in handles:
+        if isinstance(each, dispatched.Dispatched):
+            add_type(found, type(each))
+        elif isinstance(each, (list, tuple)):
+            for part in each:
+                if isinstance(part, dispatched.Dispatched):
+                    add_type(found, type(part))
+    return found
+
+
+def add_type(found: list[type], kind: type) -> None:
+    """Put a class among others, before those that it is a subclass of."""
+    if kind not in found:
+        later = [place for place, other in enumerate(found) if issubclass(kind, other)]
+        found.insert(later[0] if later else len(found), kind)
+
+
+def check_recorded(entry: Operator, handles: Sequence[object]) -> None:
+    """Refuse to write what gradients need the former elements of: only the class could keep them.
+
+    Raises:
+        NotImplementedError: it is such a write.
+    """
+    if not (entry.is_in_place and is_recording() and any_requires_grad(handles)):
+        return
+    target, bound = handles[0], bound_row(entry)
+    if isinstance(target, Tensor) and target._view_of is not None:
+        raise NotImplementedError(
+            f"{entry.name} on a view of a tensor whose class has a __torch_dispatch__: gradients do"
+            " not follow what is written to part of such a tensor"
+        )
+    if entry.written == "replaced" or any(0 in kept for kept in bound.keeps.values()):
+        raise NotImplementedError(
+            f"{entry.name} in place, of a tensor whose class has a __torch_dispatch__: its gradient"
+            f" needs what was there before; {entry.name.removesuffix('_')} gives a new tensor"
+        )
 
 
 def _arguments(entry: Operator, values: Sequence[object], known: dict[int, Tensor]) -> list[Any]:

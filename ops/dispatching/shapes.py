@@ -8,6 +8,7 @@ from typing import Any
 
 from ..gradients.table.rows import aten
 from ..meta.tensors import opened
+from ..tensors import dispatched
 from ..tensors.tensor import Tensor
 from .forms import form_of
 
@@ -18,7 +19,7 @@ __all__ = ["converted"]
 
 def _viewed(x: Tensor, sizes: Sequence[int]) -> bool:
     """Whether a shape needs no copy."""
-    with opened():
+    with opened(), dispatched.opened():
         try:
             x._array.reshape(tuple(sizes), copy=False)
         except ValueError:

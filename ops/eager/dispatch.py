@@ -22,6 +22,7 @@ from ..table.out_forms import check_dtype_of_out, no_gradients
 from ..table.pointwise import cast, number_as
 from ..table.promotion import common_dtype_with, number_dtype
 from ..table.table import TABLE, Operator
+from ..tensors.dispatched import check_dispatched
 from ..tensors.overriding import PLAIN, STATE, ask, askers
 from ..tensors.tensor import Parameter, Tensor
 from ..tensors.tracing import ACTIVE, paused
@@ -235,6 +236,7 @@ class EagerFunction(Called):
             asked = askers(args, kwargs)
             if asked is not None:
                 return ask(self, asked, args, kwargs, self.public_name)
+            check_dispatched(args, kwargs)
         given = args, kwargs
         kwargs, out, requires_grad = self._without_out(kwargs)
         if isinstance(out, Tensor):

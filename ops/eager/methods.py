@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
-from typing import Any, Final, Literal, NoReturn, overload
+from typing import Any, Final, Literal, overload
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from ..table.table import TABLE
 from ..tensors.construct import from_numpy, new_tensor
 from ..tensors.overriding import (
     PLAIN,
-    DisableTorchFunctionSubclass,
     ask_for,
     ask_operator,
     asks,
@@ -36,6 +35,7 @@ from .functional import METHODS
 from .looks import is_left_alone, made_by_look, properties_by_look
 from .rare_methods import ATTRIBUTES
 from .rare_methods import METHODS as RARE
+from .subclasses import as_subclass, make_subclass, make_wrapper_subclass
 from .typed_storage import new, set_, storage
 from .unknown_names import UnknownName
 
@@ -383,74 +383,6 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> object:
     return tuple(found) if get_infos else tuple(found)[:2]
 
 
-_NO_TENSOR = (
-    "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
-    "Make sure your class inherits from Tensor."
-)
-
-
-def as_subclass(self: Tensor, cls: type[Tensor]) -> object:
-    """The same memory as an instance of a subclass of Tensor, which gradients go through.
-
-    Raises:
-        TypeError: the class is no subclass of Tensor.
-    """
-    if not isinstance(cls, type):
-        raise TypeError(f"cls must be a type (got {type_name(cls)})")
-    if not issubclass(cls, Tensor):
-        raise TypeError(_NO_TENSOR)
-    refuse_dispatch(cls)
-    with DisableTorchFunctionSubclass():
-        alias = eager_function("aten::alias")(self)
-    made = object.__new__(cls)
-    made._array, made._view_of = alias._array, alias._view_of
-    made._requires_grad = alias._requires_grad
-    vars(made).update(vars(alias))
-    return made
-
-
-def make_subclass(cls: type[Tensor], data: Tensor, require_grad: bool = False) -> object:
-    """An instance of a subclass that shares a tensor's memory, and is a leaf.
-
-    Raises:
-        TypeError: the class is no subclass of Tensor, or the data no tensor.
-    """
-    if not isinstance(cls, type):
-        raise TypeError(
-            f"_make_subclass(): argument 'cls' (position 1) must be type, not {type_name(cls)}"
-        )
-    if not isinstance(data, Tensor):
-        raise TypeError(
-            f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type_name(data)}"
-        )
-    if not issubclass(cls, Tensor):
-        raise TypeError("cls must be a type")
-    refuse_dispatch(cls)
-    return cls._of(data._array.view(), require_grad)
-
-
-def make_wrapper_subclass(cls: type[Tensor], *size: object, **options: object) -> NoReturn:
-    """A tensor without memory, whose class computes in `__torch_dispatch__`.
-
-    Raises:
-        NotImplementedError: always.
-    """
-    raise NotImplementedError(
-        f"Tensor._make_wrapper_subclass({cls.__name__}): rushlight's operators compute with arrays "
-        "and have no __torch_dispatch__; make an instance with as_subclass or _make_subclass, and "
-        "see to functions in __torch_function__"
-    )
-
-
-def refuse_dispatch(cls: type[Tensor]) -> None:
-    """Refuse an instance of a class that wants to see operators below gradients."""
-    if getattr(cls, "__torch_dispatch__", None) is not None:
-        raise NotImplementedError(
-            f"{cls.__name__}.__torch_dispatch__: rushlight has no dispatch below gradients; see to "
-            "functions in __torch_function__"
-        )
-
-
 def qscheme(self: Tensor) -> QScheme:
     """What the numbers of a quantized tensor mean."""
     number = eager_function("aten::qscheme")(self)
@@ -510,8 +442,8 @@ def _give_conversions() -> None:
         if not hasattr(Tensor, name):
             _put(name, member)
     Tensor._make_subclass = staticmethod(make_subclass)  # type: ignore[attr-defined]
-    refusing = staticmethod(make_wrapper_subclass)
-    Tensor._make_wrapper_subclass = refusing  # type: ignore[attr-defined]
+    made = staticmethod(make_wrapper_subclass)
+    Tensor._make_wrapper_subclass = made  # type: ignore[attr-defined]
 
 
 _give_conversions()

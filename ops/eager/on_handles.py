@@ -18,6 +18,7 @@ from ..memory.dtype import DType, Layout, MemoryFormat
 from ..memory.errors import Elsewhere
 from ..memory.unforeseen import told
 from ..table.table import Operator
+from ..tensors.dispatched import check_dispatched
 from ..tensors.overriding import STATE
 from ..tensors.sizes import Size
 from ..tensors.tensor import Tensor
@@ -75,6 +76,7 @@ def _run(
     below = STATE.below
 
     def choose(run: Run) -> Any:
+        check_dispatched(values, {})
         return run(entry, [_array(value) for value in values], values)
 
     try:

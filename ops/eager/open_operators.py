@@ -109,6 +109,8 @@ class OpenOperator(Operator):
         self._c_kernel: CKernel | None = None
         self.fake: Kernel | None = None
         self.batched: Kernel | None = None
+        self.for_classes: dict[type, Kernel] = {}
+        """What is called in the place of a class's, or a mode's, `__torch_dispatch__`."""
         self.gradient: Callable[[Sequence[Any]], object] | None = None
         self.tags: tuple[object, ...] = ()
         self.is_gone = False

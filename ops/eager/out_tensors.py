@@ -18,6 +18,7 @@ from ..table.layouts import in_shape_of, into_resized
 from ..table.out_dtypes import check_out_dtype
 from ..table.pointwise import cast
 from ..table.record import Operator
+from ..tensors.dispatched import Dispatched, closed
 from ..tensors.tensor import Tensor
 
 __all__ = ["check_dtypes_of_out", "check_factory_dtype", "check_factory_place", "write_out"]
@@ -81,6 +82,10 @@ def write_out(entry: Operator, result: Any, out: Any, operands: Sequence[object]
 
 
 def _write_one(entry: Operator, result: Tensor, out: Tensor, operands: Sequence[object]) -> None:
+    if isinstance(out, Dispatched):
+        with closed():
+            out.copy_(result)
+        return
     target = out._array
     array = in_shape_of(entry.out_layout, result._array, target)
     if target.size > 1 and any(

@@ -12,6 +12,7 @@ from ...typecheck.definitions.schema import Argument
 from ..memory.errors import Elsewhere
 from ..memory.named_results import NamedResults
 from ..table.table import TABLE, Operator
+from ..tensors.dispatched import check_dispatched
 from ..tensors.overriding import STATE, ask, askers
 from .binding import Form, Mismatch, type_name
 from .calls import run, tensors_in
@@ -94,6 +95,7 @@ class Overload:
                 return instead(*args, **kwargs)
         below = STATE.below
         try:
+            check_dispatched(args, kwargs)
             return self._call(args, kwargs, run if below is None else below.run)
         except Elsewhere as place:
             return elsewhere(place.kind).call(

@@ -10,10 +10,12 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from ..memory.dtype import DType, Scalar
+from ..memory.dtype import Array, DType, Scalar
 from ..memory.errors import no_device
 from ..memory.versions import written
+from ..tensors.dispatched import Dispatched
 from ..tensors.tensor import Tensor
+from ..tensors.tracing import ACTIVE, current_tracer
 from .binding import type_name
 from .storage_warning import warn_of_removal
 from .typed_storage import TypedStorage, typed_memory
@@ -250,9 +252,58 @@ def _address_of_object(self: Tensor) -> int:
     return id(self)
 
 
+def __contains__(self: Tensor, element: object) -> bool:
+    """Whether an element is a number, or any of another tensor's elements at its place."""
+    if not isinstance(element, Tensor | bool | int | float | complex):
+        raise RuntimeError(
+            "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+            f"{type(element)}."
+        )
+    is_traced = ACTIVE and current_tracer() is not None
+    if is_traced or isinstance(self, Dispatched) or isinstance(element, Dispatched):
+        return bool((self == element).any().item())
+    value = element._array if isinstance(element, Tensor) else element
+    return bool(np.any(self._array == value))
+
+
+def __delitem__(self: object, key: object) -> None:
+    """Elements stay.
+
+    Raises:
+        TypeError: always.
+    """
+    raise TypeError("Tensor does not support deleting items")
+
+
+def __reversed__(self: Any) -> Any:
+    """The elements of the first dimension from the last one on."""
+    return self.flip(0) if self.ndim else self
+
+
+def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Array:
+    """What NumPy takes a tensor for: an array of the same memory."""
+    array = self.numpy()
+    if dtype is not None and array.dtype != dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def names(self: Tensor) -> tuple[None, ...]:
+    """Dimensions have no names."""
+    return (None,) * self.ndim
+
+
+def __array_wrap__(
+    self: object, array: Array, context: object = None, scalar: bool = False
+) -> Tensor:
+    """What NumPy's functions make of a tensor is a tensor, truth values as bytes."""
+    return Tensor._of(array.view(np.uint8) if array.dtype == bool else array)
+
+
 METHODS: Final[dict[str, Any]] = {
     each.__name__: each
     for each in (
+        *(__contains__, __delitem__, __reversed__, __array__, __array_wrap__),
         *(apply_, map_, map2_, pin_memory, index, reinforce, resize, resize_as),
         *(__div__, __idiv__, __long__, __nonzero__, const_data_ptr),
         *(storage_type, _typed_storage, module_load, _is_zerotensor, _use_count),
@@ -264,7 +315,11 @@ METHODS: Final[dict[str, Any]] = {
 """What `Tensor.<name>` stands for, by name."""
 
 ATTRIBUTES: Final[dict[str, object]] = {
-    **{"grad_dtype": property(grad_dtype), "_cdata": property(_address_of_object)},
+    **{
+        "names": property(names),
+        "grad_dtype": property(grad_dtype),
+        "_cdata": property(_address_of_object),
+    },
     **dict.fromkeys(("name", "_backward_hooks", "_post_accumulate_grad_hooks")),
     **dict.fromkeys(("volatile", "_has_symbolic_sizes_strides"), False),
 }

@@ -14,7 +14,7 @@ from ...frontend.diagnostics.diagnostics import Diagnostic
 
 __all__ = [
     *("BadNumber", "IndexOutOfRange", "KernelError", "LimitExceeded", "OperatorError"),
-    *("Elsewhere", "OnConjugate", "OnMeta", "OnNested", "OnSlices", "OnSparse"),
+    *("Elsewhere", "OnConjugate", "OnDispatch", "OnMeta", "OnNested", "OnSlices", "OnSparse"),
     *("NotCompiled", "OutOfMemory", "UnsupportedDtype", "UnsupportedOperator", "WrongType"),
     *("no_device", "out_of_memory", "unsupported"),
 ]
@@ -51,6 +51,13 @@ class OnConjugate(Elsewhere):
     """A view of conjugated or negated elements was met where memory is wanted that holds them."""
 
     kind = "conjugate"
+
+
+@_shown_as(RuntimeError)
+class OnDispatch(Elsewhere):
+    """A tensor was met whose class is asked for operators."""
+
+    kind = "dispatch"
 
 
 @_shown_as(NotImplementedError)

@@ -54,6 +54,9 @@ def owner_of(array: Array) -> Array:
     base: object = array.base
     if type(base) is np.ndarray and base.base is None:  # nearly always
         return base
+    other = None if type(array) is np.ndarray else getattr(array, "counted_by", None)
+    if other is not None:
+        return owner_of(other)
     while base is not None and type(base) is not _Apart:
         if isinstance(base, np.ndarray):
             array = base

@@ -16,7 +16,6 @@ from ..memory.complex_parts import is_complex, parts
 from ..memory.dims import checked_dim
 from ..memory.dtype import (
     CPU,
-    LAYOUTS,
     STRIDED,
     Array,
     Device,
@@ -37,6 +36,14 @@ from ..table.grad_mode import GRAD_MODE, is_recording
 from . import overriding
 from .called_classes import called
 from .differentiable import Differentiable
+from .dispatched import (
+    Dispatched,
+    array_behind,
+    cloned,
+    disabled_dispatch,
+    dispatching,
+    is_dispatched,
+)
 from .display import format_array
 from .indexing import basic_view, get_item, put_item
 from .keys import AsksError, is_several, without_tensors
@@ -90,6 +97,7 @@ class Tensor(_Base):
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
+        dispatching(cls, _ARRAY)
         overriding.asking(cls)
 
     @classmethod
@@ -137,15 +145,17 @@ class Tensor(_Base):
             decided(self, "dtype")
         return dtype_of(self._array)
 
+    __torch_dispatch__ = staticmethod(disabled_dispatch)
+
     @property
     def device(self) -> Device:
-        """Always the CPU."""
-        return CPU
+        """The CPU; of wrappers what they say."""
+        return self._place if isinstance(self, Dispatched) else CPU
 
     @property
     def layout(self) -> Layout:
-        """Always `torch.strided`."""
-        return LAYOUTS["strided"]
+        """`torch.strided`; of wrappers what they say."""
+        return self._layout if isinstance(self, Dispatched) else STRIDED
 
     @property
     def ndim(self) -> int:
@@ -163,11 +173,6 @@ class Tensor(_Base):
     def nbytes(self) -> int:
         """The bytes of all elements."""
         return self._array.nbytes
-
-    @property
-    def names(self) -> tuple[None, ...]:
-        """Dimensions have no names."""
-        return (None,) * self._array.ndim
 
     is_cuda = is_sparse = is_meta = is_mkldnn = is_sparse_csr = False
     is_ipu = is_maia = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
@@ -231,13 +236,17 @@ class Tensor(_Base):
     def data(self) -> Tensor:
         """The same memory as a tensor without gradients, whose writes gradients do not notice;
         assigning it changes the memory used."""
+        if isinstance(self, Dispatched):
+            return self.detach()
         return Tensor._of(counted_apart(self._array))
 
     @data.setter
     def data(self, other: Tensor) -> None:
         if not isinstance(other, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(other).__name__}")
-        if other.layout is not STRIDED:
+        if other.layout is not STRIDED or isinstance(other, Dispatched) is not isinstance(
+            self, Dispatched
+        ):
             raise RuntimeError(
                 "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
                 "incompatible tensor type."
@@ -289,16 +298,6 @@ class Tensor(_Base):
             raise TypeError(f"Got unsupported ScalarType {self.dtype.scalar_name}")
         return self._array[...]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        array = self.numpy()
-        if dtype is not None and array.dtype != dtype:
-            return array.astype(dtype)
-        return array.copy() if copy else array
-
-    def __array_wrap__(self, array: Array, context: object = None, scalar: bool = False) -> Tensor:
-        """What NumPy's functions make of a tensor is a tensor, truth values as bytes."""
-        return Tensor._of(array.view(np.uint8) if array.dtype == bool else array)
-
     def __bool__(self) -> bool:
         if ACTIVE:
             decided(self, "bool")
@@ -345,21 +344,13 @@ class Tensor(_Base):
             decided(self, "rounds")
         return iter(self.unbind(0))
 
-    def __contains__(self, element: object) -> bool:
-        if not isinstance(element, Tensor | bool | int | float | complex):
-            raise RuntimeError(
-                "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
-                f"{type(element)}."
-            )
-        if ACTIVE and current_tracer() is not None:
-            return bool((element == self).any().item())  # type: ignore[union-attr]
-        value = element._array if isinstance(element, Tensor) else element
-        return bool(np.any(self._array == value))
-
     def __hash__(self) -> int:
         return id(self)
 
     def __repr__(self) -> str:
+        if isinstance(self, Dispatched):
+            told = [f"size={tuple(self.shape)}", f"dtype={self.dtype}", *self._history()]
+            return f"{type(self).__name__}(..., {', '.join(told)})"
         plain = type(self) is Tensor or issubclass(type(self), Parameter)
         prefix = "tensor(" if plain else f"{type(self).__name__}("
         text = format_array(self._array, self._history(), prefix)
@@ -400,7 +391,7 @@ class Tensor(_Base):
             plain = without_tensors(key)
         except AsksError:
             return overriding.ask_operator("__getitem__", self, key)  # type: ignore[no-any-return]
-        if wanted and is_recording():
+        if (wanted and is_recording()) or isinstance(self, Dispatched):
             return tape().get_item(self, key)
         array = get_item(self._array, plain)
         return Tensor._of(array) if array.base is None else view_of(self, array)
@@ -423,6 +414,9 @@ class Tensor(_Base):
             return
         if is_tensor and type(value) is not Tensor:
             value = with_memory(value)
+        if isinstance(self, Dispatched) or isinstance(value, Dispatched):
+            tape().set_item(self, key, value)
+            return
         if (self._requires_grad or (is_tensor and value._requires_grad)) and is_recording():
             tape().set_item(self, key, value)
             return
@@ -434,24 +428,20 @@ class Tensor(_Base):
             )
         put_item(self._array, plain, value)
 
-    def __delitem__(self, key: object) -> None:
-        raise TypeError("Tensor does not support deleting items")
-
-    def __reversed__(self) -> Tensor:
-        return self.flip(0) if self._array.ndim else self
-
     @property
     def T(self) -> Tensor:
         """The dimensions in reverse order."""
         if ACTIVE and (tracer := current_tracer()) is not None:
             return tracer.operator("aten::numpy_T", self)
-        if self._requires_grad:
+        if self._requires_grad or isinstance(self, Dispatched):
             return self.permute(list(range(self.ndim))[::-1])
         return Tensor._of(numpy_t(self._array))._seen_as(self)
 
     @property
     def mT(self) -> Tensor:
         """The last two dimensions swapped."""
+        if isinstance(self, Dispatched):
+            return self.transpose(-2, -1)
         turned = matrix_t(self._array)
         if ACTIVE and (tracer := current_tracer()) is not None:
             return tracer.operator("aten::mT", self)
@@ -462,6 +452,8 @@ class Tensor(_Base):
     @property
     def mH(self) -> Tensor:
         """The conjugate transposes of matrices."""
+        if isinstance(self, Dispatched):
+            return self.mT.conj() if self.dtype.is_complex else self.mT
         matrix_t(self._array, "mH")  # which refuses what is no matrix
         if ACTIVE and (tracer := current_tracer()) is not None:
             return tracer.operator("aten::mH", self)
@@ -486,7 +478,7 @@ class Tensor(_Base):
             return tracer.operator("aten::real", self)
         if not is_complex(self._array.dtype):
             return self
-        if self._requires_grad:
+        if self._requires_grad or isinstance(self, Dispatched):
             return tape().parts(self).select(-1, 0)
         return Tensor._of(parts(self._array)[..., 0])._seen_as(self)
 
@@ -501,7 +493,7 @@ class Tensor(_Base):
             raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
         if ACTIVE and (tracer := current_tracer()) is not None:
             return tracer.operator("aten::imag", self)
-        if self._requires_grad:
+        if self._requires_grad or isinstance(self, Dispatched):
             return tape().parts(self).select(-1, 1)
         return Tensor._of(parts(self._array)[..., 1])._seen_as(self)
 
@@ -514,7 +506,7 @@ class Tensor(_Base):
         return of(self._array.view(), requires_grad)
 
     def __copy__(self) -> Self:
-        copied = type(self)._of(self._array.view())
+        copied = type(self)._of(array_behind(self).view())
         all_members(copied).update(all_members(self))
         copied._requires_grad, copied._view_of = self._requires_grad, self._view_of
         return copied
@@ -522,6 +514,8 @@ class Tensor(_Base):
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         if not self.is_leaf:
             raise RuntimeError(NOT_COPIED)
+        if is_dispatched(self):
+            return cloned(self, memo)  # type: ignore[no-any-return]
         copied = type(self)._of(copied_with_storage(self._array, memo), self.requires_grad)
         memo[id(self)] = copied
         if not issubclass(type(self), Parameter):
@@ -533,6 +527,9 @@ class Tensor(_Base):
     def __reduce__(self) -> tuple[object, ...]:
         made = type(self), self._array, self.requires_grad
         return _rebuilt, made, attributes_of(self) or None
+
+
+_ARRAY: Final = vars(Tensor)["_array"]
 
 
 class Parameter(Tensor, metaclass=ParameterType):
@@ -549,7 +546,7 @@ class Parameter(Tensor, metaclass=ParameterType):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         if data is None:
             return cls._of(np.empty(0, default_dtype.float), requires_grad)
-        if overriding.own_function(type(data)) is not None:
+        if overriding.own_function(type(data)) is not None or isinstance(data, Dispatched):
             return marked(data, requires_grad)  # type: ignore[no-any-return]
         return data._as_parameter(cls._of, requires_grad)
 

@@ -31,7 +31,8 @@ _MODULES = {
     "..testing.file_check": "FileCheck",
     ".asked": (
         "DisableTorchFunction DisableTorchFunctionSubclass _TensorMeta "
-        "_disabled_torch_function_impl _get_privateuse1_backend_name _log_api_usage_once "
+        "_disabled_torch_dispatch_impl _disabled_torch_function_impl "
+        "_get_privateuse1_backend_name _log_api_usage_once "
         "_log_api_usage_metadata _warn_deprecation _TensorBase _are_functorch_transforms_active "
         "_get_accelerator _get_default_device _is_alias_of _is_torch_function_mode_enabled "
         "_len_torch_function_stack TensorBase _set_grad_enabled _LinAlgError "
@@ -71,7 +72,7 @@ def __getattr__(name: str) -> Any:
 
 
 _listed = names_of(
-    __name__, *("_autograd", "_fft", "_functions", "_functorch", "_linalg", "_special")
+    __name__, *("_autograd", "_cpu", "_fft", "_functions", "_functorch", "_linalg", "_special")
 )
 
 

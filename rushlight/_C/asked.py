@@ -9,6 +9,7 @@ from ..ops.memory.dtype import Device, place_of
 from ..ops.table.grad_mode import set_grad_enabled
 from ..ops.table.pointwise import checked_broadcast
 from ..ops.tensors import overriding
+from ..ops.tensors.dispatched import disabled_dispatch
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
 
@@ -19,7 +20,8 @@ __all__ = [
     *("_get_cpu_capability", "_infer_size"),
     *("_has_cuda", "_has_cudnn", "_has_cusparselt", "_has_magma", "_has_mps", "_has_xpu"),
     *("DisableTorchFunction", "DisableTorchFunctionSubclass", "_TensorMeta"),
-    *("_disabled_torch_function_impl", "_get_privateuse1_backend_name", "_log_api_usage_once"),
+    *("_disabled_torch_dispatch_impl", "_disabled_torch_function_impl"),
+    *("_get_privateuse1_backend_name", "_log_api_usage_once"),
     *("_log_api_usage_metadata", "_warn_deprecation"),
 ]
 
@@ -29,6 +31,7 @@ TensorBase = _TensorBase = Tensor
 _TensorMeta = type(Tensor)
 _LinAlgError = LinAlgError
 _disabled_torch_function_impl = overriding.disabled
+_disabled_torch_dispatch_impl = disabled_dispatch
 _has_cuda = _has_cudnn = _has_cusparselt = _has_magma = _has_mps = _has_xpu = False
 
 

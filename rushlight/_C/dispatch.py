@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import ExitStack
 from enum import Enum
 from typing import Any
 
 from ..ops.eager.open_operators import below_autograd
 from ..ops.table.autocast import autocast_state, set_autocast_state
+from ..ops.tensors.dispatched import undispatched
 from ..ops.tensors.overriding import STATE
 
 __all__ = [
@@ -50,15 +51,18 @@ Tag.__doc__ = "What is said of an operator, as `torch.library` takes it."
 
 
 class _DisableTorchDispatch:
-    """A block in which no mode below gradients sees operators."""
+    """A block in which no mode and no class is asked for operators, below gradients."""
 
     def __enter__(self) -> None:
         below = STATE.below
-        self._apart = nullcontext() if below is None else below.apart(len(below.stack))
-        self._apart.__enter__()
+        with ExitStack() as entered:
+            if below is not None:
+                entered.enter_context(below.apart(len(below.stack)))
+            entered.enter_context(undispatched())
+            self._apart = entered.pop_all()
 
     def __exit__(self, *raised: object) -> None:
-        self._apart.__exit__(*raised)
+        self._apart.close()
 
 
 class _DisableFuncTorch:

@@ -15,7 +15,12 @@ from ..ops.tensors.tensor import Tensor
 from .formulas import give_formula, run_without_gradients
 from .inferring import infer_schema
 from .libraries import kept, key_of_device, parts_of
-from .registering import register_autocast, register_fake, register_vmap
+from .registering import (
+    register_autocast,
+    register_fake,
+    register_torch_dispatch,
+    register_vmap,
+)
 
 __all__ = ["CustomOpDef", "custom_op", "triton_op", "wrap_triton"]
 
@@ -162,13 +167,9 @@ class CustomOpDef:
     def register_effect(self, effect: object) -> None:
         """Say that it does more than compute: so that calls keep their order, as all do here."""
 
-    def register_torch_dispatch(
-        self, torch_dispatch_class: object, fn: object = None, /
-    ) -> NoReturn:
-        """Refused: see `register_torch_dispatch`."""
-        raise NotImplementedError(
-            "register_torch_dispatch: rushlight calls no __torch_dispatch__; use __torch_function__"
-        )
+    def register_torch_dispatch(self, torch_dispatch_class: type, fn: Any = None, /) -> Any:
+        """Say what a class of tensors, or a mode, makes of it."""
+        return register_torch_dispatch(self._opoverload, torch_dispatch_class, fn)
 
 
 def _check_apart(

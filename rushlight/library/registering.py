@@ -160,16 +160,32 @@ def register_vmap(op: object, func: Kernel | None = None, /, *, lib: Library | N
 
 
 def register_torch_dispatch(
-    op: object, torch_dispatch_class: object, func: Kernel | None = None, /, *, lib: object = None
+    op: object, torch_dispatch_class: type, func: Kernel | None = None, /, *, lib: object = None
 ) -> Any:
-    """Refused: tensors of rushlight have no `__torch_dispatch__`.
+    """Say what a class of tensors, or a mode, makes of an operator of a library.
+
+    Args:
+        op: the operator.
+        torch_dispatch_class: a subclass of Tensor or of TorchDispatchMode that has a
+            `__torch_dispatch__`, in the place of which the function is called.
+        func: called with the class or mode, the overload, the classes among its arguments, and
+            these by place and by name; without one this is a decorator.
+        lib: how long that holds, which is for good.
 
     Raises:
-        NotImplementedError: always.
+        RuntimeError: there is no such operator, or it is one of rushlight's own.
     """
-    raise NotImplementedError(
-        "register_torch_dispatch: rushlight calls no __torch_dispatch__; use __torch_function__"
-    )
+    del lib
+    entry = open_entry(op, "register_torch_dispatch")
+
+    def register(rule: Kernel) -> Kernel:
+        entry.for_classes[torch_dispatch_class] = rule
+        return rule
+
+    if func is None:
+        return register
+    register(func)
+    return None
 
 
 def get_kernel(op: object, dispatch_key: Any) -> Any:

@@ -14,8 +14,9 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import Device, DType, MemoryFormat
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.cleared_gradients import clear_gradient
+from ..ops.tensors.dispatched import Dispatched
 from ..ops.tensors.tensor import Parameter, Tensor
-from .replacement import REPLACEMENT
+from .replacement import REPLACEMENT, exchange
 
 __all__ = ["Conversions", "target_of"]
 
@@ -86,7 +87,10 @@ class Conversions:
             with no_grad():
                 changed = fn(parameter)
                 slope = None if gradient is None else fn(gradient)
-            if _stays(parameter, changed):
+            if isinstance(changed, Dispatched):
+                if id(changed) != id(parameter):
+                    exchange(parameter, Parameter(changed, parameter.requires_grad))
+            elif _stays(parameter, changed):
                 parameter.data = changed
             else:
                 parameter = self._parameters[name] = Parameter(changed, parameter.requires_grad)

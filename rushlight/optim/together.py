@@ -15,6 +15,7 @@ from ..ops.memory.versions import count_writes, counts_of
 from ..ops.table.grad_mode import is_grad_enabled
 from ..ops.table.row_updates import RowUpdate
 from ..ops.table.updates import Update
+from ..ops.tensors.dispatched import is_dispatched
 from ..ops.tensors.overriding import STATE, asks
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
@@ -33,7 +34,7 @@ def bare(*tensors: Tensor) -> list[Array] | None:
     """The arrays of tensors that nobody listens to, and no gradients go through; None of others."""
     if is_grad_enabled() or ACTIVE or STATE.below is not None or asks(*tensors):
         return None
-    if any(each.layout is not STRIDED for each in tensors):
+    if any(each.layout is not STRIDED or is_dispatched(each) for each in tensors):
         return None
     return [each._array for each in tensors]
 

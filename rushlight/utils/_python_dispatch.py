@@ -1,7 +1,8 @@
-"""`torch.utils._python_dispatch`: modes that see every operator, below gradients.
+"""`torch.utils._python_dispatch`: modes that see every operator, below gradients, and what classes
+with a `__torch_dispatch__` use.
 
-A mode sees the operators that eager calls, and the formulas of gradients, come down to, each as an
-overload of `torch.ops`; what scripted code runs it does not see.
+A mode sees the operators that eager calls, scripts and the formulas of gradients come down to, each
+as an overload of `torch.ops`.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 from ..ops.dispatching.modes import modes
+from ..ops.tensors.tensor import Tensor
 
 __all__ = [
     *("TorchDispatchMode", "is_traceable_wrapper_subclass"),
@@ -66,12 +68,15 @@ class TorchDispatchMode:
 
 
 def is_traceable_wrapper_subclass(t: object) -> bool:
-    """Whether a value is a tensor made of others by `__torch_dispatch__`: never."""
-    del t
-    return False
+    """Whether a value is a tensor of a subclass that tells what it is made of, and is made anew of
+    that: by `__tensor_flatten__` and `__tensor_unflatten__`."""
+    return isinstance(t, Tensor) and is_traceable_wrapper_subclass_type(type(t))
 
 
-is_traceable_wrapper_subclass_type = is_traceable_wrapper_subclass
+def is_traceable_wrapper_subclass_type(t: type) -> bool:
+    """Whether a class is one of such tensors."""
+    is_own = issubclass(t, Tensor) and t is not Tensor
+    return is_own and hasattr(t, "__tensor_flatten__") and hasattr(t, "__tensor_unflatten__")
 
 
 def _get_current_dispatch_mode() -> TorchDispatchMode | None:
@@ -99,16 +104,58 @@ def _pop_mode_temporarily(k: object = None) -> Iterator[TorchDispatchMode]:
         yield mode
 
 
-def return_and_correct_aliasing(func: object, args: object, kwargs: object, out: object) -> Any:
-    """The result itself: what is a view of what is seen to by operators."""
-    del func, args, kwargs
-    return out
+def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> Any:
+    """What a class gives for an operator: what the operator writes, if it does, else the result.
+
+    Wrappers share no memory by themselves, so views need nothing else.
+
+    Args:
+        func: the overload that the class was asked for.
+        args: its arguments by place.
+        kwargs: its arguments by name.
+        out: what was found for it.
+    """
+    entry = func.entry
+    given = dict(zip((a.name for a in entry.signature.arguments), args, strict=False))
+    given |= kwargs or {}
+    written = {
+        argument.alias.sets: given.get(argument.name)
+        for argument in entry.signature.arguments
+        if argument.alias is not None and argument.alias.is_write
+    }
+    results = [each.alias and written.get(each.alias.sets) for each in entry.signature.returns]
+    if len(results) == 1:
+        return out if results[0] is None else results[0]
+    if not any(each is not None for each in results):
+        return out
+    return type(out)(
+        own if own is not None else made for own, made in zip(results, out, strict=True)
+    )
 
 
-def transform_subclass(t: object, callback: object, **options: object) -> NoReturn:
-    """Change the parts of a wrapper, which no tensor is.
+def transform_subclass(
+    t: Any,
+    callback: Callable[[str, Any], Any],
+    outer_size: Any = None,
+    outer_stride: Any = None,
+) -> Any:
+    """A wrapper with what `callback` makes of each tensor that it is made of, by name.
+
+    Args:
+        t: a tensor whose class has `__tensor_flatten__` and `__tensor_unflatten__`.
+        callback: called with the name and the value.
+        outer_size: the sizes of the new wrapper; those of the given one if there are none.
+        outer_stride: its strides.
 
     Raises:
-        NotImplementedError: always.
+        AssertionError: the class has made one of other sizes.
     """
-    raise NotImplementedError("rushlight has no tensors made by __torch_dispatch__")
+    size = t.size() if outer_size is None else outer_size
+    stride = t.stride() if outer_stride is None else outer_stride
+    names, context = t.__tensor_flatten__()
+    parts = {name: callback(name, getattr(t, name)) for name in names}
+    made = type(t).__tensor_unflatten__(parts, context, size, stride)
+    for told, wanted, found in (("size", size, made.size()), ("stride", stride, made.stride())):
+        if tuple(wanted) != tuple(found):
+            raise AssertionError(f"Expected {type(made).__name__} to have {told} {tuple(wanted)}")
+    return made

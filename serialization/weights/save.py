@@ -21,6 +21,7 @@ from ...ops.quantized_tensors.arrays import QuantizedArray, quantizer_of
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...ops.sparse_tensors.parts import Coo
 from ...ops.sparse_tensors.tensors import SparseTensor, parts_of
+from ...ops.tensors.dispatched import Hidden, array_behind
 from ...ops.tensors.sizes import Size
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...ops.tensors.untyped_storage import Storage
@@ -312,9 +313,13 @@ class ObjectsWriter:
             self.tuple(*form)
         elif is_turned(tensor):
             self.dense(tensor, between)
-        elif isinstance(tensor._array, QuantizedArray):
+        elif isinstance(array_behind(tensor), Hidden):
+            self.maker("_rebuild_wrapper_subclass", between)
+            lies = Size(tensor.shape), tensor.stride(), 0, tensor.layout, tensor.device
+            self.tuple(type(tensor), tensor.dtype, *lies, tensor.requires_grad)
+        elif isinstance(own := array_behind(tensor), QuantizedArray):
             self.maker("_rebuild_qtensor", between)
-            self.quantized(tensor._array)
+            self.quantized(own)
         else:
             self.dense(tensor, between)
         self.out += call
@@ -326,7 +331,7 @@ class ObjectsWriter:
 
     def dense(self, tensor: Tensor, between: Sequence[type]) -> None:
         turns = turns_of(tensor)
-        array = under(tensor)._array if any(turns) else tensor._array
+        array = under(tensor)._array if any(turns) else array_behind(tensor)
         if type(array).__name__ != "ndarray" or array.dtype.names is not None:
             raise archive_error(
                 "unsupported-value", "only dense tensors are saved, and this one is not"

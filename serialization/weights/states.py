@@ -7,7 +7,7 @@ from typing import Any
 from ...ops.tensors.members import attributes_of
 from ...ops.tensors.tensor import Tensor
 
-__all__ = ["set_state", "state_of", "unfit_name"]
+__all__ = ["put_state", "set_state", "state_of", "unfit_name"]
 
 
 def state_of(tensor: Tensor) -> object:
@@ -21,9 +21,14 @@ def state_of(tensor: Tensor) -> object:
 def set_state(target: Any, state: Any) -> None:
     """Give an object its state, as `pickle` does: by its class, or as attributes and slots."""
     setter = getattr(target, "__setstate__", None)
-    if setter is not None:
+    if setter is None:
+        put_state(target, state)
+    else:
         setter(state)
-        return
+
+
+def put_state(target: Any, state: Any) -> None:
+    """Give an object attributes and slots."""
     state, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
     if state:
         target.__dict__.update(state)

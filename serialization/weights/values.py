@@ -12,13 +12,15 @@ from typing import Any, Final
 
 from ...ops.conjugates.tensors import turned_as_said
 from ...ops.eager.typed_storage import TypedStorage
-from ...ops.memory.dtype import Array, Device, DType, dtype_of, layout_of
+from ...ops.memory.dtype import Array, Device, DType, Layout, dtype_of, layout_of
 from ...ops.memory.errors import OperatorError
 from ...ops.memory.reserved import reserved
+from ...ops.memory.storage import strides_of
 from ...ops.meta.tensors import on_meta
 from ...ops.quantized_tensors.arrays import QuantizedArray, Quantizer
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
 from ...ops.sparse_tensors.tensors import compressed, coo
+from ...ops.tensors.dispatched import Dispatched, hidden
 from ...ops.tensors.sizes import Size
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...ops.tensors.untyped_storage import Storage
@@ -149,6 +151,11 @@ class Makers:
         self, dtype: object, size: object, stride: object, requires_grad: bool
     ) -> Tensor:
         """A tensor on the device `meta` (`_rebuild_meta_tensor_no_storage`)."""
+        made = self._reserved(dtype, size, stride)
+        empty: Tensor = on_meta(Tensor._of(made, requires_grad is True))
+        return empty
+
+    def _reserved(self, dtype: object, size: object, stride: object) -> Array:
         match dtype, size, stride:
             case DType(), tuple(), tuple() if len(size) == len(stride) <= 64:
                 pass
@@ -157,11 +164,33 @@ class Makers:
         if any(type(n) is not int or not 0 <= n < 2**63 for n in (*size, *stride)):
             raise self._damaged("has a tensor without data of impossible sizes")
         try:
-            made = reserved(size, dtype.numpy, [n * dtype.itemsize for n in stride])
+            return reserved(size, dtype.numpy, [n * dtype.itemsize for n in stride])
         except (OperatorError, OverflowError, ValueError) as error:
             raise self._damaged(f"has a tensor that is impossible: {error}") from None
-        empty: Tensor = on_meta(Tensor._of(made, requires_grad is True))
-        return empty
+
+    def wrapper(
+        self,
+        kind: object,
+        dtype: object,
+        size: object,
+        stride: object,
+        offset: object,
+        layout: object,
+        device: object,
+        requires_grad: bool,
+    ) -> Tensor:
+        """A tensor without memory of a class that is asked for operators
+        (`_rebuild_wrapper_subclass`)."""
+        if not (isinstance(kind, type) and issubclass(kind, Dispatched)):
+            raise self._damaged("has a wrapper of a class that has no __torch_dispatch__")
+        if not (isinstance(layout, Layout) and isinstance(device, Device)):
+            raise self._damaged("has a wrapper that lies nowhere")
+        array = self._reserved(dtype, size, stride)
+        assert isinstance(dtype, DType)
+        made: Tensor = kind._of(  # type: ignore[attr-defined]
+            hidden(array.shape, dtype, strides_of(array), device, layout), requires_grad is True
+        )
+        return made
 
     def sparse(self, layout: object, parts: object) -> Any:
         """A sparse tensor (`_rebuild_sparse_tensor`), whose places are checked."""
@@ -367,6 +396,7 @@ MAKERS: Final[Mapping[str, Callable[..., object] | None]] = {
     "torch._utils._rebuild_qtensor": Makers.quantized,
     "torch._utils._rebuild_meta_tensor_no_storage": Makers.without_data,
     "torch._utils._rebuild_sparse_tensor": Makers.sparse,
+    "torch._utils._rebuild_wrapper_subclass": Makers.wrapper,
     "torch.serialization._get_layout": _plain(layout_of, str),
     "torch._utils._rebuild_parameter": Makers.parameter,
     "torch._utils._rebuild_parameter_with_state": Makers.parameter_with_state,

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...memory.dtype import Array
 from ...memory.errors import OperatorError
+from ...tensors.dispatched import Dispatched
 from ...tensors.tensor import Tensor
 from ..table.rows import Ints, Several, aten, gradient, lying
 
@@ -18,7 +19,7 @@ def spread(g: Tensor, matrix: Array, dim: int) -> Tensor:
     What is not finite reaches only the elements that its result was made of.
     """
     rows = g.movedim(dim, -1)
-    if np.isfinite(g._array).all():
+    if isinstance(g, Dispatched) or np.isfinite(g._array).all():
         return (rows @ Tensor._of(np.ascontiguousarray(matrix)).to(g.dtype)).movedim(-1, dim)
     results, elements = np.nonzero(matrix)
     weights = Tensor._of(matrix[results, elements]).to(g.dtype)

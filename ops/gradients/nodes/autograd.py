@@ -23,10 +23,11 @@ from ...memory.inference import MADE, is_for_inference
 from ...memory.storage import spread
 from ...memory.versions import version_of
 from ...table.grad_mode import ANOMALY, RUNNING, is_recording
+from ...tensors.dispatched import Dispatched
 from ...tensors.tensor import Tensor
 from .anomaly import note_place
 from .hook_results import all_after, none_after
-from .leaf_gradients import added_to, copied, is_own
+from .leaf_gradients import added_to, copied, is_own, joined
 from .packing import PACKING, Packed
 from .removable import SEQUENCE, Hooks, Removable, add_hook
 
@@ -296,9 +297,12 @@ class AccumulateGrad(Node):
     def _accumulate(self, grad: Tensor) -> None:
         with _ACCUMULATING:  # several threads may walk back to one leaf
             before = self.variable._gradient
-            if type(grad) is not Tensor and grad.is_sparse:
-                self.variable._gradient = grad if before is None else _joined(before, grad)
-            elif before is None:
+            if type(grad) is not Tensor or type(before) not in _USUAL:
+                other = joined(before, grad)
+                if other is not None:
+                    self.variable._gradient = other
+                    return
+            if before is None:
                 if grad._requires_grad:
                     first = grad.clone()
                 elif _references(grad) == _ALONE and is_own(grad._array, self.variable._array):
@@ -306,22 +310,13 @@ class AccumulateGrad(Node):
                 else:
                     first = Tensor._of(copied(grad._array, self.variable))
                 self.variable._gradient = first
-            elif type(before) is not Tensor and before.is_sparse:
-                self.variable._gradient = grad + before
             elif grad._requires_grad or before._requires_grad or is_recording():
                 self.variable._gradient = before + grad
             elif not added_to(before, grad):
                 before.add_(grad)
 
 
-def _joined(before: Tensor, grad: Tensor) -> Tensor:
-    """A gradient and a sparse one: the former itself, where nobody can tell what it was."""
-    if grad._requires_grad or before._requires_grad or is_recording():
-        return before + grad
-    made: Tensor = before.add_(grad)
-    return made
-
-
+_USUAL: Final = (Tensor, type(None))
 _NEW: Final = object.__new__
 
 _count: Final = getattr(sys, "getrefcount", None)
@@ -494,7 +489,9 @@ class Saved:
         self.version = version
         self.number = number
         self.edge = edge
-        self.handle: Tensor | None = None if is_result else handle
+        self.handle: Tensor | None = handle
+        if is_result and not isinstance(handle, Dispatched):
+            self.handle = None
         self.packed: Packed | None = None
 
     def pack(self, tensor: Tensor) -> Saved:
@@ -535,7 +532,7 @@ class Saved:
             edge = self.edge
         else:
             if not is_recording():  # nobody can tell that it has no history
-                return Tensor._of(array)
+                return Tensor._of(array) if handle is None else handle
             edge = _edge_of_result(node, self.number)
         if handle is not None and handle._array is array:
             if edge is None or not isinstance(edge[0], AccumulateGrad):

@@ -13,6 +13,7 @@ from ...memory.dtype import Array, of_numpy
 from ...memory.versions import owner_of
 from ...table.grad_mode import ANOMALY, RUNNING, enable_grad, is_recording
 from ...table.table import TABLE, Operator
+from ...tensors.dispatched import is_dispatched
 from ...tensors.tape_port import way_through
 from ...tensors.tensor import Tensor
 from ...tensors.tracing import ACTIVE, own_questions
@@ -21,7 +22,7 @@ from ..table.layouts import layouts_of
 from ..table.rows import DIRECT, Row, node_name
 from ..table.rules import Meta, Rule, is_unheard, part_of
 from .anomaly import note_place
-from .autograd import FREED, WALKING, Edge, Node, Saved, edge_of, node_class, saved
+from .autograd import FREED, WALKING, Edge, Node, Saved, edge_of, node_class, saved, with_node
 from .fitting import fit, thin
 from .kept_arguments import about, kept_list, kept_results
 from .moves import moved
@@ -569,6 +570,8 @@ class RowNode(Node):
                 tensor = values[name] if inner is None else values[name][inner]
                 if create:
                     copied = tensor.view_as(tensor)
+                elif is_dispatched(tensor):
+                    copied = with_node(tensor, None)
                 else:
                     copied = Tensor._of(tensor._array.view(), True)
                 fresh[at, inner] = copied

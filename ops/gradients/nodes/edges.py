@@ -6,8 +6,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ...eager.dispatch import eager_function
 from ...memory.complex_parts import is_complex
 from ...memory.dtype import LAYOUTS, dtype_of
+from ...tensors.dispatched import is_dispatched
 from ...tensors.tensor import PLAIN_TENSORS, Tensor
 from .autograd import Edge, Node, edge_of, single
 from .fitting import fit
@@ -113,7 +115,10 @@ def first_gradient(
         return edge, _of_elements(value, grad, number)
     like = value.ownership_token if isinstance(value, GradientEdge) else value._array
     if grad is None:
-        return edge, _one(like)
+        one = _one(like)
+        if is_dispatched(value):
+            one = eager_function("aten::ones_like")(value)
+        return edge, one
     if like is None:
         return edge, grad
     is_sparse = _is_sparse(grad)  # and no array lies behind it
@@ -163,4 +168,4 @@ def _one(like: Any) -> Tensor:
         raise RuntimeError(
             f"grad can be implicitly created only for real scalar outputs but got {dtype_of(like)}"
         )
-    return Tensor._of(np.ones_like(like))
+    return Tensor._of(np.ones(like.shape, like.dtype))

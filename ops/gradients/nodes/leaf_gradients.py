@@ -8,12 +8,14 @@ from ...memory.dtype import Array
 from ...memory.quiet import QUIET, enter, leave
 from ...memory.storage import strides_of
 from ...memory.versions import written
+from ...table.grad_mode import is_recording
 from ...table.layouts import like, strides_like
+from ...tensors.dispatched import Dispatched
 from ...tensors.overriding import STATE
 from ...tensors.tensor import Tensor
 from ...tensors.tracing import ACTIVE
 
-__all__ = ["added_to", "copied", "is_own"]
+__all__ = ["added_to", "copied", "is_own", "joined"]
 
 
 def added_to(before: Tensor, grad: Tensor) -> bool:
@@ -33,6 +35,26 @@ def added_to(before: Tensor, grad: Tensor) -> bool:
         leave(state)
     written(one)
     return True
+
+
+def joined(before: Tensor | None, grad: Tensor) -> Tensor | None:
+    """A leaf's gradient and one more, where one of them is sparse or its class is asked for
+    operators; None of others.
+
+    A sparse one is added to the former itself, where nobody can tell what that was.
+    """
+    if isinstance(grad, Dispatched) or isinstance(before, Dispatched):
+        return grad.detach() if before is None else before + grad
+    if type(grad) is not Tensor and grad.is_sparse:
+        if before is None:
+            return grad
+        if grad._requires_grad or before._requires_grad or is_recording():
+            return before + grad
+        made: Tensor = before.add_(grad)
+        return made
+    if type(before) is not Tensor and before is not None and before.is_sparse:
+        return grad + before
+    return None
 
 
 def is_own(grad: Array, leaf: Array) -> bool:

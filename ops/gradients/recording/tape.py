@@ -20,6 +20,7 @@ from ...table.grad_mode import GRAD_MODE, RUNNING, enable_grad, grad_mode_set
 from ...table.out_forms import no_gradients
 from ...table.table import TABLE, Operator
 from ...tensors.differentiable import AMONG_UNKNOWN, BEHIND
+from ...tensors.dispatched import Dispatched
 from ...tensors.tensor import Tensor
 from ...tensors.tracing import ACTIVE, paused
 from ..nodes.autograd import AccumulateGrad, Edge, Node, edge_of, is_wanted, single
@@ -403,6 +404,11 @@ def refresh(view: Tensor) -> None:
         return
     if root._requires_grad is not True and edge_of(root) is None:
         return
+    if isinstance(view, Dispatched):
+        raise NotImplementedError(
+            "a view of a tensor whose class has a __torch_dispatch__ is used after that was written"
+            " in place: gradients do not follow such writes"
+        )
     if view._unwatched or view._view_of_function or view._view_among == AMONG_UNKNOWN:
         refuse_changed(view)
     view._view_version = version
