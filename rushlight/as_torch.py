@@ -48,6 +48,7 @@ _GIVING_MEMBERS: Final = ("ops.tensors.tensor", "ops.eager.methods", "ops.eager.
 """Modules by which Tensor gets its members."""
 
 _RESULTS: Final = "ops.memory.named_results"
+_FUNCTIONS: Final = "ops.eager.dispatch"
 
 
 class StandIn(abc.MetaPathFinder):
@@ -118,6 +119,9 @@ class StandIn(abc.MetaPathFinder):
         for kind in self._pickled:
             copyreg.dispatch_table.pop(kind, None)
         self._pickled.clear()
+        functions = sys.modules.get(f"{_OWN}.{_FUNCTIONS}")
+        if functions is not None:
+            vars(functions)["AS_TORCH"].choose(False)
         results = sys.modules.get(f"{_OWN}.{_RESULTS}")
         if results is not None:
             _lie_in(results, f"{_OWN}.return_types")
@@ -152,8 +156,10 @@ class StandIn(abc.MetaPathFinder):
             things += _members(vars(module)["Tensor"])
         if inside == _RESULTS:
             _lie_in(module, "torch.return_types")
+        if inside == _FUNCTIONS:
+            vars(module)["AS_TORCH"].choose(True)
         for thing in things:
-            if isinstance(thing, type | FunctionType) and _is_ours(thing.__module__):
+            if _says_its_module(thing) and _is_ours(thing.__module__):
                 home = home_of(thing.__module__.partition(".")[2], thing.__qualname__)
                 if home is not None:
                     self._say(thing, home)
@@ -183,6 +189,14 @@ class StandIn(abc.MetaPathFinder):
         """The distribution `torch`, for those who ask which version is installed."""
         if context is not None and context.name == "torch":
             yield _Distribution()
+
+
+def _says_its_module(thing: Any) -> bool:
+    """Whether a value is a class or a function, or stands for one and says where it lies."""
+    if isinstance(thing, type | FunctionType):
+        return True
+    own = () if isinstance(thing, ModuleType) else getattr(thing, "__dict__", ())
+    return "__module__" in own and hasattr(thing, "__qualname__")
 
 
 def _members(kind: type) -> Iterator[Any]:

@@ -161,7 +161,8 @@ class Modes(threading.local):
         if types and self not in bounds:
             RUNNING.bounds = (*bounds, self)
         try:
-            return plainly(_watched(entry, self), values, given)
+            with dispatched.opened():
+                return plainly(_watched(entry, self), values, given)
         finally:
             RUNNING.bounds, self._seen = bounds, before
 
@@ -171,8 +172,8 @@ class Modes(threading.local):
         known, function, types, given = self._seen
         with grad_mode_set(False), paused():
             made = self._ask(entry, function, types, _arguments(entry, values, known))
-        if types and entry.is_in_place:
-            return values[0]
+        if types and entry.is_in_place:  # which may have become another array
+            return dispatched.array_behind(known[id(values[0])])
         with dispatched.opened():
             found = _lowered(entry, made)
         made_here = [each for each in tensors_in(made) if isinstance(each, dispatched.Dispatched)]

@@ -10,6 +10,7 @@ from types import MethodType
 from typing import Any, Final
 
 from ...frontend.diagnostics.exceptions import trim_traceback
+from ...frontend.foundations.chosen import Chosen
 from ..memory.dtype import STRIDED, default_dtype
 from ..memory.errors import Elsewhere
 from ..memory.overlap import check_out, may_share
@@ -42,6 +43,7 @@ from .shortcuts import MISFIT, Shortcut, keep_shortcut, keep_shortcut_of_sizes
 
 __all__ = [
     *(
+        "AS_TORCH",
         "BoundMember",
         "EagerFunction",
         "EagerMethod",
@@ -100,6 +102,19 @@ def _want_gradients_of(made: Tensor) -> None:
     made._want_gradients(True)
 
 
+AS_TORCH: Final = Chosen(False)
+"""Whether functions say the modules of torch that have them."""
+
+
+class _Home(str):
+    """The module of the class of eager functions; they themselves say that of theirs."""
+
+    __slots__ = ()
+
+    def __get__(self, instance: EagerFunction | None, owner: object = None) -> str:
+        return str(self) if instance is None or not AS_TORCH.now else instance.home
+
+
 class EagerFunction(Called):
     """`torch.<name>`: calls the overload of an operator that the arguments fit.
 
@@ -110,6 +125,11 @@ class EagerFunction(Called):
         *("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "shortcuts"),
         *("_is_quick", "front", "recipes"),
     )
+
+    __module__ = _Home(__name__)
+
+    def __init_subclass__(cls) -> None:
+        cls.__module__ = _Home(__name__)
 
     def __init__(self, operator_name: str, name: str, as_method: bool = False) -> None:
         self.operator_name = operator_name
@@ -150,6 +170,18 @@ class EagerFunction(Called):
             ValueError: always; who asks is used to it from functions that are not Python's.
         """
         raise ValueError(f"no signature found for builtin {self!r}")
+
+    @property
+    def home(self) -> str:
+        """The module of torch that has it.
+
+        Raises:
+            AttributeError: it is a method, which says none there.
+        """
+        if self._as_method:
+            raise AttributeError("'method_descriptor' object has no attribute '__module__'")
+        space = self.public_name.split(".")[1:-1]
+        return f"torch._C._{space[0]}" if space else "torch"
 
     @property
     def public_name(self) -> str:

@@ -26,17 +26,8 @@ from .members import all_members, attributes_of
 
 __all__ = [
     *("READ", "Dispatched", "Form", "Hidden", "array_behind", "check_dispatched", "cloned"),
-    *("closed", "disabled_dispatch", "undispatched"),
-    *(
-        "count_together",
-        "dispatching",
-        "hidden",
-        "is_dispatched",
-        "is_off",
-        "opened",
-        "own_dispatch",
-        "rebuilt",
-    ),
+    *("closed", "count_together", "disabled_dispatch", "dispatching", "hidden", "is_dispatched"),
+    *("is_off", "opened", "own_dispatch", "rebuilt", "resized", "undispatched"),
 ]
 
 
@@ -128,6 +119,16 @@ def hidden(
     made = reserved(sizes, dtype.numpy, steps).view(Hidden)
     made.place, made.layout = place, layout
     return made
+
+
+def resized(tensor: Any, sizes: Sequence[int], strides: Sequence[int]) -> None:
+    """Have a wrapper tell other sizes, if they are others."""
+    array = array_behind(tensor)
+    steps = tuple(step * array.itemsize for step in strides)
+    if isinstance(array, Hidden) and (array.shape != tuple(sizes) or array.strides != steps):
+        made = reserved(sizes, array.dtype, steps).view(Hidden)
+        made.place, made.layout, made.counted_by = array.place, array.layout, array
+        tensor._array = made
 
 
 def count_together(views: Iterable[Any], base: Array) -> None:

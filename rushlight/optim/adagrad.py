@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 
-import numpy as np
-
 from ..ops.eager.dispatch import eager_function
 from ..ops.table.updates import Program, Update
 from ..ops.tensors.tensor import Tensor
 from .functional import step_of
 from .fused_steps import Fused, Way
 from .optimizer import Group, Optimizer, Params, check_options
+from .saved_state import counter
 
 __all__ = ["Adagrad", "adagrad"]
 
@@ -79,7 +78,7 @@ class Adagrad(Optimizer):
                     value = complex(value.real, value.real)
                 first = _full_like(parameter.detach(), value)
                 self.state[parameter] = {
-                    "step": Tensor._of(np.zeros((), np.float32)),
+                    "step": counter(),
                     "sum": first,
                 }
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.eager.dispatch import eager_function
+from ..ops.tensors.overriding import STATE
 from ..ops.tensors.tensor import Tensor
 
 __all__ = ["count_step", "counter", "loaded_state", "packed", "with_counters"]
@@ -21,7 +22,8 @@ _COUNTERS = ("step", "eta", "mu", "mu_product")
 
 def counter(value: float = 0.0) -> Tensor:
     """A number that is kept in an optimizer's state, as torch keeps it."""
-    return Tensor._of(np.asarray(value, np.float32))
+    made = Tensor._of(np.asarray(value, np.float32))
+    return made if STATE.below is None else STATE.below.fresh(made)
 
 
 def count_step(state: Group, like: Tensor, *zeros: str) -> None:

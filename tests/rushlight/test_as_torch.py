@@ -42,7 +42,11 @@ def test_packages_that_import_torch_get_rushlight(tmp_path: Path) -> None:
         assert importlib.util.find_spec("torch.nowhere") is None
         assert torch.Tensor.__module__ == "torch" and repr(torch.Tensor) == "<class 'torch.Tensor'>"
         assert nn.Linear.__module__ == "torch.nn.modules.linear"
-        assert F.relu.__module__ == "torch.nn.functional"
+        assert F.relu.__module__ == F.max_pool2d.__module__ == "torch.nn.functional"
+        assert torch.add.__module__ == torch.dropout.__module__ == "torch"
+        assert torch.linalg.det.__module__ == "torch._C._linalg"
+        assert F.gelu.__module__ == "torch._C._nn"
+        assert not hasattr(torch.Tensor.add, "__module__")
         assert torch.optim.Adam.__module__ == "torch.optim.adam"  # loaded after
         scripted = torch.jit.script(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
         assert scripted.original_name == "Sequential"
@@ -60,6 +64,7 @@ def test_packages_that_import_torch_get_rushlight(tmp_path: Path) -> None:
         assert rushlight.__version__ == before
         assert rushlight.__name__ == "rushlight"
         assert rushlight.nn.Linear.__module__ == "rushlight.nn.modules.linear"
+        assert rushlight.add.__module__ == "rushlight.ops.eager.dispatch"
         assert rushlight.load("w.pt", weights_only=False).out_features == 2
         assert rushlight.load("f.pt", weights_only=False) == functions
         try:
