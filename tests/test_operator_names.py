@@ -143,6 +143,7 @@ ASKED = {
         ops/gradients/recording/listening.py: aten::dim aten::numel aten::size
         ops/batching/batched.py: aten::batch_norm
         ops/dispatching/modes.py: aten::_local_scalar_dense
+        rushlight/_subclasses/fake_tensor.py: aten::_local_scalar_dense aten::lift_fresh
         ops/meta/calls.py: aten::cpu aten::to aten::to.other
         ops/sparse_tensors/calls.py: aten::conj_physical_ aten::neg_ aten::negative_ aten::zeros
     """,

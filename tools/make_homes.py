@@ -28,7 +28,8 @@ PRIVATE = """
     torch: _assert _running_with_deploy
     torch._C: _Await _VariableFunctionsClass
     torch._tensor: _rebuild_from_type_v2
-    torch._utils: _rebuild_meta_tensor_no_storage _rebuild_qtensor _rebuild_tensor_v3 _rebuild_wrapper_subclass
+    torch._utils: _rebuild_meta_tensor_no_storage _rebuild_qtensor _rebuild_tensor_v3
+    torch._utils: _rebuild_wrapper_subclass
     torch.serialization: _get_layout
     torch.storage: _load_from_bytes
 """

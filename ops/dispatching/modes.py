@@ -266,12 +266,7 @@ def _overload(entry: Operator, by_choice: bool = False) -> Overload:
 def _is_seen(entry: Operator, by_classes: bool) -> bool:
     """Whether an operator is one that modes, or also classes, are asked for: classes see what reads
     elements of their tensors, too."""
-    if _gives_tensors(entry):
-        return True
-    return by_classes and not (entry.of_form or entry.of_layout or entry.name in _OF_SIZES)
-
-
-_OF_SIZES: Final = ("aten::numel", "aten::size", "aten::dim", "aten::stride", "aten::len")
+    return _gives_tensors(entry) or (by_classes and entry.data_dependent is not None)
 
 
 def types_in(handles: Sequence[object]) -> list[Any]:

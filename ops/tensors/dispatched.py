@@ -139,6 +139,10 @@ def count_together(views: Iterable[Any], base: Array) -> None:
             array.counted_by = base
 
 
+def _told(name: str) -> Any:
+    return property(lambda self: getattr(self._hidden, name))
+
+
 class Form:
     """What is told of the array behind a tensor that only its class may compute with."""
 
@@ -147,10 +151,12 @@ class Form:
     def __init__(self, array: Array, tensor: object) -> None:
         self._hidden, self._tensor = array, tensor
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in _TOLD:
-            raise OnDispatch(_NO_ELEMENTS)
-        return getattr(self._hidden, name)
+    def __getattr__(self, name: str) -> NoReturn:
+        raise OnDispatch(_NO_ELEMENTS)
+
+    shape, ndim, size, dtype = _told("shape"), _told("ndim"), _told("size"), _told("dtype")
+    strides, flags = _told("strides"), _told("flags")
+    itemsize, nbytes = _told("itemsize"), _told("nbytes")
 
     @property
     def base(self) -> Array:
@@ -187,7 +193,6 @@ class Form:
     __array__ = __array_ufunc__ = __array_function__ = _refuse
 
 
-_TOLD: Final = frozenset("shape ndim size dtype strides itemsize nbytes flags".split())
 _NO_ELEMENTS: Final = (
     "the elements of a tensor are asked for whose class has a __torch_dispatch__: only operators, "
     "which that class is asked for, compute with it"

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+from ..module_names import names_of
+
 __all__: list[str] = []
 
 triton, cpp, cuda, aot_inductor, trace = (SimpleNamespace() for _ in range(5))
@@ -23,3 +25,5 @@ use_mixed_mm = True
 conv_1x1_as_mm = False
 shape_padding = True
 compile_threads = 1
+
+__getattr__ = names_of(__name__)

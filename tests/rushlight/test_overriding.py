@@ -256,15 +256,3 @@ def scripted(x: torch.Tensor) -> torch.Tensor:
 def test_script_asks_no_class() -> None:
     assert "no_such" not in scripted.code
     assert scripted(torch.tensor([-1.0, 2.0])).tolist() == [0.0, 2.0]
-
-
-def test_a_dispatch_below_gradients_is_refused_by_name() -> None:
-    class Below(torch.Tensor):
-        @classmethod
-        def __torch_dispatch__(cls, *call: Any) -> Any:
-            return None
-
-    with pytest.raises(NotImplementedError, match=r"Below\.__torch_dispatch__"):
-        torch.ones(1).as_subclass(Below)
-    with pytest.raises(NotImplementedError, match=r"_make_wrapper_subclass"):
-        torch.Tensor._make_wrapper_subclass(Labelled, (2,))
