@@ -406,7 +406,7 @@ class _Part:
         steps = (part for part in parts_of(self.code.body) if isinstance(part, Step))
         return [each for each in steps if is_of_few(self.code.called(each))]
 
-    def __call__(self, *values: Any) -> Any:
+    def __call__(self, *values: object) -> Any:
         held = self._held(values) if self._tensors else values
         run = self._run
         if run is not None:

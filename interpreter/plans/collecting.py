@@ -37,7 +37,7 @@ class _Form:
 
     __slots__ = ("_alike", "_arrays", "_others", "_own", "_rest", "_tail", "own")
 
-    def __init__(self, given: Sequence[Any], out: Any) -> None:
+    def __init__(self, given: Sequence[Any], out: object) -> None:
         """`out` is the result of the chain, which an operator may take where it is `own`."""
         self.own = [each is out for each in given]
         places = [i for i, each in enumerate(given) if type(each) is ndarray]

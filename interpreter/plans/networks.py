@@ -206,7 +206,7 @@ class Telling(Looking):
     def around(self, function: Function) -> Function:
         """What is called in the place of a part of a chain, or of a group."""
 
-        def call(*given: Any) -> Any:
+        def call(*given: object) -> Any:
             with self.told.telling():
                 return function(*given)
 
@@ -239,7 +239,7 @@ class Telling(Looking):
             told.note(*note)
         return result
 
-    def _is_settled(self, array: Any) -> bool:
+    def _is_settled(self, array: object) -> bool:
         """Whether an array is a number that the code has as a constant."""
         return is_numeral(array) and self.told.is_constant(array)
 

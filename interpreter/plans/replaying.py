@@ -355,7 +355,7 @@ class _Looking(Looking):
             if self._bytes > LARGEST:
                 raise _OverLarge
 
-    def _made_of_numbers(self, result: Any) -> Any:
+    def _made_of_numbers(self, result: object) -> Any:
         """What follows from numbers alone is the same in each call."""
         for each in arrays_in(result):
             root, notes = root_of(each), list[tuple[Any, ...]]()
@@ -367,7 +367,7 @@ class _Looking(Looking):
             self._thawing[id(root)] = root, copy, notes
         return result
 
-    def _thaw(self, root: Any) -> None:
+    def _thaw(self, root: object) -> None:
         """Memory is written in place: what was a constant is a copy of one then."""
         if id(root) in self._thawing:
             _, copy, notes = self._thawing.pop(id(root))
@@ -428,7 +428,7 @@ class _Looking(Looking):
         notes, arena, fresh = module.in_one_piece(notes, roots)
         return notes, arena, fresh
 
-    def _word(self, word: Any) -> Any:
+    def _word(self, word: object) -> Any:
         """A word of a run; where it reads a constant, that of one which cannot be written to."""
         if type(word) is not ndarray:
             return word
@@ -450,7 +450,7 @@ class _Stepping(Machine):
         """What is called in the place of an operator, by its number, in a step."""
         looking, forward = self._looking, super().forward(number, step)
 
-        def call(*values: Any) -> Any:
+        def call(*values: object) -> Any:
             looking.doing = step
             return forward(*values)
 

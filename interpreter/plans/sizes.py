@@ -68,7 +68,7 @@ class _Reader:
         made = tuple(int(root.nbytes) for _, root in self._made.values())
         return Looked(tuple(runs), made)  # type: ignore[arg-type]
 
-    def _word(self, word: Any) -> Word | None:
+    def _word(self, word: object) -> Word | None:
         if type(word) is not ndarray:
             return "number", word, 0
         root, place = root_of(word), address(word)
@@ -330,7 +330,7 @@ class Sizes:
         return Call(kinds[-1], 0)
 
 
-def _sizes(value: Any) -> tuple[int, ...]:
+def _sizes(value: object) -> tuple[int, ...]:
     """The sizes of an array; a whole number is one, too."""
     if type(value) is ndarray:
         return value.shape  # type: ignore[no-any-return]

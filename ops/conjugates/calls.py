@@ -169,7 +169,7 @@ class _Resolved:
             return value if same else parts if isinstance(value, list) else tuple(parts)
         return value
 
-    def back(self, made: Any) -> Any:
+    def back(self, made: object) -> Any:
         """A result with the views that were given in the place of what stood for them.
 
         Raises:

@@ -202,7 +202,7 @@ def check_written(tensor: Tensor) -> None:
     )
 
 
-def _written_by(tensor: Tensor, value: Any) -> Any:
+def _written_by(tensor: Tensor, value: object) -> Any:
     """What is to be put into memory for a value to be read."""
     turns = _state(tensor).turns
     if isinstance(value, Tensor):
@@ -365,7 +365,7 @@ class _Turned:
         return eager_function("aten::real")(self)
 
     @real.setter
-    def real(self: Any, value: Any) -> None:
+    def real(self: Any, value: object) -> None:
         part = self.real
         part.copy_(value) if isinstance(value, Tensor) else part.fill_(value)
 
@@ -375,7 +375,7 @@ class _Turned:
         return eager_function("aten::imag")(self)
 
     @imag.setter
-    def imag(self: Any, value: Any) -> None:
+    def imag(self: Any, value: object) -> None:
         part = self.imag
         part.copy_(value) if isinstance(value, Tensor) else part.fill_(value)
 
@@ -408,7 +408,7 @@ class _Turned:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
-    def __setitem__(self: Any, key: object, value: Any) -> None:
+    def __setitem__(self: Any, key: object, value: object) -> None:
         check_written(self)
         under(self)[key] = _written_by(self, value)
 

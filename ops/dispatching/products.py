@@ -97,7 +97,7 @@ def _outer(a: Tensor, b: Tensor) -> Any:
 
 
 @form_of("einsum")
-def _einsum(equation: str, operands: Sequence[Any], path: Any) -> Any:
+def _einsum(equation: str, operands: Sequence[Any], path: object) -> Any:
     """Two operands by one product of batches of matrices."""
     inputs, arrow, result = equation.replace(" ", "").partition("->")
     names = inputs.split(",")

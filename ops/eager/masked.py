@@ -411,7 +411,7 @@ def _of_strided(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     name = function.__name__
 
     @wraps(function)
-    def call(input: Tensor, *args: Any, **options: Any) -> Tensor:
+    def call(input: Tensor, *args: object, **options: object) -> Tensor:
         if input.layout is not STRIDED:
             raise ValueError(f"masked {name} expects strided tensor (got {input.layout} tensor)")
         return function(input, *args, **options)

@@ -159,7 +159,7 @@ class _NoData:
             raise OnMeta("how many elements a mask takes depends on data")
         return _plain_get(self, key)
 
-    def __setitem__(self: Any, key: object, value: Any) -> None:
+    def __setitem__(self: Any, key: object, value: object) -> None:
         self[key].copy_(value if isinstance(value, Tensor) else Tensor._of(np.asarray(value)))
 
     def __iter__(self: Any) -> Iterator[Tensor]:

@@ -226,7 +226,7 @@ def is_nested(value: object) -> bool:
     return type(value) is NestedTensor
 
 
-def of_parts(parts: Sequence[Any], dtype: Any = None) -> Any:
+def of_parts(parts: Sequence[Any], dtype: object = None) -> Any:
     """The nested tensor of these parts, in the dtype of the first one if none is said.
 
     Raises:

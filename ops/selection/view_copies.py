@@ -122,7 +122,7 @@ def _put_in(
 ) -> Callable[..., list[Part]]:
     """Of what a result with a part replaced is put together, by how the part is taken."""
 
-    def parts(result: Array, self: Array, src: Array, *way: Any) -> list[Part]:
+    def parts(result: Array, self: Array, src: Array, *way: object) -> list[Part]:
         if not self.flags.c_contiguous or not result.flags.c_contiguous:
             return []
         return [moved(self, result), moved(src, part(result, *way))]

@@ -88,7 +88,7 @@ def register_pytree_node(
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, keys)
 
 
-def _private_register_pytree_node(cls: type, *functions: Any, **options: Any) -> None:
+def _private_register_pytree_node(cls: type, *functions: object, **options: object) -> None:
     """`register_pytree_node`, also of a class whose instances are nodes already."""
     _register_anew(cls, functions, options)
 
@@ -103,7 +103,7 @@ def _register_anew(cls: type, functions: Sequence[Any], options: dict[str, Any])
     register_pytree_node(cls, *functions, **options)
 
 
-def _register_pytree_node(cls: type, *functions: Any, **options: Any) -> None:
+def _register_pytree_node(cls: type, *functions: object, **options: object) -> None:
     """The older name of `register_pytree_node`."""
     warnings.warn(
         "`torch.utils._pytree._register_pytree_node` is deprecated. Please use "
@@ -239,7 +239,7 @@ def is_namedtuple(obj: object | type) -> bool:
     return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
-def is_namedtuple_class(cls: Any) -> bool:
+def is_namedtuple_class(cls: object) -> bool:
     """Whether something is a class of named tuples, or one derived of it."""
     if not (isinstance(cls, type) and issubclass(cls, tuple)):
         return False
@@ -265,7 +265,7 @@ def is_structseq(obj: object | type) -> bool:
     return is_structseq_class(obj if isinstance(obj, type) else type(obj))
 
 
-def is_structseq_class(cls: Any) -> bool:
+def is_structseq_class(cls: object) -> bool:
     """Whether something is the class of several results of an operator, or of another compiled
     function."""
     return isinstance(cls, type) and (

@@ -64,7 +64,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
         factory_kwargs: dict[str, Any] | None = None,
         eps: float = EPS,
         is_dynamic: bool = False,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         if qscheme not in _TENSOR_SCHEMES:
             raise NotImplementedError(

@@ -260,7 +260,7 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         factory_kwargs: dict[str, Any] | None = None,
         eps: float = EPS,
         is_dynamic: bool = False,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         if qscheme is not _TENSOR_AFFINE and qscheme is not _TENSOR_SYMMETRIC:
             raise NotImplementedError(self._schemes_taken(qscheme))

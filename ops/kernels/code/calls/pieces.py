@@ -69,14 +69,14 @@ class Told:
             yield
         self.is_foreseen &= is_watched
 
-    def note(self, *arguments: Any) -> None:
+    def note(self, *arguments: object) -> None:
         """One run; without arguments, something that nothing is known of."""
         if not arguments:
             self.is_foreseen = False
             return
         self.runs.append((*arguments[:3], *map(self._word, arguments[3:])))
 
-    def hold(self, array: Any, constant: Any) -> None:
+    def hold(self, array: object, constant: object) -> None:
         """What owns memory is the same in each call: these bytes."""
         self._held.append(array)
         self._constants[id(array)] = constant
@@ -90,7 +90,7 @@ class Told:
         """Whether an array lies in a constant."""
         return id(root_of(array)) in self._constants
 
-    def piece(self, root: Any) -> Piece | None:
+    def piece(self, root: object) -> Piece | None:
         """The piece that an array owns; None if it is none that a run has had."""
         found = self._live.get(id(root))
         return None if found is None else found[1]
@@ -101,7 +101,7 @@ class Told:
         roots = (found() for found, _ in list(self._live.values()))
         return all(root is None or root.flags.writeable for root in roots)
 
-    def _word(self, word: Any) -> Any:
+    def _word(self, word: object) -> Any:
         if type(word) is not ndarray:
             return word
         place = self._places.get(address(word))
@@ -155,7 +155,7 @@ def in_one_arena(
     given = {i: _bytes_of(each) for i, each in enumerate(values) if type(each) is ndarray}
     views = dict[tuple[Piece, int], Any]()
 
-    def array_of(word: Any) -> Any:
+    def array_of(word: object) -> Any:
         if type(word) is Own:
             return given[word.place][word.begin :] if word.begin else values[word.place]
         if type(word) is not Part:

@@ -151,7 +151,7 @@ class Known:
         self._forgotten += 1
         self._known[0] = self._place = 0
 
-    def learn(self, *values: Any) -> Any:
+    def learn(self, *values: object) -> Any:
         """Do a call and remember how."""
         slot = self.waits.slot
         forgotten, settled = self._forgotten, views_of_all(values)
@@ -311,7 +311,7 @@ class _Entry:
         self.key, self.address = key_of(values), self._written()
         self.kept = tuple(self._held)
 
-    def _result(self, made: Any) -> int:
+    def _result(self, made: object) -> int:
         """The number of a result: a new array in one piece, or, where nothing is run, the first
         argument or a part of one."""
         values = self._values
@@ -382,7 +382,7 @@ class _Entry:
         return _LIST if type(values) is list else _TUPLE, len(values), words, int(of_floats)
 
     @staticmethod
-    def _any_number(value: Any) -> tuple[int, int, int, int]:
+    def _any_number(value: object) -> tuple[int, int, int, int]:
         if type(value) is int and -(1 << 63) <= value < 1 << 63:
             return _ANY_INT, 0, 0, 0
         if type(value) is float:

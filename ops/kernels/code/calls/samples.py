@@ -110,7 +110,7 @@ class Samples:
         """The first runs for one part of the batch, with pieces of its own but those `kept`."""
         own = dict[Piece, Piece]()
 
-        def word_of(word: Any) -> Any:
+        def word_of(word: object) -> Any:
             if type(word) is Own:
                 return Own(word.place, word.begin + number * self._own.get(word.place, 0))
             if type(word) is not Part:
@@ -128,7 +128,7 @@ class Samples:
         return [tuple(map(word_of, run)) for i, run in runs if not (number and i in self._alone)]
 
 
-def _is_part(word: Any) -> bool:
+def _is_part(word: object) -> bool:
     return type(word) is Part
 
 

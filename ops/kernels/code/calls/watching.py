@@ -41,7 +41,7 @@ def seen(function: Callable[..., Any], values: Sequence[Any]) -> Seen:
     """The result of a call, and what it ran; that is not known if others are looked at."""
     notes, writable = Notes(), list[Array]()
 
-    def note(*arguments: Any) -> None:
+    def note(*arguments: object) -> None:
         notes.append(arguments)
         given = (each for each in arguments if type(each) is ndarray)
         writable.extend(each for each in given if each.flags.writeable)
@@ -61,7 +61,7 @@ def watching(note: Callable[..., None]) -> Iterator[bool]:
         return
     thread = get_ident()
 
-    def own(*arguments: Any) -> None:
+    def own(*arguments: object) -> None:
         if get_ident() == thread:
             note(*arguments)
 
