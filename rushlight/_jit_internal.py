@@ -23,6 +23,7 @@ from .jit.decorators import _IgnoreContextManager as _IgnoreContextManager
 from .jit.overloads import overload as _overload
 from .jit.overloads import overload_method as _overload_method
 from .jit.qualified_names import qualified_name
+from .jit.trace import argument_names
 from .jit.type_tests import (
     check_empty_containers,
     is_await,
@@ -127,11 +128,7 @@ def module_has_exports(mod: object) -> bool:
 
 def get_callable_argument_names(fn: Callable[..., object]) -> list[str]:
     """The names of the arguments that can be given both by place and by name."""
-    try:
-        parameters = inspect.signature(fn).parameters.values()
-    except (TypeError, ValueError):  # a callable that does not say
-        return []
-    return [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    return argument_names(fn)
 
 
 def _qualified_name(obj: object) -> str:

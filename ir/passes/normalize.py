@@ -14,6 +14,7 @@ from ...typecheck.definitions.schema import Signature
 from ...typecheck.types.types import BOOL, NUMBER
 from ..graphs.graph import Graph, Node
 from .context import PassContext
+from .operators import overload
 
 __all__ = ["normalize"]
 
@@ -54,12 +55,8 @@ def _counterpart(node: Node, kind: str, context: PassContext) -> Signature | Non
     if node.kind.startswith("aten::__is"):
         wanted = [BOOL, BOOL]
     if node.kind == "aten::rsub":
-        return _overload(context, kind, "Tensor")
+        return overload(context, kind, "Tensor")
     for signature in context.table.overloads(kind):
         if [argument.type for argument in signature.arguments] == wanted:
             return signature
     return None
-
-
-def _overload(context: PassContext, kind: str, overload: str) -> Signature | None:
-    return next((s for s in context.table.overloads(kind) if s.overload == overload), None)

@@ -18,7 +18,7 @@ from ...frontend.foundations.beside import Beside
 from ..kernels import ALWAYS, LARGE, NEAREST, family
 from ..memory.dtype import Array
 from .formula import Formula, Part, letter_of, meeting
-from .listed import Listed, listed
+from .listed import Listed, by_elements, listed
 from .promotion import result_dtype
 from .record import Operator
 from .table import TABLE
@@ -78,7 +78,7 @@ def _native(entry: Operator) -> Any:
     """What knows the calls of an operator; None where there is no native code."""
     found = _NATIVE.get(entry)
     if found is None and knows_calls():
-        function = _function(entry)
+        function = by_elements(entry)
         made = family("calls.prepared").Known(
             function,
             _explain(entry),
@@ -98,19 +98,13 @@ def direct_form_around(
     return None if native is None else (native.around(wrap), listed(entry))
 
 
-def _function(entry: Operator) -> Callable[..., Any]:
-    """What a direct call stands for."""
-    form = listed(entry)
-    return entry.forward if form is None else form.taken_apart(entry.forward)
-
-
 def direct_calls(entry: Operator, cool: Callable[[], object]) -> object:
     """The same for one place in a program: an object whose `call` it is, which the caller keeps.
 
     A list of tensors is given to it as `Listed.written` says.  `cool` is called when that does not
     pay.  None where there is no native code.
     """
-    return known_calls(_function(entry), cool, _explain(entry), writes=entry.is_in_place)
+    return known_calls(by_elements(entry), cool, _explain(entry), writes=entry.is_in_place)
 
 
 def known_calls(

@@ -11,7 +11,7 @@ from typing import Any
 from ...typecheck.types.types import TENSOR
 from .record import Operator
 
-__all__ = ["Listed", "listed"]
+__all__ = ["Listed", "by_elements", "listed"]
 
 Function = Callable[..., Any]
 
@@ -85,3 +85,9 @@ def listed(entry: Operator) -> Listed | None:
 def _is_list_of_tensors(type: Any) -> bool:
     element = type.list_of
     return element is not None and (element == TENSOR or element.optional_of == TENSOR)
+
+
+def by_elements(entry: Operator) -> Function:
+    """An operator's forward, as a function of elements where it takes lists of tensors."""
+    form = listed(entry)
+    return entry.forward if form is None else form.taken_apart(entry.forward)

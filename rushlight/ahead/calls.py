@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..ops.kernels import family, lapack
 from ..ops.kernels.code.calls.reaches import alike
 from ..ops.table import direct
 from ..ops.table.formula import Part, meeting
-from ..ops.table.listed import listed
+from ..ops.table.listed import by_elements, listed
 from ..ops.table.table import Operator
 
 __all__ = ["Known", "Run", "known_call"]
@@ -53,11 +53,6 @@ def known_call(entry: Operator, values: Sequence[object], free: Sequence[int]) -
         if known is not None:
             return known
     return "there is no kernel that does it alone"
-
-
-def _forward(entry: Operator) -> Callable[..., Any]:
-    form = listed(entry)
-    return entry.forward if form is None else form.taken_apart(entry.forward)
 
 
 def _copies(values: Sequence[object]) -> list[object]:
@@ -110,7 +105,7 @@ def _by_parts(entry: Operator, values: list[Any], free: Sequence[int]) -> Known 
     if entry.parts is None or free:
         return None
     before = values[0].copy("K") if entry.is_in_place else None
-    result = _forward(entry)(*values)
+    result = by_elements(entry)(*values)
     notes = direct.notes_of_parts(entry, values, result, at_any_cost=True)
     return None if notes is None else _entry(values, result, notes, before)
 
@@ -123,7 +118,7 @@ def _by_seeing(entry: Operator, values: list[Any], free: Sequence[int]) -> Known
     for _ in range(2):  # the first call may keep what later ones find
         before = values[0].copy("K") if entry.is_in_place else None
         with lapack.left_out():
-            result, notes, *_ = family("calls.prepared").seen(_forward(entry), values)
+            result, notes, *_ = family("calls.prepared").seen(by_elements(entry), values)
         if notes is not None:
             return _entry(values, result, notes, before) if notes and () not in notes else None
     return None

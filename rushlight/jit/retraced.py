@@ -144,6 +144,28 @@ def _tensors(value: object) -> Iterator[Tensor]:
             yield from _tensors(each)
 
 
+def _run(
+    traced: RetracedFunction | _RetracedMethod,
+    usual: Callable[..., Any],
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+) -> Any:
+    """What a call gives, by the `usual` way once all that it meets is traced."""
+    branches = traced._branches
+    if ACTIVE:
+        return usual(*args, **kwargs)
+
+    def call() -> Any:
+        traced._follow(branches.function)
+        return usual(*args, **kwargs)
+
+    try:
+        return branches.run(call, args, kwargs)
+    except BaseException as error:
+        trim_traceback(error)
+        raise
+
+
 class RetracedFunction(ScriptFunction):
     """A traced function that traces again what decides otherwise."""
 
@@ -153,18 +175,7 @@ class RetracedFunction(ScriptFunction):
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run it, tracing first what no trace has decided yet."""
-        if ACTIVE:
-            return super().__call__(*args, **kwargs)
-
-        def call() -> Any:
-            self._follow(self._branches.function)
-            return super(RetracedFunction, self).__call__(*args, **kwargs)
-
-        try:
-            return self._branches.run(call, args, kwargs)
-        except BaseException as error:
-            trim_traceback(error)
-            raise
+        return _run(self, super().__call__, args, kwargs)
 
 
 class _RetracedMethod(ScriptMethod):
@@ -174,18 +185,7 @@ class _RetracedMethod(ScriptMethod):
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run it, tracing first what no trace has decided yet."""
-        if ACTIVE:
-            return super().__call__(*args, **kwargs)
-
-        def call() -> Any:
-            self._follow(self._branches.function)
-            return super(_RetracedMethod, self).__call__(*args, **kwargs)
-
-        try:
-            return self._branches.run(call, args, kwargs)
-        except BaseException as error:
-            trim_traceback(error)
-            raise
+        return _run(self, super().__call__, args, kwargs)
 
 
 class RetracedModule(TopLevelTracedModule):

@@ -254,7 +254,7 @@ def argument_names(function: Any) -> list[str]:
     """The names of the parameters that can be given by position."""
     try:
         parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError):  # a callable that does not say
         return []
     return [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from ...amp import autocast_mode
 from ...nn import dtype_names
@@ -40,17 +39,7 @@ class autocast(autocast_mode.autocast):
         )
         super().__init__("cpu", dtype, enabled, cache_enabled)
 
-    def __enter__(self):
-        if is_scripting():
-            return self
-        return super().__enter__()
-
-    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any):
-        if is_scripting():
-            return
-        return super().__exit__(exc_type, exc_val, exc_tb)
-
-    def __call__(self, func):
-        if is_scripting():
-            return func
-        return super().__call__(func)
+    # which script does not inherit
+    __enter__ = autocast_mode.autocast.__enter__
+    __exit__ = autocast_mode.autocast.__exit__
+    __call__ = autocast_mode.autocast.__call__

@@ -112,6 +112,16 @@ class Convolving(ABC):
         """The operands of what comes after that lie so."""
         return [number for number, each in enumerate(self.after.places) if each == place]
 
+    def first_channel(self, panel: Value) -> Value:
+        """Where a panel of a group begins: they are as even as vectors let them be."""
+        vectors = (self.size["made"] + (LANES - 1)) / LANES
+        return panel * vectors / self.size["panels"] * LANES
+
+    def number_of(self, channel: Value, array: str | int) -> Value:
+        """A vector of what an array has for a channel."""
+        whole = self.at[array] if isinstance(array, str) else self.given[array]
+        return self.code.spread(self.code.load(FLOAT, self.code.at(whole, channel, FLOAT)))
+
     def finished(self, sums: Value, seen: Callable[[int], Value]) -> Value:
         """What becomes of a vector of sums; `seen` gives the vector of an array's numbers."""
         values = {0: sums}

@@ -355,7 +355,7 @@ class _Points(Convolving):
                 for channel, total in zip(channels, sums, strict=True):
                     pixel = size["pixels"] - size["odd"] + number
                     place = (self._sample + channel) * size["pixels"] + pixel
-                    seen = partial(self._number, channel)
+                    seen = partial(self.number_of, channel)
                     whole = seen("bias") + _added(code, total.now)
                     made = self.finished_at(whole, place, mask, seen)
                     code.store_if(made, code.at(self.at["out"], place, FLOAT), mask)
@@ -412,7 +412,7 @@ class _Points(Convolving):
         ]
         for row in goals:
             code.prefetch(row[0])
-        sums = [[code.variable(self._number(each, "bias")) for _ in vectors] for each in channels]
+        sums = [[code.variable(self.number_of(each, "bias")) for _ in vectors] for each in channels]
         with code.when(first > 0):
             for row, totals in zip(goals, sums, strict=True):
                 for goal, total in zip(row, totals, strict=True):
@@ -435,7 +435,7 @@ class _Points(Convolving):
                     total.set(self.multiply_add(number, weight, total.now))
         is_last = end.equals(size["depth"])
         for channel, place, row, totals in zip(channels, places, goals, sums, strict=True):
-            seen = partial(self._number, channel)
+            seen = partial(self.number_of, channel)
             with code.when(is_last):
                 for v, total in zip(vectors, totals, strict=True):
                     made = self.finished_at(total.now, place + v * LANES, panel.mask, seen)
@@ -443,11 +443,6 @@ class _Points(Convolving):
             with code.when(is_last.equals(0)):
                 for goal, total in zip(row, totals, strict=True):
                     code.store_if(total.now, goal, panel.mask)
-
-    def _number(self, channel: Value, array: str | int) -> Value:
-        """A vector of what an array has for a channel."""
-        whole = self.at[array] if isinstance(array, str) else self.given[array]
-        return self.code.spread(self.code.load(FLOAT, self.code.at(whole, channel, FLOAT)))
 
 
 def _added(code: Code, numbers: Value) -> Value:

@@ -146,7 +146,7 @@ class _Squares(Convolving):
             key = code.variable(group)
             with code.counted(first, stop) as panel:
                 key.set(code.choose(is_kept, group, group * size["panels"] + panel))
-                begin, end = (self._first_channel(each) for each in (panel, panel + 1))
+                begin, end = (self.first_channel(each) for each in (panel, panel + 1))
                 left = code.lesser(end, size["made"]) - begin
                 here = code.at(lines, (panel - first) * size["panel"], FLOAT)
                 is_new = packed.now.differs(key.now) | (size["deep"] < size["inside"])
@@ -164,11 +164,6 @@ class _Squares(Convolving):
         return _Part(
             x, sample, group, count, (begin, code.lesser(begin + size["rows"], size["down"]))
         )
-
-    def _first_channel(self, panel: Value) -> Value:
-        """Where a panel of a group begins: they are as even as vectors let them be."""
-        vectors = (self.size["made"] + (LANES - 1)) / LANES
-        return panel * vectors / self.size["panels"] * LANES
 
     def _channels(self, part: _Part, panel: _Panel, is_new: Value) -> None:
         """The results of a panel's channels."""
@@ -522,7 +517,7 @@ class _Squares(Convolving):
                 for i, made in enumerate(turned(code, pixels)):
                     code.store(made, code.at(self._turned, i * LANES, FLOAT))
                 with code.counted(self.zero, most) as number:
-                    of_channel = partial(self._number, channel + number)
+                    of_channel = partial(self.number_of, channel + number)
                     place = (plane + number) * area + first + at
                     sums = code.load(FLOATS, code.at(self._turned, number * LANES, FLOAT))
                     sums = sums + of_channel("bias")
@@ -530,11 +525,6 @@ class _Squares(Convolving):
                     code.store_if(made, code.at(self.at["out"], place, FLOAT), mask)
 
         code.vectors(self.zero, rows[1] * size["wide"], 1, write)
-
-    def _number(self, channel: Value, array: str | int) -> Value:
-        """A vector of what an array has for a channel."""
-        whole = self.at[array] if isinstance(array, str) else self.given[array]
-        return self.code.spread(self.code.load(FLOAT, self.code.at(whole, channel, FLOAT)))
 
     def _anew(self, x: Value, channels: tuple[Value, Value], row: Value) -> None:
         """The results of a row of squares for 16 channels, as chains over their windows."""

@@ -165,7 +165,7 @@ class _Sums(Convolving):
             key = code.variable(team)
             with code.counted(first, stop) as panel:
                 key.set(code.choose(is_kept, team, group * size["panels"] + panel))
-                begin, end = (self._first_channel(each) for each in (panel, panel + 1))
+                begin, end = (self.first_channel(each) for each in (panel, panel + 1))
                 left = code.lesser(end, size["made"]) - begin
                 channel = begin + group * size["made"]
                 self._find_rows(sample, channel, left, part - start)
@@ -178,11 +178,6 @@ class _Sums(Convolving):
         """Which of several an item is for."""
         _, place = self.code.split(item / self.size[step], self.size[count])
         return place
-
-    def _first_channel(self, panel: Value) -> Value:
-        """Where a panel of a group begins: they are as even as vectors let them be."""
-        vectors = (self.size["made"] + (LANES - 1)) / LANES
-        return panel * vectors / self.size["panels"] * LANES
 
     def _find_rows(self, sample: Value, channel: Value, left: Value, begin: Value) -> None:
         """Where each channel of a panel goes, of pixels that are counted from `begin` on; what is

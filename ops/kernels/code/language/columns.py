@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .text import Code, Kind, Value
+from .text import INT32, Code, Kind, Value
 
-__all__ = ["columns", "of_parts"]
+__all__ = ["are_below", "columns", "of_parts"]
 
 _BY_VECTORS = 4
 """Columns of which the rows are taken whole, not one element at a time."""
@@ -44,3 +44,10 @@ def of_parts(code: Code, parts: Sequence[Value], places: Sequence[int]) -> Value
         ]
         made = code.shuffled(part if not number else made, part, chosen)
     return made
+
+
+def are_below(first: Value, steps: Value, end: Value) -> Value:
+    """Which of the places that lie so many steps behind a first one lie before an end."""
+    code = first.code
+    place = code.spread(first.converted("trunc", INT32))
+    return (place + steps).below(code.spread(end.converted("trunc", INT32)))

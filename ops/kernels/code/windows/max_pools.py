@@ -16,6 +16,7 @@ import numpy as np
 from ....memory.dtype import Array
 from ....memory.remembered import remembered
 from ..calls.run import run
+from ..language.columns import are_below
 from ..language.target import Target
 from ..language.text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value, Variable
 from ..loading.objects import kernel
@@ -190,7 +191,7 @@ class _Pool:
         code, parts = self.code, []
         for number in range(int(self.form)):
             first = column + number * (LANES - 1)
-            mask = None if is_inside else self._is_there(first, code.order(_WORDS))
+            mask = None if is_inside else are_below(first, code.order(_WORDS), self.size["width"])
             parts.append(code.load_if(FLOATS, code.at(numbers, first, FLOAT), mask, _LOWEST))
         if len(parts) == 1:
             return parts[0]
@@ -199,12 +200,7 @@ class _Pool:
 
     def _gathered(self, numbers: Value, column: Value) -> Value:
         code = self.code
-        mask = self._is_there(column, self._steps())
+        mask = are_below(column, self._steps(), self.size["width"])
         place = code.at(numbers, column * 4, BYTE)
         seen = code.gathered(FLOATS, place, self._steps() * 4, mask)
         return code.choose(mask, seen, _LOWEST)
-
-    def _is_there(self, column: Value, steps: Value) -> Value:
-        code = self.code
-        first = code.spread(column.converted("trunc", INT32))
-        return (first + steps).below(code.spread(self.size["width"].converted("trunc", INT32)))

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..calls.run import run
-from ..language.columns import of_parts
+from ..language.columns import are_below, of_parts
 from ..language.target import Target
 from ..language.text import BYTE, INT32, INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
@@ -199,7 +199,7 @@ class _Windows:
         for number in range(step):
             first = column + number * LANES
             place = code.at(row, first, self.element)
-            mask = None if is_whole else self._is_there(first, code.order(_WORDS))
+            mask = None if is_whole else are_below(first, code.order(_WORDS), self.size["width"])
             parts.append(code.load_if(self.kind, place, mask))
         return of_parts(code, parts, range(0, LANES * step, step))
 
@@ -207,12 +207,7 @@ class _Windows:
         code = self.code
         across = self.size["across"].converted("trunc", INT32)
         words = code.order(_WORDS) * code.spread(across)
-        mask = None if is_whole else self._is_there(column, words)
+        mask = None if is_whole else are_below(column, words, self.size["width"])
         place = code.at(row, column * self.bytes, BYTE)
         wide = words.converted("sext", INT64.of_lanes(LANES))
         return code.gathered(self.kind, place, wide * self.bytes, mask)
-
-    def _is_there(self, column: Value, steps: Value) -> Value:
-        code = self.code
-        first = code.spread(column.converted("trunc", INT32))
-        return (first + steps).below(code.spread(self.size["width"].converted("trunc", INT32)))
