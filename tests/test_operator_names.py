@@ -70,6 +70,10 @@ ALLOWED = {
         rushlight/nn/init.py: _GAINS
         rushlight/starred.py: _LEFT_OUT
     """,
+    "which operators torch's passes of these names take": """
+        ir/passes/activations.py: _KEEP_DTYPE
+        ir/passes/differentiable_groups.py: _DIFFERENTIATED
+    """,
     "what torch calls the nodes of gradients": """
         ops/gradients/table/names.py: _PLAIN _REDUCED
     """,
@@ -101,6 +105,8 @@ ASKED = {
     "what passes rewrite, and what keeps them from it": """
         ir/aliases/alias_db.py: aten::manual_seed aten::warn prim::Print
         ir/passes/arithmetic.py: aten::add aten::eq aten::mul aten::ne aten::sub
+        ir/passes/batched_products.py: aten::add aten::mm
+        ir/passes/differentiable_groups.py: aten::dropout aten::expand aten::reshape aten::view
         ir/passes/fewer_operators.py: aten::__is__ aten::__isnot__ aten::add aten::add_
         ir/passes/fewer_operators.py: aten::addmm aten::detach aten::expand aten::matmul
         ir/passes/fewer_operators.py: aten::mm aten::relu aten::relu_ aten::t

@@ -14,6 +14,7 @@ from ...ir.passes.autocast import enters_autocast, insert_casts
 from ...ir.passes.constant_propagation import propagate_constants, take_known_branches
 from ...ir.passes.constants_as_numbers import constants_as_numbers
 from ...ir.passes.dead_code import eliminate_dead_code
+from ...ir.passes.groups import open_groups
 from ...ir.passes.objects_as_values import objects_as_values
 from ...ir.passes.peephole import peephole
 from ...ir.passes.sizes_as_numbers import sizes_as_numbers
@@ -131,9 +132,11 @@ _CALLS = frozenset(("prim::CallFunction", "prim::CallMethod"))
 def _cleaned(graph: Graph, guard: Bounding | None, *, is_clean: bool = False) -> Graph:
     """A graph as it is run, bounded by a guard if there is one; one that `is_clean` has no dead
     code yet."""
+    changed = False
     for each in graph.with_tasks:
         each.guard = guard
-    changed = peephole(graph, CONTEXT)
+        changed |= open_groups(each)
+    changed |= peephole(graph, CONTEXT)
     while sizes_as_numbers(graph):
         take_known_branches(graph)  # those that ask whether sizes are floats
         changed = True

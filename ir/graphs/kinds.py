@@ -14,7 +14,7 @@ from ...ops.table.table import TABLE, Operator
 from .graph import Node
 
 __all__ = [
-    *("ANY", "KINDS", "TASKS", "Kind", "asks_for_form", "entry_of", "has_effects"),
+    *("ANY", "GROUPS", "KINDS", "TASKS", "Kind", "asks_for_form", "entry_of", "has_effects"),
     *("is_random", "is_undefined"),
 ]
 
@@ -45,6 +45,9 @@ class Kind:
     foldable: bool = False
 
 
+GROUPS = ("prim::DifferentiableGraph",)
+"""The kinds of nodes that passes put in the place of others, and that are opened to be run."""
+
 TASKS = ("prim::fork", "prim::awaitable")
 """The kinds that hold code of their own: begun at once, or run when somebody waits for it."""
 
@@ -68,6 +71,10 @@ _KINDS = (
     *(
         Kind(name, ANY, 1, "a task", attributes=(("Subgraph", "graph"),), effect="effect")
         for name in TASKS
+    ),
+    *(
+        Kind(name, ANY, ANY, "a part", attributes=(("Subgraph", "graph"),), effect="effect")
+        for name in GROUPS
     ),
     # construction
     Kind("prim::TupleConstruct", ANY, 1, "a tuple of the inputs", foldable=True),

@@ -14,7 +14,7 @@ Operands are taken to have the element type of what is changed, as in torch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from ...typecheck.definitions.schema import Signature
 from ...typecheck.types.types import FLOAT, INT, NONE, NUMBER, ListType
@@ -26,7 +26,10 @@ from .context import PassContext
 from .dead_code import eliminate_dead_code
 from .operators import overload
 
-__all__ = ["remove_list_mutation", "remove_mutation", "remove_tensor_mutation"]
+__all__ = [
+    *("remove_list_mutation", "remove_mutation", "remove_some_mutation"),
+    *("remove_tensor_mutation", "same_arguments"),
+]
 
 _LIST_CHANGES = ("aten::append", "aten::insert", "aten::_set_item")
 _FILLED = ("aten::zero_", "aten::fill_")
@@ -49,6 +52,15 @@ def remove_list_mutation(graph: Graph, context: PassContext) -> bool:
 def remove_tensor_mutation(graph: Graph, context: PassContext) -> bool:
     """The same for tensors alone."""
     return _remove(graph, context, _new_tensor)
+
+
+def remove_some_mutation(graph: Graph, context: PassContext, kinds: Collection[str]) -> bool:
+    """The same for operators of some kinds alone."""
+
+    def functional(node: Node, context: PassContext) -> Node | None:
+        return _new_tensor(node, context) if node.kind in kinds else None
+
+    return _remove(graph, context, functional)
 
 
 def _new_list(node: Node, context: PassContext) -> Node | None:
@@ -86,7 +98,7 @@ def _new_tensor(node: Node, context: PassContext) -> Node | None:
         return _drawn(node, context)
     kind = node.kind[:-1]
     for signature in context.table.overloads(kind):
-        if _same_arguments(signature, own) and len(signature.returns) == 1:
+        if same_arguments(signature, own) and len(signature.returns) == 1:
             types = (node.output.type,)
             return node.graph.create(kind, node.inputs, types, node.span, signature)
     return None
@@ -130,7 +142,8 @@ def _is_number(value: Value) -> bool:
     return value.type in (INT, FLOAT, NUMBER)
 
 
-def _same_arguments(one: Signature, other: Signature) -> bool:
+def same_arguments(one: Signature, other: Signature) -> bool:
+    """Whether two operators take values of the same types."""
     return [a.type for a in one.arguments] == [a.type for a in other.arguments]
 
 

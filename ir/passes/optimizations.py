@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from . import fewer_operators, fold_frozen
+from .activations import write_activations, write_no_activations
+from .batched_products import batch_products
 from .common_subexpressions import merge_common
 from .constant_pooling import pool_constants
 from .constant_propagation import propagate_constants
@@ -22,6 +24,7 @@ from .tuples import refine_tuple_types
 __all__ = ["OPTIMIZATIONS"]
 
 OPTIMIZATIONS: tuple[Pass, ...] = (
+    Pass("batch_mm", batch_products, "where many small matrices are multiplied"),
     Pass("canonicalize_graph_fuser_ops", canonicalize_outputs, "before graphs are compared"),
     Pass("constant_loop_unrolling", unroll_constant_loops, "makes the rounds' numbers constants"),
     Pass("constant_pooling", pool_constants, "after passes that make constants"),
@@ -41,9 +44,11 @@ OPTIMIZATIONS: tuple[Pass, ...] = (
     Pass("fold_frozen_conv_bn", fold_frozen.fold_convolution_batch_norm, "on frozen graphs"),
     Pass("fold_frozen_conv_mul_or_div", fold_frozen.fold_convolution_scale, "on frozen graphs"),
     Pass("fold_frozen_linear_bn", fold_frozen.fold_linear_batch_norm, "on frozen graphs"),
+    Pass("functional_to_inplace_activation", write_activations, "on frozen graphs"),
     Pass("fuse_add_relu", fewer_operators.fuse_add_relu, "for interpreters of small programs"),
     Pass("fuse_addmm", fewer_operators.fuse_addmm, "where sizes are known"),
     Pass("fuse_linear", fewer_operators.fuse_linear, "on traced graphs"),
+    Pass("inplace_to_functional_activation", write_no_activations, "before pairs are merged"),
     Pass("inline_fork_wait", inline_tasks, "for formats without tasks"),
     Pass("integer_value_refinement", refine_numbers, "before constant propagation"),
     Pass("loop_unrolling", unroll_loops, "before passes that know no loops"),

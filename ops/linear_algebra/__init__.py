@@ -1,6 +1,7 @@
 """Products, exponentials, factorisations, norms and distances of vectors and matrices."""
 
 from . import (
+    batched_products,
     determinants,
     distance,
     einsum,
@@ -20,6 +21,7 @@ from . import (
 )
 
 __all__ = [
+    "batched_products",
     "determinants",
     "distance",
     "einsum",

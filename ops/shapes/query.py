@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import Final
 
@@ -15,6 +16,7 @@ from ..memory.storage import storage_of, strides_of
 from ..memory.versions import counted_apart
 from ..table.inline import inline, native
 from ..table.promotion import can_cast, common_dtype_with, promote, result_dtype
+from ..table.refusals import cpp_name
 from ..table.table import operator
 from ..table.without_data import always
 from .nested import NestedArray
@@ -182,6 +184,33 @@ def assert_nonzero_telling(self: Array, assert_msg: str) -> None:
     """Fail with a message unless the one element is true."""
     if not truth(self):
         raise OperatorError(assert_msg, code="assertion-failed")
+
+
+@operator(
+    "aten::_assert_tensor_metadata(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, "
+    "ScalarType? dtype=None, *, Device? device=None, Layout? layout=None) -> ()",
+    effects=True,
+)
+def assert_metadata(
+    a: Array,
+    size: Sequence[int] | None,
+    stride: Sequence[int] | None,
+    dtype: int | None,
+    device: Device | None,
+    layout: int | None,
+) -> None:
+    """Fail unless a tensor's sizes, strides, dtype, device and layout are those given."""
+    kind = dtype_of(a)
+    wanted = kind if dtype is None else dtype_by_number(dtype)
+    for word, expected, got, told in (
+        ("sizes", size, list(a.shape), (size, list(a.shape))),
+        ("strides", stride, list(strides_of(a)), (stride, list(strides_of(a)))),
+        ("dtype", wanted, kind, (wanted.scalar_name, cpp_name(kind))),
+        ("device", device, CPU, (device, CPU)),
+        ("layout", layout, 0, (layout, 0)),
+    ):
+        if expected is not None and expected != got:
+            raise OperatorError(f"Tensor {word} mismatch! Expected: {told[0]}, Got: {told[1]}")
 
 
 @operator("aten::get_device(Tensor self) -> int")

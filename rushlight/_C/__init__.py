@@ -13,6 +13,7 @@ from . import _nn as _nn
 
 _MODULES = {
     ".handles": "AliasDb Block Graph Node Use Value",
+    ".alias_checks": "_jit_check_alias_annotation",
     ".schemas": "Argument FunctionSchema parse_schema",
     ".functions": (
         "CompilationUnit ScriptFunction ScriptMethod ScriptModule ScriptObject "

@@ -16,6 +16,7 @@ from ..ir.passes import fewer_operators, fold_frozen
 from ..ir.passes.canonical import canonical_copy
 from ..ir.passes.constant_propagation import propagate_constants
 from ..ir.passes.dead_code import eliminate_dead_code
+from ..ir.passes.differentiable_groups import differentiate_in_groups
 from ..ir.passes.known_containers import read_known_containers
 from ..ir.passes.optimizations import OPTIMIZATIONS
 from ..ir.passes.peephole import peephole
@@ -141,6 +142,11 @@ def _optimize_for_inference(module: Any, other_methods: Sequence[str] = ()) -> N
         _optimize_frozen(module._get_method(name).graph)
 
 
+def _create_autodiff_subgraphs(graph: Graph, threshold: int = 2) -> None:
+    """Put what torch differentiates itself into nodes of at least so many operators."""
+    differentiate_in_groups(inner_graph(graph), threshold)
+
+
 def _leave(graph: Graph) -> bool:
     """What torch does here is for devices and libraries that do not exist; nothing changes."""
     return False
@@ -174,6 +180,7 @@ _RUNS: Final[dict[str, Callable[..., object]]] = {
     "_jit_pass_canonicalize": _canonicalize,
     "_jit_pass_concat_frozen_linear": _leave,
     "_jit_pass_convert_frozen_ops_to_mkldnn": _leave,
+    "_jit_pass_create_autodiff_subgraphs": _create_autodiff_subgraphs,
     "_jit_pass_custom_pattern_based_rewrite": _rewrite_in_module,
     "_jit_pass_custom_pattern_based_rewrite_graph": _rewrite,
     "_jit_pass_fuse_frozen_conv_add_relu": _leave,

@@ -12,7 +12,7 @@ from ..frontend.foundations.chosen import Chosen
 from ..ops.table.autocast import script_autocasts
 from .emit_hooks import emit_hooks, set_emit_hooks
 
-__all__ = ["SWITCHES", "set_fusion_strategy", "tracer_warns"]
+__all__ = ["SWITCHES", "set_fusion_strategy", "shows_all_differentiated", "tracer_warns"]
 
 _VALUES: Final[dict[str, Chosen[object]]] = {
     name: Chosen(usual)
@@ -55,6 +55,11 @@ def set_fusion_strategy(strategy: Sequence[tuple[str, int]]) -> list[tuple[str, 
 def tracer_warns() -> bool:
     """Whether tracing warns of what a trace cannot show."""
     return bool(_VALUES["tracer_warnings"].now)
+
+
+def shows_all_differentiated() -> bool:
+    """Whether graphs show the smallest parts that torch differentiates itself, too."""
+    return not _VALUES["autodiff_subgraph_inlining"].now
 
 
 def _get(name: str) -> Callable[..., object]:

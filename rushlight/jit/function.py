@@ -13,6 +13,7 @@ from typing_extensions import ParamSpec, TypeVar
 
 from .._C.handles import Graph
 from .._C.schemas import FunctionSchema
+from .._C.settings import shows_all_differentiated
 from ..frontend.diagnostics.exceptions import trim_traceback
 from ..interpreter.running.calling import call
 from ..interpreter.running.disassemble import listing
@@ -21,6 +22,9 @@ from ..interpreter.running.quick import Quick
 from ..interpreter.values.objects import ScriptObject
 from ..ir.functions.define import graph_of
 from ..ir.functions.inline import inline
+from ..ir.passes.differentiable_groups import differentiate_in_groups
+from ..ops.eager.calls import any_requires_grad
+from ..ops.table.grad_mode import is_grad_enabled
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
 from ..serialization.printing.printer import print_function
@@ -109,8 +113,12 @@ class _Compiled:
         return print_function(self._rushlight_function).text
 
     def graph_for(self, *args: object, **kwargs: object) -> Graph:
-        """The graph that runs: all calls inlined; the arguments make no difference here."""
-        return self.inlined_graph
+        """The graph that runs: all calls inlined.  Where arguments want gradients, what torch would
+        differentiate together stands in nodes of its own; other arguments make no difference."""
+        graph = self.inlined_graph
+        if is_grad_enabled() and any_requires_grad((*args, *kwargs.values())):
+            differentiate_in_groups(graph._inner, 1 if shows_all_differentiated() else 2)
+        return graph
 
     def get_debug_state(self) -> DebugState:
         """What is kept to run it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import _utils as _utils
 from .closeness import assert_allclose, assert_close
 from .file_check import FileCheck
 from .random_tensors import make_tensor

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping, MutableMapping
-from typing import Any
+from copy import deepcopy
+from typing import Any, Self
 
 from ..ops.tensors.tensor import Tensor
 
@@ -33,33 +34,84 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
     """A table by identity; an entry goes when nothing else holds its key."""
 
     def __init__(self, dict: Mapping[Any, object] | None = None, ref_type: Any = WeakIdRef) -> None:
-        self._entries: _References = {}
+        self.data: _References = {}
         self.ref_type = ref_type
         self.update(dict or {})
 
     def _forget(self, reference: object) -> None:
-        self._entries.pop(reference, None)
+        self.data.pop(reference, None)
 
     def __getitem__(self, key: Any) -> Any:
-        return self._entries[self.ref_type(key)]
+        return self.data[self.ref_type(key)]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._entries[self.ref_type(key, self._forget)] = value
+        self.data[self.ref_type(key, self._forget)] = value
 
     def __delitem__(self, key: object) -> None:
-        del self._entries[self.ref_type(key)]
+        del self.data[self.ref_type(key)]
 
     def __contains__(self, key: object) -> bool:
-        return self.ref_type(key) in self._entries
+        return self.ref_type(key) in self.data
 
     def __iter__(self) -> Iterator[Any]:
-        for reference in list(self._entries):
+        for reference in self.keyrefs():
             key = reference()
             if key is not None:
                 yield key
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self.data)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} at {id(self):#x}>"
+
+    def keyrefs(self) -> list[Any]:
+        """The weak references that stand for the keys, of which some may be gone soon."""
+        return list(self.data)
+
+    def update(self, dict: Any = (), /, **kwargs: object) -> None:
+        """Take the entries of a mapping or of pairs; none where looking at them raises."""
+        if hasattr(dict, "keys"):
+            keys = list(dict.keys())
+            dict = [(key, dict[key]) for key in keys]
+        for key, value in [*dict, *kwargs.items()]:
+            self[key] = value
+
+    def copy(self) -> Self:
+        """Another table of the same keys and values."""
+        made = type(self)(ref_type=self.ref_type)
+        for reference in self.keyrefs():
+            key = reference()
+            if key is not None:
+                made[key] = self.data[reference]
+        return made
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """Another table of the same keys, with copies of the values."""
+        made = self.copy()
+        for reference, value in list(made.data.items()):
+            made.data[reference] = deepcopy(value, memo)
+        return made
+
+    def __or__(self, other: Any) -> Self:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        made = self.copy()
+        made.update(other)
+        return made
+
+    def __ror__(self, other: Any) -> Self:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        made = type(self)(other, self.ref_type)
+        made.update(self)
+        return made
+
+    def __ior__(self, other: Any) -> Self:
+        self.update(other)
+        return self
 
 
 WeakTensorKeyDictionary = WeakIdKeyDictionary

@@ -212,3 +212,60 @@ def test_sums_are_joined_with_what_follows(program: Any, fused: str) -> None:
         wanted = program(other, b)
         assert torch.allclose(run(a, b), wanted, equal_nan=True)
         assert torch.allclose(a, other, equal_nan=True)
+
+
+def plain(x: Tensor) -> Tensor:
+    return torch.add(x, 1).view(-1)
+
+
+def written(x: Tensor) -> Tensor:
+    return x.mul_(2)
+
+
+def a_part(x: Tensor) -> Tensor:
+    return x[0:1]
+
+
+def test_schemas_are_compared_with_what_operators_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    for program in (plain, written, a_part):
+        x = torch.tensor([1.0, float("nan")])
+        torch._C._jit_check_alias_annotation(torch.jit.script(program).graph, (x,), "add")
+        assert x[0] == 1
+    for schema, told in (
+        ("aten::mul_.Scalar(Tensor self, Scalar other) -> Tensor", "changed an argument"),
+        (
+            "aten::slice.Tensor(Tensor self, int dim, int start, int end, int step) -> Tensor",
+            "gave",
+        ),
+    ):
+        graph = torch.jit.script(written if "mul_" in schema else a_part).graph
+        kind = schema.partition(".")[0]
+        node = next(node for node in graph.nodes() if node.kind() == kind)._inner
+        monkeypatch.setattr(node, "signature", torch._C.parse_schema(schema)._inner)
+        with pytest.raises(RuntimeError, match=f"{kind} {told}"):
+            torch._C._jit_check_alias_annotation(graph, (torch.ones(2),), kind[6:])
+
+
+def test_form_of_a_tensor_is_asserted() -> None:
+    x = torch.ones(2, 3)
+    torch._assert_tensor_metadata(x, [2, 3], [3, 1], torch.float32, device="cpu")
+    torch._assert_tensor_metadata(x)
+    for given, told in (
+        (([3],), r"Tensor sizes mismatch! Expected: \[3\], Got: \[2, 3\]"),
+        ((None, [1, 2]), r"Tensor strides mismatch! Expected: \[1, 2\], Got: \[3, 1\]"),
+        ((None, None, torch.int32), "Tensor dtype mismatch! Expected: Int, Got: float"),
+    ):
+        with pytest.raises(RuntimeError, match=told):
+            torch._assert_tensor_metadata(x, *given)
+
+
+def test_random_numbers_of_a_block_leave_others_alone() -> None:
+    from rushlight.testing._utils import freeze_rng_state, wrapper_set_seed
+
+    torch.manual_seed(7)
+    first = torch.rand(2).tolist()
+    torch.manual_seed(7)
+    with freeze_rng_state():
+        torch.rand(5)
+    drawn = [wrapper_set_seed(torch.rand, 3).tolist() for _ in range(2)]
+    assert (torch.rand(2).tolist(), drawn[0]) == (first, drawn[1])

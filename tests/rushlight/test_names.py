@@ -6,6 +6,8 @@ import importlib
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -113,6 +115,39 @@ def test_tables_that_hold_no_keys() -> None:
     assert (key in table, torch.ones(1) in table, reference() is key) == (True, False, True)
     del key
     assert (len(table), reference()) == (0, None)
+
+
+def test_tables_that_hold_no_keys_are_joined_and_copied() -> None:
+    from rushlight.utils.weak import WeakIdKeyDictionary
+
+    class Equal:
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __hash__(self) -> int:
+            return 0
+
+    class Failing:
+        def keys(self) -> Iterator[object]:
+            yield first
+            raise LookupError("no more")
+
+        __getitem__ = id
+
+    first, second = Equal(), Equal()
+    table, other = WeakIdKeyDictionary({first: [1]}), WeakIdKeyDictionary()
+    other[first], other[second] = 3, 4
+    assert [len(x) for x in (table | other, {second: 1} | table)] == [2, 2]
+    assert (table.copy()[first] is table[first], deepcopy(table)[first]) == (True, [1])
+    assert deepcopy(table)[first] is not table[first]
+    with pytest.raises(LookupError, match="no more"):
+        other.update(Failing())
+    table |= [(second, 5)]
+    assert (list(table.values()), list(other.values())) == ([[1], 5], [3, 4])
+    assert [reference() for reference in table.keyrefs()] == [first, second]
+    assert repr(table).startswith("<WeakIdKeyDictionary at 0x")
+    del second
+    assert (len(table), len(other)) == (1, 1)
 
 
 def test_what_the_processor_can_do() -> None:

@@ -13,7 +13,7 @@ import rushlight as torch
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("_jit_pass_batch_mm", "torch.jit.freeze"),
+        ("_jit_pass_fuse_tensorexprs", "torch.jit.freeze"),
         ("_jit_pass_insert_observers", "torch.ao.quantization.quantize_jit"),
         ("_jit_pass_onnx", "torch.onnx.export"),
         ("_jit_pass_vulkan_optimize_for_mobile", "optimize_for_mobile"),
