@@ -47,10 +47,6 @@ _LARGE: Final = 1 << 15
 """So many draws are made for themselves; fewer come out of what was drawn ahead, up to as many."""
 
 
-_FEW: Final = 48
-"""Normal numbers that Python makes one by one sooner than they are made together."""
-
-
 _DRAWN: Final[dict[int, bool]] = {}
 """Threads that want to know whether they draw, and whether they did."""
 
@@ -369,31 +365,35 @@ def uniform(g: Generator, count: int, dtype: Dtype, low: float, high: float) -> 
 
 def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
     """Numbers made one by one, in double; an odd one out is kept for the next call."""
+    parts = list[Array]()
     with g.lock:
-        kept: list[float] = []
         if count and g.cached_normal is not None:
-            kept.append(g.cached_normal)
+            parts.append(fused_double(np.array([g.cached_normal]), std, mean))
             g.cached_normal = None
-        missing = count - len(kept)
-        made = np.append(kept, _pairs(g.doubles(missing + missing % 2)))
-        if made.size > count:
-            g.cached_normal = float(made[-1])
-    return fused_double(made[:count], std, mean)
+        missing = count - len(parts)
+        if missing:
+            made, last = _in_pairs(g, missing + missing % 2, mean, std)
+            parts.append(made[:missing])
+            g.cached_normal = last if missing % 2 else None
+    return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.empty(0)])
 
 
-def _pairs(units: Array) -> Array:
-    """Two normal numbers of each two numbers in [0, 1), side by side."""
-    if units.size >= _FEW:
-        first, second = units[::2], units[1::2]
-        radius, angle = np.sqrt(-2.0 * from_libm("log1p", -second)), 2.0 * math.pi * first
-        pair = radius * from_libm("cos", angle), radius * from_libm("sin", angle)
-        return np.stack(pair, 1).reshape(-1)
-    made: list[float] = []
-    numbers = iter(units.tolist())
-    for one, other in zip(numbers, numbers, strict=True):
-        length, turn = math.sqrt(-2.0 * math.log1p(-other)), 2.0 * math.pi * one
-        made += length * math.cos(turn), length * math.sin(turn)
-    return np.array(made, D)
+def _in_pairs(g: Generator, count: int, mean: float, std: float) -> tuple[Array, float]:
+    """So many normal numbers, and the last one as it is without mean and `std`."""
+    native = _natively("drawing.draws")
+    if native is None or not native.is_possible():
+        return _pairs(g.doubles(count), mean, std)
+    made, last = native.single_normals(g.words(2 * count), mean, std)
+    return made, last
+
+
+def _pairs(units: Array, mean: float, std: float) -> tuple[Array, float]:
+    """The same of numbers in [0, 1), two of each two."""
+    first, second = units[::2], units[1::2]
+    radius, angle = np.sqrt(-2.0 * from_libm("log1p", -second)), 2.0 * math.pi * first
+    pair = radius * from_libm("cos", angle), radius * from_libm("sin", angle)
+    made = np.stack(pair, 1).reshape(-1)
+    return fused_double(made, std, mean), float(made[-1])
 
 
 def _sixteens(draws: Array, mean: float, std: float) -> Array:
@@ -573,15 +573,27 @@ def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> A
         fill_normal(parts(array), mean, std / math.sqrt(2), g)
         return given
     if array.flags.c_contiguous:
-        whole = array.size >= 16 and array.size % 16 == 0
-        if is_single and whole and _takes_kernels(array):
-            native = _natively()
-            if native is not None:
-                native.normals(generator.words(array.size), mean, std, array)
-                return given
+        native = _natively() if is_single and array.size >= 16 and array.flags.writeable else None
+        if native is not None:
+            _fill_by_sixteens(native, generator, array.reshape(-1), mean, std)
+            return given
         array[...] = normal(generator, array.size, array.dtype, mean, std).reshape(array.shape)
     else:
         single = single_normals(generator, array.size, mean, std)
         target = memory_order(array)
         target[...] = single.reshape(target.shape).astype(array.dtype)
     return given
+
+
+def _fill_by_sixteens(native: Any, g: Generator, array: Array, mean: float, std: float) -> None:
+    """Fill a row of at least 16 float32; a last group that is not whole is drawn anew, and ends
+    with the row."""
+    whole = array.size // 16 * 16
+    if whole == array.size:
+        native.normals(g.words(whole), mean, std, array)
+        return
+    with g.lock:
+        draws = g.words(array.size)
+        again = g.words(16)
+    native.normals(draws[:whole], mean, std, array[:whole])
+    native.normals(again, mean, std, array[-16:])

@@ -49,6 +49,7 @@ from .whole_numbers import (
     chances_each,
     check_range,
     exponential,
+    fill_by_chance,
     permutation,
     unbounded,
     whole_numbers,
@@ -467,6 +468,8 @@ def bernoulli_like(self: Array, p: float, generator: Generator | None) -> Array:
 )
 def bernoulli_(self: Array, p: float, generator: Generator | None) -> Array:
     check_kernel("bernoulli_scalar_cpu_", self)
+    if fill_by_chance(self[...], generator, p):
+        return self
     target = memory_order(self)
     target[...] = chances(generator, self.size, p).reshape(target.shape)
     return self

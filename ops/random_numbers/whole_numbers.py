@@ -12,8 +12,8 @@ from ..memory.errors import OperatorError
 from .random import Generator, default_generator, from_libm
 
 __all__ = [
-    *("chances", "chances_each", "check_range", "exponential", "permutation", "unbounded"),
-    "whole_numbers",
+    *("chances", "chances_each", "check_range", "exponential", "fill_by_chance"),
+    *("permutation", "unbounded", "whole_numbers"),
 ]
 
 F: Final = np.float32
@@ -85,14 +85,29 @@ def unbounded(g: Generator | None, count: int, dtype: Dtype) -> Array:
 # --------------------------------------------------------------------------- chances
 
 
+def fill_by_chance(array: Array, g: Generator | None, p: float) -> bool:
+    """Whether native code filled contiguous float32 with 1 with probability `p`, else 0."""
+    is_whole = array.dtype == F and array.flags.c_contiguous and array.flags.writeable
+    native = family("drawing.draws") if is_whole and array.size else None
+    if native is None:
+        return False
+    _check_chance(p)
+    native.chances((g or default_generator).words(2 * array.size), p, array)
+    return True
+
+
 def chances(g: Generator | None, count: int, p: float) -> Array:
     """`count` bools, true with probability `p`."""
+    _check_chance(p)
+    return np.less((g or default_generator).doubles(count), p)
+
+
+def _check_chance(p: float) -> None:
     if not 0 <= p <= 1:
         raise OperatorError(
             f"bernoulli_ expects p to be in [0, 1], but got p={p:g}",
             headline=f"`p` is a probability, {p:g} is not",
         )
-    return np.less((g or default_generator).doubles(count), p)
 
 
 def chances_each(g: Generator | None, p: Array) -> Array:
@@ -105,4 +120,8 @@ def chances_each(g: Generator | None, p: Array) -> Array:
 
 def exponential(g: Generator | None, count: int, rate: float) -> Array:
     """`count` exponential numbers, in double."""
+    native = family("drawing.draws") if count else None
+    if native is not None and native.is_possible():
+        made: Array = native.exponentials((g or default_generator).words(2 * count), rate)
+        return made
     return -1.0 / rate * from_libm("log1p", -(g or default_generator).doubles(count))

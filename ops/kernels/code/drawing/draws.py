@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -21,8 +22,8 @@ from ..loading.c_functions import c_function, called_at, has_c_functions
 from ..loading.objects import kernel
 
 __all__ = [
-    *("apply_c", "doubles", "in_random_order", "is_possible", "normals", "unit_at"),
-    *("until_taken", "whole_numbers"),
+    *("apply_c", "chances", "doubles", "exponentials", "in_random_order", "is_possible"),
+    *("normals", "single_normals", "unit_at", "until_taken", "whole_numbers"),
 ]
 
 _FUNCTIONS: Final = ("exp", "log", "log1p", "cos", "sin", "pow", "lgamma", "tan")
@@ -71,10 +72,44 @@ def normals(words: Array, mean: float, std: float) -> Array:
     the radius is made, of the others the angle (G. Box and M. Muller)."""
     unforeseen()
     out = np.empty(words.size // 2, np.float64)
-    table = np.array([c_function(name) for name in ("log", "cos", "sin")], np.int64)
+    table = _addresses("log", "cos", "sin")
     address = kernel("long_normals_of_draws", (), _normals_text)
     run(address, out.size // 16, _DEAR // 16, float(mean), float(std), table, words, out)
     return out
+
+
+def single_normals(words: Array, mean: float, std: float) -> tuple[Array, float]:
+    """Normal float64 of pairs of draws, two of each two: the second pair gives their radius, the
+    first one their angle (G. Box and M. Muller).  The last one follows as it is without mean and
+    `std`."""
+    unforeseen()
+    out, last = np.empty(words.size // 2, np.float64), np.empty(1, np.float64)
+    table = _addresses("log1p", "cos", "sin")
+    address = kernel("single_normals_of_draws", (), _single_text)
+    run(address, 1, 1, out.size // 2, float(mean), float(std), table, words[...], out, last)
+    return out, last.item()
+
+
+def chances(words: Array, p: float, out: Array) -> None:
+    """Write to contiguous float32 whether the numbers in [0, 1) of pairs of draws are below `p`."""
+    unforeseen()
+    address = kernel("chances_of_draws", (), _chances_text)
+    run(address, out.size, _LEAST, float(p), words[...], out)
+
+
+def exponentials(words: Array, rate: float) -> Array:
+    """Exponential float64 of pairs of draws."""
+    unforeseen()
+    out = np.empty(words.size // 2, np.float64)
+    address = kernel("exponentials_of_draws", (), _exponentials_text)
+    run(address, out.size, _DEAR, -1.0 / rate, _addresses("log1p"), words[...], out)
+    return out
+
+
+@cache
+def _addresses(*names: str) -> Array:
+    """Addresses of functions of the C library."""
+    return np.array([c_function(name) for name in names], np.int64)
 
 
 def whole_numbers(words: Array, low: int, span: int) -> Array:
@@ -117,17 +152,23 @@ def _doubles_text(target: Target) -> str:
     start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
     whole = start + ((stop - start) & -LANES)
     with code.counted(start, whole, LANES) as at:
-        first, last = (
-            code.load(INT64.of_lanes(LANES), code.at(draws, at * 2 + place, INT64))
-            for place in (0, LANES)
-        )
-        high, low = (code.shuffled(first, last, range(each, 2 * LANES, 2)) for each in (0, 1))
-        made = code.multiply_add(_unit(high, low), factor, begin)
+        made = code.multiply_add(_units_at(draws, at), factor, begin)
         code.store(made, code.at(out, at, DOUBLE))
     with code.counted(whole, stop) as at:
         made = code.multiply_add(unit_at(draws, at), width, least)
         code.store(made, code.at(out, at, DOUBLE))
     return code.kernel("doubles_of_draws", words)
+
+
+def _units_at(draws: Value, at: Value) -> Value:
+    """A vector of numbers in [0, 1), of the pairs of draws from a place on."""
+    code = draws.code
+    first, last = (
+        code.load(INT64.of_lanes(LANES), code.at(draws, at * 2 + place, INT64))
+        for place in (0, LANES)
+    )
+    high, low = (code.shuffled(first, last, range(each, 2 * LANES, 2)) for each in (0, 1))
+    return _unit(high, low)
 
 
 def unit_at(draws: Value, at: Value) -> Value:
@@ -152,6 +193,51 @@ def _normals_text(target: Target) -> str:
             made = code.multiply_add(radius * called_at(function, [angle]), std, mean)
             code.store(made, code.at(out, goal, DOUBLE))
     return code.kernel("long_normals_of_draws", words)
+
+
+def _single_text(target: Target) -> str:
+    code = Code(target)
+    words = [(INT64, "count"), (DOUBLE, "mean"), (DOUBLE, "std")]
+    words += [(POINTER, name) for name in ("table", "draws", "out", "last")]
+    count, mean, std, table, draws, out, last = (code.argument(*each) for each in words)
+    log1p, cos, sin = (code.load(POINTER, code.at(table, place, POINTER)) for place in range(3))
+    with code.counted(code.constant(INT64, 0), count) as pair:
+        at = pair * 2
+        level = called_at(log1p, [-unit_at(draws, at + 1)]) * -2.0
+        radius = code.call("llvm.sqrt.f64", DOUBLE, [level])
+        angle = unit_at(draws, at) * (2.0 * math.pi)
+        for function, goal in ((cos, at), (sin, at + 1)):
+            made = radius * called_at(function, [angle])
+            code.store(made, last)
+            code.store(code.multiply_add(made, std, mean), code.at(out, goal, DOUBLE))
+    return code.kernel("single_normals_of_draws", words)
+
+
+def _exponentials_text(target: Target) -> str:
+    code = Code(target)
+    words = [(DOUBLE, "factor"), *((POINTER, name) for name in ("table", "draws", "out"))]
+    factor, table, draws, out = (code.argument(*each) for each in words)
+    log1p = code.load(POINTER, table)
+    with code.units() as at:
+        made = called_at(log1p, [-unit_at(draws, at)]) * factor
+        code.store(made, code.at(out, at, DOUBLE))
+    return code.kernel("exponentials_of_draws", words)
+
+
+def _chances_text(target: Target) -> str:
+    code = Code(target)
+    words = [(DOUBLE, "p"), (POINTER, "draws"), (POINTER, "out")]
+    p, draws, out = (code.argument(*each) for each in words)
+    one = code.constant(FLOAT, 1.0)
+    start, stop = code.argument(INT64, "start"), code.argument(INT64, "stop")
+    whole = start + ((stop - start) & -LANES)
+    with code.counted(start, whole, LANES) as at:
+        is_so = _units_at(draws, at) < code.spread(p)
+        code.store(code.choose(is_so, code.spread(one), 0.0), code.at(out, at, FLOAT))
+    with code.counted(whole, stop) as at:
+        is_so = unit_at(draws, at) < p
+        code.store(code.choose(is_so, one, 0.0), code.at(out, at, FLOAT))
+    return code.kernel("chances_of_draws", words)
 
 
 def _numbers_text(target: Target) -> str:
@@ -212,7 +298,7 @@ def until_taken(
         normal: two float64: whether a normal number is kept, and which; both are written.
     """
     unforeseen()
-    table = np.array([c_function(name) for name in _FUNCTIONS], np.int64)
+    table = _addresses(*_FUNCTIONS)
     used = np.zeros(1, np.int64)
     parameters = (form, int(is_single))
     address = kernel("numbers_taken", parameters, lambda target: _taken_text(target, *parameters))
