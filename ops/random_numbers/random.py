@@ -365,7 +365,7 @@ def uniform(g: Generator, count: int, dtype: Dtype, low: float, high: float) -> 
 
 def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
     """Numbers made one by one, in double; an odd one out is kept for the next call."""
-    parts = list[Array]()
+    parts: list[Array] = []
     with g.lock:
         if count and g.cached_normal is not None:
             parts.append(fused_double(np.array([g.cached_normal]), std, mean))

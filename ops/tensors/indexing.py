@@ -41,8 +41,9 @@ def get_item(array: Array, key: object) -> Array:
     view = basic_view(array, key)
     if view is not None:
         return view
-    if _names_places(array, key):
-        found: Array = read_places(array, list(key) if isinstance(key, tuple) else [key])
+    places = _named_places(array, key)
+    if places is not None:
+        found: Array = read_places(array, places)
         return found
     if type(key) is np.ndarray and key.dtype is _BOOL and 0 < key.ndim <= array.ndim:
         return index(array, [key])
@@ -84,14 +85,24 @@ def _with_numbers(key: object) -> object:
     return tuple([_with_numbers(each) if type(each) is np.ndarray else each for each in key])
 
 
-def _names_places(array: Array, key: object) -> bool:
-    """Whether a key is made of index tensors of whole numbers alone, of which there are not too
-    many."""
-    parts = key if type(key) is tuple else (key,)
-    for part in parts:
-        if type(part) is not np.ndarray or part.dtype is not _INT64 or not part.ndim:
-            return False
-    return 0 < len(parts) <= array.ndim
+def _named_places(array: Array, key: object) -> list[Array | None] | None:
+    """The index tensors of whole numbers that a key is made of, with None for dimensions before
+    them that are taken as they are; None if there is something else in it, or too much."""
+    indices: list[Array | None] = []
+    for part in key if type(key) is tuple else (key,):
+        if type(part) is np.ndarray:
+            if part.dtype is not _INT64 or not part.ndim:
+                return None
+            indices.append(part)
+        elif type(part) is slice and part == ALL:
+            indices.append(None)
+        else:
+            return None
+    if len(indices) > array.ndim:
+        return None
+    while indices and indices[-1] is None:
+        indices.pop()
+    return indices or None
 
 
 class _Calls:
@@ -168,11 +179,15 @@ def set_item(array: Array, key: object, value: object) -> None:
         OperatorError: the value does not fit there.
         ValueError: it is a whole number that does not even fit into 64 bits.
     """
-    if _is_set_plainly(array, key, value):
+    has_places = ndarray in map(type, key) if type(key) is tuple else type(key) is ndarray
+    places = _named_places(array, key) if has_places else None
+    if places is None and _is_set_plainly(array, key, value):
         return
     loud = enter(QUIET)
     try:
-        if key is False:  # nothing is written, whatever the value's shape is
+        if places is not None:
+            _set(array, places, value)
+        elif key is False:  # nothing is written, whatever the value's shape is
             _check_number(array, value)
         elif key is True:
             _set(array[None], [], value)
@@ -266,7 +281,8 @@ def _without_leading_ones(value: Array) -> Array:
 def _seen_at_once(array: Array, key: object) -> tuple[Array, list[Array | None]] | None:
     """What `_walk` gives for a key of numbers, slices, None and index tensors of whole numbers, or
     of a bool for each element of one dimension; None for others, and where NumPy refuses."""
-    plain, indices = list[Any](), list[Array | None]()
+    plain: list[Any] = []
+    indices: list[Array | None] = []
     for part in key if type(key) is tuple else (key,):
         given: Any = _as_part(part) if type(part) is list else part
         kind = type(given)
