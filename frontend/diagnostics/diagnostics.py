@@ -209,6 +209,24 @@ class Collector:
 
         return forget
 
+    def taking_back(self) -> Callable[[], list[Diagnostic]]:
+        """What takes out, and gives, all that is found from now on, to be added later."""
+        kept = len(self.found)
+
+        def taken() -> list[Diagnostic]:
+            late = self.found[kept:]
+            del self.found[kept:]
+            return late
+
+        return taken
+
+    def move_up(self, since: int, to: int, wanted: Callable[[Diagnostic], bool]) -> None:
+        """Put what is wanted, of what was found from `since` on, where the `to`th stands."""
+        late = self.found[since:]
+        moved = [each for each in late if wanted(each)]
+        self.found[since:] = [each for each in late if not wanted(each)]
+        self.found[to:to] = moved
+
     def _wants(self, warning: Diagnostic) -> bool:
         label = warning.primary
         return self.warnings and (label is None or not is_silenced(warning.code, label.span))

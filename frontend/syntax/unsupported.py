@@ -9,10 +9,13 @@ from ..diagnostics.diagnostics import Diagnostic, Help, Label
 from ..foundations.value_class import value_class
 from ..sources.source import Span
 
-__all__ = ["CONSTRUCTS", "Construct", "construct_of", "describe"]
+__all__ = ["CONSTRUCTS", "PARSING", "Construct", "construct_of", "describe"]
 
 NODE = "UnsupportedNodeError"
 FORM = "NotSupportedError"
+
+PARSING = (NODE, FORM)
+"""What torch raises while it parses, before it compiles anything."""
 
 
 @value_class(frozen=True, slots=True)

@@ -8,14 +8,13 @@ from typing import Any
 
 from ..memory.dtype import Device, DType, Layout
 from ..memory.errors import OperatorError
-from ..memory.metadata import become
 from ..memory.named_results import NamedResults, named_results
 from ..memory.overlap import check_resized
-from ..memory.storage import is_resizable
 from ..memory.versions import written
 from ..memory.warned import warn_caller
-from ..table.layouts import in_shape_of, into_resized
+from ..table.layouts import in_shape_of
 from ..table.out_dtypes import check_out_dtype
+from ..table.out_forms import become_result
 from ..table.pointwise import cast
 from ..table.record import Operator
 from ..tensors.dispatched import Dispatched, closed
@@ -98,17 +97,10 @@ def _write_one(entry: Operator, result: Tensor, out: Tensor, operands: Sequence[
         )
     if array.shape == target.shape:
         target[...] = cast(array, target.dtype)
-    elif array.size * target.itemsize > target.nbytes and not is_resizable(target):
-        raise OperatorError(
-            "Trying to resize storage that is not resizable",
-            code="shape-mismatch",
-            headline=f"`out` is an array's memory of shape {list(target.shape)}, the result has "
-            f"shape {list(array.shape)}",
-        )
     else:
         check_resized(entry.out_overlap, target, array.size, operands)
         _warn_of_resizing(entry, target.shape, array.shape)
-        become(target, into_resized(entry.out_layout, array, target.dtype))
+        become_result(entry.out_layout, target, array)
     written(target)
 
 

@@ -406,6 +406,17 @@ def _order(p: Scalar | None) -> float:
     return 2.0 if p is None else float(_real(p))
 
 
+def _check_floating(dtype: Dtype, what: str) -> None:
+    """Raise for whole numbers and bools, as the old names do."""
+    if kind(dtype) < 2:
+        raise OperatorError(
+            f"norm(): {what} should be either floating point or complex. "
+            f"Got {of_numpy(dtype).scalar_name} instead.",
+            code="dtype-mismatch",
+            headline=f"`norm` takes floats or complex numbers, not `{of_numpy(dtype)}`",
+        )
+
+
 @operator(
     "aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
     prepared=True,
@@ -415,6 +426,7 @@ def _order(p: Scalar | None) -> float:
     on_slices="dims",
 )
 def norm(self: Array, p: Scalar) -> Array:
+    _check_floating(self.dtype, "input dtype")
     return vector_norm(self, _order(p), None, False)
 
 
@@ -427,6 +439,7 @@ def norm(self: Array, p: Scalar) -> Array:
     out_overlap="read-first",
 )
 def norm_over(self: Array, p: Scalar | None, dim: Dims, keepdim: bool) -> Array:
+    _check_floating(self.dtype, "input dtype")
     return vector_norm(self, _order(p), dim, keepdim)
 
 
@@ -456,6 +469,7 @@ def norm_over_as(
     out_overlap="read-first",
 )
 def norm_as(self: Array, p: Scalar | None, dtype: int) -> Array:
+    _check_floating(numpy_dtype(dtype), "the desired output dtype")
     return vector_norm(self, _order(p), None, False, dtype)
 
 

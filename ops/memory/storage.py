@@ -28,6 +28,7 @@ __all__ = [
     "is_resizable",
     "laid_out",
     "memory_of",
+    "reach",
     "root_of",
     "settled",
     "spread",
@@ -271,6 +272,13 @@ def memory_of(array: Array) -> Array:
     if start == stop:
         return np.empty(0, _BYTES)
     return view_of(owner, (stop - start,), (1,), start - address(owner), _BYTES)
+
+
+def reach(sizes: Ints, strides: Ints) -> int:
+    """How many elements of a storage a tensor needs, from its first one on."""
+    if 0 in sizes:
+        return 0
+    return 1 + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
 
 
 def root_of(array: Array) -> Any:

@@ -19,6 +19,7 @@ from ..memory.storage import (
     contiguous_strides,
     is_resizable,
     memory_of,
+    reach,
     storage_of,
     strides_of,
     view_of,
@@ -45,13 +46,6 @@ def elements_of(array: Array, dtype: Dtype) -> Array:
     """The storage of an array as a vector of elements of a dtype."""
     memory = memory_of(array)
     return view_of(memory, (memory.size // dtype.itemsize,), (dtype.itemsize,), 0, dtype)
-
-
-def _reach(size: Sizes, stride: Sizes) -> int:
-    """How many elements of a storage such a tensor needs."""
-    if 0 in size:
-        return 0
-    return 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
 
 
 def _check_strides(size: Sizes, stride: Sizes) -> None:
@@ -83,7 +77,7 @@ def _check_size(
         raise OperatorError("numel: integer multiplication overflow", code="shape-mismatch")
     if 0 in size:
         return 0
-    needed = (_reach(size, stride) + offset) * width
+    needed = (reach(size, stride) + offset) * width
     if needed > _MOST or min(stride, default=0) < 0:
         raise OperatorError(
             f"Storage size calculation overflowed with sizes={list(size)}"

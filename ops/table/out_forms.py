@@ -17,7 +17,7 @@ from ..memory.dtype import Array, DType, dtype_by_number, dtype_of, of_numpy
 from ..memory.errors import OperatorError
 from ..memory.metadata import become
 from ..memory.overlap import OutOverlap, check_out, check_resized
-from ..memory.storage import is_resizable
+from ..memory.storage import is_resizable, memory_of, reach, storage_of, strides_of, view_of
 from .layouts import OutLayout, in_shape_of, into_resized
 from .out_dtypes import OutDtype, check_out_dtype
 from .pointwise import cast
@@ -25,6 +25,7 @@ from .refusals import cpp_name
 
 __all__ = [
     "Outs",
+    "become_result",
     "check_dtype_of_out",
     "into_out",
     "into_outs",
@@ -191,16 +192,31 @@ def _write(plain: Plain, result: Array, out: Array, given: Sequence[object]) -> 
     result = in_shape_of(plain.out_layout, result, out)
     if out.shape != result.shape:
         check_resized(plain.out_overlap, out, result.size, given)
-        _resize(plain.out_layout, out, result)
+        become_result(plain.out_layout, out, result)
     else:
         out[...] = cast(result, out.dtype)
 
 
-def _resize(layout: OutLayout, out: Array, result: Array) -> None:
-    if not is_resizable(out):
+def become_result(layout: OutLayout, out: Array, result: Array) -> None:
+    """Have an `out=` take a result of another shape, in its own memory as far as that reaches.
+
+    Raises:
+        OperatorError: it does not, and is not the tensor's to exchange.
+    """
+    made = into_resized(layout, result, out.dtype)
+    steps, offset, memory = strides_of(made), storage_of(out)[1], memory_of(out)
+    needed = (offset + reach(made.shape, steps)) * out.itemsize if made.size else memory.size + 1
+    if needed <= memory.size:  # what shares this memory sees the result
+        width = out.itemsize
+        strides = [step * width for step in steps]
+        place = view_of(memory, made.shape, strides, offset * width, out.dtype)
+        place[...] = made
+        made = place
+    elif made.size and not is_resizable(out):
         raise OperatorError(
             "Trying to resize storage that is not resizable",
             code="shape-mismatch",
-            headline=f"`out` has shape {list(out.shape)}, the result {list(result.shape)}",
+            headline=f"`out` is an array's memory of shape {list(out.shape)}, the result has "
+            f"shape {list(result.shape)}",
         )
-    become(out, into_resized(layout, result, out.dtype))
+    become(out, made)

@@ -135,12 +135,14 @@ def _is_of_users(annotation: object) -> bool:
     """Whether it is a class that may become one of the language's."""
     if not isinstance(annotation, type) or typing.get_origin(annotation) is not None:
         return False
-    return not issubclass(annotation, Module) and annotation.__module__ != "builtins"
+    members = [getattr(annotation, name, None) for name in vars(annotation)]
+    is_python = all(hasattr(each, "__code__") for each in members if inspect.isroutine(each))
+    return is_python and not issubclass(annotation, Module | list | tuple | Exception)
 
 
 def _hints(cls: type) -> dict[str, object]:
     """The annotations of a class; without those whose names are only known elsewhere."""
-    with contextlib.suppress(NameError, TypeError):
+    with contextlib.suppress(Exception):
         return typing.get_type_hints(cls)
     home = sys.modules.get(cls.__module__)  # none for code that was executed without a module
     names = {**vars(typing), "Tensor": Tensor, **({} if home is None else vars(home))}
@@ -148,7 +150,7 @@ def _hints(cls: type) -> dict[str, object]:
     for base in reversed(cls.__mro__):
         for field, annotation in inspect.get_annotations(base).items():
             alone = type(cls.__name__, (), {"__annotations__": {field: annotation}})
-            with contextlib.suppress(NameError, TypeError):
+            with contextlib.suppress(Exception):
                 hints[field] = typing.get_type_hints(alone, names)[field]
     return hints
 

@@ -19,6 +19,7 @@ from ..frontend.limits.bounds import bounded
 from ..frontend.limits.walks import fold
 from ..frontend.sources.source import Span
 from ..frontend.syntax.places import attribute_place, base_place
+from ..frontend.syntax.unsupported import PARSING
 from ..interpreter.values.handles import keeping_handles
 from ..interpreter.values.objects import ScriptObject
 from ..interpreter.values.shared import ScriptDict, ScriptList
@@ -400,11 +401,28 @@ def slot_of(value: object, type: Any) -> object:
 
 
 def _compile_methods(target: ScriptObject, module: Module, done: set[int] | None = None) -> None:
-    """Compile what Python may call: inner modules' first, as torch does; those `done` are."""
+    """Compile what Python may call: inner modules' first, as torch does; those `done` are.
+
+    What torch does not even parse of the module's own methods is told before what inner ones have.
+    """
     done = set() if done is None else done
     if id(target) in done:
         return
     done.add(id(target))
+    with compiling() as collector:
+        before = len(collector.found)
+        _compile_inner(target, module, done)
+        inside = len(collector.found)
+        _compile_own(target, module)
+        if inside > before:
+            collector.move_up(inside, before, _is_not_parsed)
+
+
+def _is_not_parsed(found: Diagnostic) -> bool:
+    return found.exception in PARSING and not found.demands
+
+
+def _compile_inner(target: ScriptObject, module: Module, done: set[int]) -> None:
     ignored = ignored_attributes(module)
     for name, submodule in module._modules.items():
         if submodule is None or name in ignored:
@@ -413,6 +431,9 @@ def _compile_methods(target: ScriptObject, module: Module, done: set[int] | None
         if isinstance(inner, ScriptObject):
             _compile_methods(inner, submodule, done)
             _check_interface(name, inner, target.cls.attributes[name].type)
+
+
+def _compile_own(target: ScriptObject, module: Module) -> None:
     for getter, setter in target.cls.properties.values():
         for function in (getter, setter):
             if function is not None:

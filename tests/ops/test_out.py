@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rushlight as torch
@@ -218,3 +219,40 @@ def test_out_may_not_lie_across_any_operand(name: str) -> None:
     for pair in ((whole[1:4], torch.ones(3)), (torch.ones(3), whole[1:4])):
         with pytest.raises(RuntimeError, match="some elements of the input tensor"):
             getattr(torch, name)(*pair, out=whole[:3])
+
+
+def into(x: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+    torch.sum(x, dim=[-2], keepdim=True, out=out)
+    return out
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+@pytest.mark.parametrize("call", [into, torch.jit.script(into)], ids=["eager", "scripted"])
+def test_a_smaller_result_lies_in_the_memory_that_is_there(call: Callable[..., Any]) -> None:
+    lent = np.full((4, 3), 9, np.float32)
+    for _ in range(3):
+        out = torch.from_numpy(lent)
+        assert call(X, out) is out
+        assert out.shape == (1, 3)
+        assert lent[0].tolist() == [3.0, 5.0, 7.0]
+        assert lent[1].tolist() == [9.0] * 3
+        whole = torch.full((3, 3), 9.0)
+        part = whole[1:]
+        call(X, part)
+        assert whole.tolist() == [[9.0] * 3, [3.0, 5.0, 7.0], [9.0] * 3]
+        assert part.data_ptr() == whole[1].data_ptr()
+        with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
+            call(torch.ones(5, 2, 3), torch.from_numpy(lent[:2]))
+
+
+@pytest.mark.parametrize("overload", ["Scalar", "ScalarOpt_dim", "ScalarOpt_dtype"])
+def test_norms_of_the_old_names_refuse_whole_numbers_in_their_own_words(overload: str) -> None:
+    norm = getattr(torch.ops.aten.norm, overload)
+    whole = torch.ones(2, dtype=torch.int64)
+    if overload == "ScalarOpt_dtype":
+        told = r"norm\(\): the desired output dtype should be .* Got Long instead"
+        with pytest.raises(RuntimeError, match=told):
+            norm(whole.float(), 2, dtype=torch.int64)
+        return
+    with pytest.raises(RuntimeError, match=r"norm\(\): input dtype should be .* Got Long instead"):
+        norm(whole, 2, *([[0]] if overload == "ScalarOpt_dim" else []))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 from typing import Any, NamedTuple, Optional
 
+import numpy as np
 import pytest
 
 import rushlight as torch
@@ -159,3 +160,27 @@ def test_fields_are_converted_in_their_order_after_all_is_evaluated() -> None:
         *("aten::add", "aten::FloatImplicit", "aten::FloatImplicit"),
         *("prim::TupleConstruct", "prim::TupleConstruct"),
     ]
+
+
+class OfAnArray(NamedTuple):
+    x: np.ndarray  # type: ignore[type-arg]
+
+
+class OfNothing(NamedTuple):
+    x: "np.no_such_name"  # type: ignore # noqa: UP037
+
+
+def of_an_array(x):  # type: ignore[no-untyped-def]
+    return OfAnArray(x)
+
+
+def of_nothing_known(x):  # type: ignore[no-untyped-def]
+    return OfNothing(x)
+
+
+def test_classes_without_source_are_no_types_of_fields() -> None:
+    with pytest.raises(ValueError, match=r"annotation: '<class 'numpy\.ndarray'>' at"):
+        torch.jit.script(of_an_array)
+    told = r"Unknown type annotation: 'ForwardRef\(.*no_such_name.*\)' in NamedTuple OfNothing"
+    with pytest.raises(ValueError, match=told):
+        torch.jit.script(of_nothing_known)

@@ -65,8 +65,21 @@ def _single_index(scope: Scope, target: tree.Subscript, owner: typed.Expr) -> ty
     else:
         index = expression(scope, target.indices[0])
         return None if index.type is UNKNOWN else index
-    scope.report("unsupported-syntax", message, target.span, "assigned here", torch=torch)
+    at = target.span
+    scope.report(
+        "unsupported-syntax", message, at, "assigned here", torch=torch, torch_span=_shown(target)
+    )
     return None
+
+
+def _shown(target: tree.Subscript) -> Span:
+    """What torch underlines: a slice without the bracket behind it."""
+    part = target.indices[0]
+    if len(target.indices) != 1 or not isinstance(part, tree.Slice):
+        return target.span
+    shown = [each for each in (part.lower, part.upper, part.step) if each is not None]
+    end = (shown[-1] if shown else target.value).span.whole.end
+    return Span(target.span.source, target.span.whole.start, end)
 
 
 def _assign_tensor(

@@ -49,7 +49,8 @@ def unpacked_argument(
             "its length is not known now",
             torch="cannot statically infer the expected size of a list in this context"
             if value.type.list_of is not None
-            else f"{value.type.annotation_str} cannot be used as a tuple",
+            else f"{scope.torch_type(value)} cannot be used as a tuple",
+            torch_span=node.span,
             helps=helps,
         )
     return None

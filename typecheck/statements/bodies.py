@@ -25,7 +25,9 @@ __all__ = ["function_body", "local_function"]
 def function_body(scope: Scope) -> typed.TypedFunction:
     """Check the function of a scope; its signature is set before its body if it is annotated."""
     parameters = [check_parameter(scope, p, i) for i, p in enumerate(scope.tree.parameters)]
+    taken_back = scope.collector.taking_back()
     arguments = tuple(argument_of(scope, p, t) for p, t in parameters)
+    defaults = taken_back()
     if scope.tree.returns is not None:
         scope.declared_return = scope.annotations.read(scope.tree.returns)
         _declare(scope, arguments, scope.declared_return)
@@ -35,6 +37,8 @@ def function_body(scope: Scope) -> typed.TypedFunction:
     if returns is None:
         returns = scope.returned if scope.returned is not None else NONE
         _declare(scope, arguments, returns)
+    for diagnostic in defaults:  # torch looks at defaults when it has compiled the body
+        scope.collector.add(diagnostic)
     named = tuple(typed.Parameter(p.span, p.name, t) for p, t in parameters)
     return typed.TypedFunction(scope.tree.span, scope.tree.name, named, returns, body)
 
