@@ -220,8 +220,10 @@ class Collector:
 
         return taken
 
-    def move_up(self, since: int, to: int, wanted: Callable[[Diagnostic], bool]) -> None:
-        """Put what is wanted, of what was found from `since` on, where the `to`th stands."""
+    def move_up(
+        self, since: int, to: int, wanted: Callable[[Diagnostic], bool] = lambda _: True
+    ) -> None:
+        """Put what was found from `since` on, as far as it is wanted, where the `to`th stands."""
         late = self.found[since:]
         moved = [each for each in late if wanted(each)]
         self.found[since:] = [each for each in late if not wanted(each)]

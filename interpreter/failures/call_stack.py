@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from ...frontend.diagnostics.diagnostics import Frame
 from ...frontend.sources.source import UNKNOWN, Span
@@ -55,7 +57,14 @@ def _callers(node: Node, outermost: str) -> list[str]:
 
 
 def _function_of(span: Span) -> str:
-    return span.source.function or ""
+    """The function whose text holds a place; a file of an archive holds several."""
+    if span.source.function:
+        return span.source.function
+    defined = _DEFINED.findall(span.source.text, 0, max(span.whole.start, 0))
+    return defined[-1] if defined else ""
+
+
+_DEFINED: Final = re.compile(r"^ *def (\w+)\(", re.MULTILINE)
 
 
 def _below(owner: Type | None, path: str) -> Type | None:

@@ -32,7 +32,7 @@ from ..frontend.syntax.ignored_blocks import IGNORED_BLOCKS
 from ..frontend.syntax.places import global_place
 from ..interpreter.running import tiers
 from ..interpreter.values.inward import CastError
-from ..interpreter.values.objects import ScriptObject, python_classes
+from ..interpreter.values.objects import python_classes
 from ..interpreter.values.values import to_machine
 from ..legacy_tensors import TensorClass
 from ..nn.flag_dispatch import FlagDispatch
@@ -57,7 +57,6 @@ from ..typecheck.definitions.names import (
     Unusable,
 )
 from ..typecheck.definitions.schema import Argument, Signature
-from ..typecheck.trees.sugar import PERHAPS
 from ..typecheck.trees.typed import EnumMember
 from ..typecheck.types.types import (
     ANY,
@@ -78,6 +77,7 @@ from .python_types import names_a_type, type_of_annotation, type_of_class, unkno
 from .qualified_names import qualified_name
 from .session import compiling
 from .shared_types import first_type_of
+from .unusable_values import is_compiled, unusable
 
 __all__ = ["LiveNamespace", "LiveResolver", "register_special"]
 
@@ -272,7 +272,8 @@ def meaning_of(value: object, compile: CompileFunction, *, constant: bool) -> Me
         return LiveNamespace(value, compile)
     if isinstance(value, OperatorPacket):
         return OperatorName(value._name)
-    return _function(value, compile) or _unusable(value)
+    called = _python_module(value) if isinstance(value, Module) and not is_compiled(value) else None
+    return _function(value, compile) or unusable(value, called)
 
 
 @dataclass(frozen=True)
@@ -547,52 +548,6 @@ def _function(value: object, compile: CompileFunction) -> Meaning | None:
     return None
 
 
-_TORCH_NAMES: dict[type, str] = {
-    Device: "device",
-    DType: "dtype",
-    Layout: "layout",
-    MemoryFormat: "memory_format",
-}
-
-
 _STOP: Final = PythonName(
     PythonFunction("breakpoint", breakpoint, Signature("breakpoint", "", (), (Argument("", NONE),)))
 )
-
-
-def _unusable(value: Any) -> Unusable:
-    kind = _TORCH_NAMES.get(type(value)) or type(value).__name__
-    message = f"python value of type '{kind}' cannot be used as a value{PERHAPS}"
-    if isinstance(value, type):
-        shown = "the class `{name}` cannot be used in script"
-        if decorators.modifier(value) in (decorators.IGNORE, decorators.UNUSED):
-            message = f"Cannot instantiate class '{value.__name__}' in a script function"
-            shown = "the class `{name}` is marked to be left to Python"
-            return Unusable(message, "not-scriptable", shown, value, exception="FrontendError")
-        return Unusable(message, "not-scriptable", shown, value)
-    if callable(value) and not hasattr(value, "__dict__"):
-        if inspect.isbuiltin(value):
-            message = f"Python builtin {value} is currently not supported in Torchscript"
-        shown = "`{name}` is a function without Python source, which script cannot call"
-        if value is breakpoint:
-            shown = "`{name}` stops only scripts that are debugged: call `rushlight.debug()` before"
-        return Unusable(message, "not-scriptable", shown, value)
-    called = None
-    if isinstance(value, Module):
-        if isinstance(getattr(value, "_c", None), ScriptObject):
-            message = "Cannot call a ScriptModule that is not a submodule of the caller"
-        else:
-            called = _python_module(value)
-    library = type(value).__module__.partition(".")[0]
-    method_of = getattr(value, "__self__", None)
-    if method_of is not None and not isinstance(method_of, Module):
-        library = type(method_of).__module__.partition(".")[0]
-    if callable(value) and called is None and library in _LIBRARIES:
-        shown = f"`{{name}}` is a function of the library `{library}`, which script cannot call"
-        return Unusable(message, "not-scriptable", shown, value)
-    shown = "`{name}` is a module-level variable, whose value scripted code cannot read"
-    return Unusable(message, message=shown, value=value, called=called)
-
-
-_LIBRARIES: Final = frozenset({"numpy", "scipy", "functools", "builtins", "random"})
-"""Whose callable objects are functions."""

@@ -39,7 +39,7 @@ def assign_name(
     if name == tree.ERROR_NAME:
         return
     if isinstance(value, Constant):
-        value = value_of(scope, value, span)
+        value = value_of(scope, value, span if value_node is None else value_node.span)
     outer = scope.frame.find_outside(name)
     if isinstance(value, typed.Expr) and value.type.is_live and annotated is None:
         # it stands for one module, known now, and is no variable

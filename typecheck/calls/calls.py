@@ -107,7 +107,10 @@ def check_call(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
 def _refused(scope: Scope, callee: Unusable, node: tree.Call, begun: int) -> Sugar:
     """A call of what script cannot call: one error, whatever its arguments are."""
     inner = taken_back(scope, begun, node.span)
+    reported = len(scope.collector.found)
     report_unusable(scope, callee, node.function.span, inner)
+    if callee.is_unnamed:
+        scope.collector.move_up(reported, begun)
     return scope.unknown(node.span)
 
 
@@ -201,7 +204,9 @@ def _call_value(scope: Scope, callee: Sugar, given: Given, node: tree.Call) -> S
 def _called_type(scope: Scope, value: typed.Expr) -> str:
     """torch's word for the type of what is no function, which for enumerations is the class."""
     type = value.type
-    return type.annotation_str if isinstance(type, EnumType) else scope.torch_type(value)
+    if isinstance(type, EnumType) or type is TENSOR:  # also where that is only inferred
+        return type.annotation_str
+    return scope.torch_type(value)
 
 
 def _in_brackets(type: Type, node: tree.Call) -> tuple[Help, ...]:

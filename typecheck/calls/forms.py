@@ -153,7 +153,7 @@ def _tuple(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
         node.arguments[0].span,
         f"this is `{value.type.python}`",
         torch="cannot statically infer the expected size of a list in this context",
-        torch_span=node.span,
+        torch_span=whole_range(node),
     )
     return scope.unknown(node.span)
 
@@ -320,7 +320,8 @@ def _getattr(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
             return sequenced(
                 [typed.Evaluate(node.span, owner)] if is_made else [], other, node.span
             )
-    return attribute_of(scope, owner, Access(node.span, name.value, name.span))
+    access = Access(node.span, name.value, name.span, node.arguments[0].span)
+    return attribute_of(scope, owner, access)
 
 
 # ------------------------------------------------------- types said out loud, and archives

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from dataclasses import replace
+from inspect import isbuiltin
 from typing import Final
 
 from ...frontend.diagnostics.diagnostics import Help, Label
@@ -96,6 +98,10 @@ def special_form(scope: Scope, form: SpecialForm, node: tree.Call, hint: Type | 
         )
         return sequenced(statements, result, node.span)
     inner = taken_back(scope, told, node.span)
+    is_unnamed = isbuiltin(getattr(builtins, form.name, None))  # refused where its name stands
+    if is_unnamed and inner is not None and not is_about_lambda(inner):
+        inner = None
+    reported = len(scope.collector.found)
     scope.report(
         "not-scriptable",
         f"`{form.name}` cannot be used in script",
@@ -109,6 +115,8 @@ def special_form(scope: Scope, form: SpecialForm, node: tree.Call, hint: Type | 
         exception=inner.exception if inner is not None else "RuntimeError",
         helps=for_builtin(scope, form.name, node),
     )
+    if is_unnamed:
+        scope.collector.move_up(reported, told)
     return scope.unknown(node.span)
 
 

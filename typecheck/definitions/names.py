@@ -126,7 +126,8 @@ class Unusable:
 
     `{name}` in the message stands for how it is written.  `value` is what a global holds, `place`
     where its file says so; `exception` is the class of torch's error.  What is no value can still
-    be `called`: a module of the outside is left to Python.
+    be `called`: a module of the outside is left to Python.  torch refuses what `is_unnamed` where
+    its name stands, whatever is done with it, and before the arguments of a call.
     """
 
     torch_message: str
@@ -136,6 +137,7 @@ class Unusable:
     place: Place | None = None
     exception: str = "RuntimeError"
     called: PythonName | None = None
+    is_unnamed: bool = False
 
 
 class Namespace(Protocol):

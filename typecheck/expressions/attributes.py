@@ -86,11 +86,12 @@ _ENUM = (Argument("enum", ANY_ENUM),)
 
 @value_class(frozen=True, slots=True)
 class Access:
-    """One attribute access as written: the whole of it, its name, and whether that may fail."""
+    """One attribute access as written: the whole of it, its name, and whose it is in `getattr`."""
 
     span: Span
     name: str
     name_span: Span
+    owner: Span | None = None
 
 
 @checks(tree.Attribute)
@@ -114,10 +115,7 @@ def attribute_of(scope: Scope, owner: Sugar, access: Access) -> Sugar:
         found: Sugar | None = member(access.name, access.name_span)
         return found if found is not None else _missing_member(scope, owner, access)
     if isinstance(owner, Unusable):
-        place = access.span.whole
-        end = access.name_span.whole.start
-        named = place.source.text[place.start : end].rstrip(". \n\\")
-        span = Span(place.source, place.start, place.start + len(named))
+        span = access.owner or _before_the_dot(access)
         report_unusable(scope, owner, span, purpose=OWNER, torch_span=access.span)
         return scope.unknown(access.span)
     scope.report(
@@ -128,6 +126,12 @@ def attribute_of(scope: Scope, owner: Sugar, access: Access) -> Sugar:
         torch=f"attribute lookup is not defined on {describe(owner)}",
     )
     return scope.unknown(access.span)
+
+
+def _before_the_dot(access: Access) -> Span:
+    place, end = access.span.whole, access.name_span.whole.start
+    named = place.source.text[place.start : end].rstrip(". \n\\")
+    return Span(place.source, place.start, place.start + len(named))
 
 
 def has_attribute(value: typed.Expr, name: str) -> bool:

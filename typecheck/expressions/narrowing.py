@@ -22,6 +22,7 @@ from ..scopes.idioms import is_type_test, taken_back, type_test
 from ..scopes.scope import Scope
 from ..scopes.values import value_of
 from ..trees import typed
+from ..trees.sugar import OWNER
 from ..types.types import (
     ANY,
     BOOL,
@@ -360,7 +361,7 @@ def _has_attr(scope: Scope, node: tree.Call) -> Condition:
     if isinstance(sugar, TypeName) and isinstance(name, tree.Literal):
         known = isinstance(sugar.type, ClassType) and has_static(sugar.type, name.value)
         return _decided(node.span, known, [])
-    value = value_of(scope, sugar, node.span)
+    value = value_of(scope, sugar, node.arguments[0].span, OWNER)
     if value.type is UNKNOWN:
         return Condition(typed.Uninitialized(node.span, BOOL))
     if not isinstance(name, tree.Literal) or not isinstance(name.value, str):

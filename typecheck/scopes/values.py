@@ -14,7 +14,7 @@ from ..trees import typed
 from ..trees.sugar import BoundMethod, BoundOperator, MemberSequence, Sugar, describe, no_value
 from ..types.types import ANY, UNKNOWN, TupleType, Type
 from .globals import global_helps, global_labels, global_notes
-from .idioms import dtype_of
+from .idioms import dtype_of, is_about_lambda
 from .members import rows_of
 from .scope import Scope
 
@@ -77,12 +77,18 @@ def report_unusable(
     torch_span: Span | None = None,
 ) -> None:
     """Report what script cannot use; `inner` is the error in an argument that torch tells of."""
+    if sugar.is_unnamed:
+        torch_span = None
+        if inner is not None and not is_about_lambda(inner):
+            inner = None
     scope.report(
         sugar.code,
         sugar.message.replace("{name}", span.text) or f"`{span.text}` cannot be used here",
         span,
         "used here",
-        torch=no_value(sugar, purpose) if inner is None else inner.torch_message,
+        torch=no_value(sugar, purpose).replace("{name}", span.text)
+        if inner is None
+        else inner.torch_message,
         torch_span=torch_span if inner is None else inner.torch_span,
         secondary=global_labels(sugar),
         notes=global_notes(sugar),

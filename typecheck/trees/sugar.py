@@ -263,9 +263,9 @@ def _word_of_form(name: str) -> str:
 def no_value(sugar: Sugar, purpose: str = "a value") -> str:
     """torch's sentence where what is not first-class is used as `a value`, `an iterable`, …"""
     word = describe(sugar)
+    if purpose == OWNER and not (isinstance(sugar, Unusable) and word == sugar.torch_message):
+        return f"attribute lookup is not defined on {word}"
     if isinstance(sugar, Unusable):
-        if purpose == OWNER and word != sugar.torch_message:
-            return f"attribute lookup is not defined on {word}"
         if word == sugar.torch_message or purpose == "a value":
             return sugar.torch_message
     elif isinstance(sugar, SpecialForm) and sugar.name in _WITHOUT_ELEMENTS:
