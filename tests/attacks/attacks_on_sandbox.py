@@ -24,6 +24,8 @@ FORBIDDEN = (
     *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.chmod", "os.symlink", "os.link"),
     *("urllib.Request", "pickle.find_class", "builtins.breakpoint", "webbrowser.open"),
 )
+_ON_FILES = ("os.remove", "os.rename", "os.mkdir", "os.link")
+"""What a kernel that is compiled meanwhile does to the library's own cache."""
 
 
 class _Watch:
@@ -42,7 +44,8 @@ class _Watch:
             return
         imports = event == "import" and _is_foreign(str(arguments[0]))
         writes = event == "open" and _writes(arguments) and not _own_cache(str(arguments[0]))
-        if event in FORBIDDEN or imports or writes:
+        acts = event in FORBIDDEN and not (event in _ON_FILES and _own_cache(str(arguments[0])))
+        if acts or imports or writes:
             os.write(self._notes, f"{event} {arguments!r:.200}\n".encode())
 
 
@@ -59,6 +62,9 @@ def _writes(arguments: tuple[Any, ...]) -> bool:
 
 
 def _own_cache(path: str) -> bool:
+    chosen = os.environ.get("RUSHLIGHT_CACHE")
+    if chosen and path.startswith(chosen):
+        return True
     return "cache" in path or path.endswith((".pyc", ".nbi", ".nbc")) or "__pycache__" in path
 
 
