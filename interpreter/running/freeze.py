@@ -37,6 +37,7 @@ from ...typecheck.trees import typed
 from ...typecheck.types.types import NONE, TENSOR, Type
 from ..values.attribute_places import AttributePlaces
 from ..values.clone_objects import ObjectCloning
+from ..values.matching import are_single
 from ..values.objects import EnumMember, ScriptObject
 from .evaluating import CONTEXT
 
@@ -445,7 +446,7 @@ def _holds_sparse(value: object) -> bool:
         if isinstance(each, Tensor) and each.layout is not STRIDED:
             return True
         parts = each.values() if isinstance(each, dict) else each
-        if isinstance(parts, (list, tuple, ValuesView)):
+        if isinstance(parts, (list, tuple, ValuesView)) and not are_single(parts):
             new = [part for part in parts if id(part) not in seen]
             seen.update(map(id, new))
             waiting += new
@@ -472,6 +473,8 @@ def _as_graphs_have_it(value: object, known: dict[int, object]) -> object:
         return value
     if id(value) not in known:
         parts = value.values() if isinstance(value, dict) else value
+        if are_single(parts):
+            return value
         found = [_as_graphs_have_it(each, known) for each in parts]
         made: object = value
         if any(part is not each for part, each in zip(found, parts, strict=True)):

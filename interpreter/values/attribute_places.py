@@ -11,6 +11,7 @@ from ...ops.memory.dtype import STRIDED, Array
 from ...ops.memory.storage import bounds_of, storage_of
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.types.types import TENSOR, Type
+from .matching import EXACT
 from .objects import ScriptObject
 
 __all__ = ["AttributePlaces"]
@@ -43,6 +44,8 @@ class AttributePlaces:
         return None
 
     def _inside(self, value: object, type: Type) -> set[Place]:
+        if type.contained and EXACT.keys() >= set(type.contained):
+            return set()  # tables of numbers and texts may be long
         parts: list[tuple[object, Type]] = []
         if isinstance(value, ScriptObject):
             attributes = value.cls.attributes.values()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import numpy as np
@@ -38,11 +38,19 @@ from ...typecheck.types.types import (
 )
 from .objects import EnumMember, ScriptObject
 
-__all__ = ["EXACT", "matches"]
+__all__ = ["EXACT", "are_single", "matches"]
 
 _class_of: Final = builtins.type
 EXACT: dict[Type, type] = {INT: int, FLOAT: float, BOOL: bool, COMPLEX: complex, STRING: str}
 """The types all of whose values are of one class of Python's, which no others are of."""
+
+
+_SINGLE: Final = frozenset(EXACT.values())
+
+
+def are_single(values: Iterable[object]) -> bool:
+    """Whether all values are numbers and texts, which hold nothing."""
+    return _SINGLE.issuperset(map(_class_of, values))
 
 
 _SHARABLE: Final = (list, dict, tuple)
@@ -75,18 +83,23 @@ _TESTS: TypeTable[[object, _Seen | None], bool] = TypeTable()
 
 @_TESTS.row(ListType)
 def _is_list(type: ListType, value: object, seen: _Seen | None) -> bool:
-    if not isinstance(value, list):
-        return False
-    exact = EXACT.get(type.element)
+    return isinstance(value, list) and _all_match(value, type.element, seen)
+
+
+def _all_match(values: Iterable[object], type: Type, seen: _Seen | None) -> bool:
+    """Whether all values are of a type."""
+    exact = EXACT.get(type)
     if exact is not None:
-        return {exact}.issuperset(map(_class_of, value))
-    return all(matches(v, type.element, seen) for v in value)
+        return {exact}.issuperset(map(_class_of, values))
+    return all(matches(value, type, seen) for value in values)
 
 
 @_TESTS.row(DictType)
 def _is_dict(type: DictType, value: object, seen: _Seen | None) -> bool:
-    return isinstance(value, dict) and all(
-        matches(k, type.key) and matches(v, type.value, seen) for k, v in value.items()
+    return (
+        isinstance(value, dict)
+        and _all_match(value, type.key, None)
+        and _all_match(value.values(), type.value, seen)
     )
 
 

@@ -7,7 +7,7 @@ plain values for weights.  Most opcodes mean the same to all of them (`SHARED`).
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Protocol
 
 from ...frontend.limits.clock import checkpoint
@@ -23,6 +23,7 @@ class _Mark:
 
 _MARK: Final = _Mark()
 
+_STOP: Final = ord(".")
 _GROUPS: Final = 64
 """Groups that may be open for each level of values: far more than any writer needs."""
 
@@ -41,15 +42,15 @@ class PickleMachine:
     """
 
     actions: ClassVar[Mapping[bytes, Action | str]] = {}
-    steps: ClassVar[Mapping[bytes, Action]] = {}
+    steps: ClassVar[Sequence[Action | None]] = ()
     undecodable_name = "surrogateescape"
     undecodable_text = "surrogateescape"
 
     def __init_subclass__(cls) -> None:
-        cls.steps = {
-            opcode: getattr(cls, action) if isinstance(action, str) else action
-            for opcode, action in cls.actions.items()
-        }
+        steps: list[Action | None] = [None] * 256
+        for opcode, action in cls.actions.items():
+            steps[opcode[0]] = getattr(cls, action) if isinstance(action, str) else action
+        cls.steps = steps
 
     def __init__(
         self, data: bytes, title: str, at: int = 0, limits: Limits = DEFAULT_LIMITS
@@ -70,17 +71,20 @@ class PickleMachine:
             ArchiveError: the pickle is damaged, has too many opcodes, or uses one that it may not.
         """
         self.stack, self.memo, self.open_groups = [], {}, 0
-        steps = self.steps
+        steps, data = self.steps, self.data
         for count in range(self.limits.opcodes):
             if not count & 1023:
                 checkpoint()
-            self.opcode_at = self.at
-            opcode = self.take(1)
-            if opcode == b".":
+            at = self.opcode_at = self.at
+            if at >= len(data):
+                raise self.damaged("ends in the middle")
+            opcode = data[at]
+            self.at = at + 1
+            if opcode == _STOP:
                 return self.pop()
-            step = steps.get(opcode)
+            step = steps[opcode]
             if step is None:
-                raise self.unknown(opcode)
+                raise self.unknown(bytes((opcode,)))
             step(self)
         raise self.error("limit-exceeded", f"has more than {self.limits.opcodes} opcodes")
 
@@ -114,14 +118,23 @@ class PickleMachine:
         return text
 
     def unsigned(self, size: int) -> int:
-        return int.from_bytes(self.take(size), "little")
+        at = self.at
+        end = self.at = at + size
+        if end > len(self.data):
+            raise self.damaged("ends in the middle")
+        return int.from_bytes(self.data[at:end], "little")
 
     def signed(self, size: int) -> int:
         return int.from_bytes(self.take(size), "little", signed=True)
 
     def text(self, size: int) -> str:
         """A text, behind its length in `size` bytes."""
-        return self.take(self.unsigned(size)).decode("utf-8", self.undecodable_text)
+        data, begin = self.data, self.at + size
+        end = begin + int.from_bytes(data[self.at : begin], "little")
+        if end > len(data):
+            raise self.damaged("ends in the middle")
+        self.at = end
+        return data[begin:end].decode("utf-8", self.undecodable_text)
 
     # -- the stack
 
@@ -166,7 +179,8 @@ class PickleMachine:
         self.stack.append(self.memo[index])
 
     def remember(self, index: int) -> None:
-        self.memo[index] = self.top()
+        stack = self.stack
+        self.memo[index] = stack[-1] if stack and stack[-1] is not _MARK else self.top()
 
     # -- what values are
 
@@ -241,10 +255,10 @@ SHARED: Final[Mapping[bytes, Action | str]] = {
     b"N": _pushing(None),
     b"\x88": _pushing(True),
     b"\x89": _pushing(False),
-    b"K": lambda m: m.push(m.unsigned(1)),
-    b"M": lambda m: m.push(m.unsigned(2)),
+    b"K": lambda m: m.stack.append(m.unsigned(1)),
+    b"M": lambda m: m.stack.append(m.unsigned(2)),
     b"J": lambda m: m.push(m.signed(4)),
     b"G": lambda m: m.push(struct.unpack(">d", m.take(8))[0]),
-    b"X": lambda m: m.push(m.text(4)),
+    b"X": lambda m: m.stack.append(m.text(4)),
 }
 """What opcodes do in every pickle; `call`, `new`, `set_state` and `persistent` are the reader's."""

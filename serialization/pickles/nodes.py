@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final, TypeGuard
 
 __all__ = [
-    *("children", "class_names"),
+    *("PLAIN", "are_plain", "children", "class_names", "compounds"),
     "ComplexNode",
     "DeviceNode",
     "DictNode",
@@ -171,6 +172,15 @@ Node = (
 )
 
 
+PLAIN: Final = frozenset({type(None), bool, int, float, str})
+"""The classes of what stands for itself."""
+
+
+def are_plain(values: Iterable[object]) -> TypeGuard[Iterable[Node]]:
+    """Whether all values stand for themselves."""
+    return PLAIN.issuperset(map(type, values))
+
+
 def children(node: Node) -> list[Node]:
     """The nodes directly in a node."""
     match node:
@@ -189,6 +199,11 @@ def children(node: Node) -> list[Node]:
     return []
 
 
+def compounds(node: Node) -> list[Node]:
+    """Those that do not stand for themselves."""
+    return [each for each in children(node) if each.__class__ not in PLAIN]
+
+
 def class_names(roots: Iterable[Node]) -> dict[str, None]:
     """The names of the classes of all objects in some nodes, each once."""
     waiting = list(roots)
@@ -201,5 +216,5 @@ def class_names(roots: Iterable[Node]) -> dict[str, None]:
         seen.add(id(node))
         if isinstance(node, ObjectNode):
             names[node.cls.qualified_name] = None
-        waiting.extend(children(node))
+        waiting.extend(compounds(node))
     return names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from ..files.errors import ArchiveError, archive_error
 from ..files.limits import DEFAULT_LIMITS, Limits
 from .keys import Keys
 from .nodes import (
+    PLAIN,
     ComplexNode,
     DeviceNode,
     DictNode,
@@ -45,7 +46,6 @@ from .tensors import StorageReader
 
 __all__ = ["UNRESTORED", "Call", "ValueReader"]
 
-_PLAIN = frozenset({type(None), bool, int, float, str})
 _COMPOUND = frozenset({TupleNode, ListNode, DictNode, ObjectNode, EnumNode})
 
 
@@ -94,7 +94,7 @@ class ValueReader:
         Raises:
             ArchiveError: it names an unknown class, lacks an attribute, or holds itself.
         """
-        if node.__class__ in _PLAIN:
+        if node.__class__ in PLAIN:
             return node
         made = self._made
         if id(node) not in made:
@@ -111,6 +111,10 @@ class ValueReader:
                 raise archive_error("limit-exceeded", f"in {self._title}, {message}") from None
         return made[id(node)]
 
+    def _values(self, nodes: Iterable[Node]) -> list[object]:
+        """The values of some nodes, of which tables have very many."""
+        return [node if node.__class__ in PLAIN else self.value(node) for node in nodes]
+
     def _parts(self, node: Node) -> list[Any]:
         """The nodes in a node of which values have to be made first."""
         state = node.state if isinstance(node, ObjectNode) else None
@@ -118,7 +122,9 @@ class ValueReader:
             parts = [value for _, value in state.items]
         else:
             parts = children(node)
-        return [p for p in parts if _has_parts(p) and id(p) not in self._made]
+        made = self._made
+        kept = [part for part in parts if part.__class__ not in PLAIN]
+        return [part for part in kept if _has_parts(part) and id(part) not in made]
 
     def _make(self, node: Node) -> object:
         match node:
@@ -127,9 +133,9 @@ class ValueReader:
             case ObjectNode():
                 return self._object(node)
             case TupleNode(items):
-                return tuple([self.value(item) for item in items])
+                return tuple(self._values(items))
             case ListNode(items):
-                return [self.value(item) for item in items]
+                return self._values(items)
             case DictNode():
                 return self._dict(node)
             case ComplexNode(value):
@@ -177,12 +183,12 @@ class ValueReader:
 
     def _dict(self, node: DictNode) -> dict[object, object]:
         try:
-            pairs: list[tuple[Any, object]]
-            pairs = [(self.value(key), self.value(value)) for key, value in node.items]
+            keys: list[Any] = self._values([key for key, _ in node.items])
+            values = self._values([value for _, value in node.items])
             if node.tag.startswith("Dict[Tensor,"):
-                return TensorDict(pairs)
-            self._keys.check(key for key, _ in pairs)
-            return dict(pairs)
+                return TensorDict(zip(keys, values, strict=True))
+            self._keys.check(keys)
+            return dict(zip(keys, values, strict=True))
         except TypeError:
             raise self._damaged("has a dict with a key that no dict can have") from None
 

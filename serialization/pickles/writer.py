@@ -8,9 +8,9 @@ identity.
 from __future__ import annotations
 
 import struct
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import Any
 
 from .nodes import (
     ComplexNode,
@@ -27,7 +27,7 @@ from .nodes import (
     StorageNode,
     TensorNode,
     TupleNode,
-    children,
+    compounds,
 )
 
 __all__ = ["write_pickle"]
@@ -68,20 +68,26 @@ def write_pickle(root: Node) -> bytes:
     return bytes(writer.out) + b"."
 
 
-def _shared_nodes(root: Node) -> frozenset[int]:
+def _shared_nodes(root: Node) -> set[int]:
     """The identities of the nodes that are referred to more than once."""
-    counts: Counter[int] = Counter()
+    seen: set[int] = set()
+    shared: set[int] = set()
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        counts[id(node)] += 1
-        if counts[id(node)] == 1:
-            waiting.extend(children(node))
-    return frozenset(identity for identity, count in counts.items() if count > 1)
+        if id(node) in seen:
+            shared.add(id(node))
+            continue
+        seen.add(id(node))
+        waiting.extend(compounds(node))
+    return shared
 
 
 Step = Node | bytes | Callable[[], None]
 """What is written next: a value, opcodes, or what an action writes."""
+
+
+_short, _word = struct.Struct("<H").pack, struct.Struct("<I").pack
 
 
 class _Writer:
@@ -90,7 +96,7 @@ class _Writer:
     What has parts puts them, and what follows them, in front of the other steps.
     """
 
-    def __init__(self, shared: frozenset[int]) -> None:
+    def __init__(self, shared: set[int]) -> None:
         self.out = bytearray(b"\x80\x02")
         self.shared = shared
         self.memo: dict[object, int] = {}
@@ -104,27 +110,30 @@ class _Writer:
         index = self.memo.get(key)
         if index is None:
             return False
-        self.out += bytes((0x68, index)) if index < 256 else b"j" + struct.pack("<I", index)
+        self.out += bytes((0x68, index)) if index < 256 else b"j" + _word(index)
         return True
 
     def remember(self, key: object) -> None:
         index = self.memo[key] = len(self.memo)
-        self.out += bytes((0x71, index)) if index < 256 else b"r" + struct.pack("<I", index)
+        self.out += bytes((0x71, index)) if index < 256 else b"r" + _word(index)
 
     # -- values
 
     def write(self, root: Node) -> None:
         """Write a value with all that it holds."""
-        self.steps.append(root)
-        while self.steps:
-            step = self.steps.pop()
-            match step:
-                case bytes():
-                    self.out += step
-                case _ if callable(step):
-                    step()
-                case _:
-                    self.value(step)
+        steps = self.steps
+        steps.append(root)
+        often: dict[type, Callable[[Any], None]]
+        often = {bytes: self.out.extend, str: self.text, int: self.integer}
+        while steps:
+            step: Any = steps.pop()
+            write = often.get(step.__class__)
+            if write is not None:
+                write(step)
+            elif callable(step):
+                step()
+            else:
+                self.value(step)
 
     def next(self, *steps: Step) -> None:
         """Write these before all else."""
@@ -193,7 +202,7 @@ class _Writer:
         if 0 <= value <= 0xFF:
             self.out += bytes((0x4B, value))
         elif 0 <= value <= 0xFFFF:
-            self.out += b"M" + struct.pack("<H", value)
+            self.out += b"M" + _short(value)
         elif -(1 << 31) <= value < 1 << 31:
             self.out += b"J" + struct.pack("<i", value)
         elif -(1 << 63) <= value < 1 << 63:
@@ -202,10 +211,10 @@ class _Writer:
             raise ValueError(f"{value} does not fit 64 bits")
 
     def text(self, text: str) -> None:
-        if not self.recall(("text", text)):
+        if not self.recall(text):
             data = text.encode("utf-8", "surrogateescape")
-            self.out += b"X" + struct.pack("<I", len(data)) + data
-            self.remember(("text", text))
+            self.out += b"X" + _word(len(data)) + data
+            self.remember(text)
 
     def name(self, module: str, name: str) -> None:
         if not self.recall(("name", module, name)):

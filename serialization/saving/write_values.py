@@ -35,6 +35,7 @@ from ..pickles.nodes import (
     SparseNode,
     TensorNode,
     TupleNode,
+    are_plain,
 )
 from ..pickles.read_values import Call
 from ..pickles.tensors import StorageTable
@@ -181,7 +182,15 @@ class ValueWriter:
             case list(), ListType(element=element):
                 made = ListNode(parts, self._names.spell(type))
                 self._inside(value, _nothing)
-                self._all(((item, element) for item in value), parts)
+                if are_plain(value):
+                    parts.extend(value)
+                else:
+                    self._all(((item, element) for item in value), parts)
+            case dict(), DictType() if are_plain(keys := value.keys()) and are_plain(
+                values := value.values()
+            ):
+                made = DictNode([], self._names.spell(type))
+                self._inside(value, partial(made.items.extend, zip(keys, values, strict=True)))
             case dict(), DictType(key=key_type, value=value_type):
                 made = DictNode([], self._names.spell(type))
                 self._inside(value, partial(_set_pairs, made, parts))

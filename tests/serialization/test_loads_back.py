@@ -340,3 +340,30 @@ def test_functions_of_a_unit_that_call_each_other() -> None:
         "def twice(x):\n    return x * 2\n\ndef both(x):\n    return twice(x) + twice(twice(x))\n"
     )
     assert again(unit.both)(torch.ones(1)).tolist() == [6]
+
+
+class Tables(torch.nn.Module):
+    words: dict[str, int]
+    names: dict[int, str | None]
+    rows: dict[str, list[int]]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = {"a": 1, "": 0, "\u00e9\U0001f600": -(1 << 62)} | {
+            f"w{i}": i for i in range(300)
+        }
+        self.names = {1: "a", 2: None, -3: ""}
+        self.rows = {"a": [1], "b": [-1, 255, 256, 65536, 1 << 40], "c": []}
+
+    def forward(self) -> tuple[dict[str, int], dict[int, str | None], dict[str, list[int]]]:
+        return self.words, self.names, self.rows
+
+
+def test_tables_of_words_and_numbers_come_back_in_their_order() -> None:
+    module = Tables()
+    scripted = torch.jit.script(module)
+    for made in (again(scripted), again(again(scripted)), torch.jit.freeze(scripted.eval())):
+        words, names, rows = made()
+        assert list(words.items()) == list(module.words.items())
+        assert list(names.items()) == list(module.names.items())
+        assert list(rows.items()) == list(module.rows.items())

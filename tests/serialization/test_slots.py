@@ -39,6 +39,9 @@ WRONG = [
     ("List[int]", "", MIXED),
     ("List[str]", "", LIST),
     ("Dict[str, int]", "", LIST),
+    ("Dict[str, int]", "", b"}(K\x01K\x02u"),
+    ("Dict[str, int]", "", b"}(" + WORD + b"\x88u"),
+    ("Dict[int, Optional[str]]", "", b"}(K\x01NK\x02K\x03u"),
     ("Tuple[int, int]", "", ONE + WORD + b"\x86"),
     ("Optional[int]", "", WORD),
     ("__torch__.A", "class A(Module):\n  q : int\n", b"c__torch__\nM\n)\x81}X\x01\0\0\0aNsb"),
@@ -47,6 +50,8 @@ WRONG = [
     ("__torch__.A", RESTORED.format("self.q = s"), RESTORE % WORD),
 ]
 RIGHT = [
+    ("Dict[str, int]", "", b"}(" + WORD + b"K\x02u"),
+    ("Dict[int, Optional[str]]", "", b"}(K\x01NK\x02" + WORD + b"u"),
     ("List[int]", "", b"]"),
     ("Optional[int]", "", b"N"),
     ("Tuple[()]", "", b")"),
