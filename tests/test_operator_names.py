@@ -158,8 +158,8 @@ ASKED = {
         rushlight/_C/propagation.py: aten::type_as aten::view_as
         rushlight/ahead/texts.py: aten::warn prim::Print
         rushlight/ahead/walk.py: aten::Bool.Tensor aten::Float.Tensor aten::Int.Tensor
-        rushlight/ahead/walk.py: aten::__is__ aten::is_nonzero aten::item aten::select.int
-        rushlight/ahead/walk.py: aten::stride
+        rushlight/ahead/walk.py: aten::__is__ aten::is_leaf aten::item aten::select.int
+        rushlight/ahead/walk.py: prim::requires_grad
         rushlight/ao/quantization/graph_form/exchange.py: aten::__getitem__ aten::cat
         rushlight/ao/quantization/graph_form/exchange.py: aten::dequantize
         rushlight/ao/quantization/graph_form/exchange.py: aten::quantize_per_channel

@@ -132,11 +132,8 @@ def _asks_how_it_lies(entry: Operator) -> bool:
     return (entry.of_layout or entry.of_form) and "Tensor" not in returned
 
 
-_OF_MEMORY: Final = (
-    *("aten::_version", "aten::element_size", "aten::is_contiguous", "aten::is_inference"),
-    *("aten::is_contiguous.memory_format", "aten::is_signed", "aten::storage_offset"),
-    *("aten::stride.int", "prim::itemsize", "prim::nbytes"),
-)
+_OF_MEMORY: Final = ("aten::_version", "aten::is_inference", "aten::storage_offset")
+"""What asks for more of it than sizes and steps tell."""
 
 
 def _plain(value: Any) -> Any:

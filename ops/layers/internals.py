@@ -152,7 +152,7 @@ def lift(self: Array) -> Array:
     return self
 
 
-@operator("aten::is_pinned(Tensor self, Device? device=None) -> bool", face="method")
+@operator("aten::is_pinned(Tensor self, Device? device=None) -> bool", face="method", of_form=True)
 def is_pinned(self: Array, device: Device | None) -> bool:
     return False
 

@@ -83,7 +83,7 @@ def stride(self: Array) -> list[int]:
     return list(strides_of(self))
 
 
-@operator("aten::stride.int(Tensor self, int dim) -> int", face="method")
+@operator("aten::stride.int(Tensor self, int dim) -> int", face="method", of_layout=True)
 def stride_of(self: Array, dim: int) -> int:
     if not self.ndim:
         raise IndexOutOfRange(f"Dimension specified as {dim} but tensor has no dimensions")
@@ -99,13 +99,14 @@ def storage_offset(self: Array) -> int:
     "aten::element_size(Tensor self) -> int",
     "prim::itemsize(Tensor a) -> int",
     face="method",
+    of_form=True,
     looks="dtype",
 )
 def element_size(self: Array) -> int:
     return self.itemsize
 
 
-@operator("prim::nbytes(Tensor a) -> int")
+@operator("prim::nbytes(Tensor a) -> int", of_layout=True)
 def nbytes(a: Array) -> int:
     return a.nbytes
 
@@ -120,12 +121,12 @@ def is_complex(self: Array) -> bool:
     return complex_parts.is_complex(self.dtype)
 
 
-@operator("aten::is_signed(Tensor self) -> bool", looks="dtype")
+@operator("aten::is_signed(Tensor self) -> bool", of_form=True, looks="dtype")
 def is_signed(self: Array) -> bool:
     return dtype_of(self).is_signed
 
 
-@operator("aten::is_same_size(Tensor self, Tensor other) -> bool")
+@operator("aten::is_same_size(Tensor self, Tensor other) -> bool", of_layout=True)
 def is_same_size(self: Array, other: Array) -> bool:
     return self.shape == other.shape
 
@@ -158,6 +159,7 @@ def is_contiguous(self: Array) -> bool:
 @operator(
     "aten::is_contiguous.memory_format(Tensor self, MemoryFormat memory_format) -> bool",
     face="method",
+    of_layout=True,
 )
 def is_contiguous_as(self: Array, memory_format: int) -> bool:
     if memory_format in (0, 1):  # 1 keeps what there is
@@ -228,12 +230,12 @@ def device(a: Array) -> Device:
     return CPU
 
 
-@operator("prim::layout(Tensor a) -> Layout")
+@operator("prim::layout(Tensor a) -> Layout", of_form=True)
 def layout(a: Array) -> int:
     return 0
 
 
-@operator("prim::is_cpu(Tensor a) -> bool")
+@operator("prim::is_cpu(Tensor a) -> bool", of_form=True)
 def is_cpu(a: Array) -> bool:
     return True
 
@@ -246,7 +248,7 @@ _NEVER: Final = (
 
 @operator("aten::is_conj(Tensor self) -> bool", asks_if_lazy=True)
 @operator("aten::is_neg(Tensor self) -> bool", asks_if_lazy=True)
-@operator(*(f"prim::is_{word}(Tensor a) -> bool" for word in _NEVER))
+@operator(*(f"prim::is_{word}(Tensor a) -> bool" for word in _NEVER), of_form=True)
 def never(a: Array) -> bool:
     return False
 
@@ -256,7 +258,7 @@ def is_inference(self: Array) -> bool:
     return is_for_inference(self)
 
 
-@operator("prim::is_nested(Tensor a) -> bool")
+@operator("prim::is_nested(Tensor a) -> bool", of_form=True)
 def is_nested(a: Array) -> bool:
     return isinstance(a, NestedArray)
 

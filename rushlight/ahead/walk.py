@@ -69,9 +69,11 @@ def _handles(*kinds: str) -> Callable[[Handler], Handler]:
 
 def _is_fact(entry: Operator) -> bool:
     """Whether what an operator says of a tensor is the same in each run."""
-    name = entry.name
-    says = name.startswith(("prim::", "aten::is_")) and name != "aten::is_nonzero"
-    return says or entry.of_form or entry.of_layout or name == "aten::stride"
+    return entry.of_form or entry.of_layout or entry.asks_if_lazy or entry.name in _UNRECORDED
+
+
+_UNRECORDED: Final = ("prim::requires_grad", "aten::is_leaf")
+"""What says of gradients: a program keeps no history."""
 
 
 def _is_of_list(entry: Operator) -> bool:

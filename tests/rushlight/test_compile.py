@@ -531,3 +531,15 @@ def test_what_is_refused_writes_nothing(
 
     assert re.search(said, error), error
     assert [each.name for each in tmp_path.iterdir()] == ["program.pt"]
+
+
+class AbsoluteNumbers(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return abs(x) + x.data
+
+
+@needs_cc
+def test_what_is_a_fact_of_a_tensor_is_not_what_it_holds(tmp_path: Path) -> None:
+    program = _built(AbsoluteNumbers(), tmp_path, "5")
+    x = np.array([-2.0, 3.0, -0.5, 0.0, 7.0], np.float32)
+    assert _ran(program, x)[0] == _expected(AbsoluteNumbers(), x)
