@@ -106,7 +106,7 @@ class _Last:
     def __init__(
         self,
         out: Any,
-        given: Sequence[Sequence[Any]],
+        given: Sequence[Sequence[object]],
         fill: Callable[[Any, Sequence[Sequence[Any]]], None],
         cool: Callable[[], None],
     ) -> None:

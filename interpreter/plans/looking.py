@@ -29,7 +29,7 @@ class Looking(Calls, ABC):
         return lambda *values: self.look(entry, values)
 
     @abstractmethod
-    def look(self, entry: Operator, values: Sequence[Any]) -> Any:
+    def look(self, entry: Operator, values: Sequence[object]) -> Any:
         """The result of an operator, of which is noted what it ran.
 
         Raises:

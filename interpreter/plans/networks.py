@@ -53,7 +53,7 @@ class Network:
     parts of modules."""
 
     def __init__(
-        self, own: int, constants: Sequence[Any], make: Callable[[Telling], Function]
+        self, own: int, constants: Sequence[object], make: Callable[[Telling], Function]
     ) -> None:
         self._own, self._make = own, make
         self._calls = Telling()
@@ -61,7 +61,7 @@ class Network:
         self._plan: Function | None = None
         self._warm = 0
 
-    def seen(self, values: Sequence[Any], gathered: Callable[[Sequence[Any]], Any]) -> Any:
+    def seen(self, values: Sequence[object], gathered: Callable[[Sequence[Any]], object]) -> Any:
         """The results of a call and its runs; `gathered` makes of values what the plan takes.
 
         Neither where another thread looks at one meanwhile.
@@ -76,7 +76,7 @@ class Network:
         finally:
             _LOOKING.release()
 
-    def _seen(self, values: Sequence[Any], gathered: Callable[[Sequence[Any]], Any]) -> Any:
+    def _seen(self, values: Sequence[object], gathered: Callable[[Sequence[Any]], object]) -> Any:
         if self._plan is None:
             self._plan = self._make(self._calls)
         seen = family("calls.prepared").Seen
@@ -182,7 +182,7 @@ def _piece_of(told: Any, result: Any) -> Any:
     return told.piece(root_of(result)) if owns_all(result) else None
 
 
-def _flat(results: Sequence[Any]) -> tuple[Any, ...]:
+def _flat(results: Sequence[object]) -> tuple[Any, ...]:
     """The results of a plan, of which the last may be a list."""
     *single, last = results
     return (*single, *(last if type(last) is list else (last,)))
@@ -218,7 +218,7 @@ class Telling(Looking):
         if entry.signature.is_mutable and self.told.piece(root_of(values[0])) is None:
             raise Unforeseen("it writes to what is outside")
 
-    def look(self, entry: Operator, values: Sequence[Any]) -> Any:
+    def look(self, entry: Operator, values: Sequence[object]) -> Any:
         """The result of an operator, whose runs are told."""
         told = self.told
         self._check(entry, values)
@@ -244,7 +244,7 @@ class Telling(Looking):
         return is_numeral(array) and self.told.is_constant(array)
 
 
-def _made_of_numbers(told: Any, result: Any) -> Any:
+def _made_of_numbers(told: Any, result: object) -> Any:
     """What follows from numbers alone is the same in each call."""
     for each in arrays_in(result):
         root = root_of(each)

@@ -136,7 +136,7 @@ class Replay:
         """For how many sizes of operands it is known."""
         return 0 if self.known is None else int(self.known.count)
 
-    def look(self, values: Sequence[Any]) -> Any:
+    def look(self, values: Sequence[object]) -> Any:
         """The results of a call, as one tuple, and its runs; neither where it could not be done."""
         wait, call = self._wait_for(values)
         if wait is not None:
@@ -158,7 +158,7 @@ class Replay:
             return found
         return family("calls.prepared").Seen(None, None, wait=BETWEEN)
 
-    def _by_rule(self, values: Sequence[Any], call: Call | None) -> Any:
+    def _by_rule(self, values: Sequence[object], call: Call | None) -> Any:
         """The results of a call, and its runs as those of other sizes tell them; None if they do
         not."""
         rule = None if call is None else call.kind.rule_for(call.size)
@@ -176,7 +176,7 @@ class Replay:
         notes, arena = rule.notes(call.size, values, results)
         return family("calls.prepared").Seen(tuple(results), notes, arena)
 
-    def _seen(self, values: Sequence[Any], call: Call | None) -> Any:
+    def _seen(self, values: Sequence[object], call: Call | None) -> Any:
         looking = _Looking(self.stretch, values)
         try:
             found = looking.seen(self._invoke)
@@ -190,7 +190,7 @@ class Replay:
         single = len(stretch.given) - stretch.lists
         return self._network.seen(values, lambda given: _gathered(given, single, stretch.lists))
 
-    def _wait_for(self, values: Sequence[Any]) -> tuple[int | None, Call | None]:
+    def _wait_for(self, values: Sequence[object]) -> tuple[int | None, Call | None]:
         """How long to wait until a call is learned from, None if it is this one, and of which kind
         this one is."""
         if self.learned >= MOST_LEARNED or self._runs >= MOST_RUNS_LEARNED:
@@ -272,7 +272,7 @@ class _OverLarge(_TooLarge):
 class _Looking(Looking):
     """One call, on the machine, whose operators are called by way of this."""
 
-    def __init__(self, stretch: Stretch, values: Sequence[Any]) -> None:
+    def __init__(self, stretch: Stretch, values: Sequence[object]) -> None:
         super().__init__()
         self._stretch = stretch
         self._values = _held(stretch, values)
@@ -291,7 +291,7 @@ class _Looking(Looking):
         self._faulty = set[Step]()
         self.doing: Step | None = None
 
-    def look(self, entry: Operator, values: Sequence[Any]) -> Any:
+    def look(self, entry: Operator, values: Sequence[object]) -> Any:
         """The result of an operator, whose runs are kept; where it is more than runs, something
         that others may be looked at with: all such steps are found in one call."""
         try:
@@ -333,7 +333,7 @@ class _Looking(Looking):
         root = id(root_of(array))
         return root in self._thawing or (root in self._constant and is_numeral(array))
 
-    def _noticed(self, entry: Operator, values: Sequence[Any]) -> tuple[Any, Any]:
+    def _noticed(self, entry: Operator, values: Sequence[object]) -> tuple[Any, Any]:
         """The result of an operator and its runs: a loop does the same in each round."""
         operands = list(map(id, arrays_in(values)))
         form = entry, tuple(map(operands.index, operands)), *map(_deep_form, values)
@@ -457,7 +457,7 @@ class _Stepping(Machine):
         return call
 
 
-def _held(stretch: Stretch, values: Sequence[Any]) -> list[Any]:
+def _held(stretch: Stretch, values: Sequence[object]) -> list[Any]:
     """What the registers of a stretch are given: lists of its own."""
     whole = _gathered(values, len(stretch.given) - stretch.lists, stretch.lists)
     return [list(each) if type(each) is list else each for each in whole]
@@ -466,7 +466,7 @@ def _held(stretch: Stretch, values: Sequence[Any]) -> list[Any]:
 def _results(
     stretch: Stretch,
     machine: Machine,
-    values: Sequence[Any],
+    values: Sequence[object],
     check: Callable[[], object] = lambda: None,
 ) -> list[Any]:
     """What a stretch gives, the elements of a list one by one; `check` is called when it is done.

@@ -44,7 +44,7 @@ class Looked(NamedTuple):
 
     @staticmethod
     def of(
-        notes: Sequence[tuple[Any, ...]], values: Sequence[Any], results: Sequence[Any]
+        notes: Sequence[tuple[object, ...]], values: Sequence[object], results: Sequence[object]
     ) -> Looked | None:
         """The same of notes over operands and results; None where it is not plain what a kernel is
         given."""
@@ -52,13 +52,13 @@ class Looked(NamedTuple):
 
 
 class _Reader:
-    def __init__(self, values: Sequence[Any], results: Sequence[Any]) -> None:
+    def __init__(self, values: Sequence[object], results: Sequence[Any]) -> None:
         self._results = {id(root_of(each)): number for number, each in enumerate(results)}
         arrays = ((i, each) for i, each in enumerate(values) if type(each) is ndarray)
         self._given = [(i, *bounds_of(each), each) for i, each in arrays]
         self._made = dict[int, tuple[int, Any]]()
 
-    def read(self, notes: Sequence[tuple[Any, ...]]) -> Looked | None:
+    def read(self, notes: Sequence[tuple[object, ...]]) -> Looked | None:
         runs = []
         for kernel, *rest in notes:
             words = tuple(map(self._word, rest))
@@ -311,7 +311,7 @@ class Sizes:
     def __init__(self) -> None:
         self._kinds = dict[Any, list[_Kind]]()
 
-    def kind_of(self, values: Sequence[Any]) -> Call | None:
+    def kind_of(self, values: Sequence[object]) -> Call | None:
         """Of which kind a call is, and its size; None if there are too many kinds."""
         form = tuple(map(_form, values))
         sizes = tuple(n for each in values for n in _sizes(each))

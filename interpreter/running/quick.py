@@ -462,7 +462,7 @@ def _holds_values(type: Type) -> bool:
 
 
 def _by_levels(
-    levels: Callable[[object], tuple[Any, list[Tensor]]] | None, convert: Convert
+    levels: Callable[[object], tuple[object, list[Tensor]]] | None, convert: Convert
 ) -> Callable[[object], tuple[Any, list[Tensor]]]:
     """What takes a container to the machine, one by one where its values are not as usual, and
     tells the tensors in it."""

@@ -107,7 +107,7 @@ class Way:
         have to be bound first."""
         return FAILED if self._native is None else self._native.call_straight(values)
 
-    def run_by(self, run: Callable[[Sequence[object]], Any], values: Sequence[object]) -> Any:
+    def run_by(self, run: Callable[[Sequence[object]], object], values: Sequence[object]) -> Any:
         """What another way of running it gives, within its bounds if it has any."""
         return run(values)
 
@@ -219,7 +219,7 @@ class _Bounded(Way):
         """
         return self.run_by(super().run, values)
 
-    def run_by(self, run: Callable[[Sequence[object]], Any], values: Sequence[object]) -> Any:
+    def run_by(self, run: Callable[[Sequence[object]], object], values: Sequence[object]) -> Any:
         """What another way of running it gives, within its bounds; raises as `run`."""
         guard = self._calls.guard
         assert guard is not None

@@ -139,7 +139,7 @@ _ROWS: Final = frozenset((list, tuple))
 _DICTS: Final = frozenset((dict,))
 
 
-def _sizes(level: Iterable[Any], classes: frozenset[Any]) -> int:
+def _sizes(level: Iterable[Any], classes: frozenset[object]) -> int:
     """How many elements some containers have, which are of these very classes; that of a tuple may
     be a named one."""
     others = {*map(type, level)} - classes

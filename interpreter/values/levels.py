@@ -71,7 +71,7 @@ _DICTS: Final = frozenset((dict,))
 _TUPLES: Final = frozenset((tuple,))
 
 
-def _check(values: Sequence[Any], classes: frozenset[type]) -> None:
+def _check(values: Sequence[object], classes: frozenset[type]) -> None:
     if not classes.issuperset(map(type, values)):
         raise Unusual
 
@@ -91,7 +91,7 @@ def _of_one(type: Type) -> Level | None:
     if classes is None:
         return None
 
-    def words(values: Sequence[Any], tensors: list[Tensor]) -> list[Any]:
+    def words(values: Sequence[object], tensors: list[Tensor]) -> list[Any]:
         _check_words(values, classes)
         return [*values]
 
@@ -151,7 +151,7 @@ def _of_optional(type: OptionalType) -> Level | None:
     if inner is None:
         return None
 
-    def optionals(values: Sequence[Any], tensors: list[Tensor]) -> list[Any]:
+    def optionals(values: Sequence[object], tensors: list[Tensor]) -> list[Any]:
         rest = iter(inner([each for each in values if each is not None], tensors))
         return [None if each is None else next(rest) for each in values]
 

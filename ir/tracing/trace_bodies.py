@@ -71,7 +71,7 @@ class TracedPythonCall:
         inputs = [tracer.value_of(tensor) for tensor in self._given]
         self._node = tracer.insert("prim::PythonOp", inputs, (), placed=True)
 
-    def run(self, forward: Callable[[], Any]) -> Any:
+    def run(self, forward: Callable[[], object]) -> Any:
         """Run the forward; gives its result."""
         with _within(self.tracer, self._node):
             result = forward()

@@ -49,7 +49,7 @@ class _Method:
 
     __slots__ = ("_call", "_plain")
 
-    def __init__(self, plain: object, call: Callable[..., Any]) -> None:
+    def __init__(self, plain: object, call: Callable[..., object]) -> None:
         self._plain = plain
         self._call = call
 

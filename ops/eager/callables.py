@@ -26,7 +26,7 @@ class Called:
     _calling: object
     _quickly: Callable[..., Any]
 
-    def __init__(self, quickly: Callable[..., Any]) -> None:
+    def __init__(self, quickly: Callable[..., object]) -> None:
         self._calling, self._quickly = _WORDS, quickly
 
     def __call__(self, *args: object, **kwargs: object) -> Any:

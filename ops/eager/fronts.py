@@ -76,13 +76,13 @@ Learn = Callable[[Operator, Sequence[Given], Sequence[object], int, Recording], 
 class Front:
     """The ways of an eager function; `call` does a call, or has `slowly` do it."""
 
-    def __init__(self, slowly: Callable[..., Any]) -> None:
+    def __init__(self, slowly: Callable[..., object]) -> None:
         self._crew = family("calls.prepared").CREW
         self._held: list[Any] = []
         self._ways = np.zeros(_MOST + 1, np.int64)
         self.call = self.falling_to(slowly)
 
-    def falling_to(self, slowly: Callable[..., Any]) -> Callable[..., Any]:
+    def falling_to(self, slowly: Callable[..., object]) -> Callable[..., Any]:
         """The same by the same ways, but for who does other calls."""
         self._held.append(slowly)
         made: Callable[..., Any] = self._crew.front(_words(slowly, address(self._ways)))
@@ -247,11 +247,11 @@ def _quiet(entry: Operator) -> Callable[[Callable[..., Any]], Callable[..., Any]
     return _as_it_is if entry.only_moves or entry.of_form else _quietly
 
 
-def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
+def _as_it_is(function: Callable[..., object]) -> Callable[..., Any]:
     return function
 
 
-def _quietly(function: Callable[..., Any]) -> Callable[..., Any]:
+def _quietly(function: Callable[..., object]) -> Callable[..., Any]:
     def call(*values: object) -> Any:
         state = enter(QUIET)
         try:
@@ -273,7 +273,7 @@ def _finisher(entry: Operator) -> Callable[..., Any]:
     return call
 
 
-def _words(slowly: Callable[..., Any], ways: int) -> dict[str, int]:
+def _words(slowly: Callable[..., object], ways: int) -> dict[str, int]:
     """What native code looks at, by name: addresses of objects, and places within them."""
     words: dict[str, object] = {
         **{"slowly": slowly, "active": ACTIVE, "tensor_type": Tensor, "never": False},
@@ -301,7 +301,7 @@ def _slots() -> dict[str, int]:
 
 
 def learning_more(
-    call: Callable[..., Any],
+    call: Callable[..., object],
     learn: Callable[[Sequence[Any], dict[str, Any]], None],
     first: Sequence[object],
 ) -> Callable[..., Any]:
@@ -325,7 +325,7 @@ def learning_more(
     return counted
 
 
-def front_of(slowly: Callable[..., Any]) -> Front | None:
+def front_of(slowly: Callable[..., object]) -> Front | None:
     """A front without ways; None where there is no native code for it."""
     return Front(slowly) if knows_calls() and _slots() else None
 
@@ -338,7 +338,7 @@ class Look:
     """
 
     def __init__(
-        self, name: str, kind: int, slowly: Callable[..., Any], told: Mapping[Any, object]
+        self, name: str, kind: int, slowly: Callable[..., object], told: Mapping[Any, object]
     ) -> None:
         """`told` is what is told of dtypes of arrays."""
         self._held = slowly, told

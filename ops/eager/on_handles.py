@@ -71,7 +71,7 @@ def _asked(entry: Operator, own: object, values: Sequence[object]) -> object:
 
 
 def _run(
-    entry: Operator, forward: Callable[..., Any], values: Sequence[object], bounded: bool
+    entry: Operator, forward: Callable[..., object], values: Sequence[object], bounded: bool
 ) -> object:
     below = STATE.below
 

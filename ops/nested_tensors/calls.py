@@ -330,7 +330,7 @@ def attention(query: Any, key: Any, value: Any, *rest: Any, **named: Any) -> Any
 
 
 @form("_transformer_encoder_layer_fwd")
-def encoder_layer(src: Any, *rest: Any, **named: Any) -> Any:
+def encoder_layer(src: Any, *rest: object, **named: object) -> Any:
     """A layer of a transformer on each part by itself, which masks nothing.
 
     Raises:

@@ -77,7 +77,7 @@ def check_training(entry: Operator, values: Sequence[object]) -> None:
             raise Unforeseen(f"`{entry.name}` trains")
 
 
-def _in_one_piece(values: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, Any]]]:
+def _in_one_piece(values: Sequence[object]) -> tuple[list[Any], list[tuple[Any, Any]]]:
     """The operands with arrays in one piece, and what was copied to what for that: some forwards
     do so by NumPy."""
     copies = list[tuple[Any, Any]]()
@@ -140,7 +140,7 @@ def _with_numbers(note: tuple[Any, ...], values: Sequence[Any]) -> tuple[Any, ..
     return tuple(values[each.place] if type(each) is given else each for each in note)
 
 
-def _told(entry: Operator, values: Sequence[Any], result: Array) -> list[tuple[Any, ...]] | None:
+def _told(entry: Operator, values: Sequence[object], result: Array) -> list[tuple[Any, ...]] | None:
     """What the record says of it."""
     if entry.parts is not None:
         return _of_parts(entry.parts(result, *values), result)

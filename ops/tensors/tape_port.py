@@ -43,7 +43,7 @@ class Tape(Protocol):
         """
 
     def told(
-        self, entry: Operator, recorder: Callable[..., Any] | None, length: int, /
+        self, entry: Operator, recorder: Callable[..., object] | None, length: int, /
     ) -> tuple[int, object] | None:
         """What native code is told to record calls as a recorder does, with a list of that length,
         if with one: an address and what must be kept as long; None where it cannot do it.  There is

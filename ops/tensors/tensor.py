@@ -103,7 +103,7 @@ class Tensor(_Base):
     @classmethod
     def __torch_function__(
         cls,
-        func: Callable[..., Any],
+        func: Callable[..., object],
         types: Iterable[type],
         args: tuple[object, ...] = (),
         kwargs: dict[str, Any] | None = None,

@@ -40,7 +40,7 @@ def _saved_tensors_hooks_get_disabled_error_message() -> str | None:
 
 
 def _push_saved_tensors_default_hooks(
-    pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
+    pack_hook: Callable[[Tensor], object], unpack_hook: Callable[[Any], Tensor]
 ) -> None:
     """Have tensors that are kept go through hooks from now on."""
     PACKING.put([*PACKING.hooks, (pack_hook, unpack_hook)])

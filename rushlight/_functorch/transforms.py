@@ -324,7 +324,7 @@ def _with_stars(spec: TreeSpec) -> str:
     return repr(tree_unflatten([LeafSpec()] * spec.num_leaves, spec))
 
 
-def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> Any:
+def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) -> Any:
     """The results of a function, and a function of a vector: its product with the Jacobian.
 
     Gives `(results, vjp_fn)`, or `(results, vjp_fn, aux)`; `vjp_fn` gives a tuple, a gradient for

@@ -52,7 +52,7 @@ def _put_in(tensor: Tensor, level: Level) -> Tensor:
 
 
 def vmap(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     in_dims: object = 0,
     out_dims: object = 0,
     randomness: str = "error",
@@ -111,7 +111,7 @@ def _get_name(func: Callable[..., object]) -> str:
 
 
 def _process_batched_inputs(
-    in_dims: object, args: tuple[object, ...], func: Callable[..., Any]
+    in_dims: object, args: tuple[object, ...], func: Callable[..., object]
 ) -> tuple[int, list[Any], list[Any], TreeSpec]:
     """The number of slices, the dimension of each input, the inputs, their structure."""
     name = _get_name(func)
@@ -171,7 +171,7 @@ def _checked_dim(begin: str, value: object, dim: object) -> int | None:
 
 
 def _run(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     flat: list[object],
     dims: list[object],
     spec: TreeSpec,
@@ -258,7 +258,7 @@ def _unwrap_batched(
     out_dims: object,
     vmap_level: int,
     batch_size: int,
-    func: Callable[..., Any],
+    func: Callable[..., object],
 ) -> Any:
     """The results with all slices, in their structure."""
     flat, dims, spec = _flat_outputs(batched_outputs, out_dims, func)
@@ -305,7 +305,7 @@ def _rejoined(parts: list[object], out_dims: object, func: Callable[..., object]
 
 
 def _vmap(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     in_dims: object = 0,
     out_dims: object = 0,
     allow_none_pass_through: bool = False,

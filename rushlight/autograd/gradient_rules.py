@@ -242,6 +242,6 @@ def _tensor(array: object) -> Tensor:
 _stack: Callable[[Sequence[Tensor]], Tensor] = eager_function("aten::stack")
 
 
-def _vmap(func: Callable[..., Any]) -> Callable[..., Any]:
+def _vmap(func: Callable[..., object]) -> Callable[..., Any]:
     assert ABOVE.installed is not None
     return ABOVE.installed("vmap")(func)  # type: ignore[no-any-return]

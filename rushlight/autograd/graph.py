@@ -44,7 +44,7 @@ class saved_tensors_hooks:
     """
 
     def __init__(
-        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
+        self, pack_hook: Callable[[Tensor], object], unpack_hook: Callable[[Any], Tensor]
     ) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook

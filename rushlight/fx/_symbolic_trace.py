@@ -216,7 +216,7 @@ class Tracer(TracerBase):
     def call_module(
         self,
         m: Module,
-        forward: Callable[..., Any],
+        forward: Callable[..., object],
         args: tuple[object, ...],
         kwargs: dict[str, object],
     ) -> Any:
@@ -398,7 +398,7 @@ class Tracer(TracerBase):
         cache: dict[str, Proxy] = {}
         read = Module.__getattr__
 
-        def traced(call: Callable[..., Any]) -> Callable[..., Any]:
+        def traced(call: Callable[..., object]) -> Callable[..., Any]:
             def called(module: Module, *args: object, **kwargs: object) -> Any:
                 if not is_tracing():  # another thread: the class is that of all
                     return call(module, *args, **kwargs)

@@ -55,7 +55,7 @@ class Hooked:
             cls.step = _with_hooks(step)  # type: ignore[attr-defined]
 
     @staticmethod
-    def profile_hook_step(func: Callable[..., Any]) -> Callable[..., Any]:
+    def profile_hook_step(func: Callable[..., object]) -> Callable[..., Any]:
         """A `step` that calls hooks, for packages that put one into a class by themselves."""
         return _with_hooks(func)
 

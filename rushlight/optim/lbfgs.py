@@ -222,7 +222,7 @@ class LBFGS(Optimizer):
             member.add_(part, alpha=length)
             start += member.numel()
 
-    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
+    def step(self, closure: Callable[[], object]) -> Any:  # type: ignore[override]
         """Make up to `max_iter` steps.
 
         Args:
@@ -268,7 +268,7 @@ def _number(loss: Any) -> float:
 class _Run:
     """One call of `step`."""
 
-    def __init__(self, optimizer: LBFGS, evaluate: Callable[[], Any]) -> None:
+    def __init__(self, optimizer: LBFGS, evaluate: Callable[[], object]) -> None:
         self.optimizer = optimizer
         self.evaluate = evaluate
         self.group: Group = optimizer.param_groups[0]

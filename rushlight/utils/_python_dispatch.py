@@ -32,7 +32,7 @@ class TorchDispatchMode:
 
     def __torch_dispatch__(
         self,
-        func: Callable[..., Any],
+        func: Callable[..., object],
         types: tuple[type, ...],
         args: tuple[object, ...] = (),
         kwargs: dict[str, Any] | None = None,

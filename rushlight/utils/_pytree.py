@@ -201,7 +201,7 @@ def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
 
 
 def treespec_dict(
-    mapping: Mapping[Any, TreeSpec] | Iterable[tuple[Any, TreeSpec]] = (), /, **kwargs: TreeSpec
+    mapping: Mapping[Any, TreeSpec] | Iterable[tuple[object, TreeSpec]] = (), /, **kwargs: TreeSpec
 ) -> TreeSpec:
     """The structure of a dict of trees of some structures.
 

@@ -288,7 +288,7 @@ class _Back:
             self._grads[end.value] = symbol
         return True
 
-    def _symbolic(self, array: Callable[[int], Any], step: Did, end: End, g: object) -> Symbol:
+    def _symbolic(self, array: Callable[[int], object], step: Did, end: End, g: object) -> Symbol:
         """The gradient of an argument by symbols.
 
         Raises:

@@ -26,7 +26,7 @@ MOST_WORDS: Final = 23
 class Learnt:
     """A function of arrays whose calls native code learns: `call`."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         self._known: Any = None
         self.call = function
         if knows_calls():

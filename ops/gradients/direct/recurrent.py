@@ -274,7 +274,7 @@ def _in_order(x: Tensor, batch_first: bool) -> Array:
     return np.ascontiguousarray(np.swapaxes(array, 0, 1)) if batch_first else array
 
 
-def _quietly(work: Callable[[], tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
+def _quietly(work: Callable[[], tuple[object, ...] | None]) -> tuple[Any, ...] | None:
     state = enter(QUIET)
     try:
         return work()

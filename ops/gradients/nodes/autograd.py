@@ -149,7 +149,7 @@ class Node:
         """The nodes that the arguments came from, each with the number of its result."""
         return tuple((None, 0) if edge is None else single(edge) for edge in self.edges)
 
-    def register_hook(self, hook: Callable[..., Any]) -> Removable:
+    def register_hook(self, hook: Callable[..., object]) -> Removable:
         """Have `hook(gradients of the arguments, gradients of the results)` called after `apply`;
         what it returns takes the place of the former."""
         return add_hook(self.extras().after, hook)

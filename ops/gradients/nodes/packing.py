@@ -32,7 +32,7 @@ class Packing(threading.local):
         return self.packed_by(*self.hooks[-1], tensor)
 
     def packed_by(
-        self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor], tensor: Tensor
+        self, pack: Callable[[Tensor], object], unpack: Callable[[Any], Tensor], tensor: Tensor
     ) -> Packed:
         """What a hook makes of a tensor, which it must not write."""
         before = version_of(tensor._array)

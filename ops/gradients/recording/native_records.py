@@ -159,11 +159,11 @@ def _id(value: object) -> int:
     return 0 if value is None else id(value)
 
 
-def _arrays(args: Sequence[Any]) -> list[Any]:
+def _arrays(args: Sequence[object]) -> list[Any]:
     return [getattr(each, "_array", each) for each in args]
 
 
-def _looker(looks: Callable[[Sequence[Any]], Any]) -> Callable[..., object]:
+def _looker(looks: Callable[[Sequence[Any]], object]) -> Callable[..., object]:
     return lambda *args: looks(_arrays(args))
 
 

@@ -52,14 +52,14 @@ def results_in_parts(
     return [result for result, _ in pairs], [grad for _, grad in pairs]
 
 
-def in_parts(tensors: Sequence[Any]) -> Sequence[Any]:
+def in_parts(tensors: Sequence[object]) -> Sequence[Any]:
     """Tensors, with parts in the place of nested ones."""
     if not any(map(_stands_for_others, tensors)):
         return tensors
     return [part for each in tensors for part in _parts(each)]
 
 
-def joined(gradients: list[Any], wanted: Sequence[Any]) -> list[Any]:
+def joined(gradients: list[Any], wanted: Sequence[object]) -> list[Any]:
     """Gradients of what `in_parts` gave, as those of the tensors themselves."""
     if len(gradients) == len(wanted) and not any(map(_is_nested, wanted)):
         return gradients

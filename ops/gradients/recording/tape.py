@@ -61,7 +61,7 @@ def taped(
     handles: Sequence[object],
     own: bool = False,
     args: list[Any] | None = None,
-    forward: Callable[..., Any] | None = None,
+    forward: Callable[..., object] | None = None,
     keep: list[Any] | None = None,
 ) -> object:
     """Run an operator on machine values and record it; see `Tape`."""
@@ -104,7 +104,7 @@ def taped(
 
 
 def told(
-    entry: Operator, recorder: Callable[..., Any] | None, length: int
+    entry: Operator, recorder: Callable[..., object] | None, length: int
 ) -> tuple[int, object] | None:
     """What native code needs to record an operator's calls itself; see `Tape`."""
     bound = bound_row(entry)
@@ -116,7 +116,7 @@ def told(
 
 
 def _idle(
-    bound: Bound, values: list[object], handles: Sequence[object], forward: Callable[..., Any]
+    bound: Bound, values: list[object], handles: Sequence[object], forward: Callable[..., object]
 ) -> object:
     """Run an operator that leaves nothing behind, or only says that it has no gradient."""
     state = enter(QUIET)
@@ -241,7 +241,7 @@ def _done(
     args: list[Any],
     values: list[Any],
     handles: Sequence[object],
-    forward: Callable[..., Any],
+    forward: Callable[..., object],
 ) -> object:
     """Run an operator by itself, and leave its node."""
     active = is_active(bound, args)

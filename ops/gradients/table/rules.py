@@ -112,7 +112,7 @@ class Rule:
     """A formula and how its parameters are read of `node` and `gs`, as texts by name."""
 
     def __init__(
-        self, formula: Callable[..., Any], readers: dict[str, str], of_operators: bool = True
+        self, formula: Callable[..., object], readers: dict[str, str], of_operators: bool = True
     ) -> None:
         self.formula = formula
         self.of_operators = of_operators

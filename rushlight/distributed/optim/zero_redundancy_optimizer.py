@@ -36,7 +36,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         super().__init__(self.optim.param_groups, self.optim.defaults)
         self.param_groups, self.state = self.optim.param_groups, self.optim.state
 
-    def step(self, closure: Callable[[], Any] | None = None, **options: object) -> Any:
+    def step(self, closure: Callable[[], object] | None = None, **options: object) -> Any:
         """The other optimizer's step."""
         return self.optim.step(closure, **options)
 

@@ -91,7 +91,7 @@ class RewritingTracer(Tracer):
 
     def trace(
         self,
-        root: Module | Callable[..., Any],
+        root: Module | Callable[..., object],
         concrete_args: dict[str, Any] | None = None,
     ) -> Graph:
         """The graph of a module's `forward`, or of a function."""

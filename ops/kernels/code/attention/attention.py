@@ -159,7 +159,7 @@ class _Sizes(NamedTuple):
 
 @lru_cache(1024)
 def _way(
-    form: Form, are_few: bool, keys: int, q: Any, k: Any, v: Any, mask: Any, out: _Ints
+    form: Form, are_few: bool, keys: int, q: Any, k: Any, v: Any, mask: object, out: _Ints
 ) -> _Way | None:
     """How it is done, by the shapes and strides of all arrays."""
     sizes = _Sizes.of(form, keys, q[0], v[0], k[0][1])

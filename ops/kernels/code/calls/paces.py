@@ -42,7 +42,7 @@ class Pace:
         self._met = set[Any]()
         self._fruitless = 0
 
-    def is_first(self, values: Sequence[Any], result: Any, known: int) -> bool:
+    def is_first(self, values: Sequence[object], result: Any, known: int) -> bool:
         """Whether none like a call came before, where it has to: it makes much, or many are known;
         it is noted then."""
         are_many, is_array = known >= FIRST, type(result) is np.ndarray

@@ -101,7 +101,7 @@ class _Crew:
         self._state.listeners += count
 
     def prepared(
-        self, known: int, function: Callable[..., Any], learn: Callable[..., Any]
+        self, known: int, function: Callable[..., object], learn: Callable[..., object]
     ) -> Callable[..., Any]:
         """What does calls that the state at the address `known` knows (see `prepared_text`), has
         others done by `learn`, or by `function` while it waits.  The caller keeps all three."""

@@ -37,7 +37,7 @@ class Seen(NamedTuple):
     fresh: Sequence[tuple[int, int, int]] = ()
 
 
-def seen(function: Callable[..., Any], values: Sequence[Any]) -> Seen:
+def seen(function: Callable[..., object], values: Sequence[object]) -> Seen:
     """The result of a call, and what it ran; that is not known if others are looked at."""
     notes, writable = Notes(), list[Array]()
 

@@ -70,7 +70,7 @@ def put_back(
     pads: Ints,
     *,
     together: bool = False,
-    bias: Any = None,
+    bias: object = None,
     out: Any = None,
 ) -> Any:
     """The sums [batch, channels, *output] of float32 or float64 [batch, channels, *size, *counts].
@@ -101,7 +101,7 @@ def put_back(
 
 
 def put_beside(
-    parts: Any, counts: Ints, stride: Ints, places: tuple[Ints, ...], bias: Any, out: Any
+    parts: object, counts: Ints, stride: Ints, places: tuple[Ints, ...], bias: object, out: Any
 ) -> bool:
     """Write sums of [batch, channels, *counts] to `out`, float32 [batch, channels, *output] in one
     piece: `parts` has one behind the other for all elements of a window, which stand at these
@@ -116,7 +116,9 @@ def put_beside(
     return _sum_up(parts, what, steps, bias, out)
 
 
-def _sum_up(columns: Any, what: _Windows, steps: tuple[int, int, int], bias: Any, out: Any) -> bool:
+def _sum_up(
+    columns: Any, what: _Windows, steps: tuple[int, int, int], bias: object, out: Any
+) -> bool:
     """Run the kernel, by steps to the next element of a window, sample and channel."""
     columns = np.ascontiguousarray(columns[...])  # which no other thread can change
     element, apart = ELEMENTS.get(columns.dtype.str[1:]), what.stride[-1]

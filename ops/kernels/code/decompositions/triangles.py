@@ -17,7 +17,7 @@ _PER_THREAD: Final = 1 << 14
 """Products that are worth another thread."""
 
 
-def solve(factors: Any, x: Any, upper: bool, unit: bool) -> None:
+def solve(factors: object, x: Any, upper: bool, unit: bool) -> None:
     """Put X of A X = B in the place of B.
 
     Args:

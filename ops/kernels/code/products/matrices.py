@@ -95,7 +95,7 @@ def multiply(a: Any, b: Any, bias: Any = None) -> Any:
     return _product(*_operands(a, b), bias)
 
 
-def multiply_into(out: Any, a: Any, b: Any, bias: Any = None) -> None:
+def multiply_into(out: Any, a: Any, b: Any, bias: object = None) -> None:
     """Write `a @ b + bias` for matrices of float32 to a matrix in one piece.
 
     Raises:

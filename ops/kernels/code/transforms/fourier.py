@@ -124,7 +124,7 @@ class _Call(NamedTuple):
     written: int = 0
 
 
-def _run(load: str, store: str, call: _Call, x: Any, out: Any, turns: Any) -> None:
+def _run(load: str, store: str, call: _Call, x: object, out: Any, turns: object) -> None:
     real = _REALS[out.dtype.str[1:]]
     plan, factors = _plan(call.points), _factors(call.points, real)
     blocks = call.outer * -(-call.inner // LANES)

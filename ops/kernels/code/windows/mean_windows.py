@@ -45,7 +45,7 @@ Ints = tuple[int, ...]
 
 
 def means_of_windows(
-    x: Any, size: Ints, stride: Ints, pads: Ints, output: Ints, divisors: Any
+    x: Any, size: Ints, stride: Ints, pads: Ints, output: Ints, divisors: object
 ) -> Any:
     """The means [..., *output] of an array [..., *space] in one piece.
 

@@ -85,7 +85,7 @@ class CheckpointWrapper(ActivationWrapper):
         self,
         mod: Module,
         checkpoint_impl: CheckpointImpl = CheckpointImpl.NO_REENTRANT,
-        checkpoint_fn: Callable[..., Any] | None = None,
+        checkpoint_fn: Callable[..., object] | None = None,
         **checkpoint_fn_kwargs: object,
     ) -> None:
         super().__init__(mod)
@@ -115,7 +115,7 @@ def offload_wrapper(module: Module) -> Module:
 def checkpoint_wrapper(
     module: Module,
     checkpoint_impl: CheckpointImpl = CheckpointImpl.NO_REENTRANT,
-    checkpoint_fn: Callable[..., Any] | None = None,
+    checkpoint_fn: Callable[..., object] | None = None,
     **checkpoint_fn_kwargs: object,
 ) -> Module:
     """The module in a `CheckpointWrapper`."""
