@@ -18,6 +18,7 @@ from rushlight.ops.memory.metadata import become
 from rushlight.ops.memory.storage import address
 from rushlight.ops.table import direct
 from rushlight.ops.table.direct import direct_form, notes_of_parts
+from rushlight.ops.table.listed import by_elements
 from rushlight.ops.table.table import TABLE
 
 module = family("calls.prepared")
@@ -538,12 +539,12 @@ def seen_natively(monkeypatch, name, given, other):
 
     def counted(*values):
         calls.append(values)
-        return direct._function(entry)(*values)
+        return by_elements(entry)(*values)
 
     known = direct.known_calls(counted, bool, direct._explain(entry), writes=entry.is_in_place)
     known.call(*given)
     copied = [np.copy(each, "K") if type(each) is np.ndarray else each for each in other]
-    wanted = direct._function(entry)(*copied)
+    wanted = by_elements(entry)(*copied)
     made = known.call(*other)
     pairs = zip(made, wanted, strict=True) if type(made) is tuple else [(made, wanted)]
     for one, its in pairs:
