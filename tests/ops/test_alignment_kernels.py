@@ -39,7 +39,7 @@ def test_like_numpys_way(
     logs[:, :, 2] = -np.inf
     count = sum(sizes) if in_a_row else (len(sizes), max(sizes) + 2)
     targets = np.random.default_rng(5).integers(0, 6, count)
-    call = (logs, targets, inputs, sizes, blank, False)
+    call = (logs, targets, inputs, sizes, blank)
     with np.errstate(all="ignore"):
         losses, alphas = ctc._likelihood(*call)
         monkeypatch.setattr(ctc, "_natively", lambda *_: None)
