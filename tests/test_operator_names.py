@@ -145,7 +145,6 @@ ASKED = {
         interpreter/running/writes.py: aten::values
     """,
     "what modes, gradients and other tensors treat apart": """
-        ops/gradients/calls/forms.py: aten::slice
         ops/gradients/recording/listening.py: aten::dim aten::numel aten::size
         ops/batching/batched.py: aten::batch_norm
         ops/dispatching/modes.py: aten::_local_scalar_dense
@@ -174,8 +173,6 @@ ASKED = {
         rushlight/ao/quantization/graph_form/roles.py: aten::linear aten::mul aten::sigmoid
         rushlight/ao/quantization/graph_form/roles.py: aten::tanh
         rushlight/ao/quantization/graph_form/rounding.py: aten::dequantize
-        rushlight/onnx/lists.py: aten::eq aten::items aten::keys
-        rushlight/onnx/steps.py: aten::__is__ aten::__isnot__
     """,
 }
 """The files that ask which operator they meet, and for which ones; who calls an operator by name

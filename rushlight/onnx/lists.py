@@ -236,10 +236,19 @@ def _slice(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
     return [walk.contents.cell(part)]
 
 
-@step("aten::eq[]", "aten::ne[]")
+@step("aten::eq[]")
 def _equal(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    return _compared(walk, items, True)
+
+
+@step("aten::ne[]")
+def _unequal(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    return _compared(walk, items, False)
+
+
+def _compared(walk: Walk, items: list[Item], is_equal: bool) -> list[Item]:
+    """Whether lists are equal, or whether they are not."""
     one, other = (_held(walk, item) for item in items)
-    is_equal = node.kind == "aten::eq"
     if isinstance(one, list) and isinstance(other, list):
         if len(one) != len(other):
             return [not is_equal]
@@ -316,12 +325,19 @@ def _dict_held(walk: Walk, item: Item) -> dict[Item, Item]:
     return held
 
 
-@step("aten::keys", "aten::values", "aten::items")
-def _parts(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
-    held = _dict_held(walk, items[0])
-    if node.kind == "aten::items":
-        return [walk.contents.cell(list(held.items()))]
-    return [walk.contents.cell(list(held if node.kind == "aten::keys" else held.values()))]
+@step("aten::keys")
+def _keys(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    return [walk.contents.cell(list(_dict_held(walk, items[0])))]
+
+
+@step("aten::values")
+def _values(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    return [walk.contents.cell(list(_dict_held(walk, items[0]).values()))]
+
+
+@step("aten::items")
+def _pairs(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    return [walk.contents.cell(list(_dict_held(walk, items[0]).items()))]
 
 
 @step("aten::get")

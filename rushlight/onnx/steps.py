@@ -115,19 +115,29 @@ def _presence(walk: Walk, item: Maybe, wanted: bool) -> Operand:
     return item.present if wanted else walk.negated(item.present)
 
 
-@step("aten::__is__", "aten::__isnot__")
-def _identity(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+@step("aten::__is__")
+def _is(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    return _identity(walk, items, True)
+
+
+@step("aten::__isnot__")
+def _is_not(walk: Walk, node: Node, items: list[Item]) -> list[Item]:
+    return _identity(walk, items, False)
+
+
+def _identity(walk: Walk, items: list[Item], wanted: bool) -> list[Item]:
+    """Whether two values are one, or whether they are not."""
     if any(item is UNSET for item in items):
         raise Unsupported("whether a value is None only a run knows")
     for one, other in (items, items[::-1]):
         if isinstance(one, Maybe) and other is None:
-            return [_presence(walk, one, node.kind == "aten::__isnot__")]
+            return [_presence(walk, one, not wanted)]
     if not any(item is None for item in items):
         one, other = items
         cells = isinstance(one, Cell) and isinstance(other, Cell)
         if one is not other and (not cells or walk.contents.are_linked(one, other)):
             raise Unsupported("objects are compared")
-    return [(items[0] is items[1]) == (node.kind == "aten::__is__")]
+    return [(items[0] is items[1]) == wanted]
 
 
 @step("prim::isinstance")

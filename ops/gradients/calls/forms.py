@@ -7,7 +7,7 @@ the text of the result's gradient, an array of the result's sizes and dtype.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -156,15 +156,22 @@ def _averaged(writer: Writer, step: Did, ends: Sequence[End], g: str) -> list[st
 # --------------------------------------------------------------------------- parts
 
 
-@_form("select", "slice")
-def _among_zeros(writer: Writer, step: Did, ends: Sequence[End], g: str) -> list[str] | None:
+@_form("select")
+def _selected(writer: Writer, step: Did, ends: Sequence[End], g: str) -> list[str] | None:
+    return _among_zeros(writer, step, g, step.args[2])
+
+
+@_form("slice")
+def _sliced(writer: Writer, step: Did, ends: Sequence[End], g: str) -> list[str] | None:
+    return _among_zeros(writer, step, g, slice(*step.args[2:]))
+
+
+def _among_zeros(writer: Writer, step: Did, g: str, place: object) -> list[str] | None:
+    """The gradient of a part at a place of a dimension."""
     value = writer.value(step.args[0].number)
     if value.dtype.isbuiltin != 1 or step.bound.entry.overload not in ("int", "Tensor"):
         return None
     dim = step.args[1] % len(value.shape)
-    place: Any = step.args[2]
-    if step.bound.entry.name == "aten::slice":
-        place = slice(*step.args[2:])
     key = writer.name((*[slice(None)] * dim, place))
     writer.line(f"whole = {writer.name(np.zeros)}({value.shape!r}, {writer.name(value.dtype)})")
     writer.line(f"whole[{key}] = {g}")
