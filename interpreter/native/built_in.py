@@ -196,6 +196,12 @@ class BuiltIns(Emitter):
     def _do_parts_count(self, kind: ast.expr) -> Item:
         return Known(len(self._kind(kind).parts))
 
+    def _do_is_used(self, name: ast.expr) -> Item:
+        """Whether what has been written so far calls a function of the library."""
+        item = self._expression(name)
+        assert isinstance(item, Known)
+        return Known(self._module.is_used(str(item.value)))
+
     def _do_null(self) -> Item:
         return Value(ADDRESS, "null")
 

@@ -109,8 +109,11 @@ class Host(Protocol):
     texts: list[str]
     words: Sequence[str]
 
-    def instance(self, name: str, arguments: Sequence[Item]) -> Instance:
-        """The function of the library for arguments."""
+    def instance(self, name: str, arguments: Sequence[Item], caller: str = "") -> Instance:
+        """The function of the library for arguments, which a `caller` calls."""
+
+    def is_used(self, name: str) -> bool:
+        """Whether a function of the library has been written for some arguments."""
 
     def string(self, value: bytes) -> str:
         """The name of characters that are known beforehand."""
@@ -190,19 +193,33 @@ class Emitter:
         self._fail()
         self._begin(on)
 
-    def _ending(self, line: str, kind: Kind) -> str:
+    def _ended(self, lines: list[str], kind: Kind) -> list[str]:
+        """The lines, with one end: what is given, and whether there is anything, meet there as
+        words, of which LLVM knows more than of a pair of them."""
+        given = self._variable("given", kind).text
+        failed = self._variable("failed", BOOL).text
+        found = []
+        for line in lines:
+            mark, _, text = line.partition(" ")
+            if mark == "RETURN":
+                found.append(f"  store {kind.llvm} {text}, ptr {given}")
+            elif mark == "FAIL":
+                found.append(f"  store i1 true, ptr {failed}")
+            else:
+                found.append(line)
+                continue
+            found.append("  br label %the.end")
+        found += ["the.end:", f"  %the.given = load {kind.llvm}, ptr {given}"]
+        if not self._fails:
+            return [*found, f"  ret {kind.llvm} %the.given"]
         pair = outcome(kind)
-        if line == "FAIL":
-            return f"  ret {pair} {{ {kind.llvm} zeroinitializer, i1 true }}"
-        if line.startswith("RETURN "):
-            text = line.removeprefix("RETURN ")
-            if not self._fails:
-                return f"  ret {kind.llvm} {text}"
-            name = f"%{self._name()}"
-            start = f"{{ {kind.llvm} zeroinitializer, i1 false }}"
-            made = f"  {name} = insertvalue {pair} {start}, {kind.llvm} {text}, 0"
-            return f"{made}\n  ret {pair} {name}"
-        return line
+        return [
+            *found,
+            f"  %the.failed = load i1, ptr {failed}",
+            f"  %the.first = insertvalue {pair} zeroinitializer, {kind.llvm} %the.given, 0",
+            f"  %the.pair = insertvalue {pair} %the.first, i1 %the.failed, 1",
+            f"  ret {pair} %the.pair",
+        ]
 
     def _table_word(self, name: str) -> Value:
         """The address of what is called so outside."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Sequence
 from typing import Final
 
@@ -67,6 +68,8 @@ _CONSTANTS: Final[dict[str, object]] = {
     **{"MOST_GIVEN": MOST_COPIED, "CLASS_AT": _HEAD - 8},
     **{"ARRAY_DATA": _HEAD, "ARRAY_DEPTH": _HEAD + 8, "ARRAY_SIZES": _HEAD + 16},
     **{"ARRAY_STRIDES": _HEAD + 24, "ARRAY_DTYPE": _HEAD + 40, "DTYPE_NUMBERS": _HEAD + 8},
+    **{"COUNT_AT": _HEAD, "LIST_ITEMS": _HEAD + 8, "TUPLE_ITEMS": tuple.__basicsize__},
+    **{"FLOAT_AT": _HEAD, "INT_DIGITS": _HEAD + 8, "INT_HAS_TAG": sys.version_info >= (3, 12)},
     **{"OWN_ORDER": ord("="), "NO_ORDER": ord("|")},
     **{"ARRAY_FLAGS": _HEAD + 48, "ARRAY_IS_FREE": _WRITEABLE | _ALIGNED},
     **{
@@ -196,7 +199,9 @@ class Expressions(Compounds):
             if whole:
                 return self._let(INT, f"{whole} i64 {one.text}, {other.text}")
             if isinstance(node.op, ast.FloorDiv | ast.Mod):
-                return self._divided(one, other, isinstance(node.op, ast.FloorDiv))
+                if isinstance(node.op, ast.Mod):
+                    return self._rest(one, other)
+                return self._divided(one, other, is_quotient=True)
         if one.kind.is_number and other.kind.is_number and real:
             a, b = self._real(one), self._real(other)
             return self._let(FLOAT, f"{real} double {a.text}, {b.text}")
@@ -211,6 +216,24 @@ class Expressions(Compounds):
             assert isinstance(right.value, int)
             return Known(1 << right.value)
         raise NotNative("**")
+
+    def _rest(self, one: Value, other: Value) -> Value:
+        """What division leaves: a number itself where it is that, which is often so, and quick."""
+        if other.text.lstrip("-").isdigit():
+            return self._divided(one, other, is_quotient=False)
+        place = self._variable(self._name("rest"), INT)
+        self._say(f"store i64 {one.text}, ptr {place.text}")
+        is_less = self._let(BOOL, f"icmp ult i64 {one.text}, {other.text}")
+        is_plain = self._let(BOOL, f"icmp sgt i64 {other.text}, 0")
+        is_rest = self._let(BOOL, f"and i1 {is_less.text}, {is_plain.text}")
+        far, end = self._name("far"), self._name("end")
+        self._branch(is_rest.text, end, far)
+        self._begin(far)
+        rest = self._divided(one, other, is_quotient=False)
+        self._say(f"store i64 {rest.text}, ptr {place.text}")
+        self._jump(end)
+        self._begin(end)
+        return self._let(INT, f"load i64, ptr {place.text}")
 
     def _divided(self, one: Value, other: Value, is_quotient: bool) -> Value:
         """Rounded down; the divisor is not 0, nor -1 for the lowest number."""
@@ -386,7 +409,7 @@ class Expressions(Compounds):
         return self._called(f"{first.kind.family}_{method}", items)
 
     def _called(self, name: str, items: Sequence[Item]) -> Value:
-        made = self._module.instance(name, items)
+        made = self._module.instance(name, items, self._symbol)
         found, failed = self._invoked(made, items)
         if failed is not None:
             self._fail_if(failed)
@@ -406,7 +429,9 @@ class Expressions(Compounds):
         """A call after which `context.done` is 1, or 0 if it failed."""
         assert isinstance(function, ast.Name)
         items = [self._value(each) for each in nodes]
-        found, failed = self._invoked(self._module.instance(function.id, items), items)
+        found, failed = self._invoked(
+            self._module.instance(function.id, items, self._symbol), items
+        )
         done = Value(INT, "1")
         if failed is not None:
             done = self._let(INT, f"select i1 {failed.text}, i64 0, i64 1")

@@ -52,9 +52,10 @@ class Module:
     texts: list[str] = field(default_factory=list)
     _instances: dict[tuple[str, tuple[object, ...]], Instance | None] = field(default_factory=dict)
     _strings: dict[bytes, str] = field(default_factory=dict)
+    _calls: dict[str, set[str]] = field(default_factory=dict)
 
-    def instance(self, name: str, arguments: Sequence[Item]) -> Instance:
-        """The function of the library for arguments.
+    def instance(self, name: str, arguments: Sequence[Item], caller: str = "") -> Instance:
+        """The function of the library for arguments, which a `caller` calls.
 
         Raises:
             NotNative: there is none, or it does not take them.
@@ -64,15 +65,30 @@ class Module:
             found = self._instances[key]
             if found is None:
                 raise NotNative(f"{name} calls itself")
-            return found
-        definition = self.definition(name)
-        if definition is None:
-            raise NotNative(f"nothing is called {name}")
-        self._instances[key] = None
-        symbol = f"f{len(self._instances)}_{name}"
-        made = _Function(self, symbol).lowered(definition, arguments)
-        self._instances[key] = made
-        return made
+        else:
+            definition = self.definition(name)
+            if definition is None:
+                raise NotNative(f"nothing is called {name}")
+            self._instances[key] = None
+            symbol = f"f{len(self._instances)}_{name}"
+            found = self._instances[key] = _Function(self, symbol).lowered(definition, arguments)
+        self._calls.setdefault(caller, set()).add(found.symbol)
+        return found
+
+    def is_used(self, name: str) -> bool:
+        """Whether a function of the library has been written for some arguments."""
+        return any(each == name for each, _ in self._instances)
+
+    def texts_around(self, name: str) -> list[str]:
+        """The texts, where a function of the program and what it calls is worth care: all others,
+        which take values in and give them, are `cold`."""
+        found = {made.symbol for key, made in self._instances.items() if made and key[0] == name}
+        waiting = list(found)
+        while waiting:
+            more = self._calls.get(waiting.pop(), set()) - found
+            found |= more
+            waiting += more
+        return [text if _symbol(text) in found else _cooled(text) for text in self.texts]
 
     def string(self, value: bytes) -> str:
         """The name of characters that are known beforehand."""
@@ -110,12 +126,11 @@ class _Function(Expressions):
             self._give(Value(NONE, "false"))
         kind = self._result or NONE
         made = Instance(self._symbol, kind, self._fails)
-        lines = [self._ending(line, kind) for line in self._lines]
-        how = "alwaysinline #0" if len(self._places) + len(lines) <= _SHORT else "#0"
-        first = (
-            f"define internal {made.llvm} @{self._symbol}({', '.join(['ptr %c', *given])}) {how} {{"
-        )
-        self._module.texts.append("\n".join([first, *self._places, *lines, "}"]))
+        lines = self._ended(self._lines, kind)
+        how = _ALWAYS if len(self._places) + len(lines) <= _SHORT else ""
+        takes = ", ".join(["ptr %c", *given])
+        first = f"define internal {made.llvm} @{self._symbol}({takes}) {how}{_PLAIN}"
+        self._module.texts.append(first + "\n".join([*self._places, *lines, "}"]))
         return made
 
     # ---------------------------------------------------------------------- statements
@@ -284,8 +299,23 @@ class _Function(Expressions):
         return sorted(self._module.slots[kind.name])
 
 
-_SHORT: Final = 40
+_SHORT: Final = 48
 """Lines of a function that stands wherever it is called."""
+
+_ALWAYS: Final = "alwaysinline "
+_PLAIN: Final = "#0 {\n"
+
+
+def _symbol(text: str) -> str:
+    """The name of a function; empty if a text is none."""
+    found = re.match(r"define internal .*? @(\w+)\(", text)
+    return "" if found is None else found[1]
+
+
+def _cooled(text: str) -> str:
+    """A function as one that hardly ever runs."""
+    head, mark, rest = text.partition(_PLAIN)
+    return f"{head.removesuffix(_ALWAYS)}cold {mark}{rest}" if mark else text
 
 
 def _leads_to(label: str, lines: Sequence[str]) -> bool:

@@ -142,7 +142,7 @@ def llvm_text(source: NativeSource) -> str:
         ]
     return "\n".join(
         [
-            *module.texts,
+            *module.texts_around("native"),
             "declare double @llvm.sqrt.f64(double)",
             "declare double @llvm.fabs.f64(double)",
             "define ptr @program(ptr %self, ptr %arguments, i64 %count) #0 {",

@@ -65,6 +65,8 @@ def _kinds_of(code: Code, arguments: Sequence[Type]) -> list[Kind]:
     return [kind_of(type, of_arguments=True) for type in arguments]
 
 
+_LARGEST: Final = 2**63 - 1
+
 _CONTEXT_METHODS: Final = {"prim::Enter": "__enter__", "prim::Exit": "__exit__"}
 
 
@@ -354,7 +356,7 @@ class _Writer(Steps):
             self._add(depth, f"k{number} = 0")
             self._add(depth, "while True:")
             self._add(depth + 1, f"e{number} = lesser(k{number} + {between}, n{number})")
-            count = f"k{number}, e{number}"
+            count = f"k{number} & {_LARGEST}, e{number}"  # which tells LLVM that it is not negative
         self._add(inside - 1, f"for {index} in range({count}):")
         if test is not None:
             self._add(inside, f"if not {test}: break")
