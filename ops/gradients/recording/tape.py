@@ -222,17 +222,25 @@ def _taped(entry: Operator, values: list[object], handles: Sequence[object], own
     note_handles(handles, known)
     on_tensors = entry.on_tensors
     if on_tensors is not None:
-        with paused() as tracer:
-            made = on_tensors([lifted(value, known) for value in values])
+        made, tracer = _unheard(lambda: on_tensors([lifted(value, known) for value in values]))
         return made if tracer is None else tracer.record(entry, values, made, handles)
     bound = bound_row(entry)
     args = [lifted(value, known) for value in values]
     if not own and bound.row is not None and bound.row.rewritten is not None:
-        with paused() as tracer:  # which hears of the operator itself
-            made = _rewritten(bound.row.rewritten, values, known)
+        rewriting = bound.row.rewritten
+        made, tracer = _unheard(lambda: _rewritten(rewriting, values, known))
         if made is not None:
             return made if tracer is None else tracer.record(entry, values, made, handles)
     return _done(bound, entry, args, values, handles, entry.forward)
+
+
+def _unheard(call: Callable[[], object]) -> tuple[Any, Any]:
+    """What a call gives of which this thread's tracer, that follows, hears nothing: it hears of the
+    operator itself."""
+    if not ACTIVE:
+        return call(), None
+    with paused() as tracer:
+        return call(), tracer
 
 
 def _done(
