@@ -71,6 +71,10 @@ CALLS: dict[str, Callable[[], Any]] = {
     "detached": lambda: X.detach(),
     "loss": lambda: F.mse_loss(X, FIXED),
     "chosen": lambda: torch.where(FIXED > 1.5, X, Y),
+    "classes": lambda: F.cross_entropy(X, ROWS),
+    "shares or classes": lambda: F.cross_entropy(X, FIXED) + F.cross_entropy(X, ROWS),
+    "likelihood": lambda: F.nll_loss(X, ROWS, reduction="sum"),
+    "whole factors": lambda: X * ROWS[:, None],
 }
 
 
@@ -151,6 +155,25 @@ def test_native_code_is_told_of_such_calls() -> None:
     front = torch.hypot.front
     records = next(each for each in front._held if type(each).__name__ == "_Records")
     assert records.way[_TOLD_AT] != 0
+
+
+def test_whole_numbers_in_the_place_of_floats_are_told_of_too() -> None:
+    recorded = []
+    targets = torch.tensor([0, 2, 1])
+
+    def call(operand: Any) -> Any:
+        return F.cross_entropy(X, operand)
+
+    for target in (FIXED, targets):
+        warm(lambda target=target: call(target))
+    for target in (targets, FIXED, targets):
+        made = call(target)
+        recorded.append(torch.autograd.grad(made, X)[0])
+    assert torch.equal(recorded[0], recorded[2])
+    assert not torch.equal(recorded[0], recorded[1])
+    for target, found in zip((targets, FIXED), recorded, strict=False):
+        with torch.autograd.set_detect_anomaly(True):  # which Python records
+            assert torch.equal(torch.autograd.grad(call(target), X)[0], found)
 
 
 def test_what_is_written_since_is_refused() -> None:

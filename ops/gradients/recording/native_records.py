@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -55,6 +56,10 @@ class Described(NamedTuple):
     """The argument that is a list of tensors, if one is."""
     is_of_list: bool
     """Whether those are what has gradients."""
+    whole: frozenset[int] = frozenset()
+    """The arguments that hold whole numbers, where those with gradients depend on that."""
+    others: Mapping[frozenset[int], Callable[..., Any]] = MappingProxyType({})
+    """What records calls with whole numbers at other places, by these."""
 
 
 class Told(NamedTuple):
@@ -67,6 +72,16 @@ class Told(NamedTuple):
 def told_of(described: Described, length: int) -> Told | None:
     """What native code is told of calls with a list of that length, if with one; None if it cannot
     make these nodes."""
+    told = _told_of(described, length, None)
+    for recorder in described.others.values():
+        other = described.bound.records.get(recorder)
+        if told is not None and other is not None:
+            told = _told_of(other, length, told) or told
+    return told
+
+
+def _told_of(described: Described, length: int, before: Told | None) -> Told | None:
+    """The same of one kind of calls, and of others that were told before."""
     book = _book(described.unread)
     bound, listed = described.bound, described.listed
     ends: Sequence[int] = described.ends
@@ -86,6 +101,7 @@ def told_of(described: Described, length: int) -> Told | None:
     mixed: Iterable[int] = ()
     if bound.shared is not None:
         mixed = ends if is_of_list else (at for at in bound.order if at in described.tensors)
+        mixed = [at for at in mixed if at not in described.whole]
     kept_for = [at for at in ends if (is_read if is_of_list else bound.keeps_result[at])]
     if listed is not None and not is_of_list:
         keeps = _mask(shift(end) for end in ends if listed in bound.keeps[end])
@@ -110,9 +126,11 @@ def told_of(described: Described, length: int) -> Told | None:
         *(address(arguments), _mask(map(shift, kept_for)), id(bound.node_class), id(bound)),
         *(id(places), id(described.back), id(late), _id(described.chooser), _id(looks)),
         *(_read_mask(bound), listed or 0, keeps, _id(among), length),
+        *(_mask(map(shift, described.whole)), 0 if before is None else before.address),
     ]
     table = np.array(words, np.int64)
-    return Told(address(table), (described, table, ends_at, places, arguments, looks, late, among))
+    held = described, table, ends_at, places, arguments, looks, late, among, before
+    return Told(address(table), held)
 
 
 def told_of_silent(bound: Bound, finished: Callable[..., object]) -> Told | None:
@@ -123,7 +141,7 @@ def told_of_silent(bound: Bound, finished: Callable[..., object]) -> Told | None
         return None
     late = _ender(finished)
     flags = _SILENT if bound.row is None else _CONSTANT
-    words = [*(0, flags, 0, 0, 0, count), *([0] * 6), id(late)]
+    words = [*(0, flags, 0, 0, 0, count), *([0] * 6), id(late), *([0] * 9)]
     table = np.array(words, np.int64)
     return Told(address(table), (table, late))
 

@@ -309,9 +309,11 @@ def _written(
     exec(compile(text, __file__, "exec"), space)
     made: Callable[..., Any] = space[name]
     is_odd = bound.looks is not None or callable(row.name) or several or (listed and mixed)
+    is_odd = is_odd or bool(whole and lists)
     is_told = form is _RECORD and not bound.in_place
-    if is_told and len(lists) < 2 and not (whole or (lists and is_odd)):
-        bound.records[made] = _described(space, ends, tensors, len(types), lists)
+    if is_told and len(lists) < 2 and not ((whole or lists) and is_odd):
+        found = _described(space, ends, tensors, len(types), lists)
+        bound.records[made] = found._replace(whole=whole, others=variants)
     return made
 
 

@@ -290,6 +290,7 @@ watch_not:
   store i64 %of_views, ptr %wanted
   br label %run
 find_edges:
+  %its_told = call ptr @fitting(ptr %told, ptr %values)
   %list_tensors = load ptr, ptr %of_tensors
   %list_arrays = load ptr, ptr %of_arrays
   %whose = select i1 %is_of_list, ptr %list_tensors, ptr %handles
@@ -297,16 +298,17 @@ find_edges:
   %is_beside = xor i1 %is_listed, %is_of_list
   br i1 %is_beside, label %check_whole, label %take_edges
 check_whole:
-  %are_places = call i1 @are_whole(ptr %told, ptr %list_arrays)
+  %are_places = call i1 @are_whole(ptr %its_told, ptr %list_arrays)
   br i1 %are_places, label %take_edges, label %record_there
 take_edges:
-  %found_edges = call ptr @edges_from(ptr %table, ptr %told, ptr %whose, ptr %whose_arrays)
+  %found_edges = call ptr @edges_from(ptr %table, ptr %its_told, ptr %whose, ptr %whose_arrays)
   %are_found = icmp ne ptr %found_edges, null
   br i1 %are_found, label %run, label %record_there
 record_there:
   call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
   br label %who_records
 run:
+  %now_told = phi ptr [%told, %watch_not], [%its_told, %take_edges]
   %edges = phi ptr [null, %watch_not], [%found_edges, %take_edges]
   %result = call ptr %call_with(ptr %inner, ptr %values, i64 %filled, ptr null)
   %is_raised = icmp eq ptr %result, null
@@ -375,7 +377,7 @@ with_history:
 with_node:
   %own_tensors = load ptr, ptr %of_tensors
   %own_arrays = load ptr, ptr %of_arrays
-  %history = call ptr @recorded(ptr %table, ptr %told, ptr %handles, ptr %values, ptr %edges, \
+  %history = call ptr @recorded(ptr %table, ptr %now_told, ptr %handles, ptr %values, ptr %edges, \
 ptr %result, ptr %own_tensors, ptr %own_arrays)
   call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
   ret ptr %history
@@ -405,7 +407,7 @@ give_names:
   br i1 %is_unnamed, label %without_node, label %their_node
 their_node:
   %all_made = phi ptr [%handles_made, %their_names], [%with_their_names, %give_names]
-  %histories = call ptr @recorded_all(ptr %table, ptr %told, ptr %handles, ptr %values, \
+  %histories = call ptr @recorded_all(ptr %table, ptr %now_told, ptr %handles, ptr %values, \
 ptr %edges, ptr %all_made)
   call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
   ret ptr %histories
@@ -416,9 +418,9 @@ once_more:
   call void %drop(ptr %edges)
   br label %record_there
 end_late:
-  %late_place = getelementptr i64, ptr %told, i64 12
+  %late_place = getelementptr i64, ptr %now_told, i64 12
   %late = load i64, ptr %late_place
-  %ended = call ptr @chosen(ptr %table, ptr %told, ptr %handles, ptr %values, i64 %late, \
+  %ended = call ptr @chosen(ptr %table, ptr %now_told, ptr %handles, ptr %values, i64 %late, \
 ptr %result)
   call void %drop(ptr %result)
   br label %without_node

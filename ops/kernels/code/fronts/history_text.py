@@ -332,10 +332,41 @@ no:
   ret i1 false
 }
 
-define internal i1 @are_floats(ptr %told, ptr %handles, ptr %values) {
+define internal ptr @fitting(ptr %told, ptr %values) {
 entry:
+  br label %next
+next:
+  %one = phi ptr [%told, %entry], [%other, %differs]
+  %is_none = icmp eq ptr %one, null
+  br i1 %is_none, label %none, label %look
+look:
+  %floats_place = getelementptr i64, ptr %one, i64 2
+  %whole_place = getelementptr i64, ptr %one, i64 20
+  %floats = load i64, ptr %floats_place
+  %whole = load i64, ptr %whole_place
+  %are_floats = call i1 @are_all(ptr %values, i64 %floats, i1 true)
+  %are_whole = call i1 @are_all(ptr %values, i64 %whole, i1 false)
+  %fits = and i1 %are_floats, %are_whole
+  br i1 %fits, label %found, label %differs
+differs:
+  %other_place = getelementptr i64, ptr %one, i64 21
+  %other = load ptr, ptr %other_place
+  br label %next
+found:
+  ret ptr %one
+none:
+  ret ptr %told
+}
+
+define internal i1 @are_floats(ptr %told, ptr %values) {
   %mask_place = getelementptr i64, ptr %told, i64 2
   %mask = load i64, ptr %mask_place
+  %are_so = call i1 @are_all(ptr %values, i64 %mask, i1 true)
+  ret i1 %are_so
+}
+
+define internal i1 @are_all(ptr %values, i64 %mask, i1 %floats) {
+entry:
   br label %next
 next:
   %left = phi i64 [%mask, %entry], [%rest, %fits]
@@ -348,7 +379,8 @@ look:
   %array_place = getelementptr ptr, ptr %values, i64 %place
   %array = load ptr, ptr %array_place
   %is_float = call i1 @is_of_floats(ptr %array)
-  br i1 %is_float, label %fits, label %no
+  %is_so = icmp eq i1 %is_float, %floats
+  br i1 %is_so, label %fits, label %no
 fits:
   br label %next
 yes:
@@ -372,7 +404,7 @@ entry:
   br i1 %may_be, label %check, label %no
 check:
   %turn = call i64 @turn_of(ptr %table, ptr %book)
-  %fit = call i1 @are_floats(ptr %told, ptr %handles, ptr %values)
+  %fit = call i1 @are_floats(ptr %told, ptr %values)
   br i1 %fit, label %begin, label %no
 begin:
   %edges = call ptr %make_list(i64 %count)

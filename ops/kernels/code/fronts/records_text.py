@@ -8,7 +8,9 @@ What `gradients/recording/native_records.py` writes down of the calls of a way i
              needs the result; the node's class, row, places and way back; who ends a call that gave
              something else; who chooses the class, and who looks at the operands, or 0; a mask
              of the results that are read; which argument is a list; a mask as below of its
-             tensors; what several views are told that they are among, or 0; how long the list is
+             tensors; what several views are told that they are among, or 0; how long the list is;
+             a mask of the arguments that must be whole numbers; the address of what is told of
+             calls with others, or 0
     argument a mask of the arguments whose gradients need it, -1 for what is no tensor; whether its
              sizes are kept where it is not; whether how it lies is, too; its number among those
              that have gradients, -1 for others
