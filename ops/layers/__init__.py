@@ -18,6 +18,7 @@ from . import (
     recurrent,
     slopes,
     softmax,
+    tried_arguments,
     weight_norm,
 )
 
@@ -39,5 +40,6 @@ __all__ = [
     "recurrent",
     "slopes",
     "softmax",
+    "tried_arguments",
     "weight_norm",
 ]

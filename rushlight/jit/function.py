@@ -22,7 +22,12 @@ from ..interpreter.running.quick import Quick
 from ..interpreter.values.objects import ScriptObject
 from ..ir.functions.define import graph_of
 from ..ir.functions.inline import inline
+from ..ir.graphs.graph import Graph as InnerGraph
+from ..ir.passes.constant_pooling import pool_constants
+from ..ir.passes.constant_propagation import propagate_constants, take_known_branches
+from ..ir.passes.dead_code import eliminate_dead_code
 from ..ir.passes.differentiable_groups import differentiate_in_groups
+from ..ir.passes.peephole import peephole
 from ..ops.eager.calls import any_requires_grad
 from ..ops.table.grad_mode import is_grad_enabled
 from ..ops.tensors.tensor import Tensor
@@ -46,7 +51,18 @@ def last_run() -> Graph:
     """
     if not _last:
         raise RuntimeError("No graph has been executed")
-    return Graph(inline(graph_of(_last[0]), _last[0].name, CONTEXT))
+    return Graph(_optimized(_last[0]))
+
+
+def _optimized(function: Function) -> InnerGraph:
+    """A copy of a function's graph with its calls inlined and without what is known beforehand."""
+    graph = inline(graph_of(function), function.name, CONTEXT)
+    peephole(graph, CONTEXT)
+    propagate_constants(graph, CONTEXT)
+    take_known_branches(graph)
+    pool_constants(graph, CONTEXT)
+    eliminate_dead_code(graph)
+    return graph
 
 
 class DebugState:
@@ -113,9 +129,12 @@ class _Compiled:
         return print_function(self._rushlight_function).text
 
     def graph_for(self, *args: object, **kwargs: object) -> Graph:
-        """The graph that runs: all calls inlined.  Where arguments want gradients, what torch would
-        differentiate together stands in nodes of its own; other arguments make no difference."""
-        graph = self.inlined_graph
+        """The graph that runs: all calls inlined, and what is known computed.
+
+        Where arguments want gradients, what torch would differentiate together stands in nodes of
+        its own; other arguments make no difference.
+        """
+        graph = Graph(_optimized(self._rushlight_function))
         if is_grad_enabled() and any_requires_grad((*args, *kwargs.values())):
             differentiate_in_groups(graph._inner, 1 if shows_all_differentiated() else 2)
         return graph

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from textwrap import dedent
 
 from .._C.handles import Graph
 from ..frontend.diagnostics.exceptions import trimmed
@@ -49,6 +48,18 @@ class TextResolver:
         return {**dict.fromkeys(self.functions), **dict.fromkeys(self.scope)}
 
 
+def _at_margin(text: str) -> str:
+    """A text whose first statement has no indentation, which the others lose as well.
+
+    Lines that go on inside brackets may have less, as tables of numbers in them often do.
+    """
+    lines = text.split("\n")
+    code = (line for line in lines if line.strip() and not line.lstrip().startswith("#"))
+    first = next(code, "")
+    indent = first[: len(first) - len(first.lstrip())]
+    return "\n".join(line.removeprefix(indent) for line in lines)
+
+
 class CompilationUnit:
     """Compiled functions, made from their text: `CompilationUnit("def f(x): ...").f(3)`."""
 
@@ -65,7 +76,7 @@ class CompilationUnit:
         """
         scope = names_of_frame(_frames_up + 1)
         with trimmed(), DEFINING, compiling() as collector:
-            trees = function_trees(dedent(lang), collector, "<string>")
+            trees = function_trees(_at_margin(lang), collector, "<string>")
             resolver = TextResolver(self._functions, scope)
 
             def define(function: Function) -> None:
@@ -129,7 +140,7 @@ def define_methods(cls: ClassType, text: str, scope: Mapping[str, object]) -> No
             with compiling() as inner:
                 define_function(function, resolver, inner, TABLE, evaluate)
 
-        trees = function_trees(dedent(text), collector, "<string>", are_methods=True)
+        trees = function_trees(_at_margin(text), collector, "<string>", are_methods=True)
         for tree in trees:
             if tree.name in cls.methods:
                 raise RuntimeError(f"Can't redefine method: {tree.name} on class: {cls.in_unit}")

@@ -269,3 +269,26 @@ def test_random_numbers_of_a_block_leave_others_alone() -> None:
         torch.rand(5)
     drawn = [wrapper_set_seed(torch.rand, 3).tolist() for _ in range(2)]
     assert (torch.rand(2).tolist(), drawn[0]) == (first, drawn[1])
+
+
+def test_arguments_that_need_not_be_given_are_tried_out() -> None:
+    layers = torch._C._nn
+    whole = torch.tensor([1, 2], dtype=torch.int)
+
+    def integers(x: Tensor, addends: Optional[List[int]]) -> Tensor:  # noqa: UP006, UP045
+        return torch._C._nn._test_optional_intlist(x, addends)
+
+    for run in (integers, torch.jit.script(integers)):
+        assert run(whole, [3, 4]).tolist() == [4, 6]
+        assert run(whole, None).data_ptr() == whole.data_ptr()
+    assert layers._test_optional_filled_intlist(whole, 10).tolist() == [11, 12]
+    assert layers._test_optional_floatlist(torch.ones(2), [1.5, 2]).tolist() == [2.5, 3]
+    assert layers._test_string_default(whole) is not None
+    for call, told in (
+        (lambda: integers(whole, [1]), "invalid index Index = 1; Length = 1"),
+        (lambda: integers(whole.float(), [1, 2]), "expected scalar type Int but found Float"),
+        (lambda: integers(whole[:, None], [1, 2]), r"Expected values.dim\(\) == 1"),
+        (lambda: layers._test_string_default(whole, b="b"), "Default B failed"),
+    ):
+        with pytest.raises(RuntimeError, match=told):
+            call()

@@ -228,6 +228,30 @@ def test_passes_by_torchs_names() -> None:
         _ = C._jit_pass_nothing
 
 
+def test_functions_say_what_runs_without_what_is_known() -> None:
+    @torch.jit.script
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.softmax(x, 0)
+
+    shown = f.graph_for(torch.ones(2))
+    assert [n.kind() for n in shown.nodes() if n.kind() != "prim::Constant"] == ["aten::softmax"]
+    f(torch.ones(2))
+    assert str(torch.jit.last_executed_optimized_graph()) == str(shown)
+
+
+def test_texts_may_hold_tables_that_stand_further_left() -> None:
+    unit = torch.jit.CompilationUnit("""
+        # a comment
+        def f(x):
+            return x + torch.tensor([[1,
+     2],
+  [3, 4]])
+        def g(x):
+            return f(x) * 2
+    """)
+    assert unit.g(torch.zeros(2, 2)).tolist() == [[2, 4], [6, 8]]
+
+
 def test_modules_say_which_graph_runs() -> None:
     layers = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
     x = torch.ones(1, 1)
