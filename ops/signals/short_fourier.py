@@ -99,6 +99,7 @@ def _weighted(pieces: Array, window: Array) -> Array:
     autocast="full",
     out="",
     prepared=True,
+    order="center -",
 )
 def stft(
     self: Array,

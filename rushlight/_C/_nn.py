@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from typing import Any
 
-from ..ops.eager.dispatch import EagerFunction, eager_function
+from ..ops.eager.dispatch import eager_function
 from ..ops.memory.dtype import Device
 from ..ops.table.table import TABLE
 
@@ -32,9 +33,12 @@ def _parse_to(*args: object, **kwargs: object) -> tuple[object, ...]:
     return None if device is None else Device(device), dtype, non_blocking, layout
 
 
-def __getattr__(name: str) -> EagerFunction:
+def __getattr__(name: str) -> Any:
     if name in _names():
         return eager_function(f"aten::{name}")
+    if name in ("flatten_dense_tensors", "unflatten_dense_tensors"):
+        joining = import_module(".._utils", __package__)
+        return getattr(joining, f"_{name}")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

@@ -292,3 +292,23 @@ def test_arguments_that_need_not_be_given_are_tried_out() -> None:
     ):
         with pytest.raises(RuntimeError, match=told):
             call()
+
+
+def test_operators_at_the_top_of_torch_are_found_by_their_names() -> None:
+    top, x = torch._VF, torch.arange(6.0).reshape(2, 3)
+    assert top.relu is torch._C._VariableFunctions.relu is torch.relu
+    for made, wanted in (
+        (top.einsum("ij,kj->ik", [x, x]), x @ x.T),
+        (top.tensordot(x, x, [1], [1]), x @ x.T),
+        (top.meshgrid([x[0], x[1]])[0], torch.meshgrid(x[0], x[1], indexing="ij")[0]),
+        (top.broadcast_tensors([x, torch.ones(3)])[1], torch.ones(2, 3)),
+        (top.block_diag([x, x]), torch.block_diag(x, x)),
+        (top.norm(x, 2), torch.norm(x)),
+        (top._foreach_add([x], 1)[0], x + 1),
+        (torch._C._nn.flatten_dense_tensors([x, x]), torch.cat([x.ravel()] * 2)),
+    ):
+        assert torch.equal(made, wanted)
+    wave = torch.ones(16)
+    assert top.stft(wave, 4, return_complex=True).shape == (3, 17)  # centred, as by rule
+    assert top.promote_types(torch.int8, torch.float32) is torch.float32
+    assert not any(hasattr(top, name) for name in ("nothing", "nn", "compile", "__path__"))
