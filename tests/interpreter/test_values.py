@@ -196,3 +196,27 @@ def test_whole_numbers_have_64_bits() -> None:
     for number in (2**63, -(2**63) - 1):
         with pytest.raises(CastError, match="Unable to cast Python instance of type <class 'int'>"):
             to_machine(number, INT)
+
+
+_NUMBER = UnionType((INT, STRING))
+
+
+@pytest.mark.parametrize(
+    "type", [ListType(INT), ListType(OptionalType(INT)), ListType(_NUMBER)], ids=str
+)
+def test_whole_numbers_in_lists_have_64_bits(type: ListType) -> None:
+    edges = [2**63 - 1, 0, -(2**63)]
+    assert to_machine(edges, type) == edges
+    for number in (2**63, 3**63, -(2**63) - 1, -(2**64)):
+        with pytest.raises(CastError):
+            to_machine([0, number], type)
+
+
+def test_a_dict_is_taken_as_it_is_or_entry_by_entry() -> None:
+    given = {"a": 1, "b": -(2**63)}
+    taken = to_machine(given, DictType(STRING, INT))
+    assert taken == given
+    assert taken is not given
+    assert to_machine({"a": True}, DictType(STRING, INT)) == {"a": 1}
+    with pytest.raises(CastError):
+        to_machine({"a": 2**63}, DictType(STRING, INT))
