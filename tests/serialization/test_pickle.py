@@ -242,3 +242,28 @@ def test_mutated_pickles_fail_as_documented(data: st.DataObject) -> None:
         original[place] = data.draw(st.integers(0, 255))
     with contextlib.suppress(ArchiveError):
         read_pickle(bytes(original), "data.pkl")
+
+
+def _python(node: object) -> object:
+    """What a node stands for."""
+    if isinstance(node, DictNode):
+        return {_python(key): _python(value) for key, value in node.items}
+    if isinstance(node, ListNode):
+        return [_python(item) for item in node.items]
+    return tuple(map(_python, node.items)) if isinstance(node, TupleNode) else node
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *({}, {"a": 1}, {"a": 1, "b": [2]}, [], [1], [1, 2], (), (1,), (1, 2), (1, 2, 3)),
+        *((1, 2, 3, 4), [(), [[]], {}], None, True, False, 1.5, "", "x", "ü" * 300, "x" * 70_000),
+        *(0, 255, 256, 65_535, 65_536, -1, 2**31 - 1, -(2**31), 2**31, 2**63 - 1, -(2**63)),
+        *([["same"] * 3, "same"], [1] * 2000),
+    ],
+    ids=lambda value: repr(value)[:20],
+)
+def test_what_python_writes_is_read(value: object) -> None:
+    found = _python(read_pickle(pickle.dumps(value, 2), "data.pkl"))
+    assert found == value
+    assert type(found) is type(value)
