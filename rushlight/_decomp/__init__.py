@@ -10,7 +10,10 @@ from typing import Any, Final, Literal, TypeVar
 
 from ..ops.eager.packets import Packet
 
-__all__ = ["decomposition_table", "get_decompositions", "register_decomposition"]
+__all__ = [
+    *("core_aten_decompositions", "decomposition_table", "get_decompositions"),
+    "register_decomposition",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Kind = Literal["post_autograd", "pre_autograd", "meta"]
@@ -74,3 +77,8 @@ def get_decompositions(
     """The functions that are kept for operators, those without one left out."""
     kept = global_decomposition_table[type]
     return {each: kept[each] for each in _overloads(list(aten_ops)) if each in kept}
+
+
+def core_aten_decompositions() -> dict[Any, Callable[..., Any]]:
+    """A table of its own of what was registered: operators need none to run."""
+    return dict(decomposition_table)

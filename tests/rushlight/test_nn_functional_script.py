@@ -131,3 +131,24 @@ def test_annotations_are_types_for_all_that_read_signatures() -> None:
     for builtin in (F.conv2d, torch.add, torch.Tensor.add):
         with pytest.raises(ValueError, match="no signature found for builtin"):
             inspect.signature(builtin)
+
+
+def test_functions_that_are_exchanged_are_so_for_other_functions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[tuple[int, ...]] = []
+    linear = F.linear
+
+    def counted(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> Any:
+        calls.append(tuple(weight.shape))
+        return linear(x, weight, bias)
+
+    layer = torch.nn.MultiheadAttention(4, 2)
+    x = torch.ones(3, 1, 4)
+    wanted = layer(x, x, x)[0]
+    monkeypatch.setattr(F, "linear", counted)
+    assert torch.equal(layer(x, x, x)[0], wanted)
+    assert calls == [(12, 4), (4, 4)]
+    monkeypatch.undo()
+    layer(x, x, x)
+    assert len(calls) == 2

@@ -234,9 +234,9 @@ def split_module(
     """A module that does in several modules what one did.
 
     Args:
-        root_m: has what the graph's names refer to.
+        root_m: has no meaning: the module has what its graph names.
         split_callback: says of a node which part it is in.
-        qualname_map: takes for each name in the parts that in `root_m`.
+        qualname_map: takes for each name in the parts that in the module.
         keep_original_order: the parts in the order of their first nodes.
         keep_original_node_name: nodes have the names that they had.
         keep_original_input_name: inputs of parts, too.
@@ -246,7 +246,7 @@ def split_module(
     Raises:
         RuntimeError: parts need each other.
     """
-    splitter = _Splitter(m, root_m, split_callback)
+    splitter = _Splitter(m, m, split_callback)
     splitter.divide(partition_affix)
     splitter.ordered()
     naming = _Naming(bool(keep_original_node_name), keep_original_input_name)

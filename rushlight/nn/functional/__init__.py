@@ -5,8 +5,9 @@ Archives know all of them, and what they call, by names in `torch.nn.functional`
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
@@ -311,3 +312,21 @@ for _name in __all__:
         globals()[_name].__module__ = __name__  # where users, pickles and `help` look for it
 
 __getattr__ = names_of(__name__)
+
+
+class _Functions(ModuleType):
+    """The module's class: functions lie in several files here, and what a program exchanges (tools
+    that count what functions do) is exchanged in all of them."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        before = vars(self).get(name)
+        super().__setattr__(name, value)
+        if not callable(before):
+            return
+        files = [found for key, found in sys.modules.items() if key.startswith(f"{__package__}.")]
+        for members in map(vars, files):
+            for known in [each for each, held in members.items() if held is before]:
+                members[known] = value
+
+
+sys.modules[__name__].__class__ = _Functions

@@ -12,6 +12,7 @@ import rushlight as torch
 from rushlight import fx, nn
 from rushlight.fx.passes.infra.partitioner import CapabilityBasedPartitioner, Partition
 from rushlight.fx.passes.operator_support import create_op_support
+from rushlight.fx.passes.split_module import split_module
 from rushlight.fx.passes.utils import fuser_utils
 
 ADDS = create_op_support(lambda below, node: node.target in (operator.add, torch.ops.aten.view))
@@ -130,3 +131,11 @@ def test_what_cannot_become_one_is_refused() -> None:
     other = fx.symbolic_trace(Net())
     with pytest.raises(AssertionError, match="doesn't belong to passed in graph module"):
         fuser_utils.fuse_as_graphmodule(traced, list(other.graph.nodes)[1:2], "name")
+
+
+def test_parts_have_what_the_graphs_own_module_has() -> None:
+    traced = fx.symbolic_trace(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
+    other = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+    made = split_module(traced, other, lambda node: int(node.target == "1"))
+    x = torch.ones(1, 2)
+    assert torch.equal(made(x), traced(x))
