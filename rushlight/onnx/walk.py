@@ -352,8 +352,9 @@ class Walk:
         )
 
 
-PUTS: Final[dict[str, Callable[..., Operand]]] = {}
-"""What a tensor holds after a view of it, by the operator that made it, has been written."""
+PUTS: Final[Declared[str, Callable[..., Operand]]] = Declared()
+"""What a tensor holds after a view of it, by the operator that made it, has been written: it and
+the view's new contents come first."""
 
 ACROSS: Final[set[str]] = set()
 """Operators whose views have another dtype."""

@@ -308,8 +308,8 @@ def _written(
     text = _text(form, bound, types, ends, tensors, lists, " or ".join(tells))
     exec(compile(text, __file__, "exec"), space)
     made: Callable[..., Any] = space[name]
-    is_odd = bound.looks is not None or callable(row.name) or several or (listed and mixed)
-    is_odd = is_odd or bool(whole and lists)
+    is_odd = bound.looks is not None or callable(row.name) or several
+    is_odd = is_odd or bool((listed and mixed) or (whole and lists))
     is_told = form is _RECORD and not bound.in_place
     if is_told and len(lists) < 2 and not ((whole or lists) and is_odd):
         found = _described(space, ends, tensors, len(types), lists)

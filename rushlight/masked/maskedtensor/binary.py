@@ -67,8 +67,8 @@ def _written(func: object, *args: object, **kwargs: object) -> object:
     return in_place(func, *args, **kwargs)
 
 
-FORMS.update(dict.fromkeys(BINARY_NAMES, _binary))
-FORMS.update(dict.fromkeys(INPLACE_BINARY_NAMES, _written))
+FORMS.put(BINARY_NAMES, _binary)
+FORMS.put(INPLACE_BINARY_NAMES, _written)
 for _name, _plain in {
     **{"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide"},
     **{"mod": "remainder", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor"},

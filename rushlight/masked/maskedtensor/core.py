@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...frontend.foundations.declared import Declared
 from ...ops.memory.dtype import DTYPES
 from ...ops.tensors.overriding import DisableTorchFunctionSubclass
 from ...ops.tensors.tensor import Tensor
@@ -20,7 +21,7 @@ from ...ops.tensors.tensor import Tensor
 __all__ = ["MaskedTensor", "is_masked_tensor"]
 
 Form = Callable[..., Any]
-FORMS: Final[dict[str, Form]] = {}
+FORMS: Final[Declared[str, Form]] = Declared()
 """What is done with functions, by name: a form is given the function and its arguments."""
 
 _DTYPES: Final = frozenset(

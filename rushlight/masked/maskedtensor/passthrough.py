@@ -34,7 +34,7 @@ def _moved(func: Any, *args: Any, **kwargs: Any) -> object:
     return paired(of(data_of), of(mask_of))
 
 
-FORMS.update(dict.fromkeys((*_NAMES, *_MADE_OF_THEM), _moved))
+FORMS.put((*_NAMES, *_MADE_OF_THEM), _moved)
 
 _ATEN = Namespace("aten")
 PASSTHROUGH_FNS: Final = [getattr(_ATEN, name) for name in _NAMES if hasattr(_ATEN, name)]

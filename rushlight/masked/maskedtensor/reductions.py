@@ -79,7 +79,7 @@ def _form(func: Any, self: Any, *args: Any, **kwargs: Any) -> object:
     return _reduced(func.__name__.partition(".")[0], self, *args, **kwargs)
 
 
-FORMS.update(dict.fromkeys(REDUCE_NAMES, _form))
+FORMS.put(REDUCE_NAMES, _form)
 
 NATIVE_REDUCE_MAP: Final = functions_named(REDUCE_NAMES, _form)
 TORCH_REDUCE_MAP: Final = {public_names()[name]: partial(_reduced, name) for name in REDUCE_NAMES}

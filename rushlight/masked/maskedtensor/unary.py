@@ -59,8 +59,8 @@ def functions_named(names: list[str], form: Any) -> dict[Any, Any]:
     return {function: partial(form, function) for function in found}
 
 
-FORMS.update(dict.fromkeys(UNARY_NAMES, _unary))
-FORMS.update(dict.fromkeys(INPLACE_UNARY_NAMES, in_place))
+FORMS.put(UNARY_NAMES, _unary)
+FORMS.put(INPLACE_UNARY_NAMES, in_place)
 _PLAIN_NAMES.update(__abs__="abs", __neg__="neg", __pos__="positive", __invert__="bitwise_not")
 _PLAIN_NAMES.update(__pow__="pow", __ipow__="pow_")
 

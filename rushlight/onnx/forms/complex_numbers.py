@@ -59,10 +59,10 @@ def _put_real(w: Writer, base: Operand, new: Operand) -> Operand:
     return new if not is_complex(base) else w.from_halves(new, w.halves(base)[1])
 
 
-PUTS["aten::real"] = _put_real
-PUTS["aten::imag"] = lambda w, base, new: w.from_halves(w.halves(base)[0], new)
-PUTS["aten::view_as_real"] = lambda w, base, new: w.as_complex(new)
-PUTS["aten::view_as_complex"] = lambda w, base, new: w.parts(new)
+PUTS.put(["aten::real"], _put_real)
+PUTS.put(["aten::imag"], lambda w, base, new: w.from_halves(w.halves(base)[0], new))
+PUTS.put(["aten::view_as_real"], lambda w, base, new: w.as_complex(new))
+PUTS.put(["aten::view_as_complex"], lambda w, base, new: w.parts(new))
 ACROSS.update(("aten::real", "aten::imag", "aten::view_as_real", "aten::view_as_complex"))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ..items import Item, Operand, Unsupported
 from ..table import exports
 from ..walk import PUTS
@@ -11,23 +9,9 @@ from ..writer import END, INT, Writer, is_number
 
 __all__: list[str] = []
 
-Put = Callable[..., Operand]
 
-
-def _puts(*operators: str) -> Callable[[Put], Put]:
-    """Declare what a tensor holds after a view of it has been written: it and the view's new
-    contents come first."""
-
-    def declare(put: Put) -> Put:
-        for operator in operators:
-            PUTS[operator] = put
-        return put
-
-    return declare
-
-
-@_puts("aten::detach", "aten::alias", "aten::contiguous", "aten::to", "aten::requires_grad_")
-@_puts("aten::positive", "aten::resolve_conj", "aten::resolve_neg")
+@PUTS.of("aten::detach", "aten::alias", "aten::contiguous", "aten::to", "aten::requires_grad_")
+@PUTS.of("aten::positive", "aten::resolve_conj", "aten::resolve_neg")
 def _put_all(w: Writer, base: Operand, new: Operand, *rest: Item) -> Operand:
     return new
 
@@ -81,8 +65,8 @@ def unflatten(w: Writer, self: Item, dim: Item, sizes: Item) -> Item:
     return w.reshape(x, [*before[:axis], *sizes, *before[axis + 1 :]])
 
 
-@_puts("aten::view", "aten::reshape", "aten::flatten", "aten::squeeze", "aten::unsqueeze")
-@_puts("aten::view_as", "aten::reshape_as", "aten::unflatten", "aten::_unsafe_view")
+@PUTS.of("aten::view", "aten::reshape", "aten::flatten", "aten::squeeze", "aten::unsqueeze")
+@PUTS.of("aten::view_as", "aten::reshape_as", "aten::unflatten", "aten::_unsafe_view")
 def _put_form(w: Writer, base: Operand, new: Operand, *rest: Item) -> Operand:
     return w.op("Reshape", new, w.op("Shape", base), dims=base.shape, allowzero=1)
 
@@ -111,7 +95,7 @@ def permute(w: Writer, self: Item, dims: Item) -> Item:
     return w.transpose(x, [w.axis(d, w.rank(x)) for d in w.wholes(dims, "dims")])
 
 
-@_puts("aten::permute")
+@PUTS.of("aten::permute")
 def _put_permuted(w: Writer, base: Operand, new: Operand, dims: Item) -> Operand:
     order = [w.axis(d, w.rank(base)) for d in w.wholes(dims, "dims")]
     return w.transpose(new, [order.index(axis) for axis in range(len(order))])
@@ -131,7 +115,7 @@ def transpose(w: Writer, self: Item, dim0: Item, dim1: Item) -> Item:
     return _exchanged(w, w.tensor(self), dim0, dim1)
 
 
-@_puts("aten::transpose", "aten::swapaxes", "aten::swapdims")
+@PUTS.of("aten::transpose", "aten::swapaxes", "aten::swapdims")
 def _put_transposed(w: Writer, base: Operand, new: Operand, dim0: Item, dim1: Item) -> Operand:
     return _exchanged(w, new, dim0, dim1)
 
@@ -145,7 +129,7 @@ def _turned(w: Writer, x: Operand) -> Operand:
     return w.transpose(x, list(reversed(range(w.rank(x)))))
 
 
-@_puts("aten::numpy_T")
+@PUTS.of("aten::numpy_T")
 def _put_turned(w: Writer, base: Operand, new: Operand) -> Operand:
     return _turned(w, new)
 
@@ -156,7 +140,7 @@ def t(w: Writer, self: Item) -> Item:
     return _exchanged(w, x, -1, -2) if w.rank(x) > 1 else x
 
 
-@_puts("aten::t", "aten::mT")
+@PUTS.of("aten::t", "aten::mT")
 def _put_t(w: Writer, base: Operand, new: Operand) -> Operand:
     return w.tensor(t(w, new))
 
@@ -238,13 +222,13 @@ def _put_at(w: Writer, base: Operand, axis: int, places: Operand, new: Operand) 
     return w.transpose(made, order)
 
 
-@_puts("aten::select")
+@PUTS.of("aten::select")
 def _put_selected(w: Writer, base: Operand, new: Operand, dim: Item, index: Item) -> Operand:
     axis = w.axis(dim, w.rank(base))
     return _put_at(w, base, axis, w.vector([index]), w.unsqueeze(new, axis))
 
 
-@_puts("aten::slice")
+@PUTS.of("aten::slice")
 def _put_slice(
     w: Writer,
     base: Operand,
@@ -262,7 +246,7 @@ def _put_slice(
     return _put_at(w, base, axis, places, new)
 
 
-@_puts("aten::narrow")
+@PUTS.of("aten::narrow")
 def _put_narrow(
     w: Writer, base: Operand, new: Operand, dim: Item, start: Item, length: Item
 ) -> Operand:
