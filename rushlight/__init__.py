@@ -203,7 +203,7 @@ _ELSEWHERE = {
 @cache
 def _public_names() -> dict[str, object]:
     """What `ops` offers; the first look-up imports it, and NumPy with it."""
-    found: dict[str, object] = import_module(".ops.eager.namespace", _NAME).public_names()
+    found: dict[str, object] = _loaded(".ops.eager.namespace").public_names()
     return found
 
 
@@ -241,15 +241,21 @@ class _Finder:
 sys.meta_path.append(_Finder)
 
 
+def _loaded(name: str) -> Any:
+    """A module of ours with all that it imports, among which Python looks for no garbage."""
+    uncollected = import_module(".frontend.foundations.garbage", _NAME).uncollected
+    return uncollected(import_module)(name, _NAME)
+
+
 def __getattr__(name: str) -> Any:
     if name == "torch":  # as in torch, where `torch.torch` is torch
         return import_module(_NAME)
     if name in _PACKAGES:
-        return import_module(f".{name}", _NAME)
+        return _loaded(f".{name}")
     if name == "Storage":  # goes with the default dtype
         return import_module(".storage", _NAME).default_class()
     if name in _ELSEWHERE:
-        value: object = getattr(import_module(_ELSEWHERE[name], _NAME), name)
+        value: object = getattr(_loaded(_ELSEWHERE[name]), name)
     elif name == "__all__":
         listed = import_module(".module_names", _NAME).names_in(_NAME)
         names = (*_public_names(), *_ELSEWHERE, *listed)

@@ -3,6 +3,10 @@
 Compiling makes tens of thousands of small objects, and a frozen dataclass pays for each of its
 fields when it is made.  So type checkers see a frozen dataclass, and refuse every change, while at
 run time it is a plain one with the same equality and hash.
+
+What a dataclass does is written and compiled for each class, which takes longer than all else that
+its module does when it is imported, and a process uses a part of it: each method is written when it
+is first called.
 """
 
 from __future__ import annotations
@@ -14,8 +18,49 @@ __all__ = ["value_class"]
 if TYPE_CHECKING:
     from dataclasses import dataclass as value_class
 else:
+    import inspect
     from dataclasses import dataclass
+
+    _NONE = {"init": False, "repr": False, "eq": False}
+    _WRITTEN = {
+        "__init__": _NONE | {"init": True},
+        "__repr__": _NONE | {"repr": True},
+        "__eq__": _NONE | {"eq": True},
+        "__hash__": _NONE | {"eq": True, "unsafe_hash": True},
+    }
+    """The methods, and what has `dataclass` write each of them."""
 
     def value_class(*, frozen, slots):
         """`dataclass(frozen=True, slots=...)` to type checkers; see above."""
-        return dataclass(slots=slots, unsafe_hash=frozen)
+
+        def made(cls):
+            if not cls.__doc__:
+                cls.__doc__ = cls.__name__  # `dataclass` would find out a signature for it
+            owner = dataclass(**_NONE, slots=slots)(cls)
+            for name in _WRITTEN:
+                if name not in cls.__dict__:
+                    setattr(owner, name, _at_first(owner, name, slots))
+            return owner
+
+        return made
+
+    def _at_first(owner, name, slots):
+        """A method that is written, and put into its place, when it is first called."""
+
+        def method(self, *values, **named):
+            written = _written(owner, name, slots)
+            setattr(owner, name, written)
+            return written(self, *values, **named)
+
+        return method
+
+    def _written(owner, name, slots):
+        """What `dataclass` writes for a class that has nothing but the fields of this one."""
+        annotations = inspect.get_annotations(owner)
+        parts = {each: owner.__dataclass_fields__[each] for each in annotations}
+        parts["__annotations__"], parts["__doc__"] = annotations, owner.__doc__
+        parts["__module__"] = owner.__module__
+        if hasattr(owner, "__post_init__"):
+            parts["__post_init__"] = owner.__post_init__
+        like = type(owner.__name__, owner.__bases__, parts)
+        return getattr(dataclass(**_WRITTEN[name], slots=slots)(like), name)

@@ -544,7 +544,7 @@ _OBSERVED: Final = [
 
 def make_function(operator_name: str, *, as_method: bool = False) -> EagerFunction:
     """A new eager function of an operator, `aten::tanh`."""
-    if any(entry.lazily for entry in TABLE.operators(operator_name)):
+    if TABLE.said(operator_name, lambda entry: entry.lazily):
         lazy = (_LazyFunction, _LazyMethod)[as_method]
         return lazy(operator_name, operator_name.partition("::")[2], as_method)
     concerned = (kinds for observer, kinds in _OBSERVED if observer.concerns(operator_name))

@@ -39,11 +39,18 @@ def is_left_alone(tensor: Tensor) -> bool:
 def made_by_look(qualified: str) -> Callable[[str], EagerFunction] | None:
     """What makes the method of an operator that tells something of a tensor at a look; None of
     others."""
-    for entry in TABLE.operators(qualified):
-        is_alone = len(entry.signature.arguments) == 1 and entry.gives_number
-        if entry.looks or (is_alone and (entry.of_form or entry.of_layout) and not entry.quantized):
-            return lambda name: _AtOnce(name, entry)
-    return None
+    entry = TABLE.said(qualified, _looking_alone)
+    return None if entry is None else lambda name: _AtOnce(name, entry)
+
+
+def _looking_alone(entry: Operator) -> Operator | None:
+    """An operator that tells something of one tensor at a look.  This is asked of all methods when
+    the library is imported: few have to know their signature for it."""
+    if not entry.looks:
+        is_told = (entry.of_form or entry.of_layout) and not entry.quantized
+        if not (is_told and entry.gives_number and len(entry.signature.arguments) == 1):
+            return None
+    return entry
 
 
 class _AtOnce(EagerMethod):

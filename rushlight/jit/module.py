@@ -25,11 +25,6 @@ from ..nn.modules.module import Module
 from ..ops.python_values.display_aten import format_for_print
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
-from ..serialization.mobile.flatbuffer_save import (
-    save_mobile_flatbuffer,
-    save_mobile_flatbuffer_to_buffer,
-)
-from ..serialization.mobile.save import save_mobile, save_mobile_to_buffer
 from ..serialization.saving.save import save_archive, save_to_buffer
 from ..typecheck.definitions.class_types import ClassType, InterfaceType
 from ..typecheck.definitions.names import FunctionName, PythonName
@@ -440,8 +435,12 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
         """
         with trimmed():
             if _use_flatbuffer:
+                from ..serialization.mobile.flatbuffer_save import save_mobile_flatbuffer
+
                 save_mobile_flatbuffer(self._c, f, _extra_files)
             else:
+                from ..serialization.mobile.save import save_mobile
+
                 save_mobile(self._c, f, _extra_files, debug=_save_mobile_debug_info)
 
     def _save_to_buffer_for_lite_interpreter(
@@ -453,7 +452,11 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
         """The bytes of such an archive or flatbuffer."""
         with trimmed():
             if _use_flatbuffer:
+                from ..serialization.mobile.flatbuffer_save import save_mobile_flatbuffer_to_buffer
+
                 return save_mobile_flatbuffer_to_buffer(self._c, _extra_files)
+            from ..serialization.mobile.save import save_mobile_to_buffer
+
             return save_mobile_to_buffer(self._c, _extra_files, debug=_save_mobile_debug_info)
 
     def extra_repr(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from importlib import import_module
 
 from ...frontend.foundations.garbage import uncollected
 from ...interpreter.values.objects import ScriptObject
@@ -10,7 +11,6 @@ from ..files.container import ArchiveReader
 from ..files.errors import within_limits
 from ..files.file_bytes import OpenedFile, Readable
 from ..files.limits import DEFAULT_LIMITS, Limits
-from ..legacy.load import LegacyLoader
 from ..loading.loader import NEWEST_VERSION, Loader, archive_version, old_meanings, run
 from ..mobile.flatbuffer import is_flatbuffer, read_mobile_flatbuffer
 from ..mobile.flatbuffer_load import FlatbufferLoader, FlatbufferRecords
@@ -63,7 +63,7 @@ def load_archive(
         archive = ArchiveReader(file, limits)
         make = Loader
         if "model.json" in archive:
-            make = LegacyLoader
+            make = import_module("..legacy.load", __package__).LegacyLoader
         elif holds_scripts(archive):
             make = PackageLoader
         loader = make(archive, limits, trusted, mapped)
