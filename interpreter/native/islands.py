@@ -171,7 +171,7 @@ def _without_idle(code: Code, region: Region, begin: int, end: int) -> int:
         if not isinstance(part, Step) or not is_maker(code.called(part)):
             break
         read = {value for each in parts_of(region[begin + 1 : end]) for value in each.node.inputs}
-        if part.node.output in read:
+        if not read.isdisjoint(part.node.outputs):
             break
         begin += 1
     return begin

@@ -202,6 +202,16 @@ def filled(x: Tensor, n: int) -> tuple[list[list[float]], int]:
     return out, count
 
 
+def chosen(x: Tensor, k: int) -> tuple[float, int]:
+    found, places = x.topk(k)
+    total = 0.0
+    at = 0
+    for j in range(k):
+        total += float(found[j])
+        at = at * 3 + int(places[j])
+    return total, at
+
+
 def table(*sizes: int) -> Tensor:
     return torch.rand(*sizes, generator=torch.Generator().manual_seed(7))
 
@@ -210,6 +220,7 @@ CALLS: list[tuple[Any, tuple[Any, ...]]] = [
     (measured, (table(5, 4), table(4, 4), 6)),
     (carried, (table(12), 12)),
     (filled, (table(4, 3), 3)),
+    (chosen, (table(12), 4)),
     (voted, (table(5, 5), torch.tensor([3, 1, 4, 1, 5]), 3)),
 ]
 
