@@ -131,7 +131,7 @@ class EagerFunction(Called):
     def __init_subclass__(cls) -> None:
         cls.__module__ = _Home(__name__)
 
-    def __init__(self, operator_name: str, name: str, as_method: bool = False) -> None:
+    def __init__(self, operator_name: str, name: str, as_method: bool) -> None:
         self.operator_name = operator_name
         self.__name__ = self.__qualname__ = name
         self._as_method = as_method
