@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight.ops.eager.dispatch import EagerMethod, make_function
 
 
 def test_asarray_shares_or_copies() -> None:
@@ -181,3 +182,12 @@ def test_tensors_that_want_gradients_are_no_numbers() -> None:
 def test_a_number_does_not_stand_for_a_tensor_that_may_be_none() -> None:
     with pytest.raises(TypeError, match=r"clamp\(\) received an invalid combination"):
         torch.clamp(torch.ones(2), 0, torch.ones(1))
+
+
+def test_a_method_is_bound_where_no_native_code_does_it() -> None:
+    method = make_function("aten::add", as_method=True)
+    assert isinstance(method, EagerMethod)
+    assert method.__get__(torch.ones(2))(1.0).tolist() == [2.0, 2.0]
+    assert method.__get__(None, torch.Tensor) is method
+    with pytest.raises(TypeError, match=r"^descriptor 'add' for .* doesn't apply to a 'int' obj"):
+        method.__get__(3)
