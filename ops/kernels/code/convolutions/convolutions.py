@@ -3,7 +3,7 @@
 `convolution_sums` does most of them; `convolution_strips` those over planes whose groups make too
 few channels to fill a vector, and `convolution_planes` those of them that are depthwise and keep
 the sizes of small planes; `convolution_points` those of windows of one number that lie side by
-side.
+side, and `convolution_squares` those of three by three that step by one over many channels.
 """
 
 from __future__ import annotations
