@@ -44,9 +44,10 @@ def get_item(tensor: Tensor, key: Any) -> Tensor:
 
 
 def _indexed(view: Tensor, indices: list[Tensor | None]) -> Tensor:
-    """What index tensors, and None between them, name: where nobody listens to the call of the
-    operator, without looking for how it is to be called."""
-    if ACTIVE or LISTENING or not _FOUND.issuperset(map(type, indices)):
+    """What index tensors, and None between them, name: with None, which no front knows, without
+    looking for how the operator is to be called, where nobody listens to that."""
+    kinds = {*map(type, indices)}
+    if ACTIVE or LISTENING or type(None) not in kinds or not kinds <= _FOUND:
         return _index(view, indices)  # type: ignore[no-any-return]
     entry = TABLE.operator("aten::index.Tensor")
     assert entry is not None
