@@ -60,7 +60,7 @@ __all__ = [
 
 ndarray: Final = np.ndarray
 _LARGEST: Final = 1 << 27
-"""Bytes of an array that is filled twice more to find out what a call does."""
+"""Bytes of an array that is filled twice more, or copied, to find out what a call does."""
 _KEEPING: Final = fork_safe_lock()
 _INT64: Final = np.dtype(np.int64)
 _UINT64: Final = np.dtype(np.uint64)
@@ -189,9 +189,9 @@ class Known:
         return Seen(result, [] if is_given else self._explain(values, result))
 
     def _seen_apart(self, values: Sequence[Any]) -> Seen:
-        """What a call runs, on copies of operands that lie in each other: of what is only seen
-        nobody could say which of them it was."""
-        given = values if self._gives_parts else apart(values)
+        """What a call runs, on copies of operands that lie in each other: none is another then."""
+        is_large = any(type(each) is ndarray and each.nbytes > _LARGEST for each in values)
+        given = values if self._gives_parts or is_large else apart(values)
         found = seen(self._function, given)
         if given is values:
             return found
