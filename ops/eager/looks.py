@@ -74,9 +74,10 @@ class _AtOnce(EagerMethod):
         return self._otherwise(*args, **kwargs)
 
     def _learn(self, *way: Any) -> None:
-        quickly = self._quickly
-        super()._learn(*way)
-        self._otherwise, self._quickly = self._quickly, quickly
+        super()._learn(*way)  # after which native code may look already
+        if self.front is not None:
+            self._otherwise = self.front.call
+        self._quickly = self._at_first if self._told is None else self._told.call
 
     def _settle(self) -> None:
         kind = _KINDS.get(self._entry.looks)

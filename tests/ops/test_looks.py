@@ -1,5 +1,9 @@
 """What eager calls are that native code does: the same as those in Python."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -140,3 +144,25 @@ def test_what_is_no_error_of_a_call_is_left_as_it_is():
 def test_an_object_that_was_not_made_is_an_error():
     with pytest.raises((SystemError, AttributeError)):
         Called.__new__(Called)()
+
+
+_FIRST_LEARNED = """
+import rushlight as torch
+
+x = torch.ones({side}, {side})
+for _ in range(200):
+    made = x.t().contiguous()
+assert torch.equal(made, x)
+"""
+
+
+@pytest.mark.parametrize("side", [4, 100])  # calls with a large tensor are learned soon
+def test_a_look_may_be_the_first_call_of_a_process_that_is_learned(side):
+    run = subprocess.run(
+        [sys.executable, "-c", _FIRST_LEARNED.format(side=side)],
+        cwd=Path(__file__).resolve().parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
