@@ -54,6 +54,8 @@ CALLS: dict[str, Callable[[], Any]] = {
     "pooled": lambda: F.avg_pool2d(X[None], 2),
     "listed": lambda: torch.cat([X, FIXED, LEAF], 1),
     "listed twice": lambda: torch.stack([X, X]),
+    "many listed": lambda: torch.einsum("ij,ij,ij,ij,ij->i", X, FIXED, X, LEAF, FIXED),
+    "one listed": lambda: torch.einsum("ij->i", X),
     "places in a list": lambda: X[[0, 2]],
     "places": lambda: torch.Tensor.index_put(X, (ROWS, ROWS), FIXED[0, :3]),
     "rows at places": lambda: X[ROWS],

@@ -290,11 +290,11 @@ watch_not:
   store i64 %of_views, ptr %wanted
   br label %run
 find_edges:
-  %its_told = call ptr @fitting(ptr %told, ptr %values)
   %list_tensors = load ptr, ptr %of_tensors
   %list_arrays = load ptr, ptr %of_arrays
   %whose = select i1 %is_of_list, ptr %list_tensors, ptr %handles
   %whose_arrays = select i1 %is_of_list, ptr %list_arrays, ptr %values
+  %its_told = call ptr @fitting(ptr %told, ptr %whose_arrays)
   %is_beside = xor i1 %is_listed, %is_of_list
   br i1 %is_beside, label %check_whole, label %take_edges
 check_whole:
