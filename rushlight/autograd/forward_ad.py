@@ -246,10 +246,11 @@ def _direction(result: Tensor, level: list[_Direction]) -> Tensor | None:
             return result.detach().new_zeros(result.shape) if _leads_back(result, level) else None
         vectors, given = [p for p, _ in pairs], [t for _, t in pairs]
         (found,) = grad(
-            vectors, [vector], given, retain_graph=True,
+            vectors, [vector], given, retain_graph=True, allow_unused=True,
             create_graph=wanted or any(is_wanted(t) for t in given),
         )  # fmt: skip
-    return found
+    # the products may be zeros that no vector changes
+    return result.detach().new_zeros(result.shape) if found is None else found
 
 
 def _leads_back(result: Tensor, level: list[_Direction]) -> bool:

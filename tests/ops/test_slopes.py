@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight.autograd import gradcheck, gradgradcheck
+from rushlight.autograd import forward_ad, gradcheck, gradgradcheck
 
 F = torch.nn.functional
 
@@ -56,6 +56,22 @@ def test_slopes_have_gradients(name: str) -> None:
     run = _operator(name)
     assert gradcheck(lambda g, x: run(g, x, *numbers), given)
     assert gradgradcheck(lambda g, x: run(g, x, *numbers), given)
+
+
+@pytest.mark.parametrize("function", [F.relu, F.relu6, F.hardtanh, torch.abs, F.leaky_relu])
+def test_slopes_of_straight_parts_stand_still(function: Any) -> None:
+    x = torch.tensor([-1.5, 0.5, 7.0], dtype=torch.float64)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x.requires_grad_(), torch.ones_like(x))
+        (slope,) = torch.autograd.grad(function(dual).sum(), dual, create_graph=True)
+        direction = forward_ad.unpack_dual(slope).tangent
+    assert direction is None or direction.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("function", [torch.tanh, torch.sigmoid, F.silu])
+def test_slopes_of_complex_numbers_have_gradients(function: Any) -> None:
+    x = torch.tensor([0.3 + 0.8j, -1.2 + 0.1j, 2 - 0.7j], dtype=torch.complex128)
+    assert gradgradcheck(function, (x.requires_grad_(),), check_fwd_over_rev=True)
 
 
 def _nodes(tensor: torch.Tensor) -> list[str]:

@@ -15,12 +15,12 @@ from .loss import MEAN
 
 @rounded_once
 def _bend_of_tanh(g: Tensor, grad_output: Tensor, output: Tensor) -> Tensor:
-    return g * conj(grad_output * output * -2)
+    return conj(g) * (grad_output * conj(output) * -2)
 
 
 @rounded_once
 def _bend_of_sigmoid(g: Tensor, grad_output: Tensor, output: Tensor) -> Tensor:
-    return g * conj(grad_output * (1 - output * 2))
+    return conj(g) * (grad_output * (1 - conj(output) * 2))
 
 
 @rounded_once
@@ -45,12 +45,12 @@ def _none(g: Tensor) -> Tensor:
 
 gradient(
     "aten::tanh_backward",
-    grad_output=lambda g, output: aten.tanh_backward(g, output),
+    grad_output=lambda g, output: aten.tanh_backward(g, conj(output)),
     output=_bend_of_tanh,
 )
 gradient(
     "aten::sigmoid_backward",
-    grad_output=lambda g, output: aten.sigmoid_backward(g, output),
+    grad_output=lambda g, output: aten.sigmoid_backward(g, conj(output)),
     output=_bend_of_sigmoid,
 )
 gradient(
