@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import warnings
@@ -68,6 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _executed(execute, arguments)
     except KeyboardInterrupt:  # perhaps while a failure is told
         return INTERRUPTED
+    finally:
+        if argv is None:
+            gc.freeze()  # what ends would be searched for garbage, which takes long
 
 
 def _executed(execute: Callable[[Arguments], int], arguments: Arguments) -> int:

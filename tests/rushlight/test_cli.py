@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
 import subprocess
 import sys
 import tomllib
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -423,3 +425,18 @@ def test_an_interrupt_ends_a_command_even_while_it_tells_what_failed(
     monkeypatch.setattr(show, "execute", failing if while_telling else interrupted)
     monkeypatch.setattr(command_line, "_failed_file", interrupted)
     assert main(["show", archive]) == command_line.INTERRUPTED
+
+
+def test_only_a_process_of_ours_ends_without_a_search_for_garbage(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frozen = list[str]()
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append("all"))
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr(sys, "argv", ["rushlight", "explain", "return-type"])
+    assert main(["explain", "return-type"]) == 0
+    assert not frozen
+    assert main() == 0
+    assert frozen == ["all"]
+    told = capsys.readouterr().out
+    assert told == told[: len(told) // 2] * 2
