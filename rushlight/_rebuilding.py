@@ -99,6 +99,7 @@ def _rebuild_wrapper_subclass(
         cls,
         size,
         strides=stride,
+        storage_offset=storage_offset,
         dtype=dtype,
         layout=layout,
         device=device,

@@ -46,8 +46,19 @@ def _aliased(alias: Any, cls: type[Tensor]) -> object:
     return made
 
 
-def make_subclass(cls: type[Tensor], data: Tensor, require_grad: bool = False) -> object:
+def make_subclass(
+    cls: type[Tensor],
+    data: Tensor,
+    require_grad: bool = False,
+    *,
+    dispatch_sizes_strides_policy: str | None = None,
+    dispatch_device: bool = False,
+    dispatch_layout: bool = False,
+    device_for_backend_keys: object = None,
+) -> object:
     """An instance of a subclass that shares a tensor's memory, and is a leaf.
+
+    What else is said has no meaning: sizes, device and layout are those of the memory.
 
     Raises:
         TypeError: the class is no subclass of Tensor, or the data no tensor.
@@ -92,7 +103,7 @@ def make_wrapper_subclass(
         cls: the class.
         size: what the instance tells of its sizes.
         strides: of its strides, in elements; as a contiguous tensor lies if there are none.
-        storage_offset: where the first element lies, which nothing depends on.
+        storage_offset: where the first element lies, in elements.
         memory_format: of the strides, where these are not said.
         dtype: of its elements; the default one if there is none.
         layout: what it tells of its layout.
@@ -105,7 +116,7 @@ def make_wrapper_subclass(
         RuntimeError: the class has no `__torch_dispatch__`.
         TypeError: the class is no subclass of Tensor.
     """
-    del storage_offset, pin_memory, dispatch_sizes_strides_policy, dispatch_device
+    del pin_memory, dispatch_sizes_strides_policy, dispatch_device
     del dispatch_layout, _extra_dispatch_keys, storage_size
     if not issubclass(cls, Tensor):
         raise TypeError(_NO_TENSOR)
@@ -120,7 +131,7 @@ def make_wrapper_subclass(
         ).stride()
     place = CPU if device is None else Device(device)
     kind = get_default_dtype() if dtype is None else dtype
-    return cls._of(hidden(sizes, kind, strides, place, layout), requires_grad)
+    return cls._of(hidden(sizes, kind, strides, place, layout, storage_offset or 0), requires_grad)
 
 
 _NO_TENSOR: Final = (

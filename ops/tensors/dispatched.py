@@ -21,13 +21,23 @@ from ...frontend.foundations.port import Port
 from ..memory.dtype import CPU, STRIDED, Array, Device, DType, Layout
 from ..memory.errors import OnDispatch
 from ..memory.reserved import reserved
+from ..memory.storage import strides_of, view_of
+from ..table.grad_mode import grad_mode_set
 from . import overriding
 from .members import all_members, attributes_of
 
 __all__ = [
     *("READ", "Dispatched", "Form", "Hidden", "array_behind", "check_dispatched", "cloned"),
-    *("closed", "count_together", "disabled_dispatch", "dispatching", "hidden", "is_dispatched"),
-    *("is_off", "opened", "own_dispatch", "rebuilt", "resized", "undispatched"),
+    *(
+        "undispatched",
+        "closed",
+        "count_together",
+        "disabled_dispatch",
+        "dispatching",
+        "hidden",
+        "is_dispatched",
+    ),
+    *("is_off", "is_wrapper", "opened", "own_dispatch", "rebuilt", "resized", "shown_by_form"),
 ]
 
 
@@ -113,10 +123,17 @@ def hidden(
     strides: Sequence[int] | None,
     place: Device = CPU,
     layout: Layout = STRIDED,
+    offset: int = 0,
 ) -> Hidden:
-    """The array of a wrapper of these sizes and strides, in elements."""
+    """The array of a wrapper of these sizes and strides, in elements, that begins at an offset."""
     steps = None if strides is None else [step * dtype.itemsize for step in strides]
-    made = reserved(sizes, dtype.numpy, steps).view(Hidden)
+    whole = reserved(sizes, dtype.numpy, steps)
+    if offset and whole.size:
+        reach = offset + 1 + sum((n - 1) * s for n, s in zip(sizes, strides_of(whole), strict=True))
+        memory = reserved([reach], dtype.numpy)
+        at = offset * dtype.itemsize
+        whole = view_of(memory, sizes, whole.strides, at, dtype.numpy, writeable=False)
+    made = whole.view(Hidden)
     made.place, made.layout = place, layout
     return made
 
@@ -229,6 +246,9 @@ class Dispatched:
     def _layout(self) -> Layout:
         return getattr(array_behind(self), "layout", STRIDED)
 
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        return shown_by_form(self, tensor_contents)
+
     def __reduce__(self: Any) -> tuple[object, ...]:
         array: Array | None = array_behind(self)
         form = self.dtype, tuple(self.shape), self.stride(), self._place, self._layout
@@ -242,6 +262,18 @@ def array_behind(tensor: Any) -> Array:
     slot = _SLOT.installed
     found: Array = slot.__get__(tensor) if slot and is_dispatched(tensor) else tensor._array
     return found
+
+
+def is_wrapper(tensor: object) -> bool:
+    """Whether a value is such a tensor without elements."""
+    return isinstance(tensor, Dispatched) and isinstance(array_behind(tensor), Hidden)
+
+
+def shown_by_form(tensor: Any, contents: str | None) -> str:
+    """How a tensor is printed whose elements nobody looks at, or that stands around `contents`."""
+    told = [f"size={tuple(tensor.shape)}", f"dtype={tensor.dtype}"] if contents is None else []
+    parts = ["..." if contents is None else contents, *told, *tensor._history()]
+    return f"{type(tensor).__name__}({', '.join(parts)})"
 
 
 def is_dispatched(tensor: object) -> bool:
@@ -271,13 +303,21 @@ def cloned(tensor: Any, memo: dict[int, object]) -> Any:
     Raises:
         RuntimeError: that gives no instance of the class.
     """
-    copied = tensor.detach().clone()
+    word = "clone()" if is_wrapper(tensor) else "new_empty()"
+    with grad_mode_set(False):
+        copied = tensor.clone() if is_wrapper(tensor) else tensor.new_empty([])
     if type(copied) is not type(tensor):
+        kind = "wrapper" if is_wrapper(tensor) else "non-wrapper"
         raise RuntimeError(
-            "The default implementation of __deepcopy__() for wrapper subclasses only works for "
-            "subclass types that properly implement clone() (i.e. clone() must return an instance "
-            f"of {type(tensor).__name__})."
+            f"The default implementation of __deepcopy__() for {kind} subclasses only works for "
+            f"subclass types that properly implement {word} and for which "
+            f"{'cloning' if kind == 'wrapper' else 'that function'} returns another instance of "
+            f"the same subclass. You should either properly implement {word} for your subclass or "
+            f"override __deepcopy__() if it is intended behavior for {word} to return an instance "
+            "of a different type."
         )
+    if not is_wrapper(tensor):
+        copied._array = array_behind(tensor).copy()
     memo[id(tensor)] = copied
     copied.requires_grad_(tensor.requires_grad)
     all_members(copied).update(deepcopy(attributes_of(tensor), memo))

@@ -43,6 +43,8 @@ from .dispatched import (
     disabled_dispatch,
     dispatching,
     is_dispatched,
+    is_wrapper,
+    shown_by_form,
 )
 from .display import format_array
 from .indexing import basic_view, get_item, put_item
@@ -244,16 +246,14 @@ class Tensor(_Base):
     def data(self, other: Tensor) -> None:
         if not isinstance(other, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(other).__name__}")
-        if other.layout is not STRIDED or isinstance(other, Dispatched) is not isinstance(
-            self, Dispatched
-        ):
+        if other.layout is not STRIDED or is_wrapper(other) is not is_wrapper(self):
             raise RuntimeError(
                 "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
                 "incompatible tensor type."
             )
         if self._requires_grad and other._array.dtype.kind in "biu":
             raise RuntimeError(NO_GRADIENTS)
-        self._array = other._array
+        self._array = array_behind(other)
 
     @data.deleter
     def data(self) -> None:
@@ -348,9 +348,8 @@ class Tensor(_Base):
         return id(self)
 
     def __repr__(self) -> str:
-        if isinstance(self, Dispatched):
-            told = [f"size={tuple(self.shape)}", f"dtype={self.dtype}", *self._history()]
-            return f"{type(self).__name__}(..., {', '.join(told)})"
+        if is_dispatched(self):
+            return shown_by_form(self, None)
         plain = type(self) is Tensor or issubclass(type(self), Parameter)
         prefix = "tensor(" if plain else f"{type(self).__name__}("
         text = format_array(self._array, self._history(), prefix)

@@ -98,7 +98,7 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "loss": (lambda x: F.cross_entropy(x, torch.tensor([0, 1])), "_log_softmax nll_loss_forward"),
     "overload": (lambda x: torch.ops.aten.mul.Tensor(x, x), "mul.Tensor"),
     "all of them": (lambda x: torch.ops.aten.mul(x, 2), "mul.Tensor"),
-    "copied": (lambda x: copy.deepcopy(x), "detach clone"),
+    "copied": (lambda x: copy.deepcopy(x), "clone"),
 }
 
 
@@ -251,6 +251,34 @@ class Unable(Wrapped):
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return NotImplemented
+
+
+def test_deep_copies_need_instances_of_the_class() -> None:
+    class Lost(Wrapped):
+        @classmethod
+        def __torch_dispatch__(
+            cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return func(args[0].inner, *args[1:], **(kwargs or {}))
+
+    with pytest.raises(RuntimeError, match=r"properly implement clone\(\) and for which cloning"):
+        copy.deepcopy(Lost(X))
+    with pytest.raises(RuntimeError, match=r"properly implement new_empty\(\) and for which that"):
+        copy.deepcopy(torch.ones(3).as_subclass(Counted))
+
+
+def test_data_are_exchanged_where_there_are_some() -> None:
+    x = torch.ones(3).as_subclass(Counted)
+    x.data = torch.zeros(2)
+    assert (type(x), x.shape) == (Counted, (2,))
+    with pytest.raises(RuntimeError, match="incompatible tensor type"):
+        Wrapped(X).data = X
+
+
+def test_how_they_are_shown_and_where_they_begin() -> None:
+    assert Wrapped(X).__repr__(tensor_contents="inside") == "Wrapped(inside)"
+    made = torch.Tensor._make_wrapper_subclass(Wrapped, [2, 3], strides=[1, 2], storage_offset=12)
+    assert (made.storage_offset(), made.stride()) == (12, (1, 2))
 
 
 def test_nobody_knows_an_operator() -> None:

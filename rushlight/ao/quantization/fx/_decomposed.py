@@ -93,7 +93,7 @@ def quantize_per_tensor(
 ) -> Tensor:
     """Whole numbers for the elements of a tensor."""
     inverse = 1.0 / scale
-    found = (_floats(input) * inverse).round() + zero_point
+    found: Tensor = (_floats(input) * inverse).round() + zero_point
     return found.clamp(quant_min, quant_max).to(dtype)
 
 
@@ -116,7 +116,8 @@ def dequantize_per_tensor(
     out_dtype: DType | None = None,
 ) -> Tensor:
     """The numbers that whole ones stand for."""
-    return (input.to(out_dtype or _FLOAT) - zero_point) * scale
+    found: Tensor = (input.to(out_dtype or _FLOAT) - zero_point) * scale
+    return found
 
 
 def _chosen(input: Tensor, bounds: tuple[int, int], eps: float, dtype: DType, *more: Any) -> Any:
