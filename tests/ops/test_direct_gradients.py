@@ -4,6 +4,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.nn import functional as F
+from rushlight.ops.layers import recurrent as recurrent_layers
 
 
 def _random(*sizes: int) -> torch.Tensor:
@@ -330,6 +331,21 @@ def test_lstm_of_float32(options: dict[str, bool]) -> None:
     composed = torch.autograd.grad(total, given, create_graph=True, retain_graph=True)
     for one, other in zip(composed, torch.autograd.grad(total, given), strict=True):
         torch.testing.assert_close(other, one.detach(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_layers_are_not_run_again(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = getattr(torch.nn, kind)(5, 6, 3, bidirectional=True)
+    out, _ = layer(torch.randn(4, 2, 5))
+    wanted = out.sum()
+
+    def never(*given: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(recurrent_layers, "_by_kernel", never)
+    monkeypatch.setattr(recurrent_layers, "_run", never)
+    wanted.backward()
+    assert all(each.grad is not None for each in layer.parameters())
 
 
 def test_losses_have_second_derivatives() -> None:

@@ -18,7 +18,7 @@ from ...kernels.products import dot
 from ...memory.dtype import Array
 from ...memory.quiet import QUIET, enter, leave
 from ...tensors.tensor import Tensor
-from ..table.rows import Grads, Tensors, aten, direct
+from ..table.rows import Grads, Tensors, direct
 
 Ends = list[Array | None]
 """The gradients of last states; None where there is none."""
@@ -206,29 +206,19 @@ def _turned(x: Array, way: int) -> Array:
 
 
 def _whole(
-    name: str, through: Through, gs: Grads, input: Tensor, hx: Tensors, params: Tensors,
-    has_biases: bool, num_layers: int, bidirectional: bool, batch_first: bool, result: Tensor,
+    through: Through, gs: Grads, input: Tensor, hx: Tensors, params: Tensors, has_biases: bool,
+    num_layers: int, bidirectional: bool, batch_first: bool, result: Tensor,
 ) -> tuple[Any, ...] | None:  # fmt: skip
-    """The gradients of input, states and weights of a network."""
+    """The gradients of input, states and weights of one layer; None for several, which are recorded
+    as layers."""
     ways = 2 if bidirectional else 1
     each = 4 if has_biases else 2
-    if len(params) != num_layers * ways * each or not _is_wide([input, *hx, *params, *gs]):
+    if num_layers != 1 or len(params) != ways * each or not _is_wide([input, *hx, *params, *gs]):
         return None
     x, outputs = _in_order(input, batch_first), _in_order(result, batch_first)
     states = [s._array.reshape(s._array.shape[0], x.shape[1], -1) for s in hx]
     if any(s.shape[2] != states[0].shape[2] for s in states):
         return None
-    inputs = [x]
-    for layer in range(num_layers):  # what the layers before the last one gave is not kept
-        part = slice(layer * ways, (layer + 1) * ways)
-        if layer < num_layers - 1:
-            group = list(params[layer * ways * each : (layer + 1) * ways * each])
-            own = [Tensor._of(s[part]) for s in states]
-            options = group, has_biases, 1, 0.0, False, bidirectional, False
-            given = own if name == "lstm" else own[0]
-            inputs.append(getattr(aten, name)(Tensor._of(inputs[-1]), given, *options)[0]._array)
-        else:
-            inputs.append(outputs)
     grads = None if gs[0] is None else _in_order(gs[0], batch_first)
     ends = [
         [None] * len(states[0]) if g is None else g._array.reshape(states[0].shape) for g in gs[1:]
@@ -236,27 +226,23 @@ def _whole(
     size = states[0].shape[2]
     of_states = [np.empty_like(s) for s in states]
     of_params: list[Array] = []
-    for layer in reversed(range(num_layers)):
-        found = []
-        for way in range(ways):
-            place = layer * ways + way
-            columns = slice(way * size, (way + 1) * size)
-            weights = [p._array for p in params[place * each : (place + 1) * each]]
-            made = through(
-                _Layer(
-                    _turned(inputs[layer], way), [s[place] for s in states],
-                    _turned(inputs[layer + 1][..., columns], way), weights,
-                ),
-                None if grads is None else _turned(grads[..., columns], way),
-                [end[place] for end in ends],
-            )  # fmt: skip
-            for into, state in zip(of_states, made.states, strict=True):
-                into[place] = state
-            found.append((_turned(made.input, way), made.weights))
-        of_params = [*(w for _, weights in found for w in weights), *of_params]
-        grads = found[0][0] if ways == 1 else found[0][0] + found[1][0]
-    assert grads is not None
-    first = grads.reshape(x.shape)
+    inputs = []
+    for way in range(ways):
+        columns = slice(way * size, (way + 1) * size)
+        weights = [p._array for p in params[way * each : (way + 1) * each]]
+        made = through(
+            _Layer(
+                _turned(x, way), [s[way] for s in states], _turned(outputs[..., columns], way),
+                weights,
+            ),
+            None if grads is None else _turned(grads[..., columns], way),
+            [end[way] for end in ends],
+        )  # fmt: skip
+        for into, state in zip(of_states, made.states, strict=True):
+            into[way] = state
+        inputs.append(_turned(made.input, way))
+        of_params += made.weights
+    first = (inputs[0] if ways == 1 else inputs[0] + inputs[1]).reshape(x.shape)
     if batch_first and input._array.ndim == 3:
         first = np.swapaxes(first, 0, 1)
     return (
@@ -289,7 +275,7 @@ def lstm(
 ) -> tuple[Any, ...] | None:  # fmt: skip
     """Long short-term memory."""
     options = has_biases, num_layers, bidirectional, batch_first, result
-    return _quietly(lambda: _whole("lstm", _lstm, gs, input, hx, params, *options))
+    return _quietly(lambda: _whole(_lstm, gs, input, hx, params, *options))
 
 
 def _declare(name: str, through: Through) -> None:
@@ -299,7 +285,7 @@ def _declare(name: str, through: Through) -> None:
         bidirectional: bool, batch_first: bool, result: Tensor,
     ) -> tuple[Any, ...] | None:  # fmt: skip
         options = has_biases, num_layers, bidirectional, batch_first, result
-        found = _quietly(lambda: _whole(name, through, gs, input, [hx], params, *options))
+        found = _quietly(lambda: _whole(through, gs, input, [hx], params, *options))
         return None if found is None else (found[0], found[1][0], found[2])
 
     @direct(f"aten::{name}_cell", of="input hx w_ih w_hh b_ih b_hh")

@@ -184,19 +184,20 @@ def _declare(name: str, step: Step) -> None:
         return step(input, (hx,), [w_ih, w_hh, b_ih, b_hh])[0]
 
 
-# --------------------------------------------------------------------------- dropout between layers
+# --------------------------------------------------------------------------- layer by layer
 
 
 def _one_by_one(
     run: Run, layer: Callable[..., tuple[Array, ...]], data: Array, hx: Array | list[Array],
     params: Sequence[Array], num_layers: int, dropout: float, bidirectional: bool,
 ) -> tuple[Array, ...]:  # fmt: skip
-    """The layers as operators of one layer each, the input of all but the first times noise."""
+    """The layers as operators of one layer each, which leave what each gave for its gradient; the
+    input of all but the first times noise, if there is to be some."""
     ways = 2 if bidirectional else 1
     each = len(params) // num_layers
     ends = []
     for number in range(num_layers):
-        if number:
+        if number and dropout:
             factors = FACTORS["aten::dropout"](data, dropout, True)
             data = data if factors is None else run("aten::mul.Tensor", data, factors[0])
         states = [
@@ -209,14 +210,15 @@ def _one_by_one(
     return data, *(run("aten::cat", list(parts), 0) for parts in zip(*ends, strict=True))
 
 
-def _declare_with_dropout(name: str) -> None:
+def _declare_by_layers(name: str) -> None:
     @rewritten(f"aten::{name}.input")
     def whole(
         run: Run, input: Array, hx: Array | list[Array], params: Sequence[Array], has_biases: bool,
         num_layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
     ) -> tuple[Array, ...] | None:  # fmt: skip
-        if not dropout or not train or num_layers < 2:
+        if num_layers < 2:
             return None
+        noise = dropout if train else 0.0
 
         def layer(data: Array, hx: object, weights: Sequence[Array]) -> tuple[Array, ...]:
             options = weights, has_biases, 1, 0.0, train, bidirectional, False
@@ -225,7 +227,7 @@ def _declare_with_dropout(name: str) -> None:
 
         turned = batch_first and input.ndim == 3
         data = run("aten::transpose.int", input, 0, 1) if turned else input
-        data, *ends = _one_by_one(run, layer, data, hx, params, num_layers, dropout, bidirectional)
+        data, *ends = _one_by_one(run, layer, data, hx, params, num_layers, noise, bidirectional)
         return run("aten::transpose.int", data, 0, 1) if turned else data, *ends
 
     @rewritten(f"aten::{name}.data")
@@ -233,15 +235,16 @@ def _declare_with_dropout(name: str) -> None:
         run: Run, data: Array, batch_sizes: Array, hx: Array | list[Array], params: Sequence[Array],
         has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool,
     ) -> tuple[Array, ...] | None:  # fmt: skip
-        if not dropout or not train or num_layers < 2:
+        if num_layers < 2:
             return None
+        noise = dropout if train else 0.0
 
         def layer(data: Array, hx: object, weights: Sequence[Array]) -> tuple[Array, ...]:
             options = weights, has_biases, 1, 0.0, train, bidirectional
             made: tuple[Array, ...] = run(f"aten::{name}.data", data, batch_sizes, hx, *options)
             return made
 
-        return _one_by_one(run, layer, data, hx, params, num_layers, dropout, bidirectional)
+        return _one_by_one(run, layer, data, hx, params, num_layers, noise, bidirectional)
 
 
 _declare("gru", _gru_step)
@@ -258,4 +261,4 @@ def lstm_cell(
 
 
 for _name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
-    _declare_with_dropout(_name)
+    _declare_by_layers(_name)
