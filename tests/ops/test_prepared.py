@@ -14,6 +14,7 @@ import pytest
 import rushlight as torch
 from rushlight.ops.kernels import family
 from rushlight.ops.kernels.code.calls import paces
+from rushlight.ops.memory.errors import OperatorError
 from rushlight.ops.memory.metadata import become
 from rushlight.ops.memory.storage import address
 from rushlight.ops.table import direct
@@ -962,3 +963,19 @@ def test_operators_that_move_or_order_few_elements_are_learned(name):
     while not sum(each.count for each in of_name(name)):  # a kernel may have to be compiled
         assert time.monotonic() < until
         assert np.array_equal(function(torch.from_numpy(x)).numpy(), wanted(x), equal_nan=True)
+
+
+@pytest.mark.parametrize("mode", [0, 1])
+def test_bags_are_learned(mode):
+    known, calls = known_calls(TABLE.operator("aten::embedding_bag").forward)
+    rng, table = np.random.default_rng(5), random(9, 20)
+    for _ in range(6):
+        index, starts = rng.integers(0, 9, 12), np.array([0, *rng.integers(1, 11, 1), 11])
+        made, *_ = known(table, index, starts, False, mode, False, None, False)
+        for row, bag in zip(made, np.split(table[index], starts[1:]), strict=True):
+            expected = bag.mean(0) if mode else bag.sum(0)
+            np.testing.assert_allclose(row, expected, rtol=1e-5, atol=1e-6)
+    assert len(calls) == 1
+    index[3] = 9
+    with pytest.raises(OperatorError, match="Index 3 of input takes value 9"):
+        known(table, index, starts, False, mode, False, None, False)

@@ -66,7 +66,7 @@ def bags(
         more.append(np.empty(out.shape, np.int64))
     run(
         *(_bags_of(form), count, _LEAST // each + 1, height, width, index.size, count, int(extra)),
-        *(table, index, starts, out, bag_of, sizes, wrong, *more),
+        *(table, index, starts, out, sizes if is_sum else bag_of, sizes, wrong, *more),
     )
     if wrong[0]:
         return None
