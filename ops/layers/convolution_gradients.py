@@ -7,8 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family, in_order
+from ..kernels import family, in_order, is_last_whole
 from ..kernels.precision import PRECISION
+from ..kernels.products import dot
 from ..memory.dtype import Array
 from ..shapes.windows import Ints
 
@@ -41,9 +42,22 @@ def weight_gradient(
     native = family("convolutions.gradients")
     if native is None or PRECISION.convolutions_may_be_short:
         return None
+    if _are_pixels(shape, stride, padding, groups) and is_last_whole(input) and is_last_whole(grad):
+        return dot(_by_pixels(grad[...]).T, _by_pixels(input[...])).reshape(shape)
     settings = tuple(stride), tuple(padding), tuple(dilation), groups
     made: Array | None = native.of_weights(input[...], grad[...], shape, *settings)
     return made
+
+
+def _are_pixels(shape: Ints, stride: Ints, padding: Ints, groups: int) -> bool:
+    """Whether windows are single numbers, each in its place, of all channels."""
+    is_one = prod(shape[2:]) == 1 == groups and not any(padding)
+    return is_one and all(step == 1 for step in stride)
+
+
+def _by_pixels(x: Array) -> Array:
+    """The channels of each pixel, which lie last, as a view."""
+    return x.transpose(0, *range(2, x.ndim), 1).reshape(-1, x.shape[1])
 
 
 def _of_filters(

@@ -101,3 +101,32 @@ def test_planes_with_filters_of_their_own(
         torch.testing.assert_close(first.double() / wide.abs().max(), wide / wide.abs().max(),
                                    rtol=0, atol=3e-6)  # fmt: skip
         assert first.stride() == wide.stride()
+
+
+@pytest.mark.parametrize("sizes", [(3, 9, 14, 11), (2, 8, 5, 6, 7)])
+def test_pixels_with_channels_last_are_products(sizes: tuple[int, ...]) -> None:
+    torch.manual_seed(5)
+    wanted, found = [], []
+    for dtype, made in ((torch.float64, wanted), (torch.float32, found)):
+        torch.manual_seed(5)
+        last = torch.channels_last if len(sizes) == 4 else torch.channels_last_3d
+        x = torch.randn(*sizes).to(dtype).contiguous(memory_format=last).requires_grad_()
+        weight = torch.randn(40, sizes[1], *[1] * (len(sizes) - 2)).to(dtype).requires_grad_()
+        y = (F.conv2d if len(sizes) == 4 else F.conv3d)(x, weight)
+        g = torch.randn(*y.shape).to(dtype).contiguous(memory_format=last)
+        for options in ({}, {"create_graph": True}):
+            made += torch.autograd.grad(y, [x, weight], [g], retain_graph=True, **options)
+        made += torch.autograd.grad(made[-2].sum(), [weight])
+    assert found[0].is_contiguous(memory_format=last)
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-3)
+
+
+def test_rows_that_lie_in_another_order_have_one_kernel() -> None:
+    x, g = torch.randn(2, 6, 9, 7, requires_grad=True), torch.randn(2, 6, 9, 7)
+    weight, bias = (torch.randn(6, requires_grad=True) for _ in range(2))
+    made = F.layer_norm(x.permute(0, 2, 3, 1), (6,), weight, bias).permute(0, 3, 1, 2)
+    found = torch.autograd.grad(made, [x, weight, bias], [g], retain_graph=True)
+    wanted = torch.autograd.grad(made, [x, weight, bias], [g], create_graph=True)
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, other.detach(), rtol=1e-4, atol=1e-4)

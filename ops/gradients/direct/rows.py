@@ -39,7 +39,7 @@ def softmax_slopes(g: Array, result: Array, name: str = "softmax") -> Array | No
     g, result = g[...], result[...]  # which no other thread can change
     if not is_ready(result) or g.dtype is not _FLOAT32 or family("rows.gradients") is None:
         return None
-    found: Array = _KNOWN[name].call(np.ascontiguousarray(g), result)
+    found: Array = _KNOWN[name].call(in_order(g), result)
     return found
 
 
@@ -82,11 +82,11 @@ def normalized_slopes(
     """The gradients of layer_norm's input, weight and bias; None where there is no kernel."""
     x, grad = input._array[...], g._array[...]  # which no other thread can change
     factor = vector_of(1.0, prod(shape)) if weight is None else weight._array[...]
-    fits = is_ready(x) and is_ready(factor) and grad.dtype is _FLOAT32
+    fits = x.dtype is grad.dtype is _FLOAT32 and is_ready(factor)
     if not fits or family("rows.gradients") is None:
         return None
     asked = wanted["weight"], wanted["bias"]
-    made = iter(_known_normalized.call(np.ascontiguousarray(grad), x, factor, eps, *asked))
+    made = iter(_known_normalized.call(in_order(grad), in_order(x), factor, eps, *asked))
     of_input = Tensor._of(next(made))
     return [of_input, *(Tensor._of(next(made)) if each else None for each in asked)]
 

@@ -114,6 +114,9 @@ def _of_input(
     if any(e < 0 or e >= max(s, d) for e, s, d in zip(extra, stride, dilation, strict=True)):
         raise RuntimeError("the sizes of a convolution and its gradient do not fit")
     edges = [d * (k - 1) - p for d, k, p in zip(dilation, weight.shape[2:], padding, strict=True)]
+    if groups == math.prod(weight.shape[2:]) == 1 == max(stride) and not any(padding):
+        turned = weight.transpose(0, 1)  # windows of one number: products of matrices
+        return aten.convolution(y, conj(turned), None, stride, zeros, dilation, False, zeros, 1)
     if 1 < groups == weight.shape[0] == x.shape[1] and set(stride) == {1} and min(edges) >= 0:
         turned = weight.flip(list(range(2, weight.ndim)))  # planes by themselves: a kernel does it
         return aten.convolution(

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ....memory.remembered import remembered
+from ... import in_order
 from . import sums
 from .convolutions import UNFIT, Convolution, Settled
 from .padded_planes import padded_lying
@@ -41,7 +42,7 @@ def of_weights(
     if not x.size * grad.size or x.ndim > 4 or grad.shape[1] // groups < _FEW:
         return None
     lead = (1,) * (4 - x.ndim)
-    x, grad = (np.ascontiguousarray(each).reshape(*each.shape[:2], *lead, *each.shape[2:])
+    x, grad = (in_order(each).reshape(*each.shape[:2], *lead, *each.shape[2:])
                for each in (x, grad))  # fmt: skip
     size, stride, dilation = ((*lead, *each) for each in (shape[2:], stride, dilation))
     pads = (0,) * len(lead) + tuple(pads)
@@ -52,7 +53,7 @@ def of_weights(
     several = len(x) // blocks
     if several > 1:
         apart = grad.reshape(blocks, several, grad.shape[1], -1).swapaxes(1, 2)
-        grad = np.ascontiguousarray(apart)
+        grad = in_order(apart)
     made = Convolution(known, x, grad, None)
     made.fill()
     parts = made.out.reshape(blocks, -1)
