@@ -19,6 +19,10 @@ _WIDTHS: Final = {
 """LLVM's type of a number, what it becomes, and how."""
 
 
+_LARGE: Final = 0x9E3779B97F4A7C15
+"""An odd number whose bits follow no rule."""
+
+
 class BuiltIns(Emitter):
     """A method `_do_<name>` for each, called with what stands between its parentheses."""
 
@@ -168,6 +172,15 @@ class BuiltIns(Emitter):
         """A number shifted to the right, zeros coming in."""
         a, b = self._whole(one), self._whole(shift)
         return self._let(INT, f"lshr i64 {a.text}, {b.text}")
+
+    def _do_folded(self, node: ast.expr) -> Item:
+        """The halves of a word's product with a large number in one: all bits count in each."""
+        wide = self._let(INT, f"zext i64 {self._whole(node).text} to i128")
+        product = self._let(INT, f"mul i128 {wide.text}, {_LARGE}")
+        shifted = self._let(INT, f"lshr i128 {product.text}, 64")
+        low = self._let(INT, f"trunc i128 {product.text} to i64")
+        high = self._let(INT, f"trunc i128 {shifted.text} to i64")
+        return self._let(INT, f"xor i64 {low.text}, {high.text}")
 
     def _do_text(self, address: ast.expr, size: ast.expr) -> Item:
         return self._pair(self._value(address), self._whole(size))

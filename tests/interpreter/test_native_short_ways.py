@@ -71,6 +71,16 @@ def handed_through(
     return numbers, floats, pairs
 
 
+def counted(words: list[str], numbers: list[float]) -> tuple[list[int], list[int]]:
+    by_word: dict[str, int] = {}
+    by_number: dict[float, int] = {}
+    for word in words:
+        by_word[word] = by_word.get(word, 0) + len(word)
+    for number in numbers:
+        by_number[number] = by_number.get(number, 0) + 1
+    return [by_word[word] for word in words], [by_number[number] for number in numbers]
+
+
 def source_of(function: Callable[..., Any]) -> Any:
     made = rushlight.jit.script(function)._rushlight_function
     code = executable_of(made, None).code
@@ -118,6 +128,12 @@ def test_texts_of_all_lengths_are_told_apart() -> None:
         words += [f"{long[:place]}#{long[place + 1 : size]}" for size in (place + 1, 8, 16, 24)]
     others = [*words[::3], "", "#", "none"]
     assert native(places_of_equals)(list(words), others) == places_of_equals(words, others)
+
+
+def test_keys_that_begin_alike_are_found() -> None:
+    words = [f"{'word' * (i % 4)}{i % 700}" for i in range(2000)]
+    numbers = [*map(float, range(300)), *(i * 2.0**40 for i in range(300)), 0.0, -0.0]
+    assert native(counted)(words, numbers) == counted(words, numbers)
 
 
 def test_rests_are_pythons() -> None:
