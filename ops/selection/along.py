@@ -187,13 +187,26 @@ def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     _check_places(index, "gather")
     check_ranks(self, index, axis)
     if self.ndim and index.ndim:
-        found = taken_natively(self, axis, index) if index.ndim == self.ndim else None
+        part = _beside(self, axis, index)
+        found = None if part is None else taken_natively(part, axis, index)
         if found is not None:
             return found
     check_index(self, dim, index, "gather")
     if not self.ndim or not index.ndim:
         return np.asarray(self.reshape(-1).take(index))
     return np.asarray(self[positions(index, axis)])
+
+
+def _beside(self: Array, axis: int, index: Array) -> Array | None:
+    """The part of a tensor that `gather` may read: where an index has fewer elements in another
+    dimension, the first ones there; None where the dimensions differ in number."""
+    given, own = index.shape, self.shape
+    if len(given) != len(own):
+        return None
+    if given[:axis] == own[:axis] and given[axis + 1 :] == own[axis + 1 :]:
+        return self
+    part: Array = self[tuple(slice(None if d == axis else n) for d, n in enumerate(given))]
+    return part
 
 
 @remembered(8 << 20)

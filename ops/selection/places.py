@@ -24,6 +24,8 @@ __all__ = [
 _INT64: Final = np.dtype(np.int64)
 _AS_MANY: Final = 4
 """How many elements are put in one piece for each that is read, at most."""
+_FEW: Final = 1 << 10
+"""Elements that are read at least, for that: fewer are put in one piece as quickly."""
 
 
 def taken_natively(self: Array, axis: int, index: Array) -> Array | None:
@@ -42,7 +44,7 @@ def taken_natively(self: Array, axis: int, index: Array) -> Array | None:
     if index.ndim > 1 and not _goes_with(index, self, axis):
         return None
     if not is_whole(self):
-        if not self.size or self.size > _AS_MANY * index.size:
+        if not self.size or self.size > _AS_MANY * max(index.size, _FEW):
             return None
         self = in_order(self)
     places = family("indexing.places")

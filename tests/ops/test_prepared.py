@@ -979,3 +979,20 @@ def test_bags_are_learned(mode):
     index[3] = 9
     with pytest.raises(OperatorError, match="Index 3 of input takes value 9"):
         known(table, index, starts, False, mode, False, None, False)
+
+
+@pytest.mark.parametrize(
+    ("shape", "index", "axis"),
+    [((32, 32), (2, 4), 0), ((32, 32), (4, 2), 1), ((3, 6, 5), (2, 3, 4), 1), ((40, 9), (7, 3), 0)],
+)
+def test_places_of_a_part_are_learned(shape, index, axis):
+    x = random(*shape)
+    places = np.random.default_rng(1).integers(0, shape[axis], index)
+    known, calls = known_calls(TABLE.operator("aten::gather").forward)
+    part = x[tuple(slice(None if dim == axis else n) for dim, n in enumerate(index))]
+    for _ in range(4):
+        made = known(x, axis, places, False)
+        assert made.tobytes() == np.take_along_axis(part, places, axis).tobytes()
+    assert len(calls) < 4
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        known(x, axis, places + shape[axis], False)
