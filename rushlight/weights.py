@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from .frontend.diagnostics.exceptions import trimmed
 from .map_location import check_target, means_meta
-from .serialization.files.identify import TORCHSCRIPT, identify
+from .serialization.files.identify import MOBILE, TORCHSCRIPT, identify
 from .serialization.weights.load import load_weights
 from .serialization.weights.save import save_weights
 
@@ -148,15 +148,19 @@ def _check_seekable(f: Any) -> None:
         ) from None
 
 
+_SCRIPTS = (TORCHSCRIPT, MOBILE)
+
+
 def _is_script(f: File) -> bool:
-    """Whether a file is a TorchScript archive; a file object is left where it was."""
+    """Whether a file is a TorchScript archive, also one for the lite interpreter; a file object is
+    left where it was."""
     if isinstance(f, str | Path):
         try:
-            return identify(f) is TORCHSCRIPT
+            return identify(f) in _SCRIPTS
         except OSError:
             return False  # whoever reads it says so
     at = f.tell()
     try:
-        return identify(f.read()) is TORCHSCRIPT
+        return identify(f.read()) in _SCRIPTS
     finally:
         f.seek(at)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from .file_bytes import OpenedFile
 
-__all__ = ["FileKind", "MOBILE_FLATBUFFER", "TORCHSCRIPT", "identify"]
+__all__ = ["FileKind", "MOBILE", "MOBILE_FLATBUFFER", "TORCHSCRIPT", "identify"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,10 @@ Beside `code/X.py` may lie `code/X.py.debug_pkl`, a pickle of
     record = (offset, (source, start, end), tag)
     source = ([index of a line's string, ...], index of the file name, first line number)
 
+or, in older archives, of the records alone, whose sources are
+
+    (text, file name or None, first line number)
+
 Offsets, starts and ends count bytes of UTF-8.  A record holds from its offset up to the next one.
 The records serve messages only: what is wrong with them is passed over, never an error.
 """
@@ -82,10 +86,13 @@ def tagged_spans(root: Node) -> Iterator[tuple[int, Span]]:
 
 class _Reader:
     def __init__(self, root: Node, code: str) -> None:
+        strings: Sequence[Node] = ()
         match root:
             case TupleNode(items=(str(marker), TupleNode(items=strings), TupleNode(items=records))):
                 if marker != MARKER:
                     raise ValueError("another format")
+            case TupleNode(items=records):
+                pass
             case _:
                 raise ValueError("no records")
         self.strings = [text for text in strings if isinstance(text, str)]
@@ -129,6 +136,9 @@ class _Reader:
                 text = "".join(self.strings[index] for index in indices)
                 source = Source(text, self.strings[filename] or None, first_line)
                 return source, source.bytes
+            case TupleNode(items=(str(text), (str() | None) as named, int(first_line))):
+                source = Source(text, named or None, first_line)
+                return (source, source.bytes) if text else None
         raise ValueError("a source without its parts")
 
 

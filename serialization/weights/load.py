@@ -16,6 +16,7 @@ from ..files.errors import archive_error, within_limits
 from ..files.file_bytes import OpenedFile, Readable
 from ..files.identify import (
     LEGACY_PICKLE,
+    MOBILE,
     SAFETENSORS,
     STATE_DICT,
     TORCHSCRIPT,
@@ -115,7 +116,7 @@ def _other(title: str, kind: FileKind) -> Exception:
         "not-an-archive",
         f"{title} is no file of `torch.save`: it is {kind.description}",
         help=kind.hint,
-        torch=_SCRIPT if kind is TORCHSCRIPT else "",
+        torch=_SCRIPT if kind in (TORCHSCRIPT, MOBILE) else "",
     )
 
 

@@ -90,3 +90,38 @@ def test_code_that_was_loaded_keeps_its_first_origin() -> None:
 )
 def test_unknown_records_are_passed_over(root: Node) -> None:
     assert read_debug_records(root, "abc") is None
+
+
+def test_records_of_older_archives_hold_their_sources_as_text() -> None:
+    written = "def f(x):\n    return x * 2\n"
+    nothing = TupleNode((TupleNode(("", "", 1)), 0, 0))
+    source = TupleNode((written, "old.py", 7))
+    nameless = TupleNode((written, None, 1))
+    root = TupleNode(
+        (
+            TupleNode((0, nothing)),
+            TupleNode((4, TupleNode((source, 21, 26)))),
+            TupleNode((9, TupleNode((nameless, 21, 22)), 3)),
+        )
+    )
+    origins = read_debug_records(root, "      code of it")
+    assert origins is not None
+    assert origins(1) is None
+    found, other = origins(5), origins(12)
+    assert found is not None
+    assert other is not None
+    assert (found.text, found.line, found.filename) == ("x * 2", 8, "old.py")
+    assert (other.text, other.filename) == ("x", None)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        "no record",
+        TupleNode((0,)),
+        TupleNode((0, TupleNode((TupleNode(("text", 1, 1)), 0, 0)))),
+        TupleNode((0, TupleNode((TupleNode(("text", None)), 0, 0)))),
+    ],
+)
+def test_other_records_are_passed_over(record: Node) -> None:
+    assert read_debug_records(TupleNode((record,)), "code") is None

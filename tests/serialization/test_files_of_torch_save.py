@@ -297,3 +297,32 @@ def test_functions_are_saved_by_names_of_torchs(name: str) -> None:
     file.seek(0)
     assert torch.load(file, weights_only=False) is FUNCTIONS[name]
     assert pickle.loads(pickle.dumps(FUNCTIONS[name])) is FUNCTIONS[name]
+
+
+def test_modules_of_old_name_the_table_of_their_functions() -> None:
+    named = b"ctorch.nn.backends.thnn\n_get_thnn_function_backend\n"
+    pickled = b"\x80\x02}X\x08\x00\x00\x00_backend" + named + b")Rs."
+    whole = b"".join(map(_plain, (_MAGIC, 1001, {"little_endian": True}))) + pickled + _plain([])
+    assert torch.load(io.BytesIO(whole), weights_only=False) == {"_backend": None}
+    with pytest.raises(pickle.UnpicklingError, match="_get_thnn_function_backend"):
+        torch.load(io.BytesIO(whole))
+
+
+_MAGIC = 0x1950A86A20F9469CFC6C
+
+
+def _plain(value: object) -> bytes:
+    return pickle.dumps(value, 2)
+
+
+@pytest.mark.filterwarnings("ignore:'torch.load' received a zip file")
+def test_archives_for_mobiles_are_scripts_to_load(tmp_path: Path) -> None:
+    scripted = torch.jit.script(torch.nn.Linear(2, 2))
+    data = scripted._save_to_buffer_for_lite_interpreter()
+    path = tmp_path / "linear.ptl"
+    path.write_bytes(data)
+    for given in (path, io.BytesIO(data)):
+        loaded = torch.load(given, weights_only=False)
+        assert torch.equal(loaded(torch.ones(2)), scripted(torch.ones(2)))
+    with pytest.raises(RuntimeError, match="with TorchScript archives passed to"):
+        torch.load(path)

@@ -1,0 +1,1 @@
+"""What modules that were pickled by PyTorch before 1.4 name."""
