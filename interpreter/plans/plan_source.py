@@ -372,7 +372,7 @@ class _Writer:
         assert isinstance(first, Step)
         small, is_folded = "None", isinstance(run.group, RowGroup)
         least = 2 * JOINED if is_folded else JOINED
-        sizes = " or ".join(f"r{register}.size >= {least}" for register in run.tested)
+        sizes = " or ".join(self._is_large(register, least) for register in run.tested)
         given = ", ".join(map(self._given, run.given))
         if not is_folded:
             self.source.groups[name] = run.group
@@ -388,6 +388,13 @@ class _Writer:
             return self._row(region[begin : run.stop], depth + 1, folds=False)
         for position in range(begin, run.stop):
             self._part(region, position, depth + 1)
+
+    def _is_large(self, register: int, least: int) -> str:
+        """A test of an operand's size; an argument that was left out is None, as operators say."""
+        test = f"r{register}.size >= {least}"
+        return (
+            f"r{register} is not None and {test}" if register < self.code.argument_count else test
+        )
 
     def _given(self, source: int | Step) -> str:
         """What a group takes."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import rushlight.ops  # noqa: F401  (fills the operator table)
+import rushlight as torch
 from rushlight.frontend.diagnostics.diagnostics import Diagnostic
 from rushlight.frontend.diagnostics.exceptions import ScriptError
 from rushlight.frontend.sources.source import Source, Span
@@ -321,3 +321,19 @@ def test_what_a_plan_writes_out_fails_like_the_operator(
     assert type(error) is RuntimeError
     assert "object has no attribute" not in str(error)
     assert diagnostic.code != "operator-failed"
+
+
+def scaled(x, by=None):  # type: ignore[no-untyped-def]
+    return ((x - 0.5) * by).exp() + x
+
+
+@pytest.mark.parametrize("rows", [3, 5000])
+def test_an_argument_left_out_is_told_alike_in_all_calls(rows: int) -> None:
+    scripted = torch.jit.script(scaled)
+    told = set()
+    for _ in range(4):
+        with pytest.raises(RuntimeError, match=r"got None .* for argument #1 'other'") as caught:
+            scripted(torch.ones(rows, 3))
+        told.add(str(caught.value))
+    assert len(told) == 1
+    assert scripted(torch.ones(rows, 3), torch.zeros(3)).tolist() == [[2.0] * 3] * rows
