@@ -18,8 +18,7 @@ __all__ = ["value_class"]
 if TYPE_CHECKING:
     from dataclasses import dataclass as value_class
 else:
-    import inspect
-    from dataclasses import dataclass
+    from dataclasses import dataclass, fields
 
     _NONE = {"init": False, "repr": False, "eq": False}
     _WRITTEN = {
@@ -55,12 +54,11 @@ else:
         return method
 
     def _written(owner, name, slots):
-        """What `dataclass` writes for a class that has nothing but the fields of this one."""
-        annotations = inspect.get_annotations(owner)
-        parts = {each: owner.__dataclass_fields__[each] for each in annotations}
-        parts["__annotations__"], parts["__doc__"] = annotations, owner.__doc__
-        parts["__module__"] = owner.__module__
+        """What `dataclass` writes for a class with these fields and nothing else."""
+        parts = {each.name: each for each in fields(owner)}
+        parts["__annotations__"] = {each.name: each.type for each in fields(owner)}
+        parts |= {"__doc__": owner.__doc__, "__module__": owner.__module__}
         if hasattr(owner, "__post_init__"):
             parts["__post_init__"] = owner.__post_init__
-        like = type(owner.__name__, owner.__bases__, parts)
+        like = type(owner.__name__, (), parts)  # no subclass of what the class is made of
         return getattr(dataclass(**_WRITTEN[name], slots=slots)(like), name)

@@ -67,6 +67,14 @@ def test_methods_do_what_those_of_dataclasses_do(first: int) -> None:
         assert check(*values)
 
 
+def test_what_methods_are_written_for_leaves_no_classes_behind() -> None:
+    point, named = classes()
+    assert named(1) == named(1) != point(1)
+    assert hash(point(1)) == hash(point(1))
+    assert point.__subclasses__()[-1:] == [named]
+    assert not named.__subclasses__()
+
+
 def test_what_classes_refuse() -> None:
     point, named = classes()
     for _ in range(2):
