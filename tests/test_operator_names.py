@@ -100,7 +100,7 @@ ASKED = {
         typecheck/relations/literals.py: aten::neg
         typecheck/reports/other_types.py: aten::div
         typecheck/scopes/lint.py: aten::wait
-        ir/lowering/lower_expressions.py: aten::bitwise_not aten::neg
+        ir/lowering/lower_expressions.py: aten::Delete aten::bitwise_not aten::neg prim::Print
     """,
     "what passes rewrite, and what keeps them from it": """
         ir/aliases/alias_db.py: aten::manual_seed aten::warn prim::Print
@@ -128,6 +128,7 @@ ASKED = {
         ir/passes/sizes_as_numbers.py: aten::len aten::mul aten::size
         ir/passes/sizes_as_numbers.py: aten::sub prim::NumToTensor
         ir/passes/transposed_linear.py: aten::linear
+        ir/passes/warnings.py: aten::warn
     """,
     "what traces write in another way": """
         ir/tracing/trace_outplace.py: aten::copy_

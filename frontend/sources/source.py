@@ -24,7 +24,7 @@ class Source:
     `filename` is None for text that has no file.  `first_line` is the 1-based line of the file on
     which `text` begins.  `function` names the function the text was taken from, if it was.
     `origin`, for text that was printed from a program (an archive's code), tells of an offset which
-    stretch of that program was printed there.
+    stretch of that program was printed there, `UNKNOWN` if what was printed had no place.
     """
 
     text: str
@@ -101,7 +101,14 @@ class Span:
             return None
         # `a.b.c`, `a[i]` begin with the text of a part; the end of an expression is its own
         is_expression = self.start < self.end and self.line == self.end_line
-        return self.source.origin(self.end - 1 if is_expression else self.start)
+        found = self.source.origin(self.end - 1 if is_expression else self.start)
+        return None if found is UNKNOWN else found
+
+    @property
+    def torch_original(self) -> Span | None:
+        """What torch takes for the original: that of the first character, also where it is
+        `UNKNOWN`; None if the archive remembers nothing."""
+        return None if self.source.origin is None else self.source.origin(self.start)
 
     @property
     def filename(self) -> str | None:

@@ -282,6 +282,8 @@ class ExpressionConverter:
         span = self.around(node, len(operator), (operand,))
         if self.is_text and operator == "-" and _is_beyond(operand):
             return tree.Literal(span, -(1 << 63))
+        if self.is_text and operator == "-" and (number := _number(operand)) is not None:
+            return tree.Literal(operand.span, -number)  # torch's parser reads one word
         return tree.Unary(span, operator, operand)
 
     def compare(self, node: ast.Compare) -> tree.Expr:
@@ -377,6 +379,12 @@ def _shown_length(value: object) -> int:
         return len(str(value))
     except ValueError:  # an integer too long for decimal digits
         return 1
+
+
+def _number(node: tree.Expr) -> complex | None:
+    """The value of a number that is written with digits."""
+    value = node.value if isinstance(node, tree.Literal) else None
+    return value if type(value) in (int, float, complex) else None  # type: ignore[return-value]
 
 
 def _is_beyond(operand: tree.Expr) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Final
 
 from ...frontend.diagnostics.diagnostics import Frame
-from ...frontend.sources.source import UNKNOWN, Span
+from ...frontend.sources.source import UNKNOWN
+from ...ir.graphs.callee import callee
 from ...ir.graphs.graph import Node
 from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.functions import Function
@@ -25,7 +24,7 @@ def torch_frames(nodes: Sequence[Node], function: Function | Task) -> list[Frame
     """
     frames: list[Frame] = []
     for number, node in enumerate(nodes):
-        name = function.name if number == 0 else _function_of(node.span)
+        name = function.name if number == 0 else _called(nodes[number - 1])
         if node.outputs:
             for site, caller in zip(node.call_stack, _callers(node, name), strict=False):
                 frames.append(Frame(caller, site.span))
@@ -40,7 +39,7 @@ def named_frames(nodes: Sequence[Node], function: Function | Task) -> list[Frame
     frames: list[Frame] = []
     for number, node in enumerate(nodes):
         owner: Type | None = function.owner if number == 0 else None
-        callers = _callers(node, function.name if number == 0 else _function_of(node.span))
+        callers = _callers(node, function.name if number == 0 else _called(nodes[number - 1]))
         for site, caller in zip(node.call_stack, callers, strict=False):
             frames.append(Frame(_full_name(caller, owner), site.span))
             owner = _below(owner, site.module)
@@ -51,20 +50,13 @@ def named_frames(nodes: Sequence[Node], function: Function | Task) -> list[Frame
 
 def _callers(node: Node, outermost: str) -> list[str]:
     """The names of the functions on the way to a node: one more than it has calls."""
-    inner = [site.function for site in node.call_stack[1:]]
-    last = [_function_of(node.span) or outermost] if node.call_stack else []
-    return [outermost, *inner, *last]
+    return [outermost, *(site.callee for site in node.call_stack)]
 
 
-def _function_of(span: Span) -> str:
-    """The function whose text holds a place; a file of an archive holds several."""
-    if span.source.function:
-        return span.source.function
-    defined = _DEFINED.findall(span.source.text, 0, max(span.whole.start, 0))
-    return defined[-1] if defined else ""
-
-
-_DEFINED: Final = re.compile(r"^ *def (\w+)\(", re.MULTILINE)
+def _called(node: Node) -> str:
+    """The name of the function that a node calls."""
+    function = callee(node)
+    return str(node.attributes.get("name", "")) if function is None else function.name
 
 
 def _below(owner: Type | None, path: str) -> Type | None:
@@ -82,11 +74,10 @@ def _full_name(name: str, owner: Type | None) -> str:
 
 
 def original(frame: Frame) -> Frame | None:
-    """The frame in the source that an archive's code was printed from, as far as that is known."""
-    span = frame.span.original
-    if span is None:
-        return None
-    return Frame(frame.function, span)
+    """The frame in the source that an archive's code was printed from, as torch finds it; None if
+    it finds none."""
+    span = frame.span.torch_original
+    return None if span is None or span is UNKNOWN else Frame(frame.function, span)
 
 
 def where(nodes: Sequence[Node], frames: Sequence[Frame], number: int) -> str:

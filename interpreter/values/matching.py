@@ -64,7 +64,7 @@ def matches(value: object, type: Type, seen: _Seen | None = None) -> bool:
 
     What lies in a value several times is looked at once; `seen` is what has been.
     """
-    if type is TENSOR:
+    if type == TENSOR:
         return isinstance(value, (np.ndarray, Tensor))
     if isinstance(type, ClassType):
         return _is_object(type, value, seen)

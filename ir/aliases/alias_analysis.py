@@ -44,7 +44,7 @@ _NEVER = frozenset(map(id, (INT, FLOAT, BOOL, STRING, NONE)))
 
 def is_mutable(type: Type) -> bool:
     """Whether a value of the type can be changed, or holds something that can."""
-    if type is TENSOR:
+    if type == TENSOR:
         return True
     if id(type) in _NEVER:
         return False

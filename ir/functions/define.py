@@ -22,6 +22,7 @@ from ..lowering.exits import transform_exits
 from ..lowering.lower import lower
 from ..lowering.ssa import convert_to_ssa
 from ..passes import PassContext, clean
+from ..passes.empty_lists import make_empty_lists
 from ..passes.normalize import normalize
 from .internal_fault import FAULTS, report_fault
 
@@ -92,6 +93,7 @@ def graph_with_lines(typed: TypedFunction, context: PassContext) -> Graph:
     """The graph of a function with variables, exits and a `prim::Line` for each statement."""
     graph = lower(typed, context.table, context.evaluate, keeps_lines=True)
     _clean_tasks(graph, context)
+    make_empty_lists(graph, context)
     normalize(graph, context)
     return graph
 

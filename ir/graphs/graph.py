@@ -529,11 +529,6 @@ class Graph:
         finally:
             self.insertion = outer
 
-    def skip_ids(self, count: int) -> None:
-        """Leave out numbers, which torch gives to values that do not stay."""
-        for _ in range(count):
-            self._next_id()
-
     def _next_id(self) -> int:
         self._last_id += 1
         return self._last_id

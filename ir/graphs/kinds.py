@@ -117,6 +117,14 @@ _KINDS = (
     ),
     # what exists only while a graph is being made
     Kind("prim::Load", 0, 1, "read a variable", attributes=_NAME),
+    Kind(
+        "prim::EmptyListLiteral",
+        0,
+        1,
+        "a `[]` of which nothing says what it holds",
+        effect="fresh",
+    ),
+    Kind("prim::Dropped", 0, ANY, "values that nothing uses but numbers"),
     Kind("prim::Store", 1, 0, "write a variable", attributes=_NAME),
     Kind("prim::ReturnStmt", 1, 0, "return", effect="effect"),
     Kind("prim::BreakStmt", 0, 0, "leave the loop", effect="effect"),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from ...frontend.sources.source import UNKNOWN, Span
 from ...typecheck.definitions.schema import OperatorTable, Signature
 from ...typecheck.trees.typed import Binding, Default, FromTuple, Gathered, Given, Rebuilt, Repeated
-from ...typecheck.types.types import INT, ListType, TupleType, Type
+from ...typecheck.types.types import INT, NONE, ListType, TupleType, Type
 from ..graphs.constants import create_constant
 from ..graphs.graph import Block, Graph, Node, Value
 
@@ -72,7 +72,7 @@ class Emitter:
         self.frames: list[Frame] = []
         self.temporaries: dict[int, Value] = {}
         self.leaving: set[Block] = set()
-        self.nameless: list[Value] = []
+        self._modules: dict[str, Value] = {}
         self._numbers: dict[tuple[type, object], Value] = {}
 
     # -- blocks
@@ -82,11 +82,13 @@ class Emitter:
         """Emit at the end of `block`, with a frame of its own."""
         frame = Frame(block)
         self.frames.append(frame)
+        outside = dict(self._modules)
         try:
             with self.graph.inserting_before(block.ret):
                 yield frame
         finally:
             self.frames.pop()
+            self._modules = {n: v for n, v in outside.items() if n not in frame.written}
 
     def is_defined(self, name: str) -> bool:
         """Whether the variable has been written on every way to here."""
@@ -115,18 +117,26 @@ class Emitter:
         type: Type,
         span: Span = UNKNOWN,
     ) -> Value:
-        """An operator's node; several results are packed in a tuple of type `type`."""
+        """What an operator gives; several results are packed in a tuple of type `type`, as none
+        are."""
+        node = self.operator_node(signature, inputs, type, span)
+        several = len(signature.returns) > 1 and not signature.varret
+        if len(node.outputs) == 1 and not several:
+            return node.output
+        return self.make_tuple(node.outputs, type if several else TupleType(()))
+
+    def operator_node(
+        self, signature: Signature, inputs: Sequence[Value], type: Type, span: Span
+    ) -> Node:
+        """The node of an operator whose results are of type `type` together."""
         results = signature.returns
-        several = len(results) > 1 and not signature.varret
-        if several and type.tuple_of is not None:
+        if len(results) > 1 and not signature.varret and type.tuple_of is not None:
             outputs: tuple[Type, ...] = type.tuple_of
         else:
             outputs = (type,) if results or signature.varret else ()
-        node = self.graph.create(signature.name, inputs, outputs, span, signature)
-        self.graph.insert(node)
-        if len(outputs) == 1 and not several:
-            return node.output
-        return self.make_tuple(node.outputs, type if several else TupleType(()))
+        return self.graph.insert(
+            self.graph.create(signature.name, inputs, outputs, span, signature)
+        )
 
     def builtin(
         self,
@@ -159,8 +169,14 @@ class Emitter:
         node.add_block()
         return node
 
-    def uninitialized(self, type: Type) -> Value:
-        return self.emit("prim::Uninitialized", (), (type,)).output
+    def uninitialized(self, type: Type, span: Span = UNKNOWN) -> Value:
+        return self.emit("prim::Uninitialized", (), (type,), span).output
+
+    def drop(self, count: int) -> None:
+        """Make values that torch makes here and nothing uses: they take numbers, also where the
+        block is copied."""
+        if count and not self.keeps_lines:
+            self.emit("prim::Dropped", (), (NONE,) * count)
 
     # -- constants
 
@@ -195,13 +211,21 @@ class Emitter:
         node = self.emit("prim::Store", (value,))
         node.attributes["name"] = name
         frame.written[name] = type or value.type
+        self._modules.pop(name, None)
+        if value.type.is_live:
+            self._modules[name] = value
 
     @staticmethod
     def _is_of(value: Value, block: Block) -> bool:
         return value.node.owner is block
 
     def load(self, name: str, type: Type) -> Value:
-        """Read a variable; for as long as the read is there, it has the variable's name."""
+        """Read a variable; for as long as the read is there, it has the variable's name.
+
+        Where a name stands for a module, torch reads nothing.
+        """
+        if name in self._modules:
+            return self._modules[name]
         node = self.emit("prim::Load", (), (type,))
         node.attributes["name"] = name
         if is_meaningful(name) and not type.is_live:

@@ -34,6 +34,9 @@ def transform_exits(graph: Graph) -> None:
         _Transformation(graph, kind).block(graph.block)
     _unwrap_contexts(graph.block)  # before copies are made: what a context holds is read after it
     _merge_branches(graph.block)
+    for node in graph.all_nodes:
+        if node.kind == "prim::Dropped":
+            node.destroy()
 
 
 @dataclass
@@ -219,7 +222,7 @@ class _Transformation:
             return self.stays()
         self.stop_when_left(body, exit)
         flag = self.carry(node, self.false, exit.flag)
-        return _Exit(flag, [self.carry(node, self.unset(v.type), v) for v in exit.values])
+        return _Exit(flag, [self.carry_value(node, value) for value in exit.values])
 
     def stop_when_left(self, body: Block, exit: _Exit) -> None:
         choice = self.new_branch(exit.flag).insert_before(body.ret)
@@ -233,6 +236,15 @@ class _Transformation:
         node.blocks[0].add_input(after.type)
         node.blocks[0].add_output(after)
         return node.add_output(after.type)
+
+    def carry_value(self, node: Node, after: Value) -> Value:
+        """The same, unset at the start; the numbers of values tell that torch makes its output
+        first."""
+        node.add_input(self.unset(after.type))
+        output = node.add_output(after.type)
+        node.blocks[0].add_input(after.type)
+        node.blocks[0].add_output(after)
+        return output
 
 
 # ---------------------------------------------------------------------------- merging of branches
@@ -259,15 +271,16 @@ def _merge_next(node: Node) -> bool:
     known = [constant_value(block.outputs[index]) for block in node.blocks]
     if MISSING in known or known[0] == known[1]:
         return False
+    ends = [block.ret.previous for block in node.blocks]
     for block, value in zip(node.blocks, known, strict=True):
-        last = block.ret.previous
         _append_copy(node, block, second.blocks[0 if value else 1])
-        _merge_branches(block, None if last is block.param else last)
     for output in second.outputs:
         new = node.add_output(output.type)
         new.copy_name(output)
         output.replace_uses(new)
     second.destroy()
+    for block, last in zip(node.blocks, ends, strict=True):
+        _merge_branches(block, None if last is block.param else last)
     return True
 
 

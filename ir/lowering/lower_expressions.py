@@ -9,9 +9,12 @@ from ...typecheck.types.types import BOOL
 from ..graphs.constants import MISSING, constant_value, type_of
 from ..graphs.graph import Block, Value
 from .emitter import Emitter
-from .lowering import all_lowered, lower_block, lowered, lowers
+from .lowering import all_lowered, lower_block, lowered, lowers, lowers_statement
 
 _SIGNS = frozenset({"aten::neg", "aten::bitwise_not"})
+
+_STATEMENTS = frozenset({"prim::Print", "aten::Delete"})
+"""What stands for a statement of its own: torch makes no empty tuple of what it gives."""
 
 
 # -- variables, literals and operators
@@ -41,11 +44,24 @@ def _place_number(emitter: Emitter, expr: typed.PlaceNumber) -> Value:
     return emitter.number(expr.number, expr.type, expr.span)
 
 
+@lowers_statement(typed.Evaluate)
+def _evaluate(emitter: Emitter, statement: typed.Evaluate) -> None:
+    call = statement.value
+    if isinstance(call, typed.OperatorCall) and call.signature.name in _STATEMENTS:
+        emitter.operator_node(call.signature, _arguments(emitter, call), call.type, call.span)
+    else:
+        lowered(emitter, call)
+
+
+def _arguments(emitter: Emitter, expr: typed.OperatorCall) -> list[Value]:
+    inputs = all_lowered(emitter, expr.inputs)
+    emitter.drop(expr.discarded)
+    return emitter.arguments(inputs, expr.bindings, expr.span)
+
+
 @lowers(typed.OperatorCall)
 def _operator_call(emitter: Emitter, expr: typed.OperatorCall) -> Value:
-    inputs = all_lowered(emitter, expr.inputs)
-    emitter.graph.skip_ids(expr.discarded)
-    arguments = emitter.arguments(inputs, expr.bindings, expr.span)
+    arguments = _arguments(emitter, expr)
     if expr.signature.name in _SIGNS and expr.span.text[:1] in ("-", "~"):
         folded = _signed(emitter, expr, arguments)
         if folded is not None:
@@ -59,7 +75,7 @@ def _signed(emitter: Emitter, expr: typed.OperatorCall, arguments: Sequence[Valu
     if value is MISSING or not isinstance(value, (int, float, complex)):
         return None
     result = emitter.evaluate(expr.signature, [value])
-    emitter.graph.skip_ids(1)  # torch makes the operator's result first
+    emitter.drop(1)  # torch makes the operator's result first
     return emitter.constant(result, type_of(result, expr.type), expr.span)
 
 
@@ -102,10 +118,8 @@ def _tuple_slice(emitter: Emitter, expr: typed.TupleSlice) -> Value:
 @lowers(typed.ListLiteral)
 def _list(emitter: Emitter, expr: typed.ListLiteral) -> Value:
     inputs = all_lowered(emitter, expr.elements)
-    value = emitter.emit("prim::ListConstruct", inputs, (expr.type,)).output
-    if not expr.hinted:
-        emitter.nameless.append(value)
-    return value
+    kind = "prim::ListConstruct" if expr.hinted else "prim::EmptyListLiteral"
+    return emitter.emit(kind, inputs, (expr.type,)).output
 
 
 @lowers(typed.DictLiteral)
@@ -124,6 +138,13 @@ def _cast(emitter: Emitter, expr: typed.UncheckedCast) -> Value:
     return emitter.emit("prim::unchecked_cast", (value,), (expr.type,)).output
 
 
+@lowers(typed.Numbered)
+def _numbered(emitter: Emitter, expr: typed.Numbered) -> Value:
+    value = lowered(emitter, expr.value)
+    emitter.drop(1)
+    return value
+
+
 @lowers(typed.IsInstance)
 def _is_instance(emitter: Emitter, expr: typed.IsInstance) -> Value:
     node = emitter.emit("prim::isinstance", (lowered(emitter, expr.value),), (BOOL,))
@@ -133,7 +154,7 @@ def _is_instance(emitter: Emitter, expr: typed.IsInstance) -> Value:
 
 @lowers(typed.Uninitialized)
 def _uninitialized(emitter: Emitter, expr: typed.Uninitialized) -> Value:
-    return emitter.uninitialized(expr.type)
+    return emitter.uninitialized(expr.type, expr.span)
 
 
 # -- order and choice

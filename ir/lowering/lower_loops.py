@@ -37,7 +37,6 @@ def _while(emitter: Emitter, statement: typed.While) -> None:
     body, condition = node.add_block(), node.add_block()
     with emitter.in_block(condition):
         condition.add_output(lowered(emitter, statement.test))
-    emitter.graph.skip_ids(1)  # so that values are numbered as torch numbers them
     body.add_input(INT)
     with emitter.in_block(body):
         lower_block(emitter, statement.body)
@@ -82,7 +81,14 @@ def _evaluated(emitter: Emitter, iterable: typed.Iterable) -> _Evaluated:
         case typed.Sequence():
             return _EvaluatedSequence(iterable, lowered(emitter, iterable.value))
         case typed.Zip():
-            return [_evaluated(emitter, child) for child in iterable.children]
+            made = [_evaluated(emitter, child) for child in iterable.children]
+            emitter.drop(2 * sum(map(_is_counting, iterable.children)))
+            return made
+
+
+def _is_counting(child: typed.Iterable) -> bool:
+    """Whether it counts from 0 on: torch makes a start and a step behind what `enumerate` walks."""
+    return isinstance(child, typed.Range) and child.start is None and child.stop is None
 
 
 def _evaluated_range(emitter: Emitter, range: typed.Range) -> _EvaluatedRange:
@@ -95,8 +101,9 @@ def _evaluated_range(emitter: Emitter, range: typed.Range) -> _EvaluatedRange:
         start = None if range.start is None else lowered(emitter, range.start)
         stop = emitter.number(MAX_TRIPS, INT, range.span)
     elif range.start is None:
-        emitter.graph.skip_ids(2)  # torch makes a start and a step first
-        return _EvaluatedRange(range, lowered(emitter, range.stop), None, None)
+        stop = lowered(emitter, range.stop)
+        emitter.drop(2)  # torch makes a start and a step
+        return _EvaluatedRange(range, stop, None, None)
     else:
         start, stop = lowered(emitter, range.start), lowered(emitter, range.stop)
     step = None if start is None else value(range.step, 1)
@@ -113,6 +120,7 @@ def _walk(emitter: Emitter, evaluated: _Evaluated) -> Walk:
     def bind(index: Value) -> None:
         for child in children:
             child.bind(index)
+        emitter.drop(1)  # torch makes a tuple of them
 
     return Walk([length for child in children for length in child.lengths], bind)
 

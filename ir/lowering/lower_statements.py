@@ -31,11 +31,6 @@ def _let(emitter: Emitter, statement: typed.Let) -> None:
     emitter.temporaries[statement.index] = lowered(emitter, statement.value)
 
 
-@lowers_statement(typed.Evaluate)
-def _evaluate(emitter: Emitter, statement: typed.Evaluate) -> None:
-    lowered(emitter, statement.value)
-
-
 @lowers_statement(typed.Unpack)
 def _unpack(emitter: Emitter, statement: typed.Unpack) -> None:
     value = lowered(emitter, statement.value)
@@ -101,6 +96,7 @@ def _raise(emitter: Emitter, statement: typed.Raise) -> None:
         )
     )
     emitter.emit("prim::RaiseException", (message, exception), (), statement.span)
+    emitter.drop(1)  # torch makes an empty tuple of what it gives
     emitter.leaving.add(emitter.frames[-1].block)
 
 
@@ -123,14 +119,14 @@ def _join(emitter: Emitter, one: Frame, other: Frame) -> None:
     """Note what the branches assigned; one that leaves need not assign what the other does."""
     leaving = [frame.block in emitter.leaving for frame in (one, other)]
     here = emitter.frames[-1]
-    if all(leaving):
-        emitter.leaving.add(here.block)
-        return
     for written, frame in ((one.written, other), (other.written, one)):
         for name in sorted(written):
             if name in frame.written or emitter.is_defined(name):
                 # torch looks whether the other branch knows it: see `_look`
                 emitter.load(name, _type_in(emitter, frame, name))
+    if all(leaving):
+        emitter.leaving.add(here.block)
+        return
     for name in sorted({*one.written, *other.written}):
         if not _is_joined(emitter, name, (one, other), leaving):
             continue

@@ -74,6 +74,4 @@ def lower_function(emitter: Emitter, function: typed.TypedFunction) -> Graph:
             emitter.store(parameter.name, value)
         lower_block(emitter, function.body)
         graph.block.add_output(emitter.uninitialized(function.returns))
-    for value in emitter.nameless:
-        value.name = None
     return graph

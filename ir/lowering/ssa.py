@@ -98,7 +98,7 @@ class _Variables:
                 raise TypeError(f"{name} is {before} or {written[name]} after a loop")
             load = _load(node.graph, name, before).insert_before(node)
             node.add_input(load.output)
-            value = body.add_input(type, name if is_meaningful(name) else None)
+            value = body.add_input(type, name)
             _store(node.graph, name, value).insert_after(body.param)
             _add_block_output(body, written[name], name)
             _add_node_output(node, type, name)

@@ -62,6 +62,7 @@ def _rewrite(loop: Node, context: PassContext) -> None:
         if constant_value(start) is not True:
             condition = make.operator("aten::__and__", "bool", condition, start)
     loop.set_input(1, condition)
+    loop.add_output(INT)  # everything in torch's order, which the numbers of values tell
     loop.add_input(zero)
     index = body.add_input(INT)
     body.inputs[0].name = None
@@ -72,7 +73,6 @@ def _rewrite(loop: Node, context: PassContext) -> None:
         condition = make.operator("aten::__and__", "bool", more, following)
     body.add_output(following_index)
     body.ret.set_input(0, condition)
-    loop.add_output(INT)
 
 
 class _Maker:

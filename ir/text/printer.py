@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...frontend.sources.source import UNKNOWN
 from ...frontend.syntax.deep_stack import goes_deep
 from ...frontend.syntax.literal_text import escape
 from ...typecheck.types.types import Type
@@ -90,9 +91,11 @@ class _Printer:
         return f"{node.kind}[{', '.join(parts)}]"
 
     def comment(self, node: Node) -> str:
-        span = node.span.original or node.span
-        if not self.comments or span.filename is None:
+        span = node.span.torch_original or node.span
+        if not self.comments or node.span.filename is None:
             return ""
+        if span is UNKNOWN:  # as torch says of what had no place when it was printed
+            return " # :0:0"
         return f" # {span.filename}:{span.line}:{span.byte_column}"
 
 

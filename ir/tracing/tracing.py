@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...frontend.foundations.loaded_names import loaded_name
-from ...frontend.sources.source import Source, Span
+from ...frontend.sources.source import UNKNOWN, Source, Span
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device
 from ...ops.quantized_tensors.packed_weights import PackedWeights
@@ -146,7 +146,8 @@ class GraphTracer(Scopes):
         return found
 
     def constant(self, value: object, type: Type, span: Span | None = None) -> Value:
-        """A new constant."""
+        """A new constant; torch notes no place for None."""
+        span = UNKNOWN if value is None else span
         if isinstance(value, np.ndarray):
             type = type_of_array(value)
             if not value.flags.writeable or value.base is not None:
@@ -417,13 +418,13 @@ class GraphTracer(Scopes):
         self.settle()
         inputs = [self.any_value(value, type) for value, type in args]
         if target is not None:
-            node = self.insert("prim::CallMethod", [target, *inputs], [returns], placed=True)
+            node = self.insert("prim::CallMethod", [target, *inputs], [returns])
             node.attributes["name"] = callee.name
             return node.output
         constant = self.insert("prim::Constant", (), [FunctionType(callee)])
         constant.attributes["name"] = callee.name
         inputs = [constant.output, *inputs]
-        return self.insert("prim::CallFunction", inputs, [returns], placed=True).output
+        return self.insert("prim::CallFunction", inputs, [returns]).output
 
     def any_value(self, value: object, type: Type) -> Value:
         """The value of an argument of compiled code."""

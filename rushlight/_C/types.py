@@ -495,7 +495,7 @@ def type_handle(type: language.Type) -> Type:
     if isinstance(type, language.FutureType):
         cls = {"Future": FutureType, "Await": AwaitType, "RRef": RRefType}[type.kind]
     if cls is None:
-        simple = (c for c in CLASSES.values() if issubclass(c, _Simple) and c._only is type)
+        simple = (c for c in CLASSES.values() if issubclass(c, _Simple) and c._only == type)
         cls = next(simple, Type)
     handle: Type = object.__new__(cls)
     handle._type = type

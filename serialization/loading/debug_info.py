@@ -33,12 +33,13 @@ MARKER = "FORMAT_WITH_STRING_TABLE"
 class Origins:
     """Answers which span of the user's program an offset of a code text was printed for."""
 
-    def __init__(self, offsets: Sequence[int], spans: Sequence[Span | None]) -> None:
+    def __init__(self, offsets: Sequence[int], spans: Sequence[Span]) -> None:
         self._offsets = offsets
         self._spans = spans
 
     def __call__(self, offset: int) -> Span | None:
-        """The span for the character at `offset`; None if it is not known."""
+        """The span for the character at `offset`, UNKNOWN if there is a record without a source;
+        None if there is no record."""
         index = bisect_right(self._offsets, offset) - 1
         return self._spans[index] if index >= 0 else None
 
@@ -104,14 +105,14 @@ class _Reader:
 
     def origins(self) -> Origins:
         offsets: list[int] = []
-        spans: list[Span | None] = []
+        spans: list[Span] = []
         for record in self.records:
             match record:
                 case TupleNode(
                     items=(int(offset), TupleNode(items=(source, int(start), int(end))), *_)
                 ):
                     offsets.append(self.code.to_character(offset))
-                    spans.append(self.span(source, start, end))
+                    spans.append(self.span(source, start, end) or UNKNOWN)
                 case _:
                     raise ValueError("a record without its parts")
         if offsets != sorted(offsets):

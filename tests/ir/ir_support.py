@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import builtins
+import linecache
 import re
+import typing
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import rushlight.ops  # noqa: F401  (fills the table)
+import rushlight
 from rushlight.frontend.diagnostics.diagnostics import Collector
 from rushlight.frontend.sources.source import Span
 from rushlight.frontend.syntax.from_text import function_trees
@@ -115,6 +118,16 @@ def read_cases(path: Path) -> Iterator[Case]:
         graph, _, inlined = expected.partition("---- inlined\n")
         graph = graph.rstrip("\n")
         yield Case(head, program.strip("\n"), graph, inlined.rstrip("\n") or graph)
+
+
+def scripted(case: Case) -> Any:
+    """The program's last function, scripted as one that stands in a file."""
+    text = f"{case.program}\n"
+    linecache.cache[FILENAME] = (len(text), None, text.splitlines(keepends=True), FILENAME)
+    names: dict[str, Any] = {**vars(typing), "torch": rushlight, "__name__": "program"}
+    exec(compile(text, FILENAME, "exec", dont_inherit=True), names)
+    last = re.findall(r"^def (\w+)", text, re.MULTILINE)[-1]
+    return rushlight.jit.script(names[last])
 
 
 def up_to_numbering(text: str) -> str:

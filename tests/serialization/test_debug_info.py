@@ -47,7 +47,7 @@ def test_torch_records_lead_to_the_source(code: str, source: str, line: int) -> 
 
 def test_text_printed_for_nothing_has_no_origin() -> None:
     _, origins = torch_records()
-    assert origins(0) is None
+    assert origins(0) is UNKNOWN
 
 
 def test_records_survive_writing_and_reading() -> None:
@@ -58,7 +58,7 @@ def test_records_survive_writing_and_reading() -> None:
     root = read_pickle(write_debug_records(code, records), "debug")
     origins = read_debug_records(root, code)
     assert origins is not None
-    assert origins(3) is None
+    assert origins(3) is UNKNOWN
     found = origins(code.index("torch.f"))
     assert found is not None
     assert (found.text, found.line, found.filename) == ("x.ä(1)", 14, "f.py")
@@ -106,7 +106,7 @@ def test_records_of_older_archives_hold_their_sources_as_text() -> None:
     )
     origins = read_debug_records(root, "      code of it")
     assert origins is not None
-    assert origins(1) is None
+    assert origins(1) is UNKNOWN
     found, other = origins(5), origins(12)
     assert found is not None
     assert other is not None

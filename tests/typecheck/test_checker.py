@@ -22,7 +22,7 @@ def expression(parameters: str, written: str) -> str:
         ("x: int, y: int", "x + y", "aten::add.int(x, y)"),
         ("x, y", "x + y", "aten::add.Tensor(x, y, alpha=1)"),
         ("x, y: bool", "x + y", "aten::add.Scalar(x, Int(y), alpha=1)"),
-        ("x, y: int", "y - x", "aten::add.Scalar(aten::neg(x), y, alpha=1)"),
+        ("x, y: int", "y - x", "($0 = y; $1 = x; aten::add.Scalar(aten::neg($1), $0, alpha=1))"),
         ("x", "x.tanh()", "aten::tanh(x)"),
         ("x", "torch.tanh(x)", "aten::tanh(x)"),
         ("x", "torch.tanh(input=x)", "aten::tanh(x)"),
@@ -34,16 +34,16 @@ def expression(parameters: str, written: str) -> str:
         ("x", "torch.cat([x, x])", "aten::cat(list[Tensor](x, x), dim=0)"),
         ("x", "torch.cat([])", "aten::cat(list[Tensor](), dim=0)"),
         ("x", "x.max(1).values", "aten::max.dim(x, 1)[0]"),
-        ("x", "x.shape", "aten::size(x)"),
-        ("x: List[int]", "x[-1]", "aten::__getitem__.t(x, aten::neg.int(1))"),
+        ("x", "x.shape", "($0 = x; aten::size($0))"),
+        ("x: List[int]", "x[-1]", "aten::__getitem__.t(x, -1)"),
         ("x: List[int]", "x[1:]", "aten::slice.t(x, 1, end=None, 1)"),
         ("x: Dict[str, int]", 'x["a"]', "aten::__getitem__.Dict_str(x, 'a')"),
         ("x: Tuple[int, str]", "x[-1]", "x[1]"),
-        ("x: Tuple[int, str, int]", "x[::2]", "x[0:3:2]"),
-        ("x, i: int", "x[i]", "aten::select.int(x, 0, i)"),
-        ("x", "x[None]", "aten::unsqueeze(x, 0)"),
+        ("x: Tuple[int, str, int]", "x[::2]", "($0 = x; 2; $0[0:3:2])"),
+        ("x, i: int", "x[i]", "($0 = x; i; i; $1 = i; aten::select.int($0, 0, $1))"),
+        ("x", "x[None]", "($0 = x; None; None; $1 = None; aten::unsqueeze($0, 0))"),
         ("x", "x[..., 1:]", "aten::slice.Tensor(x, -1, 1, end=None, 1)"),
-        ("x, y", "x[y]", "aten::index.Tensor(x, list[Tensor?](y))"),
+        ("x, y", "x[y]", "($0 = x; y; y; $1 = y; aten::index.Tensor($0, list[Tensor?]($1)))"),
         ("x: int, y: int", "x < y < 3", "(aten::lt.int(x, y) and aten::lt.int(y, 3))"),
         ("x: int, y: List[int]", "x in y", "aten::__contains__.int_list(y, x)"),
         ("x: int", "not x", "aten::__not__(aten::Bool.int(x))"),
@@ -53,8 +53,8 @@ def expression(parameters: str, written: str) -> str:
         ("x: int", 'f"<{x}>"', "aten::format('<{}>', x)"),
         ("n: int", "list(range(n))", "[$0 for $0 in range(n)]"),
         ("x: Optional[int]", "0 if x is None else x", None),
-        ("x: int", "x is None", "False"),
-        ("x: int", "isinstance(x, (int, str))", "True"),
+        ("x: int", "x is None", "(x; None; False)"),
+        ("x: int", "isinstance(x, (int, str))", "(x; True)"),
     ],
 )
 def test_expressions(parameters: str, written: str, expected: str | None) -> None:
@@ -66,8 +66,8 @@ def test_expressions(parameters: str, written: str, expected: str | None) -> Non
 def test_evaluation_order_of_several_indices_is_torchs() -> None:
     found = expression("x, i: int", "x[1:, i + 1]")
     assert found == (
-        "($0 = aten::add.int(i, 1); "
-        "aten::select.int(aten::slice.Tensor(x, 0, 1, end=None, 1), 1, $0))"
+        "($0 = x; aten::add.int(i, 1); $1 = aten::add.int(i, 1); "
+        "aten::select.int(aten::slice.Tensor($0, 0, 1, end=None, 1), 1, $1))"
     )
 
 
@@ -191,12 +191,12 @@ def f(x, l: List[int], n: int):
     assert body[0] == "x: Tensor = aten::add_.Scalar(x, 1, alpha=1)"
     assert body[1] == "l: int[] = aten::add_.t(l, list[int](2))"
     assert body[2] == "n: int = aten::add.int(n, 1)"
-    assert body[3:5] == [
-        "$0 = 0",
-        "aten::_set_item.t(l, $0, aten::add.int(aten::__getitem__.t(l, $0), n))",
+    assert body[3:7] == [
+        *("$0 = l", "$1 = 0", "$2 = n"),
+        "aten::_set_item.t($0, $1, aten::add.int(aten::__getitem__.t($0, $1), $2))",
     ]
     assert body[-2] == (
-        "aten::copy_($2, aten::tensor.int($1, prim::dtype($2), prim::device($2)), "
+        "aten::copy_($6, aten::tensor.int($3, prim::dtype($6), prim::device($6)), "
         "non_blocking=False)"
     )
     assert body[-1] == "return None"
@@ -214,7 +214,7 @@ def f(t: Tuple[int, str, float], x):
     ).body
     assert body[0] == "$0, $1, $2, = *t"
     assert "b: (str, float) = tuple($1, $2)" in body
-    assert "$3, $4, = *aten::size(x)" in body
+    assert "$4, $5, = *($3 = x; aten::size($3))" in body
 
 
 def test_the_return_type_is_inferred_from_all_returns() -> None:
@@ -258,7 +258,8 @@ def forward(self, x):
         self_type=module(),
     )
     assert checked.body == [
-        "self.count = aten::add.int(self.count, self.helper(1))",
+        "$0 = self",
+        "$0.count = aten::add.int($0.count, self.helper(1))",
         "return aten::add.Tensor(self.weight, x, alpha=1)",
     ]
     assert checked.function.typed is not None
@@ -283,7 +284,7 @@ def __init__(self, x: int):
 def test_named_tuples_are_made_by_position_and_name() -> None:
     point = TupleType((INT, FLOAT), "__torch__.P", ("x", "y"))
     checked = Checked("def f(n: int):\n    return P(y=1.5, x=n).x\n", {"P": point})
-    assert checked.body == ["return ($0 = 1.5; tuple(n, $0))[0]"]
+    assert checked.body == ["return ($0 = 1.5; $1 = n; tuple($1, $0))[0]"]
 
 
 def test_the_forms_of_code_files() -> None:

@@ -93,7 +93,8 @@ def _turn(
 ) -> typed.Expr:
     """One turn of a comprehension: bind the target, check the element."""
     if generator is None or element is None:
-        return item_value(scope, item, span)
+        value = item_value(scope, item, span)
+        return typed.Numbered(span, value.type, value)
     assign_target(scope, generator.target, item, span, into)
     return expression(scope, element)
 

@@ -204,7 +204,7 @@ def _call_value(scope: Scope, callee: Sugar, given: Given, node: tree.Call) -> S
 def _called_type(scope: Scope, value: typed.Expr) -> str:
     """torch's word for the type of what is no function, which for enumerations is the class."""
     type = value.type
-    if isinstance(type, EnumType) or type is TENSOR:  # also where that is only inferred
+    if isinstance(type, EnumType) or type == TENSOR:  # also where that is only inferred
         return type.annotation_str
     return scope.torch_type(value)
 
@@ -517,7 +517,7 @@ def _to_list(
         typed.Default(depth, INT),
         typed.Default(kinds[str(element)], INT),
     )
-    return typed.OperatorCall(node.span, hint, _TO_LIST, (value,), bindings)
+    return typed.OperatorCall(NOWHERE, hint, _TO_LIST, (value,), bindings, discarded=1)
 
 
 def _get_item(

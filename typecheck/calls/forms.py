@@ -137,7 +137,10 @@ def _list(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
     sugar = sugared(scope, node.arguments[0])
     if isinstance(sugar, typed.Expr) and (sugar.type.list_of is not None or sugar.type == STRING):
         return call_operator(scope, "aten::list", Given([sugar]), node.span, written="list")
-    return comprehend(scope, sugar, node.span, hint)
+    statements: list[typed.Statement] = []
+    if isinstance(sugar, typed.Expr):
+        sugar = typed.Numbered(sugar.span, sugar.type, scope.let(sugar, statements, always=True))
+    return sequenced(statements, comprehend(scope, sugar, node.span, hint), node.span)
 
 
 @special("tuple")

@@ -16,7 +16,7 @@ from ..definitions.class_types import ClassType
 from ..definitions.names import SpecialForm
 from ..expressions.arguments import check_arguments
 from ..expressions.function_calls import call_method
-from ..expressions.narrowing import has_length, to_bool
+from ..expressions.narrowing import cast_by, has_length, to_bool
 from ..expressions.operators import call_operator
 from ..relations.matching import Given
 from ..relations.relations import is_subtype
@@ -166,12 +166,13 @@ def _cast(scope: Scope, name: str, given: Given, node: tree.Call) -> typed.Expr:
         if value.type is UNKNOWN:
             return typed.Uninitialized(node.span, type)
         if is_subtype(value.type, type):
-            return value
+            return typed.Numbered(node.span, value.type, value)
         if name == "bool" and has_length(value):
             return to_bool(scope, value, node.span)
-    return call_operator(
+    call = call_operator(
         scope, operator, given, node.span, written=name, torch_span=node.function.span
     )
+    return cast_by(call) if len(given.all) == 1 else call
 
 
 def takes(scope: Scope, node: tree.Call, least: int, most: int) -> bool:

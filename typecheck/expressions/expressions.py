@@ -24,7 +24,7 @@ from ..types.types import BOOL, STRING, UNKNOWN, TupleType, Type
 from .displays import percent_format
 from .function_calls import call_method, placed
 from .iteration import tuple_elements
-from .narrowing import Condition, check_condition, evaluated, refine
+from .narrowing import Condition, check_condition, evaluated, refine, to_bool
 from .operators import call_operator
 
 # -------------------------------------------------------------------------------- names
@@ -145,8 +145,6 @@ def check_binary(scope: Scope, node: tree.Binary, hint: Type | None) -> typed.Ex
 
 def _binary(scope: Scope, node: tree.Binary, left: typed.Expr, *, is_plain: bool) -> typed.Expr:
     if node.operator == "%":
-        if left.type == STRING:
-            return percent_format(scope, node, left)
         return _remainder(scope, node, left, is_plain=is_plain)
     return _operation(scope, node, left)
 
@@ -157,8 +155,9 @@ def _remainder(scope: Scope, node: tree.Binary, left: typed.Expr, *, is_plain: b
     That shows where `a` changes something.  An `a` that has a remainder in it is not `is_plain`
     and evaluated once, so that nested ones do not double the code at every level.
     """
-    result = _operation(scope, node, left)
-    if not is_plain or isinstance(left, typed.Literal):
+    is_text = left.type == STRING
+    result = (percent_format if is_text else _operation)(scope, node, left)
+    if not is_plain or (isinstance(left, typed.Literal) and not is_text):
         return result
     scope.remainders += 1
     first = typed.Evaluate(left.span, left)
@@ -235,7 +234,7 @@ def _compare(
     found = _contains(scope, left, right, span)
     if operator == "in":
         return found
-    return call_operator(scope, "aten::__not__", Given([found]), span)
+    return call_operator(scope, "aten::__not__", Given([to_bool(scope, found, span)]), span)
 
 
 def _contains(scope: Scope, left: typed.Expr, right: typed.Expr, span: Span) -> typed.Expr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import chain
 
 from ...frontend.foundations.value_class import value_class
@@ -42,6 +42,7 @@ from .operators import call_operator
 
 __all__ = [
     "Condition",
+    "cast_by",
     "check_condition",
     "evaluated",
     "has_length",
@@ -113,8 +114,12 @@ def check_condition(scope: Scope, node: tree.Expr) -> Condition:
 def _negated(scope: Scope, node: tree.Expr, value: typed.Expr, span: Span) -> typed.Expr:
     """`not value`; of a call that is known here (`is_tracing()`) it is a constant, so that what
     it stands in has the form that it will have when it is loaded."""
-    if isinstance(node, tree.Call) and isinstance(value, typed.Literal) and value.type == BOOL:
-        return typed.Literal(span, BOOL, not value.value)
+    inner = value.value if isinstance(value, typed.Sequenced | typed.Numbered) else value
+    if isinstance(node, tree.Call) and isinstance(inner, typed.Literal) and inner.type == BOOL:
+        answer = typed.Literal(span, BOOL, not inner.value)
+        if isinstance(value, typed.Sequenced):
+            return typed.Sequenced(span, BOOL, value.statements, answer)
+        return typed.Numbered(span, BOOL, answer) if isinstance(value, typed.Numbered) else answer
     return call_operator(scope, "aten::__not__", Given([value]), span)
 
 
@@ -138,23 +143,23 @@ def _truth(scope: Scope, node: tree.Expr, value: typed.Expr) -> Condition:
         # refused; what follows is checked as if the test had been for None
         return Condition(value, None, {tested.name: inner}, {tested.name: NONE})
     static: bool | None = None
-    if isinstance(value, typed.Literal):
-        static = bool(value.value)
-    elif isinstance(value, typed.OperatorCall):
+    if isinstance(tested, typed.Literal) and tested.type is BOOL:
+        static = bool(tested.value)
+    elif isinstance(tested, typed.OperatorCall):
         static = {"aten::is_scripting": True, "aten::is_notscripting": False}.get(
-            value.signature.name
+            tested.signature.name
         )
     return Condition(value, static)
 
 
 def to_bool(scope: Scope, value: typed.Expr, span: Span) -> typed.Expr:
     """The value as a bool, by `aten::Bool` if it is none yet."""
-    if value.type in (BOOL, UNKNOWN):
+    if value.type is BOOL:
+        return typed.Numbered(span, BOOL, value)
+    if value.type is UNKNOWN:
         return value
     if has_length(value):
-        length = call_operator(scope, "aten::len", Given([value]), span, written="len")
-        zero = typed.Literal(NOWHERE, INT, 0)
-        return call_operator(scope, "aten::gt", Given([length, zero]), span, written=">")
+        return _has_some(scope, value, span)
     if isinstance(value.type, ClassType) and value.type.method("__bool__") is not None:
         return _checked_bool(scope, call_method(scope, value, "__bool__", [], span), span)
     if isinstance(value.type, ClassType) or not _has_truth(scope, value):
@@ -168,7 +173,24 @@ def to_bool(scope: Scope, value: typed.Expr, span: Span) -> typed.Expr:
             helps=truth_help(value, span),
         )
         return scope.unknown(span)
-    return call_operator(scope, "aten::Bool", Given([value]), span, written="bool")
+    return cast_by(call_operator(scope, "aten::Bool", Given([value]), span, written="bool"))
+
+
+def cast_by(call: typed.Expr) -> typed.Expr:
+    """The call of an operator that casts a value; see `typed.Numbered`."""
+    if isinstance(call, typed.OperatorCall):
+        return replace(call, discarded=call.discarded + 1)
+    return call
+
+
+def _has_some(scope: Scope, value: typed.Expr, span: Span) -> typed.Expr:
+    """Whether a value's length is above zero, which is made behind the value."""
+    before: list[typed.Statement] = []
+    value = scope.let(value, before, always=True)
+    zero = scope.let(typed.Literal(NOWHERE, INT, 0), before, always=True)
+    length = call_operator(scope, "aten::len", Given([value]), span, written="len")
+    test = call_operator(scope, "aten::gt", Given([length, zero]), span, written=">")
+    return typed.Sequenced(span, test.type, tuple(before), test)
 
 
 def _checked_bool(scope: Scope, value: typed.Expr, span: Span) -> typed.Expr:
@@ -330,11 +352,11 @@ def _decided(
     if_true: Facts | None = None,
     if_false: Facts | None = None,
 ) -> Condition:
-    """A condition decided now; the operands are still evaluated if that may do something."""
+    """A condition decided now; the operands are still evaluated."""
     value: typed.Expr = typed.Literal(span, BOOL, answer)
-    effects = tuple(typed.Evaluate(e.span, e) for e in evaluated if not is_pure(e))
-    if effects:
-        value = typed.Sequenced(span, BOOL, effects, value)
+    if evaluated:
+        before = tuple(typed.Evaluate(e.span, e) for e in evaluated)
+        value = typed.Sequenced(span, BOOL, before, value)
     return Condition(value, answer, if_true or {}, if_false or {})
 
 
@@ -459,14 +481,14 @@ def is_pure(value: typed.Expr) -> bool:
     """Whether evaluating the expression surely does nothing but give its value."""
     if isinstance(value, typed.GetAttribute):
         return is_pure(value.object)
+    if isinstance(value, typed.Numbered):
+        return is_pure(value.value)
     return isinstance(value, typed.Literal | typed.Local | typed.Temporary | typed.Uninitialized)
 
 
 def evaluated(test: typed.Expr) -> tuple[typed.Statement, ...]:
     """What is left of a test whose outcome is known: it may assign and have effects."""
-    if isinstance(test, typed.Sequenced):
-        return test.statements
-    return () if is_pure(test) else (typed.Evaluate(test.span, test),)
+    return (typed.Evaluate(test.span, test),)
 
 
 def _dotted(node: tree.Expr) -> str:

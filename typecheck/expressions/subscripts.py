@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from ...frontend.diagnostics.diagnostics import Help
 from ...frontend.sources.source import UNKNOWN as NOWHERE
@@ -10,6 +11,7 @@ from ...frontend.sources.source import Span
 from ...frontend.syntax import tree
 from ..definitions.class_types import ClassType
 from ..definitions.schema import Argument, Signature
+from ..definitions.signs import BETWEEN, COMPARING, IN_FRONT
 from ..relations.literals import integer_of
 from ..relations.matching import Given
 from ..relations.relations import is_subtype, join_all
@@ -34,6 +36,7 @@ from ..types.types import (
 )
 from .containers import container_item, member_item
 from .function_calls import call_method
+from .narrowing import is_pure
 from .operators import call_operator
 
 __all__ = ["index_list", "locate", "tensor_item"]
@@ -164,7 +167,7 @@ def _tuple_item_at_run_time(
         )
         return scope.unknown(node.span)
     bindings = (typed.Given(0), typed.Given(1))
-    return typed.OperatorCall(node.span, joined, _TUPLE_INDEX, (value, index), bindings)
+    return typed.OperatorCall(NOWHERE, joined, _TUPLE_INDEX, (value, index), bindings)
 
 
 def _tuple_slice(
@@ -188,7 +191,12 @@ def _tuple_slice(
             return scope.unknown(span)
     start, stop, step = slice(*parts).indices(len(elements))
     taken = tuple(elements[i] for i in range(start, stop, step))
-    return typed.TupleSlice(span, TupleType(taken), value, start, stop, step)
+    statements: list[typed.Statement] = []
+    value = scope.let(value, statements)
+    bounds = [part for part in (cut.lower, cut.upper, cut.step) if part is not None]
+    statements += [typed.Evaluate(part.span, part) for part in bounds]
+    result = typed.TupleSlice(span, TupleType(taken), value, start, stop, step)
+    return typed.Sequenced(span, result.type, tuple(statements), result)
 
 
 # ------------------------------------------------------------------------------- slices
@@ -239,7 +247,7 @@ def tensor_item(scope: Scope, value: typed.Expr, node: tree.Subscript) -> typed.
         )
         return scope.unknown(node.span)
     statements: list[typed.Statement] = []
-    located = locate(scope, value, node.indices, node.span, statements)
+    located = locate(scope, value, node.indices, node.span, statements, is_read=True)
     result = located.value
     if located.tensors and result.type is not UNKNOWN:
         indices = index_list(scope, located.tensors)
@@ -262,26 +270,30 @@ def locate(
     nodes: tuple[tree.Expr, ...],
     span: Span,
     into: list[typed.Statement],
+    *,
+    is_read: bool = False,
 ) -> Located:
     """Apply ints, slices and Nones, from the left up to an ellipsis and from the right down
-    to it; tensor indices are left over.  Evaluates, like torch, all plain indices first."""
+    to it; tensor indices are left over.  Evaluates, like torch, all plain indices first: each
+    twice, a single one that `is_read` three times, unless that would show."""
     dims: list[int] = [0] * len(nodes)
     indices: list[Index] = [None] * len(nodes)
     plain = sum(not isinstance(n, tree.Slice) and not _is_ellipsis(n) for n in nodes)
-    if len(nodes) > 1 and plain:
+    if plain:
         value = scope.let(value, into)
+    again = 2 if is_read and len(nodes) == 1 else 1
     dots = next((i for i, n in enumerate(nodes) if _is_ellipsis(n)), len(nodes))
     dim = 0
     for i in range(dots):
         dims[i] = dim
-        indices[i], dim = _step(scope, nodes[i], dim, False, len(nodes) > 1, span, into)
+        indices[i], dim = _step(scope, nodes[i], dim, False, again, span, into)
     dim = -1
     for i in range(len(nodes) - 1, dots, -1):
         if _is_ellipsis(nodes[i]):
             _report_ellipses(scope, nodes[i], span)
             return Located(scope.unknown(span), [])
         dims[i] = dim
-        indices[i], dim = _step(scope, nodes[i], dim, True, True, span, into)
+        indices[i], dim = _step(scope, nodes[i], dim, True, again, span, into)
     return _apply(scope, value, nodes, indices, dims, span)
 
 
@@ -290,18 +302,21 @@ def _step(
     node: tree.Expr,
     dim: int,
     reverse: bool,
-    several: bool,
+    again: int,
     span: Span,
     into: list[typed.Statement],
 ) -> tuple[Index, int]:
-    """Evaluate one index and say which dimension the next one is about."""
+    """Evaluate one index, and that often again, and say which dimension the next one is about."""
     after = dim - 1 if reverse else dim + 1
     if isinstance(node, tree.Slice):
         return None, after
-    index = _index_value(scope, node)
-    if isinstance(index, SliceValue):
-        return index, after
-    if several and not isinstance(index, typed.Uninitialized):
+    written = _index_value(scope, node)
+    if isinstance(written, SliceValue):
+        return written, after
+    if _is_repeatable(written):
+        into.extend([typed.Evaluate(written.span, written)] * again)
+    index = found = _with_lists_as_tensors(scope, written)
+    if not isinstance(index, typed.Uninitialized):
         index = scope.let(index, into)
     if index.type is UNKNOWN:
         return index, after
@@ -311,23 +326,41 @@ def _step(
         return index, dim - 1 if reverse else dim
     if not reverse and is_subtype(index.type, OptionalType(TENSOR)):
         return index, dim + 1
-    _report_index(scope, index, reverse, span)
-    return scope.unknown(index.span), after
+    _report_index(scope, found, reverse, span)
+    return scope.unknown(found.span), after
+
+
+_ON_VALUES: Final = frozenset(
+    sign.in_scripts for signs in (BETWEEN, COMPARING, IN_FRONT) for sign in signs.values()
+)
+"""The operators of signs, which do nothing but give a value."""
+
+
+def _is_repeatable(value: typed.Expr) -> bool:
+    """Whether nothing tells how often an expression is evaluated."""
+    if isinstance(value, typed.OperatorCall):
+        return value.signature.name in _ON_VALUES and all(map(_is_repeatable, value.inputs))
+    if isinstance(value, typed.ListLiteral):
+        return all(map(_is_repeatable, value.elements))
+    return is_pure(value)
 
 
 def _index_value(scope: Scope, node: tree.Expr) -> typed.Expr | SliceValue:
-    """One index between brackets; a list of numbers becomes a tensor of int64."""
+    """One index between brackets."""
     if isinstance(node, tree.Slice):
         return check_slice(scope, node, None)
     sugar = sugared(scope, node)
     if isinstance(sugar, SliceValue):
         return sugar
-    index = value_of(scope, sugar, node.span)
-    if index.type.list_of is not None:
-        dtype = typed.Literal(NOWHERE, INT, LONG)
-        given = Given([index], {"dtype": dtype})
-        return call_operator(scope, "aten::tensor", given, NOWHERE)
-    return index
+    return value_of(scope, sugar, node.span)
+
+
+def _with_lists_as_tensors(scope: Scope, index: typed.Expr) -> typed.Expr:
+    """An index, for which a list of numbers becomes a tensor of int64."""
+    if index.type.list_of is None:
+        return index
+    dtype = typed.Literal(NOWHERE, INT, LONG)
+    return call_operator(scope, "aten::tensor", Given([index], {"dtype": dtype}), NOWHERE)
 
 
 def _apply(

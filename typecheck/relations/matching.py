@@ -19,6 +19,7 @@ from ..types.types import (
     COMPLEX,
     DEVICE,
     FLOAT,
+    INFERRED_TENSOR,
     INT,
     NONE,
     NUMBER,
@@ -134,6 +135,8 @@ def _that_may_begin(signatures: Sequence[Signature], given: Given) -> Sequence[S
     Most overloads of an operator take another type first; nothing is made for them.
     """
     actual = given.positional[0].type if given.receiver is None and given.positional else None
+    if actual is INFERRED_TENSOR:
+        actual = TENSOR
     if id(actual) not in _DISTINCT:
         return signatures
 
@@ -419,7 +422,7 @@ class _Matcher:
 def implicit_conversion(actual: Type, wanted: Type) -> str | None:
     """The operator that converts a Tensor, number, bool or str where another type is wanted."""
     wanted = wanted.inner
-    if actual is TENSOR:
+    if actual == TENSOR:
         names = {FLOAT: "FloatImplicit", COMPLEX: "ComplexImplicit", INT: "IntImplicit"}
         names[NUMBER] = "ScalarImplicit"
     elif actual is NUMBER:

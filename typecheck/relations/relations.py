@@ -189,7 +189,7 @@ _KIND_ORDER: tuple[object, ...] = (
 
 def _order(type: Type) -> tuple[int, str]:
     for place, kind in enumerate(_KIND_ORDER):
-        if type is kind or type.__class__ is kind:
+        if type == kind or type.__class__ is kind:
             return place, str(type)
     return len(_KIND_ORDER), str(type)
 

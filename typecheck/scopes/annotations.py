@@ -32,6 +32,7 @@ from ..types.types import (
     DEVICE,
     FLOAT,
     GENERATOR,
+    INFERRED_TENSOR,
     INT,
     NONE,
     NUMBER,
@@ -162,7 +163,7 @@ class AnnotationReader:
     def read(self, annotation: tree.Expr | None) -> Type:
         """The type an annotation means; no annotation means Tensor; UNKNOWN after an error."""
         if annotation is None:
-            return TENSOR
+            return INFERRED_TENSOR
         self._whole = annotation
         self._above = []
         return self._type(annotation)

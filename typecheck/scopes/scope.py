@@ -99,7 +99,7 @@ class Scope:
 
         Reads of variables need none; they are returned as they are unless `always` is set.
         """
-        if isinstance(value, typed.Local | typed.Temporary) and not always:
+        if isinstance(value, typed.Temporary) and not always:
             return value
         index = self.temporary()
         into.append(typed.Let(value.span, index, value))

@@ -32,16 +32,15 @@ from .bodies import local_function
 def check_expression_statement(
     scope: Scope, node: tree.ExpressionStatement, into: list[typed.Statement]
 ) -> None:
-    """An expression for what it does; a text or number does nothing."""
-    if isinstance(node.value, tree.Literal):
-        if node.value.value is ...:
-            scope.report(
-                "unsupported-syntax",
-                "`...` is no statement in script",
-                node.span,
-                "write `pass`",
-                torch="Cannot emit expr for: (dots)",
-            )
+    """An expression for what it does; a text or number does nothing but take a number."""
+    if isinstance(node.value, tree.Literal) and node.value.value is ...:
+        scope.report(
+            "unsupported-syntax",
+            "`...` is no statement in script",
+            node.span,
+            "write `pass`",
+            torch="Cannot emit expr for: (dots)",
+        )
         return
     scope.discarded = node.value
     value = sugared(scope, node.value)

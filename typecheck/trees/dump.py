@@ -149,6 +149,8 @@ def _constructor(node: typed.Expr) -> str:
             return f"{_expression(node.value)}[{node.start}:{node.stop}{step}]"
         case typed.UncheckedCast():
             return f"cast[{node.type}]({_expression(node.value)})"
+        case typed.Numbered():
+            return _expression(node.value)
         case typed.IsInstance():
             types = ", ".join(map(str, node.types))
             return f"isinstance({_expression(node.value)}, [{types}])"

@@ -242,7 +242,7 @@ def as_called(sugar: Sugar) -> Sugar:
 def describe(sugar: Sugar) -> str:
     """torch's word for what is not a first-class value."""
     if isinstance(sugar, TypeName):
-        if sugar.type is TENSOR:
+        if sugar.type == TENSOR:
             return "builtin"
         return "EnumClass" if sugar.type.is_enum else "Python type"
     if isinstance(sugar, Unusable):

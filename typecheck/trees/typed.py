@@ -251,6 +251,16 @@ class UncheckedCast(Expr):
 
 
 @value_class(frozen=True, slots=True)
+class Numbered(Expr):
+    """A value, behind which torch makes another that it drops: that takes a number of the graph.
+
+    It makes a zero for each `int(value)` and each test, also where the value is an int or a bool.
+    """
+
+    value: Expr
+
+
+@value_class(frozen=True, slots=True)
 class IsInstance(Expr):
     """A type test that must be made at run time."""
 

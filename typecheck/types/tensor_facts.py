@@ -29,7 +29,7 @@ class RefinedTensor(SimpleType):
     device: str | None = None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RefinedTensor) or other is TENSOR or NotImplemented
+        return isinstance(other, RefinedTensor) or other == TENSOR or NotImplemented
 
     def __hash__(self) -> int:
         return hash(TENSOR)
@@ -73,7 +73,7 @@ def facts_of(type: Type) -> RefinedTensor | None:
     """The facts of a tensor type, none known for plain `Tensor`; None for any other type."""
     if isinstance(type, RefinedTensor):
         return type
-    return RefinedTensor() if type is TENSOR else None
+    return RefinedTensor() if type == TENSOR else None
 
 
 def has_facts(type: Type) -> bool:

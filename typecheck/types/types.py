@@ -144,6 +144,8 @@ class SimpleType(Type):
 
 
 TENSOR = SimpleType("Tensor")
+INFERRED_TENSOR = SimpleType("Tensor")
+"""That of parameters without annotation: the same type, which exits tell apart, as in torch."""
 INT = SimpleType("int")
 FLOAT = SimpleType("float")
 COMPLEX = SimpleType("complex")
