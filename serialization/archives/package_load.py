@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...frontend.foundations.made_once import made_once
+from ...typecheck.definitions.names import Constant
 from ..files.container import ArchiveReader
 from ..loading.loader import Loader
 from ..pickles.nodes import ObjectNode
@@ -56,7 +57,7 @@ class PackageLoader(Loader):
         """See `Loader`."""
         return self.storages or super().storage_reader(folder)
 
-    def constant_values(self) -> Sequence[object]:
+    def constant_values(self) -> Sequence[Constant]:
         """See `Loader`."""
         return self.constants_of(f"{self._module}constants.pkl", DATA)
 

@@ -15,6 +15,7 @@ from ...frontend.foundations.made_once import made_once
 from ...interpreter.values.objects import ScriptObject
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...typecheck.definitions.class_types import ClassAttribute, ClassType
+from ...typecheck.definitions.names import Constant
 from ...typecheck.types.types import TENSOR
 from ..files.limits import Limits
 from ..loading.import_code import CodeFile
@@ -50,9 +51,9 @@ class LegacyLoader(Loader):
         self._numbers: dict[str, int] = {}  # of the next module of a name
         self._states: dict[int, tuple[Node, ...]] = {}
 
-    def constant_values(self) -> Sequence[object]:
+    def constant_values(self) -> Sequence[Constant]:
         """The tensors of the table; attributes and parameters are among them."""
-        return [self._values.value(tensor) for tensor in self._tensors]
+        return [self.constant(tensor, self._values) for tensor in self._tensors]
 
     def root(self) -> ObjectNode:
         """The main module."""

@@ -25,7 +25,7 @@ from ...typecheck.definitions.turns import Postponed
 from ..files.errors import ArchiveError, archive_error
 from ..files.identify import FileKind
 from ..files.limits import Limits
-from ..pickles.nodes import Node, ObjectNode, TupleNode, class_names
+from ..pickles.nodes import DictNode, ListNode, Node, ObjectNode, TupleNode, class_names
 from ..pickles.read_values import UNRESTORED, ValueReader
 from ..pickles.reader import read_pickle
 from ..pickles.tensors import Records, StorageReader
@@ -169,8 +169,7 @@ class Loader:
             raise self.error("limit-exceeded", f"cannot be loaded: {error}") from None
 
     def _load(self, extra_files: dict[str, object] | None) -> ScriptObject:
-        for value in self.constant_values():
-            self.constants.append(Constant(value, machine_type(value)))
+        self.constants.extend(self.constant_values())
         if self.is_all_code and not self.constants:
             self.importer.digest = self._digest.hexdigest()
         root = self.root()
@@ -210,8 +209,8 @@ class Loader:
         """What makes the root object."""
         return self.reader("data.pkl", "data/")
 
-    def constant_values(self) -> Sequence[object]:
-        """The values that code calls `CONSTANTS.c0` and so on."""
+    def constant_values(self) -> Sequence[Constant]:
+        """What code calls `CONSTANTS.c0` and so on."""
         return self.constants_of("constants.pkl", "constants/")
 
     # -- records
@@ -238,13 +237,21 @@ class Loader:
             raise self.error("damaged-archive", f"holds no module in `{record}`")
         return root
 
-    def constants_of(self, record: str, folder: str) -> Sequence[object]:
+    def constants_of(self, record: str, folder: str) -> Sequence[Constant]:
         """The values of the tuple in a record, with their storages in a folder."""
         root = self._pickle(record)
         if not isinstance(root, TupleNode):
             raise self.error("damaged-archive", f"holds no tuple in `{record}`")
         reader = self.reader(record, folder)
-        return [reader.value(item) for item in root.items]
+        return [self.constant(item, reader) for item in root.items]
+
+    def constant(self, node: Node, reader: ValueReader) -> Constant:
+        """The value of a node.  A list or dict is of the type that is said: what is empty in it
+        tells nothing of its own."""
+        value = reader.value(node)
+        if isinstance(node, ListNode | DictNode) and node.tag:
+            return Constant(value, self.importer.type_of_text(node.tag, "a constant"))
+        return Constant(value, machine_type(value))
 
     def _pickle(self, record: str) -> Node:
         if record not in self.archive:

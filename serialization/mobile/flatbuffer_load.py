@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from ...typecheck.definitions.names import Constant
 from ..files.identify import MOBILE_FLATBUFFER, FileKind
 from ..loading.loader import Loader
 from ..pickles.nodes import ObjectNode
@@ -68,10 +69,10 @@ class FlatbufferLoader(Loader):
     is_all_code = False
     archive: FlatbufferRecords
 
-    def constant_values(self) -> Sequence[object]:
+    def constant_values(self) -> Sequence[Constant]:
         """The values that code calls `CONSTANTS.c0` and so on."""
         reader = self.root_reader()
-        return [reader.value(node) for node in self.archive.contents.code_constants]
+        return [self.constant(node, reader) for node in self.archive.contents.code_constants]
 
     def weights(self) -> int:
         """The bytes of the file, twice."""

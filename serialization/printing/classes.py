@@ -40,12 +40,13 @@ class PrintedFile:
 class PrintedUnit:
     """All code of an archive.
 
-    `constants[i]` is what the code of every file calls `CONSTANTS.ci`; `names` tells the names
-    that types have in the code.
+    `constants[i]` is what the code of every file calls `CONSTANTS.ci`, of type `types[i]`; `names`
+    tells the names that types have in the code.
     """
 
     files: list[PrintedFile]
     constants: list[object]
+    types: list[Type]
     names: TypeNames
 
 
@@ -75,7 +76,7 @@ def print_unit(*roots: Named, names: TypeNames | None = None) -> PrintedUnit:
             printers[namespace] = printer
         _print_named(printer, named)
     files = [PrintedFile(n, str(p.body), p.body.records) for n, p in printers.items()]
-    return PrintedUnit(files, constants.values, names)
+    return PrintedUnit(files, constants.values, constants.types, names)
 
 
 def _print_named(printer: FunctionPrinter, named: Named) -> None:

@@ -105,6 +105,7 @@ class Constants:
         self._names = names
         self._archived = archived
         self.values: list[object] = []
+        self.types: list[Type] = []
 
     def text(self, value: object, type: Type) -> str:
         """The text for a value of that type; tensors, objects and non-ASCII strings are tabled.
@@ -119,7 +120,7 @@ class Constants:
         if value is None or type == NONE:
             return "None"
         if type == TENSOR or isinstance(type, ClassType) or _holds_non_ascii(value):
-            return f"CONSTANTS.c{self._index(value)}"
+            return f"CONSTANTS.c{self._index(value, type)}"
         match type:
             case EnumType():
                 return f"{self._names.name_of(type)}.{_member(value, type)}"
@@ -152,12 +153,13 @@ class Constants:
             return text
         return f"annotate({self._names.spell(type)}, {text})"
 
-    def _index(self, value: object) -> int:
+    def _index(self, value: object, type: Type) -> int:
         if _is_tensor(value):
             for i, other in enumerate(self.values):
                 if _is_tensor(other) and _equal_tensors(value, other):
                     return i
         self.values.append(value)
+        self.types.append(type)
         return len(self.values) - 1
 
 

@@ -25,7 +25,6 @@ from ..loading.debug_info import PlaceTags, write_debug_records
 from ..loading.loader import run
 from ..pickles.nodes import TupleNode
 from ..pickles.tensors import StorageTable
-from ..pickles.value_types import machine_type
 from ..pickles.writer import write_pickle
 from ..printing.classes import PrintedFile, PrintedUnit, print_unit
 from ..printing.expressions import PythonCallError
@@ -164,7 +163,7 @@ class Bytecode(NamedTuple):
 def pickled_constants(unit: PrintedUnit, storages: StorageTable) -> bytes:
     """The pickle of what printed code calls `CONSTANTS.c0` and so on."""
     writer = ValueWriter(storages, unit.names, run)
-    return write_pickle(TupleNode(tuple(writer.node(v, machine_type(v)) for v in unit.constants)))
+    return write_pickle(TupleNode(tuple(map(writer.node, unit.constants, unit.types))))
 
 
 def code_records(files: Iterable[PrintedFile], folder: str) -> Iterator[tuple[str, bytes]]:

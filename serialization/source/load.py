@@ -14,6 +14,7 @@ from ...interpreter.values.objects import ScriptObject
 from ...ops.memory.dtype import Array
 from ...ops.quantized_tensors.arrays import quantizer_of
 from ...ops.tensors.tensor import Tensor
+from ...typecheck.definitions.names import Constant
 from ..files.errors import archive_error
 from ..files.identify import TORCHSCRIPT, FileKind
 from ..files.limits import DEFAULT_LIMITS, Limits
@@ -177,9 +178,9 @@ class _SourceLoader(Loader):
         """What makes the model."""
         return self.reader("ROOT", "")
 
-    def constant_values(self) -> Sequence[object]:
+    def constant_values(self) -> Sequence[Constant]:
         """The values that code calls `CONSTANTS.c0` and so on."""
         if not isinstance(self._constants, TupleNode):
             raise self.error("damaged-archive", "holds no tuple in CONSTANTS")
         reader = self.reader("CONSTANTS", "")
-        return [reader.value(item) for item in self._constants.items]
+        return [self.constant(item, reader) for item in self._constants.items]

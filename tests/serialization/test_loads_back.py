@@ -367,3 +367,20 @@ def test_tables_of_words_and_numbers_come_back_in_their_order() -> None:
         assert list(words.items()) == list(module.words.items())
         assert list(names.items()) == list(module.names.items())
         assert list(rows.items()) == list(module.rows.items())
+
+
+class Table(torch.nn.Module):
+    words: dict[str, list[int]]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = {"größer": [1, 2], "b": [3], "c": []}
+
+    def forward(self, word: str) -> list[int]:
+        return self.words[word]
+
+
+def test_tables_that_were_frozen_keep_their_type_where_they_hold_nothing() -> None:
+    loaded = again(torch.jit.freeze(torch.jit.script(Table().eval())))
+    assert "CONSTANTS" in loaded.code
+    assert [loaded("größer"), loaded("c")] == [[1, 2], []]
