@@ -313,10 +313,11 @@ class _Decoder:
         """After both branches: what they leave on the stack and in registers."""
         assert frame.first is not None
         first, stack = frame.first
+        stacks = stack, frame.stack
         if len(stack) != len(frame.stack):
-            raise self.fault("two branches leave different numbers of values on the stack")
+            stacks = self.evened(node, *stacks)
         self.count(len(first) + len(after))
-        self.stack.extend(self.merged(node, *pair) for pair in zip(stack, frame.stack, strict=True))
+        self.stack.extend(self.merged(node, *pair) for pair in zip(*stacks, strict=True))
         for register in sorted(first.keys() | after.keys()):
             before = self.registers.get(register)
             one, other = first.get(register, before), after.get(register, before)
@@ -324,6 +325,23 @@ class _Decoder:
                 self.write(register, self.merged(node, one, other))
             elif before is not None:
                 self.write(register, None)
+
+    def evened(
+        self, node: Node, one: list[Value], other: list[Value]
+    ) -> tuple[list[Value], list[Value]]:
+        """What branches leave on the stack, of which one ends by an error: nothing takes what that
+        one leaves."""
+        raising = [block.ret.previous.kind == "prim::RaiseException" for block in node.blocks]
+        if raising == [True, False]:
+            return self.unset(node.blocks[0], len(other)), other
+        if raising == [False, True]:
+            return one, self.unset(node.blocks[1], len(one))
+        raise self.fault("two branches leave different numbers of values on the stack")
+
+    def unset(self, block: Block, count: int) -> list[Value]:
+        """Values at the end of a block that are never looked at."""
+        made = (self.graph.create("prim::Uninitialized", (), (UNKNOWN,)) for _ in range(count))
+        return [block.append(node).output for node in made]
 
     @staticmethod
     def merged(node: Node, one: Value, other: Value) -> Value:
@@ -342,8 +360,7 @@ class _Decoder:
         for register in frame.carried:
             held = after[register]
             if held is None:  # emptied after its last use: set anew before the next one
-                nothing = self.graph.create("prim::Uninitialized", (), (UNKNOWN,))
-                held = frame.block.append(nothing).output
+                (held,) = self.unset(frame.block, 1)
             frame.block.add_output(held)
         outputs = [node.add_output(UNKNOWN) for _ in node.inputs[2:]]
         self.stack.extend(outputs[: places - 1])

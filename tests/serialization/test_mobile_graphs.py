@@ -230,6 +230,14 @@ def test_code_without_structure_is_refused(
     assert found.value.place == place
 
 
+def test_a_branch_that_raises_may_leave_what_it_likes_on_the_stack() -> None:
+    raising = (*[("LOADC", 2, 0)] * 4, ("RAISE_EXCEPTION", 0, 0))
+    text = graph_of(("JF", 7, 0), *raising, ("JMP", 2, 0), ("LOADC", 0, 0), *RETURN)
+    assert text.count("prim::RaiseException") == text.count("prim::Uninitialized") == 1
+    text = graph_of(("JF", 3, 0), ("LOADC", 0, 0), ("JMP", 6, 0), *raising, *RETURN)
+    assert text.count("prim::RaiseException") == text.count("prim::Uninitialized") == 1
+
+
 def test_registers_and_stack_places_become_values() -> None:
     text = graph_of(
         *(("STOREN", 1, 2), ("LOAD", 1, 0), ("JF", 5, 0)),
