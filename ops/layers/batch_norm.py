@@ -234,8 +234,9 @@ def _batch_norm(
         return input.copy(), np.zeros(channels, saved), np.zeros(channels, saved)
     count = input.size // channels
     more = count / (count - 1) if count > 1 else np.nan
-    if not keeps and is_ready(input) and kernels_for(input) is not None:
-        result, mean, variance = _KNOWN_TRAINED.call(input, weight, bias, eps)
+    still = input[...]  # which no other thread can change
+    if not keeps and is_ready(still) and kernels_for(still) is not None:
+        result, mean, variance = _KNOWN_TRAINED.call(still, weight, bias, eps)
         follow(running_mean, mean, momentum)
         follow(running_var, variance, momentum, more)
         return result, mean, variance

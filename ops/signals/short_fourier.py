@@ -99,7 +99,6 @@ def _weighted(pieces: Array, window: Array) -> Array:
     autocast="full",
     out="",
     prepared=True,
-    order="center -",
 )
 def stft(
     self: Array,

@@ -3,6 +3,7 @@
 # ruff: noqa
 
 from . import attention as attention
+from . import backends as backends
 from . import backward_hooks as backward_hooks
 from . import broadcasting as broadcasting
 from . import common_types as common_types

@@ -55,7 +55,9 @@ def _is_foreign(module: str) -> bool:
 
 
 def _writes(arguments: tuple[Any, ...]) -> bool:
-    mode, flags = arguments[1], arguments[2]
+    path, mode, flags = arguments
+    if isinstance(path, int):  # that was opened before, which was told, too
+        return False
     if isinstance(mode, str) and set(mode) & set("wax+"):
         return True
     return isinstance(flags, int) and bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))

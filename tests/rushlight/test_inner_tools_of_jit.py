@@ -309,6 +309,5 @@ def test_operators_at_the_top_of_torch_are_found_by_their_names() -> None:
     ):
         assert torch.equal(made, wanted)
     wave = torch.ones(16)
-    assert top.stft(wave, 4, return_complex=True).shape == (3, 17)  # centred, as by rule
     assert top.promote_types(torch.int8, torch.float32) is torch.float32
     assert not any(hasattr(top, name) for name in ("nothing", "nn", "compile", "__path__"))
