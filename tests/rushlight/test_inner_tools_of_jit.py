@@ -308,6 +308,5 @@ def test_operators_at_the_top_of_torch_are_found_by_their_names() -> None:
         (torch._C._nn.flatten_dense_tensors([x, x]), torch.cat([x.ravel()] * 2)),
     ):
         assert torch.equal(made, wanted)
-    wave = torch.ones(16)
     assert top.promote_types(torch.int8, torch.float32) is torch.float32
     assert not any(hasattr(top, name) for name in ("nothing", "nn", "compile", "__path__"))
