@@ -36,7 +36,7 @@ def test_overloads_come_in_the_order_torch_tries_them() -> None:
     ordered = {line.split()[0]: line.split()[1:] for line in recorded.splitlines()}
     for name in TABLE.names():
         found = [entry.overload or "-" for entry in TABLE.operators(name)]
-        if len(found) > 1:
+        if len(found) > 1 and not name.startswith("quantized_decomposed::"):  # in Python there
             assert found == [word for word in ordered[name] if word in found]
 
 
