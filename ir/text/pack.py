@@ -150,13 +150,14 @@ class _Packing:
     def _span(self, span: Span) -> Data:
         source = span.source
         if source is UNKNOWN.source:
-            return [None, span.start, span.end, span.torch_end, span.written]
+            return [None]
         if source.filename is None or self._names.source_named(source.filename) is not source:
             raise NotPacked("a place outside of the program")
         return [source.filename, span.start, span.end, span.torch_end, span.written]
 
     def _site(self, site: CallSite) -> Data:
-        return [site.function, self.span(site.span), site.module]
+        span = self.span(site.span)
+        return [site.function, span, site.module, site.callee, site.is_method]
 
     def type(self, type: Type) -> int:
         return self._types.number(id(type), type)
@@ -220,7 +221,7 @@ class _Unpacking:
         for each in types:
             self._types.append(self._type(*each))
         self._spans = [self._span(*each) for each in spans]
-        self._sites = [CallSite(name, self._spans[span], path) for name, span, path in sites]
+        self._sites = [CallSite(name, self._spans[span], *callee) for name, span, *callee in sites]
         self._constants: list[object] = []
         for each in constants:
             self._constants.append(self._constant(*each))
@@ -286,7 +287,9 @@ class _Unpacking:
         return tuple(made) if word == "tuple" else made
 
     def _span(self, filename: str | None, *places: int) -> Span:
-        source = UNKNOWN.source if filename is None else self._names.source_named(filename)
+        if filename is None:
+            return UNKNOWN
+        source = self._names.source_named(filename)
         if source is None:
             raise LookupError(filename)
         return Span(source, *places)

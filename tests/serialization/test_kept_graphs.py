@@ -79,6 +79,23 @@ def test_tell_faults_as_compiled_ones_do(folder: Path, tmp_path: Path) -> None:
     assert told[0] == told[1]
 
 
+def test_tell_who_called_what_as_compiled_ones_do(folder: Path, tmp_path: Path) -> None:
+    refuses = ["def refuses(x: Tensor) -> Tensor:", "    return x.view(7)"]
+    calls = ["def forward(x: Tensor) -> Tensor:", *_LINES[2:-3], "    return refuses(x)"]
+    unit = torch.jit.CompilationUnit("\n".join([*refuses, *calls]))
+    path = tmp_path / "a.pt"
+    torch.jit.save(unit.forward, path)
+    told = []
+    for _ in range(2):
+        module = torch.jit.load(path)
+        with pytest.raises(RuntimeError) as caught:
+            module(torch.ones(2))
+        told.append((str(caught.value), _is_compiled(module)))
+    assert told[0] == (told[1][0], True)
+    assert not told[1][1]
+    assert "in refuses" in told[0][0]
+
+
 def test_are_compiled_when_they_are_looked_at(folder: Path, tmp_path: Path) -> None:
     path = _archive(tmp_path / "a.pt")
     _run(path)

@@ -16,14 +16,14 @@ import pytest
 import rushlight as torch
 
 FOLDER = Path(__file__).parent / "loaded_texts"
-FILENAME = "program.py"
+FILENAME = "callers.py"
 
 
 @pytest.fixture(scope="module")
 def program() -> ModuleType:
     text = (FOLDER / FILENAME).read_text(encoding="utf-8").replace("import torch", "", 1)
     linecache.cache[FILENAME] = (len(text), None, text.splitlines(keepends=True), FILENAME)
-    module = ModuleType("program")
+    module = ModuleType("callers")
     module.__dict__["torch"] = torch
     exec(compile(text, FILENAME, "exec", dont_inherit=True), module.__dict__)
     return module
@@ -46,7 +46,7 @@ def _texts(loaded: Any) -> str:
 def test_loaded_texts_are_those_of_torch(
     name: str, program: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "program", program)
+    monkeypatch.setitem(sys.modules, "callers", program)
     buffer = io.BytesIO()
     torch.jit.save(torch.jit.script(getattr(program, name)()), buffer)
     buffer.seek(0)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import io
 
-import program
+import callers
 import torch
 
 for name in ("Calls", "Deep", "Refuses", "Leaves"):
     buffer = io.BytesIO()
-    torch.jit.save(torch.jit.script(getattr(program, name)()), buffer)
+    torch.jit.save(torch.jit.script(getattr(callers, name)()), buffer)
     buffer.seek(0)
     loaded = torch.jit.load(buffer)
     try:
