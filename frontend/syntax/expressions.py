@@ -280,8 +280,6 @@ class ExpressionConverter:
         if operator is None:
             return self.refuse("UAdd", node)
         span = self.around(node, len(operator), (operand,))
-        if self.is_text and operator == "-" and _is_beyond(operand):
-            return tree.Literal(span, -(1 << 63))
         if self.is_text and operator == "-" and (number := _number(operand)) is not None:
             return tree.Literal(operand.span, -number)  # torch's parser reads one word
         return tree.Unary(span, operator, operand)
@@ -385,10 +383,3 @@ def _number(node: tree.Expr) -> complex | None:
     """The value of a number that is written with digits."""
     value = node.value if isinstance(node, tree.Literal) else None
     return value if type(value) in (int, float, complex) else None  # type: ignore[return-value]
-
-
-def _is_beyond(operand: tree.Expr) -> bool:
-    """Whether it is the whole number 2**63, which only fits with a minus before it."""
-    return isinstance(operand, tree.Literal) and (
-        isinstance(operand.value, int) and operand.value == 1 << 63
-    )

@@ -529,6 +529,11 @@ class Graph:
         finally:
             self.insertion = outer
 
+    @property
+    def all_blocks(self) -> list[Block]:
+        """Its block, and all that lie in nodes."""
+        return [self.block, *(block for node in self.all_nodes for block in node.blocks)]
+
     def _next_id(self) -> int:
         self._last_id += 1
         return self._last_id

@@ -221,8 +221,8 @@ class _Transformation:
         if exit.flag in (self.false, self.raises):
             return self.stays()
         self.stop_when_left(body, exit)
-        flag = self.carry(node, self.false, exit.flag)
-        return _Exit(flag, [self.carry_value(node, value) for value in exit.values])
+        flag = self.carry(node, self.false, exit.flag, is_flag=True)
+        return _Exit(flag, [self.carry(node, self.unset(v.type), v) for v in exit.values])
 
     def stop_when_left(self, body: Block, exit: _Exit) -> None:
         choice = self.new_branch(exit.flag).insert_before(body.ret)
@@ -230,20 +230,19 @@ class _Transformation:
         choice.blocks[1].add_output(body.outputs[0])
         body.ret.set_input(0, choice.add_output(BOOL))
 
-    def carry(self, node: Node, start: Value, after: Value) -> Value:
-        """One more carried value of a loop, which its body does not read."""
-        node.add_input(start)
-        node.blocks[0].add_input(after.type)
-        node.blocks[0].add_output(after)
-        return node.add_output(after.type)
+    def carry(self, node: Node, start: Value, after: Value, *, is_flag: bool = False) -> Value:
+        """One more carried value of a loop, which its body does not read.
 
-    def carry_value(self, node: Node, after: Value) -> Value:
-        """The same, unset at the start; the numbers of values tell that torch makes its output
-        first."""
-        node.add_input(self.unset(after.type))
+        torch makes the body's input before the loop's output only of a flag: numbers tell.
+        """
+        body = node.blocks[0]
+        node.add_input(start)
+        if is_flag:
+            body.add_input(after.type)
         output = node.add_output(after.type)
-        node.blocks[0].add_input(after.type)
-        node.blocks[0].add_output(after)
+        if not is_flag:
+            body.add_input(after.type)
+        body.add_output(after)
         return output
 
 

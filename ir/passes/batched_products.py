@@ -32,9 +32,8 @@ _FEWEST_OF_ONE = 8
 def batch_products(graph: Graph, context: PassContext) -> bool:
     """Compute sums of products, and products with a common side, at once."""
     aliases = AliasDb(graph)
-    blocks = [graph.block, *(block for node in graph.all_nodes for block in node.blocks)]
     changed = False
-    for block in blocks:
+    for block in graph.all_blocks:
         changed = _batch_sums(block, aliases, context) or changed
         for side in (0, 1):
             changed = _batch_side(block, side, aliases, context) or changed

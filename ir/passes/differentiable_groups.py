@@ -48,10 +48,9 @@ def differentiate_in_groups(graph: Graph, fewest: int = 2) -> bool:
 
     The graph has no calls.
     """
-    blocks = [graph.block, *(block for node in graph.all_nodes for block in node.blocks)]
     aliases = AliasDb(graph)
     changed = False
-    for block in blocks:
+    for block in graph.all_blocks:
         changed = _group(block, fewest, aliases) or changed
     return changed
 

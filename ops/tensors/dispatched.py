@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
 from typing import Any, Final, NoReturn
 
@@ -68,25 +68,23 @@ def opened() -> Iterator[None]:
 
 
 @contextmanager
-def closed() -> Iterator[None]:
+def _seeing(depth: int, is_off: bool) -> Iterator[None]:
+    before = _SEEING.depth, _SEEING.is_off
+    _SEEING.depth, _SEEING.is_off = depth, is_off
+    try:
+        yield
+    finally:
+        _SEEING.depth, _SEEING.is_off = before
+
+
+def closed() -> AbstractContextManager[None]:
     """Let a user's function see such tensors as anybody does."""
-    before = _SEEING.depth, _SEEING.is_off
-    _SEEING.depth, _SEEING.is_off = 0, False
-    try:
-        yield
-    finally:
-        _SEEING.depth, _SEEING.is_off = before
+    return _seeing(0, False)
 
 
-@contextmanager
-def undispatched() -> Iterator[None]:
+def undispatched() -> AbstractContextManager[None]:
     """A block in which no class is asked: operators run on the elements of such tensors."""
-    before = _SEEING.depth, _SEEING.is_off
-    _SEEING.depth, _SEEING.is_off = 1, True
-    try:
-        yield
-    finally:
-        _SEEING.depth, _SEEING.is_off = before
+    return _seeing(1, True)
 
 
 def is_off() -> bool:
@@ -95,6 +93,10 @@ def is_off() -> bool:
 
 
 # --------------------------------------------------------------------------- arrays
+
+
+def _refuse(self: object, *args: object, **kwargs: object) -> NoReturn:
+    raise OnDispatch(_NO_ELEMENTS)
 
 
 class Hidden(np.ndarray[Any, Any]):
@@ -109,9 +111,6 @@ class Hidden(np.ndarray[Any, Any]):
         if isinstance(source, Hidden):
             self.place, self.layout = source.place, source.layout
             self.counted_by = source.counted_by
-
-    def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
-        raise OnDispatch(_NO_ELEMENTS)
 
     __array_ufunc__ = __array_function__ = _refuse
     copy = astype = tolist = item = tobytes = fill = _refuse
@@ -203,9 +202,6 @@ class Form:
         """
         kind = type(self._tensor).__name__
         raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {kind}")
-
-    def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
-        raise OnDispatch(_NO_ELEMENTS)
 
     __array__ = __array_ufunc__ = __array_function__ = _refuse
 

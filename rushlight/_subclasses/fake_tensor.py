@@ -14,7 +14,7 @@ from typing import Any, Self
 from .._ops import OpOverload
 from ..ops.dispatching.modes import modes
 from ..ops.eager.subclasses import make_wrapper_subclass
-from ..ops.memory.dtype import CPU, META, Device
+from ..ops.memory.dtype import CPU, META, STRIDED, Device, get_default_dtype
 from ..ops.memory.errors import OnMeta
 from ..ops.meta.tensors import is_meta
 from ..ops.table.grad_mode import no_grad
@@ -107,7 +107,7 @@ class FakeTensor(Tensor):
         told = [f"size={tuple(self.shape)}"]
         if self.fake_device.type != "cpu":
             told.insert(0, f"device='{self.fake_device}'")
-        if self.dtype is not Tensor.__new__(Tensor, 0).dtype:
+        if self.dtype is not get_default_dtype():
             told.append(f"dtype={self.dtype}")
         text = f"FakeTensor(..., {', '.join(told + self._history())})"
         return f"Parameter({text})" if isinstance(self, Parameter) else text
@@ -180,7 +180,7 @@ class FakeTensorMode(TorchDispatchMode):
         return self._known[tensor]
 
     def _fake(self, tensor: Any, constant: Tensor | None = None) -> Any:
-        if tensor.layout != Tensor.__new__(Tensor, 0).layout:
+        if tensor.layout != STRIDED:
             raise UnsupportedFakeTensorException(f"a tensor of layout {tensor.layout}")
         place = META if is_meta(tensor) else tensor.device
         with no_grad():
@@ -273,18 +273,15 @@ class FakeTensorMode(TorchDispatchMode):
 
     def _written(self, func: Any, args: Any, kwargs: Any, is_known: bool) -> Any:
         """What an operator gives that writes: what it has written, in its new sizes."""
-        names = [argument.name for argument in func.entry.signature.arguments]
+        signature = func.entry.signature
+        names = [argument.name for argument in signature.arguments]
         given = {**dict(zip(names, args, strict=False)), **kwargs}
-        written = [
-            given[argument.name]
-            for argument in func.entry.signature.arguments
-            if argument.alias is not None and argument.alias.is_write and argument.name in given
-        ]
+        written = [given[names[place]] for place in signature.written if names[place] in given]
         for each in written:
             if not is_known:
                 each.constant = None
             resized(each, each._meta.shape, each._meta.stride())
-        if not func.entry.signature.returns:
+        if not signature.returns:
             return None
         return written[0] if len(written) == 1 else tuple(written)
 

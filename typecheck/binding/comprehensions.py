@@ -112,7 +112,7 @@ def _unrolled_list(
     turns: list[typed.Statement] = []
     index = scope.temporary()
     outer = {n: v for n in _names(generator) if (v := scope.frame.find_outside(n)) is not None}
-    kept = [(v, scope.let(_read(v, span), turns, always=True)) for v in outer.values()]
+    kept = [(v, scope.let(_read(v, span), turns)) for v in outer.values()]
     type = wanted
     for number, row in enumerate(rows):
         turns.append(turn_number(number, span))

@@ -139,7 +139,7 @@ def _list(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
         return call_operator(scope, "aten::list", Given([sugar]), node.span, written="list")
     statements: list[typed.Statement] = []
     if isinstance(sugar, typed.Expr):
-        sugar = typed.Numbered(sugar.span, sugar.type, scope.let(sugar, statements, always=True))
+        sugar = typed.Numbered(sugar.span, sugar.type, scope.let(sugar, statements))
     return sequenced(statements, comprehend(scope, sugar, node.span, hint), node.span)
 
 

@@ -18,6 +18,7 @@ from ..scopes.dispatch import checks, expression, sugared
 from ..scopes.idioms import is_type_test
 from ..scopes.joins import report_problem
 from ..scopes.scope import Scope
+from ..scopes.values import sequenced
 from ..trees import typed
 from ..trees.sugar import Sugar
 from ..types.types import BOOL, STRING, UNKNOWN, TupleType, Type
@@ -256,10 +257,7 @@ def check_conditional(scope: Scope, node: tree.Conditional, hint: Type | None) -
     test = check_condition(scope, node.test)
     if test.static is not None:
         chosen = sugared(scope, node.body if test.static else node.orelse, hint)
-        tested = evaluated(test.value)
-        if tested and isinstance(chosen, typed.Expr):
-            return typed.Sequenced(node.span, chosen.type, tested, chosen)
-        return chosen
+        return sequenced([evaluated(test.value)], chosen, node.span)
     with scope.new_frame():
         body_facts = refine(scope, test.if_true, node.span)
         body = expression(scope, node.body, hint)

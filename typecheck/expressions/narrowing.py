@@ -186,8 +186,8 @@ def cast_by(call: typed.Expr) -> typed.Expr:
 def _has_some(scope: Scope, value: typed.Expr, span: Span) -> typed.Expr:
     """Whether a value's length is above zero, which is made behind the value."""
     before: list[typed.Statement] = []
-    value = scope.let(value, before, always=True)
-    zero = scope.let(typed.Literal(NOWHERE, INT, 0), before, always=True)
+    value = scope.let(value, before)
+    zero = scope.let(typed.Literal(NOWHERE, INT, 0), before)
     length = call_operator(scope, "aten::len", Given([value]), span, written="len")
     test = call_operator(scope, "aten::gt", Given([length, zero]), span, written=">")
     return typed.Sequenced(span, test.type, tuple(before), test)
@@ -486,9 +486,9 @@ def is_pure(value: typed.Expr) -> bool:
     return isinstance(value, typed.Literal | typed.Local | typed.Temporary | typed.Uninitialized)
 
 
-def evaluated(test: typed.Expr) -> tuple[typed.Statement, ...]:
+def evaluated(test: typed.Expr) -> typed.Statement:
     """What is left of a test whose outcome is known: it may assign and have effects."""
-    return (typed.Evaluate(test.span, test),)
+    return typed.Evaluate(test.span, test)
 
 
 def _dotted(node: tree.Expr) -> str:

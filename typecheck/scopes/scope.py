@@ -92,14 +92,9 @@ class Scope:
         self.temporaries += 1
         return self.temporaries - 1
 
-    def let(
-        self, value: typed.Expr, into: list[typed.Statement], *, always: bool = False
-    ) -> typed.Expr:
-        """A name for a value that is used more than once or out of order.
-
-        Reads of variables need none; they are returned as they are unless `always` is set.
-        """
-        if isinstance(value, typed.Temporary) and not always:
+    def let(self, value: typed.Expr, into: list[typed.Statement]) -> typed.Expr:
+        """A name for a value that is used more than once or out of order, if it has none."""
+        if isinstance(value, typed.Temporary):
             return value
         index = self.temporary()
         into.append(typed.Let(value.span, index, value))

@@ -76,7 +76,7 @@ def check_if(scope: Scope, node: tree.If, into: list[typed.Statement]) -> None:
 def _static_if(
     scope: Scope, node: tree.If, condition: Condition, into: list[typed.Statement]
 ) -> None:
-    into.extend(evaluated(condition.value))
+    into.append(evaluated(condition.value))
     facts = condition.if_true if condition.static else condition.if_false
     into.extend(refine(scope, facts, node.span))
     into.extend(block(scope, node.body if condition.static else node.orelse))
@@ -88,7 +88,7 @@ def check_assert(scope: Scope, node: tree.Assert, into: list[typed.Statement]) -
     scope.direct = node.test, node.span
     condition = check_condition(scope, node.test)
     if condition.static:  # the message is not looked at
-        into.extend(evaluated(condition.value))
+        into.append(evaluated(condition.value))
         into.extend(refine(scope, condition.if_true, node.span))
         return
     with scope.new_frame() as true:
@@ -103,7 +103,7 @@ def check_assert(scope: Scope, node: tree.Assert, into: list[typed.Statement]) -
         joins = join_branches(scope, node.span, node.test.span, true, false)
         into.append(typed.If(node.span, condition.value, body, orelse, joins))
     else:
-        into.extend(evaluated(condition.value))
+        into.append(evaluated(condition.value))
         into.extend(orelse)
         scope.frame.exits = True
 

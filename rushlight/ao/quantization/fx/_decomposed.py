@@ -58,6 +58,13 @@ def _floats(x: Tensor) -> Tensor:
     return found
 
 
+def _rounded(input: Tensor, scale: Any, zero_point: Any, least: Any, most: Any) -> Tensor:
+    """Whole numbers within bounds for floats, still as floats."""
+    inverse = 1.0 / scale
+    found: Tensor = (_floats(input) * inverse).round() + zero_point
+    return found.clamp(least, most)
+
+
 def _along(value: Tensor, axis: int, rank: int) -> Tensor:
     """A value for each place of a dimension, to be met by a tensor of some rank."""
     return value.reshape([-1 if dim == axis % rank else 1 for dim in range(rank)])
@@ -92,9 +99,7 @@ def quantize_per_tensor(
     input: Tensor, scale: Any, zero_point: Any, quant_min: Any, quant_max: Any, dtype: DType
 ) -> Tensor:
     """Whole numbers for the elements of a tensor."""
-    inverse = 1.0 / scale
-    found: Tensor = (_floats(input) * inverse).round() + zero_point
-    return found.clamp(quant_min, quant_max).to(dtype)
+    return _rounded(input, scale, zero_point, quant_min, quant_max).to(dtype)
 
 
 @_operator(
@@ -120,10 +125,13 @@ def dequantize_per_tensor(
     return found
 
 
-def _chosen(input: Tensor, bounds: tuple[int, int], eps: float, dtype: DType, *more: Any) -> Any:
+def _chosen(
+    input: Tensor, bounds: tuple[int, int], eps: float, dtype: DType, *more: Any
+) -> tuple[Tensor, Tensor]:
     least, most = input.aminmax()
     found = determine_qparams(least, most, *bounds, dtype, tensor([eps]), False, *more)
-    return tuple(each.reshape([1]) for each in found)
+    scale, zero_point = (each.reshape([1]) for each in found)
+    return scale, zero_point
 
 
 @_operator(
@@ -134,8 +142,7 @@ def choose_qparams_tensor(
     input: Tensor, qmin: int, qmax: int, eps: float, dtype: DType
 ) -> tuple[Tensor, Tensor]:
     """A scale and a zero point for all elements."""
-    found: tuple[Tensor, Tensor] = _chosen(input, (qmin, qmax), eps, dtype)
-    return found
+    return _chosen(input, (qmin, qmax), eps, dtype)
 
 
 @_operator(
@@ -146,9 +153,7 @@ def choose_qparams_symmetric_tensor(
     input: Tensor, qmin: int, qmax: int, eps: float, dtype: DType
 ) -> tuple[Tensor, Tensor]:
     """A scale for elements around zero, and the zero point of its type."""
-    scheme = QSCHEMES["per_tensor_symmetric"]
-    found: tuple[Tensor, Tensor] = _chosen(input, (qmin, qmax), eps, dtype, scheme)
-    return found
+    return _chosen(input, (qmin, qmax), eps, dtype, QSCHEMES["per_tensor_symmetric"])
 
 
 # --------------------------------------------------------------------------- of channels
@@ -168,9 +173,8 @@ def quantize_per_channel(
     dtype: DType,
 ) -> Tensor:
     """Whole numbers with a scale for each place of a dimension."""
-    inverse = 1.0 / _along(scales, axis, input.ndim)
-    found = (_floats(input) * inverse).round() + _along(zero_points, axis, input.ndim)
-    return found.clamp(quant_min, quant_max).to(dtype)
+    scale, point = (_along(each, axis, input.ndim) for each in (scales, zero_points))
+    return _rounded(input, scale, point, quant_min, quant_max).to(dtype)
 
 
 @_operator(
@@ -201,9 +205,8 @@ def fake_quant_per_channel(
     input: Tensor, scales: Tensor, zero_points: Tensor, axis: int, quant_min: int, quant_max: int
 ) -> Tensor:
     """Floats as whole numbers would have them."""
-    place = [_along(each, axis, input.ndim) for each in (scales, zero_points)]
-    found = ((_floats(input) * (1.0 / place[0])).round() + place[1]).clamp(quant_min, quant_max)
-    return (found - place[1]) * place[0]
+    scale, point = (_along(each, axis, input.ndim) for each in (scales, zero_points))
+    return (_rounded(input, scale, point, quant_min, quant_max) - point) * scale
 
 
 # --------------------------------------------------------------------------- of rows
