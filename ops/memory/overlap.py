@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any, Final, Literal
 
@@ -27,6 +27,7 @@ __all__ = [
     "may_share",
     "overlaps_itself",
     "reach_apart",
+    "reach_of",
     "warn_if_expanded",
 ]
 
@@ -51,8 +52,13 @@ def overlaps_itself(array: Array) -> bool:
 def reach_apart(array: Array) -> int | None:
     """How many bytes an array reaches over, if each element has memory of its own, as strides tell
     that go forwards; None if they do not."""
-    reach = int(array.itemsize)
-    for step, size in sorted(zip(array.strides, array.shape, strict=True)):
+    return reach_of(array.itemsize, array.shape, array.strides)
+
+
+def reach_of(itemsize: int, shape: Sequence[int], strides: Sequence[int]) -> int | None:
+    """The same of an array of such elements, sizes and strides."""
+    reach = itemsize
+    for step, size in sorted(zip(strides, shape, strict=True)):
         if size > 1:
             if step < reach:
                 return None

@@ -20,7 +20,7 @@ from ..table.direct import TRIALS, direct_form, explained, formulas_of, known_ca
 from ..table.pointwise import LARGEST_FLOAT32, scalar_of
 from ..table.table import TABLE
 
-__all__ = ["BASIC", "basic_view", "get_item", "put_item", "read_places", "set_item"]
+__all__ = ["BASIC", "as_index", "basic_view", "get_item", "put_item", "read_places", "set_item"]
 
 ndarray: Final = np.ndarray
 ALL: Final = slice(None)
@@ -428,6 +428,15 @@ def _as_part(part: object) -> object:
     if isinstance(part, (list, tuple, range)):
         made = np.asarray(part)
         return made.astype(np.int64) if not made.size or made.dtype.kind == "f" else made
+    return as_index(part)
+
+
+def as_index(part: object) -> int:
+    """What a part of a key that is none of its other forms stands for as a number.
+
+    Raises:
+        TypeError, IndexError: it stands for none.
+    """
     if isinstance(part, str):
         raise TypeError("new(): invalid data type 'str'")
     if hasattr(part, "__index__") and not isinstance(part, float):

@@ -411,8 +411,13 @@ class Tensor(_Base):
         except AsksError:
             overriding.ask_operator("__setitem__", self, key, value)
             return
-        if is_tensor and type(value) is not Tensor:
-            value = with_memory(value)
+        if is_tensor:
+            if type(value) is not Tensor:
+                value = with_memory(value)
+        elif not isinstance(value, _NUMBERS):
+            raise TypeError(
+                f"can't assign a {spelled_type(value)} to a torch.{self.dtype.scalar_name}Tensor"
+            )
         if isinstance(self, Dispatched) or isinstance(value, Dispatched):
             tape().set_item(self, key, value)
             return
@@ -421,10 +426,6 @@ class Tensor(_Base):
             return
         if is_tensor:
             value = value._array
-        elif not isinstance(value, _NUMBERS):
-            raise TypeError(
-                f"can't assign a {spelled_type(value)} to a torch.{self.dtype.scalar_name}Tensor"
-            )
         put_item(self._array, plain, value)
 
     @property

@@ -13,7 +13,7 @@ from ..frontend.foundations.port import Port
 from ..module_names import names_of
 from ..ops.gradients.nodes.autograd import Edge, Node, Saved, edge_of, is_wanted, node_class, saved
 from ..ops.gradients.nodes.saved_tensors import SavedTensor, raw_tensors
-from ..ops.gradients.recording.tape import rebase
+from ..ops.gradients.recording.writes import rebase
 from ..ops.memory.dtype import STRIDED, Array
 from ..ops.memory.versions import version_of, written
 from ..ops.memory.warned import warn_caller

@@ -48,13 +48,9 @@ class Attached:
     """What was put on a node: hooks before and after it, hooks of its results, tensors that keep
     their gradients, and what users note."""
 
-    __slots__ = (
-        *("accumulated", "after", "before", "metadata", "of_results", "retained", "writes_for"),
-    )
+    __slots__ = ("accumulated", "after", "before", "metadata", "of_results", "retained")
 
     def __init__(self) -> None:
-        self.writes_for: ref[Any] | None = None
-        """The node of the tensor that this one wrote a view of."""
         self.before: Hooks = OrderedDict()
         self.after: Hooks = OrderedDict()
         self.accumulated: Hooks = OrderedDict()
@@ -72,8 +68,10 @@ class Node:
     `bounds` are entered for a walk that comes here: of the code that the operator was part of.
     """
 
-    __slots__ = ("__weakref__", "attached", "bounds", "edges", "sequence")
+    __slots__ = ("__weakref__", "attached", "bounds", "edges", "sequence", "writes_for")
 
+    writes_for: ref[Any]
+    """The node of the tensor that this one wrote a view of; nothing of others."""
     back: Any = None
     """What does the same as `apply` where no tracer is at work; a function of the node."""
     is_leaf = False
@@ -461,7 +459,7 @@ _WHERE: Final = (
 
 def _edge_of_result(node: Node, number: int) -> Edge:
     """Where a result of a node comes from: if it is a view that was written, its tensor's node."""
-    whole = None if node.attached is None else node.attached.writes_for
+    whole: ref[Any] | None = getattr(node, "writes_for", None)
     found: Any = None if whole is None else whole()
     return (node, number) if found is None else (found.of_view(), 0)
 

@@ -2,70 +2,105 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from typing import Any, Final
 from weakref import ref
 
 import numpy as np
 
 from ...eager.dispatch import eager_function
-from ...memory.dtype import Array
+from ...memory.dtype import Array, Dtype
+from ...memory.overlap import reach_of
 from ...memory.remembered import remembered
 from ...memory.storage import address
+from ...table.grad_mode import RUNNING
 from ...tensors.tensor import Tensor
-from .autograd import Edge, Node, edge_of
+from ...tensors.tracing import ACTIVE
+from ..table.rules import is_unheard
+from .autograd import WALKING, Edge, Node, edge_of, node_class
+from .removable import SEQUENCE
 
-__all__ = ["AsStridedBackward0", "CopySlices", "Places"]
+ndarray: Final = np.ndarray
+_NEW: Final = object.__new__
+
+__all__ = ["AsStridedBackward0", "CopySlices", "Places", "copied_part"]
 
 
 Steps = tuple[int, ...]
-Lying = tuple[int, int, Steps, Steps]
-"""The address of an array, the bytes of an element, sizes and strides."""
-
-
-def _lying(array: Array) -> Lying:
-    return address(array), array.itemsize, array.shape, array.strides
 
 
 class Places:
-    """Where the elements of a tensor and of a view of it lie, as numbers of places in memory.
+    """Where the elements of a tensor and of a view of it lie in memory.
 
     How the two lie is noted at once; the rest is for those nodes alone that are walked through.
     """
 
+    __slots__ = ("_base", "_begin", "_view")
+
     def __init__(self, base: Array, view: Array) -> None:
-        self._base = _lying(base)
-        self._view = _lying(view)
+        self._begin = address(view) - address(base)
+        """How many bytes behind the tensor the view begins, if it is not before it."""
+        self._base = base.dtype, base.shape, base.strides
+        self._view = view.dtype, view.shape, view.strides
+
+    # ------------------------------------------------------------------ arrays
+
+    def apart(self, grad: Array, of_base: bool) -> tuple[Array, Array] | None:
+        """New memory that lies as the tensor's does, as the tensor and as the view, with what is
+        given for one of them in it and zeros elsewhere; None where elements share places."""
+        dtype, shape, strides = self._base
+        kind, sizes, steps = self._view
+        reach = reach_of(dtype.itemsize, shape, strides)
+        end = reach_of(kind.itemsize, sizes, steps)
+        if reach is None or end is None or 0 in shape or 0 in sizes:
+            return None
+        begin = self._begin
+        is_within = begin >= 0 and begin + end <= reach
+        if is_within and dtype.isbuiltin == 1 and _lies_by_rows(shape, strides, dtype.itemsize):
+            whole = np.empty(shape, dtype) if of_base else np.zeros(shape, dtype)
+            part = ndarray(sizes, kind, whole, begin, steps)
+        else:
+            before = max(-begin, 0)
+            memory = np.zeros(max(reach, begin + end) + before, np.uint8)
+            whole = ndarray(shape, dtype, memory, before, strides)
+            part = ndarray(sizes, kind, memory, before + begin, steps)
+        if of_base:
+            whole[...] = grad
+        else:
+            part[...] = grad
+        return whole, part
+
+    # ------------------------------------------------------------------ operators
 
     @property
     def split_base(self) -> bool:
         """Whether an element of the tensor is two of the view's."""
-        return self._base[1] > self._view[1]
+        return self._base[0].itemsize > self._view[0].itemsize
 
     @property
     def split_view(self) -> bool:
         """Whether an element of the view is two of the tensor's."""
-        return self._view[1] > self._base[1]
+        return self._view[0].itemsize > self._base[0].itemsize
 
-    @cached_property
     def _numbers(self) -> tuple[tuple[int, Steps, Steps], tuple[int, Steps, Steps]]:
-        unit = min(self._base[1], self._view[1])
-        start = min(self._base[0], self._view[0])
-        return _numbered(self._base, start, unit), _numbered(self._view, start, unit)
+        unit = min(self._base[0].itemsize, self._view[0].itemsize)
+        begin = self._begin
+        base = _numbered(*self._base, max(-begin, 0), unit)
+        return base, _numbered(*self._view, max(begin, 0), unit)
 
-    @cached_property
+    @property
     def size(self) -> int:
         """How many places there are."""
-        return max(_end(*of) for of in self._numbers)
+        return max(_end(*of) for of in self._numbers())
 
     @property
     def base(self) -> Array:
         """The places of the tensor's elements, which are not written to."""
-        return _places(*self._numbers[0])
+        return _places(*self._numbers()[0])
 
     @property
     def view(self) -> Array:
         """Those of the view's."""
-        return _places(*self._numbers[1])
+        return _places(*self._numbers()[1])
 
     def spread(self, grad: Tensor, of_base: bool) -> Tensor:
         """The memory that a gradient of one of the two lies in, flat; zero elsewhere."""
@@ -85,13 +120,23 @@ class Places:
         return found
 
 
-def _numbered(lies: Lying, start: int, unit: int) -> tuple[int, Steps, Steps]:
+def _lies_by_rows(shape: Steps, strides: Steps, itemsize: int) -> bool:
+    """Whether an array lies row by row, without gaps."""
+    for size, step in zip(reversed(shape), reversed(strides), strict=True):
+        if size > 1 and step != itemsize:
+            return False
+        itemsize *= size
+    return True
+
+
+def _numbered(
+    dtype: Dtype, shape: Steps, steps: Steps, begin: int, unit: int
+) -> tuple[int, Steps, Steps]:
     """The first place, sizes and strides of an array, in units as small as the smaller elements."""
-    at, itemsize, shape, steps = lies
     strides = tuple(step // unit for step in steps)
-    if itemsize > unit:
-        shape, strides = (*shape, itemsize // unit), (*strides, 1)
-    return (at - start) // unit, shape, strides
+    if dtype.itemsize > unit:
+        shape, strides = (*shape, dtype.itemsize // unit), (*strides, 1)
+    return begin // unit, shape, strides
 
 
 def _end(offset: int, shape: Steps, strides: Steps) -> int:
@@ -111,6 +156,11 @@ def _places(offset: int, shape: Steps, strides: Steps) -> Array:
     return places
 
 
+def _is_an_array(grad: Tensor) -> bool:
+    """Whether a gradient is an array alone, of which no operator need be told."""
+    return type(grad) is Tensor and not ACTIVE and is_unheard()
+
+
 class AsStridedBackward0(Node):
     """The node of a view whose memory was written after it was made."""
 
@@ -124,6 +174,9 @@ class AsStridedBackward0(Node):
         (grad,) = grads
         if grad is None:
             return [None]
+        made = self.places.apart(grad._array, False) if _is_an_array(grad) else None
+        if made is not None:
+            return [Tensor._of(made[0])]
         return [self.places.gather(self.places.spread(grad, False), True)]
 
 
@@ -136,15 +189,14 @@ class CopySlices(Node):
         return "torch::autograd::CopySlices"
 
     def __init__(self, base: Tensor, view: Tensor, inner: Node, own: int | None) -> None:
-        self.own = own
-        edge = edge_of(base)
-        if self.own is not None:
-            inner.edges[self.own] = edge
-        others = [e for i, e in enumerate(inner.edges) if i != self.own]
+        edge, edges = edge_of(base), inner.edges
+        if own is not None:
+            edges[own] = edge
+        others = edges[1:] if own == 0 else [e for i, e in enumerate(edges) if i != own]
         super().__init__([edge, *others])
-        self.inner = inner
+        self.inner, self.own = inner, own
         self.places = Places(base._array, view._array)
-        inner.extras().writes_for = ref(self)
+        inner.writes_for = ref(self)
 
     def of_view(self) -> Node:
         """The node of the view, as it is since it was written."""
@@ -154,10 +206,11 @@ class CopySlices(Node):
         (grad,) = grads
         if grad is None:
             return [None] * len(self.edges)
+        made = self.places.apart(grad._array, True) if _is_an_array(grad) else None
+        if made is not None:
+            return self._applied_to_arrays(*made)
         flat = self.places.spread(grad, True)
-        results = self.inner.apply([self.places.gather(flat, False)])
-        through = None if self.own is None else results[self.own]
-        others = [r for i, r in enumerate(results) if i != self.own]
+        through, others = self._through(self.places.gather(flat, False))
         if self.edges[0] is None:
             return [None, *others]
         rest = flat.index_fill(0, Tensor._of(self.places.view.reshape(-1)), 0)
@@ -165,5 +218,67 @@ class CopySlices(Node):
             rest = rest + self.places.spread(through, False)
         return [self.places.gather(rest, True), *others]
 
+    def _applied_to_arrays(self, whole: Array, part: Array) -> list[Tensor | None]:
+        """The same of a gradient in memory of its own, and the part of it that was written."""
+        through, others = self._through(Tensor._of(part.copy()))
+        if self.edges[0] is None:
+            return [None, *others]
+        part[...] = 0 if through is None else through._array
+        return [Tensor._of(whole), *others]
+
+    def _through(self, grad: Tensor) -> tuple[Tensor | None, list[Tensor | None]]:
+        """The gradients of what was written over, and of what it was made of."""
+        results = self.inner.apply([grad])
+        own = self.own
+        if own is None:
+            return None, results
+        others = results[1:] if own == 0 else [r for i, r in enumerate(results) if i != own]
+        return results[own], others
+
     def release(self) -> None:
         self.inner.release()
+
+
+class _CopiedPart(Node):
+    """The node of a tensor to a part of which, that a key of numbers, slices, None and `...` names,
+    a tensor of just its sizes and dtype was copied."""
+
+    __slots__ = ("key",)
+
+    key: Any
+
+    def name(self) -> str:
+        return CopySlices.name(self)  # type: ignore[arg-type]
+
+    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        (grad,) = grads
+        if grad is None:
+            return [None, None]
+        base, value = self.edges if WALKING.leads is None else self.asked_edges()
+        if not _is_an_array(grad):
+            return self._applied_by_operators(grad)
+        array, rest, part = grad._array, None, None
+        if value is not None:
+            part = Tensor._of(array[self.key].copy())
+        if base is not None:
+            array = array.copy()
+            array[self.key] = 0
+            rest = Tensor._of(array)
+        return [rest, part]
+
+    def _applied_by_operators(self, grad: Tensor) -> list[Tensor | None]:
+        """The same by operators, which are heard and recorded."""
+        rest = grad.clone()
+        rest[self.key] = 0.0
+        return [rest, grad[self.key].clone()]
+
+
+_PART: Final[type[_CopiedPart]] = node_class(_CopiedPart, "CopySlices")
+
+
+def copied_part(base: Edge | None, value: Edge | None, key: object) -> Node:
+    """The node of a tensor to a part of which another one was copied, of where both came from."""
+    node = _NEW(_PART)
+    node.edges, node.key = [base, value], key
+    node.bounds, node.attached, node.sequence = RUNNING.bounds, None, next(SEQUENCE)
+    return node

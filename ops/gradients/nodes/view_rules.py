@@ -26,7 +26,8 @@ def check_in_place(target: Tensor, active: bool) -> None:
     if wanted or active:
         _refuse(target, "is being modified inplace")
     base = target._base if wanted else None
-    if wanted and (target if base is None else base).is_leaf:
+    owner = target if base is None else base
+    if wanted and owner._grad_node is None and owner.is_leaf:
         what = "a leaf" if base is None else "a view of a leaf"
         raise OperatorError(
             f"{what} Variable that requires grad is being used in an in-place operation.",

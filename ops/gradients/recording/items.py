@@ -7,14 +7,27 @@ from typing import Any, Final
 import numpy as np
 
 from ...eager.dispatch import eager_function
+from ...eager.looks import is_left_alone
+from ...memory.dtype import Array
+from ...memory.inference import MADE
+from ...memory.made_since import WATCHED
+from ...memory.overlap import lies_as, may_share
 from ...memory.quiet import QUIET, enter, leave
+from ...memory.versions import written
 from ...table.direct import LISTENING
+from ...table.grad_mode import ANOMALY
 from ...table.pointwise import scalar_of
 from ...table.table import TABLE
-from ...tensors.indexing import read_places
+from ...tensors.differentiable import BEHIND
+from ...tensors.indexing import BASIC, as_index, put_item, read_places
+from ...tensors.indexing import get_item as read_item
+from ...tensors.keys import without_tensors
 from ...tensors.tape_port import tape
 from ...tensors.tensor import PLAIN_TENSORS, Tensor
 from ...tensors.tracing import ACTIVE
+from ..nodes.autograd import Edge, edge_of
+from ..nodes.view_nodes import AsStridedBackward0, copied_part
+from ..table.rules import is_unwatched
 
 __all__ = ["as_part", "dims_of", "get_item", "in_order", "is_mask", "parts", "set_item"]
 
@@ -28,10 +41,28 @@ _unsqueeze: Final = eager_function("aten::unsqueeze")
 
 def get_item(tensor: Tensor, key: Any) -> Tensor:
     """`tensor[key]` by operators."""
+    try:
+        return _item(tensor, key)
+    except IndexError:
+        _tell(tensor, key)
+        raise
+
+
+def _tell(tensor: Tensor, key: object) -> None:
+    """Say what is wrong with a key.
+
+    Raises:
+        IndexError: there is no such part.
+    """
+    if type(tensor) in PLAIN_TENSORS:
+        read_item(tensor._array, without_tensors(key))
+
+
+def _item(tensor: Tensor, key: Any) -> Tensor:
     kind = type(key)
     if kind is int:
         return _select(tensor, 0, key)  # type: ignore[no-any-return]
-    if kind is tuple and _SIMPLE.issuperset(map(type, key)):
+    if kind is tuple and BASIC.issuperset(map(type, key)):
         return _viewed(tensor, key)
     if kind is slice or key is None:
         return _viewed(tensor, (key,))
@@ -66,6 +97,8 @@ def _viewed(tensor: Tensor, parts: tuple[Any, ...]) -> Tensor:
             if part != _ALL:
                 step = part.step
                 view = _slice(view, dim, part.start, part.stop, 1 if step is None else step)
+            elif dim >= view._array.ndim:
+                raise IndexError(part)
             dim += 1
         elif kind is int:
             view = _select(view, dim, part)
@@ -85,26 +118,101 @@ def parts(tensor: Tensor) -> Tensor:
 
 def set_item(tensor: Tensor, key: object, value: Any) -> None:
     """`tensor[key] = value` by operators."""
-    view, indices = _walk(tensor, key)
+    if isinstance(value, Tensor) and _is_copied_at_once(tensor, key, value):
+        return
+    if key is False:
+        put_item(tensor._array, key, value._array if isinstance(value, Tensor) else value)
+        return
+    try:
+        view, indices = _walk(tensor, None if key is True else key)
+    except IndexError:
+        _tell(tensor, key)
+        raise
     if not isinstance(value, Tensor):
         loud = enter(QUIET)
         try:
             value = Tensor._of(scalar_of(value, tensor._array.dtype).copy())
         finally:
             leave(loud)
+    sizes = value._array.shape
     if indices:
-        if value.dtype is not view.dtype:
+        if not sizes and value.dtype is not view.dtype and all(map(_is_mask_or_none, indices)):
             value = value.to(view.dtype)
         view.index_put_(indices, value)
-        return
-    while value._array.ndim > view._array.ndim and value._array.shape[0] == 1:
-        value = value.squeeze(0)
-    view.copy_(value)
+    elif sizes == view._array.shape:
+        view.copy_(value)
+    elif not sizes:
+        view.fill_(value)
+    else:
+        first = next((at for at, size in enumerate(sizes) if size != 1), len(sizes))
+        value = value.view(sizes[first:])
+        view.copy_(value if sizes[first:] == view.shape else value.expand(view.shape))
 
 
+def _is_mask_or_none(index: Tensor | None) -> bool:
+    return index is None or is_mask(index)
+
+
+def _is_copied_at_once(tensor: Tensor, key: object, value: Tensor) -> bool:
+    """Whether elements of just these sizes and that dtype, from memory elsewhere, were copied to a
+    part that numbers and slices name of a tensor that is no view, with nobody listening: that
+    leaves one node, and nothing is made of the part."""
+    if not is_left_alone(tensor) or not is_left_alone(value) or tensor._view_of is not None:
+        return False
+    array, source, parts = tensor._array, value._array, _plain(key)
+    if array.dtype is not source.dtype or array.dtype.kind in "biu" or parts is None:
+        return False
+    if WATCHED or ANOMALY[0] or MADE[0] or tensor._retains_grad or not is_unwatched():
+        return False
+    try:
+        part = array[parts]
+    except IndexError:
+        return False  # which is told elsewhere
+    if part.shape != source.shape or 0 in part.strides or part.shape == array.shape:
+        return False
+    before, edge = edge_of(tensor), edge_of(value)
+    if edge is None if before is None else before[0].is_leaf:
+        return False
+    if may_share(part, source):
+        return _is_part_itself(before, edge, part, value)
+    written(array)
+    part[...] = source
+    tensor._mark(BEHIND)
+    tensor._requires_grad = True
+    tensor._grad_node, tensor._output_number = copied_part(before, edge, parts), 0
+    return True
+
+
+def _is_part_itself(before: Edge | None, edge: Edge | None, part: Array, value: Tensor) -> bool:
+    """Whether a value is the very part that it is written to, as it is since it was written last
+    (`x[i] += y` comes to that): nothing changes, and no node says so."""
+    if before is None or edge is None or not lies_as(part, value._array):
+        return False
+    node = edge[0]
+    if type(node) is not AsStridedBackward0 or node.edges[0] != before or node.attached is not None:
+        return False
+    written(part)
+    return True
+
+
+def _plain(key: object) -> tuple[Any, ...] | None:
+    """The parts of a key of numbers, slices between numbers, None and `...`, that among them; None
+    of others."""
+    parts = key if type(key) is tuple else (key,)
+    for part in parts:
+        kind = type(part)
+        if kind is slice:
+            if not _ENDS.issuperset((type(part.start), type(part.stop), type(part.step))):
+                return None
+            if part.step is not None and part.step <= 0:
+                return None
+        elif kind not in BASIC:
+            return None
+    return parts if Ellipsis in parts else (*parts, ...)
+
+
+_ENDS: Final = frozenset({int, type(None)})
 _ALL: Final = slice(None)
-_SIMPLE: Final = frozenset({int, slice, type(None), type(Ellipsis)})
-"""Types of the parts of keys that name views."""
 _FOUND: Final = PLAIN_TENSORS | {type(None)}
 """Types of what names places."""
 _PARTS: Final = PLAIN_TENSORS | {int, bool, slice, type(None), type(Ellipsis)}
@@ -131,10 +239,10 @@ def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
         elif isinstance(part, int):
             view = view.select(dim, part)
         elif isinstance(part, slice):
-            if part != _ALL:
-                view = eager_function("aten::slice")(
-                    view, dim, part.start, part.stop, 1 if part.step is None else part.step
-                )
+            if dim >= view.ndim:
+                raise IndexError(part)
+            if not _is_whole(part, view.shape[dim]):
+                view = _slice(view, dim, part.start, part.stop, part.step or 1)
             dim += 1
         elif not part._array.ndim and part._array.dtype.kind in "iu" and part.itemsize != 1:
             view = view.select(dim, int(part))
@@ -145,6 +253,13 @@ def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
             indices[dim] = part
             dim += max(dims_of(part), 1)
     return view, in_order(indices)
+
+
+def _is_whole(part: slice, size: int) -> bool:
+    """Whether a slice is all there is, with nothing to be made for it."""
+    return part == _ALL or (
+        part.start in (0, None) and part.stop in (size, None) and part.step in (1, None)
+    )
 
 
 def in_order(indices: dict[int, Tensor]) -> list[Tensor | None]:
@@ -180,4 +295,4 @@ def as_part(part: Any) -> Any:
         given = [p._array if isinstance(p, Tensor) else p for p in part]
         made = np.asarray(given)
         return Tensor._of(made if made.size else made.astype(np.int64))
-    return part.__index__()
+    return as_index(part)

@@ -25,6 +25,7 @@ from ..nodes.fitting import fit
 from ..nodes.kept_arguments import kept_list
 from ..nodes.packing import PACKING
 from ..nodes.removable import SEQUENCE
+from ..nodes.view_rules import check_in_place
 from ..table.rules import Meta, Rule
 from .native_records import Described
 from .recorder_parts import (
@@ -40,6 +41,7 @@ from .recorder_parts import (
     kept,
     seen,
 )
+from .writes import rebase
 
 __all__ = ["MISSED", "recorder_for", "replayer_for"]
 
@@ -106,7 +108,7 @@ def record(args, values, forward, is_quiet=False, again=False):
  if turn & 1 or turns[0] != turn:  # a script's notes became nodes just now, perhaps these
   return MISSED if again else record(args, values, forward, is_quiet, True)
  if {inactive} or anomaly[0]:
-  return MISSED
+  return MISSED{allowed}
  if is_quiet:
   result = forward(*values)
  else:
@@ -129,8 +131,21 @@ _WRITES: Final = """
   return finished(args, values, result)
  written(result)
  made = a0{node}
- made._output_number = 0
  return made"""
+
+_WRITTEN: Final = """
+ node.count = 1
+ node._results = {results}
+ if made._view_of is None:
+  made._requires_grad = True
+  made._grad_node = node
+  made._output_number = 0
+ else:
+  rebase(made, node, {own})"""
+
+_VIEW_TO_WRITE: Final = """
+ if a0._view_of is not None:
+  check_in_place(a0, True)"""
 
 _SEVERAL: Final = """
  if not are_new(result, values):
@@ -233,6 +248,8 @@ _SPACE: Final[dict[str, Any]] = {
     "turns": TURN,
     "owner_of": owner_of,
     "written": written,
+    "rebase": rebase,
+    "check_in_place": check_in_place,
     "walking": WALKING,
     "RowNode": RowNode,
 }
@@ -272,11 +289,11 @@ def _written(
     several = bound.gives_several
     if row is None or row.moves or ((lists or several) and form is _REPLAY):
         return _missed
-    if bound.in_place and (lists or several or form is _REPLAY):
-        return _missed
     tensors = [at for at, kind in enumerate(types) if kind in _TENSORS]
     ends = [at for at in bound.order if at in tensors and at not in whole]
     listed = [at for at in bound.order if at in lists]
+    if bound.in_place and (listed or several or form is _REPLAY):
+        return _missed
     if (not ends and not listed) or (listed and (ends or len(lists) > 1 or bound.looks)):
         return _missed
     space = {**_SPACE, "bound": bound, "finished": finished, "name": row.name}
@@ -368,11 +385,14 @@ def _text(
     if any(bound.keeps_result[at] for at in listed):
         results = "[keep(made, None, version_of(result), 0, True)]"
     arguments = [_argument_text(bound, at, ends, tensors, lists, listed) for at in range(count)]
+    end = "" if bound.gives_several else _ALONE.format(results=results, view=view)
+    if bound.in_place:
+        end = _WRITTEN.format(results=results, own=ends.index(0) if 0 in ends else None)
     node = _NODE.format(
         cls=f"node_class(RowNode, name({names}))" if callable(bound.row.name) else "cls",
         lie="0" if bound.looks is None else "bound.looks(values)",
         arguments=", ".join(arguments),
-        end="" if bound.gives_several else _ALONE.format(results=results, view=view),
+        end=end,
         **_ends_text(ends, listed),
     )
     same = "".join(f" or result is values[{at}]" for at in tensors)
@@ -391,6 +411,7 @@ def _text(
         handles="".join(_HANDLE.format(at=at) for at in tensors),
         edges=edges,
         inactive=inactive,
+        allowed=_VIEW_TO_WRITE * bound.in_place,
         others=checks + (_OTHERS.format(strange=strange, given=given) if strange else ""),
         same=same,
         idle=f"idle_view(a{tensors[0]}, handle_of(result))" if bound.is_view else "None",
@@ -401,9 +422,13 @@ def _text(
 
 def _refused_writing(bound: Bound, ends: list[int], tensors: list[int]) -> str:
     """Which calls that write their first argument are left to others: what it held is kept, it is
-    a leaf or a view, has views that hear of it, or shares memory with what is kept."""
-    texts = ["a0._view_of is not None", "a0._retains_grad", 'values[0].dtype.kind in "biu"']
-    texts.append("a0._requires_grad is not (a0._grad_node is not None)")
+    a leaf, has views that hear of it, or shares memory with what is kept."""
+    texts = ["a0._retains_grad", 'values[0].dtype.kind in "biu"']
+    is_told = "a0._requires_grad is not (a0._grad_node is not None)"
+    if bound.entry.written == "replaced":
+        texts += ["a0._view_of is not None", is_told]
+    else:
+        texts.append(f"(a0._view_of is None and {is_told})")
     texts += [f"e{at} is not None" for at in ends if 0 in bound.keeps[at]]
     kept = {at for end in ends for at in bound.keeps[end]}
     texts += [

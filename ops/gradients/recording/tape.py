@@ -6,29 +6,24 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
-from weakref import ref
 
 import numpy as np
 
 from ...eager.calls import finish, note_view, run, tensors_in
 from ...memory.dtype import Array
-from ...memory.inference import MADE, is_for_inference
 from ...memory.made_since import WATCHED, check_age
 from ...memory.quiet import QUIET, enter, leave
 from ...memory.warned import warn_caller_once
 from ...table.grad_mode import GRAD_MODE, RUNNING, enable_grad, grad_mode_set
 from ...table.out_forms import no_gradients
 from ...table.table import TABLE, Operator
-from ...tensors.differentiable import AMONG_UNKNOWN, BEHIND
-from ...tensors.dispatched import Dispatched
 from ...tensors.tensor import Tensor
 from ...tensors.tracing import ACTIVE, paused
-from ..nodes.autograd import AccumulateGrad, Edge, Node, edge_of, is_wanted, single
+from ..nodes.autograd import AccumulateGrad, Edge, Node, edge_of, is_wanted
 from ..nodes.bound import Bound, RowNode, bound_row
 from ..nodes.edges import GradientEdge, as_wanted, first_gradient, target_of
 from ..nodes.removable import Removable, add_hook
-from ..nodes.view_nodes import AsStridedBackward0, CopySlices, Places
-from ..nodes.view_rules import check_in_place, refuse_changed
+from ..nodes.view_rules import check_in_place
 from ..nodes.walk import run_backward
 from ..table.rows import Rewriting
 from .directed import for_directions_alone, is_directed, require
@@ -37,6 +32,7 @@ from .items import get_item, parts, set_item
 from .native_records import told_of, told_of_silent
 from .nested import in_parts, joined, results_in_parts
 from .recording import MISSED, recorder_for
+from .writes import rebase, refresh, retain_grad, root_of, single_edge
 
 __all__ = [
     "attach",
@@ -323,7 +319,7 @@ def attach(bound: Bound, args: Sequence[Any], wrapped: object, old: Tensor | Non
         node = bound.new_node(args, old)
         if isinstance(node, RowNode):
             node.set_results(results[:1])
-        if bound.entry.written == "replaced" and _root(args[0]) is not None:
+        if bound.entry.written == "replaced" and root_of(args[0]) is not None:
             return  # nothing of what it is a view of has changed
         places = getattr(node, "_places", [])
         rebase(args[0], node, next((i for i, (at, _) in enumerate(places) if at == 0), None))
@@ -349,14 +345,6 @@ def attach(bound: Bound, args: Sequence[Any], wrapped: object, old: Tensor | Non
         node.set_results(results)
 
 
-# --------------------------------------------------------------------------- in place, views
-
-
-def _root(view: Tensor) -> Tensor | None:
-    """The tensor that a view is of; None if it is none."""
-    return view._base if view._view_of is not None else None
-
-
 def _before(target: Tensor, array: Array) -> Tensor:
     """A tensor of what it is before it is written over or becomes a view, with its history."""
     copied = Tensor._of(array)
@@ -367,86 +355,14 @@ def _before(target: Tensor, array: Array) -> Tensor:
     return copied
 
 
-def rebase(target: Tensor, node: Node, own: int | None) -> None:
-    """Make a node the history of a tensor written in place, and of what it is a view of; `own` is
-    the node's edge of what was written over."""
-    root = _root(target)
-    written = (target,) if root is None else (root, target)
-    kept = [(each, each._grad_node, each._output_number) for each in written if each._retains_grad]
-    if root is None:
-        target._mark(BEHIND)
-        target._requires_grad = True
-        target._grad_node, target._output_number = node, 0
-    else:
-        copy = CopySlices(root, target, node, own)
-        for each in written:
-            each._mark(BEHIND)
-        root._requires_grad = True
-        root._grad_node, root._output_number = copy, 0
-        target._view_version = -1
-        refresh(target)
-    for tensor, before, number in kept:
-        _retain_here(tensor, before, number)
-
-
-def _retain_here(tensor: Tensor, before: Node | None, number: int) -> None:
-    """Keep the gradient of what stands in a tensor now, and not of what stood there before."""
-    if before is not None:
-        before.extras().retained.pop(number, None)
-    retain_grad(tensor)
-
-
-def refresh(view: Tensor) -> None:
-    """Bring the history of a view up to date after its memory was written through others."""
-    if MADE[0] and is_for_inference(view._array):
-        return  # which nobody counts the writes of
-    marks = view._requires_grad
-    if not marks:
-        return
-    version = RUNNING.version_of(view._array)
-    known = marks[0] if type(marks) is list else view._view_version
-    if version == known or view._array.dtype.kind in "biu":
-        return
-    root = _root(view)
-    if root is None or not root._requires_grad:
-        return
-    if root._requires_grad is not True and edge_of(root) is None:
-        return
-    if isinstance(view, Dispatched):
-        raise NotImplementedError(
-            "a view of a tensor whose class has a __torch_dispatch__ is used after that was written"
-            " in place: gradients do not follow such writes"
-        )
-    if view._unwatched or view._view_of_function or view._view_among == AMONG_UNKNOWN:
-        refuse_changed(view)
-    view._view_version = version
-    edge = edge_of(root)
-    if edge is not None:
-        before, number = view._grad_node, view._output_number
-        view._grad_node = AsStridedBackward0(Places(root._array, view._array), edge)
-        view._output_number = 0
-        view._requires_grad = True
-        if view._retains_grad:
-            _retain_here(view, before, number)
-
-
 # --------------------------------------------------------------------------- what tensors offer
 
 
 def grad_fn(tensor: Tensor) -> Node | None:
     """The node that a tensor came from; None for leaves."""
-    _single_edge(tensor)
+    single_edge(tensor)
     node: Node | None = tensor._grad_node
     return node
-
-
-def _single_edge(tensor: Tensor) -> Edge | None:
-    """Where a tensor came from, as a node of a single operator."""
-    edge = edge_of(tensor)
-    if edge is not None and edge[0].is_call:
-        edge = single(edge)
-        tensor._grad_node, tensor._output_number = edge
-    return edge
 
 
 def register_hook(tensor: Tensor, hook: Any) -> Removable:
@@ -455,7 +371,7 @@ def register_hook(tensor: Tensor, hook: Any) -> Removable:
     Raises:
         RuntimeError: the tensor needs no gradient.
     """
-    edge = _single_edge(tensor)
+    edge = single_edge(tensor)
     if edge is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     node, number = edge
@@ -470,27 +386,13 @@ def register_after(tensor: Tensor, hook: Any) -> Removable:
     Raises:
         RuntimeError: the tensor is no leaf that requires gradients.
     """
-    edge = _single_edge(tensor)
+    edge = single_edge(tensor)
     if edge is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if not isinstance(edge[0], AccumulateGrad):
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
     tensor.__dict__["_leaf_node"] = edge[0]  # hooks live as long as the leaf
     return add_hook(edge[0].extras().accumulated, hook)
-
-
-def retain_grad(tensor: Tensor) -> None:
-    """Have the gradient of a tensor that is no leaf kept in its `grad`.
-
-    Raises:
-        RuntimeError: the tensor needs no gradient.
-    """
-    edge = _single_edge(tensor)
-    if edge is None:
-        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if tensor._grad_node is not None:
-        edge[0].extras().retained[edge[1]] = ref(tensor)
-        tensor.__dict__["_retains_grad"] = True
 
 
 def roots_of(
