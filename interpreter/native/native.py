@@ -29,7 +29,8 @@ from ...frontend.foundations.beside import Beside
 from ...frontend.foundations.locks import fork_safe_lock
 from ...frontend.foundations.started import started
 from ...ops.kernels.code.loading.objects import is_possible
-from ...typecheck.types.types import Type
+from ...ops.table.record import Operator
+from ...typecheck.types.types import STRING, DictType, Type
 from ..code.code import Code
 from ..code.instructions import row
 from ..plans.compiling import NATIVE_VARIABLE
@@ -133,7 +134,11 @@ def reason_against(code: Code, arguments: Sequence[Type]) -> str:
     """Why a code is left to its plan without being looked at; empty if it is not."""
     if _is_off():
         return "native code is switched off"
-    if not (code.has_loop or any(row(each).name in _CALLS for each in code.instructions)):
+    if not (
+        code.has_loop
+        or any(row(each).name in _CALLS for each in code.instructions)
+        or any(map(_goes_through, code.operators))
+    ):
         return "it has no loop"
     if len(code.instructions) > LONGEST:
         return f"it has more than {LONGEST} instructions"
@@ -142,6 +147,14 @@ def reason_against(code: Code, arguments: Sequence[Type]) -> str:
             return f"`{entry.name}` is over tensors"
     why = _reason_of_arguments(arguments)
     return why if why or is_possible() else "nothing can be compiled here"
+
+
+def _goes_through(entry: Operator) -> bool:
+    """Whether an operator is a loop itself: over a list, a dict or a text."""
+    return any(
+        type == STRING or type.list_of is not None or isinstance(type, DictType)
+        for type in (argument.type for argument in entry.signature.arguments)
+    )
 
 
 def _reason_of_arguments(arguments: Sequence[Type]) -> str:

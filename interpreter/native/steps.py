@@ -54,7 +54,7 @@ Operand = tuple[str, Kind]
 
 _SCALARS_OF: dict[type, Kind] = {int: INT, float: FLOAT, bool: BOOL, str: STR}
 
-_GIVEN = {"bool": BOOL, "array": ARRAY, "made": MADE}
+_GIVEN = {"bool": BOOL, "array": ARRAY, "made": MADE, "written": ARRAY}
 
 _MOST_MEMBERS = 100
 """Members of an enumeration whose values are found one by one."""

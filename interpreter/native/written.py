@@ -19,9 +19,11 @@ def is_maker(entry: Operator | None) -> bool:
 
 
 def is_of_few(entry: Operator | None) -> bool:
-    """Whether native code makes the tensors that an operator gives of others, which have to have
-    few numbers then."""
-    return is_maker(entry) and entry is not None and "Tensor" in entry.schema.partition("->")[0]
+    """Whether native code makes the tensors that an operator gives of others, or writes to one of
+    them, which have to have few numbers then."""
+    if entry is None or "Tensor" not in entry.schema.partition("->")[0]:
+        return False
+    return any(form.gives in ("made", "written") for form in entry.native)
 
 
 def written_wholes(code: Code) -> set[Value]:

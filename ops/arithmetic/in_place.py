@@ -9,6 +9,7 @@ import numpy as np
 
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError
+from ..table.inline import Native, into_first
 from ..table.out_dtypes import FOUND
 from ..table.pointwise import in_place, in_place_kernel
 from ..table.record import Known
@@ -38,6 +39,13 @@ __all__: list[str] = []
 
 _add: Final = np.add
 
+
+def _native_of(name: str) -> tuple[Native, ...]:
+    """How native code writes an operator out that does in place what another one does."""
+    twin = TABLE.operator(name.replace("_.", ".", 1).removesuffix("_"))
+    return () if twin is None else into_first(twin.native)
+
+
 _sum_into: Final = in_place(add)
 
 
@@ -50,9 +58,10 @@ def add_in_place(self: Array, other: Array, alpha: Scalar) -> Array:
     return _sum_into(self, other, alpha)
 
 
-operator("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")(
-    add_in_place
-)
+operator(
+    "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
+    native=_native_of("aten::add_.Tensor"),
+)(add_in_place)
 
 
 def _absolute_in_place(self: Array) -> Array:
@@ -97,7 +106,7 @@ _STRAIGHT: Final = {add: _add, add_number: _add, sub: np.subtract, sub_number: n
 
 for _schema, _forward in _IN_PLACE.items():
     _straight = _STRAIGHT.get(_forward)
-    operator(_schema)(
+    operator(_schema, native=_native_of(_schema.partition("(")[0]))(
         in_place(_forward) if _straight is None else in_place_kernel(_straight, _forward)
     )
 

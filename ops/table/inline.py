@@ -37,6 +37,7 @@ __all__ = [
     "Native",
     "inline",
     "inline_kernel",
+    "into_first",
     "is_constant",
     "native",
     "small",
@@ -137,7 +138,8 @@ class Native(NamedTuple):
     one does not, the plan does the whole call again.  One that `writes` is a statement; one that
     `orders` compares the elements of its first operand.  Where the schema says that it gives a
     tensor or any number, it `gives` a truth value, or a tensor (`array`) whose number nobody has
-    read yet, or one that is `made` here; what the program itself says (`told`) is called `{kind}`.
+    read yet, or one that is `made` here, or the `written` one, which has few numbers; what the
+    program itself says (`told`) is called `{kind}`.
     """
 
     text: str
@@ -179,3 +181,13 @@ def small_with_number(how: str, at: Mapping[int, str] = _NOTHING) -> tuple[Nativ
     rest = " int" * len(at)
     of = (f"array int{rest}", f"array float{rest}")
     return native(f'small_with(known("{how}"), {{0}}, {{1}})', at=at, of=of, gives="made")
+
+
+def into_first(forms: Sequence[Native]) -> tuple[Native, ...]:
+    """What stands for the in-place twin of an operator whose forms make tensors of few numbers:
+    these are written to the first operand."""
+    return tuple(
+        form._replace(text=f"array_copy({{0}}, {form.text})", gives="written")
+        for form in forms
+        if form.gives == "made"
+    )

@@ -39,6 +39,10 @@ def ordered_floats(numbers: list[float], is_reversed: bool) -> list[float]:
     return numbers
 
 
+def ordered_texts(words: list[str], is_reversed: bool) -> list[str]:
+    return sorted(words)
+
+
 def places_of_equals(words: list[str], others: list[str]) -> tuple[list[int], dict[str, int]]:
     found: list[int] = []
     last: dict[str, int] = {}
@@ -98,7 +102,7 @@ def bits(numbers: list[float]) -> list[bytes]:
 
 
 @pytest.mark.parametrize("is_reversed", [False, True])
-@pytest.mark.parametrize("count", [255, 256, 1000])
+@pytest.mark.parametrize("count", [47, 48, 255, 1000])
 def test_many_numbers_are_put_in_order(count: int, is_reversed: bool) -> None:
     draw = random.Random(count)
     run = native(ordered)
@@ -126,8 +130,15 @@ def test_texts_of_all_lengths_are_told_apart() -> None:
     words = [long[:size] for size in range(len(long))]
     for place in range(24):  # each differs from one of those in a single letter
         words += [f"{long[:place]}#{long[place + 1 : size]}" for size in (place + 1, 8, 16, 24)]
+    words += ["größer", "grö", "grü", "\N{SNOWMAN}", "\N{SNOWMAN}a", "z"]
     others = [*words[::3], "", "#", "none"]
     assert native(places_of_equals)(list(words), others) == places_of_equals(words, others)
+
+
+def test_texts_of_all_lengths_are_put_in_order() -> None:
+    words = [letter * size + end for letter in "aé" for size in range(12) for end in ("", "b", "ü")]
+    random.Random(3).shuffle(words)
+    assert native(ordered_texts)(list(words), False) == sorted(words, key=str.encode)
 
 
 def test_keys_that_begin_alike_are_found() -> None:

@@ -491,6 +491,19 @@ def test_refusals_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tiers_of(scripted._rushlight_function).way().executable.refusal == "it has no loop"
 
 
+def sorted_names(names: list[str]) -> list[str]:
+    return sorted(names)
+
+
+def is_longer(number: int, other: int) -> bool:
+    return number > other
+
+
+def test_what_goes_through_a_list_is_a_loop() -> None:
+    assert native.reason_against(*code_of(sorted_names)) == ""
+    assert native.reason_against(*code_of(is_longer)) == "it has no loop"
+
+
 @rushlight.jit.script
 class Vocabulary:
     def __init__(self, words: dict[str, int], more: dict[str, int]):

@@ -56,7 +56,18 @@ def cells(x: Tensor, out: Tensor):
     return x.sum()
 
 
-CALLS = [followed, squares, rows]
+def changed_in_place(x: Tensor, out: Tensor, rise: float, fall: float):
+    for i in range(x.size(0)):
+        k = i % out.size(0)
+        out[k] += x[i]
+        out[k, 0] -= 2
+        out[-1, k % out.size(1)] *= x[i, 0]
+        if i > 1:
+            out[0, 0] += 1
+    return x.sum(), out
+
+
+CALLS = [followed, squares, rows, changed_in_place]
 
 
 def places(function: Any, x: Tensor) -> list[Tensor]:
