@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
 from .module_names import names_of
@@ -31,14 +32,15 @@ def current_accelerator(check_available: bool = False) -> None:
     del check_available
 
 
-def _absent(*arguments: object, **named: object) -> NoReturn:
-    raise RuntimeError("Cannot access accelerator device when none is available.")
+def _needing(name: str) -> Callable[..., NoReturn]:
+    """A function that needs such a device."""
+
+    def absent(*arguments: object, **named: object) -> NoReturn:
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+
+    absent.__name__ = absent.__qualname__ = name
+    return absent
 
 
-current_device_idx = current_device_index = current_stream = device_index = empty_cache = _absent
-max_memory_allocated = max_memory_reserved = memory_allocated = memory_reserved = _absent
-memory_stats = reset_accumulated_memory_stats = reset_peak_memory_stats = set_stream = _absent
-set_device_idx = set_device_index = synchronize = Graph = empty_host_cache = _absent
-get_device_capability = get_memory_info = _absent
-
+globals().update({name: _needing(name) for name in __all__ if name not in globals()})
 __getattr__ = names_of(__name__)

@@ -151,14 +151,15 @@ class StandIn(abc.MetaPathFinder):
             self._modules.append(module)
             is_torchs = inside.partition(".")[0] not in _ROOTS
             module.__name__ = f"torch.{inside}" if is_torchs else inside
-        things = list(vars(module).values())
         if inside in _GIVING_MEMBERS:
-            things += _members(vars(module)["Tensor"])
+            for member in _members(vars(module)["Tensor"]):
+                if isinstance(member, FunctionType) and _is_ours(member.__module__):
+                    self._say(member, "torch._tensor")
         if inside == _RESULTS:
             _lie_in(module, "torch.return_types")
         if inside == _FUNCTIONS:
             vars(module)["AS_TORCH"].choose(True)
-        for thing in things:
+        for thing in list(vars(module).values()):
             if _says_its_module(thing) and _is_ours(thing.__module__):
                 home = home_of(thing.__module__.partition(".")[2], thing.__qualname__)
                 if home is not None:
@@ -200,11 +201,12 @@ def _says_its_module(thing: Any) -> bool:
 
 
 def _members(kind: type) -> Iterator[Any]:
-    """The members of a class; functions among them say that they are."""
-    for name, member in vars(kind).items():
-        if isinstance(member, FunctionType) and member.__qualname__ == name:
-            member.__qualname__ = f"{kind.__name__}.{name}"
-        yield member
+    """The members of a class and of its bases; functions among them say that they are."""
+    for base in kind.__mro__[:-1]:
+        for name, member in vars(base).items():
+            if isinstance(member, FunctionType) and member.__qualname__ == name:
+                member.__qualname__ = f"{kind.__name__}.{name}"
+            yield member
 
 
 def _lie_in(module: ModuleType, home: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, wraps
 from importlib import import_module
@@ -21,6 +21,7 @@ from .ops.tensors.overriding import (
     ARMED,
     STATE,
     asks,
+    asks_itself,
     handle_torch_function,
     has_torch_function,
     has_torch_function_unary,
@@ -35,10 +36,13 @@ __all__ = [
     *("handle_torch_function", "has_torch_function"),
     "has_torch_function_unary",
     *("has_torch_function_variadic", "is_tensor_like", "is_tensor_method_or_property"),
-    *("resolve_name", "wrap_torch_function"),
+    *("redispatch_function", "resolve_name", "wrap_torch_function"),
 ]
 
-has_torch_function_variadic = asks
+
+def has_torch_function_variadic(*relevant_args: object) -> bool:
+    """Whether a mode, or the class of one of some arguments, sees to functions itself."""
+    return asks(*relevant_args)
 
 
 def wrap_torch_function(
@@ -62,6 +66,30 @@ def wrap_torch_function(
 def is_tensor_like(inp: object) -> bool:
     """Whether a value is a tensor, or its class sees to torch's functions."""
     return type(inp) is Tensor or hasattr(inp, "__torch_function__")
+
+
+def redispatch_function(
+    func: Callable[..., Any],
+    types: Iterable[type],
+    args: Sequence[object],
+    kwargs: Mapping[str, object] | None,
+) -> Any:
+    """Call a function that does not ask this time, while what it calls does: for a
+    `__torch_function__` that only looks at what is called.
+
+    Args:
+        func: the function, as `__torch_function__` is told it.
+        types: the classes that are asked, as told.
+        args: its arguments.
+        kwargs: those by name.
+    """
+    before = STATE.skips
+    if isinstance(func, EagerFunction) or asks_itself(func):
+        STATE.skips = before + 1
+    try:
+        return func(*args, **(kwargs or {}))
+    finally:
+        STATE.skips = min(before, STATE.skips)  # it may have asked nobody
 
 
 # --------------------------------------------------------------------------- which functions

@@ -55,6 +55,4 @@ def home_of(inside: str, name: str) -> str | None:
     known = _homes().get(inside, {}).get(name.partition(".")[0])
     if known is not None:
         return known
-    if name.startswith("Tensor."):
-        return "torch._tensor"
     return f"torch.{inside}".rstrip(".") if is_public(inside) else None

@@ -90,14 +90,14 @@ def homes(there: Places) -> dict[str, dict[str, set[str]]]:
         if is_named and value.__module__.partition(".")[0] == "rushlight":
             own[module, name] = value.__module__.partition(".")[2]
     found: dict[tuple[str, str], str] = {}
+    best: dict[tuple[str, str], tuple[bool, int]] = {}
     with rushlight.as_torch():
         for (module, name), inside in own.items():
             value = member(module, name)
-            for place in there.get(f"{module} {name}", ()):
-                if member(place, name) is value:
-                    before = found.get((inside, name))
-                    if before is None or _nearness(place, inside) > _nearness(before, inside):
-                        found[inside, name] = place
+            for at, place in enumerate(there.get(f"{module} {name}", ())):
+                rank = at == 0, _nearness(place, inside)
+                if member(place, name) is value and rank > best.get((inside, name), (False, -1)):
+                    found[inside, name], best[inside, name] = place, rank
     made: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for (inside, name), place in found.items():
         if place != (f"torch.{inside}".rstrip(".") if is_public(inside) else None):

@@ -17,7 +17,7 @@ from ..eager.methods import is_sign
 from ..memory.errors import OnSlices
 from ..random_numbers.random import default_generator
 from ..table.table import TABLE
-from ..tensors.overriding import PLAIN, STATE
+from ..tensors.overriding import PLAIN, STATE, asks_itself
 from ..tensors.tensor import Tensor
 from . import gradients
 from .families import family_of, is_random, replaces, sizes_depend_on_data
@@ -25,7 +25,7 @@ from .rules import RULES, NotTogetherError, Opened
 from .views import PROPERTIES, indexed
 
 __all__ = [
-    *("RANDOM", "Batched", "Level", "asks_itself", "for_all", "level_of", "slices_of", "stacked"),
+    *("RANDOM", "Batched", "Level", "for_all", "level_of", "slices_of", "stacked"),
 ]
 
 
@@ -205,13 +205,6 @@ def _of_value(level: Level, func: Any, args: tuple[Any, ...], kwargs: dict[str, 
         return _joined(getattr(bare[0], name), level)
     getattr(bare[0], func.__name__)(*bare[1:], **kwargs)
     return args[0]
-
-
-def asks_itself(func: object) -> bool:
-    """Whether a function is written in Python and asks the classes of its arguments."""
-    written = getattr(func, "if_true", func)
-    code = getattr(written, "__code__", None)
-    return code is not None and not {"ask_for", "handle_torch_function"}.isdisjoint(code.co_names)
 
 
 def _joined(value: object, level: Level) -> object:

@@ -40,8 +40,12 @@ def public_function(name: str) -> Any:
 @cache
 def _plain(name: str) -> Any:
     """A member of tensors as it is while no mode is entered."""
-    found = next(vars(cls)[name] for cls in (Tensor, Differentiable) if name in vars(cls))
+    found = _declared(name)
     return getattr(found, "__func__", found) if isinstance(found, BoundMember) else found
+
+
+def _declared(name: str) -> Any:
+    return next(vars(cls)[name] for cls in (Tensor, Differentiable) if name in vars(cls))
 
 
 class _Method:
@@ -76,7 +80,10 @@ class _Property:
         return ask(function, askers(args[:1], {}) or [], args, {}, name)
 
     def __get__(self, instance: object, owner: object = None) -> Any:
-        return self._plain if instance is None else self._do("__get__", instance)
+        if instance is not None:
+            return self._do("__get__", instance)
+        found = _declared(self._name)  # which native code may have taken over since
+        return self._plain if isinstance(found, _Property) else found
 
     def __set__(self, instance: object, value: object) -> None:
         self._do("__set__", instance, value)

@@ -400,8 +400,24 @@ def eager_dtype(name: str, *dtypes: DType) -> DType:
     return dtype_by_number(number)
 
 
+def get_num_threads() -> int:
+    """How many threads share a large piece of work."""
+    return get_threads()
+
+
+def set_num_threads(count: int) -> None:
+    """Let that many threads share a large piece of work.
+
+    Raises:
+        RuntimeError: the count is not a positive int.
+        ValueError: it does not fit into 64 bits.
+    """
+    set_threads(count)
+
+
 _MADE = (
     *(methods.slice_inverse, tensor, as_tensor, asarray, from_numpy, from_dlpack, frombuffer),
+    *(get_num_threads, set_num_threads),
     *(is_tensor, is_storage, numel, manual_seed, seed, initial_seed, get_rng_state, set_rng_state),
     *(nonzero, split, einsum, meshgrid, tensordot, chain_matmul, norm, lu, stft),
     *(broadcast_tensors, broadcast_shapes, promote_types, can_cast, finfo, iinfo),
@@ -415,7 +431,6 @@ _BY_HAND: Final[dict[str, object]] = {
     **{made.__name__: made for made in _MADE},
     **{"legacy_contiguous_format": MEMORY_FORMATS["contiguous_format"], "bit": DTYPES["uint1"]},
     **{"default_generator": default_generator, "newaxis": None},
-    **{"get_num_threads": get_threads, "set_num_threads": set_threads},
     **FUNCTIONS,
     **{"inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e},
 }

@@ -33,7 +33,7 @@ from ..tensors.tracing import paused
 from .c_kernels import CKernel, is_c_function
 
 __all__ = [
-    *("Kernel", "OpenOperator", "below_autograd", "call_kernel", "fallthrough"),
+    *("Kernel", "OpenOperator", "below_autograd", "call_kernel", "fallthrough_kernel"),
     *("machine_value", "python_values"),
 ]
 
@@ -63,7 +63,7 @@ def below_autograd() -> Iterator[None]:
         _LEVEL.below = before
 
 
-def fallthrough(*args: object, **kwargs: object) -> object:
+def fallthrough_kernel(*args: object, **kwargs: object) -> object:
     """Registered for a key: there is nothing to do for it."""
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
@@ -144,7 +144,7 @@ class OpenOperator(Operator):
     def kernel(self, keys: Sequence[str] = _PLAIN) -> Kernel | None:
         """The kernel of the first of some keys that has one."""
         found = (self.kernels[key] for key in keys if key in self.kernels)
-        return next((kernel for kernel in found if kernel is not fallthrough), None)
+        return next((kernel for kernel in found if kernel is not fallthrough_kernel), None)
 
     def for_autocast(self) -> Kernel | None:
         """The kernel that is called while autocast is on, if it is and there is one."""

@@ -16,7 +16,7 @@ from .parts import Compressed, Coo, are_unheard, flat_places
 from .structure import laid_as, select, t, to_csr, to_sparse
 from .tensors import is_sparse, of_parts, parts_of
 
-__all__ = ["addmm", "matmul", "product", "reduced_product", "sparse_product"]
+__all__ = ["addmm", "matmul", "hspmm", "reduced_product", "smm", "spmm"]
 
 _add_at: Callable[..., Tensor] = eager_function("aten::index_add")
 _product: Callable[..., Tensor] = eager_function("aten::matmul")
@@ -186,12 +186,12 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     return bmm(a, b) if a.ndim == 3 else mm(a, b)
 
 
-def product(a: Tensor, b: Tensor) -> Tensor:
+def spmm(a: Tensor, b: Tensor) -> Tensor:
     """`a @ b`, whether they are sparse or not: `matmul` is called where one is."""
     return _product(a, b)
 
 
-def product_of_rows(a: Tensor, b: Tensor) -> Tensor:
+def hspmm(a: Tensor, b: Tensor) -> Tensor:
     """A sparse matrix times a dense one, as whole rows: those in which the first keeps something.
 
     Raises:
@@ -203,9 +203,9 @@ def product_of_rows(a: Tensor, b: Tensor) -> Tensor:
     return of_parts(Coo(rows.unsqueeze(0), _select(made, 0, rows), tuple(made.shape), True))
 
 
-def sparse_product(a: Tensor, b: Tensor) -> Tensor:
+def smm(a: Tensor, b: Tensor) -> Tensor:
     """`a @ b` as a tensor that keeps what is not zero."""
-    made = product(a, b)
+    made = spmm(a, b)
     return made if is_sparse(made) else to_sparse(made)
 
 

@@ -10,7 +10,7 @@ from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
 from .forms import form
 from .parts import Coo
-from .products import sparse_product
+from .products import smm as sparse_product
 from .tensors import is_sparse, parts_of
 
 __all__ = ["resize", "resize_and_clear", "resize_as", "smm", "sspaddmm"]

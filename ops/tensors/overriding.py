@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     *("ARMED", "MEMBERS", "OPERATORS", "PLAIN", "STATE", "DisableTorchFunction"),
     *("DisableTorchFunctionSubclass", "answer", "ask", "ask_for", "ask_operator", "askers"),
-    *("asking", "asks", "disabled", "handle_torch_function", "has_torch_function"),
+    *("asking", "asks", "asks_itself", "disabled", "handle_torch_function", "has_torch_function"),
     "has_torch_function_unary",
     *("is_left_alone", "last_mode_apart", "make_plain", "own_function"),
     *("plain_types", "result_without_asking"),
@@ -208,6 +208,16 @@ def askers(args: Iterable[object], kwargs: Mapping[str, object]) -> list[object]
             elif own_function(kind) is not None:
                 _add(found, (value,))
     return found if found or _modes() else None
+
+
+def asks_itself(func: object) -> bool:
+    """Whether a function is written in Python and asks the classes of its arguments."""
+    written = getattr(func, "if_true", func)
+    code = getattr(written, "__code__", None)
+    return code is not None and not _ASKING.isdisjoint(code.co_names)
+
+
+_ASKING: Final = frozenset({"ask_for", "handle_torch_function"})
 
 
 def _add(found: list[object], values: Iterable[object]) -> None:

@@ -31,12 +31,26 @@ _FLASH, _MATH, _EFFICIENT, _CUDNN = Chosen(True), Chosen(True), Chosen(True), Ch
 """Which kernels of attention may be taken; there is one, whatever is chosen."""
 _REDUCTION = Chosen(False)
 
-flash_sdp_enabled, enable_flash_sdp = _FLASH.asked, _FLASH.choose
-math_sdp_enabled, enable_math_sdp = _MATH.asked, _MATH.choose
-mem_efficient_sdp_enabled, enable_mem_efficient_sdp = _EFFICIENT.asked, _EFFICIENT.choose
-cudnn_sdp_enabled, enable_cudnn_sdp = _CUDNN.asked, _CUDNN.choose
-fp16_bf16_reduction_math_sdp_allowed = _REDUCTION.asked
-allow_fp16_bf16_reduction_math_sdp = _REDUCTION.choose
+
+def _switched(choice: Chosen[bool], asking: str, choosing: str) -> None:
+    """Put two functions here: one says what was chosen, the other chooses."""
+
+    def asked() -> bool:
+        return choice.now
+
+    def choose(enabled: bool) -> None:
+        choice.choose(enabled)
+
+    for name, function in ((asking, asked), (choosing, choose)):
+        function.__name__ = function.__qualname__ = name
+        globals()[name] = function
+
+
+_switched(_FLASH, "flash_sdp_enabled", "enable_flash_sdp")
+_switched(_MATH, "math_sdp_enabled", "enable_math_sdp")
+_switched(_EFFICIENT, "mem_efficient_sdp_enabled", "enable_mem_efficient_sdp")
+_switched(_CUDNN, "cudnn_sdp_enabled", "enable_cudnn_sdp")
+_switched(_REDUCTION, "fp16_bf16_reduction_math_sdp_allowed", "allow_fp16_bf16_reduction_math_sdp")
 
 
 @contextmanager

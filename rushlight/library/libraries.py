@@ -12,7 +12,7 @@ from .. import ops
 from .._C.dispatch import DispatchKey, DispatchKeySet
 from ..ops.eager.c_kernels import is_c_function
 from ..ops.eager.dispatch import forget
-from ..ops.eager.open_operators import Kernel, OpenOperator, fallthrough
+from ..ops.eager.open_operators import Kernel, OpenOperator, fallthrough_kernel
 from ..ops.eager.packets import Namespace, Overload, Packet
 from ..ops.memory.dtype import Device
 from ..ops.table.table import TABLE
@@ -21,7 +21,6 @@ from ..typecheck.definitions.schema_text import SchemaError, parse_schema
 
 __all__ = ["Library", "define", "fallthrough_kernel", "impl", "key_of_device", "kept", "open_entry"]
 
-fallthrough_kernel = fallthrough
 
 _RESERVED: Final = ("prim",)
 _OWN: Final = ("aten", "prims", "quantized")
@@ -190,7 +189,7 @@ class Library:
         if entry is not None and not isinstance(entry, OpenOperator):
             _check_own(name, key)
             return
-        if with_keyset and fn is not fallthrough:
+        if with_keyset and fn is not fallthrough_kernel:
             fn = _with_keys(fn, key)
         registered = _WAITING.setdefault(name, {}) if entry is None else entry.kernels
         if key in registered and not allow_override:
@@ -243,7 +242,7 @@ class Library:
                 "Fallback can only be registered using library fragment on the global namespace "
                 f'"_" but it is {self.ns}'
             )
-        if fn is not fallthrough:
+        if fn is not fallthrough_kernel:
             raise NotImplementedError(
                 f"Library.fallback: rushlight has no fallback for all operators ({key}); register "
                 "kernels for operators by name"

@@ -17,8 +17,6 @@ __all__ = sorted(_FUNCTIONS)
 
 assert _namespace
 
-_look_up = names_of(__name__, "maskedtensor")
-
 
 def _combine_input_and_mask(op: Any, input: Any, mask: Tensor | None, *args: Any) -> Tensor:
     """The input with what a masked function starts from in the place of what is masked.
@@ -39,8 +37,8 @@ def _combine_input_and_mask(op: Any, input: Any, mask: Tensor | None, *args: Any
     return _filled_for(op.__name__, input, mask, *args)
 
 
-def __getattr__(name: str) -> Any:
-    return _FUNCTIONS[name] if name in _FUNCTIONS else _look_up(name)
+globals().update(_FUNCTIONS)
+__getattr__ = names_of(__name__, "maskedtensor")
 
 
 def __dir__() -> list[str]:

@@ -47,6 +47,12 @@ def test_packages_that_import_torch_get_rushlight(tmp_path: Path) -> None:
         assert torch.linalg.det.__module__ == "torch._C._linalg"
         assert F.gelu.__module__ == "torch._C._nn"
         assert not hasattr(torch.Tensor.add, "__module__")
+        assert torch.Tensor.backward.__module__ == torch.Tensor.cuda.__module__ == "torch._tensor"
+        assert torch.masked.amax.__module__ == "torch.masked._ops"
+        assert torch.accelerator.empty_cache.__module__ == "torch.accelerator.memory"
+        assert torch.backends.cuda.enable_flash_sdp.__module__ == "torch.backends.cuda"
+        assert torch.get_num_threads.__module__ == torch.spmm.__module__ == "torch"
+        assert torch.jit.freeze.__module__ == "torch.jit._freeze"
         assert torch.optim.Adam.__module__ == "torch.optim.adam"  # loaded after
         scripted = torch.jit.script(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
         assert scripted.original_name == "Sequential"

@@ -256,3 +256,38 @@ def scripted(x: torch.Tensor) -> torch.Tensor:
 def test_script_asks_no_class() -> None:
     assert "no_such" not in scripted.code
     assert scripted(torch.tensor([-1.0, 2.0])).tolist() == [0.0, 2.0]
+
+
+def test_a_call_that_is_passed_on_asks_for_what_it_calls() -> None:
+    met: list[str] = []
+
+    class Logged(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any, kwargs: Any = None) -> Any:
+            met.append(func.__name__)
+            return torch.overrides.redispatch_function(func, types, args, kwargs)
+
+    def scaled(a: Any, b: Any) -> Any:
+        if torch.overrides.has_torch_function((a, b)):
+            return torch.overrides.handle_torch_function(scaled, (a, b), a, b)
+        return a * b + 1
+
+    x = torch.ones(2).as_subclass(Logged)
+    assert (type(scaled(x, x)), met) == (torch.Tensor, ["scaled", "mul"])
+
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any, kwargs: Any = None) -> Any:
+            met.append(func.__name__)
+            with self:
+                return torch.overrides.redispatch_function(func, types, args, kwargs)
+
+    met.clear()
+    plain = torch.ones(2)
+    with Mode():
+        scaled(plain, plain)
+    assert met == ["scaled", "mul", "add"]
+
+
+def test_classes_have_the_members_of_tensors_until_they_write_their_own() -> None:
+    for name in ("size", "stride", "dtype", "layout", "device", "requires_grad", "shape"):
+        assert getattr(Noting, name) is getattr(torch.Tensor, name)

@@ -73,7 +73,7 @@ _FUNCTIONS = """
         (F.relu, "torch.nn.functional relu"),
         (torch.einsum, "torch.functional einsum"),
         (torch.numel, "torch numel"),
-        (torch.jit.fork, "torch.jit fork"),
+        (torch.jit.fork, "torch.jit._async fork"),
         (torch.nn.utils.prune.L1Unstructured, "torch.nn.utils.prune L1Unstructured"),
         (torch.distributions.ExpTransform, "torch.distributions.transforms ExpTransform"),
         (torch.optim.lr_scheduler.OneCycleLR, "torch.optim.lr_scheduler OneCycleLR"),
