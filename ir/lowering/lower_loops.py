@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ...frontend.sources.source import Span
 from ...typecheck.trees import typed
-from ...typecheck.types.types import BOOL, INT, ListType
+from ...typecheck.types.types import BOOL, INT
 from ..graphs.graph import Node, Value
 from .emitter import Emitter
 from .lowering import lower_block, lowered, lowers, lowers_statement
@@ -47,13 +47,17 @@ def _for(emitter: Emitter, statement: typed.For) -> None:
     def body() -> None:
         lower_block(emitter, statement.body)
 
-    _counted(emitter, statement.iterable, statement.span, body)
+    _counted(emitter, _evaluated(emitter, statement.iterable), statement.span, body)
 
 
 def _counted(
-    emitter: Emitter, iterable: typed.Iterable, span: Span, emit_body: Callable[[], None]
+    emitter: Emitter,
+    evaluated: _Evaluated,
+    span: Span,
+    emit_body: Callable[[], None],
+    makes_tuple: bool = True,
 ) -> Node:
-    walk = _walk(emitter, _evaluated(emitter, iterable))
+    walk = _walk(emitter, evaluated, makes_tuple)
     trips = _trips(emitter, walk.lengths, span)
     condition_value = emitter.constant(True, BOOL, span)
     node = emitter.emit("prim::Loop", (trips,), (), span)
@@ -82,13 +86,24 @@ def _evaluated(emitter: Emitter, iterable: typed.Iterable) -> _Evaluated:
             return _EvaluatedSequence(iterable, lowered(emitter, iterable.value))
         case typed.Zip():
             made = [_evaluated(emitter, child) for child in iterable.children]
-            emitter.drop(2 * sum(map(_is_counting, iterable.children)))
+            for child in made:
+                _add_step(emitter, child)
             return made
 
 
-def _is_counting(child: typed.Iterable) -> bool:
-    """Whether it counts from 0 on: torch makes a start and a step behind what `enumerate` walks."""
-    return isinstance(child, typed.Range) and child.start is None and child.stop is None
+def _add_step(emitter: Emitter, child: _Evaluated) -> None:
+    """torch makes a start and a step of `enumerate` behind what it walks."""
+    if not isinstance(child, _EvaluatedRange):
+        return
+    if _is_counting(child.form):
+        emitter.drop(2)
+    elif child.step is None and child.form.step is not None:
+        child.step = lowered(emitter, child.form.step)
+
+
+def _is_counting(range: typed.Range) -> bool:
+    """Whether it counts from 0 on, for `enumerate`."""
+    return range.start is None and range.stop is None
 
 
 def _evaluated_range(emitter: Emitter, range: typed.Range) -> _EvaluatedRange:
@@ -106,11 +121,13 @@ def _evaluated_range(emitter: Emitter, range: typed.Range) -> _EvaluatedRange:
         return _EvaluatedRange(range, stop, None, None)
     else:
         start, stop = lowered(emitter, range.start), lowered(emitter, range.stop)
+        if isinstance(range.stop, typed.PlaceNumber):
+            return _EvaluatedRange(range, stop, start, None)
     step = None if start is None else value(range.step, 1)
     return _EvaluatedRange(range, stop, start, step)
 
 
-def _walk(emitter: Emitter, evaluated: _Evaluated) -> Walk:
+def _walk(emitter: Emitter, evaluated: _Evaluated, makes_tuple: bool = True) -> Walk:
     if isinstance(evaluated, _EvaluatedRange):
         return _walk_range(emitter, evaluated)
     if isinstance(evaluated, _EvaluatedSequence):
@@ -120,7 +137,8 @@ def _walk(emitter: Emitter, evaluated: _Evaluated) -> Walk:
     def bind(index: Value) -> None:
         for child in children:
             child.bind(index)
-        emitter.drop(1)  # torch makes a tuple of them
+        if makes_tuple:
+            emitter.drop(1)  # which torch makes of them
 
     return Walk([length for child in children for length in child.lengths], bind)
 
@@ -169,10 +187,21 @@ def _dict_comprehension(emitter: Emitter, expr: typed.DictComprehension) -> Valu
 def _comprehension(
     emitter: Emitter, expr: typed.ListComprehension | typed.DictComprehension, kind: str
 ) -> Value:
+    evaluated = None
+    for _ in range(expr.before):
+        evaluated = _evaluated(emitter, expr.iterable)
     result = emitter.emit(kind, (), (expr.type,)).output
     scope = emitter.emit("prim::Scope")
     with emitter.in_block(scope.add_block()):
-        _counted(emitter, expr.iterable, expr.span, lambda: _round(emitter, expr, result))
+        walked = evaluated if evaluated is not None else _evaluated(emitter, expr.iterable)
+        is_list = isinstance(expr, typed.ListComprehension)
+        _counted(
+            emitter,
+            walked,
+            expr.span,
+            lambda: _round(emitter, expr, result),
+            makes_tuple=not (is_list and expr.before),
+        )
     return result
 
 
@@ -193,7 +222,7 @@ def _add(
 ) -> None:
     if isinstance(expr, typed.ListComprehension):
         element = lowered(emitter, expr.element)
-        emitter.builtin("aten::append", "t", (result, element), ListType(element.type), expr.span)
+        emitter.builtin("aten::append", "t", (result, element), expr.type, expr.span)
         return
     key, value = lowered(emitter, expr.key), lowered(emitter, expr.value)
     if expr.type.dict_of is None:

@@ -95,6 +95,8 @@ def _raise(emitter: Emitter, statement: typed.Raise) -> None:
             statement.exception, STRING, statement.exception_span or statement.span
         )
     )
+    if message.type != STRING:
+        message = emitter.builtin("aten::str", "", (message,), STRING)
     emitter.emit("prim::RaiseException", (message, exception), (), statement.span)
     emitter.drop(1)  # torch makes an empty tuple of what it gives
     emitter.leaving.add(emitter.frames[-1].block)

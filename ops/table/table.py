@@ -247,6 +247,11 @@ class Table:
             known[what] = frozenset(entry.name for entry in self if getattr(entry, what))
         return known[what]
 
+    @property
+    def effects(self) -> frozenset[str]:
+        """See `typecheck.definitions.schema.OperatorTable`."""
+        return self.names_with("effects")
+
     def faces(self) -> dict[str, Face]:
         """Where Python finds the operators of `aten`, by qualified name."""
         return {

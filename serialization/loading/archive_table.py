@@ -3,7 +3,7 @@ writes as calls of operators."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Final
 
@@ -37,6 +37,11 @@ class ArchiveTable:
     """See `typecheck.definitions.schema.OperatorTable`."""
 
     unchosen = TABLE.unchosen
+
+    @property
+    def effects(self) -> Collection[str]:
+        """See `OperatorTable.effects`."""
+        return TABLE.effects
 
     def overloads(self, name: str) -> Sequence[Signature]:
         """The overloads of an operator; empty for an unknown name."""

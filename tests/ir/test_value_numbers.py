@@ -38,7 +38,29 @@ def with_an_empty_list_in_a_tuple(x: torch.Tensor) -> int:
     return length([1], ([], x))
 
 
+@torch.jit.unused
+def gone(x: int, y: int) -> int:
+    return x
+
+
+def past_what_is_unused(x: int) -> int:
+    return gone(y=x, x=x + 1)
+
+
+def past_other_ways_to_run(x: int) -> int:
+    if not torch.jit.is_scripting():
+        return x - 1
+    return x + 1
+
+
+def with_wider_elements(n: int) -> list[int | None]:
+    return torch.jit.annotate(list[int | None], [i for i in range(n)])  # noqa: C416
+
+
 EXPECTED = {
+    past_what_is_unused: "prim::RaiseException(%5, %6)",
+    past_other_ways_to_run: "%6 : int = aten::add(%x.1, %5)",
+    with_wider_elements: "%8 : int?[] = aten::append(%1, %i.1)",
     with_an_empty_list: "prim::CallFunction(%3, %1, %2)",
     with_an_empty_list_in_a_tuple: "prim::CallFunction(%9, %2, %8)",
     with_negative_literal: "aten::chunk(%x.1, %2, %5)",
@@ -51,3 +73,60 @@ EXPECTED = {
 @pytest.mark.parametrize("function", EXPECTED, ids=lambda f: f.__name__)
 def test_dropped_values_take_numbers(function: Any) -> None:
     assert EXPECTED[function] in str(torch.jit.script(function).graph)
+
+
+class Members(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.l = torch.nn.ModuleList([torch.nn.Identity(), torch.nn.Identity()])
+        self.d = torch.nn.ModuleDict({"a": torch.nn.Identity()})
+        self.p = torch.nn.ParameterList([torch.nn.Parameter(torch.ones(1)) for _ in range(2)])
+        self.q = torch.nn.ParameterDict({"a": torch.nn.Parameter(torch.ones(1))})
+
+    def over_list(self, x: torch.Tensor) -> torch.Tensor:
+        for i, layer in enumerate(self.l):
+            x = layer(x) + i
+        return x
+
+    def over_keys(self, x: torch.Tensor) -> torch.Tensor:
+        for key in self.d:
+            x = x + len(key)
+        return x
+
+    def over_items(self, x: torch.Tensor) -> torch.Tensor:
+        for _, layer in self.d.items():
+            x = layer(x)
+        return x.neg()
+
+    def over_parameters(self, x: torch.Tensor) -> torch.Tensor:
+        for weight in self.p:
+            x = x + weight
+        return x.neg()
+
+    def of_list(self, x: torch.Tensor) -> torch.Tensor:
+        return self.l[0](x) + self.l[-1](x) + self.p[1]
+
+    def of_dict(self, x: torch.Tensor) -> torch.Tensor:
+        if "a" in self.d:
+            x = self.d["a"](x)
+        return x + self.q["a"]
+
+    def asked(self, x: torch.Tensor) -> tuple[bool, bool, torch.Tensor]:
+        return hasattr(self, "training"), hasattr(self, "other"), x.neg()
+
+
+LAST = {
+    "over_list": "%x.9 : Tensor = aten::add(%18, %i.5, %i.5)",
+    "over_keys": "%x.5 : Tensor = aten::add(%x.1, %21, %21)",
+    "over_items": "%9 : Tensor = aten::neg(%x.5)",
+    "over_parameters": "%20 : Tensor = aten::neg(%x.9)",
+    "of_list": "%30 : Tensor = aten::add(%21, %_1, %20)",
+    "of_dict": "%24 : Tensor = aten::add(%x, %a, %23)",
+    "asked": "%7 : (bool, bool, Tensor) = prim::TupleConstruct(%3, %4, %6)",
+}
+
+
+@pytest.mark.parametrize("name", LAST)
+def test_members_are_read_as_torch_reads_them(name: str) -> None:
+    scripted = torch.jit.script(type("M", (Members,), {"forward": getattr(Members, name)})())
+    assert str(scripted.graph).splitlines()[-2].partition("#")[0].strip() == LAST[name]

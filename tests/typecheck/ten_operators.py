@@ -103,6 +103,7 @@ class SmallTable:
     """An `OperatorTable` of the schemas above."""
 
     unchosen = ()
+    effects = ()
 
     def __init__(self) -> None:
         self._by_name: dict[str, list[Signature]] = {}

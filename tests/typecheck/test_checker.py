@@ -22,7 +22,11 @@ def expression(parameters: str, written: str) -> str:
         ("x: int, y: int", "x + y", "aten::add.int(x, y)"),
         ("x, y", "x + y", "aten::add.Tensor(x, y, alpha=1)"),
         ("x, y: bool", "x + y", "aten::add.Scalar(x, Int(y), alpha=1)"),
-        ("x, y: int", "y - x", "($0 = y; $1 = x; aten::add.Scalar(aten::neg($1), $0, alpha=1))"),
+        (
+            "x, y: int",
+            "y - x",
+            "($0 = y; $1 = x; ($2 = 1; aten::add.Scalar(aten::neg($1), $0, $2)))",
+        ),
         ("x", "x.tanh()", "aten::tanh(x)"),
         ("x", "torch.tanh(x)", "aten::tanh(x)"),
         ("x", "torch.tanh(input=x)", "aten::tanh(x)"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...frontend.sources.source import Span
 from ...frontend.syntax import tree
@@ -14,7 +16,7 @@ from ..expressions.iteration import (
     turn_number,
     unrolled_rows,
 )
-from ..expressions.narrowing import check_condition
+from ..expressions.narrowing import check_condition, is_repeatable
 from ..expressions.operators import call_operator
 from ..relations.matching import Given
 from ..relations.relations import is_subtype
@@ -64,6 +66,8 @@ def _comprehension(
         control, item = loop_control(scope, iterated, span)
         prelude: list[typed.Statement] = []
         value = _turn(scope, item, generator, element, span, prelude)
+        if generator is None:
+            value = typed.Numbered(span, value.type, value)
         condition = _filter(scope, generator)
     type = wanted or held_as(scope, span, hint, ListType(value.type))
     if type is None:
@@ -71,7 +75,8 @@ def _comprehension(
     assert isinstance(type, ListType)
     if not is_subtype(value.type, type.element):
         _report_element(scope, value, type, span)
-    return typed.ListComprehension(span, type, control, tuple(prelude), condition, value)
+    before = int(generator is None and not isinstance(iterated, typed.Expr))
+    return typed.ListComprehension(span, type, control, tuple(prelude), condition, value, before)
 
 
 def _filter(scope: Scope, generator: tree.Generator | None) -> typed.Expr | None:
@@ -93,8 +98,7 @@ def _turn(
 ) -> typed.Expr:
     """One turn of a comprehension: bind the target, check the element."""
     if generator is None or element is None:
-        value = item_value(scope, item, span)
-        return typed.Numbered(span, value.type, value)
+        return item_value(scope, item, span)
     assign_target(scope, generator.target, item, span, into)
     return expression(scope, element)
 
@@ -117,6 +121,8 @@ def _unrolled_list(
     for number, row in enumerate(rows):
         turns.append(turn_number(number, span))
         value = _turn(scope, row, generator, element, span, turns)
+        if generator is None and not isinstance(row, tuple):
+            value = typed.Numbered(span, value.type, value)
         type = type or ListType(value.type)
         target = typed.Temporary(span, type, index)
         append = call_operator(
@@ -127,8 +133,19 @@ def _unrolled_list(
         turns.append(typed.Assign(span, variable.name, value.type, value))
     type = type or ListType(TENSOR)
     start = typed.Let(span, index, typed.ListLiteral(NOWHERE, type, ()))
-    statements = (start, *unpacking, *turns)
+    statements = (*_begun(start, unpacking, generator, rows), *turns)
     return typed.Sequenced(span, type, statements, typed.Temporary(span, type, index))
+
+
+def _begun(
+    start: typed.Statement,
+    unpacking: list[typed.Statement],
+    generator: tree.Generator | None,
+    rows: list[Item],
+) -> list[typed.Statement]:
+    """The container and the tuples taken apart: those of `list(zip(a, b))` come first."""
+    of_zip = generator is None and bool(rows) and isinstance(rows[0], tuple)
+    return [*unpacking, start] if of_zip else [start, *unpacking]
 
 
 def _read(variable: Variable, span: Span) -> typed.Expr:
@@ -157,15 +174,23 @@ def check_dict_comprehension(
     return _dict_comprehension(scope, generator, node, sugar, node.span, hint)
 
 
-def dict_of(scope: Scope, sugar: Sugar, span: Span, hint: Type | None) -> typed.Expr:
+def dict_of(
+    scope: Scope, sugar: Sugar, span: Span, hint: Type | None, *, twice: bool = True
+) -> typed.Expr:
     """`dict(iterable)`, which is `{key: value for key, value in iterable}`.
 
-    Other than for a comprehension, the dict is made after what is iterated over.
+    Other than for a comprehension, the dict is made after what is iterated over, which is
+    evaluated `twice`, as in torch, unless that would show.
     """
     before: list[typed.Statement] = []
+    twice = twice and is_repeatable(scope, sugar)
     if isinstance(sugar, typed.Expr):
-        sugar = scope.let(sugar, before)
+        if twice:
+            before.append(typed.Evaluate(sugar.span, sugar))
+        sugar = typed.Numbered(sugar.span, sugar.type, scope.let(sugar, before))
     made = _dict_comprehension(scope, None, None, sugar, span, hint)
+    if isinstance(made, typed.DictComprehension) and not before:
+        return replace(made, before=2 if twice else 1)
     return typed.Sequenced(span, made.type, tuple(before), made) if before else made
 
 
@@ -219,7 +244,10 @@ def _pair(
     if len(parts) != 2:
         _report_no_pairs(scope, len(parts), span)
         return scope.unknown(span), scope.unknown(span)
-    return item_value(scope, parts[0], span), item_value(scope, parts[1], span)
+    key, value = item_value(scope, parts[0], span), item_value(scope, parts[1], span)
+    for _ in range(2):  # torch makes a pair of them, and takes it apart
+        value = typed.Numbered(span, value.type, value)
+    return key, value
 
 
 def _check_pair(scope: Scope, key: typed.Expr, value: typed.Expr, type: Type, span: Span) -> None:
@@ -289,8 +317,8 @@ def _unrolled_dict(
         turns.append(typed.Evaluate(span, set_item(scope, target, key, value, span)))
     type = type or DictType(STRING, TENSOR)
     start = typed.Let(span, index, typed.DictLiteral(NOWHERE, type, (), ()))
-    before = (start, *unpacking) if generator is not None else (*unpacking, start)
-    return typed.Sequenced(span, type, (*before, *turns), typed.Temporary(span, type, index))
+    statements = (*_begun(start, unpacking, generator, rows), *turns)
+    return typed.Sequenced(span, type, statements, typed.Temporary(span, type, index))
 
 
 def set_item(

@@ -346,7 +346,7 @@ def _call_python(scope: Scope, callee: PythonName, given: Given, node: tree.Call
         report_mismatches(scope, [found], given, node.span, name, node.function.span)
         return typed.Uninitialized(node.span, signature.returns[0].type)
     if callee.dropped:
-        return _dropped(node, signature.returns[0].type)
+        return _dropped(node, signature.returns[0].type, found.inputs)
     return typed.PythonCall(
         node.span, found.result(), callee.function, found.inputs, found.bindings
     )
@@ -557,11 +557,13 @@ _RAISE = Signature(
 )
 
 
-def _dropped(node: tree.Call, type: Type) -> typed.Expr:
-    """What a call of an unused function is: an exception, and a value that is never looked at."""
+def _dropped(node: tree.Call, type: Type, inputs: Sequence[typed.Expr]) -> typed.Expr:
+    """What a call of an unused function is: its arguments, an exception, and a value that is never
+    looked at."""
     text = "This Python function is annotated to be ignored and cannot be run"
     message = typed.Literal(NOWHERE, STRING, text)
     bindings = (typed.Given(0), typed.Default(None, NONE))
     raised = typed.OperatorCall(node.span, NONE, _RAISE, (message,), bindings)
     value = typed.Uninitialized(node.span, type)
-    return typed.Sequenced(node.span, type, (typed.Evaluate(node.span, raised),), value)
+    statements = tuple(typed.Evaluate(part.span, part) for part in (*inputs, raised))
+    return typed.Sequenced(node.span, type, statements, value)

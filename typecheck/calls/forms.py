@@ -16,8 +16,8 @@ from ..expressions.arguments import check_arguments
 from ..expressions.attributes import Access, attribute_of, can_be_asked, has_attribute
 from ..expressions.conversions import convert
 from ..expressions.displays import check_list, fits, hinted_container, refuses_hint
-from ..expressions.iteration import as_iterated
-from ..expressions.narrowing import check_condition, is_instance, is_pure
+from ..expressions.iteration import part_of, tuple_elements
+from ..expressions.narrowing import check_condition, is_instance, is_pure, is_repeatable
 from ..expressions.operators import call_operator
 from ..relations.matching import Given
 from ..relations.relations import is_subtype
@@ -42,6 +42,7 @@ from ..types.types import (
     DictType,
     FutureType,
     ListType,
+    TupleType,
     Type,
 )
 from .calls import apply
@@ -102,7 +103,7 @@ def _enumerate(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
     else:
         first = node.arguments[1] if len(node.arguments) == 2 else None
     start = expression(scope, first) if first is not None else None
-    iterated = as_iterated(scope, sugared(scope, node.arguments[0]), node.span)
+    iterated = part_of(scope, sugared(scope, node.arguments[0]), node.span)
     return EnumerateValue(node.span, iterated, start)
 
 
@@ -110,7 +111,7 @@ def _enumerate(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
 def _zip(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
     if not takes(scope, node, 1, 1 << 30):
         return scope.unknown(node.span)
-    parts = [as_iterated(scope, sugared(scope, a), node.span) for a in node.arguments]
+    parts = [part_of(scope, sugared(scope, a), node.span) for a in node.arguments]
     return ZipValue(node.span, tuple(parts))
 
 
@@ -148,8 +149,13 @@ def _tuple(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
     if not takes(scope, node, 1, 1):
         return scope.unknown(node.span)
     value = expression(scope, node.arguments[0])
-    if value.type.tuple_of is not None or value.type is UNKNOWN:
+    if value.type is UNKNOWN:
         return value
+    if value.type.tuple_of is not None:
+        statements: list[typed.Statement] = []
+        elements = tuple(tuple_elements(scope, value, statements))
+        made = typed.TupleLiteral(node.span, TupleType(value.type.tuple_of), elements)
+        return sequenced(statements, made, node.span)
     scope.report(
         "argument-type",
         f"`tuple` needs a length that is known now, which `{value.type.python}` does not have",
@@ -176,7 +182,12 @@ def _dict(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
         if refuses_hint(scope, node.span, hint, DictType):
             return scope.unknown(node.span)
         items = tree.ListDisplay(first.span, (*first.elements, *pairs))
-        return dict_of(scope, check_list(scope, items, None), whole_range(node), wanted)
+        given = check_list(scope, first, None) if first.elements and pairs else None
+        made = check_list(scope, items, None)
+        result = dict_of(scope, made, whole_range(node), wanted, twice=not pairs)
+        if given is None or not is_repeatable(scope, given):
+            return result
+        return sequenced([typed.Evaluate(given.span, given)], result, node.span)
     sugar = sugared(scope, first)
     if not isinstance(sugar, typed.Expr) or sugar.type.dict_of is None:
         if pairs:

@@ -115,6 +115,10 @@ class OperatorTable(Protocol):
     def unchosen(self) -> Collection[str]:
         """The full names of overloads that a script does not mean by their name alone."""
 
+    @property
+    def effects(self) -> Collection[str]:
+        """The names of operators that do something besides giving a value and writing arguments."""
+
     def overloads(self, name: str) -> Sequence[Signature]:
         """The overloads of `aten::add`, in registration order; empty for an unknown name."""
 

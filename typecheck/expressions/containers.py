@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...frontend.sources.source import Span
 from ...frontend.syntax import tree
@@ -12,7 +14,7 @@ from ..relations.literals import integer_of
 from ..relations.relations import is_subtype
 from ..reports.member_index import report_unknown_index
 from ..scopes.dispatch import sugared
-from ..scopes.members import rows_in, slots_of
+from ..scopes.members import first_look, key_of, rows_in, slots_of
 from ..scopes.scope import Scope
 from ..scopes.values import value_of
 from ..trees import typed
@@ -42,16 +44,34 @@ def container_item(
     if numbered:
         number = integer_of(position)
         if number is not None and -len(rows) <= number < len(rows):
-            return rows[number][1]
+            return _chosen(scope, value, position, number, node.span)
     else:
         key = position.value if isinstance(position, typed.Literal) else None
         number = None if not isinstance(key, str) else 0
-        for name, member in rows:
+        for place, (name, _) in enumerate(rows):
             if name == key:
-                return member
+                return _chosen(scope, value, position, place, node.span)
     outside = f"Index {number} out of range of length {len(rows)}"
     _report_index_of_members(scope, value, node, outside if numbered else "", number is not None)
     return scope.unknown(node.span)
+
+
+def _chosen(
+    scope: Scope, container: typed.Expr, index: typed.Expr, place: int, span: Span
+) -> typed.Expr:
+    """A member of a container; torch reads all of them, with their names, to find it."""
+    looks: list[typed.Statement] = []
+    owner = scope.let(container, looks)
+    looks.append(typed.Evaluate(index.span, index))
+    rows = list(rows_in(scope, owner, "values", span))
+    found = rows[place][1]
+    for name, member in rows:
+        looks += [typed.Evaluate(NOWHERE, key_of(name)), *first_look(owner, member)]
+        if member is not found:
+            looks.append(typed.Evaluate(NOWHERE, member))
+    if not isinstance(found, typed.GetAttribute):
+        return found
+    return replace(found, object=typed.Sequenced(container.span, owner.type, tuple(looks), owner))
 
 
 def _fitting_members(scope: Scope, value: typed.Expr, wanted: InterfaceType, span: Span) -> bool:

@@ -239,9 +239,11 @@ def _compare(
 
 
 def _contains(scope: Scope, left: typed.Expr, right: typed.Expr, span: Span) -> typed.Expr:
-    if isinstance(right.type, ClassType):
-        return call_method(scope, right, "__contains__", [left], span)
     name, statements = "aten::__contains__", list[typed.Statement]()
+    if isinstance(right.type, ClassType):
+        left = scope.let(left, statements)
+        call = call_method(scope, right, "__contains__", [left], span)
+        return typed.Sequenced(span, call.type, tuple(statements), call)
     if left.type == right.type == STRING:  # defined by other operators, which read them again
         left, right = scope.let(left, statements), scope.let(right, statements)
     call = call_operator(scope, name, Given([right, left]), span, written="in")

@@ -28,6 +28,7 @@ __all__ = [
     "as_iterated",
     "item_value",
     "loop_control",
+    "part_of",
     "tuple_elements",
     "turn_number",
     "unrolled_rows",
@@ -99,14 +100,26 @@ def _counter(
     number = typed.Temporary(here, INT, index)
     if enumerated.start is None:
         return typed.Range(here, None, None, None, index), number
-    stop = typed.Literal(here, INT, ENDLESS)
+    stop = typed.PlaceNumber(here, INT, ENDLESS)
     step = typed.Literal(here, INT, 1)
     return typed.Range(span, enumerated.start, stop, step, index), number
 
 
+def part_of(scope: Scope, sugar: Sugar, span: Span) -> Iterated:
+    """What `zip` and `enumerate` go over beside others: of a dict its keys, made there."""
+    iterated = as_iterated(scope, sugar, span)
+    return _keys(scope, iterated, span) if isinstance(iterated, typed.Expr) else iterated
+
+
+def _keys(scope: Scope, value: typed.Expr, span: Span) -> typed.Expr:
+    """The keys of a dict; any other value itself."""
+    if value.type.dict_of is None:
+        return value
+    return call_operator(scope, "aten::keys", Given([value]), span)
+
+
 def _sequence(scope: Scope, value: typed.Expr, span: Span) -> tuple[typed.Iterable, Item]:
-    if value.type.dict_of is not None:
-        value = call_operator(scope, "aten::keys", Given([value]), span)
+    value = _keys(scope, value, span)
     index = scope.temporary()
     length = _chosen(scope, "aten::len", [value])
     if value.type == TENSOR:
@@ -162,8 +175,13 @@ def _unroll(
     if isinstance(iterated, typed.Expr):
         return list(tuple_elements(scope, iterated, into))
     if isinstance(iterated, EnumerateValue):
+        start = None if iterated.start is None else scope.let(iterated.start, into)
+        into.append(turn_number(ENDLESS, iterated.span))
         items = unrolled_rows(scope, iterated.iterated, into, span) or []
-        return [(_number(scope, iterated, i), item) for i, item in enumerate(items)]
+        unused = typed.Evaluate(NOWHERE, typed.Literal(NOWHERE, INT, 0))
+        into.extend([unused] * (2 if start is None else 1))  # what torch counts with elsewhere
+        numbers = (_number(scope, start, i, iterated.span) for i in range(len(items)))
+        return list(zip(numbers, items, strict=True))
     assert isinstance(iterated, ZipValue)
     columns = [_column(scope, part, into, iterated.span.whole) for part in iterated.parts]
     count = min(len(c) for c in columns if c is not None)
@@ -187,11 +205,11 @@ def _column(
     return items
 
 
-def _number(scope: Scope, enumerated: EnumerateValue, index: int) -> typed.Expr:
-    if enumerated.start is None:
-        return typed.PlaceNumber(enumerated.span, INT, index)
-    number = typed.Literal(enumerated.span, INT, index)
-    return call_operator(scope, "aten::add", Given([enumerated.start, number]), enumerated.span)
+def _number(scope: Scope, start: typed.Expr | None, index: int, span: Span) -> typed.Expr:
+    number = typed.PlaceNumber(span, INT, index)
+    if start is None:
+        return number
+    return call_operator(scope, "aten::add", Given([start, number]), span)
 
 
 def tuple_elements(

@@ -22,7 +22,7 @@ from ..scopes.idioms import is_type_test, taken_back, type_test
 from ..scopes.scope import Scope
 from ..scopes.values import value_of
 from ..trees import typed
-from ..trees.sugar import OWNER
+from ..trees.sugar import OWNER, EnumerateValue, RangeValue, Sugar, ZipValue
 from ..types.types import (
     ANY,
     BOOL,
@@ -48,6 +48,7 @@ __all__ = [
     "has_length",
     "is_instance",
     "is_pure",
+    "is_repeatable",
     "refine",
     "to_bool",
 ]
@@ -116,9 +117,10 @@ def _negated(scope: Scope, node: tree.Expr, value: typed.Expr, span: Span) -> ty
     it stands in has the form that it will have when it is loaded."""
     inner = value.value if isinstance(value, typed.Sequenced | typed.Numbered) else value
     if isinstance(node, tree.Call) and isinstance(inner, typed.Literal) and inner.type == BOOL:
-        answer = typed.Literal(span, BOOL, not inner.value)
+        answer: typed.Expr = typed.Literal(span, BOOL, not inner.value)
         if isinstance(value, typed.Sequenced):
             return typed.Sequenced(span, BOOL, value.statements, answer)
+        answer = typed.Numbered(span, BOOL, answer)  # beside what it is the opposite of
         return typed.Numbered(span, BOOL, answer) if isinstance(value, typed.Numbered) else answer
     return call_operator(scope, "aten::__not__", Given([value]), span)
 
@@ -397,7 +399,11 @@ def _has_attr(scope: Scope, node: tree.Call) -> Condition:
         return Condition(typed.Uninitialized(node.span, BOOL))
     if not can_be_asked(scope, value, node.arguments[0].span, whole_range(node.arguments[0])):
         return Condition(typed.Uninitialized(node.span, BOOL))
-    return _decided(node.span, has_attribute(value, name.value), [value])
+    read = [value]
+    if isinstance(value.type, ClassType) and value.type.is_module:
+        slot = value.type.attributes.get(name.value)
+        read += [typed.GetAttribute(NOWHERE, slot.type, value, name.value)] if slot else []
+    return _decided(value.span, has_attribute(value, name.value), read)
 
 
 def is_instance(scope: Scope, node: tree.Call) -> Condition:
@@ -483,7 +489,37 @@ def is_pure(value: typed.Expr) -> bool:
         return is_pure(value.object)
     if isinstance(value, typed.Numbered):
         return is_pure(value.value)
+    if isinstance(value, typed.Sequenced):
+        return is_pure(value.value) and all(
+            isinstance(s, typed.Evaluate | typed.Let) and is_pure(s.value) for s in value.statements
+        )
     return isinstance(value, typed.Literal | typed.Local | typed.Temporary | typed.Uninitialized)
+
+
+def is_repeatable(scope: Scope, value: Sugar) -> bool:
+    """Whether nothing but numbers in graphs tells how often an expression is evaluated."""
+
+    def all_of(parts: Sequence[Sugar | None]) -> bool:
+        return all(part is None or is_repeatable(scope, part) for part in parts)
+
+    match value:
+        case typed.OperatorCall(signature=signature):
+            gives = signature.name.startswith(("aten::", "prim::")) and signature.returns
+            changes = signature.is_mutable or signature.name in scope.table.effects
+            return bool(gives) and not changes and all_of(value.inputs)
+        case typed.ListLiteral() | typed.TupleLiteral():
+            return all_of(value.elements)
+        case typed.TupleIndex() | typed.Numbered():
+            return is_repeatable(scope, value.value)
+        case typed.Conditional(body_refinements=(), orelse_refinements=()):
+            return all_of((value.test, value.body, value.orelse))
+        case RangeValue():
+            return all_of((value.start, value.stop, value.step))
+        case EnumerateValue():
+            return all_of((value.iterated, value.start))
+        case ZipValue():
+            return all_of(value.parts)
+    return isinstance(value, typed.Expr) and is_pure(value)
 
 
 def evaluated(test: typed.Expr) -> typed.Statement:

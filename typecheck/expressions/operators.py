@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ...frontend.diagnostics.near_miss import distance
+from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...frontend.sources.source import Source, Span
 from ..definitions.schema import Argument, Signature
 from ..relations.matching import Given, Match, choose
@@ -47,8 +48,16 @@ def _swapped(name: str) -> Expansion:
 
 
 def _subtract(scope: Scope, args: Sequence[typed.Expr], span: Span) -> typed.Expr:
+    constants: list[typed.Statement] = []
+    alpha = scope.let(typed.Literal(NOWHERE, INT, 1), constants)
     negative = call_operator(scope, "aten::neg", Given([args[1]]), span)
-    return call_operator(scope, "aten::add", Given([negative, args[0]]), span)
+    given = Given([negative, args[0]], {"alpha": alpha})
+    return _behind(constants, call_operator(scope, "aten::add", given, span))
+
+
+def _behind(constants: list[typed.Statement], value: typed.Expr) -> typed.Expr:
+    """What a definition gives, behind its constants, as in torch."""
+    return typed.Sequenced(value.span, value.type, tuple(constants), value)
 
 
 def _divide(scope: Scope, args: Sequence[typed.Expr], span: Span) -> typed.Expr:
@@ -62,11 +71,12 @@ def _floor_divide(scope: Scope, args: Sequence[typed.Expr], span: Span) -> typed
 
 def _contains(scope: Scope, args: Sequence[typed.Expr], span: Span) -> typed.Expr:
     text, part = args
-    start = typed.Literal(_place(5, 31), INT, 0)
-    end = call_operator(scope, "aten::len", Given([text]), _place(5, 38))
+    constants: list[typed.Statement] = []
+    start = scope.let(typed.Literal(_place(5, 26), INT, 0), constants)
+    nothing = scope.let(typed.Literal(_place(5, 44), INT, -1), constants)
+    end = call_operator(scope, "aten::len", Given([text]), _place(5, 29))
     found = call_operator(scope, "aten::find", Given([text, part, start, end]), span)
-    nothing = typed.Literal(_place(5, 44), INT, -1)
-    return call_operator(scope, "aten::ne", Given([found, nothing]), span)
+    return _behind(constants, call_operator(scope, "aten::ne", Given([found, nothing]), span))
 
 
 def _unary(name: str) -> Expansion:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
 
 from ...frontend.diagnostics.diagnostics import Help
 from ...frontend.sources.source import UNKNOWN as NOWHERE
@@ -11,7 +10,6 @@ from ...frontend.sources.source import Span
 from ...frontend.syntax import tree
 from ..definitions.class_types import ClassType
 from ..definitions.schema import Argument, Signature
-from ..definitions.signs import BETWEEN, COMPARING, IN_FRONT
 from ..relations.literals import integer_of
 from ..relations.matching import Given
 from ..relations.relations import is_subtype, join_all
@@ -36,7 +34,7 @@ from ..types.types import (
 )
 from .containers import container_item, member_item
 from .function_calls import call_method
-from .narrowing import is_pure
+from .narrowing import is_repeatable
 from .operators import call_operator
 
 __all__ = ["index_list", "locate", "tensor_item"]
@@ -313,7 +311,7 @@ def _step(
     written = _index_value(scope, node)
     if isinstance(written, SliceValue):
         return written, after
-    if _is_repeatable(written):
+    if is_repeatable(scope, written):
         into.extend([typed.Evaluate(written.span, written)] * again)
     index = found = _with_lists_as_tensors(scope, written)
     if not isinstance(index, typed.Uninitialized):
@@ -328,21 +326,6 @@ def _step(
         return index, dim + 1
     _report_index(scope, found, reverse, span)
     return scope.unknown(found.span), after
-
-
-_ON_VALUES: Final = frozenset(
-    sign.in_scripts for signs in (BETWEEN, COMPARING, IN_FRONT) for sign in signs.values()
-)
-"""The operators of signs, which do nothing but give a value."""
-
-
-def _is_repeatable(value: typed.Expr) -> bool:
-    """Whether nothing tells how often an expression is evaluated."""
-    if isinstance(value, typed.OperatorCall):
-        return value.signature.name in _ON_VALUES and all(map(_is_repeatable, value.inputs))
-    if isinstance(value, typed.ListLiteral):
-        return all(map(_is_repeatable, value.elements))
-    return is_pure(value)
 
 
 def _index_value(scope: Scope, node: tree.Expr) -> typed.Expr | SliceValue:

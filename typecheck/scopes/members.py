@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...frontend.sources.source import Span
 from ..definitions.class_types import ClassType
 from ..trees import typed
@@ -11,7 +12,15 @@ from ..trees.sugar import ContainerMethod, Item, MemberSequence, Sugar
 from ..types.types import STRING
 from .scope import Scope
 
-__all__ = ["container_method", "members_of", "rows_in", "rows_of", "slots_of"]
+__all__ = [
+    "container_method",
+    "first_look",
+    "key_of",
+    "members_of",
+    "rows_in",
+    "rows_of",
+    "slots_of",
+]
 
 KEYED = frozenset({"ModuleDict", "ParameterDict"})
 
@@ -46,18 +55,30 @@ def container_method(value: typed.Expr, name: str, span: Span) -> Sugar | None:
 def rows_of(scope: Scope, sequence: MemberSequence, into: list[typed.Statement]) -> list[Item]:
     """The members, read in order."""
     receiver = scope.let(sequence.receiver, into)
-    rows = list(rows_in(scope, receiver, sequence.form, sequence.span))
-    start, stop, step = sequence.cut.indices(len(rows))
-    rows = [rows[i] for i in range(start, stop, step)]
+    keys, values = list[typed.Expr](), list[typed.Expr]()
+    for key, value in rows_in(scope, receiver, sequence.form, sequence.span):
+        keys.append(scope.let(key_of(key), into))
+        into.extend(first_look(receiver, value))
+        values.append(scope.let(value, into))
+    keys, values = keys[sequence.cut], values[sequence.cut]
     if sequence.form == "keys":
-        return [typed.Literal(sequence.span, STRING, key) for key, _ in rows]
-    values = [scope.let(value, into) for _, value in rows]
+        return list(keys)
     if sequence.cut != slice(None):
         scope.sliced.update(v.index for v in values if isinstance(v, typed.Temporary))
     if sequence.form == "items" or sequence.form.startswith("named_"):
-        keys = [typed.Literal(sequence.span, STRING, key) for key, _ in rows]
         return list(zip(keys, values, strict=True))
     return list(values)
+
+
+def key_of(name: str) -> typed.Expr:
+    """A member's name, of which torch makes a constant wherever it looks at the members."""
+    return typed.Literal(NOWHERE, STRING, name)
+
+
+def first_look(container: typed.Expr, member: typed.Expr) -> list[typed.Statement]:
+    """Where torch reads a member twice, which are those of lists and dicts of parameters."""
+    is_twice = container.type.container.startswith("Parameter")
+    return [typed.Evaluate(NOWHERE, member)] if is_twice else []
 
 
 def rows_in(scope: Scope, value: typed.Expr, form: str, span: Span) -> Iterator[Row]:

@@ -114,15 +114,15 @@ def _failure(scope: Scope, node: tree.Assert) -> typed.Raise:
     message: typed.Expr = typed.Literal(span, STRING, "")
     if node.message is not None:
         message = expression(scope, node.message)
-        if message.type != STRING:
-            message = call_operator(scope, "aten::str", Given([message]), span, written="str")
     return typed.Raise(span, _assertion_text(scope, message, span), None)
 
 
 def _assertion_text(scope: Scope, message: typed.Expr, span: Span) -> typed.Expr:
     before: list[typed.Statement] = []
     message = scope.let(message, before)  # torch, too, makes the message before what leads it
-    start = typed.Literal(span, STRING, "AssertionError: ")
+    start = scope.let(typed.Literal(span, STRING, "AssertionError: "), before)
+    if message.type not in (STRING, UNKNOWN):
+        message = call_operator(scope, "aten::str", Given([message]), span, written="str")
     text = call_operator(scope, "aten::add", Given([start, message]), span, written="+")
     return typed.Sequenced(span, text.type, tuple(before), text)
 
@@ -260,8 +260,6 @@ def check_raise(scope: Scope, node: tree.Raise, into: list[typed.Statement]) -> 
         into.append(typed.Raise(span, typed.Literal(span, STRING, ""), None))
         return
     message = made.message
-    if message.type not in (STRING, UNKNOWN):
-        message = call_operator(scope, "aten::str", Given([message]), span, written="str")
     if made.qualified_name == "builtins.AssertionError":  # told as a failed assert is
         into.append(typed.Raise(span, _assertion_text(scope, message, span), None))
         return

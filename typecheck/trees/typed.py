@@ -275,12 +275,17 @@ class Uninitialized(Expr):
 
 @value_class(frozen=True, slots=True)
 class ListComprehension(Expr):
-    """`prelude` assigns the loop's target from the temporaries; condition may be None."""
+    """`prelude` assigns the loop's target from the temporaries; condition may be None.
+
+    `before` says how often what is iterated over is evaluated before the container is made: by
+    `list(zip(a, b))` once, by `dict(zip(a, b))` twice, as far as that shows in numbers alone.
+    """
 
     iterable: Iterable
     prelude: tuple[Statement, ...]
     condition: Expr | None
     element: Expr
+    before: int = 0
 
 
 @value_class(frozen=True, slots=True)
@@ -290,6 +295,7 @@ class DictComprehension(Expr):
     condition: Expr | None
     key: Expr
     value: Expr
+    before: int = 0
 
 
 @value_class(frozen=True, slots=True)
@@ -468,8 +474,8 @@ class Return(Statement):
 
 @value_class(frozen=True, slots=True)
 class Raise(Statement):
-    """`message` is a str; `exception` is the qualified class name (`builtins.ValueError`), which
-    was written at `exception_span`."""
+    """`message` becomes a str if it is none; `exception` is the qualified class name
+    (`builtins.ValueError`), which was written at `exception_span`."""
 
     message: Expr
     exception: str | None
