@@ -367,7 +367,7 @@ def _annotate(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
         return typed.Uninitialized(node.span, type)
     if value.type is NONE and type.optional_of is not None:
         # The annotation is all that tells what else a variable of this value may hold.
-        return typed.Literal(NOWHERE, type, None)
+        return typed.Numbered(NOWHERE, type, typed.Literal(NOWHERE, type, None))
     return value
 
 

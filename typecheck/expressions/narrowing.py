@@ -63,13 +63,15 @@ class Condition:
     """A checked condition.
 
     `static` is its value if that is known now; `if_true` and `if_false` are the narrower types
-    variables have where it holds and where it does not.
+    variables have where it holds and where it does not.  `cast` is whether it is an expression of
+    which a bool is made, not a test that is one by its form.
     """
 
     value: typed.Expr
     static: bool | None = None
     if_true: Facts = field(default_factory=dict)
     if_false: Facts = field(default_factory=dict)
+    cast: bool = False
 
     def negated(self, value: typed.Expr) -> Condition:
         static = None if self.static is None else not self.static
@@ -92,8 +94,11 @@ def _either(a: Facts, b: Facts) -> Facts:
     return {name: type for name, type in a.items() if b.get(name) == type}
 
 
-def check_condition(scope: Scope, node: tree.Expr) -> Condition:
-    """Check an expression as a condition: its value is a bool."""
+def check_condition(scope: Scope, node: tree.Expr, *, of_while: bool = False) -> Condition:
+    """Check an expression as a condition: its value is a bool.
+
+    A call that is the whole condition of a `while` is evaluated as any expression is.
+    """
     if isinstance(node, tree.Boolean):
         return _boolean(scope, node)
     if isinstance(node, tree.Unary) and node.operator == "not":
@@ -109,7 +114,7 @@ def check_condition(scope: Scope, node: tree.Expr) -> Condition:
         special = _special_test(scope, node)
         if special is not None:
             return special
-    return _truth(scope, node, _tested(scope, node))
+    return _truth(scope, node, expression(scope, node) if of_while else _tested(scope, node))
 
 
 def _negated(scope: Scope, node: tree.Expr, value: typed.Expr, span: Span) -> typed.Expr:
@@ -132,7 +137,7 @@ def _tested(scope: Scope, node: tree.Expr) -> typed.Expr:
     if not isinstance(node, tree.Call) or not isinstance(node.function, tree.Attribute):
         return value
     owner = sugared(scope, node.function.value)
-    if not isinstance(owner, typed.Expr) or is_pure(owner) or value.type is UNKNOWN:
+    if not isinstance(owner, typed.Expr) or value.type is UNKNOWN:
         return value
     first = typed.Evaluate(owner.span, owner)
     return typed.Sequenced(node.span, value.type, (first,), value)
@@ -143,7 +148,7 @@ def _truth(scope: Scope, node: tree.Expr, value: typed.Expr) -> Condition:
     value = to_bool(scope, value, node.span)
     if value.type is UNKNOWN and inner is not None and isinstance(tested, typed.Local):
         # refused; what follows is checked as if the test had been for None
-        return Condition(value, None, {tested.name: inner}, {tested.name: NONE})
+        return Condition(value, None, {tested.name: inner}, {tested.name: NONE}, cast=True)
     static: bool | None = None
     if isinstance(tested, typed.Literal) and tested.type is BOOL:
         static = bool(tested.value)
@@ -151,7 +156,7 @@ def _truth(scope: Scope, node: tree.Expr, value: typed.Expr) -> Condition:
         static = {"aten::is_scripting": True, "aten::is_notscripting": False}.get(
             tested.signature.name
         )
-    return Condition(value, static)
+    return Condition(value, static, cast=True)
 
 
 def to_bool(scope: Scope, value: typed.Expr, span: Span) -> typed.Expr:
@@ -343,8 +348,8 @@ def _equality(scope: Scope, node: tree.Compare) -> Condition:
         return condition
     facts = {node.left.id: without_none(variable.type)}
     if node.operators == ("==",):
-        return Condition(condition.value, None, {}, facts)
-    return Condition(condition.value, None, facts, {})
+        return replace(condition, if_false=facts)
+    return replace(condition, if_true=facts)
 
 
 def _decided(

@@ -134,11 +134,14 @@ def _assertion_text(scope: Scope, message: typed.Expr, span: Span) -> typed.Expr
 def check_while(scope: Scope, node: tree.While, into: list[typed.Statement]) -> None:
     """`while`; what the condition says of variables does not hold in the body, as in torch."""
     with scope.new_frame():
-        condition = check_condition(scope, node.test)
+        condition = check_condition(scope, node.test, of_while=True)
+    test = condition.value
+    if not condition.cast:
+        test = typed.Numbered(test.span, test.type, test)
     with scope.loop_body() as frame:
         body = block(scope, node.body)
     carried = carried_variables(scope, frame, node.span)
-    into.append(typed.While(node.span, condition.value, body, carried))
+    into.append(typed.While(node.span, test, body, carried))
 
 
 @checks_statement(tree.For)
