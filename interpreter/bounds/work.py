@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...ops.linear_algebra.einsum import from_sublists
 from ...ops.memory.dtype import Array
 from ...ops.quantized_tensors.packed_weights import (
     FloatConvolution,
@@ -128,13 +129,13 @@ def _einsum(operator: Operator) -> Work:
     """Operands are joined from the left; what none of the rest has is summed at once."""
 
     def work(values: Values) -> float:
-        equation, tensors = values[0], values[1]
+        equation, tensors = values[:2] if isinstance(values[0], str) else from_sublists(*values)
         terms, arrow, result = equation.replace(" ", "").partition("->")
         result = result if arrow else terms
         labels = [set(term) for term in terms.split(",")]
         sizes: dict[str, int] = {}
         for term, tensor in zip(terms.split(","), tensors, strict=False):
-            for label, size in zip(term, tensor.shape, strict=False):
+            for label, size in zip(term, getattr(tensor, "shape", ()), strict=False):
                 sizes[label] = max(size, sizes.get(label, 1))
         steps, held = 0.0, labels[0]
         for at, own in enumerate(labels[1:], 1):

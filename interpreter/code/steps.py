@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from functools import partial
 from typing import Protocol
 
 from ...frontend.sources.source import UNKNOWN as NOWHERE
@@ -11,9 +12,11 @@ from ...ir.graphs.kinds import TASKS
 from ...ops.eager.namespace import einsum
 from ...ops.table.record import Told
 from ...ops.table.table import Operator, Table
+from ...ops.tensors.tensor import Tensor
 from ...typecheck.definitions.class_types import ClassType, FunctionType
 from ...typecheck.definitions.functions import Function, PythonFunction
 from ...typecheck.types.types import INT, NONE, STRING, TENSOR, Type
+from ..bounds.guard import active_guard
 from ..values.tasks import Task
 from .instructions import Instruction, opcode
 from .shared_views import shared
@@ -80,7 +83,7 @@ def _call_operator(tables: Tables, node: Node, outputs: Operands, inputs: Operan
     if (
         full_name == "aten::einsum.sublist" and outputs
     ):  # of any number of tensors: recorded as Python's call
-        function = PythonFunction("einsum", einsum, node.signature)
+        function = PythonFunction("einsum", partial(_bounded, entry, einsum), node.signature)
         return (opcode("function"), outputs[0], tables.type(FunctionType(function)), inputs)  # type: ignore[arg-type]
     simple = entry.instruction
     if simple in _OF_NONE and all(value.type != NONE for value in node.inputs):
@@ -95,6 +98,15 @@ def _call_operator(tables: Tables, node: Node, outputs: Operands, inputs: Operan
     if 1 <= len(inputs) <= 3:
         return (opcode(f"call{len(inputs)}"), outputs[0], number, *inputs)
     return (opcode("call"), outputs[0], number, inputs)
+
+
+def _bounded(entry: Operator, run: Callable[..., object], *values: object) -> object:
+    """An operator that is called in Python: what it is to do is looked at as that of all others."""
+    guard = active_guard()
+    if guard is None:
+        return run(*values)
+    arrays = [value._array if isinstance(value, Tensor) else value for value in values]
+    return guard.forward(entry, lambda *_: run(*values))(*arrays)
 
 
 def _element_type(tables: Tables, node: Node) -> Operands:

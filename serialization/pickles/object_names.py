@@ -20,6 +20,8 @@ _PUBLIC: Final = (
     ("nn.functional.", "nn.functional"),
     ("nn.modules.lazy_layers", "nn"),
     ("optim.", "optim"),
+    ("ops.tensors.tensor.Parameter", "nn.parameter"),
+    ("ops.eager.typed_storage.", "storage"),
     ("ops.", ""),
     ("ops.", "nn"),
     ("ops.", "nn.functional"),
@@ -28,7 +30,7 @@ _PUBLIC: Final = (
     ("ops.eager.", "_C._nn"),
     ("ops.eager.", "_C._special"),
 )
-"""Where torch has what lies in files that it has not, by the beginning of the module's name."""
+"""Where torch has what lies in files that it has not, by the beginning of its full name."""
 
 _RENAMED: Final = {"__builtin__": "builtins", "copy_reg": "copyreg", "torch.torch": "torch"}
 
@@ -47,14 +49,14 @@ def name_of(value: Any, name: str = "") -> tuple[str, str]:
     if sys.modules.get("torch") is sys.modules[_ROOT]:  # under torch's name ours says that one
         module = torch_module(module)
     for begin, public in _PUBLIC:
-        if module.startswith(f"{_ROOT}.{begin}"):
+        if f"{module}.{name}".startswith(f"{_ROOT}.{begin}"):
             place = f"{_ROOT}.{public}".rstrip(".")
             is_rare = public.startswith("_C.")
             holder = import_module(place) if is_rare else sys.modules.get(place)
             if getattr(holder, name, None) is value:
                 return f"torch.{public}".rstrip("."), name
     try:
-        same = member(import_module(module), name) is value
+        same = found(module, name) is value
     except (ImportError, AttributeError):
         same = False
     if not same:

@@ -124,6 +124,7 @@ class ObjectsReader(WeightsReader):
 
     def extend(self, items: list[Any]) -> None:
         target = self.stack[-1]
+        items = self.values_of(items)
         if isinstance(target, list):
             target.extend(items)
         else:
@@ -132,6 +133,7 @@ class ObjectsReader(WeightsReader):
 
     def set_items(self, items: list[Any]) -> None:
         target = self.stack[-1]
+        items = self.values_of(items)
         for key, value in zip(items[::2], items[1::2], strict=True):
             target[key] = value
 

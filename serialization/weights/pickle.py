@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from functools import partial
+from operator import is_
 from typing import Any, ClassVar, Final
 
 from ...frontend.diagnostics.diagnostics import Diagnostic, Help
@@ -18,6 +19,7 @@ from ..files.errors import ArchiveError, RefusedPickle
 from ..pickles.keys import Keys
 from ..pickles.machine import SHARED, PickleMachine
 from ..pickles.nodes import StorageNode
+from ..pickles.object_names import found
 from ..pickles.tensors import StorageReader
 from .values import MAKERS, Makers, Name, StorageView, Unset
 
@@ -119,12 +121,12 @@ class WeightsReader(PickleMachine):
         """
         begin = self.at
         try:
-            value = super().read()
+            value = self.value_of(super().read())
             if self.makers.unused:  # most files have none: read once more, with storages
                 self.makers.makes_storages = True
                 self.makers.unused.clear()
                 self.at = begin
-                value = super().read()
+                value = self.value_of(super().read())
         except ArchiveError:
             raise
         except (
@@ -178,7 +180,36 @@ class WeightsReader(PickleMachine):
     def unknown(self, opcode: bytes) -> ArchiveError:
         return self.refused(f"uses opcode 0x{opcode.hex()}, which `torch.save` does not")
 
+    # -- names that are values by themselves
+
+    def values_of(self, items: list[Any]) -> list[Any]:
+        """Items of a container, with what names stand for in the place of names."""
+        if _MENTIONS.isdisjoint(map(type, items)):
+            return items
+        return [self.value_of(item) for item in items]
+
+    def value_of(self, item: Any) -> Any:
+        """What an item is where nothing is called by it: a name is the class or function."""
+        if isinstance(item, Name):
+            return self.mentioned(item)
+        if type(item) is tuple:
+            values = self.values_of(list(item))
+            return item if all(map(is_, values, item)) else tuple(values)
+        return item
+
+    def mentioned(self, name: Name) -> object:
+        """What one of the known names stands for; torch makes a `StorageType` of typed storages."""
+        try:
+            if isinstance(name, _StorageKind) and name.module == "torch":
+                return found("torch.serialization", "StorageType")(name.name)
+            return found(name.module, name.name)
+        except (ImportError, AttributeError, LookupError):
+            raise self.foreign(name.module, name.name) from None
+
     # -- containers
+
+    def new_list(self, items: list[Any]) -> object:
+        return self.values_of(items)
 
     def remember(self, index: int) -> None:
         value = self.memo[index] = self.top()
@@ -189,12 +220,13 @@ class WeightsReader(PickleMachine):
         target = self.stack[-1]
         if type(target) is not list:
             raise self.damaged("appends to what is no list")
-        target.extend(items)
+        target.extend(self.values_of(items))
 
     def set_items(self, items: list[Any]) -> None:
         target = self.stack[-1]
         if not isinstance(target, dict) or len(items) % 2:
             raise self.damaged("sets items of what is no dict")
+        items = self.values_of(items)
         self.keys.check(items[::2])
         for key, value in zip(items[::2], items[1::2], strict=True):
             target[key] = value
@@ -204,11 +236,12 @@ class WeightsReader(PickleMachine):
         target = self.stack[-1]
         if type(target) is not set:
             raise self.damaged("adds to what is no set")
+        items = self.values_of(items)
         self.keys.check(items)
         target.update(items)
 
     def frozen_set(self) -> None:
-        items = self.pop_to_mark()
+        items = self.values_of(self.pop_to_mark())
         self.keys.check(items)
         self.push(frozenset(items))
 
@@ -220,9 +253,12 @@ class WeightsReader(PickleMachine):
 
     def named(self, module: str, name: str) -> Any:
         """What a name stands for."""
-        known = _known(_RENAMED.get(module, module), name)
+        module = _RENAMED.get(module, module)
+        known = _known(module, name)
+        if known is None and module in _OF_TENSORS and name.endswith("Tensor"):
+            return Name(module, name)
         if known is None:
-            raise self.foreign(_RENAMED.get(module, module), name)
+            raise self.foreign(module, name)
         return known
 
     def is_known(self, module: str, name: str) -> bool:
@@ -268,13 +304,19 @@ class WeightsReader(PickleMachine):
         raise self.damaged("refers to a part of a storage in an unknown way")
 
 
+_MENTIONS: Final = frozenset({Name, _StorageKind, tuple})
+"""Types of items that are, or may hold, names."""
+
+_OF_TENSORS: Final = ("torch", "torch.sparse", "torch.cuda", "torch.cuda.sparse")
+"""Where the types are that tensors of one dtype and device have: values, which nothing calls."""
+
 _RENAMED = {"__builtin__": "builtins", "torch.torch": "torch"}
 
 
 def _known(module: str, name: str) -> object:
     full = f"{module}.{name}"
     if full in MAKERS:
-        return Name(full, MAKERS[full])
+        return Name(module, name, make=MAKERS[full])
     if module in ("torch", "torch.storage", "torch.cuda") and name.endswith("Storage"):
-        return _StorageKind(name.removesuffix("Storage"))
+        return _StorageKind(module, name, name.removesuffix("Storage"))
     return DTYPES.get(name) or QSCHEMES.get(name) if module == "torch" else None

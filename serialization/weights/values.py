@@ -35,9 +35,16 @@ __all__ = ["MAKERS", "Makers", "Name", "StorageView", "Unset"]
 
 
 class Name:
-    """A class or function that a pickle names; `make` is what stands for calling it."""
+    """A class or function that a pickle names; `make` is what stands for calling it.
 
-    def __init__(self, text: str, make: Callable[..., Any] | None = None) -> None:
+    `module` and `name` are what it is called by where it is a value by itself.
+    """
+
+    def __init__(
+        self, module: str, name: str, text: str = "", make: Callable[..., Any] | None = None
+    ) -> None:
+        self.module = module
+        self.name = name
         self.text = text
         self.make = make
 

@@ -49,6 +49,43 @@ def test_attributes_of_tensors_survive(in_zip: bool, weights_only: bool) -> None
     assert type(loaded[1]) is nn.Parameter
 
 
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_names_that_are_values_by_themselves(weights_only: bool) -> None:
+    kinds = [
+        *(OrderedDict, set, complex, bytearray, torch.Size, torch.device, torch.Tensor),
+        *(nn.Parameter, torch.UntypedStorage, torch.storage.TypedStorage, torch.FloatTensor),
+        *(torch.sparse.FloatTensor, torch._utils._rebuild_tensor_v2),
+    ]
+    value = {
+        "list": kinds,
+        "nested": (1, [(kinds[0], (kinds[-1],))]),
+        "made": OrderedDict(a=torch.Size([2])),
+        kinds[4]: {kinds[5]},
+    }
+    file = saved(value)
+    assert torch.load(file, weights_only=weights_only) == value
+    assert torch.load(saved(set), weights_only=weights_only) is set
+    file = saved([torch.FloatStorage, torch.ones(2)])
+    kind, ones = torch.load(file, weights_only=weights_only)
+    assert (str(kind), ones.tolist()) == ("StorageType(dtype=torch.float32)", [1.0, 1.0])
+
+
+def test_names_of_classes_are_those_that_torch_finds() -> None:
+    content = saved([nn.Parameter, torch.storage.TypedStorage, torch.HalfTensor]).getvalue()
+    for name in (b"torch.nn.parameter\nParameter", b"torch.storage\nTypedStorage"):
+        assert name in content
+    assert b"torch\nHalfTensor" in content
+
+
+def test_a_class_that_is_not_there_is_named() -> None:
+    file = io.BytesIO()
+    writer = ContainerWriter(file, "archive")
+    writer.add("data.pkl", b"\x80\x02]ctorch\nWrongTensor\na.")
+    writer.finish()
+    with pytest.raises(pickle.UnpicklingError, match=r"torch\.WrongTensor was not an allowed"):
+        torch.load(io.BytesIO(file.getvalue()))
+
+
 def test_classes_of_tensors_survive() -> None:
     marked = torch.arange(4.0)[1:].as_subclass(Marked)
     marked.note = 5
