@@ -12,6 +12,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops.eager.fronts import _TOLD_AT
+from rushlight.ops.gradients.nodes.bound import Bound
 from rushlight.ops.table.direct import TRIALS, knows_calls
 
 pytestmark = pytest.mark.skipif(not knows_calls(), reason="there is no native code here")
@@ -176,6 +177,28 @@ def test_whole_numbers_in_the_place_of_floats_are_told_of_too() -> None:
     for target, found in zip((targets, FIXED), recorded, strict=False):
         with torch.autograd.set_detect_anomaly(True):  # which Python records
             assert torch.equal(torch.autograd.grad(call(target), X)[0], found)
+
+
+def test_nodes_of_calls_alike_share_what_is_told_of_sizes() -> None:
+    row = torch.ones(4)
+    for _ in range(OFTEN):
+        X * Y, X * row
+    one, other, wide = X * Y, X * Y, X * row
+    assert one.grad_fn._shapes is other.grad_fn._shapes
+    assert one.grad_fn._shapes[2] == (3, 4)
+    assert wide.grad_fn._shapes[0] == (3, 4)
+    odd = (X[:2] * row).grad_fn
+    assert odd._shapes[0] == (2, 4)
+    deep = X.view([1] * 9 + [12]) * torch.ones(12)  # of more dimensions than keys have
+    assert len(deep.grad_fn._shapes[0]) == 10
+
+
+def test_lists_beside_other_operands_are_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = torch.nn.LSTMCell(2, 3)
+    traced, trace = list[object](), Bound.trace
+    monkeypatch.setattr(Bound, "trace", lambda self, args: traced.append(1) or trace(self, args))
+    weights(torch.ones(1, 2), (torch.zeros(1, 3), torch.zeros(1, 3)))
+    assert len(traced) == 1
 
 
 def test_what_is_written_since_is_refused() -> None:

@@ -104,7 +104,7 @@ class Node:
         raise NotImplementedError(type(self).__name__)
 
     def __init__(self, edges: Iterable[Edge | None]) -> None:
-        self.edges = edges if type(edges) is list else list(edges)
+        self.edges = tuple(edges)
         self.bounds = RUNNING.bounds
         self.sequence = next(SEQUENCE)
         self.attached: Attached | None = None
@@ -424,7 +424,7 @@ def edge_within(tensor: Tensor) -> Edge | None:
                 found = None if known is None else known()
                 if found is None:
                     found = _NEW(AccumulateGrad)
-                    found.edges, found.attached, found.variable = [], None, tensor
+                    found.edges, found.attached, found.variable = (), None, tensor
                     found.bounds, found.sequence = RUNNING.bounds, SOON - next(SEQUENCE)
                     tensor._accumulator = ref(found)
             finally:

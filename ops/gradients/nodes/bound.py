@@ -22,17 +22,18 @@ from ..table.layouts import layouts_of
 from ..table.rows import DIRECT, Row, node_name
 from ..table.rules import Meta, Rule, is_unheard, part_of
 from .anomaly import note_place
-from .autograd import FREED, WALKING, Edge, Node, Saved, edge_of, node_class, saved, with_node
+from .autograd import WALKING, Edge, Node, Saved, edge_of, node_class, saved, with_node
 from .fitting import fit, thin
 from .kept_arguments import about, kept_list, kept_results
 from .moves import moved
 from .packing import PACKING
+from .pooled import OFTEN, pooled
 from .removable import SEQUENCE
 from .saved_tensors import kept_by
-from .together import all_together
+from .together import all_together, unknown
 from .walk import run_backward
 
-__all__ = ["Bound", "Meta", "RowNode", "bound_row", "bound_row_in_script"]
+__all__ = ["Bound", "Meta", "RowNode", "Traced", "bound_row", "bound_row_in_script"]
 
 _RESULTS: Final = {"result": 0, "result1": 1, "results": None}
 """What formulas call results, and their numbers: the first, the second, all."""
@@ -97,6 +98,7 @@ class Bound:
         """The arguments of which formulas read how their elements lie."""
         self.recorders: dict[tuple[type, ...], Recorder] = {}
         self.replays: dict[tuple[type, ...], Replay] = {}
+        self._made = 0
         self.records: dict[Recorder, Any] = {}  # what their nodes keep, for native code
         self._bind()
         self.order = tuple(sorted(self.keeps))
@@ -170,12 +172,13 @@ class Bound:
     ) -> Node:
         """The node of a call; `old` is what the first argument held before it was written."""
         if self.row is None:
-            unknown = node_class(_Unknown, "NotImplemented")(map(edge_of, tensors_in(args)))
-            unknown.operator = self.entry.name
-            return unknown  # type: ignore[no-any-return]
+            return unknown(self.entry.name, map(edge_of, tensors_in(args)))
         made, name = self.node_class, self.row.name
         if callable(name):
             made = node_class(RowNode, name(*args))
+        self._made += 1
+        if self._made == OFTEN:
+            pooled(made)
         node: RowNode = made(self, args, old, traced)
         return node
 
@@ -281,17 +284,6 @@ def bound_row_in_script(entry: Operator) -> Bound:
     return Bound(entry, row_of(entry), in_script=True)
 
 
-class _Unknown(Node):
-    """The node of an operator whose gradient is not known."""
-
-    __slots__ = ("operator",)
-
-    operator: str
-
-    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
-        raise RuntimeError(f"derivative for {self.operator} is not implemented")
-
-
 class RowNode(Node):
     """The node of an operator that has a row."""
 
@@ -319,8 +311,9 @@ class RowNode(Node):
         self.attached = None
         self.bounds = RUNNING.bounds
         self.sequence = next(SEQUENCE)
-        self.edges, self._places, self._shapes, kept = traced
-        self._arguments = arguments = list(args)
+        edges, self._places, self._shapes, kept = traced
+        self.edges = tuple(edges)
+        arguments = list(args)
         looks = bound.looks
         self.lie = 0 if looks is None else looks([getattr(a, "_array", a) for a in args])
         written = owner_of(args[0]._array) if bound.in_place else None
@@ -334,7 +327,8 @@ class RowNode(Node):
                     arguments[at].version -= 1  # it was written after it was read
             elif type(value) in (list, tuple):
                 arguments[at] = kept_list(value, at in kept)
-        self._results: list[Saved | None] | None = []
+        self._arguments = tuple(arguments)
+        self._results: Sequence[Saved | None] = ()
         self.count = 0
         if ANOMALY[0]:
             note_place(self, WALKING.walk)
@@ -401,8 +395,6 @@ class RowNode(Node):
 
     def results(self, which: int | None) -> Any:
         """A result, or all."""
-        if self._results is None:
-            raise RuntimeError(FREED)
         if which is not None:
             return self._unpack(self._results[which])
         return [self._unpack(each) for each in self._results]
@@ -424,7 +416,7 @@ class RowNode(Node):
                 for each in value:
                     if type(each) is Saved:
                         each.release()
-        for kept in self._results or ():
+        for kept in self._results:
             if kept is not None:
                 kept.release()
 

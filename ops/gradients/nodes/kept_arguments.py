@@ -28,7 +28,7 @@ def kept_list(values: Sequence[object], keep: bool) -> object:
 
 def kept_results(
     tensors: Sequence[Tensor], reads: Set[int | None]
-) -> tuple[list[Saved | None], int]:
+) -> tuple[Sequence[Saved | None], int]:
     """Those results that formulas read, by number, and None in the place of others, if any is
     read; how many are of floats.  None among the numbers stands for all."""
     kept: list[Saved | None] = []
@@ -42,7 +42,7 @@ def kept_results(
         elif reads:
             kept.append(None)
         number += is_smooth
-    return kept, number
+    return tuple(kept), number
 
 
 def about(value: object, word: str) -> object:

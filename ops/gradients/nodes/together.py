@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...tensors.tensor import Tensor
 from .autograd import Edge, Node, edge_of, node_class, with_node
 
-__all__ = ["all_together", "not_twice"]
+__all__ = ["all_together", "not_twice", "unknown"]
 
 
 class _Nothing(Node):
@@ -33,6 +33,24 @@ class _Refused(Node):
 
     def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         raise RuntimeError(self.why)
+
+
+class _Unknown(Node):
+    """The node of an operator whose gradient is not known."""
+
+    __slots__ = ("operator",)
+
+    operator: str
+
+    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        raise RuntimeError(f"derivative for {self.operator} is not implemented")
+
+
+def unknown(operator: str, edges: Iterable[Edge | None]) -> Node:
+    """The node of a call of an operator whose gradient is not known."""
+    made: _Unknown = node_class(_Unknown, "NotImplemented")(edges)
+    made.operator = operator
+    return made
 
 
 def not_twice(grad: Tensor, why: str) -> Tensor:

@@ -191,7 +191,7 @@ class CopySlices(Node):
     def __init__(self, base: Tensor, view: Tensor, inner: Node, own: int | None) -> None:
         edge, edges = edge_of(base), inner.edges
         if own is not None:
-            edges[own] = edge
+            edges = inner.edges = (*edges[:own], edge, *edges[own + 1 :])
         others = edges[1:] if own == 0 else [e for i, e in enumerate(edges) if i != own]
         super().__init__([edge, *others])
         self.inner, self.own = inner, own

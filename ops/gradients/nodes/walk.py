@@ -162,7 +162,7 @@ class _Walk:
             alone = plain and node.attached is None
             grads = waiting.pop(node, []) if alone else self._arrived(node)
             results: Sequence[Grad] = ()
-            edges = node.edges
+            edges: Sequence[Edge | None] = node.edges
             if opened and node in opened:
                 edges, results = node.through, grads
             elif (useful is None or node in useful) and (

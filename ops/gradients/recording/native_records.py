@@ -26,6 +26,7 @@ from ...table.grad_mode import ANOMALY, BOUNDED, RUNNING
 from ..nodes.autograd import ENDING, SOON, TURN, AccumulateGrad, Saved, edge_within
 from ..nodes.bound import Bound, RowNode
 from ..nodes.packing import PACKED, PACKING
+from ..nodes.pooled import are_parts_pooled, pooled
 from ..nodes.removable import SEQUENCE
 from ..table.rules import Meta
 
@@ -109,6 +110,9 @@ def _told_of(described: Described, length: int, before: Told | None) -> Told | N
         [_argument(described, at, shift) for at in range(described.arity)], np.int64
     )
     ends_at = np.array([shift(at) for at in ends], np.int64)
+    text = family("fronts.records_text")
+    keys = np.zeros((1 << text.SHAPES_BITS, max(len(ends), 1) * text.SHAPES_WORDS), np.int64)
+    known = [None] * len(keys)
     looks = None if bound.looks is None else _looker(bound.looks)
     late = _ender(described.finished)
     among = bound.node_class.__name__.removesuffix("Backward0") if bound.forbids_writes else None
@@ -123,13 +127,14 @@ def _told_of(described: Described, length: int, before: Told | None) -> Told | N
             address(ends_at),
             described.arity,
         ),
-        *(address(arguments), _mask(map(shift, kept_for)), id(bound.node_class), id(bound)),
+        *(address(arguments), _mask(map(shift, kept_for)), id(pooled(bound.node_class)), id(bound)),
         *(id(places), id(described.back), id(late), _id(described.chooser), _id(looks)),
         *(_read_mask(bound), listed or 0, keeps, _id(among), length),
         *(_mask(map(shift, described.whole)), 0 if before is None else before.address),
+        *(address(keys), id(known)),
     ]
     table = np.array(words, np.int64)
-    held = described, table, ends_at, places, arguments, looks, late, among, before
+    held = described, table, ends_at, places, arguments, looks, late, among, before, keys, known
     return Told(address(table), held)
 
 
@@ -221,7 +226,7 @@ def _book(unread: Meta) -> Array | None:
     end = _slots(AccumulateGrad, ("attached", "bounds", "edges", "sequence", "variable"))
     if saved is None or meta is None or node is None or end is None or node[:4] != end[:4]:
         return None
-    if not _is_counted(family("calls.run").HEAD):
+    if not _is_counted(family("calls.run").HEAD) or not are_parts_pooled():
         return None
     objects: Sequence[object] = (
         *(TURN, ANOMALY, MADE, PACKED, BOUNDED, _is_plain, SEQUENCE, counts),

@@ -43,7 +43,7 @@ def is_behind(view: Tensor, array: Array) -> bool:
     return bool(RUNNING.version_of(array) != view._view_version)
 
 
-def edges_of(given: Sequence[Any], arrays: Sequence[Any]) -> list[Edge | None] | None:
+def edges_of(given: Sequence[Any], arrays: Sequence[Any]) -> tuple[Edge | None, ...] | None:
     """Where the elements of a list came from; None if they are not plain tensors of floats."""
     edges: list[Edge | None] = []
     for each, array in zip(given, arrays, strict=True):
@@ -59,7 +59,7 @@ def edges_of(given: Sequence[Any], arrays: Sequence[Any]) -> list[Edge | None] |
             edges.append(edge_of(each))
         else:
             edges.append((node, each._output_number))
-    return edges
+    return tuple(edges)
 
 
 def are_whole(given: Sequence[object], arrays: Sequence[Any]) -> bool:

@@ -24,6 +24,7 @@ from ..nodes.bound import Back, Bound, Recorder, Replay, RowNode
 from ..nodes.fitting import fit
 from ..nodes.kept_arguments import kept_list
 from ..nodes.packing import PACKING
+from ..nodes.pooled import pooled
 from ..nodes.removable import SEQUENCE
 from ..nodes.view_rules import check_in_place
 from ..table.rules import Meta, Rule
@@ -91,7 +92,7 @@ _NODE: Final = """
  node.lie = {lie}
  version_of = running.version_of
  keep = packed if PACKING.used else Saved
- node._arguments = [{arguments}]
+ node._arguments = ({arguments},)
  node.back = back{end}"""
 
 _ALONE: Final = """
@@ -296,9 +297,8 @@ def _written(
         return _missed
     if (not ends and not listed) or (listed and (ends or len(lists) > 1 or bound.looks)):
         return _missed
-    space = {**_SPACE, "bound": bound, "finished": finished, "name": row.name}
+    space = {**_SPACE, "bound": bound, "entry": bound.entry, "finished": finished, "name": row.name}
     space |= {"cls": bound.node_class, "places": [(at, None) for at in ends]}
-    space |= {"entry": bound.entry}
     is_known = not row.composite or bound.direct is not None
     if several:
         is_known = bool(bound.formulas) and not bound.reads_all
@@ -341,7 +341,7 @@ def _described(
     bound, name = space["bound"], space["name"]
 
     def choose(*args: object) -> type:
-        return node_class(RowNode, name(*args))
+        return pooled(node_class(RowNode, name(*args)))
 
     return Described(
         *(bound, ends, tensors, count, space["places"], space["back"], _UNREAD),
@@ -381,9 +381,9 @@ def _text(
     view = ""
     if bound.is_view and tensors:
         view = f"\n made._view_of, made._view_version = a{tensors[0]}, version_of(result)"
-    results = _if_any(whose, ends, "[keep(made, None, version_of(result), 0, True)]", "[]")
+    results = _if_any(whose, ends, "(keep(made, None, version_of(result), 0, True),)", "()")
     if any(bound.keeps_result[at] for at in listed):
-        results = "[keep(made, None, version_of(result), 0, True)]"
+        results = "(keep(made, None, version_of(result), 0, True),)"
     arguments = [_argument_text(bound, at, ends, tensors, lists, listed) for at in range(count)]
     end = "" if bound.gives_several else _ALONE.format(results=results, view=view)
     if bound.in_place:
@@ -447,7 +447,7 @@ def _ends_text(ends: list[int], listed: list[int]) -> dict[str, str]:
             "shapes": f"forms_of(values[{at}])",
         }
     return {
-        "ends": f"[{', '.join(f'e{at}' for at in ends)}]",
+        "ends": f"({', '.join(f'e{at}' for at in ends)},)",
         "places": "places",
         "shapes": "".join(f"values[{at}].shape, values[{at}].dtype, " for at in ends),
     }

@@ -20,7 +20,7 @@ from ...table.table import TABLE, Operator
 from ...tensors.tensor import Tensor
 from ...tensors.tracing import ACTIVE, paused
 from ..nodes.autograd import AccumulateGrad, Edge, Node, edge_of, is_wanted
-from ..nodes.bound import Bound, RowNode, bound_row
+from ..nodes.bound import Bound, RowNode, Traced, bound_row
 from ..nodes.edges import GradientEdge, as_wanted, first_gradient, target_of
 from ..nodes.removable import Removable, add_hook
 from ..nodes.view_rules import check_in_place
@@ -87,7 +87,7 @@ def taped(
                 return made
             if bound.in_place:
                 return _done(bound, entry, args, values, handles, forward or entry.forward)
-            return _recorded(bound, entry, args, values, handles)
+            return _recorded(bound, entry, args, values, handles, forward or entry.forward)
     if bound.is_idle and not ACTIVE and not own:
         return _idle(bound, values, handles, forward or entry.forward)
     if bound.first_of is not None and not ACTIVE and not own:
@@ -174,20 +174,25 @@ _NUMBERS: Final = frozenset({int, float, bool, str})
 
 
 def _recorded(
-    bound: Bound, entry: Operator, args: list[Any], values: list[Any], handles: Sequence[object]
+    bound: Bound,
+    entry: Operator,
+    args: list[Any],
+    values: list[Any],
+    handles: Sequence[object],
+    forward: Callable[..., object],
 ) -> object:
     """The same for an operator that is itself recorded and gives something new."""
     traced = bound.trace(args)
     active = any(traced[0]) or is_active(bound, args)
     state = enter(QUIET)
     try:
-        result = entry.forward(*values)
+        result = forward(*values)
     finally:
         leave(state)
     if type(result) is not np.ndarray or any(result is each for each in values):
         wrapped = finish(entry, values, result, handles)
         if active:
-            attach(bound, args, wrapped)
+            attach(bound, args, wrapped, traced=traced)
         return wrapped
     made = Tensor._of(result)
     if not active:
@@ -311,7 +316,10 @@ def _requires(value: object) -> bool:
     return False
 
 
-def attach(bound: Bound, args: Sequence[Any], wrapped: object, old: Tensor | None = None) -> None:
+def attach(
+    bound: Bound, args: Sequence[Any], wrapped: object, old: Tensor | None = None,
+    traced: Traced | None = None,
+) -> None:  # fmt: skip
     """Give the results of an operator their node."""
     results = tensors_in(wrapped)
     given = [a for a in args if isinstance(a, Tensor)]
@@ -327,7 +335,7 @@ def attach(bound: Bound, args: Sequence[Any], wrapped: object, old: Tensor | Non
     results = [r for r in results if not any(r is a for a in given)]
     if not any(r._array.dtype.kind not in "biu" for r in results):
         return
-    node = bound.new_node(args, None)
+    node = bound.new_node(args, None, traced)
     number = -1
     apart = bound.row.apart if bound.row is not None else ()
     for result in results:

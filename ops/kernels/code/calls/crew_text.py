@@ -37,9 +37,9 @@ from ..fronts.prepared_text import (
     PREPARED_WORDS,
     SLOT_AT,
 )
-from ..fronts.records_text import BOOK
+from ..fronts.records_text import BOOK, SHAPES_BITS, SHAPES_WORDS
 
-__all__ = ["JOB_SIZE", "MOST_ARGUMENTS", "SPINS", "TABLE", "crew_text"]
+__all__ = ["JOB_SIZE", "MAKES_AT", "MOST_ARGUMENTS", "SPINS", "TABLE", "crew_text"]
 
 JOB_SIZE: Final = 256
 SPINS: Final = 6000
@@ -48,6 +48,8 @@ network's kernels come sooner one after the other."""
 _POLITE: Final = 512
 """How often it looks, a power of two, until it lets others have its core, if some want it."""
 MOST_ARGUMENTS: Final = 24
+MAKES_AT: Final = 304
+"""Where a class has what makes its objects (`calls/pools.py` looks whether that is so)."""
 _PIECES: Final = 4
 """Pieces a thread, so that none waits long for another."""
 _MOST_PIECES: Final = 1 << 15
@@ -415,6 +417,11 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "book_loads": "\n".join(_loaded("book", BOOK)),
         "handles_room": MOST_ARGUMENTS + 4,
         "kind_at": head + 8,
+        "makes_at": MAKES_AT,
+        "shapes_room": MOST_ARGUMENTS * SHAPES_WORDS,
+        "shapes_words": SHAPES_WORDS,
+        "shapes_rank": SHAPES_WORDS - 2,
+        "shapes_shift": 64 - SHAPES_BITS,
     }
     text = _CREW + _PERFORM + _RUN + PREPARED + FRONT + CALLED + LOOKED
     for name, value in values.items():

@@ -7,6 +7,13 @@ from typing import Final
 __all__ = ["HISTORY"]
 
 HISTORY: Final = """
+define internal ptr @instance(ptr %type) {
+  %makes_place = getelementptr i8, ptr %type, i64 {makes_at}
+  %makes = load ptr, ptr %makes_place
+  %made = call ptr %makes(ptr %type, i64 0)
+  ret ptr %made
+}
+
 define internal ptr @first_of(ptr %list) {
   %items_place = getelementptr i8, ptr %list, i64 {list_at}
   %items = load ptr, ptr %items_place
@@ -156,8 +163,8 @@ again:
   call void %drop(ptr %found)
   br label %make
 make:
-  %made = call ptr %make_object(ptr %end_type, i64 0)
-  %edges = call ptr %make_list(i64 0)
+  %made = call ptr @instance(ptr %end_type)
+  %edges = call ptr %make_tuple(i64 0)
   %number = call ptr %next_of(ptr %numbers)
   %no_object = icmp eq ptr %made, null
   %no_list = icmp eq ptr %edges, null
@@ -407,12 +414,11 @@ check:
   %fit = call i1 @are_floats(ptr %told, ptr %values)
   br i1 %fit, label %begin, label %no
 begin:
-  %edges = call ptr %make_list(i64 %count)
+  %edges = call ptr %make_tuple(i64 %count)
   %is_failed = icmp eq ptr %edges, null
   br i1 %is_failed, label %failed, label %fill
 fill:
-  %items_place = getelementptr i8, ptr %edges, i64 {list_at}
-  %items = load ptr, ptr %items_place
+  %items = getelementptr i8, ptr %edges, i64 {tuple_at}
   br label %next
 next:
   %i = phi i64 [0, %fill], [%i1, %found]
@@ -460,8 +466,7 @@ entry:
   %places_place = getelementptr i64, ptr %told, i64 4
   %count = load i64, ptr %count_place
   %places = load ptr, ptr %places_place
-  %items_place = getelementptr i8, ptr %edges, i64 {list_at}
-  %items = load ptr, ptr %items_place
+  %items = getelementptr i8, ptr %edges, i64 {tuple_at}
   br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %look]

@@ -10,7 +10,8 @@ What `gradients/recording/native_records.py` writes down of the calls of a way i
              of the results that are read; which argument is a list; a mask as below of its
              tensors; what several views are told that they are among, or 0; how long the list is;
              a mask of the arguments that must be whole numbers; the address of what is told of
-             calls with others, or 0
+             calls with others, or 0; the address of keys of operands' sizes, and the list of what
+             nodes are told of them
     argument a mask of the arguments whose gradients need it, -1 for what is no tensor; whether its
              sizes are kept where it is not; whether how it lies is, too; its number among those
              that have gradients, -1 for others
@@ -32,7 +33,12 @@ from typing import Final
 from .history_text import HISTORY
 from .kept_text import KEPT
 
-__all__ = ["BOOK", "RECORDS"]
+__all__ = ["BOOK", "RECORDS", "SHAPES_BITS", "SHAPES_WORDS"]
+
+SHAPES_BITS: Final = 4
+"""Sizes of operands of which nodes share what they are told: two to this power for each way."""
+SHAPES_WORDS: Final = 10
+"""Words of a key for an operand: its dtype, its rank and sizes, of up to eight dimensions."""
 
 BOOK: Final = (
     *("turns", "anomalies", "memories", "packings", "bounding", "is_plain", "numbers", "counts"),
@@ -109,10 +115,19 @@ entry:
   %back = load ptr, ptr %back_place
   %chooser = load i64, ptr %chooser_place
   %looks = load i64, ptr %looks_place
+  %flags_place = getelementptr i64, ptr %told, i64 1
+  %flags = load i64, ptr %flags_place
+  %list_flag = and i64 %flags, 16
+  %is_of_list = icmp ne i64 %list_flag, 0
+  %smooth_arrays = select i1 %is_of_list, ptr %arrays, ptr %values
+  %shapes = call ptr @known_shapes(ptr %table, ptr %told, ptr %smooth_arrays)
+  %is_shapeless = icmp eq ptr %shapes, null
+  br i1 %is_shapeless, label %drop_edges, label %keep
+keep:
   %arguments = call ptr @kept_arguments(ptr %table, ptr %told, ptr %handles, ptr %values, \
-ptr %edges, i64 %smooth, ptr %tensors, ptr %arrays)
+ptr %edges, i64 %smooth, ptr %tensors, ptr %arrays, ptr %shapes)
   %is_lost = icmp eq ptr %arguments, null
-  br i1 %is_lost, label %drop_edges, label %choose
+  br i1 %is_lost, label %drop_shapes, label %choose
 choose:
   %is_one = icmp eq i64 %chooser, 0
   br i1 %is_one, label %make, label %ask_class
@@ -123,7 +138,7 @@ ptr null)
   br i1 %is_unpicked, label %drop_arguments, label %make
 make:
   %kind = phi ptr [%class, %choose], [%picked, %ask_class]
-  %node = call ptr %make_object(ptr %kind, i64 0)
+  %node = call ptr @instance(ptr %kind)
   br i1 %is_one, label %made, label %drop_class
 drop_class:
   call void %drop(ptr %kind)
@@ -148,12 +163,6 @@ fill:
   call void @put(ptr %node, ptr %n_count, ptr %one)
   %number = call ptr %next_of(ptr %numbers)
   call void @put(ptr %node, ptr %n_sequence, ptr %number)
-  %flags_place = getelementptr i64, ptr %told, i64 1
-  %flags = load i64, ptr %flags_place
-  %list_flag = and i64 %flags, 16
-  %is_of_list = icmp ne i64 %list_flag, 0
-  %smooth_arrays = select i1 %is_of_list, ptr %arrays, ptr %values
-  %shapes = call ptr @shapes_of(ptr %table, ptr %told, ptr %smooth_arrays)
   call void @put(ptr %node, ptr %n_shapes, ptr %shapes)
   %is_simple = icmp eq i64 %looks, 0
   br i1 %is_simple, label %no_look, label %look
@@ -174,6 +183,9 @@ drop_node:
   ret ptr null
 drop_arguments:
   call void %drop(ptr %arguments)
+  br label %drop_shapes
+drop_shapes:
+  call void %drop(ptr %shapes)
   br label %drop_edges
 drop_edges:
   call void %drop(ptr %edges)
@@ -190,7 +202,7 @@ entry:
   %of = and i64 %mask, %smooth
   %is_kept = icmp ne i64 %of, 0
   %count = select i1 %is_kept, i64 1, i64 0
-  %list = call ptr %make_list(i64 %count)
+  %list = call ptr %make_tuple(i64 %count)
   %is_failed = icmp eq ptr %list, null
   br i1 %is_failed, label %failed, label %made_list
 made_list:
@@ -206,8 +218,7 @@ i64 %times)
   %is_lost = icmp eq ptr %kept, null
   br i1 %is_lost, label %lost, label %put_in
 put_in:
-  %items_place = getelementptr i8, ptr %list, i64 {list_at}
-  %items = load ptr, ptr %items_place
+  %items = getelementptr i8, ptr %list, i64 {tuple_at}
   store ptr %kept, ptr %items
   br label %done
 done:
@@ -349,13 +360,12 @@ entry:
   %count = load i64, ptr %count_place
   %items = getelementptr i8, ptr %made, i64 {tuple_at}
   %room = select i1 %reads_some, i64 %count, i64 0
-  %list = call ptr %make_list(i64 %room)
+  %list = call ptr %make_tuple(i64 %room)
   %is_failed = icmp eq ptr %list, null
   br i1 %is_failed, label %failed, label %begin
 begin:
   call void @put(ptr %node, ptr %n_results, ptr %list)
-  %kept_place = getelementptr i8, ptr %list, i64 {list_at}
-  %kept = load ptr, ptr %kept_place
+  %kept = getelementptr i8, ptr %list, i64 {tuple_at}
   br label %next
 next:
   %i = phi i64 [0, %begin], [%i1, %told_one]

@@ -19,7 +19,7 @@ __all__ = ["ForeignObject", "can_execute", "is_known", "placed"]
 _MAGIC: Final = b"\x7fELF\x02\x01\x01"
 _RELOCATABLE, _X86_64 = 1, 62
 _SYMBOLS, _WITHOUT_BYTES, _RELOCATIONS = 2, 8, 4
-_LOADED, _FUNCTION = 2, 2
+_WRITTEN, _LOADED, _FUNCTION = 1, 2, 2
 _FORMS: Final = {1: ("<Q", 0), 2: ("<i", 1), 4: ("<i", 1)}
 """Kinds of relocations: a whole address; distances (`PC32`, `PLT32`)."""
 _MOST: Final = 1 << 24
@@ -82,7 +82,7 @@ def placed(data: bytes, names: tuple[str, ...]) -> dict[str, int]:
 
 def _placed(data: bytes, names: tuple[str, ...]) -> dict[str, int]:
     sections = _sections(data)
-    places, size = _layout(sections, len(data))
+    places, size, fixed = _layout(sections, len(data))
     memory = mmap.mmap(-1, max(size, 1), prot=mmap.PROT_READ | mmap.PROT_WRITE)
     base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     for index, place in places.items():
@@ -106,7 +106,7 @@ def _placed(data: bytes, names: tuple[str, ...]) -> dict[str, int]:
     for symbol in found.values():
         if symbol.value >= sections[symbol.section].size:
             raise ForeignObject("a function lies outside its section")
-    _make_executable(base, len(memory))
+    _make_executable(base, max(fixed, 1))
     # never given back: while Python ends, threads still run what lies there
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(memory))
     return {name: base + places[each.section] + each.value for name, each in found.items()}
@@ -122,20 +122,24 @@ def _sections(data: bytes) -> list[_Section]:
     ]
 
 
-def _layout(sections: list[_Section], length: int) -> tuple[dict[int, int], int]:
-    """Where the sections that stay in memory begin, and the size of all."""
+def _layout(sections: list[_Section], length: int) -> tuple[dict[int, int], int, int]:
+    """Where the sections that stay in memory begin, the size of all, and of those in front, which
+    nothing writes: what is written lies behind them, in pages of its own."""
     places: dict[int, int] = {}
-    size = 0
-    for index, section in enumerate(sections):
+    size, fixed = 0, None
+    for index, section in sorted(enumerate(sections), key=lambda each: each[1].flags & _WRITTEN):
         if section.kind != _WITHOUT_BYTES and section.start + section.size > length:
             raise ForeignObject("a section lies outside the file")
         if section.flags & _LOADED and section.size:
-            size = (size + 63) & -64
+            is_first = bool(section.flags & _WRITTEN) and fixed is None
+            unit = mmap.PAGESIZE if is_first else 64
+            size = (size + unit - 1) & -unit
+            fixed = size if is_first else fixed
             places[index] = size
             size += section.size
             if size > _MOST or section.alignment > 64:
                 raise ForeignObject("a section is too large")
-    return places, size
+    return places, size, size if fixed is None else fixed
 
 
 def _rows(form: str, data: bytes, section: _Section) -> list[tuple[int, ...]]:
