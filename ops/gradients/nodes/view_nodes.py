@@ -279,6 +279,6 @@ _PART: Final[type[_CopiedPart]] = node_class(_CopiedPart, "CopySlices")
 def copied_part(base: Edge | None, value: Edge | None, key: object) -> Node:
     """The node of a tensor to a part of which another one was copied, of where both came from."""
     node = _NEW(_PART)
-    node.edges, node.key = [base, value], key
+    node.edges, node.key = (base, value), key
     node.bounds, node.attached, node.sequence = RUNNING.bounds, None, next(SEQUENCE)
     return node
