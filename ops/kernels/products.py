@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dtype import Array
-from . import Prepared, blas, family
+from . import Prepared, blas, family, in_order
 
 __all__ = ["dot", "matmul", "of_halves", "of_wholes", "tensordot", "wide_matmul"]
 
@@ -35,7 +35,7 @@ def _multiplied_batches(a: Array, b: Array) -> object:
 
 
 def _multiplied_vectors(a: Array, b: Array) -> object:
-    return family("products.matrices").multiply_vectors(a, b)
+    return family("products.matrices").multiply_vectors(in_order(a), in_order(b))
 
 
 _products: Final = Prepared(_multiplied)

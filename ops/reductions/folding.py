@@ -24,6 +24,8 @@ __all__ = ["folded", "moments", "spread", "spread_and_middle"]
 
 _FLOAT32: Final = np.dtype(np.float32)
 _INT64: Final = np.dtype(np.int64)
+_COPIED: Final = 1 << 26
+"""Bytes of a tensor that are copied at most to be folded."""
 
 
 def folded(
@@ -35,7 +37,8 @@ def folded(
     wide: bool = False,
 ) -> Array | None:
     """The "sum", "product", "max" or "min" over dimensions, in the tensor's dtype; None if it is to
-    be had otherwise.  Of floats the "squares" too: the sum of them.
+    be had otherwise.  Of floats the "squares" too, the sum of them, and "present", the sum of what
+    is not NaN.
 
     Sums and products of whole numbers and bools are in int64, of 16-bit floats in float32 where
     they are `wide`.  Groups of neighbouring dimensions are folded from the last one on.
@@ -55,12 +58,26 @@ def _folded(
     if self.flags.c_contiguous:
         return _fold_groups(folds, self, ordered, keepdim, operation, wide)
     order = order_of(self)
-    kept = [dim for dim in order or () if dim not in ordered]
-    if order is None or kept != sorted(kept):
-        return None
+    if order is None:
+        if not _pays_copied(self):
+            return None
+        return _fold_groups(folds, in_order(self), ordered, keepdim, operation, wide)
+    kept = [dim for dim in order if dim not in ordered]
     axes = tuple(place for place, dim in enumerate(order) if dim in ordered)
     found = _fold_groups(folds, self.transpose(order), axes, False, operation, wide)
-    return found if found is None or not keepdim else found.reshape(_kept(self, ordered))
+    if found is None:
+        return None
+    if kept != sorted(kept):
+        found = in_order(found.transpose([kept.index(dim) for dim in sorted(kept)]))
+    return found.reshape(_kept(self, ordered)) if keepdim else found
+
+
+def _pays_copied(self: Array) -> bool:
+    """Whether a tensor is copied to be folded: it is not too large, and repeats nothing."""
+    repeats = any(
+        size > 1 and not step for size, step in zip(self.shape, self.strides, strict=True)
+    )
+    return self.nbytes <= _COPIED and not repeats
 
 
 def _kept(self: Array, axes: tuple[int, ...]) -> list[int]:
@@ -76,6 +93,8 @@ def _fold_groups(
         dtype = _FLOAT32 if wide else dtype
     elif dtype.kind in "iub" and operation in ("sum", "product"):
         dtype = _INT64
+    if operation == "present" and len(groups) > 1:
+        return None
     if operation == "sum" and len(groups) > 1:
         operation = "total"
     made: Array | None = self if groups else None

@@ -1,7 +1,8 @@
 """Reductions and running totals.
 
-Sums of float32 are pairwise along contiguous memory and in double elsewhere; variances are computed
-in double; 16-bit floats are added up in float32.
+Kernels add up floats in short runs; where there are none, sums of float32 are pairwise along
+contiguous memory and in double elsewhere, and 16-bit floats are added up in float32.  Variances are
+computed in double.
 """
 
 from __future__ import annotations
@@ -156,6 +157,10 @@ def refuse_complex_nansum(self: Array) -> None:
 )
 def nansum(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     refuse_complex_nansum(self)
+    if kind(self.dtype) == 2 and dtype is None:
+        summed = folded(self, wrap_dims(dim, self.ndim), keepdim, "present")
+        if summed is not None:
+            return summed
     if kind(self.dtype) >= 2:
         zero, high, low = (operand(each, self.dtype) for each in (0.0, np.inf, -np.inf))
         found = by_formula("without_nan", self, zero, high, low)

@@ -7,7 +7,7 @@ from typing import Final
 
 from .text import LANES, Code, Kind, Value, Variable
 
-__all__ = ["DOUBLES", "WIDE_BESIDE", "begun", "folded"]
+__all__ = ["DOUBLES", "WIDE_BESIDE", "begun", "folded", "together"]
 
 DOUBLES: Final = Kind("double", LANES)
 WIDE_BESIDE: Final = 2
@@ -20,13 +20,19 @@ def begun(code: Code, kind: Kind, start: float, count: int) -> list[Variable]:
     return [code.variable(first) for _ in range(count)]
 
 
-def folded(lanes: Sequence[Variable], combine: Callable[[Value, Value], Value]) -> Value:
-    """All lanes of vectors, of which there are a power of two, as one number: neighbouring vectors
-    are combined until one is left, then its upper half with the lower, again and again."""
+def together(lanes: Sequence[Variable], combine: Callable[[Value, Value], Value]) -> Value:
+    """Vectors, of which there are a power of two, as one: neighbouring ones are combined until one
+    is left."""
     vectors = [each.now for each in lanes]
     while len(vectors) > 1:
         vectors = [combine(*pair) for pair in zip(vectors[::2], vectors[1::2], strict=True)]
-    (value,) = vectors
+    return vectors[0]
+
+
+def folded(lanes: Sequence[Variable], combine: Callable[[Value, Value], Value]) -> Value:
+    """All lanes of vectors, of which there are a power of two, as one number: the vectors are put
+    together, then the upper half of what that is with the lower, again and again."""
+    value = together(lanes, combine)
     code = value.code
     while value.kind.lanes > 1:
         half = value.kind.lanes // 2

@@ -18,6 +18,7 @@ from ..elementwise.arrays import LETTERS, evaluate
 from ..language.named_counts import counts_of
 from ..language.target import host
 from ..language.tiles import Tile
+from ..rows.folds import dot
 from . import pairs
 from .products import gathers_rows, panels_together, product_kernel, rows_together, strip
 
@@ -27,8 +28,6 @@ _FEW: Final = 24
 """Rows for which packing columns does not pay."""
 _NEAR: Final = 1 << 15
 """Bytes of a matrix that is read as quickly without packing."""
-_PIECE: Final = 1 << 12
-"""Elements of two vectors whose products are summed together."""
 _WIDE: Final = 16
 """Panels of a unit, at most, where rows are gathered."""
 _APART: Final = 2048
@@ -181,22 +180,16 @@ def _batches(element: str, a: Array, b: Array) -> Any:
 
 
 def multiply_vectors(a: Any, b: Any) -> Array:
-    """The sum of products of two vectors of one length and dtype, 0-d: that of sums of pieces.
+    """The sum of products of two contiguous vectors of one length and dtype, 0-d.
 
     Raises:
         ValueError: they differ in length.
     """
-    a, b = a[...], b[...]  # which no other thread can change
     if a.shape != b.shape:
         raise ValueError("vectors differ in length")
-    if a.size < _PIECE:
-        return np.asarray(multiply(a[None], b).reshape(()))
-    whole = a.size // _PIECE * _PIECE
-    pieces = multiply_batches(
-        a[:whole].reshape(-1, 1, _PIECE), b[:whole].reshape(-1, _PIECE, 1)
-    ).reshape(-1)
-    rest = multiply(a[None, whole:], b[whole:]).reshape(()) if whole < a.size else a.dtype.type(0)
-    return np.asarray(np.add.reduce(pieces) + rest)
+    made: Array | None = dot(a, b)
+    assert made is not None
+    return made
 
 
 def _are_one(a: Array) -> bool:

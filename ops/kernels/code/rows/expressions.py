@@ -18,11 +18,10 @@ import numpy as np
 from ..calls.run import run
 from ..elementwise.loops import NUMBER_LETTERS
 from ..functions.formulas import FORMULAS, KINDS, as_kind, stored_as, stored_kind, taken_from
-from ..language.lanes import begun, folded
 from ..language.target import Target
 from ..language.text import FLOAT, INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import is_kept, kernel
-from .folds import PIECE, Joining
+from .folds import PIECE, Joining, folds_of_row
 
 __all__ = [
     *("FOLDS", "RowProgram", "RowStep", "cosines", "is_at_hand", "row_program"),
@@ -31,7 +30,7 @@ __all__ = [
 
 FOLDS: Final = ("sum", "mean", "max", "min", "squares", "length")
 _OF_SQUARES: Final = ("squares", "length")
-_ALIKE: Final = {"mean": "sum", "squares": "sum", "length": "sum"}
+_ALIKE: Final = {"mean": "sum", "length": "squares"}
 """What is folded in the same lanes."""
 _NAME: Final = "row_expression"
 _BESIDE: Final = 2
@@ -223,7 +222,7 @@ class _Text:
         """One loop over the row."""
         code, joining = self.code, self._joining
         beside = joining[folds[0]].beside
-        lanes = {i: begun(code, joining[i].wide, joining[i].start, beside) for i in folds}
+        lanes = {i: joining[i].begun() for i in folds}
         order = cycle(range(beside))
         made_here = set[int]()
 
@@ -246,10 +245,11 @@ class _Text:
                         code.store_if(value, code.at(address, at, FLOAT), mask)
                         made_here.add(number)
 
-        code.vectors(self._zero, self._size, beside, visit)
+        both = [(joining[i], lanes[i]) for i in folds]
+        found = folds_of_row(both, self._size, visit)
         self._kept.update((number, keeping[number]) for number in made_here)
-        for i in folds:
-            made, name = folded(lanes[i], joining[i].joined), self._steps[i].name
+        for i, made in zip(folds, found, strict=True):
+            name = self._steps[i].name
             if name != "squares":
                 made = as_kind(made, KINDS[self._steps[i].letter])
             if name == "mean":

@@ -1,15 +1,20 @@
 """Sums, products, extremes and sums of squares over neighbouring dimensions of contiguous arrays.
 
-Floats are summed in float64, multiplied in their own dtype.  A row is folded in 64 lanes, or in 32
-of numbers of 64 bits, that meet in a fixed order; one of more than `PIECE` elements in pieces,
-whose results are folded in turn.  Rows of up to 16 elements are folded a vector of rows at a time,
-in the same order.  Columns are folded from the first row to the last; where there are fewer of
-them than lanes, 16 rows at a time, in pieces of `PIECE_ROWS`.  So a result depends on nothing but
-its elements and the sizes.
+Floats are multiplied in their own dtype.  A row is folded in 64 lanes, or in 32 of numbers of 64
+bits, that meet in a fixed order; one of more than `PIECE` elements in pieces, whose results are
+folded in turn.  Rows of up to 16 elements are folded a vector of rows at a time, in the same order.
+Columns are folded from the first row to the last; where there are fewer of them than lanes, 16 rows
+at a time, in pieces of `PIECE_ROWS`.  So a result depends on nothing but its elements and the
+sizes.
+
+Floats of 32 bits and less are added up in float32, but in short runs, whose sums are added up in
+float64: at most `RUN_STEPS` numbers in a lane come after each other there, `RUN_ROWS` in a column.
+Squares, and rows of up to 16 elements, are in float64 from the first one on.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import cycle
 from math import prod
@@ -31,16 +36,21 @@ from ..functions.formulas import (
     width_of,
 )
 from ..language.columns import columns
-from ..language.lanes import WIDE_BESIDE, begun, folded
+from ..language.lanes import DOUBLES, WIDE_BESIDE, begun, folded, together
 from ..language.target import Target
-from ..language.text import DOUBLE, INT64, LANES, POINTER, Code, Value, Variable
+from ..language.text import DOUBLE, FLOATS, INT64, LANES, POINTER, Code, Value, Variable
 from ..loading.objects import kernel
 from .along import strip_count, strips
 
-__all__ = ["PIECE", "PIECE_ROWS", "Joining", "fold", "folds_text", "rows_added"]
+__all__ = [
+    *("PIECE", "PIECE_ROWS", "Joining", "dot", "fold", "folds_of_row", "folds_text"),
+    "rows_added",
+]
 
 PIECE: Final = 1 << 15
 PIECE_ROWS: Final = 1 << 11
+RUN_STEPS: Final = 8
+RUN_ROWS: Final = 16
 _PER_THREAD: Final = 1 << 15
 """Elements that are worth another thread."""
 _BESIDE: Final = 4
@@ -52,7 +62,8 @@ _DTYPES: Final = {
 _BYTES: Final = {"f": 4, "d": 8, "l": 8, "i": 4, "b": 1, "B": 1, "?": 1}
 _FLOATS: Final = "fdeE"
 _WHOLE: Final = "bhilB?"
-_ADDED: Final = ("sum", "total", "squares")
+_SUMS: Final = ("sum", "present", "total", "products")
+_ADDED: Final = (*_SUMS, "squares")
 _EXTREMES: Final = ("max", "min")
 
 
@@ -62,8 +73,9 @@ def fold(
     """A contiguous array without its dimensions from `first` to before `last`, none of them empty.
 
     The operations: "sum", "product", "max", "min" (NaN if there is one), in the dtype of x, sums
-    and products of whole numbers and bools in int64, of 16-bit floats in float32 if `wide`; in
-    float64 "total", the sum of floats, and "squares", that of squared distances from a number.
+    and products of whole numbers and bools in int64, of 16-bit floats in float32 if `wide`;
+    "present", the sum of floats but for NaN; in float64 "total", the sum of floats, and "squares",
+    that of squared distances from a number.
     None for dtypes that there is no such thing of.
     """
     x = x[...]  # which no other thread can change
@@ -82,7 +94,19 @@ def fold(
     elif inner > 1:
         _fold_few_columns(form, x, out, (outer, count, inner), number)
     else:
-        _fold_rows(form, x, out, (outer, count), number)
+        _fold_rows(form, (number, x), out, (outer, count))
+    return out
+
+
+def dot(x: Array, y: Array) -> Any | None:
+    """The sum of the products of two contiguous vectors of one size, 0-d; None where they are of
+    dtypes, or one of them of another one, that there is no such thing of."""
+    x, y = x[...], y[...]  # which no other thread can change
+    letter = LETTERS[x.dtype]
+    if not letter or letter not in _FLOATS or LETTERS[y.dtype] != letter or not x.size:
+        return None
+    out = np.empty((), x.dtype)
+    _fold_rows(("products", letter, letter), (0.0, x, y), out, (1, x.size))
     return out
 
 
@@ -131,14 +155,15 @@ def _fold_few_columns(
         _fold_few_columns((again, between, made), parts, out, (outer, each, inner), 0.0)
 
 
-def _fold_rows(form: _Form, x: object, out: Any, sizes: tuple[int, int], number: float) -> None:
+def _fold_rows(form: _Form, given: tuple[object, ...], out: Any, sizes: tuple[int, int]) -> None:
+    """Fold rows; a number and arrays are given."""
     outer, count = sizes
-    if count <= LANES:
+    operation, letter, made = form
+    if count <= LANES and operation != "products":
         folding = _kernel("short", *form, count)
-        run(folding, outer, _PER_THREAD // count + 1, count, 1, number, x, out)
+        run(folding, outer, _PER_THREAD // count + 1, count, 1, *given, out)
         return
     each = -(-count // PIECE)
-    operation, letter, made = form
     if each > 1:
         between = _wide(operation, letter)
         parts = np.empty((outer, each), _DTYPES[between])
@@ -146,7 +171,7 @@ def _fold_rows(form: _Form, x: object, out: Any, sizes: tuple[int, int], number:
         between, parts = made, out
     units = outer * each
     folding = _kernel("rows", operation, letter, between)
-    run(folding, units, _PER_THREAD // min(count, PIECE) + 1, count, each, number, x, parts)
+    run(folding, units, _PER_THREAD // min(count, PIECE) + 1, count, each, *given, parts)
     if each > 1:
         again = "sum" if operation in _ADDED else operation
         run(_kernel("rows", again, between, made), outer, outer + 1, each, 1, 0.0, parts, out)
@@ -167,7 +192,7 @@ def _result(operation: str, letter: str, *, wide: bool) -> str:
         if operation in ("total", "squares"):
             return "d"
         return "f" if wide and letter in HALVES else letter
-    if not letter or operation == "squares":
+    if not letter or operation in ("present", "squares"):
         return ""
     if operation in _EXTREMES and letter != "?":
         return letter
@@ -185,7 +210,7 @@ def folds_text(
 ) -> str:
     """The module of a kernel over the pieces of rows or of few columns, the strips of columns, or
     rows of a size."""
-    folding = _Fold(target, operation, letter, made)
+    folding = _Fold(target, operation, letter, made, short=form == "short")
     if form == "rows":
         folding.rows()
     elif form == "short":
@@ -195,29 +220,53 @@ def folds_text(
     else:
         folding.columns()
     second = "inner" if form == "columns" else "each"
-    words = [
-        (INT64, "count"),
-        (INT64, second),
-        (DOUBLE, "number"),
-        (POINTER, "x"),
-        (POINTER, "out"),
-    ]
+    places = [(POINTER, name) for name in ("x", *("y" * (operation == "products")), "out")]
+    words = [(INT64, "count"), (INT64, second), (DOUBLE, "number"), *places]
     return folding.code.kernel("fold", words)
 
 
 class Joining:
     """How an operation folds numbers of a dtype: in lanes of a kind that begin with `start`, so
-    many vectors of them `beside` each other."""
+    many vectors of them `beside` each other; what is `in_runs` begins anew after a few steps, and
+    the sums of these are added up in `totals`.  Short rows are not."""
 
-    def __init__(self, code: Code, operation: str, letter: str) -> None:
+    def __init__(self, code: Code, operation: str, letter: str, *, short: bool = False) -> None:
         self.code, self.operation, self.letter = code, operation, letter
-        self.wide = wide = KINDS[_wide(operation, letter)].of_lanes(LANES)
+        made = _wide(operation, letter)
+        self.in_runs = operation in _SUMS and made == "d" != letter and not short
+        self.wide = wide = FLOATS if self.in_runs else KINDS[made].of_lanes(LANES)
         low, high = -float("inf"), float("inf")
         if not wide.is_real:
             bits = width_of(wide) - (not wide.unsigned)
             low, high = 0 if wide.unsigned else -(1 << bits), (1 << bits) - 1
         self.start = {"product": 1, "max": low, "min": high}.get(operation, 0)
         self.beside = WIDE_BESIDE if wide.element in ("double", "i64") else _BESIDE
+
+    @property
+    def run(self) -> int:
+        """How many elements of a row are a run."""
+        return RUN_STEPS * self.beside * LANES
+
+    def begun(self, count: int = 0) -> list[Variable]:
+        """The lanes: so many vectors, or those that are side by side."""
+        return begun(self.code, self.wide, self.start, count or self.beside)
+
+    def totals(self, count: int) -> list[Variable]:
+        """What so many vectors of sums of runs are added to; none if there are no runs."""
+        return begun(self.code, DOUBLES, 0.0, count) if self.in_runs else []
+
+    def ends_run(self, lanes: Sequence[Variable], totals: Sequence[Variable]) -> None:
+        """Add what is in the lanes to the totals, and begin anew: all lanes to the only total, or
+        each to its own."""
+        if not totals:
+            return
+        runs = [each.now for each in lanes]
+        if len(totals) < len(runs):
+            runs = [together(lanes, self.joined)]
+        for run_sum, total in zip(runs, totals, strict=True):
+            total.set(total.now + as_kind(run_sum, DOUBLES))
+        for lane in lanes:
+            lane.set(self.code.constant(self.wide, self.start))
 
     def joined(self, one: Value, other: Value) -> Value:
         """Two results as one."""
@@ -229,11 +278,35 @@ class Joining:
         return self.code.choose(out | other.is_nan(), other, one)
 
 
+def folds_of_row(
+    folds: Sequence[tuple[Joining, Sequence[Variable]]],
+    size: Value,
+    visit: Callable[[list[Value], Value | None], None],
+) -> list[Value]:
+    """Go through the vectors of a row of a size, which are visited as `Code.vectors` does; what
+    folds with their lanes come to, which all are as many."""
+    first, code = folds[0][0], size.code
+    zero, totals = code.constant(INT64, 0), [joining.totals(1) for joining, _ in folds]
+    if any(totals):
+        with code.counted(zero, size, first.run) as at:
+            code.vectors(at, code.lesser(at + first.run, size), first.beside, visit)
+            for (joining, lanes), total in zip(folds, totals, strict=True):
+                joining.ends_run(lanes, total)
+    else:
+        code.vectors(zero, size, first.beside, visit)
+    return [
+        folded(total or lanes, joining.joined)
+        for (joining, lanes), total in zip(folds, totals, strict=True)
+    ]
+
+
 class _Fold(Joining):
     """The code of a kernel."""
 
-    def __init__(self, target: Target, operation: str, letter: str, made: str) -> None:
-        super().__init__(Code(target), operation, letter)
+    def __init__(
+        self, target: Target, operation: str, letter: str, made: str, *, short: bool
+    ) -> None:
+        super().__init__(Code(target), operation, letter, short=short)
         code = self.code
         self.made = made
         self.count = code.argument(INT64, "count")
@@ -243,22 +316,23 @@ class _Fold(Joining):
 
     def address(self, name: str, index: Value) -> Value:
         """Where an element of an array is."""
-        element = stored_kind(self.letter if name == "x" else self.made)
+        element = stored_kind(self.made if name == "out" else self.letter)
         return self.code.at(self.code.argument(POINTER, name), index, element)
-
-    def begun(self) -> list[Variable]:
-        """The lanes, side by side."""
-        return begun(self.code, self.wide, self.start, self.beside)
 
     def step(self, total: Variable, index: Value, mask: Value | None) -> None:
         """Fold in the vector that begins at an index."""
-        total.set(self.with_seen(total.now, self.seen(index, mask), mask))
+        seen = self.seen("x", index, mask)
+        if self.operation == "products":
+            one, other = as_kind(seen, self.wide), as_kind(self.seen("y", index, mask), self.wide)
+            total.set(self.code.multiply_add(one, other, total.now))
+        else:
+            total.set(self.with_seen(total.now, seen, mask))
 
-    def seen(self, index: Value, mask: Value | None) -> Value:
-        """The vector of the array that begins at an index; where it is masked out, what a fold
+    def seen(self, name: str, index: Value, mask: Value | None) -> Value:
+        """The vector of an array that begins at an index; where it is masked out, what a fold
         begins with."""
         code, kind = self.code, stored_kind(self.letter).of_lanes(LANES)
-        value = taken_from(self.letter, code.load_if(kind, self.address("x", index), mask))
+        value = taken_from(self.letter, code.load_if(kind, self.address(name, index), mask))
         return value if mask is None else self.held(value, mask)
 
     def held(self, value: Value, mask: Value) -> Value:
@@ -270,6 +344,8 @@ class _Fold(Joining):
         """A vector of the array folded into another."""
         code = self.code
         seen = as_kind(seen, self.wide)
+        if self.operation == "present":
+            seen = code.choose(seen.is_nan(), 0.0, seen)
         if self.operation == "stepwise":
             return rounded(self.made, total + seen)
         if self.operation != "squares":
@@ -298,8 +374,9 @@ class _Fold(Joining):
                 for at in columns:
                     self.step(lanes[next(order)], line + at, mask)
 
-            code.vectors(self.zero, code.choose(left > PIECE, PIECE, left), self.beside, visit)
-            code.store(self.narrow(folded(lanes, self.joined)), self.address("out", piece))
+            size = code.choose(left > PIECE, PIECE, left)
+            (made,) = folds_of_row([(self, lanes)], size, visit)
+            code.store(self.narrow(made), self.address("out", piece))
 
     def short_rows(self, size: int) -> None:
         """Fold rows of so many elements, each in a lane of its own."""
@@ -338,24 +415,36 @@ class _Fold(Joining):
         folded one after the other.
         """
         code, each = self.code, self.code.argument(INT64, "each")
-        first_lane = self.wide.of_lanes(0)
-        kept = code.room(self.wide, size)
+        kind = DOUBLES if self.in_runs else self.wide
+        first_lane, kept = kind.of_lanes(0), code.room(kind, size)
         with code.units() as piece:
             outer = piece / each
             begin = (piece - outer * each) * PIECE_ROWS
             left = self.count - begin
             rows = code.choose(left > PIECE_ROWS, PIECE_ROWS, left)
             line, end = (outer * self.count + begin) * size, rows * size
-            totals = begun(code, self.wide, self.start, size)
-            whole = rows & -LANES
-            with code.counted(self.zero, whole * size, LANES * size) as at:
-                for place, total in enumerate(totals):
-                    self.step(total, line + at + place * LANES, None)
-            with code.when(whole < rows):
-                for place, total in enumerate(totals):
-                    at = whole * size + place * LANES
-                    self.step(total, line + at, code.first(end - at))
-            for place, total in enumerate(totals):
+            lanes = self.begun(size)
+            totals = self.totals(size)
+            run = RUN_ROWS * LANES * size
+
+            def fold(first: Value, whole: Value, line: Value = line) -> None:
+                with code.counted(first, whole, LANES * size) as at:
+                    for place, lane in enumerate(lanes):
+                        self.step(lane, line + at + place * LANES, None)
+                self.ends_run(lanes, totals)
+
+            whole = (rows & -LANES) * size
+            if totals:
+                with code.counted(self.zero, whole, run) as at:
+                    fold(at, code.lesser(at + run, whole))
+            else:
+                fold(self.zero, whole)
+            with code.when(whole < end):
+                for place, lane in enumerate(lanes):
+                    at = whole + place * LANES
+                    self.step(lane, line + at, code.first(end - at))
+                self.ends_run(lanes, totals)
+            for place, total in enumerate(totals or lanes):
                 code.store(total.now, code.at(kept, place * LANES, first_lane))
             for column in range(size):
                 made = code.load(first_lane, code.at(kept, column, first_lane))
@@ -370,12 +459,21 @@ class _Fold(Joining):
         with strips(code, inner) as (outer, first, end):
 
             def visit(columns: list[Value], mask: Value | None) -> None:
-                totals = self.begun()[: len(columns)]
-                with code.counted(self.zero, self.count) as i:
-                    line = (outer * self.count + i) * inner
-                    for at, total in zip(columns, totals, strict=True):
-                        self.step(total, line + at, mask)
-                for at, total in zip(columns, totals, strict=True):
+                lanes, totals = self.begun(len(columns)), self.totals(len(columns))
+
+                def fold(first: Value, stop: Value) -> None:
+                    with code.counted(first, stop) as i:
+                        line = (outer * self.count + i) * inner
+                        for at, lane in zip(columns, lanes, strict=True):
+                            self.step(lane, line + at, mask)
+                    self.ends_run(lanes, totals)
+
+                if totals:
+                    with code.counted(self.zero, self.count, RUN_ROWS) as i:
+                        fold(i, code.lesser(i + RUN_ROWS, self.count))
+                else:
+                    fold(self.zero, self.count)
+                for at, total in zip(columns, totals or lanes, strict=True):
                     goal = self.address("out", outer * inner + at)
                     code.store_if(self.narrow(total.now), goal, mask)
 
