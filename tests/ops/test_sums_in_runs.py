@@ -66,7 +66,8 @@ def test_parts_have_the_bits_of_what_lies_in_one_piece() -> None:
         for dim in range(y.dim()):
             for fold in (torch.sum, torch.mean, torch.amax, torch.nansum):
                 made, wanted = fold(y, dim), fold(y.contiguous(), dim)
-                assert made.is_contiguous() and torch.equal(made, wanted)
+                assert made.is_contiguous()
+                assert torch.equal(made, wanted)
 
 
 def test_turned_tensors_are_folded_as_they_lie() -> None:
@@ -75,7 +76,8 @@ def test_turned_tensors_are_folded_as_they_lie() -> None:
         for dim in range(y.dim()):
             for fold in (torch.sum, torch.mean, torch.amax, torch.nansum):
                 made, wanted = fold(y, dim), fold(y.contiguous(), dim)
-                assert made.is_contiguous() and torch.allclose(made, wanted, 1e-5, 1e-6)
+                assert made.is_contiguous()
+                assert torch.allclose(made, wanted, 1e-5, 1e-6)
 
 
 def test_fused_sums_have_the_bits_of_eager_ones() -> None:
