@@ -13,7 +13,7 @@ from ..memory.counts import check_room
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..reductions.reduce import mean_over
-from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..shapes.windows import Ints, follow_format, pixels_of, wide_dtype
 from ..table.layouts import contiguous
 from ..table.refusals import not_implemented
 from ..table.table import operator
@@ -81,6 +81,14 @@ def _averages(input: Array, output: Ints, name: str) -> Array:
     if dims == 3 and input.itemsize == 2 and input.size:
         return _narrow_averages(input, output)
     check_room((*input.shape[: input.ndim - dims], *output), input.dtype)
+    last = family("windows.last_windows") if dims == 2 and input.size and all(output) else None
+    pixels = None if last is None else pixels_of(input, last.LEAST_CHANNELS)
+    if last is not None and pixels is not None:
+        sizes = pixels.shape[1:3]
+        rows, columns = (last.shares(*each) for each in zip(sizes, output, strict=True))
+        by = last.lengths(sizes, tuple(output))
+        pooled: Array = last.means(pixels, rows, columns, by, nested=True)
+        return pooled.transpose(0, 3, 1, 2)
     kernels = _kernels(input, output)
     if kernels is not None:
         found: Array = kernels.means(in_order(input), tuple(output))
@@ -143,8 +151,8 @@ def _declare_average(dims: int) -> None:
     def pool(self: Array, output_size: Ints) -> Array:
         self = self[...]  # which no other thread can change
         _check_average(self, output_size, dims, name)
-        made = contiguous(_averages(self, output_size, name))
-        return follow_format(made, self) if dims == 2 else made
+        made = _averages(self, output_size, name)
+        return follow_format(made, self) if dims == 2 else contiguous(made)
 
     size = f"(Tensor self, SymInt[{dims}] output_size) -> Tensor"
     operator(
@@ -226,6 +234,12 @@ def _maxima(input: Array, output: Ints, name: str) -> tuple[Array, Array]:
     if 0 in shape:
         return np.empty(shape, input.dtype), np.empty(shape, _INT64)
     check_room(shape, _INT64)
+    last = family("windows.last_windows") if dims == 2 and input.size else None
+    pixels = None if last is None else pixels_of(input, last.LEAST_CHANNELS)
+    if last is not None and pixels is not None:
+        rows, columns = (last.shares(*each) for each in zip(pixels.shape[1:3], output, strict=True))
+        pooled = last.maxima(pixels, rows, columns, (1, 1), with_places=True)
+        return pooled[0].transpose(0, 3, 1, 2), pooled[1].transpose(0, 3, 1, 2)
     kernels = _kernels(input, output)
     if kernels is not None:
         found: tuple[Array, Array] = kernels.maxima(in_order(input), tuple(output))

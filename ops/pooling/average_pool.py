@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..kernels import cast_by_kernel, family, in_order
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from ..memory.remembered import remembered
-from ..shapes.windows import Ints, follow_format, wide_dtype
+from ..shapes.windows import Ints, follow_format, pixels_of, wide_dtype
 from ..table.layouts import contiguous
 from ..table.out_dtypes import SAME
 from ..table.record import Known
@@ -99,6 +100,13 @@ def _averages(
     space = input.shape[input.ndim - dims :]
     settings = tuple(g.kernel), tuple(g.stride), tuple(g.padding), tuple(g.output)
     by = divisors(space, *settings, bool(include_pad), divisor, wide)
+    last = family("windows.last_windows") if dims == 2 else None
+    pixels = None if last is None else pixels_of(input, last.LEAST_CHANNELS)
+    if last is not None and pixels is not None and input.size and prod(g.output):
+        sides = zip(space, *settings[:3], (1, 1), g.output, strict=True)
+        rows, columns = (last.sliding(*each) for each in sides)
+        pooled: Array = last.means(pixels, rows, columns, by, nested=False)
+        return pooled.transpose(0, 3, 1, 2)
     windows = family("windows.mean_windows")
     if windows is not None and wide.kind == "f":
         x = in_order(cast_by_kernel(input, wide) if wide != dtype else input)

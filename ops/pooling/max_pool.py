@@ -20,7 +20,7 @@ from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..selection.places import combined_natively
-from ..shapes.windows import Ints, ends_in_channels, follow_format, wide_dtype
+from ..shapes.windows import Ints, ends_in_channels, follow_format, pixels_of, wide_dtype
 from ..table.record import Policy
 from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
@@ -212,9 +212,13 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]
     """Maxima, and their places if asked for, by kernels: of planes of float32 in one piece that all
     windows begin in; else None."""
     x = input = input[...]  # which no other thread can change
-    if ends_in_channels(input):
+    last = family("windows.last_windows") if len(g.kernel) == 2 else None
+    pixels = None if last is None else pixels_of(input, last.LEAST_CHANNELS)
+    if pixels is None and ends_in_channels(input):
         x = in_order(input)
-    if not is_ready(x) or (with_places and len(g.kernel) > 2) or prod(g.kernel) > _LONGEST:
+    if pixels is None and not is_ready(x):
+        return None
+    if (with_places and len(g.kernel) > 2) or prod(g.kernel) > _LONGEST:
         return None
     sizes = input.shape[input.ndim - len(g.kernel) :]
     settings = zip(sizes, g.output, g.stride, g.padding, g.dilation, strict=True)
@@ -222,6 +226,8 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]
         return None
     if prod(sizes) >= 1 << 31 or max(*g.stride, *g.dilation) > max(sizes):
         return None
+    if pixels is not None:
+        return _over_pixels(last, pixels, g, with_places)
     kernels = family("windows.max_pools")
     if kernels is None:
         return None
@@ -234,6 +240,18 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]
     values, places = kernels.max_pool(x, *given, with_places=with_places)
     shape = (*input.shape[: input.ndim - len(sizes)], *g.output)
     return values.reshape(shape), places.reshape(shape) if with_places else places
+
+
+def _over_pixels(last: Any, pixels: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]:
+    """The same of planes whose channels lie last."""
+    settings = zip(
+        pixels.shape[1:3], g.kernel, g.stride, g.padding, g.dilation, g.output, strict=True
+    )
+    rows, columns = (last.sliding(*each) for each in settings)
+    steps = tuple(g.dilation)
+    values, places = last.maxima(pixels, rows, columns, steps, with_places=with_places)
+    order = (0, 3, 1, 2)
+    return values.transpose(order), places.transpose(order) if with_places else places
 
 
 def _over_volumes(kernels: Any, x: Array, given: Sequence[Ints]) -> Array:

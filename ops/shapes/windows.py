@@ -29,6 +29,7 @@ __all__ = [
     "follow_format",
     "padded",
     "per_dimension",
+    "pixels_of",
     "positions",
     "shifted",
     "wide_dtype",
@@ -125,6 +126,15 @@ def ends_in_channels(array: Array) -> bool:
     if array.flags.c_contiguous and (array.ndim < 4 or array.strides[1] > array.itemsize):
         return False
     return is_channels_last(array)
+
+
+def pixels_of(array: Array, least: int) -> Array | None:
+    """A tensor of float32 that lies with channels last in one piece, as [samples, height, width,
+    channels]; None for all others, and where there are fewer channels than that."""
+    if array.ndim != 4 or array.dtype is not _FLOAT32 or array.shape[1] < least:
+        return None
+    found = array.transpose(0, 2, 3, 1) if ends_in_channels(array) else None
+    return found if found is not None and found.flags.c_contiguous else None
 
 
 def channels_last(array: Array) -> Array:
