@@ -22,7 +22,13 @@ from ..shapes.windows import ends_in_channels, wide_dtype
 from ..table.refusals import not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
-from .batch_statistics import follow, kernels_for, moments, rounded_moments
+from .batch_statistics import (
+    follow,
+    kernels_for,
+    moments,
+    moments_of_planes,
+    rounded_moments,
+)
 from .normalize import statistics_dtype
 
 __all__ = ["batch_norm_gradients"]
@@ -101,7 +107,7 @@ def _trained(
     input: Array, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[object, Array, Array]:
     """Planes normalised by what they hold, and that: means and variances."""
-    mean, variance = family("convolutions.batch_norms").moments(input)
+    mean, variance = moments_of_planes(input)
     return _planes(input, mean, variance, weight, bias, eps), mean, variance
 
 
@@ -235,7 +241,7 @@ def _batch_norm(
     count = input.size // channels
     more = count / (count - 1) if count > 1 else np.nan
     still = input[...]  # which no other thread can change
-    if not keeps and is_ready(still) and kernels_for(still) is not None:
+    if not keeps and kernels_for(still) is not None:
         result, mean, variance = _KNOWN_TRAINED.call(still, weight, bias, eps)
         follow(running_mean, mean, momentum)
         follow(running_var, variance, momentum, more)

@@ -14,21 +14,20 @@ from ..memory.dtype import Array
 from ..reductions.loss_reduction import widened
 from ..table.pointwise import as_array
 
-__all__ = ["follow", "kernels_for", "moments", "rounded_moments"]
+__all__ = ["follow", "kernels_for", "moments", "moments_of_planes", "rounded_moments"]
 
 
 def kernels_for(input: Array) -> Any:
     """The kernels for what is float32 and lies in one piece, its channels last or not; None if it
     does not."""
-    is_last = input.dtype == np.float32 and is_last_whole(input)
-    is_known = input.ndim > 2 and (is_ready(input) or is_last)
+    is_known = input.ndim > 2 and (is_ready(input) or _lies_by_pixels(input))
     return family("convolutions.batch_norms") if is_known else None
 
 
 def moments(input: Array) -> tuple[Array, Array]:
     """Mean and variance of each channel, in float64."""
     input = input[...]  # which no other thread can change
-    is_known = input.ndim > 1 and is_ready(input)
+    is_known = input.ndim > 1 and (is_ready(input) or _lies_by_pixels(input))
     if is_known and family("convolutions.batch_norms") is not None:
         native: tuple[Array, Array] = _KNOWN_MOMENTS.call(input)
         return native
@@ -45,12 +44,24 @@ def moments(input: Array) -> tuple[Array, Array]:
     return mean.reshape(-1), squares
 
 
-def _moments_of_planes(input: Array) -> object:
+def _lies_by_pixels(input: Array) -> bool:
+    """Whether it is float32 in one piece, its channels last."""
+    return input.dtype == np.float32 and is_last_whole(input)
+
+
+def moments_of_planes(input: Array) -> tuple[Array, Array]:
+    """The same by kernels, of float32 in one piece, its channels last or not: the pixels of these
+    are rows."""
     kernels = family("convolutions.batch_norms")
-    return kernels.moments_of_rows(input) if input.ndim == 2 else kernels.moments(input)
+    if input.ndim > 2 and not is_ready(input):
+        input = np.moveaxis(input, 1, -1).reshape(-1, input.shape[1])
+    made: tuple[Array, Array] = (
+        kernels.moments_of_rows(input) if input.ndim == 2 else kernels.moments(input)
+    )
+    return made
 
 
-_KNOWN_MOMENTS: Final = Prepared(_moments_of_planes)
+_KNOWN_MOMENTS: Final = Prepared(moments_of_planes)
 
 
 def rounded_moments(input: Array, dtype: Any, count: int) -> tuple[Array, Array, Array]:

@@ -14,7 +14,16 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.convert import is_channels_last
-from ..kernels import Prepared, blas, family, in_order, is_half, is_ready, is_real, is_whole
+from ..kernels import (
+    Prepared,
+    blas,
+    cast_by_kernel,
+    family,
+    in_order,
+    is_half,
+    is_real,
+    is_whole,
+)
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.remembered import remembered
@@ -118,11 +127,10 @@ def vector_of(number: float, count: int) -> Array:
     return made
 
 
-def _vectors(weight: Array | None, bias: Array | None, rows: Array) -> tuple[Array, Array]:
-    """Weight and bias as vectors, both or neither of them empty."""
+def _vectors(weight: Array | None, bias: Array | None, count: int) -> tuple[Array, Array]:
+    """Weight and bias as vectors of so many numbers, both or neither of them empty."""
     if weight is None and bias is None:
         return _NONE, _NONE
-    count = rows.shape[-1]
     factor = vector_of(1.0, count) if weight is None else weight.reshape(-1)
     term = vector_of(0.0, count) if bias is None else bias.reshape(-1)
     return np.ascontiguousarray(factor), np.ascontiguousarray(term)
@@ -192,7 +200,9 @@ def _any_layer_norm(
     if is_real(input):
         kernels = family("rows.rows")
         if kernels is not None:
-            made, mean, scale = kernels.layer_norm(rows, *_vectors(weight, bias, rows), eps)
+            made, mean, scale = kernels.layer_norm(
+                rows, *_vectors(weight, bias, rows.shape[-1]), eps
+            )
             return made.reshape(input.shape), mean.reshape(outer), scale.reshape(outer)
     is_narrow = is_half(input.dtype) and is_whole(input)
     # of one element nothing but what steps are rounded by is left: that is torch's below
@@ -351,17 +361,6 @@ def _check_groups(input: Array, channels: int, groups: int) -> None:
         )
 
 
-def _by_channel(left: Array, weight: Array | None, bias: Array | None) -> Array:
-    """[batch, channels, space] with a factor and a term for each channel, both rounded."""
-    given = [p for p in (weight, bias) if p is not None]
-    kernels = family("convolutions.batch_norms") if is_ready(left) else None
-    if kernels is not None and given and all(p.dtype is _FLOAT32 for p in given):
-        made: Array = kernels.scaled(left, weight, bias)
-        return made
-    shape = (1, left.shape[1], 1)
-    return _affine(left, *(None if p is None else p.reshape(shape) for p in (weight, bias)))
-
-
 @operator(
     "aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, "
     "SymInt HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
@@ -391,22 +390,30 @@ def native_group_norm(
         if not holds:
             raise not_held(what)
     saved = statistics_dtype(input, weight, bias)
-    rows = in_order(input).reshape(batch * group, channels // group * space)
-    kernels = family("rows.rows") if is_ready(rows) else None
+    rows: Array = in_order(input).reshape(batch * group, channels // group * space)
+    if is_half(rows.dtype):
+        rows = cast_by_kernel(rows, _FLOAT32)
+    kernels = family("rows.rows") if is_real(rows) else None
     if kernels is None:
-        left, mean, scale = normalized(rows.astype(wide_dtype(input.dtype), copy=False), eps)
+        result, mean, scale = normalized(rows.astype(wide_dtype(input.dtype), copy=False), eps)
+        given = (None if p is None else p.reshape(1, -1, 1) for p in (weight, bias))
+        result = _affine(result.reshape(batch, channels, space), *given)
+    elif weight is None and bias is None:
+        result, mean, scale = kernels.layer_norm(rows, _NONE, _NONE, eps)
     else:
-        left, mean, scale = kernels.layer_norm(rows, _NONE, _NONE, eps)
-    result = _by_channel(left.reshape(batch, channels, space), weight, bias)
-    result = result.reshape(input.shape).astype(input.dtype, copy=False)
+        vectors = _vectors(weight, bias, channels)
+        result, mean, scale = kernels.group_norm(rows, *vectors, eps, space, group)
+    result = result.reshape(input.shape)
+    if result.dtype != input.dtype:
+        result = cast_by_kernel(result, input.dtype)
     if not input.flags.c_contiguous:
         result = channels_last(result)
     if not rows.size:
         mean, scale = np.zeros((batch, group), saved), np.full((batch, group), np.nan, saved)
     return (
         result,
-        mean.reshape(batch, group).astype(saved),
-        scale.reshape(batch, group).astype(saved),
+        cast(mean.reshape(batch, group), saved),
+        cast(scale.reshape(batch, group), saved),
     )
 
 

@@ -34,7 +34,7 @@ from .frame import PLAIN, After
 
 __all__ = [
     *("Elements", "factors", "follow", "gradients", "moments", "moments_of_rows"),
-    *("normalized", "scaled"),
+    "normalized",
 ]
 
 F: Final = np.float32
@@ -51,19 +51,6 @@ def normalized(x: Any, mean: Any, spread: Any, weight: Any, bias: Any, eps: floa
     """
     whole = Elements(x)
     whole.fill(_SCALED, factors(x.shape[1], mean, spread, weight, bias, eps))
-    return whole.out
-
-
-def scaled(x: object, weight: object, bias: object) -> Array:
-    """`x * weight + bias`, each rounded; one of weight and bias, float32 for each channel, may be
-    None."""
-    names = [name for name, each in (("multiply", weight), ("add", bias)) if each is not None]
-    steps = [Step(name, "f", (i + len(names) if i else 0, i + 1)) for i, name in enumerate(names)]
-    results = ((len(names) - 1, "f"),)
-    after = After(Expression("f" * (len(names) + 1), tuple(steps), results), "o" + "v" * len(names))
-    whole = Elements(x)
-    given = (np.ascontiguousarray(each, F)[...] for each in (weight, bias) if each is not None)
-    whole.fill(after, tuple(given))
     return whole.out
 
 

@@ -30,11 +30,17 @@ _BESIDE: Final = 4
 
 class Rows:
     """A kernel's code: what all of them do; `places` are the arrays that it takes, `element` is
-    what they hold."""
+    what they hold, `counts` are sizes that it takes behind them."""
 
-    def __init__(self, target: Target, places: tuple[str, ...], element: Kind = FLOAT) -> None:
+    def __init__(
+        self,
+        target: Target,
+        places: tuple[str, ...],
+        element: Kind = FLOAT,
+        counts: tuple[str, ...] = (),
+    ) -> None:
         self.code = code = Code(target)
-        self.places = places
+        self.places, self.counts = places, counts
         self.element, self.vector = element, element.of_lanes(LANES)
         self.size = code.argument(INT64, "size")
         self.zero = code.constant(INT64, 0)
@@ -115,7 +121,8 @@ class Rows:
     def text(self) -> str:
         """The text of the kernel."""
         places = [(POINTER, name) for name in self.places]
-        return self.code.kernel("rows", [(INT64, "size"), (DOUBLE, "number"), *places])
+        counts = [(INT64, name) for name in self.counts]
+        return self.code.kernel("rows", [(INT64, "size"), (DOUBLE, "number"), *places, *counts])
 
 
 def _larger(known: Value, seen: Value) -> Value:
@@ -199,17 +206,45 @@ def mean_of(rows: Rows, row: Value) -> Value:
     return rows.total(lambda at, mask: rows.seen(row, at, mask)) / count
 
 
-def _layer_norm(rows: Rows, *, scaled: bool) -> None:
+def _normal(rows: Rows, index: Value, row: Value) -> tuple[Value, Value]:
+    """The mean of a row and the factor that brings its variance to 1, in all lanes; they are kept
+    as well."""
+    code, count = rows.code, rows.size.converted("sitofp", DOUBLE)
+    mean = mean_of(rows, row)
+    spread = squares_of(rows, row, mean) / count + rows.number
+    factor = rows.narrow(1.0 / code.call("llvm.sqrt.f64", DOUBLE, [spread]))
+    near = rows.narrow(mean)
+    code.store(near, rows.place("mean", index))
+    code.store(factor, rows.place("scale", index))
+    return code.spread(near), code.spread(factor)
+
+
+def _group_norm(rows: Rows) -> None:
+    """A row is some channels of so much `space`; there are so many `groups` of them."""
     code = rows.code
+    space, groups = (code.argument(INT64, name) for name in ("space", "groups"))
     with rows.rows() as (index, row):
-        count = rows.size.converted("sitofp", DOUBLE)
-        mean = mean_of(rows, row)
-        spread = squares_of(rows, row, mean) / count + rows.number
-        factor = rows.narrow(1.0 / code.call("llvm.sqrt.f64", DOUBLE, [spread]))
-        near = rows.narrow(mean)
-        code.store(near, rows.place("mean", index))
-        code.store(factor, rows.place("scale", index))
-        middle, factors = code.spread(near), code.spread(factor)
+        middle, factors = _normal(rows, index, row)
+        _, group = code.split(index, groups)
+        out, count = rows.place("out", index * rows.size), rows.size / space
+        with code.counted(rows.zero, count) as channel:
+            weight, bias = (
+                code.spread(code.load(rows.element, rows.place(name, group * count + channel)))
+                for name in ("weight", "bias")
+            )
+            first = channel * space
+
+            def visit(places: list[Value], mask: Value | None, first: Value = first) -> None:
+                for at in places:
+                    made = (rows.seen(row, first + at, mask) - middle) * factors
+                    rows.keep(made * weight + bias, out, first + at, mask)
+
+            code.vectors(rows.zero, space, _BESIDE, visit)
+
+
+def _layer_norm(rows: Rows, *, scaled: bool) -> None:
+    with rows.rows() as (index, row):
+        middle, factors = _normal(rows, index, row)
 
         def normal(at: Value, mask: Value | None) -> Value:
             made = (rows.seen(row, at, mask) - middle) * factors
@@ -245,6 +280,7 @@ _PROGRAMS: Final[dict[str, tuple[Callable[[Rows], None], tuple[str, ...]]]] = {
     "variance": (lambda rows: _variance(rows, of_root=False), ("x", "out")),
     "deviation": (lambda rows: _variance(rows, of_root=True), ("x", "out")),
     "rms_norm": (_rms_norm, ("x", "out", "scale", "weight")),
+    "group_norm": (_group_norm, ("x", "out", "mean", "scale", "weight", "bias")),
     "normalized": (
         lambda rows: _layer_norm(rows, scaled=False),
         ("x", "out", "mean", "scale"),
@@ -255,21 +291,27 @@ _PROGRAMS: Final[dict[str, tuple[Callable[[Rows], None], tuple[str, ...]]]] = {
     ),
 }
 """What each kernel does, and the arrays it takes."""
+_COUNTS: Final = {"group_norm": ("space", "groups")}
+"""The sizes that some take as well."""
 
 
 @cache
 def row_kernel(name: str, letter: str = "f") -> int:
     """A kernel, of float32 or float64 (`d`); it takes a number too: the epsilon of norms."""
-    return kernel_of_rows(name, *_PROGRAMS[name], letter)
+    return kernel_of_rows(name, *_PROGRAMS[name], letter, _COUNTS.get(name, ()))
 
 
 def kernel_of_rows(
-    name: str, program: Callable[[Rows], None], places: tuple[str, ...], letter: str = "f"
+    name: str,
+    program: Callable[[Rows], None],
+    places: tuple[str, ...],
+    letter: str = "f",
+    counts: tuple[str, ...] = (),
 ) -> int:
-    """The kernel of a program that takes some arrays; it takes a number too."""
+    """The kernel of a program that takes some arrays, and sizes; it takes a number too."""
 
     def text(target: Target) -> str:
-        rows = Rows(target, places, KINDS[letter])
+        rows = Rows(target, places, KINDS[letter], counts)
         program(rows)
         return rows.text()
 

@@ -11,7 +11,16 @@ from ..calls.run import run
 from .programs import row_kernel
 
 __all__ = [
-    *("along", "layer_norm", "log_softmax", "logsumexp", "moments", "rms_norm", "softmax"),
+    *(
+        "along",
+        "group_norm",
+        "layer_norm",
+        "log_softmax",
+        "logsumexp",
+        "moments",
+        "rms_norm",
+        "softmax",
+    ),
     "variance",
 ]
 
@@ -58,6 +67,21 @@ def layer_norm(x: Array, weight: Array, bias: Array, eps: float) -> tuple[Any, A
         along(row_kernel("layer_norm", x.dtype.char), x, out, mean, scale, *vectors, number=eps)
     else:
         along(row_kernel("normalized", x.dtype.char), x, out, mean, scale, number=eps)
+    return out, mean, scale
+
+
+def group_norm(
+    x: Array, weight: Array, bias: Array, eps: float, space: int, groups: int
+) -> tuple[Any, Any, Any]:
+    """Rows normalised that are some channels of so much `space` each, of which there are so many
+    `groups`; weight and bias have a number for each channel: result, means, factors."""
+    if weight.size != bias.size or weight.size * space != groups * x.shape[1]:
+        raise ValueError("weight and bias do not fit the channels")
+    out = np.empty_like(x)
+    mean, scale = np.empty(x.shape[0], x.dtype), np.empty(x.shape[0], x.dtype)
+    vectors = (np.ascontiguousarray(each, x.dtype)[...] for each in (weight, bias))
+    places = out, mean, scale, *vectors
+    along(row_kernel("group_norm", x.dtype.char), x, *places, space, groups, number=eps)
     return out, mean, scale
 
 
