@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import LARGE, by_formula
+from ..kernels import LARGE, by_formula, family
 from ..memory.dtype import Array, Scalar, dtype_of, of_numpy
 from ..memory.errors import OperatorError, UnsupportedDtype
 from ..memory.overlap import lies_as
@@ -128,7 +128,20 @@ for _name, _sign, _alias, _kernel in (
 def equal(self: Array, other: Array) -> bool:
     if self.dtype.kind in "biu" and (self is other or lies_as(self, other)):
         return True
-    return self.shape == other.shape and bool(np.count_nonzero(self == other) == self.size)
+    if self.shape != other.shape:
+        return False
+    return bool(np.count_nonzero(_where_equal(self, other)) == self.size)
+
+
+def _where_equal(self: Array, other: Array) -> Array:
+    """Which elements of tensors of one shape are equal."""
+    is_large = self.size >= LARGE and self.dtype == other.dtype
+    arrays = family("elementwise.arrays") if is_large else None
+    letter = arrays.LETTERS[self.dtype] if arrays is not None else ""
+    if arrays is None or not letter:
+        return np.equal(self, other)
+    found: Array = arrays.evaluate([("equal", letter, (0, 1))], "?", self, other)
+    return found
 
 
 @operator(

@@ -98,8 +98,11 @@ def _softmax(self: Array, axis: int) -> Array:
         return np.ones_like(self)
     self = in_order(self)
     is_short = self.shape[axis] < _SHORT_ROW and self.size <= 64 and self.dtype is _float32
+    few = family("rows.short_rows") if is_short else None
+    if few is not None:
+        return few.softmax(self, axis)  # type: ignore[no-any-return]
     if axis == self.ndim - 1 and is_real(self):
-        rows = family("rows.short_rows" if is_short else "rows.rows")
+        rows = family("rows.rows")
         if rows is not None:
             return _by_rows(rows.softmax, self)
     if self.size == self.shape[axis] and self.size > 64:
