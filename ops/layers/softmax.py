@@ -110,6 +110,9 @@ def _softmax(self: Array, axis: int) -> Array:
         row = row - row[row.argmax(), ...]
         _exp(row, row)
         return _divide(row, asarray(_total(row)), row).reshape(self.shape)  # type: ignore[no-any-return]
+    along = _columns_for(self, axis)
+    if along is not None:
+        return along.took("softmax", self, axis)  # type: ignore[no-any-return]
     arrays = None if is_short else _arrays_for(self)
     if arrays is not None:
         letter, (grown, _, total) = arrays.LETTERS[self.dtype], _powers(arrays, self, axis)
@@ -123,6 +126,12 @@ def _softmax(self: Array, axis: int) -> Array:
         return _multiply(few, _reciprocal(total), few)  # type: ignore[no-any-return]
     _exp(below, below)
     return _divide(below, _total(below, axis, None, None, True), below)  # type: ignore[no-any-return]
+
+
+def _columns_for(self: Array, axis: int) -> Any:
+    """The kernels of columns, if they are for those of such an array."""
+    found = family("rows.columns") if is_real(self) and axis < self.ndim - 1 else None
+    return found if found is not None and found.takes(self, axis) else None
 
 
 def _arrays_for(self: Array) -> Any:
@@ -232,6 +241,9 @@ def _log_softmax(self: Array, axis: int) -> Array:
         rows = family("rows.rows")
         if rows is not None:
             return _by_rows(rows.log_softmax, self)
+    along = _columns_for(self, axis)
+    if along is not None:
+        return along.took("log_softmax", self, axis)  # type: ignore[no-any-return]
     if self.size == self.shape[axis]:
         row = self.reshape(-1)
         row = row - row[row.argmax(), ...]  # 0-d: without broadcasting it is quicker

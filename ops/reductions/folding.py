@@ -17,8 +17,9 @@ from ..kernels import (
     is_real,
     written_by_numpy,
 )
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Dtype
 from ..memory.order import order_of
+from ..memory.storage import view_of
 
 __all__ = ["folded", "moments", "spread", "spread_and_middle"]
 
@@ -59,8 +60,9 @@ def _folded(
         return _fold_groups(folds, self, ordered, keepdim, operation, wide)
     order = order_of(self)
     if order is None:
-        if not _pays_copied(self):
-            return None
+        made = _fold_lines(folds, self, ordered, keepdim, operation, wide)
+        if made is not None or not _pays_copied(self):
+            return made
         return _fold_groups(folds, in_order(self), ordered, keepdim, operation, wide)
     kept = [dim for dim in order if dim not in ordered]
     axes = tuple(place for place, dim in enumerate(order) if dim in ordered)
@@ -88,11 +90,7 @@ def _kept(self: Array, axes: tuple[int, ...]) -> list[int]:
 def _fold_groups(
     folds: Any, self: Array, ordered: tuple[int, ...], keepdim: bool, operation: str, wide: bool
 ) -> Array | None:
-    groups, dtype = _groups(ordered), self.dtype
-    if is_half(dtype):
-        dtype = _FLOAT32 if wide else dtype
-    elif dtype.kind in "iub" and operation in ("sum", "product"):
-        dtype = _INT64
+    groups, dtype = _groups(ordered), _result_dtype(self, operation, wide)
     if operation == "present" and len(groups) > 1:
         return None
     if operation == "sum" and len(groups) > 1:
@@ -104,12 +102,72 @@ def _fold_groups(
         made = folds.fold(made, first, last, operation, wide=wide)
         if operation in ("sum", "squares"):  # what is left is summed in double
             operation = "total"
-    if made is None:
-        return None
+    return None if made is None else _shaped(made, self, ordered, keepdim, dtype)
+
+
+def _result_dtype(self: Array, operation: str, wide: bool) -> Dtype:
+    """The dtype of what is folded."""
+    if is_half(self.dtype):
+        return _FLOAT32 if wide else self.dtype
+    is_whole = self.dtype.kind in "iub" and operation in ("sum", "product")
+    return _INT64 if is_whole else self.dtype
+
+
+def _shaped(made: Array, self: Array, axes: tuple[int, ...], keepdim: bool, dtype: Dtype) -> Array:
+    """What a tensor was folded to over some dimensions, in a dtype."""
     if made.dtype != dtype:  # always by native code, so that it may be learned
         made = family("elementwise.arrays").cast(made, dtype)
-        assert made is not None
-    return made.reshape(_kept(self, ordered)) if keepdim else made
+    sizes = _kept(self, axes)
+    if not keepdim:
+        sizes = [size for dim, size in enumerate(sizes) if dim not in axes]
+    return made.reshape(sizes)
+
+
+def _fold_lines(
+    folds: Any, self: Array, axes: tuple[int, ...], keepdim: bool, operation: str, wide: bool
+) -> Array | None:
+    """What lies in no order, by lines that do: over the last dimensions, then over the others."""
+    last = next((n for n in range(len(axes), 0, -1) if _lines(self, axes[-n:]) is not None), 0)
+    if not last:
+        return None
+    first, lines = axes[: len(axes) - last], _lines(self, axes[len(axes) - last :])
+    now = "total" if first and operation == "sum" else operation
+    made = folds.fold_lines(lines, now, wide=wide or (bool(first) and operation == "present"))
+    if made is None:
+        return None
+    if first:
+        rest = made.reshape(self.shape[: self.ndim - last])
+        again = "total" if operation in ("sum", "squares", "present") else operation
+        made = _fold_groups(folds, rest, first, False, again, wide)
+    dtype = _result_dtype(self, operation, wide)
+    return None if made is None else _shaped(made, self, axes, keepdim, dtype)
+
+
+def _lines(self: Array, axes: tuple[int, ...]) -> Array | None:
+    """A tensor as matrices whose rows are what its last dimensions hold; None if it does not lie
+    so, or if others are folded."""
+    kept = self.ndim - len(axes)
+    if not self.size or axes != tuple(range(kept, self.ndim)) or self.dtype.kind == "c":
+        return None
+    levels, whole = list[tuple[int, int]](), 1
+    for dim in reversed(range(self.ndim)):
+        size, step = self.shape[dim], self.strides[dim]
+        if size == 1:
+            continue
+        if dim >= kept:
+            if step != whole * self.itemsize:
+                return None
+            whole *= size
+        elif levels and step == levels[-1][0] * levels[-1][1]:
+            levels[-1] = levels[-1][0] * size, levels[-1][1]
+        else:
+            levels.append((size, step))
+    levels += [(1, 0)] * (2 - len(levels))
+    if len(levels) > 2 or any(step % self.itemsize for _, step in levels):
+        return None
+    (lines, pitch), (outer, far) = levels
+    steps = far, pitch, self.itemsize
+    return view_of(self, (outer, lines, whole), steps, writeable=False)
 
 
 _known: Final = Prepared(_folded)

@@ -70,6 +70,23 @@ def test_parts_have_the_bits_of_what_lies_in_one_piece() -> None:
                 assert torch.equal(made, wanted)
 
 
+def test_what_lies_in_no_order_is_folded_by_its_lines() -> None:
+    for dtype in (torch.float32, torch.bfloat16, torch.float64, torch.int64, torch.uint8):
+        x = (torch.randn(4, 6, 50, 41) * 9).to(dtype)
+        for y in (x[:, 1:, 2:, 3:], x[:, :, :, 5:], x[:, ::2], x[::2, :, ::3], x[:, :, 7]):
+            for dims in ((-1,), (-2, -1), (0, -1), (1,), (-1, 0, 1), tuple(range(y.dim()))):
+                z = y.contiguous()
+                for name in ("sum", "mean", "amax", "nansum", "count_nonzero", "norm"):
+                    if name in ("mean", "norm") and not dtype.is_floating_point:
+                        continue
+                    more = {"dim": dims} if name != "norm" else {"dim": dims, "p": 2.0}
+                    made, wanted = getattr(y, name)(**more), getattr(z, name)(**more)
+                    assert made.dtype == wanted.dtype
+                    near = 1e-2 if dtype == torch.bfloat16 else 1e-4
+                    assert torch.allclose(made, wanted, near, near)
+                assert torch.equal(y.amax(dims, True), z.amax(dims, True))
+
+
 def test_turned_tensors_are_folded_as_they_lie() -> None:
     x = torch.randn(6, 50, 41)
     for y in (x.permute(1, 0, 2), x.permute(2, 1, 0), x.permute(2, 0, 1)):

@@ -43,8 +43,8 @@ from ..loading.objects import kernel
 from .along import strip_count, strips
 
 __all__ = [
-    *("PIECE", "PIECE_ROWS", "Joining", "dot", "fold", "folds_of_row", "folds_text"),
-    "rows_added",
+    *("PIECE", "PIECE_ROWS", "Joining", "dot", "fold", "fold_lines", "folds_of_row"),
+    *("folds_text", "rows_added"),
 ]
 
 PIECE: Final = 1 << 15
@@ -60,6 +60,7 @@ _DTYPES: Final = {
     **{"h": np.int16, "b": np.int8, "B": np.uint8},
 }
 _BYTES: Final = {"f": 4, "d": 8, "l": 8, "i": 4, "b": 1, "B": 1, "?": 1}
+_LYING: Final = ("lines", "pitch", "far")
 _FLOATS: Final = "fdeE"
 _WHOLE: Final = "bhilB?"
 _SUMS: Final = ("sum", "present", "total", "products")
@@ -95,6 +96,21 @@ def fold(
         _fold_few_columns(form, x, out, (outer, count, inner), number)
     else:
         _fold_rows(form, (number, x), out, (outer, count))
+    return out
+
+
+def fold_lines(x: Array, operation: str, *, wide: bool = False) -> Any | None:
+    """The same of each row of matrices, whose rows lie in one piece, but neither rows nor matrices
+    beside each other."""
+    x = x[...]  # which no other thread can change
+    letter, (outer, lines, count) = LETTERS[x.dtype], x.shape
+    made = _result(operation, letter, wide=wide)
+    if not made or count <= LANES or not outer * lines or x.strides[2] != x.itemsize:
+        return None
+    out = np.empty(outer * lines, _DTYPES.get(made, x.dtype))
+    far, pitch = (step // x.itemsize for step in x.strides[:2])
+    form = operation, letter, made
+    _fold_rows(form, (0.0, x), out, (outer * lines, count), (lines, pitch, far))
     return out
 
 
@@ -155,9 +171,20 @@ def _fold_few_columns(
         _fold_few_columns((again, between, made), parts, out, (outer, each, inner), 0.0)
 
 
-def _fold_rows(form: _Form, given: tuple[object, ...], out: Any, sizes: tuple[int, int]) -> None:
-    """Fold rows; a number and arrays are given."""
+def _fold_rows(
+    form: _Form,
+    given: tuple[object, ...],
+    out: Any,
+    sizes: tuple[int, int],
+    lying: tuple[int, int, int] | None = None,
+) -> None:
+    """Fold rows; a number and arrays are given.
+
+    Where rows do not follow each other it is told how many lines a matrix has, how far one is
+    behind the other, and how far matrices are.
+    """
     outer, count = sizes
+    lines, pitch, far = lying or (outer, count, 0)
     operation, letter, made = form
     if count <= LANES and operation != "products":
         folding = _kernel("short", *form, count)
@@ -171,10 +198,12 @@ def _fold_rows(form: _Form, given: tuple[object, ...], out: Any, sizes: tuple[in
         between, parts = made, out
     units = outer * each
     folding = _kernel("rows", operation, letter, between)
-    run(folding, units, _PER_THREAD // min(count, PIECE) + 1, count, each, *given, parts)
+    least = _PER_THREAD // min(count, PIECE) + 1
+    run(folding, units, least, count, each, lines, pitch, far, *given, parts)
     if each > 1:
         again = "sum" if operation in _ADDED else operation
-        run(_kernel("rows", again, between, made), outer, outer + 1, each, 1, 0.0, parts, out)
+        folding = _kernel("rows", again, between, made)
+        run(folding, outer, outer + 1, each, 1, outer, each, 0, 0.0, parts, out)
 
 
 def _wide(operation: str, letter: str) -> str:
@@ -221,7 +250,8 @@ def folds_text(
         folding.columns()
     second = "inner" if form == "columns" else "each"
     places = [(POINTER, name) for name in ("x", *("y" * (operation == "products")), "out")]
-    words = [(INT64, "count"), (INT64, second), (DOUBLE, "number"), *places]
+    counts = ["count", second, *(_LYING if form == "rows" else ())]
+    words = [*((INT64, name) for name in counts), (DOUBLE, "number"), *places]
     return folding.code.kernel("fold", words)
 
 
@@ -363,11 +393,13 @@ class _Fold(Joining):
     def rows(self) -> None:
         """Fold each piece."""
         code, each = self.code, self.code.argument(INT64, "each")
+        lines, pitch, far = (code.argument(INT64, name) for name in _LYING)
         with code.units() as piece:
             row = piece / each
             begin = (piece - row * each) * PIECE
             left = self.count - begin
-            line = row * self.count + begin
+            matrix, within = code.split(row, lines)
+            line = matrix * far + within * pitch + begin
             lanes, order = self.begun(), cycle(range(self.beside))
 
             def visit(columns: list[Value], mask: Value | None, line: Value = line) -> None:
