@@ -1,6 +1,7 @@
 """Operators on numbers, element by element: of tensors, and of Python's own."""
 
 from . import (
+    alike,
     blends,
     choice,
     comparison,
@@ -21,6 +22,7 @@ from . import (
 )
 
 __all__ = [
+    "alike",
     "blends",
     "choice",
     "comparison",
