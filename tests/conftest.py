@@ -21,6 +21,9 @@ settings.load_profile("same")
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# What is called three times shall have been run by plans, and by calls that were learned.
+os.environ["RUSHLIGHT_PLAN"] = "now"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(

@@ -37,6 +37,7 @@ Result = dict[str, Any]
 
 def main() -> None:
     library, given, wanted = sys.argv[1:]
+    os.environ["RUSHLIGHT_PLAN"] = "now"
     module: Any = __import__(library)
     sys.modules.setdefault("torch", module)
     warnings.simplefilter("ignore")
@@ -120,9 +121,10 @@ def ways(
         library._C._set_graph_executor_optimize(True)
     if name == "rushlight":
         for variable, value in (("RUSHLIGHT_PLAN", "off"), ("RUSHLIGHT_NATIVE", "now")):
+            usual = os.environ.get(variable, "")
             os.environ[variable] = value
             yield f"{variable}={value}", anew
-            del os.environ[variable]
+            os.environ[variable] = usual
     yield "loaded", loaded
     if name == "torch":
         library._C._set_graph_executor_optimize(False)

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...ops.kernels import family, unfilled
+from ...ops.kernels import TRIALS, family, unfilled
 from ...ops.memory.storage import contiguous_strides, strides_of
-from ...ops.table.direct import TRIALS, known_calls, knows_calls
+from ...ops.table.direct import known_calls, knows_calls
 
 __all__ = ["Collected", "Collector"]
 

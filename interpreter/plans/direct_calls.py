@@ -13,7 +13,8 @@ from functools import partial
 from time import thread_time
 from typing import Any, Final
 
-from ...ops.table.direct import TRIALS, direct_calls, known_calls, knows_calls
+from ...ops.kernels import TRIALS
+from ...ops.table.direct import direct_calls, known_calls, knows_calls
 from ...ops.table.record import Operator
 from .fusing import Group
 from .replaying import Replay

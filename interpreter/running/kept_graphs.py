@@ -26,10 +26,6 @@ from ...typecheck.definitions.schema import Signature
 
 __all__ = ["keep_graph", "kept_graph"]
 
-_LEAST: Final = 100
-"""Nodes of a graph that is kept; smaller ones that call nothing are made as quickly as a file is
-found."""
-_CALLS: Final = frozenset(("prim::CallFunction", "prim::CallMethod"))
 _ROOMS: Final = ("frontend", "typecheck", "ops", "ir", "interpreter", "serialization")
 
 
@@ -54,8 +50,7 @@ def keep_graph(function: Function, graph: Graph) -> None:
     if function.program is None or graph.guard is not None:
         return
     file = _file(function)
-    kinds = [node.kind for node in graph.all_nodes]
-    if file is None or (len(kinds) < _LEAST and _CALLS.isdisjoint(kinds)):
+    if file is None:
         return
     with suppress(NotPacked, RecursionError):
         told = packed(graph, function.signature, function.program)

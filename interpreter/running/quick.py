@@ -315,10 +315,12 @@ class _Text:
     def _by_plan(self, given: str, values: Sequence[str]) -> list[str]:
         """The lines that call the plan, unless native code may yet take over."""
         native = self._way.executable.native
-        if self._way.plan is None or (native is not None and not native.refusal):
+        if native is not None and not native.refusal:
+            return []
+        self._way.watchers.add(self._quick)
+        if self._way.plan is None:
             return []
         self.space["plan"] = self._way.plan.run
-        self._way.watchers.add(self._quick)
         wanted, stale = " or ".join(self._wanted), " or ".join(self._stale)
         slots = self._watched if self._way.executable.gives_slots else []
         known = f"({''.join(f'{each}, ' for each in [*self._given_tensors, *slots])})"

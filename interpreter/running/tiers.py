@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import replace
 from math import inf
+from time import thread_time
 from typing import Any, Final
 from weakref import WeakSet
 
@@ -17,6 +18,7 @@ from ...frontend.syntax.deep_stack import deeply
 from ...ir.functions.define import graph_of, graph_with_lines
 from ...ir.graphs.graph import Node
 from ...ir.passes.autocast import enters_autocast
+from ...ops.kernels import PLAN_VARIABLE, waits_for_plans
 from ...ops.table.autocast import OFF, autocast_state
 from ...ops.table.grad_mode import RUNNING
 from ...typecheck.definitions.functions import Function
@@ -29,6 +31,7 @@ from ..code.machine import Invoke, Machine, MachineFailure
 from ..failures.errors import Failure, is_from_outside
 from ..native.islands import ISLANDS
 from ..native.program import FAILED
+from ..plans.compiling import NATIVE_VARIABLE
 from ..plans.lines import LinePlan, make_line_plan
 from ..plans.plan import Cuts, Plan, make_plan
 from ..values.arguments import Binding
@@ -40,9 +43,6 @@ from .source_files import file_of
 
 __all__ = ["SHORT", "FunctionTiers", "Tiers", "Way", "debug", "exchange", "is_debugging", "watch"]
 
-PLAN_VARIABLE = "RUSHLIGHT_PLAN"
-"""The environment variable that, set to `off`, leaves everything to the machine."""
-
 DEBUG_VARIABLE = "RUSHLIGHT_DEBUG"
 """The environment variable that, set to `1`, has programs run line by line from the start."""
 
@@ -53,11 +53,19 @@ SHORT = 400
 """Code of at most this many instructions is short: its plan is made in a few milliseconds."""
 
 
+PLANNING: Final = 20e-6
+"""Seconds that an operand of the code costs as a part of a plan."""
+
+MAKING_READY: Final = 0.02
+"""Seconds of a first run that are no measure of those behind it."""
+
+
 class Way:
     """How a code runs in one mode, and when it steps up.
 
-    Code that loops and is short gets its plan before its first run, any other code before its
-    second: until then the machine runs it.  A plan that cannot be made is not asked for again.
+    Code that loops and is short gets its plan before its first run.  Any other code is run by the
+    machine until that has taken as long as the plan takes to make, so that what is called a few
+    times is not slowed down by it.  A plan that cannot be made is not asked for again.
     Native code takes over from the plan by itself.
     Whoever runs it counts before what it `writes`.
     """
@@ -76,7 +84,12 @@ class Way:
         self._cuts = Cuts(self._cut, self._cut_large)
         self.watchers: WeakSet[Any] = WeakSet()
         """Who is told by `drop_plan` that there is another plan."""
-        self._runs_before_plan = _runs_before_plan(executable.code)
+        code = executable.code
+        self._is_new, self._loops = True, code.has_loop and len(code.instructions) <= SHORT
+        self._before_plan = 0.0 if self._loops else _before_plan(code)
+        """Seconds that the machine runs it until it is worth a plan."""
+        if os.environ.get(PLAN_VARIABLE, "").lower() == "off":
+            self._before_plan = inf
 
     def run(self, values: Sequence[object]) -> Any:
         """The result on machine values.
@@ -137,7 +150,7 @@ class Way:
             return ""
         if not self.steps_up:
             return "its values are tensors themselves"
-        if self._runs_before_plan != inf:
+        if self._before_plan != inf:
             return ""
         if os.environ.get(PLAN_VARIABLE, "").lower() == "off":
             return "plans are switched off"
@@ -145,14 +158,14 @@ class Way:
 
     def _step_up(self) -> Plan | None:
         """The plan, if it is time for it."""
-        if self._runs_before_plan:
-            self._runs_before_plan -= 1
+        if self._before_plan > 0 or (self._is_new and not self._loops):
             return None
         with DEFINING:
-            if self.plan is None and not self._runs_before_plan:
+            if self.plan is None and self._before_plan <= 0:
                 self.plan = self._made_plan()
-                self._runs_before_plan = inf if self.plan is None else 0
+                self._before_plan = inf if self.plan is None else 0
                 self._machine = None
+                self._tell_watchers()
         return self.plan
 
     def _made_plan(self) -> Plan | None:
@@ -177,10 +190,14 @@ class Way:
     def _make_anew(self, cuts: Cuts) -> None:
         self._cuts = cuts
         self.plan = self._made_plan() or self.plan
+        self._tell_watchers()
+
+    def _tell_watchers(self) -> None:
         for each in list(self.watchers):
             each.drop_plan()
 
     def _on_machine(self, values: Sequence[object]) -> object:
+        since = thread_time()
         machine = self._machine
         if machine is None:
             machine = self._machine = deeply(self._new_machine)
@@ -190,16 +207,24 @@ class Way:
             if is_from_outside(failed.cause):
                 raise failed.cause from None
             raise Failure.in_machine(failed, self.executable.code) from None
+        finally:
+            self._spend(thread_time() - since)
+
+    def _spend(self, seconds: float) -> None:
+        """The machine ran for so long; the first time it has made ready much that stays."""
+        if self._is_new:
+            self._is_new = False
+            seconds = max(0.0, seconds - MAKING_READY)
+        self._before_plan -= seconds
 
     @uncollected
     def _new_machine(self) -> Machine:
         return Machine(self.executable.code, self._invoke, self._calls)
 
 
-def _runs_before_plan(code: Code) -> float:
-    if os.environ.get(PLAN_VARIABLE, "").lower() == "off":
-        return inf
-    return 0 if code.has_loop and len(code.instructions) <= SHORT else 1
+def _before_plan(code: Code) -> float:
+    is_wanted = os.environ.get(NATIVE_VARIABLE, "").lower() == "now" or not waits_for_plans()
+    return 0.0 if is_wanted else code.operand_count * PLANNING
 
 
 class _Bounded(Way):

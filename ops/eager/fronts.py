@@ -15,14 +15,14 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..kernels import family
+from ..kernels import TRIALS, family
 from ..memory.dtype import Device, DType, Layout, MemoryFormat
 from ..memory.inference import ON
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.slots import places_within
 from ..memory.storage import address
 from ..memory.versions import written
-from ..table.direct import TRIALS, direct_form_around, has_direct_form, knows_calls
+from ..table.direct import direct_form_around, has_direct_form, knows_calls
 from ..table.grad_mode import GRAD_MODE
 from ..table.table import Operator
 from ..tensors.differentiable import AMONG_UNKNOWN, INFERENCE, NO_GRAD

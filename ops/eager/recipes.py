@@ -11,8 +11,9 @@ from functools import partial
 from keyword import iskeyword
 from typing import Any, Final
 
+from ..kernels import TRIALS
 from ..memory.dtype import Device, DType
-from ..table.direct import TRIALS, direct_form, has_direct_form
+from ..table.direct import direct_form, has_direct_form
 from ..tensors.sizes import Size
 from ..tensors.tensor import PLAIN_TENSORS, Tensor
 from .binding import Form, fits

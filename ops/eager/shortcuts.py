@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..kernels import LARGE
+from ..kernels import LARGE, TRIALS
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import written
-from ..table.direct import LISTENING, TRIALS, direct_form, has_direct_form
+from ..table.direct import LISTENING, direct_form, has_direct_form
 from ..table.grad_mode import GRAD_MODE
 from ..table.table import Operator
 from ..tensors.tape_port import MISSED, tape

@@ -21,9 +21,19 @@ from ..memory.dtype import Array, Dtype
 from ..memory.heap import keep_freed_memory
 
 __all__ = [
-    *("ALWAYS", "KERNELS_VARIABLE", "LARGE", "NEAREST", "Prepared", "by_formula", "cast_by_kernel"),
+    *("ALWAYS", "KERNELS_VARIABLE", "LARGE", "NEAREST", "PLAN_VARIABLE", "TRIALS", "Prepared"),
+    *("by_formula", "cast_by_kernel"),
     *("family", "in_order", "is_half", "is_large", "move"),
-    *("is_last_whole", "is_ready", "is_real", "is_whole", "of_floats", "pointwise", "unfilled"),
+    *(
+        "is_last_whole",
+        "is_ready",
+        "is_real",
+        "is_whole",
+        "of_floats",
+        "pointwise",
+        "unfilled",
+        "waits_for_plans",
+    ),
     "written_by_numpy",
 ]
 
@@ -33,8 +43,15 @@ _FLOAT64: Final = np.dtype(np.float64)
 KERNELS_VARIABLE: Final = "RUSHLIGHT_KERNELS"
 """The environment variable that, set to `numpy`, switches native code off."""
 
+PLAN_VARIABLE: Final = "RUSHLIGHT_PLAN"
+"""The environment variable that, set to `off`, leaves everything to the machine; `now` has plans
+made, and calls learned from, before that pays."""
+
 LARGE: Final = 8192
 """Elements from which native code is worth its start, unless an operator knows better."""
+
+TRIALS: Final = 50
+"""Calls after which it pays to learn what they do."""
 
 _FAMILIES: Final[dict[str, object]] = {}
 
@@ -46,6 +63,11 @@ def family(name: str) -> Any:
     except KeyError:
         _FAMILIES[name] = found = _find(name) if _is_on() else None
         return found
+
+
+def waits_for_plans() -> bool:
+    """Whether what pays only after many calls is left until then."""
+    return os.environ.get(PLAN_VARIABLE, "").lower() != "now"
 
 
 def _is_on() -> bool:
@@ -198,7 +220,9 @@ class Prepared:
         module = family("calls.prepared")
         if module is None or module.CREW is None:
             return self._function(*values)
-        self._known.append(module.Known(self._function, None, writes=self._writes))
+        trials = TRIALS if waits_for_plans() else 0
+        known = module.Known(self._function, None, writes=self._writes, trials=trials)
+        self._known.append(known)
         self.call = self._known[0].call  # that of another thread, which may be calling it
         return self.call(*values)
 

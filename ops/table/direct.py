@@ -27,7 +27,6 @@ __all__ = [
     *(
         "LISTENING",
         "NAMES",
-        "TRIALS",
         "direct_calls",
         "direct_form",
         "direct_form_around",
@@ -39,8 +38,6 @@ __all__ = [
     *("known_calls", "knows_calls", "note_of", "notes_of_parts"),
 ]
 
-TRIALS: Final = 50
-"""Calls after which it pays to learn what they do."""
 _MOST_PARTS: Final = 128
 """Parts of a result that are computed one by one."""
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import TRIALS
 from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange
 from ..memory.overlap import check_written, lies_as, may_share
@@ -16,7 +17,7 @@ from ..memory.versions import written
 from ..selection.copying import copy_into
 from ..selection.index import index, index_put
 from ..shapes.shape import expand
-from ..table.direct import TRIALS, direct_form, explained, formulas_of, known_calls
+from ..table.direct import direct_form, explained, formulas_of, known_calls
 from ..table.pointwise import LARGEST_FLOAT32, scalar_of
 from ..table.table import TABLE
 

@@ -51,7 +51,7 @@ def failure(call: Callable[[], Any]) -> Diagnostic:
     return diagnostic
 
 
-@pytest.mark.parametrize("plans", ["on", "off"])
+@pytest.mark.parametrize("plans", ["now", "off"])
 def test_layer_and_origin(plans: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RUSHLIGHT_PLAN", plans)
     scripted = torch.jit.script(Both())
@@ -94,7 +94,7 @@ def shifted(x: torch.Tensor, by=None) -> torch.Tensor:  # type: ignore[no-untype
     return x if by is None else x + by
 
 
-@pytest.mark.parametrize("plans", ["on", "off"])
+@pytest.mark.parametrize("plans", ["now", "off"])
 def test_a_parameter_that_may_be_none_without_saying_so(
     plans: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import rushlight.ops  # noqa: F401  (fills the operator table)
 from rushlight.interpreter.code.steps import UnsupportedKind
+from rushlight.interpreter.running import tiers
 from rushlight.interpreter.running.calling import call
 from rushlight.interpreter.running.invoking import code_of, tiers_of
 from rushlight.interpreter.running.tiers import SHORT
@@ -98,6 +99,30 @@ def test_straight_code_is_planned_at_its_second_run() -> None:
         results.append(call(add, (2**62, 2**62)))
         results.append(tiers_of(add).way().plan is None)
     assert results == [-(2**63), True, -(2**63), False, -(2**63), False]
+
+
+def test_a_plan_waits_until_the_machine_has_run_as_long_as_it_takes_to_make(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RUSHLIGHT_PLAN", "")
+    took, now = [tiers.MAKING_READY, tiers.PLANNING], [0.0]
+
+    def clock() -> float:
+        now[0] += took[0] / 2  # once before a run of the machine, and once behind it
+        return now[0]
+
+    monkeypatch.setattr(tiers, "thread_time", lambda: clock())
+    add = function(ADD)
+    operands = code_of(add).operand_count
+    assert operands > 2
+    call(add, (1, 2))
+    took.pop(0)
+    for _ in range(2 * operands - 1):
+        call(add, (1, 2))
+        assert tiers_of(add).way().plan is None
+    for _ in range(3):
+        call(add, (1, 2))
+    assert tiers_of(add).way().plan is not None
 
 
 COUNT = """

@@ -13,7 +13,8 @@ import pytest
 import rushlight as torch
 from rushlight.ops.eager.fronts import _TOLD_AT
 from rushlight.ops.gradients.nodes.bound import Bound
-from rushlight.ops.table.direct import TRIALS, knows_calls
+from rushlight.ops.kernels import TRIALS
+from rushlight.ops.table.direct import knows_calls
 
 pytestmark = pytest.mark.skipif(not knows_calls(), reason="there is no native code here")
 OFTEN = 3 * TRIALS

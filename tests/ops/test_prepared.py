@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.ops.kernels import family
+from rushlight.ops.kernels import TRIALS, Prepared, family
 from rushlight.ops.kernels.code.calls import paces
 from rushlight.ops.memory.errors import OperatorError
 from rushlight.ops.memory.metadata import become
@@ -953,7 +953,7 @@ def test_operators_that_move_or_order_few_elements_are_learned(name):
     for each in of_name(name):  # whatever came before
         each.forget()
         each.waits.wait_all(0)
-    for seed in range(3 * direct.TRIALS):
+    for seed in range(3 * TRIALS):
         x = random(5, 7, seed=seed)
         found = function(torch.from_numpy(x)).numpy()
         assert np.array_equal(found, wanted(x), equal_nan=True)
@@ -996,3 +996,17 @@ def test_places_of_a_part_are_learned(shape, index, axis):
     assert len(calls) < 4
     with pytest.raises(RuntimeError, match="out of bounds"):
         known(x, axis, places + shape[axis], False)
+
+
+@pytest.mark.parametrize(("plans", "passed"), [("", TRIALS), ("now", 0)])
+def test_nothing_is_learned_of_calls_that_come_a_few_times(
+    plans: str, passed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUSHLIGHT_PLAN", plans)
+    known = Prepared(lambda x: family("elementwise.arrays").apply("exp2", (x,)))
+    few, more = (np.ones(size, np.float32) for size in (3, 5))
+    for calls in range(passed + 2):
+        known.call(few)
+        assert known._known[0].count == int(calls >= passed)
+    known.call(more)
+    assert known._known[0].count == 1 + (not passed)  # each kind has calls of its own

@@ -59,6 +59,15 @@ def test_are_found_by_whoever_opens_the_archive_next(folder: Path, tmp_path: Pat
     assert file.read_bytes() == kept
 
 
+def test_small_functions_are_kept_too(folder: Path, tmp_path: Path) -> None:
+    unit = torch.jit.CompilationUnit("def forward(n: int) -> int:\n    return n // 2")
+    torch.jit.save(unit.forward, tmp_path / "a.pt")
+    for is_kept in (False, True):
+        module = torch.jit.load(tmp_path / "a.pt")
+        assert module(7) == 3
+        assert _is_compiled(module) is not is_kept
+
+
 def test_go_by_the_code(folder: Path, tmp_path: Path) -> None:
     _run(_archive(tmp_path / "a.pt"))
     _, compiled = _run(_archive(tmp_path / "b.pt", "    return torch.stack(found, 1)"))

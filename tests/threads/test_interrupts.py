@@ -87,7 +87,7 @@ def hot(function: Any, way: str = "native") -> Any:
     copied = FunctionType(function.__code__, globals(), function.__name__)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RUSHLIGHT_NATIVE", "now" if way == "native" else "off")
-        patch.setenv("RUSHLIGHT_PLAN", "off" if way == "machine" else "")
+        patch.setenv("RUSHLIGHT_PLAN", "off" if way == "machine" else "now")
         scripted = torch.jit.script(copied)
         made = tiers_of(scripted._rushlight_function).way().executable.native
         if made is not None:
@@ -101,7 +101,7 @@ def hot(function: Any, way: str = "native") -> Any:
 def test_a_signal_ends_a_loop(
     function: Any, way: str, alarm: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RUSHLIGHT_PLAN", "off" if way == "machine" else "")
+    monkeypatch.setenv("RUSHLIGHT_PLAN", "off" if way == "machine" else "now")
     scripted = hot(function, way)
     for _ in range(2):  # the second time it is known to be long
         began = time.monotonic()

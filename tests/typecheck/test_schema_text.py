@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+import rushlight.ops  # noqa: F401  (fills the operator table)
+from rushlight.ops.table.table import TABLE
+from rushlight.typecheck.definitions import schema_text
 from rushlight.typecheck.definitions.schema import NO_DEFAULT
 from rushlight.typecheck.definitions.schema_text import SchemaError, parse_schema
 from rushlight.typecheck.definitions.signature_text import torch_signature
@@ -113,3 +118,30 @@ def test_dtypes_are_defaults_where_a_dtype_is_taken() -> None:
     for wrong in ("f(int d=float32) -> ()", "f(ScalarType d=floating) -> ()"):
         with pytest.raises(SchemaError, match="unknown default float"):
             parse_schema(wrong)
+
+
+def test_arguments_that_many_operators_have_are_read_once() -> None:
+    one = parse_schema("a::f(Tensor(a!) self, int dim=-1, *, bool b=False) -> Tensor(a!)")
+    two = parse_schema("a::g(Tensor(a!) self , int dim=-1, *,bool b=False) -> Tensor(a!)")
+    pairs = zip((*one.arguments, *one.returns), (*two.arguments, *two.returns), strict=True)
+    assert all(a is b for a, b in pairs)
+    by_position = parse_schema("a::h(bool b=False, int[] x=[1]) -> ()").arguments
+    assert by_position[0] != one.arguments[2]
+    again = parse_schema("a::h(bool b=False, int[] x=[1]) -> ()").arguments
+    assert again[1] == by_position[1]
+    assert again[1].default is not by_position[1].default  # a list of its own
+
+
+@pytest.mark.parametrize("name", ["aten::eq", "aten::sum", "aten::append", "prim::Print"])
+def test_usual_arguments_are_read_as_all_others(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [entry.schema for entry in TABLE.operators(name)]
+    usual = [parse_schema(text) for text in texts]
+    monkeypatch.setattr(schema_text._Reading, "_usual_argument", lambda *_: None)
+    monkeypatch.setattr(schema_text, "_USUAL_RESULT", re.compile("(?!)"))
+    assert list(map(repr, usual)) == [repr(parse_schema(text)) for text in texts]
+
+
+@pytest.mark.parametrize("text", ["a::f(int x=no, int y) -> int", "a::f(int y, int x=no) -> int"])
+def test_a_default_without_meaning_is_told(text: str) -> None:
+    with pytest.raises(SchemaError, match="unknown default no"):
+        parse_schema(text)

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from itertools import count
 from typing import Final
 
@@ -74,6 +75,12 @@ _NAMELESS: Final = _token(r"\$\d+")
 _INT: Final = _token(r"\d+")
 _NUMBER: Final = _token(r"-?(?:inf|nan|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)")
 _STRING: Final = _token(r'"(?:\\.|[^"\\])*"|' + r"'(?:\\.|[^'\\])*'")
+
+_USUAL_TYPE: Final = r"[A-Za-z_]\w*(?:\[\d*\])?\??(?:\([a-z]!?\))?"
+_USUAL_ARGUMENT: Final = re.compile(
+    rf"({_USUAL_TYPE} [A-Za-z_]\w*(?:=[\w.+-]+)?)\s*(?=[,)])", re.ASCII
+)
+_USUAL_RESULT: Final = re.compile(rf"{_USUAL_TYPE}\Z", re.ASCII)
 
 _PARTS: Final = {"Dict": (2, 2), "Future": (1, 1), "Await": (1, 1), "RRef": (1, 1), "Union": (1, 0)}
 """Words before types in parentheses, and how many there are at least and at most, if any."""
@@ -159,8 +166,20 @@ class _Reading:
             if self._has("*"):
                 keyword_only = True
             else:
-                found.append(self._argument(keyword_only))
+                found.append(self._usual_argument(keyword_only) or self._argument(keyword_only))
         return tuple(found), False
+
+    def _usual_argument(self, keyword_only: bool) -> Argument | None:
+        """An argument such as many operators have; None if it is another, or there is none."""
+        match = _USUAL_ARGUMENT.match(self._text, self._place)
+        if match is None:
+            return None
+        try:
+            found = _argument_of(match[1], keyword_only)
+        except SchemaError:
+            return None  # which is told with its place in the whole text
+        self._place = match.end()
+        return found
 
     def _argument(self, keyword_only: bool) -> Argument:
         type, size, alias, word = self._type()
@@ -172,6 +191,9 @@ class _Reading:
         if self._has("..."):
             return (), True
         start = self._place
+        if _USUAL_RESULT.match(self._text, start):
+            self._place = len(self._text)
+            return (_result_of(self._text[start:]),), False
         if not self._has("("):
             return (self._result(),), False
         if self._has(")"):
@@ -301,3 +323,30 @@ class _Reading:
                 self._need(",")
             found.append(self._default(element))
         return found
+
+    # -- what many operators have
+
+    def only_argument(self, keyword_only: bool) -> Argument:
+        """The argument that is all of the text."""
+        found = self._argument(keyword_only)
+        if self._place < len(self._text):
+            raise self._wrong("the end")
+        return found
+
+    def only_result(self) -> Argument:
+        """The same of a result without a name."""
+        found = self._result()
+        if self._place < len(self._text):
+            raise self._wrong("the end")
+        return found
+
+
+@lru_cache(2048)
+def _argument_of(text: str, keyword_only: bool) -> Argument:
+    """Operators have some hundred different arguments in all, which nobody changes."""
+    return _Reading(text).only_argument(keyword_only)
+
+
+@lru_cache(256)
+def _result_of(text: str) -> Argument:
+    return _Reading(text).only_result()

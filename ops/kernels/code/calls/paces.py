@@ -79,10 +79,11 @@ class Waits:
     """How many calls pass until the next is learned from, for each of the slots that native code
     has them fall into: a call that cannot be learned makes few others wait."""
 
-    def __init__(self, state: Array, *, is_one: bool) -> None:
-        """Where `is_one` holds, all calls wait for each other."""
+    def __init__(self, state: Array, *, is_one: bool, calls: int = 0) -> None:
+        """Where `is_one` holds, all calls wait for each other; so many `calls` pass at first."""
         self._state, self._left = state, state[SLOT_AT + 2 :]
         self._next = [_SHORTEST] * SLOTS
+        self.wait_all(calls)
         if is_one:
             state[SLOT_AT + 1] = 0
 

@@ -108,9 +108,9 @@ class Known:
     """What is known of a function's calls, which `call` does; it must be kept as long as that.
 
     `cool` is called when nothing is learned, or when sizes change all the time.  Calls that are not
-    learned from are done by `waiting`, by the function itself if nothing else is given.  `look`
-    does calls that are learned from in another way, and says which those are.  One that
-    `gives_parts` may have nothing done but give its first argument or parts of arguments.
+    learned from (of each kind some `trials` at first) are done by `waiting`, by the function itself
+    if nothing else is given.  `look` does calls that are learned from in another way, and says
+    which those are.  One that `gives_parts` may just give its first argument, or parts of some.
     """
 
     def __init__(
@@ -123,6 +123,7 @@ class Known:
         waiting: Callable[..., Any] | None = None,
         look: Look | None = None,
         gives_parts: bool = False,
+        trials: int = 0,
     ) -> None:
         assert CREW is not None
         self._gives_parts = gives_parts
@@ -133,7 +134,7 @@ class Known:
         self._learn = self.learn
         self._wrapped: list[tuple[Callable[..., Any], ...]] = []
         self._known = new_state()
-        self.waits = Waits(self._known, is_one=self._has_own_pace)
+        self.waits = Waits(self._known, is_one=self._has_own_pace, calls=trials)
         self._kept: list[tuple[object, ...]] = []
         self._place = self._forgotten = 0
         self._pace = Pace()

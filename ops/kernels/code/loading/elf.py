@@ -11,6 +11,7 @@ import mmap
 import platform
 import struct
 import sys
+from collections.abc import Callable
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -169,10 +170,14 @@ def _functions(
     return {name: by_name[name] for name in names}
 
 
-def _make_executable(address: int, size: int) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    protect = libc.mprotect
+@cache
+def _protect() -> Callable[[int, int, int], int]:
+    protect = ctypes.CDLL(None, use_errno=True).mprotect
     protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    if protect(address, size, mmap.PROT_READ | mmap.PROT_EXEC):
+    return protect
+
+
+def _make_executable(address: int, size: int) -> None:
+    if _protect()(address, size, mmap.PROT_READ | mmap.PROT_EXEC):
         number = ctypes.get_errno()
         raise OSError(number, "the system lets no memory be executed")
