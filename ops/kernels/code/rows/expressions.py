@@ -19,7 +19,7 @@ from ..calls.run import run
 from ..elementwise.loops import NUMBER_LETTERS
 from ..functions.formulas import FORMULAS, KINDS, as_kind, stored_as, stored_kind, taken_from
 from ..language.target import Target
-from ..language.text import FLOAT, INT64, LANES, POINTER, Code, Kind, Value
+from ..language.text import FLOAT, INT64, LANES, POINTER, Code, Kind, Value, Variable
 from ..loading.objects import is_kept, kernel
 from .folds import PIECE, Joining, folds_of_row
 
@@ -234,7 +234,7 @@ class _Text:
                     seen = as_kind(seen, joining[i].wide)
                     if mask is not None:
                         seen = code.choose(mask, seen, joining[i].start)
-                    lanes[i][place].set(self._joined(i, lanes[i][place].now, seen))
+                    self._take(i, lanes[i][place], seen)
                 for number, address in keeping.items():
                     value = known.get(number)
                     if (
@@ -258,11 +258,12 @@ class _Text:
                 made = code.call(f"llvm.sqrt.{made.kind.suffix}", made.kind, [made])
             self._same[self._first + i] = code.spread(made)
 
-    def _joined(self, fold: int, total: Value, seen: Value) -> Value:
+    def _take(self, fold: int, lane: Variable, seen: Value) -> None:
         """A vector folded into another."""
         if self._steps[fold].name in _OF_SQUARES:
-            return self.code.multiply_add(seen, seen, total)
-        return self._joining[fold].joined(total, seen)
+            lane.set(self.code.multiply_add(seen, seen, lane.now))
+        else:
+            self._joining[fold].take(lane, seen)
 
     def _write(self, row: Value, begin: Value) -> None:
         """Write what is to come of the row."""

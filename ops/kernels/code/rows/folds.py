@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import cycle
-from math import prod
+from math import nan, prod
+from operator import add as add_up
 from typing import Any, Final
 
 import numpy as np
@@ -255,6 +256,27 @@ def folds_text(
     return folding.code.kernel("fold", words)
 
 
+class _Extreme(Variable):
+    """The lanes of an extreme of floats: the best number, and NaN where there was one."""
+
+    def __init__(self, joining: Joining) -> None:
+        code = joining.code
+        self.best, self.odd = (
+            code.variable(code.constant(joining.wide, start)) for start in (joining.start, 0.0)
+        )
+        self._joining = joining
+
+    @property
+    def now(self) -> Value:
+        odd = self.odd.now
+        return self._joining.code.choose(odd.is_nan(), odd, self.best.now)
+
+    def take(self, seen: Value) -> None:
+        """Compare with a vector more."""
+        self.best.set(self._joining.better(self.best.now, seen))
+        self.odd.set(self._joining.code.choose(seen.is_nan(), seen, self.odd.now))
+
+
 class Joining:
     """How an operation folds numbers of a dtype: in lanes of a kind that begin with `start`, so
     many vectors of them `beside` each other; what is `in_runs` begins anew after a few steps, and
@@ -279,7 +301,16 @@ class Joining:
 
     def begun(self, count: int = 0) -> list[Variable]:
         """The lanes: so many vectors, or those that are side by side."""
+        if self.operation in _EXTREMES and self.wide.is_real:
+            return [_Extreme(self) for _ in range(count or self.beside)]
         return begun(self.code, self.wide, self.start, count or self.beside)
+
+    def take(self, lane: Variable, seen: Value) -> None:
+        """Fold a vector of the lanes' kind into one of them."""
+        if isinstance(lane, _Extreme):
+            lane.take(seen)
+        else:
+            lane.set(self.joined(lane.now, seen))
 
     def totals(self, count: int) -> list[Variable]:
         """What so many vectors of sums of runs are added to; none if there are no runs."""
@@ -298,14 +329,26 @@ class Joining:
         for lane in lanes:
             lane.set(self.code.constant(self.wide, self.start))
 
+    def result(self, lanes: Sequence[Variable]) -> Value:
+        """All lanes as one number."""
+        extremes = [each for each in lanes if isinstance(each, _Extreme)]
+        if not extremes:
+            return folded(lanes, self.joined)
+        best = folded([each.best for each in extremes], self.better)
+        odd = together([each.odd for each in extremes], add_up)
+        return self.code.choose(self.code.any_of(odd.is_nan()), nan, best)
+
+    def better(self, one: Value, other: Value) -> Value:
+        """The larger, or the smaller, of numbers; what comes first of equal ones."""
+        return self.code.choose(other > one if self.operation == "max" else other < one, other, one)
+
     def joined(self, one: Value, other: Value) -> Value:
         """Two results as one."""
         if self.operation in _ADDED:
             return one + other
         if self.operation == "product":
             return one * other
-        out = other > one if self.operation == "max" else other < one
-        return self.code.choose(out | other.is_nan(), other, one)
+        return self.code.choose(other.is_nan(), other, self.better(one, other))
 
 
 def folds_of_row(
@@ -325,7 +368,7 @@ def folds_of_row(
     else:
         code.vectors(zero, size, first.beside, visit)
     return [
-        folded(total or lanes, joining.joined)
+        joining.result(total or lanes)
         for (joining, lanes), total in zip(folds, totals, strict=True)
     ]
 
@@ -355,6 +398,8 @@ class _Fold(Joining):
         if self.operation == "products":
             one, other = as_kind(seen, self.wide), as_kind(self.seen("y", index, mask), self.wide)
             total.set(self.code.multiply_add(one, other, total.now))
+        elif self.operation in _EXTREMES:
+            self.take(total, as_kind(seen, self.wide))
         else:
             total.set(self.with_seen(total.now, seen, mask))
 
