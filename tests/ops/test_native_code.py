@@ -275,7 +275,7 @@ def test_numbers_reach_kernels(threads: Callable[[int], None]) -> None:
     x, found = np.arange(6, dtype=F).reshape(2, 3), []
     for call in (run, _by_ctypes):
         out = np.empty(2)
-        call(kernel, 2, 1, 3, 1, 1.5, x, out)
+        call(kernel, 2, 1, 3, 1, 2, 3, 0, 1.5, x, out)
         found.append(out.tolist())
     assert found == [[2.75, 20.75]] * 2
 
