@@ -52,6 +52,24 @@ def test_medium_rounds_what_is_multiplied(sizes: tuple[int, int, int], is_turned
     assert torch.equal(a @ b, plain)
 
 
+@pytest.mark.skipif(not ROUNDED, reason="needs instructions for pairs")
+@pytest.mark.parametrize("is_turned", [False, True])
+@pytest.mark.parametrize("depth", [511, 512, 1030])
+def test_columns_are_rounded_where_they_are_packed(depth: int, is_turned: bool) -> None:
+    a, b = torch.randn(2, 130, depth), torch.randn(97, depth).t()
+    if not is_turned:
+        b = b.contiguous()
+    multiply = family("products.matrices").multiply
+    words = multiply(a[0].bfloat16()._array, b.bfloat16()._array)
+    torch.set_float32_matmul_precision("medium")
+    runs: list[object] = []
+    with family("calls.watching").watching(lambda *run: runs.append(run)):
+        found = multiply(a[0].numpy(), b.numpy())
+    assert len(runs) == 2  # rows become words, columns in the product
+    assert np.array_equal(found, words)
+    assert torch.equal((a @ b)[0], torch.from_numpy(found))
+
+
 def test_wild_numbers_stay() -> None:
     a, b = torch.ones(64, 128), torch.ones(128, 128)
     a[0, 0], a[1, 1], a[2, 2] = float("nan"), float("inf"), 3.4e38

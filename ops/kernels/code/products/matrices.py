@@ -128,7 +128,8 @@ def _product(element: str, a: Any, b: Any, bias: Any = None, out: Any = None) ->
 
 
 def _operands(a: Any, b: Any) -> tuple[str, object, object]:
-    """What is multiplied: the numbers as they are, or words of two that are, or may be, bfloat16.
+    """What is multiplied: the numbers as they are, or words of two that are, or may be, bfloat16;
+    columns of b that are packed but once become words only then.
 
     Raises:
         ValueError: the sizes do not fit, or there is nothing to sum.
@@ -139,10 +140,15 @@ def _operands(a: Any, b: Any) -> tuple[str, object, object]:
         return "float", a, b
     if b.shape[-2] != a.shape[-1] or not a.size * b.size:
         raise ValueError("rows and columns differ in length, or have none")
-    turned = b.swapaxes(-1, -2)
+    a, turned = pairs.along(a), b.swapaxes(-1, -2)
+    if b.itemsize == 4 and a.shape[-2] <= rows_together(host()):
+        rows, depth = a.shape[-2:]
+        form = _form(rows, depth, b.shape[-1], b.strides[-2:], 4)
+        if form is not None and form.startswith("packed"):
+            return "rounded", a, b
     if turned.strides[-1] == b.itemsize:
-        return "pair", pairs.along(a), pairs.along(turned).swapaxes(-1, -2)
-    return "pair", pairs.along(a), pairs.across(b)
+        return "pair", a, pairs.along(turned).swapaxes(-1, -2)
+    return "pair", a, pairs.across(b)
 
 
 def _pays(a: Any, b: Any) -> bool:
@@ -220,8 +226,8 @@ def _way(
     Raises:
         ValueError: the sizes do not fit, or there is nothing to sum.
     """
-    (rows, depth), columns = a_shape[-2:], b_shape[-1]
-    if b_shape[-2] != depth or not depth:
+    (rows, depth), (numbers, columns) = a_shape[-2:], b_shape[-2:]
+    if depth != (-(-numbers // 2) if element == "rounded" else numbers) or not depth:
         raise ValueError("rows and columns differ in length, or have none")
     size = 8 if element == "double" else 4
     batch = _batch(a_shape[:-2], a_strides[:-2], b_strides[:-2])
@@ -238,7 +244,7 @@ def _way(
     step = b_strides[-1] if form in ("dots", "packed turned") else b_strides[-2]
     steps = (*a_strides[-2:], step, *batch[2:])
     sizes = (rows, columns, depth, *(each // size for each in steps))
-    counts = counts_of(*sizes, batch.inner, block, is_biased, width, is_gathered)
+    counts = counts_of(*sizes, batch.inner, block, is_biased, width, is_gathered, numbers)
     kernel, least = product_kernel(form, element), _LEAST // max(1, block * width * depth) + 1
     return _Way(kernel, strips * -(-rows // block), least, counts)
 

@@ -18,7 +18,7 @@ from ..language.target import Target
 from ..language.text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
 
-__all__ = ["HALF", "across", "along", "joined", "rounded", "seen_as_floats", "widened"]
+__all__ = ["HALF", "across", "along", "beside", "joined", "rounded", "seen_as_floats", "widened"]
 
 _LEAST: Final = 1 << 16
 """Numbers that are worth another thread."""
@@ -145,7 +145,7 @@ def _along(code: Code, source: Value, n: Value, goal: Value) -> None:
             for half in range(2)
         )
         mask = None if left is None else code.first((left + 1) >> 1)
-        code.store_if(_beside(code, low, high), code.at(goal, at >> 1, INT32), mask)
+        code.store_if(beside(code, low, high), code.at(goal, at >> 1, INT32), mask)
 
     with code.counted(code.constant(INT64, 0), whole, 2 * LANES) as at:
         join(at, None)
@@ -183,7 +183,7 @@ def joined(code: Code, low: Value, high: Value) -> Value:
     return upper(low).unsigned_shift(16) | (upper(high) & -65536)
 
 
-def _beside(code: Code, low: Value, high: Value) -> Value:
+def beside(code: Code, low: Value, high: Value) -> Value:
     """Words of neighbours in two vectors of float32."""
     if code.target.has_pairs:
         return _concatenated(code, low, high).bits(_WORDS)

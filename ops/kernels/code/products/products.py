@@ -21,6 +21,7 @@ from ..language.text import DOUBLE, FLOAT, INT64, POINTER, Code, Value, Variable
 from ..language.tiles import CHUNK, Tile, add_products, turned
 from ..loading.objects import kernel
 from .dots import DOTS, Dots
+from .pairs import beside, joined
 
 __all__ = [
     *("gathers_rows", "panels_together", "rows_together"),
@@ -47,11 +48,13 @@ _PLACES: Final = ("a", "b", "out", "bias")
 _COUNTS: Final = (
     *("rows", "columns", "depth", "a_row", "a_column", "b_step"),
     *("a_outer", "a_inner", "b_outer", "b_inner", "inner", "block", "biased", "wide", "gathered"),
+    "numbers",
 )
 """What a kernel takes besides matrices, in an array of int64.  `b_step` lies between rows of b, or
 between columns where those are in one piece.  A batch has `inner` matrices one step apart, and
 `outer` steps lead to others.  `block` rows, or fewer, make a unit, where columns
-are packed with `wide` columns, and rows are packed too where they are to be `gathered`."""
+are packed with `wide` columns, and rows are packed too where they are to be `gathered`.  Columns
+of b have so many `numbers`: the depth, or about twice that where they are rounded to words."""
 
 
 def product_kernel(form: str, element: str) -> int:
@@ -59,7 +62,8 @@ def product_kernel(form: str, element: str) -> int:
 
     The forms: "packed", "packed turned" (where b's columns are in one piece), "direct", "row",
     "dots".  The elements: "float", "double", and "pair" for words of two bfloat16 of a row of a
-    and of a column of b (see `pairs`), whose products are summed as float32.
+    and of a column of b (see `pairs`), whose products are summed as float32; "rounded" where
+    columns of b are float32, and become such words as they are packed.
     """
     return kernel("product", (form, element), lambda target: product_text(target, form, element))
 
@@ -74,7 +78,12 @@ def strip(form: str, element: str, target: Target | None = None) -> int:
 
 
 _VECTORS: Final = {"direct": _DIRECT, "row": _WIDE}
-_KINDS: Final = {"float": (FLOAT, 4), "double": (DOUBLE, 8), "pair": (FLOAT, 4)}
+_KINDS: Final = {
+    "float": (FLOAT, 4),
+    "double": (DOUBLE, 8),
+    "pair": (FLOAT, 4),
+    "rounded": (FLOAT, 4),
+}
 
 
 def gathers_rows(target: Target) -> bool:
@@ -125,8 +134,10 @@ class _Product:
         self.tile = Tile.of(target)
         self.kind, size = _KINDS[element]
         self.multiply_add: Callable[[Value, Value, Value], Value] = (
-            code.add_pairs if element == "pair" else code.multiply_add
+            code.add_pairs if element in ("pair", "rounded") else code.multiply_add
         )
+        self.is_rounded = element == "rounded"
+        self.together = 2 if self.is_rounded else 1
         self.lanes = _BYTES // size
         self.vector = self.kind.of_lanes(self.lanes)
         counts = code.argument(POINTER, "counts")
@@ -272,26 +283,40 @@ class _Product:
         """The rows of a tile; what is written behind a place, the next one is written over."""
         tall = len(lines)
         whole = 1 << (tall - 1).bit_length()
-        self._turn(lines + lines[-1:] * (whole - tall), depth, goal, tall)
+        lines = lines + lines[-1:] * (whole - tall)
+        self._turn(lines, (depth & -self.lanes, depth), self._lying, goal, tall)
 
-    def _turn(self, lines: list[Value], depth: Value, goal: Value, width: int) -> None:
+    def _lying(self, line: Value, at: Value, left: Value | None) -> Value:
+        """A vector of elements as they lie; so many are left."""
+        mask = None if left is None else self.code.first(left, self.lanes)
+        return self.code.load_if(self.vector, self.at(line, at), mask)
+
+    def _turn(
+        self,
+        lines: list[Value],
+        until: tuple[Value, Value],
+        seen: Callable[[Value, Value, Value | None], Value],
+        goal: Value,
+        width: int,
+    ) -> None:
         """Elements of so many lines, a power of two, side by side; places of the depth lie so far
-        apart, and are gone through in order."""
+        apart, and are gone through in order, in whole vectors as far as the first place says, and
+        up to the second.  A line's vectors are `seen` from a place on, where the number of those
+        that are left is said unless all are there."""
         code, lanes, count = self.code, self.lanes, len(lines)
+        whole, depth = until
 
-        def turn(at: Value, mask: Value | None) -> None:
-            seen = [code.load_if(self.vector, self.at(line, at), mask) for line in lines]
-            found = turned(code, seen)
+        def turn(at: Value, left: Value | None) -> None:
+            found = turned(code, [seen(line, at, left) for line in lines])
             for place in range(lanes):
                 run, i = divmod(place, count)
                 some = code.shuffled(found[i], found[i], range(run * count, (run + 1) * count))
                 code.store(some, self.at(goal, (at + place) * width))
 
-        whole = depth & -lanes
         with code.counted(self.zero, whole, lanes) as at:
             turn(at, None)
         with code.when(whole < depth):
-            turn(whole, code.first(depth - whole, lanes))
+            turn(whole, depth - whole)
 
     def _packed(
         self,
@@ -335,16 +360,18 @@ class _Product:
         wide, step, (chunk, depth) = count["wide"], count["b_step"], piece
         is_last = chunk + depth > count["depth"] - 1
         first = column + code.choose(is_last, wide, 0)
-        begin = code.choose(is_last, 0, chunk + CHUNK)
+        begin = code.choose(is_last, 0, chunk + CHUNK) * self.together
+        columns = _LINE // self.together  # whose lines are brought near in turn
         if is_turned:
             source, several = self.at(self.place["b"], first * step + begin), (wide + tiles - 1)
         else:
-            source, several = self.at(self.place["b"], begin * step + first), tiles + (CHUNK - 1)
+            source = self.at(self.place["b"], begin * step + first)
+            several = tiles + (CHUNK * self.together - 1)
         most = several / tiles - 1
 
         def place(tile: Value, at: Value) -> Value:
             if is_turned:  # lines of columns
-                own, far = at & (_LINE - 1), at & -_LINE
+                own, far = at & (columns - 1), (at & -columns) * self.together * self.together
             else:  # some lines of each row
                 own, far = at >> 2, (at & 3) * _LINE
             which = tile * (most + 1) + code.lesser(own, most)
@@ -363,18 +390,27 @@ class _Product:
         """Vectors of columns of rows that are in one piece: panels one after the other."""
         code, vectors, lanes = self.code, self.tile.vectors, self.lanes
         width = vectors * lanes
-        source = self.at(self.place["b"], chunk * self.count["b_step"] + column)
+        step = self.count["b_step"]
+        source = self.at(self.place["b"], chunk * self.together * step + column)
         whole = column + (end - column) / width * width
         masks = [code.first(end - whole - j * lanes, lanes) for j in range(vectors)]
 
         def pack(at: Value, begin: Value, masks: Sequence[Value | None]) -> None:
-            line = self.at(source, at * self.count["b_step"] + (begin - column))
+            line = self.at(source, at * self.together * step + (begin - column))
             goal = self.at(room, (begin - column) * CHUNK + at * width)
-            code.prefetch(self.at(line, self.count["b_step"] * _AHEAD))
+            lines = [line]
+            if self.is_rounded:
+                is_pair = (chunk + at) * 2 + 1 < self.count["numbers"]
+                lines.append(self.at(line, code.choose(is_pair, step, 0)))
+            for each in lines:
+                code.prefetch(self.at(each, step * (_AHEAD * self.together)))
             for j, mask in enumerate(masks):
-                step = code.constant(INT64, j * lanes)
-                seen = code.load_if(self.vector, self.at(line, step), mask)
-                code.store(seen, self.at(goal, step))
+                far = code.constant(INT64, j * lanes)
+                seen = [code.load_if(self.vector, self.at(each, far), mask) for each in lines]
+                made = seen[0]
+                if self.is_rounded:
+                    made = joined(code, made, code.choose(is_pair, seen[1], 0.0))
+                code.store(made, self.at(goal, far))
 
         with code.counted(self.zero, depth) as at:
             with code.counted(column, whole, width) as begin:
@@ -388,7 +424,7 @@ class _Product:
         """Columns that are in one piece, some at a time; after the last it is taken again."""
         code, lanes = self.code, self.lanes
         several = lanes if code.target.has_scaling else lanes // 2  # which the registers hold
-        source = self.at(self.place["b"], chunk)
+        source = self.at(self.place["b"], chunk * self.together)
         most = self.count["columns"] - 1
         width = self.tile.vectors * lanes
         end = code.choose(left > width, width, left)
@@ -398,7 +434,25 @@ class _Product:
                 here = column + first + i
                 near = code.choose(here > most, most, here)
                 lines.append(self.at(source, near * self.count["b_step"]))
-            self._turn(lines, depth, self.at(room, first), width)
+            goal = self.at(room, first)
+            if self.is_rounded:
+                numbers = self.count["numbers"] - chunk * 2
+                whole = code.lesser(depth, numbers >> 1) & -lanes
+                self._turn(lines, (whole, depth), partial(self._rounded, numbers), goal, width)
+            else:
+                self._turn(lines, (depth & -lanes, depth), self._lying, goal, width)
+
+    def _rounded(self, numbers: Value, line: Value, at: Value, left: Value | None) -> Value:
+        """A vector of words made of a line that has so many numbers."""
+        code, lanes, first = self.code, self.lanes, at * 2
+        masks: list[Value | None] = [None, None]
+        if left is not None:
+            masks = [code.first(numbers - first - half, lanes) for half in (0, lanes)]
+        low, high = (
+            code.load_if(self.vector, self.at(line, first + half * lanes), mask)
+            for half, mask in enumerate(masks)
+        )
+        return beside(code, low, high).bits(self.vector)
 
     # ----------------------------------------------------------------------------------- direct
 
