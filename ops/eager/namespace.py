@@ -38,6 +38,7 @@ from ..table.grad_mode import (
     set_grad_enabled,
 )
 from ..table.table import TABLE
+from ..tensors import following as following  # memory that moves tells it
 from ..tensors.asarray import asarray
 from ..tensors.construct import (
     as_tensor,

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..memory.dtype import DTYPES, Device, DType, get_default_dtype, place_of
+from ..memory.storage import contiguous_strides, reach
 from ..selection.strides import elements_of
 from ..table.refusals import cpp_name
 from ..tensors.called_classes import called
@@ -403,7 +404,8 @@ def set_(
     afterwards.
 
     Raises:
-        RuntimeError: another dtype, or sizes that leave the memory.
+        RuntimeError: another dtype, or sizes that leave the memory of a tensor; that of a storage
+            becomes larger, if it may.
     """
     if isinstance(source, TypedStorage):
         if source.dtype is not self.dtype:
@@ -413,6 +415,11 @@ def set_(
             )
         source = source._flat()
     elif isinstance(source, UntypedStorage):
+        if size is not None and min(storage_offset, *size, *stride, 0) >= 0:
+            steps = stride or contiguous_strides(tuple(size))
+            last = (reach(size, steps) + storage_offset) * self.itemsize
+            if 0 not in size and source.nbytes() < last:
+                source.resize_(last)
         source = Tensor._of(elements_of(source._owner, self.dtype.numpy))
     part = () if size is None else (storage_offset, size, stride)
     given = () if source is None else (source, *part)

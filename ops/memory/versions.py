@@ -16,7 +16,7 @@ from .made_since import WATCHED, check_age
 
 __all__ = [
     *("count_writes", "counted_apart", "counts_by_owner", "counts_of", "owner_of", "version_of"),
-    *("version_to_keep", "versions_then", "write_count", "written"),
+    *("version_to_keep", "versions_then", "moved", "write_count", "written"),
 ]
 
 _COUNTS: Final[dict[int, list[Any]]] = {}
@@ -142,6 +142,13 @@ def counts_of(array: Array) -> list[Any]:
         gone = ref(owner, partial(_COUNTS.pop, key))  # without a line of Python: no interrupt
         found = _COUNTS.setdefault(key, [gone, 0, 0, is_for_inference(owner)])
     return found
+
+
+def moved(array: Array, other: Array) -> None:
+    """Go on counting where the memory of an array has moved to."""
+    found = _COUNTS.get(id(owner_of(array)))
+    if found is not None:
+        counts_of(other)[1:3] = found[1:3]
 
 
 def count_writes(counts: Iterable[tuple[list[Any], int]]) -> None:

@@ -13,11 +13,11 @@ from ..memory.counts import check_count, check_strides
 from ..memory.determinism import unfilled
 from ..memory.dtype import Array, Device, Dtype, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
+from ..memory.growing import grown
 from ..memory.metadata import become
 from ..memory.overlap import overlaps_itself
 from ..memory.storage import (
     contiguous_strides,
-    is_resizable,
     memory_of,
     reach,
     storage_of,
@@ -300,11 +300,9 @@ def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Arra
     memory = memory_of(self)
     needed = _check_size(size, stride, offset, self.itemsize, contiguous=not memory_format)
     if needed > memory.size:
-        if not is_resizable(self):
-            raise OperatorError("Trying to resize storage that is not resizable")
-        more = np.zeros(needed - memory.size, _BYTES)
+        before, memory = memory.size, grown(self, needed)
+        more = memory[before:]
         unfilled(more[: more.size // self.itemsize * self.itemsize].view(self.dtype))
-        memory = np.concatenate([memory, more])
     return become(self, _view_of_bytes(memory, self.dtype, size, stride, offset))
 
 

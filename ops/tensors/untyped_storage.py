@@ -10,11 +10,12 @@ from weakref import WeakValueDictionary, ref
 import numpy as np
 
 from ..memory.dtype import CPU, DTYPES, Array, Device, DType, place_of
+from ..memory.growing import grown
 from ..memory.mapped_file import mapped_file
-from ..memory.storage import borrowed, copied_with_storage, is_resizable, storage_of
+from ..memory.storage import borrowed, bounds_of, copied_with_storage, is_resizable, storage_of
 from .storage_bytes import bytes_of_buffer, bytes_of_items, checked_size
 
-__all__ = ["Storage"]
+__all__ = ["Storage", "follow"]
 
 _HOLDERS: Final = 2
 """The references to an array of a storage that nothing else lies in, that of the count with it."""
@@ -85,7 +86,12 @@ class Storage:
     def over(cls, array: Array, device: Device = CPU) -> Self:
         """The memory that an array lies in; on `meta` it is only as large."""
         owner, _, count = storage_of(array)
-        owner, size = _NOTHING if device.type == "meta" else owner, count * array.itemsize
+        size = count * array.itemsize
+        if device.type == "meta":
+            owner = _NOTHING
+        elif owner is not array:
+            start, stop = bounds_of(owner)  # no whole number of these elements, perhaps
+            size = stop - start
         if id(owner) in _SIZES:
             size = _SIZES[id(owner)][0]
         known = _KNOWN.get(id(owner))
@@ -220,11 +226,11 @@ class Storage:
         """Give the memory another size; the bytes that fit are kept.
 
         Tensors that lie in it keep their sizes, and the memory stays theirs until they are set to
-        other memory: what has become small can become as large again as it was.
+        other memory: what has become small can become as large again as it was.  They move along
+        where it becomes larger.
 
         Raises:
             RuntimeError: the size is negative, or the memory is that of a file or of somebody else.
-            NotImplementedError: it would outgrow the tensors, or other storages, that lie in it.
         """
         size = checked_size(nbytes)
         if not self.resizable():
@@ -243,9 +249,8 @@ class Storage:
     def _resize_below_tensors(self, size: int) -> Self:
         owner = self._owner
         if size > storage_of(owner)[2] * owner.itemsize:
-            raise NotImplementedError(
-                "memory in which tensors lie cannot become larger than it was; resize the tensors"
-            )
+            grown(owner, size)
+            return self
         key = id(owner)
         _SIZES[key] = size, ref(owner, lambda _: _SIZES.pop(key, None))
         self._size = size
@@ -378,3 +383,12 @@ class Storage:
 
 Storage.__name__ = Storage.__qualname__ = "UntypedStorage"
 _NOTHING: Final = np.empty(0, np.uint8)
+
+
+def follow(holder: Array, fresh: Array) -> None:
+    """Have the storage over the memory of an array lie in other memory."""
+    _SIZES.pop(id(holder), None)
+    known = _KNOWN.pop(id(holder), None)
+    if known is not None:
+        known._owner, known._size = fresh, fresh.size
+        _KNOWN[id(fresh)] = known

@@ -31,10 +31,11 @@ def test_bytes_change_their_order_size_and_type() -> None:
     assert torch.UntypedStorage(b"ab").fill_(257).tolist() == [1, 1]
 
 
-def test_memory_of_tensors_is_not_resized_under_them() -> None:
+def test_memory_of_tensors_is_resized_under_them() -> None:
     numbers = torch.arange(3.0)
-    with pytest.raises(NotImplementedError, match="in which tensors lie"):
-        numbers.untyped_storage().resize_(20)
+    memory = numbers.untyped_storage().resize_(20)
+    memory.fill_(0)
+    assert (numbers.tolist(), numbers.untyped_storage().nbytes()) == ([0.0] * 3, 20)
     assert numbers.untyped_storage().resize_(12).nbytes() == 12
 
 

@@ -11,7 +11,7 @@ from ...eager.dispatch import eager_function
 from ...memory.dtype import Array, Dtype
 from ...memory.overlap import reach_of
 from ...memory.remembered import remembered
-from ...memory.storage import address
+from ...memory.storage import address, view_of
 from ...table.grad_mode import RUNNING
 from ...tensors.tensor import Tensor
 from ...tensors.tracing import ACTIVE
@@ -19,7 +19,6 @@ from ..table.rules import is_unheard
 from .autograd import WALKING, Edge, Node, edge_of, node_class
 from .removable import SEQUENCE
 
-ndarray: Final = np.ndarray
 _NEW: Final = object.__new__
 
 __all__ = ["AsStridedBackward0", "CopySlices", "Places", "copied_part"]
@@ -55,14 +54,14 @@ class Places:
             return None
         begin = self._begin
         is_within = begin >= 0 and begin + end <= reach
-        if is_within and dtype.isbuiltin == 1 and _lies_by_rows(shape, strides, dtype.itemsize):
+        if is_within and _lies_by_rows(shape, strides, dtype.itemsize):
             whole = np.empty(shape, dtype) if of_base else np.zeros(shape, dtype)
-            part = ndarray(sizes, kind, whole, begin, steps)
+            part = view_of(whole, sizes, steps, begin, kind)
         else:
             before = max(-begin, 0)
             memory = np.zeros(max(reach, begin + end) + before, np.uint8)
-            whole = ndarray(shape, dtype, memory, before, strides)
-            part = ndarray(sizes, kind, memory, before + begin, steps)
+            whole = view_of(memory, shape, strides, before, dtype)
+            part = view_of(memory, sizes, steps, before + begin, kind)
         if of_base:
             whole[...] = grad
         else:
