@@ -204,11 +204,15 @@ def _any_layer_norm(
                 rows, *_vectors(weight, bias, rows.shape[-1]), eps
             )
             return made.reshape(input.shape), mean.reshape(outer), scale.reshape(outer)
-    is_narrow = is_half(input.dtype) and is_whole(input)
     # of one element nothing but what steps are rounded by is left: that is torch's below
-    arrays = family("elementwise.arrays") if is_narrow and rows.shape[1] > 1 else None
-    if arrays is not None and arrays.LETTERS[input.dtype]:
-        result, mean, scale = _narrow_layer_norm(arrays, rows, weight, bias, eps)
+    is_narrow = is_half(input.dtype) and is_whole(input) and rows.shape[1] > 1
+    kernels = family("rows.rows") if is_narrow else None
+    if kernels is not None:
+        factors = [
+            each if each.dtype is _FLOAT32 else cast_by_kernel(each, _FLOAT32)
+            for each in _vectors(weight, bias, rows.shape[1])
+        ]
+        result, mean, scale = kernels.layer_norm(rows, *factors, eps)
         return (
             result.reshape(input.shape),
             cast(mean.reshape(outer), saved),
@@ -227,25 +231,6 @@ def _any_layer_norm(
         zeros = np.zeros(outer, saved)
         return result, zeros, zeros.copy()
     return result, mean.reshape(outer).astype(saved), scale.reshape(outer).astype(saved)
-
-
-def _narrow_layer_norm(
-    arrays: Any, rows: Array, weight: Array | None, bias: Array | None, eps: float
-) -> tuple[Array, Array, Array]:
-    """Rows of 16-bit floats, means and factors: products and sums are fused, and rounded at the
-    end, as torch has them."""
-    _, mean, scale = family("rows.rows").layer_norm(cast(rows, _FLOAT32), _NONE, _NONE, eps)
-    given = [rows, mean.reshape(-1, 1), scale.reshape(-1, 1)]
-    steps: list[tuple[str, str, tuple[int, ...]]] = []
-    is_plain = weight is None and bias is None
-    for number, parameter in () if is_plain else ((1.0, weight), (0.0, bias)):
-        given.append(number if parameter is None else parameter.reshape(-1))
-    first = len(given)
-    steps += [("multiply", "f", (1, 2)), ("negate", "f", (first,))]
-    steps.append(("multiply_add", "f", (0, 2, first + 1)))
-    if not is_plain:
-        steps.append(("multiply_add", "f", (first + 2, 3, 4)))
-    return arrays.evaluate(steps, arrays.LETTERS[rows.dtype], *given), mean, scale
 
 
 _known_layer_norm: Final = Prepared(_any_layer_norm)

@@ -135,7 +135,8 @@ def settled(
     fits = all(r < n + sum(p) for r, n, p in zip(reach, shape[2:], pads, strict=True))
     if not fits or shape[1] != weight[1] * groups or weight[0] % groups:
         return UNFIT
-    if weight[0] // groups < _FEW and shape[2] == space[0] == weight[2] == 1:
+    are_pixels = groups == prod(weight[2:]) == 1 and tuple(space) == tuple(shape[2:])
+    if weight[0] // groups < _FEW and shape[2] == space[0] == weight[2] == 1 and not are_pixels:
         before = pads[1][0], pads[2][0]
         if are_planes(shape, weight, space, stride):
             form, numbers = planes, planes_plan(shape, weight, before, dilation)

@@ -50,6 +50,8 @@ _BITS: Final = 1 << 12
 """Vectors of all places of a window, at most, for which it is told what is inside."""
 _NEAREST: Final = 6 << 10
 """Numbers of pixels that are read as they lie by some channels after the other."""
+_FEW: Final = 8
+"""With fewer channels pixels are not read often enough to be packed."""
 _PAGE: Final = 4096
 """Bytes: what lies so far apart, or a multiple of that, pushes each other out of caches."""
 _SPREAD: Final = 4
@@ -226,7 +228,8 @@ def points_plan(what: Windows, together: int = 1) -> object:
     is_gathered = not are_points(what)
     wide = points.pixels_of_tile(host())
     plane = prod(shape[2:])
-    is_packed = is_gathered or together > 1 or not (4 * plane) % _PAGE
+    is_far = not (4 * plane) % _PAGE and made >= _FEW
+    is_packed = is_gathered or together > 1 or is_far
     is_spread = (not is_packed or together > 1) and made >= 2 * prod(size)
     chunks, block = _shares_of_points(what, is_gathered, is_spread)
     blocks = -(-made // block)

@@ -80,6 +80,8 @@ _AHEAD: Final = 8
 """Lines that are packed, from those that are brought near meanwhile."""
 _LINES: Final = 8
 """Lines of weights, a power of two, that are brought near while those above are used."""
+_ALONE: Final = 4
+"""Tiles of pixels that are taken together where there is one channel alone."""
 _FEW: Final = 4
 """Channels that are taken together where no more are left for a tall tile."""
 
@@ -372,6 +374,7 @@ class _Points(Convolving):
         have the last channel several times."""
         code, tall = self.code, self.tile.rows
         (row, last), (begin, end) = rows, pixels
+        after = begin if self.together > 1 else self._only(rows, pixels, piece)
         _, rest = code.split(last - row, code.constant(row.kind, tall))
         until = last - rest
         is_short = (rest > 0) & (rest < 2 * _FEW - tall + 1) & (until > row)
@@ -379,11 +382,26 @@ class _Points(Convolving):
         for count, start, stop in ((tall, row, until), (_FEW, until, last)):
             with code.counted(start, stop, count) as here:
                 channels = [code.lesser(here + i, last - 1) + self._channel for i in range(count)]
-                with code.counted(begin, end, self.width) as pixel:
+                with code.counted(after, end, self.width) as pixel:
                     panel = code.at(self._panels, (pixel - begin) * self._beside, FLOAT)
                     self._panel(channels, panel, pixel, end - pixel, piece)
                 with code.when(has_odd):
                     self._odd(channels, here - row, piece, slot)
+
+    def _only(
+        self, rows: tuple[Value, Value], pixels: tuple[Value, Value], piece: tuple[Value, Value]
+    ) -> Value:
+        """Where a block has one channel alone, and pixels are read as they lie, many of them at a
+        time; the first pixel that is left."""
+        code, vectors = self.code, _ALONE * self.tile.vectors
+        (row, last), (begin, end) = rows, pixels
+        is_alone = (last - row).equals(1) & self.size["is_packed"].equals(0)
+        count = code.choose(is_alone, (end - begin) / (vectors * LANES), 0)
+        stop = begin + count * (vectors * LANES)
+        with code.counted(begin, stop, vectors * LANES) as pixel:
+            panel = code.at(self._panels, pixel - begin, FLOAT)
+            self._tile([row + self._channel], _Panel(panel, pixel, vectors, None), piece)
+        return stop
 
     def _panel(
         self,

@@ -15,12 +15,13 @@ from math import inf
 from operator import add as add_up
 from typing import Final
 
-from ..functions.formulas import KINDS, as_kind
+from ..functions.formulas import KINDS, as_kind, rounded, stored_as, stored_kind, taken_from
 from ..functions.scalars import exp, log
 from ..language.lanes import DOUBLES, WIDE_BESIDE, begun, folded
 from ..language.target import Target
-from ..language.text import DOUBLE, FLOAT, INT64, LANES, POINTER, Code, Kind, Value
+from ..language.text import DOUBLE, INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
+from .folds import Joining, folds_of_row
 
 __all__ = ["Rows", "kernel_of_rows", "mean_of", "powers_of", "row_kernel", "squares_of"]
 
@@ -29,19 +30,24 @@ _BESIDE: Final = 4
 
 
 class Rows:
-    """A kernel's code: what all of them do; `places` are the arrays that it takes, `element` is
-    what they hold, `counts` are sizes that it takes behind them."""
+    """A kernel's code: what all of them do; `places` are the arrays that it takes, `letter` is that
+    of their dtype, `counts` are sizes that it takes behind them.
+
+    Of 16-bit floats rows are float32 while they are worked on, and so are other arrays.
+    """
 
     def __init__(
         self,
         target: Target,
         places: tuple[str, ...],
-        element: Kind = FLOAT,
+        letter: str = "f",
         counts: tuple[str, ...] = (),
     ) -> None:
         self.code = code = Code(target)
-        self.places, self.counts = places, counts
-        self.element, self.vector = element, element.of_lanes(LANES)
+        self.places, self.counts, self.letter = places, counts, letter
+        self.element = KINDS[letter]
+        self.stored, self.vector = stored_kind(letter), self.element.of_lanes(LANES)
+        self.is_short = self.stored != self.element
         self.size = code.argument(INT64, "size")
         self.zero = code.constant(INT64, 0)
         self.number = code.argument(DOUBLE, "number")
@@ -58,7 +64,7 @@ class Rows:
     def rows(self) -> Iterator[tuple[Value, Value]]:
         """Each row, and where it begins in x."""
         with self.code.units() as row:
-            yield row, self.place("x", row * self.size)
+            yield row, self.place("x", row * self.size, self.stored)
 
     def each(
         self, visit: Callable[[int, Value, Value | None], None], beside: int = _BESIDE
@@ -75,12 +81,17 @@ class Rows:
 
     def seen(self, row: Value, at: Value, mask: Value | None, otherwise: float = 0.0) -> Value:
         """A vector of a row."""
-        place = self.code.at(row, at, self.element)
+        place = self.code.at(row, at, self.stored)
+        if self.is_short:
+            seen = self.code.load_if(self.stored.of_lanes(LANES), place, mask)
+            return taken_from(self.letter, seen)
         return self.code.load_if(self.vector, place, mask, otherwise)
 
     def keep(self, made: Value, row: Value, at: Value, mask: Value | None) -> None:
         """Write a vector of a row."""
-        self.code.store_if(made, self.code.at(row, at, self.element), mask)
+        if self.is_short:
+            made = stored_as(self.letter, rounded(self.letter, made))
+        self.code.store_if(made, self.code.at(row, at, self.stored), mask)
 
     def mapped(self, goal: Value, compute: Callable[[Value, Value | None], Value]) -> None:
         """Write what is computed of each vector to a row."""
@@ -93,8 +104,11 @@ class Rows:
         squared: bool = False,
         beside: int = WIDE_BESIDE,
     ) -> Value:
-        """The sum of what is computed of each vector, or of its squares, as float64."""
+        """The sum of what is computed of each vector, or of its squares, as float64; what is of
+        16-bit floats is added up as `folds` does it."""
         code = self.code
+        if self.is_short:
+            return self._total_in_runs(compute, squared=squared)
         sums = begun(code, DOUBLES, 0.0, WIDE_BESIDE)
 
         def add(place: int, at: Value, mask: Value | None) -> None:
@@ -107,6 +121,22 @@ class Rows:
 
         self.each(add, beside)
         return folded(sums, add_up)
+
+    def _total_in_runs(
+        self, compute: Callable[[Value, Value | None], Value], *, squared: bool
+    ) -> Value:
+        code, joining = self.code, Joining(self.code, "total", self.letter)
+        lanes, order = joining.begun(), cycle(range(joining.beside))
+
+        def visit(places: list[Value], mask: Value | None) -> None:
+            for at in places:
+                made, lane = compute(at, mask), lanes[next(order)]
+                made = made if mask is None else code.choose(mask, made, 0.0)
+                more = code.multiply_add(made, made, lane.now) if squared else lane.now + made
+                lane.set(more)
+
+        (total,) = folds_of_row([(joining, lanes)], self.size, visit)
+        return total
 
     def largest(self, row: Value) -> Value:
         """The largest of a row but for NaN."""
@@ -175,10 +205,10 @@ def _logsumexp(rows: Rows) -> None:
 
 def squares_of(rows: Rows, row: Value, mean: Value) -> Value:
     """The sum of squared distances from a mean."""
-    middle = rows.code.spread(mean)
+    middle = rows.code.spread(rows.narrow(mean) if rows.is_short else mean)
 
     return rows.total(
-        lambda at, mask: as_kind(rows.seen(row, at, mask), DOUBLES) - middle,
+        lambda at, mask: as_kind(rows.seen(row, at, mask), middle.kind) - middle,
         squared=True,
     )
 
@@ -243,17 +273,27 @@ def _group_norm(rows: Rows) -> None:
 
 
 def _layer_norm(rows: Rows, *, scaled: bool) -> None:
+    """Of 16-bit floats products and sums are fused, as PyTorch has them."""
+    code = rows.code
     with rows.rows() as (index, row):
         middle, factors = _normal(rows, index, row)
+        shift = -(middle * factors) if rows.is_short else middle
 
         def normal(at: Value, mask: Value | None) -> Value:
-            made = (rows.seen(row, at, mask) - middle) * factors
+            seen = rows.seen(row, at, mask)
+            if rows.is_short:
+                made = code.multiply_add(seen, factors, shift)
+            else:
+                made = (seen - middle) * factors
             if not scaled:
                 return made
-            weight, bias = (rows.place(name, rows.zero) for name in ("weight", "bias"))
-            return made * rows.seen(weight, at, mask) + rows.seen(bias, at, mask)
+            places = (rows.place(name, at) for name in ("weight", "bias"))
+            weight, bias = (code.load_if(rows.vector, place, mask) for place in places)
+            if rows.is_short:
+                return code.multiply_add(made, weight, bias)
+            return made * weight + bias
 
-        rows.mapped(rows.place("out", index * rows.size), normal)
+        rows.mapped(rows.place("out", index * rows.size, rows.stored), normal)
 
 
 def _rms_norm(rows: Rows) -> None:
@@ -297,7 +337,8 @@ _COUNTS: Final = {"group_norm": ("space", "groups")}
 
 @cache
 def row_kernel(name: str, letter: str = "f") -> int:
-    """A kernel, of float32 or float64 (`d`); it takes a number too: the epsilon of norms."""
+    """A kernel, of float32 or float64 (`d`), layer norms of 16-bit floats too; it takes a number as
+    well: the epsilon of norms."""
     return kernel_of_rows(name, *_PROGRAMS[name], letter, _COUNTS.get(name, ()))
 
 
@@ -311,7 +352,7 @@ def kernel_of_rows(
     """The kernel of a program that takes some arrays, and sizes; it takes a number too."""
 
     def text(target: Target) -> str:
-        rows = Rows(target, places, KINDS[letter], counts)
+        rows = Rows(target, places, letter, counts)
         program(rows)
         return rows.text()
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....memory.dtype import Array
 from ..calls.run import run
+from ..elementwise.arrays import LETTERS
 from .programs import row_kernel
 
 __all__ = [
@@ -57,16 +58,18 @@ def logsumexp(x: Array) -> Array:
 
 
 def layer_norm(x: Array, weight: Array, bias: Array, eps: float) -> tuple[Any, Any, Any]:
-    """Rows normalised (weight and bias are vectors, or empty): result, means, factors."""
+    """Rows normalised (weight and bias are vectors, or empty): result, means, factors, which are
+    float32 of 16-bit floats."""
     if weight.size != bias.size or weight.size not in (0, x.shape[1]):
         raise ValueError("weight and bias do not fit the rows")
-    out = np.empty_like(x)
-    mean, scale = np.empty(x.shape[0], x.dtype), np.empty(x.shape[0], x.dtype)
+    letter = LETTERS[x.dtype]
+    out, made = np.empty_like(x), np.float64 if letter == "d" else np.float32
+    mean, scale = np.empty(x.shape[0], made), np.empty(x.shape[0], made)
     if weight.size:
-        vectors = (np.ascontiguousarray(each, x.dtype)[...] for each in (weight, bias))
-        along(row_kernel("layer_norm", x.dtype.char), x, out, mean, scale, *vectors, number=eps)
+        vectors = (np.ascontiguousarray(each, made)[...] for each in (weight, bias))
+        along(row_kernel("layer_norm", letter), x, out, mean, scale, *vectors, number=eps)
     else:
-        along(row_kernel("normalized", x.dtype.char), x, out, mean, scale, number=eps)
+        along(row_kernel("normalized", letter), x, out, mean, scale, number=eps)
     return out, mean, scale
 
 
