@@ -25,6 +25,7 @@ from .refusals import Refusal
 from .without_data import Rows
 
 __all__ = [
+    "GENERATOR",
     "Cost",
     "Known",
     "Later",
@@ -89,6 +90,9 @@ Cost = Literal[
 """How the steps of an operator are counted (`interpreter/bounds/work.py`): "" and "reads" are a few
 for each element that it reads."""
 
+
+GENERATOR: Final = "Generator? "
+"""What the schema of an operator that takes a generator holds."""
 
 _WRITES_OUT: Final = re.compile(
     r"\*, .*Tensor\(\w!\)(\[\])? \w+\) -> |Tensor\(a!\) out\) -> ",
@@ -397,7 +401,7 @@ class Operator:
 
         What takes a generator does; others say it, and draw from the default one.
         """
-        return "Generator? " in self.schema
+        return GENERATOR in self.schema
 
     @made_once
     def signature(self) -> Signature:

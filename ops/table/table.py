@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Literal, TypeVar, Unpack
+from typing import Final, Literal, TypeVar, Unpack, get_args
 
 from ...frontend.foundations.locks import fork_safe_lock
 from ...frontend.foundations.made_once import made_once
@@ -30,7 +30,7 @@ from .faces import Face, face_of
 from .layouts import laid_out
 from .out_forms import Outs, into_out, into_outs, out_schema, outs_of
 from .places import placed
-from .record import Known, Operator
+from .record import GENERATOR, Known, Operator
 from .refusals import refusing
 
 __all__ = ["TABLE", "Operator", "Table", "operator"]
@@ -243,9 +243,22 @@ class Table:
     def names_with(self, what: Mark) -> frozenset[str]:
         """The qualified names of the operators of which an overload is marked so."""
         known = self._names_with
-        if what not in known:
-            known[what] = frozenset(entry.name for entry in self if getattr(entry, what))
+        if not known:
+            known = self._names_with = self._by_marks()
         return known[what]
+
+    def _by_marks(self) -> dict[Mark, frozenset[str]]:
+        """The names of marked operators: one goes through the table for all marks."""
+        marks: tuple[Mark, ...] = get_args(Mark)
+        found = {mark: set[str]() for mark in marks}
+        for entry in self:
+            said = vars(entry)  # all else is as the class has it, and that is no mark
+            for mark in found.keys() & said.keys():
+                if said[mark]:
+                    found[mark].add(entry.name)
+            if "random" not in said and GENERATOR in entry.schema:
+                found["random"].add(entry.name)
+        return {mark: frozenset(names) for mark, names in found.items()}
 
     @property
     def effects(self) -> frozenset[str]:

@@ -17,6 +17,10 @@ TEXT = '''
 import functools
 
 
+def kept(function, *more):
+    return function
+
+
 def plain(x):
     if x:
         return 1
@@ -73,6 +77,48 @@ class C:
 z = 1
 
 
+def with_comments(x):
+    y = x
+# a comment to the left
+
+  # and one in between
+    return y
+# a comment behind
+
+
+def documented(x):
+    """Text.
+
+    More of it.
+    """
+    if x:
+        return 1
+# last
+    return 2
+if z:
+    @kept
+    @kept
+    def decorated_twice(x):
+        return x
+    y = 3
+
+
+@functools.partial(
+    kept
+)
+def decorated_at_length(x):
+    return x
+
+
+def in_one_line(x): return x
+y = [")",
+1]
+
+
+def text_that_closes(x):
+    y = (")",
+1)
+    return y
 def before_a_statement(x):
     return x
 z = 2
@@ -97,7 +143,8 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[types.ModuleTyp
 
 
 NAMES = """plain wrapped_header long_string bracket continued decorated C C.first C.second
-C.Inner.third before_a_statement last""".split()
+C.Inner.third with_comments documented decorated_twice decorated_at_length in_one_line
+text_that_closes before_a_statement last""".split()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -111,5 +158,8 @@ def test_lines_are_those_of_inspect(module: types.ModuleType, name: str) -> None
 def test_only_doubtful_functions_need_a_tokenizer(module: types.ModuleType) -> None:
     lines, first = inspect.findsource(module.plain)
     assert _by_indentation(lines, first) == inspect.getsourcelines(module.plain)[0]
+    for each in (module.decorated_twice, module.documented, module.before_a_statement):
+        lines, first = inspect.findsource(each)
+        assert _by_indentation(lines, first) == inspect.getsourcelines(each)[0]
     lines, first = inspect.findsource(module.wrapped_header)
     assert _by_indentation(lines, first) is None

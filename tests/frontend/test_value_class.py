@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import threading
 from collections.abc import Callable
 
@@ -112,3 +113,30 @@ def test_several_threads_call_a_method_first() -> None:
     for thread in threads:
         thread.join()
     assert found == [True] * 4
+
+
+def test_constructors_are_those_of_dataclasses() -> None:
+    def fields(make: Callable[[type], type]) -> type:
+        class Plain:
+            a: int
+            b: str = "b"
+            c: bool = dataclasses.field(default=False, init=False)
+
+            def __post_init__(self) -> None:
+                object.__setattr__(self, "b", self.b * 2)
+
+        return make(Plain)
+
+    for slots in (False, True):
+        ours = fields(value_class(frozen=True, slots=slots))
+        usual = fields(dataclasses.dataclass(frozen=True, slots=slots))
+        assert repr(ours(1)) == repr(usual(1))
+        assert repr(ours(a=2, b="c")) == repr(usual(2, "c"))
+        assert inspect.signature(ours) == inspect.signature(usual)
+        for wrong in ((), (1, "b", True)):
+            told = []
+            for each in (ours, usual):
+                with pytest.raises(TypeError) as caught:
+                    each(*wrong)
+                told.append(str(caught.value))
+            assert told[0] == told[1]
