@@ -72,6 +72,7 @@ _CONSTANTS: Final[dict[str, object]] = {
     **{"FLOAT_AT": _HEAD, "INT_DIGITS": _HEAD + 8, "INT_HAS_TAG": sys.version_info >= (3, 12)},
     **{"OWN_ORDER": ord("="), "NO_ORDER": ord("|")},
     **{"ARRAY_FLAGS": _HEAD + 48, "ARRAY_IS_FREE": _WRITEABLE | _ALIGNED},
+    **{"ARRAY_IS_WRITEABLE": _WRITEABLE},
     **{
         "ARRAY": ARRAY,
         "MADE": MADE,
@@ -81,6 +82,7 @@ _CONSTANTS: Final[dict[str, object]] = {
         "MOST_COPIED_NUMBERS": 1 << 18,
         "MOST_SMALL": 256,
         "MOST_RANKED": 64,
+        "MOST_JOINED": 1 << 14,
     },
     **{f"DTYPE_{name.upper()}": np.dtype(name).num for name in _READ_DTYPES},
     **{f"NUMBER_{name.upper()}": DTYPES[name].number for name in _READ_DTYPES},

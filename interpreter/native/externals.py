@@ -11,14 +11,16 @@ import struct
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy import ndarray
 
 from ...ops.kernels.code.loading.c_functions import c_function
-from ...ops.memory.dtype import default_dtype, numpy_dtype
-from ...ops.tensors.tensor import Tensor
+from ...ops.kernels.code.loading.numpy_functions import NUMPY_FUNCTIONS, function_of_numpy
+from ...ops.memory.dtype import default_dtype
+from ...ops.tensors.slots import slots_of_tensors
+from ...ops.tensors.tensor import Parameter, Tensor
 from ..values.objects import ScriptObject
 from .kinds import ADDRESS, FLOAT, INT, NONE, Kind
 
@@ -67,6 +69,12 @@ EXTERNALS: Final[dict[str, _Signature]] = {
     "PyDict_Next": (INT32, (ADDRESS, ADDRESS, ADDRESS, ADDRESS)),
     "PyDict_SetItem": (INT32, (ADDRESS, ADDRESS, ADDRESS)),
     "PyDict_Clear": (NONE, (ADDRESS,)),
+    "PyArray_DescrFromType": (ADDRESS, (INT,)),
+    "PyArray_NewFromDescr": (
+        *(ADDRESS, (ADDRESS, ADDRESS, INT, ADDRESS, ADDRESS, ADDRESS, INT, ADDRESS)),
+    ),
+    "PyArray_SetBaseObject": (INT32, (ADDRESS, ADDRESS)),
+    "PyType_GenericAlloc": (ADDRESS, (ADDRESS, INT)),
     "Py_IncRef": (NONE, (ADDRESS,)),
     "Py_DecRef": (NONE, (ADDRESS,)),
     "PyEval_SaveThread": (ADDRESS, ()),
@@ -81,7 +89,7 @@ _CLASSES: Final = (int, float, complex, bool, str, list, dict, tuple, ndarray)
 _OBJECTS: Final = (
     *(each.__name__ for each in _CLASSES),
     *("none", "failed", "stopped", "slots", "cls", "name", "write", "ScriptObject"),
-    *("real", "empty", "handle"),
+    *("real", "Tensor", "Parameter", "false", "places"),
 )
 """Python's objects that every table has."""
 
@@ -103,6 +111,8 @@ _of_library = cache(_mathematics)
 
 @cache
 def _address(name: str) -> int:
+    if name in NUMPY_FUNCTIONS:
+        return function_of_numpy(name)
     if not name.startswith("Py"):
         return c_function(name.removeprefix("m_"))
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
@@ -127,7 +137,7 @@ def table_of(
     Raises:
         AttributeError: this system's C library lacks a function.
     """
-    own = ("slots", "cls", "name", _write, ScriptObject, _REAL, _empty, _handle)
+    own = ("slots", "cls", "name", _write, ScriptObject, _REAL, Tensor, Parameter, False, _PLACES)
     kept = (*_CLASSES, None, failed, stopped, *own, *outer.values())
     functions = map(_address, words[: -len(kept)])
     table = _Table(struct.pack(f"{len(words)}Q", *functions, *map(_word, kept)))
@@ -151,12 +161,6 @@ def _note_real() -> None:
 
 default_dtype.followers.append(_note_real)
 
-
-def _empty(sizes: tuple[int, ...], dtype: int) -> np.ndarray[Any, Any]:
-    """An array for a result."""
-    return np.empty(sizes, numpy_dtype(dtype))
-
-
-def _handle(array: np.ndarray[Any, Any]) -> Tensor:
-    """What a caller in Python gets of an array that nobody else has."""
-    return Tensor._of(array)
+_PLACES: Final = np.array(slots_of_tensors() or (-1, -1, -1))
+"""How far behind the beginning of a tensor its array lies, what says whether it wants gradients,
+and what it is a view of; -1 where that is not found."""

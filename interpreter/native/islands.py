@@ -31,7 +31,7 @@ from ..plans.registers import (
 )
 from ..plans.source import FoundIsland, Island
 from ..plans.stretches import spans_together
-from .kinds import NotNative, kind_of, lists_tensors
+from .kinds import NotNative, holds_arrays, kind_of, lists_tensors
 from .native import LONGEST, NEVER, ROUNDS, Native, is_native_possible, native_island
 from .program import FAILED, STOPPED
 from .written import is_maker, is_of_few, written_places
@@ -190,28 +190,40 @@ def _takes(code: Code, part: Part) -> bool:
     if isinstance(part, Repeat):
         return all(_takes(code, each) for each in part.body)
     called = code.called(part)
-    return row(part.instruction).name not in _REFUSED if called is None else bool(called.native)
+    if called is None:
+        return row(part.instruction).name not in _REFUSED
+    return bool(called.native) and not (called.signature.is_mutable and _keeps_tensors(part.node))
 
 
 _READING: Final = frozenset(("aten::__getitem__", "prim::TupleUnpack", "prim::TupleIndex"))
 """What takes parts of containers with tensors, which nothing else may do."""
 
 
+def _keeps_tensors(node: Node) -> bool:
+    """Whether the first operand of a node is a container with tensors."""
+    return (
+        node.inputs[0].type != TENSOR
+        and _enters(node.inputs[0].type)
+        and not _has_kind(node.inputs[0].type)
+    )
+
+
 def _enters(type: Type) -> bool:
     """Whether values of a type go in."""
     try:
-        kind_of(type, of_arguments=True)
+        kind_of(type)
     except NotNative:
         return False
     return True
 
 
 def _has_kind(type: Type) -> bool:
-    """Whether values of a type are native ones, which go in and out."""
+    """Whether values of a type are native ones without tensors, which go in and out."""
     try:
-        return kind_of(type).may_cross
+        kind = kind_of(type)
     except NotNative:
         return False
+    return kind.may_cross and not holds_arrays(kind)
 
 
 def _island(

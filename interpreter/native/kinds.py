@@ -54,7 +54,7 @@ class Kind:
     they are, a tuple its `parts` side by side, an optional its part and whether it is there, a
     union the place of its kind among its `parts` and room for each of them, the
     member of an enumeration its place among them.  Lists, dicts and objects of the class `name` are
-    reached by address; their `parts` are what they hold.  Tensors are read by their words
+    reached by address; their `parts` are what they hold.  Tensors are known by their words
     (`library/arrays.native`), which are the `parts`.  `type` is that of classes, enumerations
     and NamedTuples.
     """
@@ -110,9 +110,8 @@ class Kind:
 
     @property
     def may_cross(self) -> bool:
-        """Whether values of it come from Python's objects and become such; tensors that were made
-        do the latter."""
-        if self == MADE:
+        """Whether values of it come from Python's objects and become such."""
+        if self.family == "array":
             return True
         return self.family not in ("address", "place") and all(p.may_cross for p in self.parts)
 
@@ -125,7 +124,7 @@ STR: Final = Kind("str")
 COMPLEX: Final = Kind("c128", (FLOAT, FLOAT))
 ADDRESS: Final = Kind("address")
 DEVICE: Final = Kind("place")
-ARRAY: Final = Kind("array", (ADDRESS, ADDRESS, ADDRESS, INT, INT))
+ARRAY: Final = Kind("array", (ADDRESS, ADDRESS, ADDRESS, INT, INT, ADDRESS, ADDRESS))
 MADE: Final = Kind("array", ARRAY.parts, "made")
 """Tensors whose numbers lie side by side in memory of the call."""
 
@@ -180,31 +179,29 @@ def _choices(kind: Kind) -> tuple[Kind, ...]:
 
 _ALONE: Final[dict[Type, Kind]] = {
     **{INT_TYPE: INT, FLOAT_TYPE: FLOAT, BOOL_TYPE: BOOL, STRING_TYPE: STR, NONE_TYPE: NONE},
-    **{COMPLEX_TYPE: COMPLEX, DEVICE_TYPE: DEVICE},
+    **{COMPLEX_TYPE: COMPLEX, DEVICE_TYPE: DEVICE, TENSOR_TYPE: ARRAY},
 }
 _KEYS: Final = (INT, FLOAT, BOOL, STR)
 
 
-def kind_of(type: Type, *, of_arguments: bool = False) -> Kind:
-    """The kind of values of a type; those `of_arguments` may be tensors, or lists and tuples that
-    hold some, which are only read.
+def kind_of(type: Type) -> Kind:
+    """The kind of values of a type.
 
     Raises:
         NotNative: native code has no such values.
     """
-    found = ARRAY if of_arguments and type == TENSOR_TYPE else _ALONE.get(type)
+    found = _ALONE.get(type)
     if found is not None:
         return found
     if type.list_of is not None:
-        return list_of(kind_of(type.list_of, of_arguments=of_arguments))
+        return list_of(kind_of(type.list_of))
     if isinstance(type, DictType):
         kind = Kind("dict", (kind_of(type.key), kind_of(type.value)))
         if kind.key in _KEYS:
             return kind
     elif type.tuple_of:
         named = None if type.tuple_name is None else type
-        may_hold = of_arguments and named is None
-        parts = tuple(kind_of(part, of_arguments=may_hold) for part in type.tuple_of)
+        parts = tuple(map(kind_of, type.tuple_of))
         return Kind("tuple", parts, type.tuple_name or "", named)
     elif type.optional_of is not None:
         return optional_of(kind_of(type.optional_of))
@@ -218,8 +215,8 @@ def kind_of(type: Type, *, of_arguments: bool = False) -> Kind:
 
 
 def holds_arrays(kind: Kind) -> bool:
-    """Whether tensors from outside are in there."""
-    return kind == ARRAY or any(map(holds_arrays, kind.parts))
+    """Whether tensors are in there."""
+    return kind.family == "array" or any(map(holds_arrays, kind.parts))
 
 
 def lists_tensors(node: Node) -> bool:
@@ -328,4 +325,4 @@ def bound(result: Type, known: Known) -> Kind:
     if result.optional_of is not None:
         inner = bound(result.optional_of, known)
         return inner if inner.family == "optional" else optional_of(inner)
-    return ARRAY if result == TENSOR_TYPE else kind_of(result)
+    return kind_of(result)

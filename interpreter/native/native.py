@@ -1,4 +1,4 @@
-"""Native code for functions over numbers, strings, lists and dicts that have proved to be hot.
+"""Native code for functions over numbers, strings, containers and few tensors that have proved hot.
 
 What calls of a function spend, in its plan and in binding its arguments, is added up; past a limit
 it is compiled, in a thread of its own, and plans go on until that is done.  That is done quickly
@@ -35,7 +35,8 @@ from ..code.code import Code
 from ..code.instructions import row
 from ..plans.compiling import NATIVE_VARIABLE
 from ..plans.plan import Plan
-from .kinds import NotNative, kind_of
+from ..plans.stretches import find_stretches
+from .kinds import NotNative, holds_arrays, kind_of
 from .program import FAILED, STOPPED, compile_native, is_compiled
 from .remembered import remember, was_hot
 from .source import CodeOf, NativeSource, write_native
@@ -62,6 +63,9 @@ LONGEST: Final = 1500
 
 MISSES: Final = 8
 """Calls that native code may give up before it is given up itself."""
+
+_LATELY: Final = 0.125
+"""How much of the time that calls lately took is that of the last one."""
 
 FIRST: Final = 2
 """Calls that find out what others know, and say nothing of what one takes."""
@@ -146,12 +150,15 @@ def reason_against(code: Code, arguments: Sequence[Type]) -> str:
         if "Tensor" in entry.schema and not entry.native:
             return f"`{entry.name}` is over tensors"
     why = _reason_of_arguments(arguments)
+    if not why and _take_tensors(arguments) and find_stretches(code):
+        return "its steps over tensors are one call"
     return why if why or is_possible() else "nothing can be compiled here"
 
 
 def _goes_through(entry: Operator) -> bool:
-    """Whether an operator is a loop itself: over a list, a dict or a text."""
-    return any(
+    """Whether an operator is a loop itself, over a list, a dict or a text: none that plans write
+    out, which read one place."""
+    return not entry.inline and any(
         type == STRING or type.list_of is not None or isinstance(type, DictType)
         for type in (argument.type for argument in entry.signature.arguments)
     )
@@ -164,6 +171,11 @@ def _reason_of_arguments(arguments: Sequence[Type]) -> str:
     except NotNative as error:
         return str(error)
     return "" if all(kind.may_cross for kind in kinds) else "an argument has no native form"
+
+
+def _take_tensors(arguments: Sequence[Type]) -> bool:
+    """Whether there are tensors among arguments, which have native forms."""
+    return any(holds_arrays(kind_of(type)) for type in arguments)
 
 
 class _Stage(Enum):
@@ -200,9 +212,11 @@ class Native:
         self._registers = registers
         self._how = _BOUND if registers is None else _CHECKED
         self._arguments = arguments
+        self.takes_tensors = registers is None and _take_tensors(arguments)
         self._limit = limit
         self._spent = 0.0
         self._in_plan = self._first_in_plan = 0.0
+        self._lately_in_plan = self._in_binding = 0.0
         self._arrived = 0.0
         self._calls = 0
         self._misses = 0
@@ -258,7 +272,7 @@ class Native:
         elif self._stage is _Stage.COLD:
             return self._timed(plan, values)
         elif self._stage is _Stage.TRIAL:
-            result = self._tried(values)
+            result = self._tried(values, self._how)
             if result is not FAILED:
                 return result
         return plan.run(*values)
@@ -269,7 +283,7 @@ class Native:
         if self._stage is _Stage.NEW:
             self._look()
         if self._stage is _Stage.TRIAL:
-            return self._tried(values)
+            return self._tried(values, self._how)
         return self._attempt(values) if self._stage is _Stage.HOT else FAILED
 
     def call_first(self, values: Sequence[object]) -> Any:
@@ -293,7 +307,7 @@ class Native:
         have to be bound first.
 
         To take values in is quicker here than to bind them, so nothing is on trial but what objects
-        hold.
+        hold, and what is done with tensors, which the plan's kernels may do sooner.
         """
         if self._stage is _Stage.NEW:
             self._look()
@@ -301,6 +315,8 @@ class Native:
             if self._stage is _Stage.COLD:
                 self._arrived = thread_time()
             return FAILED
+        if self.takes_tensors and self._stage is _Stage.TRIAL:
+            return self._tried(values, STRAIGHT)
         result = self._run_natively(values, STRAIGHT)
         if result is FAILED:
             self._straight_misses += 1
@@ -349,7 +365,9 @@ class Native:
         began = thread_time()
         result = plan.run(*values)
         ended = thread_time()
-        self._spent += began - (self._arrived or began)
+        binding = began - (self._arrived or began)
+        self._spent += binding
+        self._in_binding += (binding - self._in_binding) * _LATELY
         self._arrived = 0.0
         self.count_in_plan(ended - began)
         return result
@@ -361,22 +379,27 @@ class Native:
         self._calls += 1
         if self._calls == FIRST:
             self._first_in_plan = self._in_plan
+            self._lately_in_plan = seconds
+        self._lately_in_plan += (seconds - self._lately_in_plan) * _LATELY
         if self._stage is _Stage.COLD and self._spent >= self._limit:
             self._begin()
 
     @property
-    def _average_in_plan(self) -> float:
-        """What a call takes in the plan, without the first ones if there were others."""
+    def _usual_in_plan(self) -> float:
+        """What a call takes in the plan, without the first ones if there were others: on the
+        average, or lately, when it may know more kernels beforehand."""
         if self._calls > FIRST:
-            return (self._in_plan - self._first_in_plan) / (self._calls - FIRST)
+            average = (self._in_plan - self._first_in_plan) / (self._calls - FIRST)
+            return min(average, self._lately_in_plan)
         return self._in_plan / max(1, self._calls)
 
-    def _tried(self, values: Sequence[object]) -> Any:
+    def _tried(self, values: Sequence[object], how: int) -> Any:
         """A call that is timed; if none of a few pays, plans go on."""
         began, began_here = perf_counter(), thread_time()
-        result = self._run_natively(values, self._how)
+        result = self._run_natively(values, how)
         took = perf_counter() - began if self._is_long else thread_time() - began_here
-        if result is not FAILED and took < self._average_in_plan:
+        usual = self._usual_in_plan + (self._in_binding if how == STRAIGHT else 0.0)
+        if result is not FAILED and took < usual:
             if self._stage is _Stage.TRIAL:  # another thread may have given it up meanwhile
                 self._stage = _Stage.HOT
                 self._straight = self._crosses
@@ -391,6 +414,8 @@ class Native:
         """Give native code up that did not pay; a draft is compiled with care first."""
         with _BEGINNING:
             source, self._draft = self._draft, None
+            if self.takes_tensors:
+                self._straight = False
             if source is not None:
                 self._stage, self._trials = _Stage.PLAN, 0
         if source is None:
@@ -454,7 +479,7 @@ class Native:
         else:
             self._run = run
             self._draft = source if quickly else None
-            is_tried = source.takes_containers and not pays
+            is_tried = (source.takes_containers or self.takes_tensors) and not pays
             self._crosses = source.crosses_plainly
             self._straight = self._crosses and not (is_tried and source.takes_objects)
             self._stage = _Stage.TRIAL if is_tried else _Stage.HOT

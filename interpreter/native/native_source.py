@@ -7,7 +7,7 @@ from typing import Final
 
 from ...typecheck.types.types import Type
 from .dict_versions import VERSION_AT
-from .kinds import MADE, Kind
+from .kinds import Kind, holds_arrays
 
 __all__ = ["NativeSource"]
 
@@ -54,6 +54,11 @@ class NativeSource:
         return self.writes or any(_is_container(kind) for kind in self.arguments)
 
     @property
+    def takes_tensors(self) -> bool:
+        """Whether there are tensors among the arguments."""
+        return any(map(holds_arrays, self.arguments))
+
+    @property
     def takes_objects(self) -> bool:
         """Whether what an object holds is taken in, which may be much more than a call needs."""
         return any(kind.family == "object" for kind in self.arguments)
@@ -74,8 +79,8 @@ class NativeSource:
         return self.result is not None and all(map(self._is_plain, (*given, self.result)))
 
     def _is_plain(self, kind: Kind) -> bool:
-        if kind == MADE:
-            return True
+        if kind.family == "array":
+            return not self.writes
         if kind.family == "enum":
             return self.outer.get(f"class {kind.name}") is not None
         return kind.family in _PLAIN and all(map(self._is_plain, kind.parts))

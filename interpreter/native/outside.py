@@ -18,7 +18,7 @@ from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.types.types import EnumType, TupleType, Type
 from ..values.objects import EnumMember, ScriptObject, python_class
 from ..values.outward import named_tuple_class
-from .kinds import ARRAY, MADE, NONE, Kind, NotNative, kind_of
+from .kinds import NONE, Kind, NotNative, holds_arrays, kind_of
 from .native_source import NativeSource
 
 __all__ = ["attribute_kinds", "check_name", "note_outside"]
@@ -30,10 +30,9 @@ def note_outside(source: NativeSource) -> None:
     Raises:
         NotNative: two types have one name, or a value has no form outside.
     """
-    seen: set[Kind] = {ARRAY}
+    seen = set[Kind]()
     for kind in source.arguments:
         _note(kind, source, seen)
-    seen.discard(ARRAY)
     assert source.result is not None
     _note(source.result, source, seen)
 
@@ -42,7 +41,7 @@ def _note(kind: Kind, source: NativeSource, seen: set[Kind]) -> None:
     if kind in seen:
         return
     seen.add(kind)
-    if kind.family == "place" or kind == ARRAY:
+    if kind.family == "place":
         raise NotNative(f"{kind.family} outside")
     check_name(kind, source)
     type = kind.type
@@ -67,7 +66,7 @@ def _note(kind: Kind, source: NativeSource, seen: set[Kind]) -> None:
         for slot, each in enumerate(attributes):
             if each != NONE and (NONE not in attributes or slot in source.slots[kind.name]):
                 _note(each, source, seen)
-    for part in () if kind == MADE else kind.parts:
+    for part in () if kind.family == "array" else kind.parts:
         _note(part, source, seen)
 
 
@@ -100,6 +99,7 @@ def _new(shown: Callable[..., object]) -> Callable[..., object]:
 
 def _attribute_kind(type: Type) -> Kind:
     try:
-        return kind_of(type)
+        kind = kind_of(type)
     except NotNative:
         return NONE
+    return NONE if holds_arrays(kind) else kind

@@ -19,7 +19,6 @@ from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.functions import Function
 from ...typecheck.types.types import ANY, Type
 from ...typecheck.types.types import NONE as NONE_TYPE
-from ...typecheck.types.types import TENSOR as TENSOR_TYPE
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
 from .kept import note_sites
@@ -62,7 +61,7 @@ def write_native(
 def _kinds_of(code: Code, arguments: Sequence[Type]) -> list[Kind]:
     if len(arguments) != code.argument_count:
         raise NotNative("arguments of unknown types")
-    return [kind_of(type, of_arguments=True) for type in arguments]
+    return list(map(kind_of, arguments))
 
 
 _LARGEST: Final = 2**63 - 1
@@ -308,7 +307,7 @@ class _Writer(Steps):
         for register, value in zip(registers, values, strict=False):
             kind = state.get(register)
             try:
-                wanted = ARRAY if value.type == TENSOR_TYPE else kind_of(value.type)
+                wanted = kind_of(value.type)
             except NotNative:
                 continue
             if kind is None or kind == wanted:

@@ -30,7 +30,6 @@ from .kinds import (
     Known,
     NotNative,
     bound,
-    holds_arrays,
     is_convertible,
     kind_of,
     list_of,
@@ -217,8 +216,7 @@ class Steps:
         inputs = step.node.inputs
         wanted = self.source.result
         if wanted is None:
-            is_told = len(inputs) == 1 and kind != MADE and MADE not in kind.parts
-            wanted = kind_of(inputs[0].type) if is_told else kind
+            wanted = kind_of(inputs[0].type) if len(inputs) == 1 else kind
         self.source.result = wanted
         self._add(depth, f"return {self._as(text, kind, wanted)}")
 
@@ -474,9 +472,6 @@ class Steps:
         cell = getattr(entry, "cell", None)
         if cell is not None:  # an operator of a user's, which is a C function
             self.source.outer[f"foreign {entry.full_name}"] = cell
-        first = operands[0][1] if operands else NONE
-        if entry.signature.is_mutable and first.family == "list" and holds_arrays(first):
-            raise NotNative("a list of tensors that is changed")
         if form.orders:
             self._order(operands[0][1].element)
         texts = [text for text, _ in operands]

@@ -59,6 +59,9 @@ class Executable:
         self.asks_elsewhere = _makes_on_meta(nodes)
         self.shares_views = any(isinstance(each, SharedView) for each in self.code.operators)
         """Whether conjugates may have to share memory, for which values are tensors themselves."""
+        is_left = self.asks_elsewhere or self.makes_leaves or self.shares_views
+        if is_left and self.native is not None and self.native.takes_tensors:
+            self.native = None
         self.changes = not kinds.isdisjoint(_CHANGING) or any(
             entry.changes for entry in self.code.operators
         )
@@ -72,6 +75,8 @@ class Executable:
             return self.native.refusal
         if self._is_guarded:
             return "it runs under a guard"
+        if self.asks_elsewhere or self.makes_leaves or self.shares_views:
+            return "its values may be tensors themselves"
         return reason_against(self.code, self.arguments)
 
 

@@ -77,7 +77,10 @@ class Way:
         counts_by_itself = calls.handles or calls.recording is not None
         self.writes = () if counts_by_itself else executable.writes
         self.plan: Plan | None = None
-        self._native = executable.native if self.steps_up else None
+        native = executable.native if self.steps_up else None
+        if native is not None and native.takes_tensors and calls.recording is not None:
+            native = None
+        self._native = native
         self._calls = calls
         self._invoke = invoke
         self._machine: Machine | None = None
@@ -169,7 +172,8 @@ class Way:
         return self.plan
 
     def _made_plan(self) -> Plan | None:
-        islands = ISLANDS if self._native is None else None
+        native = self._native
+        islands = ISLANDS if native is None or native.takes_tensors else None
         code, cuts = self.executable.code, self._cuts
         return make_plan(code, self._invoke, self._calls, islands, cuts)
 

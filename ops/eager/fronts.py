@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -19,7 +19,6 @@ from ..kernels import TRIALS, family
 from ..memory.dtype import Device, DType, Layout, MemoryFormat
 from ..memory.inference import ON
 from ..memory.quiet import QUIET, enter, leave
-from ..memory.slots import places_within
 from ..memory.storage import address
 from ..memory.versions import written
 from ..table.direct import direct_form_around, has_direct_form, knows_calls
@@ -27,6 +26,7 @@ from ..table.grad_mode import GRAD_MODE
 from ..table.table import Operator
 from ..tensors.differentiable import AMONG_UNKNOWN, INFERENCE, NO_GRAD
 from ..tensors.sizes import Size
+from ..tensors.slots import slots_of_tensors
 from ..tensors.tape_port import MISSED, tape
 from ..tensors.tensor import Parameter, Tensor
 from ..tensors.tracing import ACTIVE
@@ -285,19 +285,12 @@ def _words(slowly: Callable[..., object], ways: int) -> dict[str, int]:
     return {name: id(each) for name, each in words.items()} | {"ways": ways, **_slots()}
 
 
-@cache
 def _slots() -> dict[str, int]:
-    """How far behind the beginning of a tensor its array lies, what says whether it wants
-    gradients, and what it is a view of; none where one is not found."""
-    array, marks = np.zeros(1), list[int]()
-    tensor = Tensor._of(array)
-    tensor._requires_grad = marks
-    tensor._view_of = tensor
-    found = places_within(tensor, (array, marks, tensor))
-    tensor._view_of = None
-    if found is None:
-        return {}
-    return dict(zip(("slot", "wants_slot", "base_slot"), found, strict=True))
+    """The same of a tensor's slots; none where one is not found."""
+    found = slots_of_tensors()
+    return (
+        {} if found is None else dict(zip(("slot", "wants_slot", "base_slot"), found, strict=True))
+    )
 
 
 def learning_more(

@@ -15,7 +15,7 @@ from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError, WrongType
 from ..memory.remembered import remembered
 from ..table.formula import Part, moved
-from ..table.inline import inline
+from ..table.inline import inline, native
 from ..table.layouts import contiguous, lies_like
 from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import cast, operand
@@ -78,6 +78,7 @@ def end_to_end(result: Array, tensors: Sequence[Array], dim: int) -> list[Part]:
 )
 @operator(
     "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
+    native=native("array_cat({0}, {1})", gives="made"),
     parts=end_to_end,
     autocast="widest",
     autocast_in_graphs="widest",
@@ -152,6 +153,7 @@ def _side_by_side(result: Array, tensors: Sequence[Array], dim: int) -> list[Par
 
 @operator(
     "aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
+    native=native("array_stack({0}, {1})", gives="made"),
     parts=_side_by_side,
     autocast="widest",
     autocast_in_graphs="widest",

@@ -20,14 +20,7 @@ from ..table.promotion import kind
 from ..table.table import operator
 
 __all__ = [
-    "expand",
-    "move_dims",
-    "narrow",
-    "permute",
-    "reshape",
-    "select",
-    "slice_tensor",
-    "view",
+    *("expand", "move_dims", "narrow", "permute", "reshape", "select", "slice_tensor", "view"),
 ]
 
 _WHOLE: Final = slice(None)
@@ -173,7 +166,10 @@ def squeeze(self: Array) -> Array:
     return self.squeeze() if 1 in self.shape else self.view()
 
 
-@operator("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)")
+@operator(
+    "aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+    native=native("array_squeeze({0}, {1})"),
+)
 def squeeze_dim(self: Array, dim: int) -> Array:
     axis = wrap_dim(dim, self.ndim)
     return self.squeeze(axis) if self.ndim and self.shape[axis] == 1 else self.view()
@@ -337,7 +333,11 @@ def _wrong_bytes(self: Array, ratio: int) -> str:
 # --------------------------------------------------------------------------- other orders
 
 
-@operator("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", on_slices="dims")
+@operator(
+    "aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+    native=native("array_transpose({0}, {1}, {2})"),
+    on_slices="dims",
+)
 def transpose(self: Array, dim0: int, dim1: int) -> Array:
     a, b = wrap_dim(dim0, self.ndim), wrap_dim(dim1, self.ndim)
     return _placed(self).swapaxes(a, b) if self.ndim else self.view()
@@ -358,6 +358,7 @@ operator(
 @operator(
     "aten::t(Tensor(a) self) -> Tensor(a)",
     inline=inline("{0}.T", f"{{0}}.ndim == 2 and {_SOME_ELEMENTS}"),
+    native=native("array_turned({0})"),
 )
 def t(self: Array) -> Array:
     if self.ndim > 2:
@@ -395,7 +396,11 @@ def matrix_t(self: Array, name: str = "mT") -> Array:
     return _placed(self).swapaxes(-1, -2)
 
 
-@operator("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", on_slices="dims")
+@operator(
+    "aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)",
+    native=native("array_permuted({0}, {1})"),
+    on_slices="dims",
+)
 def permute(self: Array, dims: Sequence[int]) -> Array:
     if len(dims) != self.ndim:
         raise OperatorError(
@@ -529,7 +534,11 @@ def narrow_from_tensor(self: Array, dim: int, start: Array, length: int) -> Arra
     return narrow(self, dim, int(start), length)
 
 
-@operator("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", on_slices="dims")
+@operator(
+    "aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
+    native=native("array_parts({0}, {1})"),
+    on_slices="dims",
+)
 def unbind(self: Array, dim: int) -> list[Array]:
     axis = wrap_dim(dim, self.ndim)
     if not self.ndim:

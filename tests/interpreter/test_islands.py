@@ -12,6 +12,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.interpreter.native.native import is_native_possible
+from rushlight.interpreter.running import executable
 from rushlight.interpreter.running.invoking import tiers_of
 
 pytestmark = pytest.mark.skipif(not is_native_possible(), reason="there is no native code here")
@@ -167,6 +168,12 @@ def outcome(function: Any, given: Any) -> str:
     return f"{found} {given}"
 
 
+def only_islands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have nothing become native as a whole, and islands at their first call."""
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    monkeypatch.setattr(executable, "native_of", lambda *given: None)
+
+
 def space_of(scripted: Any) -> dict[str, Any]:
     """The names of a function's plan."""
     plan = tiers_of(scripted._rushlight_function).way(False).plan
@@ -195,7 +202,7 @@ def test_islands_do_what_their_lines_do(
 def test_loops_over_numbers_and_containers_are_islands(
     function: Any, calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    only_islands(monkeypatch)
     scripted = torch.jit.script(fresh(function))
     scripted(*copy.deepcopy(ARGUMENTS[function]))
     space, done = space_of(scripted), list[bool]()
@@ -266,6 +273,7 @@ def test_attributes_of_modules_are_read_and_written(monkeypatch: pytest.MonkeyPa
 
 
 def test_an_island_becomes_native_when_it_is_hot(monkeypatch: pytest.MonkeyPatch) -> None:
+    only_islands(monkeypatch)
     monkeypatch.delenv("RUSHLIGHT_NATIVE", raising=False)
 
     def long(x: Tensor, n: int):

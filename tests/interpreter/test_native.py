@@ -440,7 +440,7 @@ def test_a_draft_that_does_not_pay_is_compiled_with_care_before_it_is_given_up(
 ) -> None:
     monkeypatch.delenv(native.NATIVE_VARIABLE, raising=False)
     monkeypatch.setattr(kept_objects, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(native.Native, "_average_in_plan", property(lambda self: 0.0))
+    monkeypatch.setattr(native.Native, "_usual_in_plan", property(lambda self: 0.0))
     scripted = rushlight.jit.script(Steps())
     way = _way_anew(scripted)
     made = way.executable.native

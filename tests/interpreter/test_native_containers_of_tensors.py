@@ -14,6 +14,7 @@ import rushlight as torch
 from rushlight import Tensor
 from rushlight.interpreter.native import native
 from rushlight.interpreter.running.invoking import tiers_of
+from tests.interpreter.test_islands import fresh, only_islands
 
 
 def collated(items: list[tuple[Tensor, int]]) -> tuple[Tensor, Tensor, Tensor]:
@@ -156,8 +157,8 @@ def test_results_are_those_of_plans(
 def test_loops_over_lists_of_tensors_are_islands(
     function: FunctionType, given: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
-    scripted = torch.jit.script(function)
+    only_islands(monkeypatch)
+    scripted = torch.jit.script(fresh(function))
     for _ in range(3):
         scripted(*given)
     plan = tiers_of(scripted._rushlight_function).way().plan

@@ -202,7 +202,8 @@ def viewed(x: Tensor, n: int) -> Tensor:
     return x.view(n)
 
 
-def test_failures_are_told_in_the_same_words() -> None:
+def test_failures_are_told_in_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "off")
     x = torch.ones(6)
     with pytest.raises(RuntimeError) as first:
         viewed(x, 7)
@@ -274,7 +275,8 @@ def of_containers(
     return sum(numbers), pair[1] * pair[0] * rates["a"], names[-1][0]
 
 
-def test_containers_of_words_are_quick_arguments() -> None:
+def test_containers_of_words_are_quick_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "off")
     scripted, x = torch.jit.script(of_containers), torch.ones(2)
     numbers = [1, 2]
     given = numbers, {"a": 2.0}, (3, x), [["b"], ["c", "d"]]
@@ -320,7 +322,8 @@ class Marked(Tensor):
     """Calls with these are done by eager calls."""
 
 
-def test_lists_and_dicts_of_tensors_are_quick_arguments() -> None:
+def test_lists_and_dicts_of_tensors_are_quick_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "off")
     scripted, x = torch.jit.script(of_tensors), torch.ones(2)
     some = [x, x * 2.0]
     hot(scripted, some, {"a": x})

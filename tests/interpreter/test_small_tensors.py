@@ -21,7 +21,7 @@ from rushlight.ir.graphs.graph import Graph
 from rushlight.ops.table.record import Operator
 from rushlight.ops.table.table import TABLE
 from rushlight.typecheck.types.types import BOOL, FLOAT, INT, TENSOR, TupleType, Type
-from tests.interpreter.test_islands import fresh, space_of
+from tests.interpreter.test_islands import fresh, only_islands, space_of
 from tests.interpreter.test_written_out import constant, no_calls
 
 pytestmark = pytest.mark.skipif(not is_native_possible(), reason="there is no native code here")
@@ -230,7 +230,7 @@ def test_loops_over_small_tensors_are_islands(call: Any, monkeypatch: pytest.Mon
     function, given = call
     monkeypatch.setenv("RUSHLIGHT_NATIVE", "off")
     expected = torch.jit.script(fresh(function))(*given)
-    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    only_islands(monkeypatch)
     scripted = torch.jit.script(fresh(function))
     with torch.no_grad():
         assert [scripted(*given) for _ in range(3)] == [expected] * 3

@@ -12,7 +12,6 @@ import mmap
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +24,7 @@ from ..fronts.called_text import CALLED_WORDS
 from ..fronts.fronts_text import FRONT_WORDS
 from ..fronts.looked_text import LOOKED_WORDS
 from ..loading import elf
+from ..loading.numpy_functions import function_of_numpy
 from ..loading.objects import native_addresses
 from .crew_text import JOB_SIZE, SPINS, TABLE, crew_text
 from .methods import BYTES_BEGIN, member, method
@@ -170,7 +170,9 @@ class _Crew:
         }
         found = {name: id(each) for name, each in objects.items()}
         found["state"] = ctypes.addressof(self._state)
-        found.update(_functions_of_numpy())
+        found["make_array"] = function_of_numpy("PyArray_NewFromDescr")
+        found["view_of"] = function_of_numpy("PyArray_View")
+        found["set_base"] = function_of_numpy("PyArray_SetBaseObject")
         for name, function in functions.items():
             found[name] = ctypes.cast(function, ctypes.c_void_p).value or 0
         return [found[name] for name in TABLE]
@@ -200,19 +202,6 @@ class _Crew:
             self._state.threads = size
             if job is not None:
                 self._end(job)
-
-
-def _functions_of_numpy() -> dict[str, int]:
-    """Addresses of functions of NumPy's: `PyArray_NewFromDescr`, `PyArray_View` and
-    `PyArray_SetBaseObject`, which its table of functions has had at these places since its first
-    versions."""
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype = ctypes.c_void_p
-    pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    module: Any = import_module("numpy._core._multiarray_umath")
-    table = (ctypes.c_void_p * 283).from_address(pointer(module._ARRAY_API, None))
-    found = {"make_array": table[94], "view_of": table[137], "set_base": table[282]}
-    return {name: place or 0 for name, place in found.items()}
 
 
 def unforeseen() -> None:
