@@ -175,7 +175,7 @@ def after_function(
     node._has_directed = True
     for number, (output, tangent) in enumerate(zip(outputs, made, strict=True)):
         if tangent is None:
-            node.undirected.add(number)
+            node.undirected |= {number}
             continue
         if number in node._without_gradient or not _has_direction(output):
             raise RuntimeError(

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 from ..frontend.foundations.port import Port
 from ..module_names import names_of
-from ..ops.gradients.nodes.autograd import Edge, Node, Saved, edge_of, is_wanted, node_class, saved
+from ..ops.gradients.nodes.autograd import (
+    Edge,
+    Node,
+    Saved,
+    edge_of,
+    form_of,
+    is_wanted,
+    node_class,
+    saved,
+)
 from ..ops.gradients.nodes.saved_tensors import SavedTensor, raw_tensors
 from ..ops.gradients.recording.writes import rebase
 from ..ops.memory.dtype import STRIDED, Array
@@ -96,9 +105,9 @@ class FunctionNode(Node):
     """Whether it has run: the results have directions of their own."""
     _needs: tuple[bool, ...] = ()
     _materialize_non_diff_grads = True
-    _without_gradient: set[int]
+    _without_gradient: frozenset[int] = frozenset()
     """The numbers of the results that were marked as having none."""
-    undirected: set[int]
+    undirected: frozenset[int] = frozenset()
     _sizes: list[Any]
     _arguments: list[Any]
     function: Any
@@ -402,8 +411,6 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
     _check_dirty(node, outputs, inputs, active)
     made: list[object] = []
     node._sizes = []
-    node._without_gradient = set()
-    node.undirected = set()
     for number, output in enumerate(outputs):
         if active and isinstance(output, Tensor):
             output = with_memory(output)  # what forward gives is never written as a view
@@ -424,7 +431,7 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
                 output._unwatched = output._unwatched or "no_grad"
         smooth = output._array.dtype.kind not in "biu"
         if not has_gradient:
-            node._without_gradient.add(number)
+            node._without_gradient |= {number}
         if active and smooth and has_gradient and dirty and output._view_of is not None:
             rebase(output, node, next((i for i, o in enumerate(inputs) if o is output), None))
         elif active and smooth and has_gradient:
@@ -437,7 +444,7 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
         node._kept = _kept_of(node, node._forward_values, made)
         node._kept_for_directions = _kept_of(node, node._directed_values, made)
     node._forward_values = node._directed_values = ()
-    node._sizes = [None if a is None else _Like(a) for a in node._sizes]
+    node._sizes = [None if a is None else form_of(a) for a in node._sizes]
     if not isinstance(result, (tuple, list)):
         return made[0]
     return tuple(made)
@@ -482,13 +489,6 @@ _SEVERAL: Final = (
     "inplace that returns a single Tensor and a second one that does the other operations). You "
     "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
 )
-
-
-def _Like(array: Array) -> Array:
-    """An array of the same shape and dtype that takes no memory."""
-    import numpy as np
-
-    return np.broadcast_to(np.zeros((), array.dtype), array.shape)
 
 
 def _kept_of(node: object, tensors: Sequence[object], made: list[Any]) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.nn import functional as F
+from rushlight.ops.gradients.direct import products
 from rushlight.ops.layers import recurrent as recurrent_layers
 
 
@@ -53,6 +54,48 @@ def _agree(results: object, given: tuple[torch.Tensor, ...]) -> None:
         assert (composed is None) == (direct is None)
         if composed is not None:
             torch.testing.assert_close(direct, composed.detach(), rtol=1e-9, atol=1e-11)
+
+
+MATRIX, COLUMN, ROW = (5, 3), (3,), (5,)
+VECTORS = [
+    (torch.matmul, MATRIX, COLUMN),
+    (torch.mv, MATRIX, COLUMN),
+    (torch.matmul, ROW, MATRIX),
+    (lambda a, b: a.t().contiguous().t() @ b, MATRIX, COLUMN),
+    (lambda a, b: b @ a.t(), MATRIX, COLUMN),
+]
+
+
+@pytest.mark.parametrize("number", range(len(VECTORS)))
+def test_products_with_vectors(number: int) -> None:
+    call, *sizes = VECTORS[number]
+    given = tuple(torch.randn(size, requires_grad=True) for size in sizes)
+    total = call(*given)
+    ways = [
+        torch.autograd.grad(total, given, total.detach(), create_graph=create, retain_graph=True)
+        for create in (True, False)
+    ]
+    alone = [
+        torch.autograd.grad(call(*_one(given, at)), given[at], total.detach()) for at in (0, 1)
+    ]
+    for formula, direct, (each,) in zip(*ways, alone, strict=True):
+        assert direct.equal(formula.detach())
+        assert direct.equal(each)
+        assert direct.stride() == formula.stride()
+
+
+def _one(given: tuple[torch.Tensor, ...], at: int) -> list[torch.Tensor]:
+    """The tensors, of which one alone requires gradients."""
+    return [each if number == at else each.detach() for number, each in enumerate(given)]
+
+
+def test_products_with_vectors_need_no_formulas() -> None:
+    matrix, vector, infinite = torch.ones(5, 3), torch.ones(3), torch.full((5,), torch.inf)
+    found = products.product(infinite, (True, True), matrix, vector * 0, False, False)
+    assert found is not None
+    assert found[0].isnan().all()  # of which NumPy does not warn
+    assert found[1].isinf().all()
+    assert products.product(vector[0], (True, True), vector, vector, False, False) is None
 
 
 MORE = [

@@ -194,6 +194,20 @@ def test_nodes_of_calls_alike_share_what_is_told_of_sizes() -> None:
     assert len(deep.grad_fn._shapes[0]) == 10
 
 
+def test_classes_that_follow_from_sizes_are_known_by_them() -> None:
+    row, rows = ROW * 1, X[None] * 1
+    names = ["MmBackward0", "MvBackward0", "UnsafeViewBackward0"]
+    for _ in range(OFTEN):
+        nodes = [(left @ right).grad_fn for left, right in ((X, TURNED), (X, row), (rows, TURNED))]
+        assert [each.name() for each in nodes] == names
+    told = [each.of_sizes for each in nodes[0]._bound.records.values()]
+    assert any(told)
+    chosen = F.kl_div(X, FIXED, reduction="sum").grad_fn
+    for _ in range(OFTEN):
+        assert F.kl_div(X, FIXED, reduction="sum").grad_fn.name() == chosen.name()
+        assert F.kl_div(X, FIXED, reduction="batchmean").grad_fn.name() != chosen.name()
+
+
 def test_lists_beside_other_operands_are_traced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     weights = torch.nn.LSTMCell(2, 3)
     traced, trace = list[object](), Bound.trace

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from ...kernels import Prepared
 from ...kernels.products import dot, matmul
 from ...memory.dtype import Array
+from ...memory.quiet import QUIET, enter, leave
 from ...reductions.reduce import sum_over
 from ...tensors.tensor import Tensor
 from ..table.rows import direct
@@ -87,21 +90,63 @@ def _of_product(
     many in batches."""
     if g is None:
         return None
-    grad, (of_a, of_b) = g._array, asked
-    first, second = (grad if each is None else each._array for each in (a, b))
-    if not first.dtype is second.dtype is grad.dtype or grad.dtype.char not in "fd":
+    grad, (of_a, of_b), (turns_a, turns_b) = g._array, asked, turns
+    first = grad if a is None else a._array
+    second = grad if b is None else b._array
+    dtype, rank = grad.dtype, grad.ndim
+    if not first.dtype is second.dtype is dtype or dtype.char not in "fd":
         return None
-    lead = grad.shape[:-2]
-    alike = first.ndim == second.ndim == grad.ndim > 1
-    if not alike or first.shape[:-2] != lead or second.shape[:-2] != lead:
+    if rank == 1:
+        return _of_vectors(grad, first, second, asked, turns_b)
+    if not first.ndim == second.ndim == rank > 1:
         return None
-    if not (grad.size and first.size and second.size) or (grad.ndim > 2 and any(turns)):
+    if rank > 2:
+        lead = grad.shape[:-2]
+        if first.shape[:-2] != lead or second.shape[:-2] != lead or turns_a or turns_b:
+            return None
+    if not (grad.size and first.size and second.size):
         return None
-    made = iter(FACTORS.call(grad, first, second, of_a, of_b, *turns))
-    return tuple(
-        (Tensor._of(next(made).T if by_columns else next(made)) if each else None)
-        for each, by_columns in zip(asked, turns, strict=True)
+    made = FACTORS.call(grad, first, second, of_a, of_b, turns_a, turns_b)
+    if of_a and of_b:
+        of_first, of_second = made
+    else:
+        of_first = of_second = made[0]
+    return (
+        Tensor._of(of_first.T if turns_a else of_first) if of_a else None,
+        Tensor._of(of_second.T if turns_b else of_second) if of_b else None,
     )
+
+
+def _of_vectors(
+    g: Array, a: Array, b: Array, asked: tuple[bool, ...], turns: bool
+) -> tuple[Tensor | None, ...] | None:
+    """The same of a matrix and a vector, or of a vector and a matrix that lies by columns where it
+    `turns`; the gradient stands for a factor that was not kept."""
+    (of_a, of_b), found, other = asked, None, None
+    is_matrix = a.ndim == 2 or (a is g and b.ndim == 1)
+    if not (g.size and a.size and b.size) or {a.ndim, b.ndim} - {1, 2} or a.ndim == b.ndim == 2:
+        return None
+    if is_matrix:
+        found = _outer(g, b) if of_a else None
+        other = dot(a.T, g) if of_b else None
+    else:
+        found = dot(g[None], b.T)[0] if of_a else None
+        if of_b:
+            other = _outer(g, a).T if turns else _outer(a, g)
+    return (
+        None if found is None else Tensor._of(found),
+        None if other is None else Tensor._of(other),
+    )
+
+
+def _outer(one: Array, other: Array) -> Array:
+    """Each number of a vector times each of another one."""
+    state = enter(QUIET)
+    try:
+        made: Array = np.multiply(one[:, None], other)
+    finally:
+        leave(state)
+    return made
 
 
 @direct("aten::bmm", of="self mat2")
@@ -110,6 +155,14 @@ def bmm(
 ) -> tuple[Tensor | None, ...] | None:
     """The products of matrices in two batches."""
     return _of_product(g, asked, self, mat2)
+
+
+@direct("aten::mv", of="self vec")
+def mv(
+    g: Tensor | None, asked: tuple[bool, ...], self: Tensor | None, vec: Tensor | None
+) -> tuple[Tensor | None, ...] | None:
+    """The product of a matrix and a vector."""
+    return _of_product(g, asked, self, vec)
 
 
 @direct("aten::mm", of="self mat2")
@@ -134,5 +187,5 @@ def product(
     self_columns: bool,
     other_columns: bool,
 ) -> tuple[Tensor | None, ...] | None:
-    """The product of what may also be vectors, which are left to formulas."""
+    """The product of what may also be vectors."""
     return _of_product(g, asked, self, other, (self_columns, other_columns))

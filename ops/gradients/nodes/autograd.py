@@ -33,7 +33,16 @@ from .removable import SEQUENCE, Hooks, Removable, add_hook
 
 __all__ = [
     *("AccumulateGrad", "ENDING", "Edge", "Node", "SOON", "Saved", "WALKING"),
-    *("edge_of", "edge_within", "is_wanted", "node_class", "saved", "single", "with_node"),
+    *(
+        "edge_of",
+        "edge_within",
+        "form_of",
+        "is_wanted",
+        "node_class",
+        "saved",
+        "single",
+        "with_node",
+    ),
 ]
 
 _ACCUMULATING: Final = fork_safe_lock()
@@ -442,7 +451,7 @@ FREED: Final = (
 )
 
 
-def _form_of(array: Array) -> Array:
+def form_of(array: Array) -> Array:
     """An array of the same sizes and dtype, all of whose elements are one."""
     return spread(np.empty((), array.dtype), array.shape, (0,) * array.ndim)
 
@@ -499,7 +508,7 @@ class Saved:
 
     def keep_packed(self, packed: Packed, tensor: Tensor) -> Saved:
         """Keep what a hook made of the tensor, whose memory is the hook's to keep or not."""
-        self.packed, self.handle, self.array = packed, None, _form_of(tensor._array)
+        self.packed, self.handle, self.array = packed, None, form_of(tensor._array)
         return self
 
     def _unpacked(self, node: Node, packed: Packed) -> Tensor:

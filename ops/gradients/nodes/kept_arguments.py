@@ -11,7 +11,7 @@ from ..table.rules import Meta, is_by_columns
 from .autograd import FREED, Saved, saved
 from .packing import PACKING
 
-__all__ = ["about", "kept_list", "kept_results"]
+__all__ = ["about", "columns_of", "kept_list", "kept_results", "sizes_of"]
 
 
 def kept_list(values: Sequence[object], keep: bool) -> object:
@@ -43,6 +43,19 @@ def kept_results(
             kept.append(None)
         number += is_smooth
     return tuple(kept), number
+
+
+def sizes_of(value: Saved | Meta) -> tuple[int, ...]:
+    """The sizes of an argument that is a tensor."""
+    if type(value) is Meta:
+        return value.sizes
+    found: tuple[int, ...] = about(value, "sizes")  # type: ignore[assignment]
+    return found
+
+
+def columns_of(value: Saved | Meta) -> bool:
+    """Whether an argument that is a tensor was a matrix by columns."""
+    return value.columns if type(value) is Meta else bool(about(value, "columns"))
 
 
 def about(value: object, word: str) -> object:

@@ -38,7 +38,6 @@ class _Walk:
         self.waiting: dict[Node, list[Grad]] = {}
         self.dependencies: dict[Node, int] = {}
         self.useful: set[Node] | None = None
-        self.seen: set[Node] = set()
         self.leads: frozenset[Node] | None = None
         self.bounds: tuple[Any, ...] = ()
         self.opens = opens
@@ -59,9 +58,8 @@ class _Walk:
         if self.targets is not None:
             self._find_useful(roots)
         bounded: list[tuple[object, ...]] = []
-        dependencies = self.dependencies
-        pending = list(dict.fromkeys(roots))
-        seen = self.seen = set(pending)
+        dependencies = self.dependencies = dict.fromkeys(roots, 0)
+        pending = list(dependencies)
         while pending:
             node = pending.pop()
             if node.bounds:
@@ -69,17 +67,16 @@ class _Walk:
             for edge in self._edges_of(node) if node.is_call else node.edges:
                 if edge is not None:
                     to = edge[0]
-                    if to in seen:
-                        dependencies[to] = dependencies.get(to, 0) + 1
+                    if to in dependencies:
+                        dependencies[to] += 1
                     else:
-                        seen.add(to)
                         dependencies[to] = 1
                         pending.append(to)
         self.bounds = tuple(dict.fromkeys(chain(*bounded))) if bounded else ()
 
     def reaches(self, node: Node) -> bool:
         """Whether a node is on a way from the results to what gradients are wanted of."""
-        return node in self.leads if self.leads is not None else node in self.seen
+        return node in self.leads if self.leads is not None else node in self.dependencies
 
     def _edges_of(self, call: Node) -> Sequence[Edge | None]:
         """Where the way leads on from a call."""
@@ -155,10 +152,16 @@ class _Walk:
         waiting, give, release = self.waiting, self.give, not self.keep
         plain, looks, opened = self.targets is None, LOOKS_FOR_NAN[0], self.opened
         push, pop, anomaly = heapq.heappush, heapq.heappop, ANOMALY[0]
-        queue = [(-n.sequence, n) for n in dict.fromkeys(roots) if not dependencies.get(n)]
+        queue = [(-n.sequence, n) for n in dict.fromkeys(roots) if not dependencies[n]]
         heapq.heapify(queue)
-        while queue:
-            node = self.node = pop(queue)[1]
+        ready: Node | None = None  # mostly there is one, and nothing in the queue
+        while queue or ready is not None:
+            if ready is None:
+                node = pop(queue)[1]
+            else:
+                node = heapq.heappushpop(queue, (-ready.sequence, ready))[1] if queue else ready
+                ready = None
+            self.node = node
             alone = plain and node.attached is None
             grads = waiting.pop(node, []) if alone else self._arrived(node)
             results: Sequence[Grad] = ()
@@ -188,20 +191,23 @@ class _Walk:
                     continue
                 to = edge[0]
                 grad = results[at] if at < given and (leads is None or to in leads) else None
-                if to in waiting or edge[1]:
+                if edge[1] or to in waiting:
                     give(edge, grad)
                 else:
                     waiting[to] = [grad]
-                left = dependencies[to] = dependencies[to] - 1
+                left = dependencies[to] - 1
                 if left:
-                    continue
-                if to.is_leaf and plain and to.attached is None and not anomaly:
+                    dependencies[to] = left
+                elif to.is_leaf and plain and to.attached is None and not anomaly:
                     if grad is not None and type(results) is list:
                         results[at] = grad = None  # nobody but the leaf shall refer to it
                     to.apply(waiting.pop(to))
-                    continue
-                grad = None
-                push(queue, (-to.sequence, to))
+                else:
+                    grad = None
+                    if ready is None:
+                        ready = to
+                    else:
+                        push(queue, (-to.sequence, to))
 
     def _arrived(self, node: Node) -> list[Grad]:
         """The gradients of a node's results, after the hooks of those tensors."""

@@ -51,6 +51,8 @@ class Described(NamedTuple):
     """Stands for a tensor that is not kept, of which nothing is read."""
     chooser: Callable[..., type] | None
     """Gives the class of a node by the arguments, if that depends on them."""
+    of_sizes: bool
+    """Whether it depends on the sizes of those that have gradients alone."""
     finished: Callable[..., object]
     """Ends a call that gave no new tensor of floats."""
     listed: int | None
@@ -112,7 +114,7 @@ def _told_of(described: Described, length: int, before: Told | None) -> Told | N
     ends_at = np.array([shift(at) for at in ends], np.int64)
     text = family("fronts.records_text")
     keys = np.zeros((1 << text.SHAPES_BITS, max(len(ends), 1) * text.SHAPES_WORDS), np.int64)
-    known = [None] * len(keys)
+    known = [None] * (2 * len(keys))
     looks = None if bound.looks is None else _looker(bound.looks)
     late = _ender(described.finished)
     among = bound.node_class.__name__.removesuffix("Backward0") if bound.forbids_writes else None
@@ -131,7 +133,7 @@ def _told_of(described: Described, length: int, before: Told | None) -> Told | N
         *(id(places), id(described.back), id(late), _id(described.chooser), _id(looks)),
         *(_read_mask(bound), listed or 0, keeps, _id(among), length),
         *(_mask(map(shift, described.whole)), 0 if before is None else before.address),
-        *(address(keys), id(known)),
+        *(address(keys), id(known), int(described.of_sizes)),
     ]
     table = np.array(words, np.int64)
     held = described, table, ends_at, places, arguments, looks, late, among, before, keys, known

@@ -13,21 +13,20 @@ from typing import Any, Final
 import numpy as np
 
 from ...eager.calls import finish
-from ...memory.dtype import of_numpy
 from ...memory.quiet import QUIET, enter, leave
 from ...memory.versions import owner_of, written
 from ...table.grad_mode import ANOMALY, RUNNING, is_recording
 from ...tensors.tape_port import MISSED
 from ...tensors.tensor import Parameter, Tensor
-from ..nodes.autograd import TURN, WALKING, Saved, edge_of, edge_within, node_class, packed
-from ..nodes.bound import Back, Bound, Recorder, Replay, RowNode
-from ..nodes.fitting import fit
+from ..nodes.autograd import TURN, Saved, edge_of, edge_within, node_class, packed
+from ..nodes.bound import Bound, Recorder, Replay, RowNode
 from ..nodes.kept_arguments import kept_list
 from ..nodes.packing import PACKING
 from ..nodes.pooled import pooled
 from ..nodes.removable import SEQUENCE
 from ..nodes.view_rules import check_in_place
-from ..table.rules import Meta, Rule
+from ..table.rules import Meta
+from .back_texts import back_of, back_of_list
 from .native_records import Described
 from .recorder_parts import (
     are_new,
@@ -39,8 +38,6 @@ from .recorder_parts import (
     idle_view,
     is_among,
     is_behind,
-    kept,
-    seen,
 )
 from .writes import rebase
 
@@ -174,42 +171,6 @@ def replay(known, handle_of, values, result):
  made._output_number = 0{node}
 """
 
-_BACK: Final = """
-def back(node, gs):
- args, shapes = node._arguments, node._shapes
- {ends}, = node.edges if walking.leads is None else node.asked_edges()
- {founds} = None{formulas}
- made = [{list}]{together}
- return made
-"""
-
-_FORMULA: Final = """
- if e{d} is not None{given}:
-  r{d} = formula{d}({reads})"""
-
-_DIRECT: Final = """
- parts = direct({reads}) if may_be_used() else None
- if parts is not None:
-  {founds}, = {parts},{dropped}
- else:{formulas}"""
-
-_JOINT: Final = """
- parts = formula({reads})
- {founds}, = {parts},"""
-
-_COMPOSED: Final = """
- parts = direct({reads}) if may_be_used(){alone} else None
- if parts is None:
-  return node._applied(gs)
- {founds}, = {parts},{dropped}"""
-
-_FIT: Final = """
- if r{d} is not None:
-  array = r{d}._array
-  if array.dtype is not shapes[{kind}] or array.shape != shapes[{sizes}]:
-   r{d} = fit(r{d}, shapes[{sizes}], of_numpy(shapes[{kind}]), node, {place}){lay}"""
-
-
 _SPACE: Final[dict[str, Any]] = {
     "__builtins__": {"type": type, "id": id, "len": len, "range": range, "any": any},
     "QUIET": QUIET,
@@ -226,8 +187,6 @@ _SPACE: Final[dict[str, Any]] = {
     "enter": enter,
     "leave": leave,
     "edge_of": edge_of,
-    "fit": fit,
-    "of_numpy": of_numpy,
     "new": object.__new__,
     "next": next,
     "node_class": node_class,
@@ -243,15 +202,12 @@ _SPACE: Final[dict[str, Any]] = {
     "finish": finish,
     "handles_of": handles_of,
     "UNREAD": _UNREAD,
-    "kept": kept,
-    "seen": seen,
     "idle_view": idle_view,
     "turns": TURN,
     "owner_of": owner_of,
     "written": written,
     "rebase": rebase,
     "check_in_place": check_in_place,
-    "walking": WALKING,
     "RowNode": RowNode,
 }
 
@@ -305,9 +261,9 @@ def _written(
     if not is_known or bound.may_be_thin:
         space["back"] = None
     elif listed:
-        space["back"] = _back_of_list(bound, *listed)
+        space["back"] = back_of_list(bound, *listed)
     else:
-        space["back"] = _back(bound, ends, tensors, lists)
+        space["back"] = back_of(bound, ends, tensors, lists)
     if form is _REPLAY:
         space["edge_of"] = edge_within
     mixed = [at for at in bound.order if at in tensors] if bound.shared is not None else []
@@ -329,23 +285,29 @@ def _written(
     is_odd = is_odd or bool((listed and mixed) or (whole and lists))
     is_told = form is _RECORD and not bound.in_place
     if is_told and len(lists) < 2 and not ((whole or lists) and is_odd):
-        found = _described(space, ends, tensors, len(types), lists)
+        found = _described(space, ends, tensors, types, lists)
         bound.records[made] = found._replace(whole=whole, others=variants)
     return made
 
 
 def _described(
-    space: dict[str, Any], ends: list[int], tensors: list[int], count: int, lists: list[int]
+    space: dict[str, Any],
+    ends: list[int],
+    tensors: list[int],
+    types: Sequence[type],
+    lists: list[int],
 ) -> Described:
     """What the nodes of a recorder keep, whose text sees such a space."""
     bound, name = space["bound"], space["name"]
+    is_of_sizes = all(at in ends or kind is type(None) for at, kind in enumerate(types))
 
     def choose(*args: object) -> type:
         return pooled(node_class(RowNode, name(*args)))
 
     return Described(
-        *(bound, ends, tensors, count, space["places"], space["back"], _UNREAD),
+        *(bound, ends, tensors, len(types), space["places"], space["back"], _UNREAD),
         choose if callable(name) else None,
+        is_of_sizes,
         space["finished"],
         lists[0] if lists else None,
         bool(lists) and lists[0] in bound.order,
@@ -486,115 +448,3 @@ def _kept(bound: Bound, at: int, whose: list[int], ends: list[int]) -> str:
     if at not in bound.described:
         about = "UNREAD"
     return _if_any(whose, ends, saved, about)
-
-
-def _back(bound: Bound, ends: list[int], tensors: list[int], lists: list[int]) -> Back:
-    space = {**_SPACE, **{f"lay{at}": lay for at, lay in bound.lays.items()}}
-    texts = []
-    assert bound.row is not None
-    if bound.row.composite is not None:
-        assert bound.direct is not None
-        space |= {"direct": bound.direct.formula, "may_be_used": bound.direct.may_be_used}
-        own = [at for at in ends if at in bound.orders]
-        alone = "".join(f" and e{at} is None" for at in ends if at not in bound.orders)
-        words = _direct_words(bound, bound.direct, own, tensors, lists)
-        texts = [_COMPOSED.format(alone=alone, **words)]
-    elif bound.shared is not None:
-        space["formula"] = bound.shared.formula
-        parts = ", ".join(f"parts[{bound.orders[at]}]" for at in ends)
-        founds = ", ".join(f"r{at}" for at in ends)
-        reads = _reads(bound.shared, tensors, lists)
-        texts = [_JOINT.format(reads=reads, founds=founds, parts=parts)]
-        texts += [f"\n if e{at} is None: r{at} = None" for at in ends]
-    else:
-        for at in ends:
-            rule = bound.formulas[at]
-            space[f"formula{at}"] = rule.formula
-            given = " and gs[0] is not None" if "g" in rule.readers else ""
-            texts.append(_FORMULA.format(d=at, given=given, reads=_reads(rule, tensors, lists)))
-        if bound.direct is not None and bound.orders.keys() >= set(ends):
-            space |= {"direct": bound.direct.formula, "may_be_used": bound.direct.may_be_used}
-            words = _direct_words(bound, bound.direct, ends, tensors, lists)
-            formulas = "".join(texts).replace("\n", "\n ")
-            words["dropped"] = words["dropped"].replace("\n", "\n ")
-            texts = [_DIRECT.format(formulas=formulas, **words)]
-    for place, at in enumerate(ends):
-        sizes = {"sizes": 2 * place, "kind": 2 * place + 1}
-        lay = f"\n  r{at} = lay{at}(r{at}, gs[0], node.lie)" if at in bound.lays else ""
-        texts.append(_FIT.format(d=at, place=place, lay=lay, **sizes))
-    text = _BACK.format(
-        ends=", ".join(f"e{at}" for at in ends),
-        founds=" = ".join(f"r{at}" for at in ends),
-        formulas="".join(texts),
-        list=", ".join(f"r{at}" for at in ends),
-        together="\n if is_recording(): node._put_together(made, gs)" * bool(bound.row.together),
-    )
-    exec(compile(text, __file__, "exec"), space)
-    made: Back = space["back"]
-    return made
-
-
-def _back_of_list(bound: Bound, at: int) -> Back | None:
-    """The same where the elements of one list have gradients, and nothing else."""
-    rule, direct = bound.formulas.get(at), bound.direct
-    if rule is None or bound.lays or bound.read_together:
-        return None
-    if direct is not None and at not in bound.orders:
-        return None
-    formula, order = rule, bound.orders.get(at, 0)
-
-    def back(node: RowNode, gs: list[Tensor | None]) -> list[Tensor | None]:
-        edges = node.edges if WALKING.leads is None else node.asked_edges()
-        found: list[Tensor | None] = [None] * len(edges)
-        if "g" in formula.readers and gs[0] is None:
-            return found
-        parts = direct.call(node, gs) if direct is not None and direct.may_be_used() else None
-        made = formula.call(node, gs) if parts is None else parts[order]
-        shapes = node._shapes
-        for place, edge in enumerate(edges):
-            grad = None if edge is None or made is None else made[place]
-            if grad is not None:
-                array, sizes, kind = grad._array, shapes[2 * place], shapes[2 * place + 1]
-                if array.dtype is not kind or array.shape != sizes:
-                    grad = fit(grad, sizes, of_numpy(kind), node, place)
-                found[place] = grad
-        return found
-
-    return back
-
-
-def _direct_words(
-    bound: Bound, rule: Rule, ends: list[int], tensors: list[int], lists: list[int]
-) -> dict[str, str]:
-    """What the text of a form that is not differentiated says of its arguments and results."""
-    reads, found = rule.reads, "kept" if rule.of_operators else "seen"
-    for at in sorted(rule.places.difference(lists), reverse=True):
-        value = f"{found}(args[{at}], node)" if at in tensors else f"args[{at}]"
-        reads = reads.replace(f"node.value({at})", value).replace(f"node.kept({at})", value)
-    given = {at: f"e{at} is not None" if at in ends else "False" for at in bound.orders}
-    order = sorted(given, key=lambda at: bound.orders[at])
-    asked = "".join(f"{given[at]}, " for at in order)
-    names = bound.positions.items()
-    wanted = ", ".join(f"{name!r}: {given.get(at, 'False')}" for name, at in names)
-    for old, new in (
-        ("node.asked()", f"({asked})"),
-        ("node.wanted()", f"{{{wanted}}}"),
-        ("node.results(0)", f"{found}(node._results[0], node)"),
-    ):
-        reads = reads.replace(old, new)
-    return {
-        "reads": reads,
-        "founds": ", ".join(f"r{at}" for at in ends),
-        "parts": ", ".join(f"parts[{bound.orders[at]}]" for at in ends),
-        "dropped": "".join(f"\n if e{at} is None: r{at} = None" for at in ends),
-    }
-
-
-def _reads(rule: Rule, tensors: list[int], lists: list[int]) -> str:
-    """The arguments of a formula, tensors read without asking what they are."""
-    text = rule.reads
-    for at in sorted(rule.places.difference(lists), reverse=True):
-        text = text.replace(
-            f"node.value({at})", f"args[{at}].tensor(node)" if at in tensors else f"args[{at}]"
-        )
-    return text.replace("node.results(0)", "node._results[0].tensor(node)")

@@ -422,6 +422,7 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "shapes_words": SHAPES_WORDS,
         "shapes_rank": SHAPES_WORDS - 2,
         "shapes_shift": 64 - SHAPES_BITS,
+        "shapes_many": 1 << SHAPES_BITS,
     }
     text = _CREW + _PERFORM + _RUN + PREPARED + FRONT + CALLED + LOOKED
     for name, value in values.items():

@@ -71,7 +71,7 @@ done:
   ret ptr %tuple
 }
 
-define internal ptr @known_shapes(ptr %table, ptr %told, ptr %values) {
+define internal ptr @known_shapes(ptr %table, ptr %told, ptr %values, ptr %place_of_class) {
 entry:
   %key = alloca [{shapes_room} x i64]
 {front_loads}
@@ -85,6 +85,7 @@ entry:
   %known = load ptr, ptr %known_place
   %known_items_place = getelementptr i8, ptr %known, i64 {list_at}
   %known_items = load ptr, ptr %known_items_place
+  store ptr null, ptr %place_of_class
   br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %end_of_sizes]
@@ -143,6 +144,8 @@ find:
   %begins = mul i64 %which, %room
   %stored = getelementptr i64, ptr %keys, i64 %begins
   %item_place = getelementptr ptr, ptr %known_items, i64 %which
+  %class_place = getelementptr ptr, ptr %item_place, i64 {shapes_many}
+  store ptr %class_place, ptr %place_of_class
   %item = load ptr, ptr %item_place
   %is_empty = icmp eq ptr %item, %none
   br i1 %is_empty, label %make, label %compare
@@ -182,6 +185,10 @@ exchange:
   call void %hold(ptr %made)
   store ptr %made, ptr %item_place
   call void %drop(ptr %item)
+  %old_class = load ptr, ptr %class_place
+  call void %hold(ptr %none)
+  store ptr %none, ptr %class_place
+  call void %drop(ptr %old_class)
   br label %done
 done:
   ret ptr %made

@@ -10,8 +10,8 @@ What `gradients/recording/native_records.py` writes down of the calls of a way i
              of the results that are read; which argument is a list; a mask as below of its
              tensors; what several views are told that they are among, or 0; how long the list is;
              a mask of the arguments that must be whole numbers; the address of what is told of
-             calls with others, or 0; the address of keys of operands' sizes, and the list of what
-             nodes are told of them
+             calls with others, or 0; the address of keys of operands' sizes, the list of what nodes
+             are told of them and of the classes of these, and whether they follow from sizes
     argument a mask of the arguments whose gradients need it, -1 for what is no tensor; whether its
              sizes are kept where it is not; whether how it lies is, too; its number among those
              that have gradients, -1 for others
@@ -100,6 +100,7 @@ ask:
 define internal ptr @new_node(ptr %table, ptr %told, ptr %handles, ptr %values, ptr %edges, \
 i64 %smooth, ptr %tensors, ptr %arrays) {
 entry:
+  %place_of_class = alloca ptr
   %book = load ptr, ptr %told
 {front_loads}
 {book_loads}
@@ -120,7 +121,7 @@ entry:
   %list_flag = and i64 %flags, 16
   %is_of_list = icmp ne i64 %list_flag, 0
   %smooth_arrays = select i1 %is_of_list, ptr %arrays, ptr %values
-  %shapes = call ptr @known_shapes(ptr %table, ptr %told, ptr %smooth_arrays)
+  %shapes = call ptr @known_shapes(ptr %table, ptr %told, ptr %smooth_arrays, ptr %place_of_class)
   %is_shapeless = icmp eq ptr %shapes, null
   br i1 %is_shapeless, label %drop_edges, label %keep
 keep:
@@ -130,14 +131,38 @@ ptr %edges, i64 %smooth, ptr %tensors, ptr %arrays, ptr %shapes)
   br i1 %is_lost, label %drop_shapes, label %choose
 choose:
   %is_one = icmp eq i64 %chooser, 0
-  br i1 %is_one, label %make, label %ask_class
+  br i1 %is_one, label %make, label %look_up
+look_up:
+  %its_class_place = load ptr, ptr %place_of_class
+  %follows_place = getelementptr i64, ptr %told, i64 24
+  %follows_word = load i64, ptr %follows_place
+  %follows = icmp ne i64 %follows_word, 0
+  %has_place = icmp ne ptr %its_class_place, null
+  %may_be_known = and i1 %follows, %has_place
+  br i1 %may_be_known, label %known_class, label %ask_class
+known_class:
+  %its_class = load ptr, ptr %its_class_place
+  %is_unknown = icmp eq ptr %its_class, %none
+  br i1 %is_unknown, label %ask_class, label %take_class
+take_class:
+  call void %hold(ptr %its_class)
+  br label %make
 ask_class:
   %picked = call ptr @chosen(ptr %table, ptr %told, ptr %handles, ptr %values, i64 %chooser, \
 ptr null)
   %is_unpicked = icmp eq ptr %picked, null
-  br i1 %is_unpicked, label %drop_arguments, label %make
+  br i1 %is_unpicked, label %drop_arguments, label %note_class
+note_class:
+  br i1 %may_be_known, label %put_class, label %make
+put_class:
+  call void %hold(ptr %picked)
+  %before = load ptr, ptr %its_class_place
+  store ptr %picked, ptr %its_class_place
+  call void %drop(ptr %before)
+  br label %make
 make:
-  %kind = phi ptr [%class, %choose], [%picked, %ask_class]
+  %kind = phi ptr [%class, %choose], [%its_class, %take_class], [%picked, %note_class], \
+[%picked, %put_class]
   %node = call ptr @instance(ptr %kind)
   br i1 %is_one, label %made, label %drop_class
 drop_class:
