@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import Prepared, family, in_order, is_whole
+from ..kernels import Prepared, cast_by_kernel, family, in_order, is_half, is_whole
 from ..memory.dims import wrap_dim
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
@@ -21,7 +21,7 @@ from ..table.without_data import rows_of
 from .along import row_starts
 from .packed import packed, places_of
 
-__all__ = ["middle_of_short", "placed_in_order", "sorted_positions"]
+__all__ = ["middle_of_short", "placed_in_order", "sorted_along", "sorted_positions"]
 
 _INT64: Final = np.dtype(np.int64)
 _FLOAT32: Final = np.dtype(np.float32)
@@ -153,16 +153,22 @@ def _place_of_value(self: Array, axis: int, place: int) -> Array:
     return np.moveaxis(where, -1, axis)
 
 
-def _sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+def sorted_along(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+    """The elements of rows in a stable order, and their places."""
     self = self[...]  # which no other thread can change
     check_ordered(" Sort", self)
     axis = wrap_dim(dim, self.ndim)
     self = in_order(self)
+    wide = _FLOAT32 if is_half(self.dtype) else _INT64 if self.dtype == np.int32 else self.dtype
+    given = self if wide is self.dtype else cast_by_kernel(self, wide, of_any_size=True)
     if self.ndim:
-        found = _some_in_order(self, axis, 0, self.shape[axis], descending)
+        found = _some_in_order(given, axis, 0, self.shape[axis], descending)
         if found is not None:
-            return found
-    where = sorted_positions(self, axis, descending)
+            values, places = found
+            if given is not self:
+                values = cast_by_kernel(values, self.dtype, of_any_size=True)
+            return values, places
+    where = sorted_positions(self if wide is _INT64 else given, axis, descending)
     return _taken(self, where, axis) if self.ndim else self.copy(), where
 
 
@@ -189,7 +195,7 @@ operator(
     out="values",
     out_dtype=SAME,
     rows=rows_of("self"),
-)(_sort)
+)(sorted_along)
 
 
 @operator(
@@ -206,7 +212,7 @@ operator(
 def sort_stable(
     self: Array, stable: bool | None, dim: int, descending: bool
 ) -> tuple[Array, Array]:
-    return _sort(self, dim, descending)
+    return sorted_along(self, dim, descending)
 
 
 @operator(
@@ -219,7 +225,7 @@ def sort_stable(
     on_slices="dims",
 )
 def argsort(self: Array, dim: int, descending: bool) -> Array:
-    return _sort(self, dim, descending)[1]
+    return sorted_along(self, dim, descending)[1]
 
 
 @operator(
@@ -230,7 +236,7 @@ def argsort(self: Array, dim: int, descending: bool) -> Array:
     rows=rows_of("self"),
 )
 def argsort_stable(self: Array, stable: bool, dim: int, descending: bool) -> Array:
-    return _sort(self, dim, descending)[1]
+    return sorted_along(self, dim, descending)[1]
 
 
 def _candidates(row: Array, k: int, largest: bool) -> Array | None:

@@ -20,7 +20,7 @@ from ..table.promotion import kind
 from ..table.refusals import check_kernel, check_ordered
 from ..table.table import operator
 from ..table.without_data import always, rows_of
-from .ranking import middle_of_short, placed_in_order, sorted_positions
+from .ranking import middle_of_short, placed_in_order, sorted_along, sorted_positions
 from .unordered import library_order
 
 __all__ = ["is_nan", "sortable"]
@@ -57,9 +57,7 @@ def sortable(self: Array) -> Array:
 @operator("aten::msort(Tensor self) -> Tensor", layout="L", out_dtype=SAME)
 def msort(self: Array) -> Array:
     check_ordered(" Sort", self)
-    if not self.ndim:
-        return self.copy()
-    return np.take_along_axis(self, sorted_positions(self, 0, False), 0)
+    return sorted_along(self, 0, False)[0] if self.ndim else self.copy()
 
 
 # --------------------------------------------------------------------------- median mode

@@ -20,8 +20,8 @@ from .asked_rows import asked_rows
 
 __all__ = ["LONGEST", "in_order"]
 
-LONGEST: Final = 8192
-"""Elements of a row; NumPy sorts longer ones as quickly."""
+LONGEST: Final = 1 << 22
+"""Elements of a row; the words of longer ones take much memory."""
 _PER_THREAD: Final = 1 << 13
 """Elements that are worth another thread."""
 _DIGITS: Final = 256
