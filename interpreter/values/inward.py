@@ -230,9 +230,13 @@ def _as_it_is(value: object) -> object:
     return value
 
 
-def _never(value: object) -> object:
+def _never(type: Type) -> Convert:
     """Lists and tuples of whatever are known to script, but no value of Python becomes one."""
-    raise _cannot(value)
+
+    def refuse(value: object) -> object:
+        raise CastError(f"Cast error details: toIValue() cannot handle converting to type: {type}")
+
+    return refuse
 
 
 _INWARD: dict[Type, Convert] = {
@@ -247,8 +251,8 @@ _INWARD: dict[Type, Convert] = {
     DEVICE: _device,
     GENERATOR: _generator,
     ANY: _any,
-    ANY_LIST: _never,
-    ANY_TUPLE: _never,
+    ANY_LIST: _never(ANY_LIST),
+    ANY_TUPLE: _never(ANY_TUPLE),
 }
 
 _PACKED = frozenset({INT, FLOAT, BOOL, COMPLEX, TENSOR})

@@ -56,6 +56,8 @@ def _default(value: object, type: Type) -> str:
     if isinstance(value, dict) and (entry := type.dict_of) is not None:
         items = (f"{_default(k, entry[0])}: {_default(v, entry[1])}" for k, v in value.items())
         return f"{{{', '.join(items)}}}"
+    if isinstance(value, list) and (element := type.list_of) is not None:
+        return f"[{', '.join(_default(v, element) for v in value)}]"
     return value if isinstance(value, str) else _text(value, type)
 
 

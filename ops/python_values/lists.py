@@ -345,7 +345,7 @@ def remove_tensor(values: list[Array], element: Array) -> None:
     raise OperatorError("list.remove(x): x not in list")
 
 
-_SORTED: Final = ("int", "float", "bool", "str")
+_SORTED: Final = ("int", "float", "Tensor", "bool", "str")
 
 
 def sort(values: List, reverse: bool) -> None:
@@ -355,14 +355,6 @@ def sort(values: List, reverse: bool) -> None:
         values.sort(key=order_of(values), reverse=reverse)
     else:
         values.sort(reverse=reverse)
-
-
-for _type in _SORTED:
-    operator(
-        f"aten::sort.{_type}({_type}[](a!) self, bool reverse=False) -> ()",
-        inline=inline("{0}.sort(reverse={1})", writes=True) if _type in _NEVER_NAN else (),
-        native=native("{0}.sort({1})", writes=True),
-    )(sort)
 
 
 def _insert_in_order(values: List, reverse: bool) -> None:
@@ -380,27 +372,41 @@ def _is_before(one: float, other: float, reverse: bool) -> bool:
     return one != other and (one < other) != reverse
 
 
-@operator(
-    "aten::sort.any(t[](a!) self, bool reverse=False) -> ()",
-    native=native("{0}.sort({1})", writes=True, orders=True),
-)
 def sort_any(values: List, reverse: bool) -> None:
     values[:] = _in_order(values, reverse)
 
 
-@operator(
-    *(f"aten::sorted.{t}({t}[](a) input) -> {t}[]" for t in _SORTED),
-    native=native("{0}.sorted()"),
-)
 def sorted_list(values: List) -> List:
     made = list(values)
     sort(made, False)
     return made
 
 
-@operator("aten::sorted.any(t[](a) self) -> t[]", native=native("{0}.sorted()", orders=True))
 def sorted_any(values: List) -> List:
     return _in_order(values, False)
+
+
+for _type in _SORTED:
+    _of_tensors = _type == "Tensor"
+    operator(
+        f"aten::sort.{_type}({_type}[](a!) self, bool reverse=False) -> ()",
+        inline=inline("{0}.sort(reverse={1})", writes=True) if _type in _NEVER_NAN else (),
+        native=native("{0}.sort({1})", writes=True, orders=_of_tensors),
+    )(sort_any if _of_tensors else sort)
+    operator(
+        f"aten::sorted.{_type}({_type}[](a) input) -> {_type}[]",
+        native=native("{0}.sorted()", orders=_of_tensors),
+    )(sorted_any if _of_tensors else sorted_list)
+operator(
+    "aten::sort.any(t[](a!) self, bool reverse=False) -> ()",
+    native=native("{0}.sort({1})", writes=True, orders=True),
+    order="- stable values_stable values int float Tensor bool str any",
+)(sort_any)
+operator(
+    "aten::sorted.any(t[](a) self) -> t[]",
+    native=native("{0}.sorted()", orders=True),
+    order="int float Tensor bool str any",
+)(sorted_any)
 
 
 def _in_order(values: List, reverse: bool) -> List:

@@ -420,7 +420,7 @@ def python_name(python: Any, *, receiver: Type | None = None, dropped: bool = Fa
         name,
         "",
         tuple(arguments),
-        (Argument("", returned),),
+        (Argument("0", returned),),
         vararg=takes_more,
     )
     made = PythonFunction(name, function, known, is_typed)

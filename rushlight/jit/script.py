@@ -225,8 +225,8 @@ def _class_of_modules(cls: type) -> Diagnostic:
         f"the class `{cls.__name__}` is no module; script compiles its objects",
         label,
         helps=(Help("make a module of it", edits),),
-        torch_text=f"Type '{cls}' cannot be compiled since it inherits from nn.Module, consider "
-        "passing an instance instead",
+        torch_text=f"Type '{cls}' cannot be compiled since it inherits from nn.Module, "
+        "pass an instance instead",
     )
 
 

@@ -33,6 +33,30 @@ from rushlight.jit import CompilationUnit, script
             "y: List[str] = x.tolist()",
             "str is not one of the supported element types for tolist: int, float, complex, bool",
         ),
+        (
+            "x.grad = x",
+            "Tried to set an attribute: grad on a non-class: Tensor (inferred)",
+        ),
+        (
+            "if x:\n        y = 1\n    else:\n        y = x\n    return y",
+            "y is set to type int in the true branch and type Tensor (inferred) in the false "
+            "branch",
+        ),
+        ("return ...", "\nCannot emit expr for: (dots)\n:"),
+        (
+            "return set([1])",
+            "\nset(Tensor 0) -> Tensor 0:\nExpected a value of type 'Tensor' for argument '0' but "
+            "instead found type 'List[int]'.\n:",
+        ),
+        (
+            "y = []\n    return 1 in y",
+            "but instead found type 'List[Tensor]'.\n  Empty lists default to List[Tensor]. Add a ",
+        ),
+        (
+            "return sorted([1], reverse=True)",
+            "  Expected a value of type 'List[float]' for argument 'input' but instead found type "
+            "'List[int]'.\n  \n  aten::sorted.Tensor(Tensor[](a) input) -> Tensor[]:",
+        ),
     ],
 )
 def test_words(body: str, words: str) -> None:
@@ -225,3 +249,55 @@ def test_a_parameter_without_a_type_is_said_to_be_a_tensor() -> None:
         "'int'.\nInferred 'x' to be of type 'Tensor' because it was not annotated with an explicit "
         "type.\n"
     ) in str(caught.value)
+
+
+class Counter:
+    def __init__(self, start: int) -> None:
+        self.count = start
+
+
+def called() -> int:
+    return Counter(1)(2)
+
+
+def listed_anything(x: list) -> int:
+    return 1
+
+
+@rushlight.jit.unused
+def gone(x: int, y: str) -> str:
+    return y
+
+
+def incomplete(x: int) -> str:
+    return gone(x)
+
+
+def test_an_object_without_a_call_is_not_called() -> None:
+    with pytest.raises(RuntimeError, match=r"object has no attribute or method '__call__'\. Did"):
+        script(called)
+
+
+def test_a_list_of_whatever_is_no_value_of_python() -> None:
+    with pytest.raises(RuntimeError, match=r"toIValue\(\) cannot handle converting to type: list"):
+        script(listed_anything)([1])
+
+
+def test_results_of_python_functions_have_numbers_for_names() -> None:
+    with pytest.raises(RuntimeError, match=r"gone\(int x, str y\) -> str 0:"):
+        script(incomplete)
+
+
+def with_another_keyword(x: rushlight.Tensor) -> rushlight.Tensor:
+    return rushlight.sum(x, dims=1)
+
+
+def with_another_keyword_unannotated(x):
+    return rushlight.sum(x, dims=1)
+
+
+def test_what_is_given_beside_the_arguments_is_told_of_as_varargs() -> None:
+    with pytest.raises(RuntimeError, match="Inferred the value for argument '<varargs>' to be"):
+        script(with_another_keyword_unannotated)
+    with pytest.raises(RuntimeError, match="for argument '<varargs>' but instead found type 'Tens"):
+        script(with_another_keyword)

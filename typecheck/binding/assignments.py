@@ -12,13 +12,14 @@ from ..expressions.conversions import convert
 from ..expressions.function_calls import call_method
 from ..relations.relations import is_subtype
 from ..reports.declarations import declare_optional, set_in_init
+from ..reports.mismatch_texts import EMPTY_LISTS
 from ..reports.reasons import article, origin, origin_text
 from ..scopes.environment import Variable
 from ..scopes.scope import Scope
 from ..scopes.values import value_of
 from ..trees import typed
 from ..trees.sugar import Sugar, describe
-from ..types.types import FLOAT, INT, NONE, UNKNOWN, Type
+from ..types.types import FLOAT, INT, NONE, TENSOR, UNKNOWN, Type
 
 __all__ = ["assign_attribute", "assign_name"]
 
@@ -139,11 +140,7 @@ def _report_changed(
         f"being assigned to a value of type {scope.torch_type(value)}"
     )
     if old.list_of is not None and new.list_of is not None:
-        torch += (
-            "\nEmpty lists default to List[Tensor]. Add a variable annotation to the "
-            "assignment to create an empty list of another type (torch.jit.annotate(List[T, "
-            "[]]) where T is the type of elements in the list for Python 2)"
-        )
+        torch += f"\n{EMPTY_LISTS}"
     inside_loop = scope.frame.is_inside_loop()
     block = "loop" if inside_loop else "branch"
     scope.report(
@@ -304,7 +301,7 @@ def _report_no_object(scope: Scope, owner: typed.Expr, target: tree.Attribute, s
         target.span,
         f"`{target.value.span.text}` is `{owner.type.python}`",
         torch=f"Tried to set an attribute: {target.name} on a non-class: "
-        f"{owner.type.annotation_str}",
+        f"{scope.torch_type(owner) if owner.type == TENSOR else owner.type.annotation_str}",
         torch_span=span,
     )
 

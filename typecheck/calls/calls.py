@@ -36,7 +36,7 @@ from ..reports.reasons import origin
 from ..scopes.dispatch import checks, expression, sugared
 from ..scopes.idioms import annotated_result, taken_back
 from ..scopes.scope import Scope
-from ..scopes.values import report_unusable, sequenced, value_of
+from ..scopes.values import called, report_unusable, sequenced, value_of
 from ..trees import typed
 from ..trees.sugar import (
     CASTS,
@@ -194,7 +194,11 @@ def _call_value(scope: Scope, callee: Sugar, given: Given, node: tree.Call) -> S
             f"`{node.function.span.text}` is `{type.python}`, which cannot be called",
             node.function.span,
             f"this is `{type.python}`",
-            torch=f"cannot call a value of type '{_called_type(scope, value)}'",
+            torch=f"'{type}' object has no attribute or method '__call__'. Did you forget to "
+            "initialize an attribute in __init__()?"
+            if isinstance(type, ClassType)
+            else f"cannot call a value of type '{_called_type(scope, value)}'",
+            torch_span=called(node.function.span) if isinstance(type, ClassType) else None,
             secondary=tuple(origin(scope, value)),
             helps=_in_brackets(type, node),
         )
@@ -407,7 +411,8 @@ def _old_tensor(scope: Scope, dtype: int, given: Given, node: tree.Call) -> type
         values = [typed.ListLiteral(NOWHERE, types, tuple(values))]
     name = "aten::empty" if sizes else "aten::tensor"
     keywords: dict[str, typed.Expr] = {"dtype": typed.Literal(NOWHERE, INT, dtype)}
-    return call_operator(scope, name, Given(list(values), keywords), node.span, written="Tensor")
+    span = node.span if sizes or not given.positional else NOWHERE
+    return call_operator(scope, name, Given(list(values), keywords), span, written="Tensor")
 
 
 def _new_object(scope: Scope, cls: ClassType, given: Given, node: tree.Call) -> typed.Expr:

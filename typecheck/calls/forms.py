@@ -322,7 +322,7 @@ def _getattr(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
             name.span,
             "not a literal",
             torch="getattr's second argument must be a string literal",
-            torch_span=node.span,
+            torch_span=whole_range(node),
         )
         return scope.unknown(node.span)
     if len(node.arguments) == 3 and isinstance(owner, typed.Expr):

@@ -14,19 +14,21 @@ from ...frontend.syntax import tree
 from ...frontend.syntax.torch_ranges import whole_range
 from ..definitions.class_types import ClassType
 from ..definitions.names import SpecialForm
+from ..definitions.schema import Argument, Signature
 from ..expressions.arguments import check_arguments
 from ..expressions.function_calls import call_method
 from ..expressions.narrowing import cast_by, has_length, to_bool
 from ..expressions.operators import call_operator
-from ..relations.matching import Given
+from ..relations.matching import Given, Match, match_signature
 from ..relations.relations import is_subtype
+from ..reports.mismatch_texts import text_of_one
 from ..scopes.advice import KEYWORDS
 from ..scopes.idioms import by_key, for_builtin, is_about_lambda, taken_back
 from ..scopes.scope import Scope
 from ..scopes.values import sequenced
 from ..trees import typed
 from ..trees.sugar import MAGIC, Sugar
-from ..types.types import BOOL, COMPLEX, FLOAT, INT, STRING, UNKNOWN, Type
+from ..types.types import BOOL, COMPLEX, FLOAT, INT, STRING, TENSOR, UNKNOWN, Type
 
 __all__ = [
     "CASTS_BY_NAME",
@@ -109,8 +111,7 @@ def special_form(scope: Scope, form: SpecialForm, node: tree.Call, hint: Type | 
         "called here",
         torch=inner.torch_message
         if inner is not None
-        else f"Python builtin <built-in function {form.name}> is currently not supported in "
-        "Torchscript",
+        else _refusal(scope, form.name, given),
         torch_span=inner.torch_span if inner is not None else None,
         exception=inner.exception if inner is not None else "RuntimeError",
         helps=for_builtin(scope, form.name, node),
@@ -118,6 +119,17 @@ def special_form(scope: Scope, form: SpecialForm, node: tree.Call, hint: Type | 
     if is_unnamed:
         scope.collector.move_up(reported, told)
     return scope.unknown(node.span)
+
+
+def _refusal(scope: Scope, name: str, given: Given) -> str:
+    """torch's sentence; it takes a class of Python's for a function over tensors."""
+    if isinstance(getattr(builtins, name, None), type) and not given.keywords:
+        arguments = tuple(Argument(str(i), TENSOR) for i in range(len(given.positional)))
+        signature = Signature(name, "", arguments, (Argument("0", TENSOR),))
+        found = match_signature(signature, given, scope.table, convert=True)
+        if not isinstance(found, Match):
+            return text_of_one(scope, found, None)
+    return f"Python builtin <built-in function {name}> is currently not supported in Torchscript"
 
 
 def tell_keywords(scope: Scope, name: str, operator: str, node: tree.Call) -> None:

@@ -102,7 +102,7 @@ def check_literal(scope: Scope, node: tree.Literal, hint: Type | None) -> typed.
             "`...` can stand only between brackets",
             node.span,
             "not expected here",
-            torch="Ellipsis is not supported here",
+            torch="Cannot emit expr for: (dots)\n",
         )
         return scope.unknown(node.span)
     if isinstance(node.value, int) and node.value > LARGEST_INT:

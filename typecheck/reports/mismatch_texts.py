@@ -10,7 +10,14 @@ from ..definitions.signature_text import torch_signature
 from ..relations.matching import ACTUAL, Mismatch
 from ..scopes.scope import Scope
 
-__all__ = ["parameter_of", "text_of_one", "text_of_overloads", "text_of_variants"]
+__all__ = ["EMPTY_LISTS", "parameter_of", "text_of_one", "text_of_overloads", "text_of_variants"]
+
+EMPTY_LISTS = (
+    "Empty lists default to List[Tensor]. Add a variable annotation to the assignment to create an "
+    "empty list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements in "
+    "the list for Python 2)"
+)
+"""torch's hint where a list of tensors stands for another list."""
 
 
 def text_of_overloads(scope: Scope, failures: Sequence[Mismatch]) -> str:
@@ -50,7 +57,10 @@ def _reason(scope: Scope, failure: Mismatch, function: Function | None) -> str:
         text = text.replace("of type 'Tensor' for", "of type 'Tensor (inferred)' for")
         return f"{text}\nInferred '{name}' to be of type 'Tensor' {why}"
     if actual == "Tensor (inferred)" and failure.torch.startswith("Expected a value"):
-        return f"{text}\nInferred the value for argument '{name}' to be of type 'Tensor' {why}"
+        shown = "<varargs>" if "'<varargs>'" in text else name
+        return f"{text}\nInferred the value for argument '{shown}' to be of type 'Tensor' {why}"
+    if actual == "List[Tensor]" and text.startswith("Expected a value of type 'List["):
+        return f"{text}\n{EMPTY_LISTS}"
     return text
 
 

@@ -90,6 +90,12 @@ def _may_widen(scope: Scope, name: str) -> bool:
     return outer.type.is_choice or (outer.type is not UNKNOWN and is_subtype(outer.type, NONE))
 
 
+def _torch_type(variable: Variable) -> str:
+    """How torch names the type of a variable: an unannotated parameter's is only inferred."""
+    assert variable.type is not None
+    return "Tensor (inferred)" if variable.inferred else variable.type.annotation_str
+
+
 def _differ(scope: Scope, name: str, span: Span, test: Span, found: list[Variable]) -> None:
     """Two branches give a variable two types: an error now if it existed before, else when
     it is read."""
@@ -97,8 +103,8 @@ def _differ(scope: Scope, name: str, span: Span, test: Span, found: list[Variabl
     assert first.type is not None
     assert second.type is not None
     sentence = (
-        f"Type mismatch: {name} is set to type {first.type.annotation_str} in the true branch "
-        f"and type {second.type.annotation_str} in the false branch"
+        f"Type mismatch: {name} is set to type {_torch_type(first)} in the true branch "
+        f"and type {_torch_type(second)} in the false branch"
     )
     places = tuple((v.span or span, v.type) for v in found)
     if scope.frame.find(name) is None:

@@ -39,7 +39,7 @@ def check_expression_statement(
             "`...` is no statement in script",
             node.span,
             "write `pass`",
-            torch="Cannot emit expr for: (dots)",
+            torch="Cannot emit expr for: (dots)\n",
         )
         return
     scope.discarded = node.value
