@@ -109,9 +109,7 @@ def special_form(scope: Scope, form: SpecialForm, node: tree.Call, hint: Type | 
         f"`{form.name}` cannot be used in script",
         node.function.span,
         "called here",
-        torch=inner.torch_message
-        if inner is not None
-        else _refusal(scope, form.name, given),
+        torch=inner.torch_message if inner is not None else _refusal(scope, form.name, given),
         torch_span=inner.torch_span if inner is not None else None,
         exception=inner.exception if inner is not None else "RuntimeError",
         helps=for_builtin(scope, form.name, node),

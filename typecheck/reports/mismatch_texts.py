@@ -13,9 +13,9 @@ from ..scopes.scope import Scope
 __all__ = ["EMPTY_LISTS", "parameter_of", "text_of_one", "text_of_overloads", "text_of_variants"]
 
 EMPTY_LISTS = (
-    "Empty lists default to List[Tensor]. Add a variable annotation to the assignment to create an "
-    "empty list of another type (torch.jit.annotate(List[T, []]) where T is the type of elements in "
-    "the list for Python 2)"
+    "Empty lists default to List[Tensor]. Add a variable annotation to the assignment to create "
+    "an empty list of another type (torch.jit.annotate(List[T, []]) where T is the type of "
+    "elements in the list for Python 2)"
 )
 """torch's hint where a list of tensors stands for another list."""
 

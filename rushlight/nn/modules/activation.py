@@ -72,6 +72,7 @@ class Threshold(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
     def extra_repr(self) -> str:
@@ -89,6 +90,7 @@ class ReLU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.relu(input, inplace=self.inplace)
 
     def extra_repr(self) -> str:
@@ -112,6 +114,7 @@ class RReLU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
     def extra_repr(self) -> str:
@@ -144,6 +147,7 @@ class Hardtanh(Module):
             )
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def extra_repr(self) -> str:
@@ -173,6 +177,7 @@ class Sigmoid(Module):
     """`1 / (1 + exp(-x))` of every element."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return _sigmoid(input)
 
 
@@ -187,6 +192,7 @@ class Hardsigmoid(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.hardsigmoid(input, self.inplace)
 
 
@@ -194,6 +200,7 @@ class Tanh(Module):
     """The hyperbolic tangent of every element."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return _tanh(input)
 
 
@@ -208,6 +215,7 @@ class SiLU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.silu(input, inplace=self.inplace)
 
     def extra_repr(self) -> str:
@@ -225,6 +233,7 @@ class Mish(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.mish(input, inplace=self.inplace)
 
     def extra_repr(self) -> str:
@@ -242,6 +251,7 @@ class Hardswish(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.hardswish(input, self.inplace)
 
 
@@ -258,6 +268,7 @@ class ELU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.elu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
@@ -277,6 +288,7 @@ class CELU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.celu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
@@ -294,6 +306,7 @@ class SELU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.selu(input, self.inplace)
 
     def extra_repr(self) -> str:
@@ -311,6 +324,7 @@ class GLU(Module):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.glu(input, self.dim)
 
     def extra_repr(self) -> str:
@@ -328,6 +342,7 @@ class GELU(Module):
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self) -> str:
@@ -345,6 +360,7 @@ class Hardshrink(Module):
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.hardshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
@@ -364,6 +380,7 @@ class LeakyReLU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
@@ -374,6 +391,7 @@ class LogSigmoid(Module):
     """The logarithm of the sigmoid."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.logsigmoid(input)
 
 
@@ -390,6 +408,7 @@ class Softplus(Module):
         self.threshold = threshold
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
@@ -407,6 +426,7 @@ class Softshrink(Module):
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.softshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
@@ -438,6 +458,7 @@ class PReLU(Module):
         initial.constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
@@ -448,6 +469,7 @@ class Softsign(Module):
     """`x / (1 + |x|)`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.softsign(input)
 
 
@@ -455,6 +477,7 @@ class Tanhshrink(Module):
     """`x - tanh(x)`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.tanhshrink(input)
 
 
@@ -483,6 +506,7 @@ class Softmin(_AlongDimension):
     dim: int | None
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.softmin(input, self.dim, _stacklevel=5)
 
 
@@ -493,6 +517,7 @@ class Softmax(_AlongDimension):
     dim: int | None
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.softmax(input, self.dim, _stacklevel=5)
 
 
@@ -500,6 +525,7 @@ class Softmax2d(Module):
     """`softmax` over the channels of (N, C, H, W) or (C, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         if input.dim() not in (3, 4):
             raise ValueError(
                 f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead"
@@ -514,6 +540,7 @@ class LogSoftmax(_AlongDimension):
     dim: int | None
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.log_softmax(input, self.dim, _stacklevel=5)
 
 

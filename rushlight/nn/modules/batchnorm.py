@@ -201,6 +201,7 @@ class SyncBatchNorm(_BatchNorm):
         self.process_group = process_group
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         if not is_scripting():
             if self.training and is_shared(self.process_group):
                 self._check_input_dim(input)

@@ -23,6 +23,7 @@ class ChannelShuffle(Module):
         self.groups = groups
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.channel_shuffle(input, self.groups)
 
     def extra_repr(self) -> str:

@@ -191,6 +191,7 @@ class Sequential(_Numbered):
         return self.extend([module for _ in range(_times(self, times) - 1) for module in self])
 
     def forward(self, input):  # type: ignore[no-untyped-def]
+        """Apply the layer."""
         for module in self:
             input = module(input)
         return input

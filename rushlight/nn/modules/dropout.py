@@ -40,6 +40,7 @@ class Dropout(_DropoutNd):
     """Elements set to 0 with probability `p`, the others scaled by 1 / (1 - p)."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
@@ -47,6 +48,7 @@ class Dropout1d(_DropoutNd):
     """Whole channels of (N, C, L) or (C, L) set to 0 with probability `p`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
@@ -54,6 +56,7 @@ class Dropout2d(_DropoutNd):
     """Whole channels of (N, C, H, W) set to 0 with probability `p`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
@@ -61,6 +64,7 @@ class Dropout3d(_DropoutNd):
     """Whole channels of (N, C, D, H, W) or (C, D, H, W) set to 0 with probability `p`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
@@ -68,6 +72,7 @@ class AlphaDropout(_DropoutNd):
     """Dropout that keeps mean and variance of what `SELU` gives."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.alpha_dropout(input, self.p, self.training)
 
 
@@ -75,4 +80,5 @@ class FeatureAlphaDropout(_DropoutNd):
     """`AlphaDropout` of whole channels."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return F.feature_alpha_dropout(input, self.p, self.training)

@@ -24,6 +24,7 @@ class Flatten(Module):
         self.end_dim = end_dim
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return input.flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
@@ -44,6 +45,7 @@ class Unflatten(Module):
         self.unflattened_size = unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return input.unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:

@@ -40,6 +40,7 @@ class Fold(Module):
         self.stride = stride
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.fold(
             input,
             self.output_size,  # type: ignore[arg-type]
@@ -72,6 +73,7 @@ class Unfold(Module):
         self.stride = stride
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.unfold(
             input,
             self.kernel_size,  # type: ignore[arg-type]

@@ -24,6 +24,7 @@ class Identity(Module):
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return input
 
 
@@ -62,6 +63,7 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
@@ -123,6 +125,7 @@ class Bilinear(Module):
                 init.uniform_(parameter, -bound, bound)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:

@@ -54,6 +54,7 @@ class L1Loss(_Loss):
     __constants__: ClassVar[list[str]] = ["reduction"]
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
@@ -63,6 +64,7 @@ class MSELoss(_Loss):
     __constants__: ClassVar[list[str]] = ["reduction"]
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
@@ -82,6 +84,7 @@ class SmoothL1Loss(_Loss):
         self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
@@ -95,6 +98,7 @@ class HuberLoss(_Loss):
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
@@ -121,6 +125,7 @@ class PoissonNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.poisson_nll_loss(
             log_input,
             target,
@@ -144,6 +149,7 @@ class GaussianNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
+        """Compute the loss."""
         return F.gaussian_nll_loss(
             input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
         )
@@ -165,6 +171,7 @@ class KLDivLoss(_Loss):
         self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
@@ -174,6 +181,7 @@ class BCELoss(_WeightedLoss):
     __constants__: ClassVar[list[str]] = ["reduction"]
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
@@ -193,6 +201,7 @@ class BCEWithLogitsLoss(_Loss):
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.binary_cross_entropy_with_logits(
             input,
             target,
@@ -208,6 +217,7 @@ class SoftMarginLoss(_Loss):
     __constants__: ClassVar[list[str]] = ["reduction"]
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
@@ -232,6 +242,7 @@ class NLLLoss(_WeightedLoss):
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.nll_loss(
             input,
             target,
@@ -276,6 +287,7 @@ class CrossEntropyLoss(_WeightedLoss):
         self.label_smoothing = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.cross_entropy(
             input,
             target,
@@ -327,6 +339,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         self.linear = Linear(in_features, scores, bias, device, dtype)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         rows = (self.num_classes, *self.out_features)
         bias = self.linear.bias
         return F.linear_cross_entropy(
@@ -356,6 +369,7 @@ class MultiLabelMarginLoss(_Loss):
     __constants__: ClassVar[list[str]] = ["reduction"]
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
 
@@ -365,6 +379,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
     __constants__: ClassVar[list[str]] = ["reduction"]
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.multilabel_soft_margin_loss(
             input, target, weight=self.weight, reduction=self.reduction
         )
@@ -398,6 +413,7 @@ class MultiMarginLoss(_WeightedLoss):
         self.margin = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.multi_margin_loss(
             input,
             target,
@@ -429,6 +445,7 @@ class CTCLoss(_Loss):
         input_lengths: Tensor,
         target_lengths: Tensor,
     ) -> Tensor:
+        """Compute the loss."""
         return F.ctc_loss(
             log_probs,
             targets,

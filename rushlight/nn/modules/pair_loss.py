@@ -38,6 +38,7 @@ class HingeEmbeddingLoss(_Loss):
         self.margin = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
 
 
@@ -64,6 +65,7 @@ class CosineEmbeddingLoss(_MarginLoss):
     __module__ = "rushlight.nn.modules.loss"  # as archives know it
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.cosine_embedding_loss(
             input1, input2, target, margin=self.margin, reduction=self.reduction
         )
@@ -75,6 +77,7 @@ class MarginRankingLoss(_MarginLoss):
     __module__ = "rushlight.nn.modules.loss"  # as archives know it
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.margin_ranking_loss(
             input1, input2, target, margin=self.margin, reduction=self.reduction
         )
@@ -114,6 +117,7 @@ class TripletMarginLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.triplet_margin_loss(
             anchor,
             positive,
@@ -151,6 +155,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        """Compute the loss."""
         return F.triplet_margin_with_distance_loss(
             anchor,
             positive,

@@ -23,6 +23,7 @@ class PixelShuffle(Module):
         self.upscale_factor = upscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.pixel_shuffle(input, self.upscale_factor)
 
     def extra_repr(self) -> str:
@@ -40,6 +41,7 @@ class PixelUnshuffle(Module):
         self.downscale_factor = downscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.pixel_unshuffle(input, self.downscale_factor)
 
     def extra_repr(self) -> str:

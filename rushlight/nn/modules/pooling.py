@@ -82,6 +82,7 @@ class MaxPool1d(_MaxPoolNd):
     """The largest element of each window; with `return_indices` also where it was."""
 
     def forward(self, input: Tensor):  # type: ignore[no-untyped-def]
+        """Apply the layer."""
         return functional.max_pool1d(
             input,
             self.kernel_size,
@@ -97,6 +98,7 @@ class MaxPool2d(_MaxPoolNd):
     """The largest element of each window; with `return_indices` also where it was."""
 
     def forward(self, input: Tensor):  # type: ignore[no-untyped-def]
+        """Apply the layer."""
         return functional.max_pool2d(
             input,
             self.kernel_size,
@@ -112,6 +114,7 @@ class MaxPool3d(_MaxPoolNd):
     """The largest element of each window; with `return_indices` also where it was."""
 
     def forward(self, input: Tensor):  # type: ignore[no-untyped-def]
+        """Apply the layer."""
         return functional.max_pool3d(
             input,
             self.kernel_size,
@@ -153,6 +156,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
     def forward(
         self, input: Tensor, indices: Tensor, output_size: list[int] | None = None
     ) -> Tensor:
+        """Apply the layer."""
         return functional.max_unpool1d(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
@@ -179,6 +183,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
     def forward(
         self, input: Tensor, indices: Tensor, output_size: list[int] | None = None
     ) -> Tensor:
+        """Apply the layer."""
         return functional.max_unpool2d(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
@@ -205,6 +210,7 @@ class MaxUnpool3d(_MaxUnpoolNd):
     def forward(
         self, input: Tensor, indices: Tensor, output_size: list[int] | None = None
     ) -> Tensor:
+        """Apply the layer."""
         return functional.max_unpool3d(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
@@ -247,6 +253,7 @@ class AvgPool1d(_AvgPoolNd):
         self.count_include_pad = count_include_pad
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.avg_pool1d(
             input,
             self.kernel_size,
@@ -285,6 +292,7 @@ class AvgPool2d(_DividedPool):
     """The mean of each window, or its sum divided by `divisor_override`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.avg_pool2d(
             input,
             self.kernel_size,
@@ -300,6 +308,7 @@ class AvgPool3d(_DividedPool):
     """The mean of each window, or its sum divided by `divisor_override`."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.avg_pool3d(
             input,
             self.kernel_size,
@@ -429,6 +438,7 @@ class LPPool1d(_LPPoolNd):
     """The `norm_type`-norm of each window."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.lp_pool1d(
             input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
         )
@@ -438,6 +448,7 @@ class LPPool2d(_LPPoolNd):
     """The `norm_type`-norm of each window."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.lp_pool2d(
             input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
         )
@@ -447,6 +458,7 @@ class LPPool3d(_LPPoolNd):
     """The `norm_type`-norm of each window."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.lp_pool3d(
             input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
         )
@@ -476,6 +488,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The largest elements of `output_size` windows; with `return_indices` also where they were."""
 
     def forward(self, input: Tensor):  # type: ignore[no-untyped-def]
+        """Apply the layer."""
         return functional.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
@@ -483,6 +496,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The largest elements of `output_size` windows; with `return_indices` also where they were."""
 
     def forward(self, input: Tensor):  # type: ignore[no-untyped-def]
+        """Apply the layer."""
         return functional.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
@@ -490,6 +504,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The largest elements of `output_size` windows; with `return_indices` also where they were."""
 
     def forward(self, input: Tensor):  # type: ignore[no-untyped-def]
+        """Apply the layer."""
         return functional.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
@@ -508,6 +523,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """The means of `output_size` windows."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.adaptive_avg_pool1d(input, self.output_size)
 
 
@@ -515,6 +531,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """The means of `output_size` windows; a size that is None stays as it is."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.adaptive_avg_pool2d(input, self.output_size)
 
 
@@ -522,6 +539,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """The means of `output_size` windows; a size that is None stays as it is."""
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.adaptive_avg_pool3d(input, self.output_size)
 
 

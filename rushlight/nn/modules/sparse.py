@@ -217,6 +217,7 @@ class EmbeddingBag(Module):
         offsets: Tensor | None = None,
         per_sample_weights: Tensor | None = None,
     ) -> Tensor:
+        """Apply the layer."""
         return F.embedding_bag(
             input,
             self.weight,

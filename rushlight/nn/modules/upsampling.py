@@ -55,6 +55,7 @@ class Upsample(Module):
         self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
         return functional.interpolate(
             input,
             self.size,
