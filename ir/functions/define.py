@@ -110,7 +110,25 @@ def _clean(graph: Graph, context: PassContext) -> None:
     _clean_tasks(graph, context)
     convert_to_ssa(graph)
     transform_exits(graph)
+    _settle_tasks(graph)
     clean(graph, context)
+
+
+_LIFTED = 3
+"""Values that torch makes and drops while it takes a task's body out of a graph."""
+
+
+def _settle_tasks(graph: Graph) -> None:
+    """Number tasks when torch makes them, which is here, and name what they are given as the graph
+    does."""
+    tasks = [node for node in graph.all_nodes if node.kind in TASKS]
+    graph.skip_numbers(_LIFTED * len(tasks))
+    for node in tasks:
+        task = node.attributes.get("Subgraph")
+        node.output.settle()
+        if isinstance(task, Graph):
+            for inner, given in zip(task.inputs, node.inputs, strict=True):
+                inner.copy_name(given)
 
 
 def graph_of(function: Function) -> Graph:

@@ -538,6 +538,25 @@ class Graph:
         self._last_id += 1
         return self._last_id
 
+    def skip_numbers(self, count: int) -> None:
+        """Leave out numbers, of values that torch makes and drops again."""
+        self._last_id += count
+
+    def number_as_task(self) -> None:
+        """Number the values of a task as torch does: what it is given takes a number where it is
+        first used, and the one it keeps behind all others."""
+        self._last_id = 0
+        met: set[Value] = set(self.inputs)
+        for node in self.nodes:
+            for value in node.inputs:
+                if value in met:
+                    met.remove(value)
+                    self.skip_numbers(1)
+            for value in node.outputs:
+                value.settle()
+        for value in self.inputs:
+            value.settle()
+
     def _rename(self, value: Value, wanted: str | None) -> None:
         """Give `value` the name; its former owner takes the next free suffix, as in torch."""
         if value._name is not None:

@@ -20,12 +20,23 @@ def _function_call(emitter: Emitter, expr: typed.FunctionCall) -> Value:
     return _call_function(emitter, expr, emitter.arguments(inputs, expr.bindings, expr.span))
 
 
-def _call_function(emitter: Emitter, expr: typed.FunctionCall, arguments: Sequence[Value]) -> Value:
+def _callee(emitter: Emitter, expr: typed.FunctionCall) -> Value | None:
+    """The function that is called, as a value; none of one that is inlined here."""
+    if expr.function.is_inlined and isinstance(expr.function.graph, Graph):
+        return None
+    return emitter.constant(expr.function, FunctionType(expr.function))
+
+
+def _call_function(
+    emitter: Emitter,
+    expr: typed.FunctionCall,
+    arguments: Sequence[Value],
+    callee: Value | None = None,
+) -> Value:
     body = expr.function.graph
     if expr.function.is_inlined and isinstance(body, Graph):
         return insert_graph(emitter.graph, body, arguments)[0]
-    callee = emitter.constant(expr.function, FunctionType(expr.function))
-    inputs = [callee, *arguments]
+    inputs = [callee or emitter.constant(expr.function, FunctionType(expr.function)), *arguments]
     return emitter.emit("prim::CallFunction", inputs, (expr.type,), expr.span).output
 
 
@@ -76,16 +87,19 @@ def _fork(emitter: Emitter, expr: typed.Fork) -> Value:
         for value in given:
             inner.append(emitter.graph.add_input(value.type))
             inner[-1].copy_name(value)
+        callee = _callee(emitter, call) if isinstance(call, typed.FunctionCall) else None
         arguments = emitter.arguments(inner[len(object) :], call.bindings, call.span)
         if isinstance(call, typed.MethodCall):
             result = _call_method(emitter, inner[0], call.name, arguments, call.type, call.span)
         elif isinstance(call, typed.OperatorCall):
             result = emitter.operator(call.signature, arguments, call.type, call.span)
         else:
-            result = _call_function(emitter, call, arguments)
+            result = _call_function(emitter, call, arguments, callee)
         emitter.graph.block.add_output(result)
     finally:
         task, emitter.graph = emitter.graph, outer
+    emitter.drop(1 + sum(len(node.outputs) for node in task.nodes))  # which torch makes here first
+    task.number_as_task()
     return _task(emitter, expr, given, task)
 
 

@@ -158,13 +158,13 @@ GRAPH = """\
 graph(%x.1 : Tensor):
   %2 : int = prim::Constant[value=5]()
   %waited.1 : Await(Tensor) = prim::awaitable_0(%x.1, %2)
-  %5 : Tensor = prim::awaitable_wait(%waited.1)
-  return (%5)
-with prim::awaitable_0 = graph(%x : Tensor,
-      %1 : int):
-  %2 : Function = prim::Constant[name="later"]()
-  %3 : Tensor = prim::CallFunction(%2, %x, %1)
-  return (%3)
+  %8 : Tensor = prim::awaitable_wait(%waited.1)
+  return (%8)
+with prim::awaitable_0 = graph(%x.1 : Tensor,
+      %6 : int):
+  %1 : Function = prim::Constant[name="later"]()
+  %4 : Tensor = prim::CallFunction(%1, %x.1, %6)
+  return (%4)
 """
 
 

@@ -130,3 +130,63 @@ LAST = {
 def test_members_are_read_as_torch_reads_them(name: str) -> None:
     scripted = torch.jit.script(type("M", (Members,), {"forward": getattr(Members, name)})())
     assert str(scripted.graph).splitlines()[-2].partition("#")[0].strip() == LAST[name]
+
+
+def plus_one(x: torch.Tensor) -> torch.Tensor:
+    return x + 1
+
+
+def plus(x: torch.Tensor, y: int = 3) -> torch.Tensor:
+    return x + y
+
+
+def tasks(x: torch.Tensor, y: int) -> tuple[torch.Tensor, torch.jit.Future[torch.Tensor]]:
+    a = torch.jit.fork(plus, x, y)
+    b = torch.jit.fork(plus, x)
+    c = torch.jit.fork(plus, x, y=2)
+    d = torch.jit.wait(a) + torch.jit.wait(b) + torch.jit.wait(c)
+    return d, torch.jit.fork(plus_one, x + 2)
+
+
+OF_TASKS = """
+graph(%x.1 : Tensor,
+      %y.1 : int):
+  %24 : int = prim::Constant[value=1]()
+  %15 : int = prim::Constant[value=2]()
+  %a.1 : Future[Tensor] = prim::fork_0(%x.1, %y.1)
+  %b.1 : Future[Tensor] = prim::fork_1(%x.1)
+  %c.1 : Future[Tensor] = prim::fork_2(%x.1, %15)
+  %21 : Tensor = aten::wait(%a.1)
+  %23 : Tensor = aten::wait(%b.1)
+  %25 : Tensor = aten::add(%21, %23, %24)
+  %27 : Tensor = aten::wait(%c.1)
+  %d.1 : Tensor = aten::add(%25, %27, %24)
+  %33 : Tensor = aten::add(%x.1, %15, %24)
+  %63 : Future[Tensor] = prim::fork_3(%33)
+  %38 : (Tensor, Future[Tensor]) = prim::TupleConstruct(%d.1, %63)
+  return (%38)
+with prim::fork_0 = graph(%x.1 : Tensor,
+      %y.1 : int):
+  %1 : Function = prim::Constant[name="plus"]()
+  %4 : Tensor = prim::CallFunction(%1, %x.1, %y.1)
+  return (%4)
+with prim::fork_1 = graph(%x.1 : Tensor):
+  %2 : int = prim::Constant[value=3]()
+  %1 : Function = prim::Constant[name="plus"]()
+  %4 : Tensor = prim::CallFunction(%1, %x.1, %2)
+  return (%4)
+with prim::fork_2 = graph(%x.1 : Tensor,
+      %6 : int):
+  %1 : Function = prim::Constant[name="plus"]()
+  %4 : Tensor = prim::CallFunction(%1, %x.1, %6)
+  return (%4)
+with prim::fork_3 = graph(%4 : Tensor):
+  %1 : Function = prim::Constant[name="plus_one"]()
+  %3 : Tensor = prim::CallFunction(%1, %4)
+  return (%3)
+"""
+
+
+def test_tasks_are_numbered_as_torch_numbers_them() -> None:
+    lines = str(torch.jit.script(tasks).graph).splitlines()
+    assert "\n".join(line.partition("#")[0].rstrip() for line in lines).strip() == OF_TASKS.strip()
