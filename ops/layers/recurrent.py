@@ -21,7 +21,7 @@ from ..table.pointwise import as_array
 from ..table.table import operator
 from .dropout import dropped as drop
 
-__all__ = ["Options", "Weights", "over_input", "over_packed", "steps"]
+__all__ = ["Options", "Weights", "are_plain", "over_input", "over_packed", "steps"]
 
 _FLOAT32: Final = np.dtype(np.float32)
 
@@ -123,7 +123,7 @@ def _by_kernel(
         return None
     directions = 2 if options.bidirectional else 1
     count, shape = options.layers * directions, states[0].shape
-    if len(groups) < count or not _are_plain(step, groups[:count], shape[-1]):
+    if len(groups) < count or not are_plain(step, groups[:count], shape[-1]):
         return None
     if any(each.shape != (count, max(sizes), shape[-1]) for each in states):
         return None
@@ -153,7 +153,7 @@ def _once(step: Step, input: Array, state: State, weights: Weights) -> State:
     """The state of a cell after a step: by native code, if there is some for that."""
     kernels, width = family("sequences.recurrent"), state[0].shape[-1]
     gates = linear(input, weights.w_ih, weights.b_ih)
-    if kernels is None or not _are_plain(step, (weights,), width):
+    if kernels is None or not are_plain(step, (weights,), width):
         return step(gates, state, weights)
     if not all(each.dtype is _FLOAT32 and each.size for each in (gates, *state)):
         return step(gates, state, weights)
@@ -165,7 +165,7 @@ def _once(step: Step, input: Array, state: State, weights: Weights) -> State:
     return ends
 
 
-def _are_plain(step: Step, groups: Sequence[Weights], width: int) -> bool:
+def are_plain(step: Step, groups: Sequence[Weights], width: int) -> bool:
     """Whether native code takes such weights: what does not fit is refused step by step."""
     deep = family("sequences.recurrent").GATES[_KINDS[step]] * width
     for each in groups:

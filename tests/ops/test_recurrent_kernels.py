@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import rushlight as torch
 from rushlight.ops import kernels
+from rushlight.ops.gradients.direct import recurrent as direct
 from rushlight.ops.kernels import threads
 
 recurrent = kernels.family("sequences.recurrent")
@@ -118,3 +119,72 @@ def test_batches_without_samples_and_sequences_without_steps(layer: str) -> None
     assert (tuple(out.shape), tuple(x.grad.shape)) == ((5, 0, 6), (5, 0, 4))
     with pytest.raises(RuntimeError, match="Expected sequence length to be larger than 0 in RNN"):
         module(torch.zeros(0, 2, 4))
+
+
+KEPT: list[dict[str, Any]] = [
+    {},
+    {"batch_first": True},
+    {"bidirectional": True, "bias": False},
+    {"num_layers": 2, "bidirectional": True},
+]
+
+
+@pytest.mark.parametrize("options", KEPT)
+def test_lstm_keeps_its_gates(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(5)
+    layer, x = torch.nn.LSTM(7, 19, **options), torch.randn(4, 5, 7, requires_grad=True)
+    with torch.no_grad():
+        plain = layer(x)
+    outputs, (hidden, cell) = layer(x)
+    for made, one in zip((outputs, hidden, cell), (plain[0], *plain[1]), strict=True):
+        assert torch.equal(made, one)
+    given = [x, *layer.parameters()]
+    total = sum((each * torch.randn_like(each)).sum() for each in (outputs, hidden, cell))
+    composed = torch.autograd.grad(total, given, create_graph=True, retain_graph=True)
+
+    def never(*given: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(direct, "_opened", never)
+    for one, other in zip(composed, torch.autograd.grad(total, given), strict=True):
+        torch.testing.assert_close(other, one.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_packed_sequences_of_one_length_are_one_layer() -> None:
+    torch.manual_seed(6)
+    layer, x = torch.nn.LSTM(7, 19, 2, bidirectional=True), torch.randn(5, 3, 7)
+    packed = torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor([5, 5, 5]))
+    made, (hidden, _) = layer(packed)
+    plain, (last, _) = layer(x)
+    assert torch.equal(made.data, plain.flatten(0, 1))
+    assert torch.equal(hidden, last)
+    given = list(layer.parameters())
+    weights = torch.randn_like(plain)
+    ours = torch.autograd.grad((made.data * weights.flatten(0, 1)).sum() + hidden.sum(), given)
+    theirs = torch.autograd.grad((plain * weights).sum() + last.sum(), given)
+    for one, other in zip(ours, theirs, strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_layer_in_one_direction(dtype: torch.dtype, reverse: bool) -> None:
+    torch.manual_seed(7)
+    layer = torch.nn.LSTM(3, 4, dtype=dtype)
+    x, h, c = (torch.randn(*shape, dtype=dtype) for shape in ((5, 2, 3), (2, 4), (2, 4)))
+    weights = [each.detach().requires_grad_() for each in layer.parameters()]
+    settings = reverse, [], 2, 4, 1, True, False, False, True
+    out, hidden, cell, kept = torch.mkldnn_rnn_layer(x, *weights, h, c, *settings)
+    given = x.flip(0) if reverse else x
+    plain, (last, end) = layer(given, (h[None], c[None]))
+    assert torch.equal(out, plain.flip(0) if reverse else plain)
+    assert torch.equal(hidden, last[0])
+    assert torch.equal(cell, end[0])
+    assert kept.dtype == torch.uint8
+    assert not kept.requires_grad
+    found = torch.autograd.grad(out.sum() + cell.sum(), weights)
+    wanted = torch.autograd.grad(plain.sum() + end.sum(), list(layer.parameters()))
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, other)
+    with pytest.raises(RuntimeError, match="mode 2"):
+        torch.mkldnn_rnn_layer(x, *weights, h, c, reverse, [], 3, *settings[3:])

@@ -8,18 +8,21 @@ for each step, from the last to the first, is a few products of elements and one
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ...arithmetic.maths import sigmoid, tanh
 from ...kernels import family
 from ...kernels.products import dot
+from ...layers.recurrent_layer import kept_of
 from ...memory.dtype import Array
 from ...memory.quiet import QUIET, enter, leave
 from ...tensors.tensor import Tensor
 from ..table.rows import Grads, Tensors, direct
 
+T = TypeVar("T")
 Ends = list[Array | None]
 """The gradients of last states; None where there is none."""
 
@@ -71,12 +74,13 @@ def _collected(
     flat, other = _flat(mine), _flat(own)
     weights = [dot(flat.T, _flat(layer.input)), dot(other.T, _flat(before))]
     if len(layer.weights) > 2:
-        weights += [flat.sum(0), other.sum(0)]
+        first = flat.sum(0)
+        weights += [first, first.copy() if own is mine else other.sum(0)]
     return _Found(dot(flat, w_ih).reshape(layer.input.shape), states, weights)
 
 
-def _lstm(layer: _Layer, grads: Array | None, ends: Ends) -> _Found:
-    before = _before(layer)
+def _opened(layer: _Layer, before: Array) -> tuple[Array, Array]:
+    """An LSTM's open gates and its cell states, made anew; those before the first step too."""
     mine, own = _gates(layer, before)
     opened = mine + own
     steps, batch, size = *opened.shape[:2], opened.shape[2] // 4
@@ -84,12 +88,24 @@ def _lstm(layer: _Layer, grads: Array | None, ends: Ends) -> _Found:
     opened = sigmoid(opened)
     opened[..., 2 * size : 3 * size] = new
     parts = opened.reshape(steps, batch, 4, size)
-    taken, kept, _, shown = (parts[:, :, i] for i in range(4))
+    taken, kept = (parts[:, :, i] for i in range(2))
     cells = np.empty((steps + 1, batch, size), new.dtype)
     cells[0] = layer.states[1]
     np.multiply(taken, new, cells[1:])
     for step in range(steps):
         cells[step + 1] += kept[step] * cells[step]
+    return opened, cells
+
+
+def _lstm(
+    layer: _Layer, grads: Array | None, ends: Ends, made: tuple[Array, Array] | None = None
+) -> _Found:
+    """Of what was `made` on the way, open gates and cell states, nothing is made anew."""
+    before = _before(layer)
+    opened, cells = made or _opened(layer, before)
+    steps, batch, size = *opened.shape[:2], opened.shape[2] // 4
+    parts = opened.reshape(steps, batch, 4, size)
+    taken, kept, new, shown = (parts[:, :, i] for i in range(4))
     bent = tanh(cells[1:])
     kernels = family("sequences.recurrent_gradients") if opened.dtype.char == "f" else None
     if kernels is not None:
@@ -102,7 +118,7 @@ def _lstm(layer: _Layer, grads: Array | None, ends: Ends) -> _Found:
     slopes[:, :, 2] *= taken
     slopes[:, :, 3] *= bent
     through = shown * (1 - bent * bent)
-    found = np.empty_like(parts)
+    found = np.empty(parts.shape, parts.dtype)
     flat, w_hh = found.reshape(steps, batch, -1), layer.weights[1]
     hidden, cell = ends
     for step in range(steps - 1, -1, -1):
@@ -123,7 +139,7 @@ def _lstm_natively(
     ends: Ends,
 ) -> tuple[Array, list[Array]]:  # fmt: skip
     """The gradients of the gates of all steps, and of the first states."""
-    found, w_hh = np.empty_like(gates), layer.weights[1]
+    found, w_hh = np.empty(gates.shape, gates.dtype), layer.weights[1]
     hidden, cell = ends
     cell = np.zeros_like(cells[0]) if cell is None else np.array(cell, order="C")
     for step in range(len(gates) - 1, -1, -1):
@@ -260,7 +276,7 @@ def _in_order(x: Tensor, batch_first: bool) -> Array:
     return np.ascontiguousarray(np.swapaxes(array, 0, 1)) if batch_first else array
 
 
-def _quietly(work: Callable[[], tuple[object, ...] | None]) -> tuple[Any, ...] | None:
+def _quietly(work: Callable[[], T]) -> T:
     state = enter(QUIET)
     try:
         return work()
@@ -276,6 +292,36 @@ def lstm(
     """Long short-term memory."""
     options = has_biases, num_layers, bidirectional, batch_first, result
     return _quietly(lambda: _whole(_lstm, gs, input, hx, params, *options))
+
+
+@direct("aten::mkldnn_rnn_layer", of="input weight0 weight1 weight2 weight3 hx_ cx_")
+def rnn_layer(
+    gs: Grads, input: Tensor, weight0: Tensor, weight1: Tensor, weight2: Tensor, weight3: Tensor,
+    hx_: Tensor, cx_: Tensor, reverse: bool, has_biases: bool, results: Tensors,
+) -> tuple[Any, ...] | None:  # fmt: skip
+    """One layer of an LSTM in one direction, whose open gates and cell states were kept."""
+    weights = [weight0, weight1, *([weight2, weight3] if has_biases else [])]
+    if not _is_wide([input, hx_, cx_, *weights, *gs[:3]]):
+        return None
+    state = hx_._array.shape[-2:]
+    one_way = partial(_turned, way=int(reverse))
+    layer = _Layer(
+        one_way(input._array), [each._array.reshape(state) for each in (hx_, cx_)],
+        one_way(results[0]._array), [each._array for each in weights],
+    )  # fmt: skip
+    grads, *ends = (None if g is None else g._array for g in gs[:3])
+    grads = None if grads is None else one_way(grads)
+    last = [None if end is None else end.reshape(state) for end in ends]
+    made = None
+    if results[3]._array.size:
+        opened, cells = map(one_way, kept_of(results[3]._array, *results[0]._array.shape))
+        made = opened, np.concatenate([layer.states[1][None], cells])
+    found = _quietly(lambda: _lstm(layer, grads, last, made))
+    of_weights: list[Tensor | None] = [Tensor._of(each) for each in found.weights]
+    return (
+        Tensor._of(one_way(found.input)), *of_weights, *([None] * (4 - len(of_weights))),
+        *(Tensor._of(each.reshape(hx_._array.shape)) for each in found.states),
+    )  # fmt: skip
 
 
 def _declare(name: str, through: Through) -> None:

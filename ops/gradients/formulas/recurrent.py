@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
 
 from ...layers.dropout import FACTORS
+from ...layers.recurrent import Weights
+from ...layers.recurrent_layer import takes
 from ...memory.dtype import Array
 from ...tensors.tensor import Tensor
 from ..table.rows import Grads, Run, Tensors, aten, composite, rewritten
@@ -149,6 +154,20 @@ def lstm(
     return _whole(_lstm_step, input, list(hx), batch_first, *options)
 
 
+@composite("aten::mkldnn_rnn_layer", apart=(3,))
+def lstm_layer(
+    input: Tensor, weight0: Tensor, weight1: Tensor, weight2: Tensor, weight3: Tensor, hx_: Tensor,
+    cx_: Tensor, reverse: bool, has_biases: bool, results: Tensors,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """One layer of a long short-term memory in one direction."""
+    weights = [weight0, weight1, *([weight2, weight3] if has_biases else [])]
+    state = [each.reshape(each.shape[-2:]) for each in (hx_, cx_)]
+    run = _other_way if reverse else _one_way
+    outputs, (hidden, cell) = run(_lstm_step, list(input.unbind(0)), state, weights)
+    ends = hidden.reshape(hx_.shape), cell.reshape(cx_.shape)
+    return aten.stack(outputs, 0), *ends, results[3]
+
+
 @composite("aten::lstm.data", name="CatBackward0")
 def lstm_packed(
     data: Tensor, batch_sizes: Tensor, hx: Tensors, params: Tensors, has_biases: bool,
@@ -187,6 +206,39 @@ def _declare(name: str, step: Step) -> None:
 # --------------------------------------------------------------------------- layer by layer
 
 
+def _ways(
+    data: Array, hx: Array | list[Array], params: Sequence[Array], has_biases: bool
+) -> list[Weights]:
+    """The weights of an LSTM's layer, by direction, if operators of one direction each take it."""
+    count = 4 if has_biases else 2
+    ways = [params[at : at + count] for at in range(0, len(params), count)]
+    if type(hx) is not list or len(hx) != 2 or any(len(s) != len(ways) for s in hx):
+        return []
+    if not ways or len(ways[-1]) != count:
+        return []
+    nothing = (None,) * (4 - count)
+    groups = [Weights._make((*way, *nothing, None)) for way in ways]
+    return groups if takes(data, hx, groups) else []
+
+
+def _kept_layer(
+    run: Run, data: Array, hx: list[Array], ways: Sequence[Weights]
+) -> tuple[Array, ...]:
+    """An LSTM's layer as operators of one direction each, which leave gates and cell states."""
+    size, found = hx[0].shape[-1], []
+    for number, way in enumerate(ways):
+        states = (run("aten::select.int", each, 0, number) for each in hx)
+        has_biases = way.b_ih is not None
+        biases = (way.b_ih, way.b_hh) if has_biases else [np.zeros(0, np.float32)] * 2
+        sizes: list[int] = []
+        settings = number == 1, sizes, 2, size, 1, has_biases, len(ways) == 2, False, True
+        given = data, way.w_ih, way.w_hh, *biases, *states, *settings
+        found.append(run("aten::mkldnn_rnn_layer", *given)[:3])
+    outputs, *ends = zip(*found, strict=True)
+    out = outputs[0] if len(ways) == 1 else run("aten::cat", list(outputs), -1)
+    return out, *(run("aten::stack", list(each), 0) for each in ends)
+
+
 def _one_by_one(
     run: Run, layer: Callable[..., tuple[Array, ...]], data: Array, hx: Array | list[Array],
     params: Sequence[Array], num_layers: int, dropout: float, bidirectional: bool,
@@ -207,6 +259,10 @@ def _one_by_one(
         weights = params[number * each : (number + 1) * each]
         data, *end = layer(data, states if type(hx) is list else states[0], weights)
         ends.append(end)
+    if len(ends) == 1:
+        return data, *ends[0]
+    if len(ends) == 1:
+        return data, *ends[0]
     return data, *(run("aten::cat", list(parts), 0) for parts in zip(*ends, strict=True))
 
 
@@ -216,16 +272,20 @@ def _declare_by_layers(name: str) -> None:
         run: Run, input: Array, hx: Array | list[Array], params: Sequence[Array], has_biases: bool,
         num_layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
     ) -> tuple[Array, ...] | None:  # fmt: skip
-        if num_layers < 2:
+        turned = batch_first and input.ndim == 3
+        lying = np.swapaxes(input, 0, 1) if turned else input
+        if num_layers < 2 and not (name == "lstm" and _ways(lying, hx, params, has_biases)):
             return None
         noise = dropout if train else 0.0
 
-        def layer(data: Array, hx: object, weights: Sequence[Array]) -> tuple[Array, ...]:
+        def layer(data: Array, hx: Any, weights: Sequence[Array]) -> tuple[Array, ...]:
+            ways = _ways(data, hx, weights, has_biases) if name == "lstm" else []
+            if ways:
+                return _kept_layer(run, data, hx, ways)
             options = weights, has_biases, 1, 0.0, train, bidirectional, False
             made: tuple[Array, ...] = run(f"aten::{name}.input", data, hx, *options)
             return made
 
-        turned = batch_first and input.ndim == 3
         data = run("aten::transpose.int", input, 0, 1) if turned else input
         data, *ends = _one_by_one(run, layer, data, hx, params, num_layers, noise, bidirectional)
         return run("aten::transpose.int", data, 0, 1) if turned else data, *ends
@@ -235,6 +295,12 @@ def _declare_by_layers(name: str) -> None:
         run: Run, data: Array, batch_sizes: Array, hx: Array | list[Array], params: Sequence[Array],
         has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool,
     ) -> tuple[Array, ...] | None:  # fmt: skip
+        steps, batch = len(batch_sizes), int(batch_sizes[0]) if len(batch_sizes) else 0
+        if name == "lstm" and batch and (batch_sizes == batch).all() and len(data) == steps * batch:
+            shape = [steps, batch, data.shape[1]]  # all sequences are as long
+            given = run("aten::reshape", data, shape), hx, params, has_biases, num_layers
+            made, *ends = run("aten::lstm.input", *given, dropout, train, bidirectional, False)
+            return run("aten::reshape", made, [len(data), made.shape[2]]), *ends
         if num_layers < 2:
             return None
         noise = dropout if train else 0.0

@@ -6,7 +6,7 @@ A range is one of sequences, which do not depend on each other.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ _LEAST: Final = 1 << 19
 """Multiplications that are worth another thread."""
 _PLACES: Final = (
     *("gates", "weights", "bias", "old_hidden", "old_cell", "hidden", "cell", "room", "out"),
-    *("sizes", "begins", "counts"),
+    *("sizes", "begins", "counts", "opened", "cells"),
 )
 _COUNTS: Final = ("steps", "width", "biased", "pitch")
 
@@ -73,8 +73,11 @@ def through_time(
     order: Order,
     out: Array,
     ends: tuple[Any, ...],
+    kept: tuple[Any, ...] = (),
 ) -> None:
-    """Write what a layer puts out, [rows, width], and its state at the end.
+    """Write what a layer puts out, [rows, width], and its state at the end.  An LSTM's open gates
+    and its cell states after each step are `kept` as well, if there are arrays for them,
+    [rows, 4 * width] and [rows, width].
 
     `gates`, [rows, gates * width], are those of the inputs.  State and `ends` are
     [sequences, width], of an LSTM both, weights [gates * width, width], the bias one row of them or
@@ -95,38 +98,46 @@ def through_time(
         or bias.shape not in ((0,), (deep,))
         or order.most > many
         or out.shape != (order.rows, width)
-        or not all(each.flags.c_contiguous for each in ends)
+        or not all(each.flags.c_contiguous for each in (*ends, *kept))
+        or (kept and [each.shape for each in kept] != [gates.shape, out.shape])
     ):
         raise ValueError("the sizes of a recurrent layer do not fit")
     room = np.empty((many, deep), np.float32)
     steps, pitch = len(order.sizes), out.strides[0] // out.itemsize
     run(
-        kernel("recurrent", (kind,), lambda target: recurrent_text(target, kind)),
+        _kernel(kind, keeps=bool(kept)),
         many,
         _LEAST // max(1, steps * weights.size) + 1,
         *(gates, weights, bias, state[0], state[-1], ends[0], ends[-1], room, out),
         *(order.sizes, order.begins, _counts(steps, width, bias.size > 0, pitch)),
+        *(kept or (out, out)),
     )
 
 
-def recurrent_text(target: Target, kind: str) -> str:
+@cache
+def _kernel(kind: str, *, keeps: bool) -> int:
+    parameters = (kind, "kept") if keeps else (kind,)
+    return kernel("recurrent", parameters, lambda target: recurrent_text(target, kind, keeps))
+
+
+def recurrent_text(target: Target, kind: str, keeps: bool = False) -> str:
     """What `through_time` runs."""
-    made = _Recurrence(target, GATES[kind], _STEPS[kind])
+    made = _Recurrence(target, GATES[kind], _STEPS[kind], keeps)
     made.write()
     return made.code.kernel("recurrent", [(POINTER, name) for name in _PLACES])
 
 
-_Step = Callable[[list[Value], list[Value], Value, Value], tuple[Value, Value]]
-"""From the gates of the input and of the hidden state, and both states, to the states after."""
+_Step = Callable[[list[Value], list[Value], Value, Value], tuple[Value, ...]]
+"""From the gates of the input and of the hidden state, and both states, to the states after; behind
+those of an LSTM are its open gates."""
 
 
 class _Recurrence:
     """The code of all kinds; their steps differ."""
 
-    def __init__(self, target: Target, gates: int, step: _Step) -> None:
+    def __init__(self, target: Target, gates: int, step: _Step, keeps: bool) -> None:
         self.code = code = Code(target)
-        self.gates = gates
-        self.step = step
+        self.gates, self.step, self.keeps = gates, step, keeps
         self.place = {name: code.argument(POINTER, name) for name in _PLACES}
         self.count = named_counts(code, self.place["counts"], _COUNTS)
         self.zero = code.constant(INT64, 0)
@@ -195,7 +206,12 @@ class _Recurrence:
                 hidden, cell = (
                     code.load_if(FLOATS, self.at(name, here), mask) for name in ("hidden", "cell")
                 )
-                hidden, cell = self.step(gates[0], gates[1], hidden, cell)
+                hidden, cell, *opened = self.step(gates[0], gates[1], hidden, cell)
+                if self.keeps:
+                    code.store_if(cell, self.at("cells", line * width + at), mask)
+                    for i, each in enumerate(opened):
+                        place = self.at("opened", line * self.deep + width * i + at)
+                        code.store_if(each, place, mask)
                 code.store_if(cell, self.at("cell", here), mask)
                 code.store_if(hidden, self.at("hidden", here), mask)
                 code.store_if(hidden, self.at("out", line * self.count["pitch"] + at), mask)
@@ -203,25 +219,26 @@ class _Recurrence:
         code.vectors(self.zero, width, 1, advance)
 
 
-def _lstm(x: list[Value], h: list[Value], hidden: Value, cell: Value) -> tuple[Value, Value]:
+def _lstm(x: list[Value], h: list[Value], hidden: Value, cell: Value) -> tuple[Value, ...]:
     enter, keep, new, leave = (one + other for one, other in zip(x, h, strict=True))
-    cell = sigmoid(keep) * cell + sigmoid(enter) * tanh(new)
-    return sigmoid(leave) * tanh(cell), cell
+    enter, keep, new, leave = sigmoid(enter), sigmoid(keep), tanh(new), sigmoid(leave)
+    cell = keep * cell + enter * new
+    return leave * tanh(cell), cell, enter, keep, new, leave
 
 
-def _gru(x: list[Value], h: list[Value], hidden: Value, cell: Value) -> tuple[Value, Value]:
+def _gru(x: list[Value], h: list[Value], hidden: Value, cell: Value) -> tuple[Value, ...]:
     reset, update = (sigmoid(one + other) for one, other in zip(x[:2], h[:2], strict=True))
     new = tanh(x[2] + reset * h[2])
     hidden = new + update * (hidden - new)
     return hidden, hidden
 
 
-def _tanh(x: list[Value], h: list[Value], hidden: Value, cell: Value) -> tuple[Value, Value]:
+def _tanh(x: list[Value], h: list[Value], hidden: Value, cell: Value) -> tuple[Value, ...]:
     hidden = tanh(x[0] + h[0])
     return hidden, hidden
 
 
-def _relu(x: list[Value], h: list[Value], hidden: Value, cell: Value) -> tuple[Value, Value]:
+def _relu(x: list[Value], h: list[Value], hidden: Value, cell: Value) -> tuple[Value, ...]:
     total = x[0] + h[0]
     hidden = total.code.choose(total < 0.0, 0.0, total)
     return hidden, hidden
