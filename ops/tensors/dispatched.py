@@ -12,7 +12,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from copy import deepcopy
 from typing import Any, Final, NoReturn
 
 import numpy as np
@@ -24,7 +23,7 @@ from ..memory.reserved import reserved
 from ..memory.storage import strides_of, view_of
 from ..table.grad_mode import grad_mode_set
 from . import overriding
-from .members import all_members, attributes_of
+from .members import attributes_of, copy_attributes
 
 __all__ = [
     *("READ", "Dispatched", "Form", "Hidden", "array_behind", "check_dispatched", "cloned"),
@@ -316,7 +315,7 @@ def cloned(tensor: Any, memo: dict[int, object]) -> Any:
         copied._array = array_behind(tensor).copy()
     memo[id(tensor)] = copied
     copied.requires_grad_(tensor.requires_grad)
-    all_members(copied).update(deepcopy(attributes_of(tensor), memo))
+    copy_attributes(tensor, copied, memo)
     return copied
 
 

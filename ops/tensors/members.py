@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from copy import deepcopy
 from typing import Any, Final
 
 from .differentiable import Differentiable
 
 __all__ = [
     *("NOT_COPIED", "NO_GRADIENTS", "Members", "all_members", "attributes_of", "give_members"),
+    *("copy_attributes", "give_slots", "slots_of", "state_of"),
 ]
 
 NOT_COPIED = (
@@ -73,3 +75,40 @@ def attributes_of(tensor: object) -> dict[str, object]:
     """The attributes that programs gave a tensor."""
     members = tensor.__dict__
     return dict(members if isinstance(members, Members) else Members(members))
+
+
+def slots_of(tensor: object) -> dict[str, object]:
+    """What stands in the slots that a class of a user's has."""
+    found: dict[str, object] = {}
+    for kind in type(tensor).__mro__:
+        if kind.__module__.partition(".")[0] in _OURS:
+            continue
+        named = vars(kind).get("__slots__", ())
+        for name in (named,) if isinstance(named, str) else named:
+            if name not in ("__weakref__", "__dict__") and name in vars(kind):
+                value = getattr(tensor, name, found)
+                if value is not found:
+                    found[name] = value
+    return found
+
+
+_OURS: Final = frozenset({__name__.partition(".")[0], "torch", "builtins"})
+
+
+def give_slots(tensor: object, values: dict[str, object]) -> None:
+    """Put values into slots."""
+    for name, value in values.items():
+        setattr(tensor, name, value)
+
+
+def copy_attributes(tensor: object, copied: object, memo: dict[int, object]) -> None:
+    """Give a deep copy of a tensor copies of what programs gave that."""
+    all_members(copied).update(deepcopy(attributes_of(tensor), memo))
+    give_slots(copied, deepcopy(slots_of(tensor), memo))
+
+
+def state_of(tensor: object) -> object:
+    """The attributes that programs gave a tensor, with its slots if there are any, as pickles have
+    them."""
+    attributes, slots = attributes_of(tensor) or None, slots_of(tensor)
+    return (attributes, slots) if slots else attributes

@@ -6,7 +6,6 @@ Operators, as methods and as `+ - * @ ==`, come from the operator table: see met
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 
 import numpy as np
@@ -33,7 +32,7 @@ from ..shapes.nested import NestedArray
 from ..shapes.query import length
 from ..shapes.shape import matrix_t, numpy_t
 from ..table.grad_mode import GRAD_MODE, is_recording
-from . import overriding
+from . import members, overriding
 from .called_classes import called
 from .differentiable import Differentiable
 from .dispatched import (
@@ -50,7 +49,7 @@ from .display import format_array
 from .indexing import basic_view, get_item, put_item
 from .keys import AsksError, is_several, without_tensors
 from .marked_parameters import ParameterType, marked
-from .members import NO_GRADIENTS, NOT_COPIED, Members, all_members, attributes_of, give_members
+from .members import NO_GRADIENTS, NOT_COPIED, Members, all_members, give_members
 from .overriding import PLAIN, asks
 from .python_data import spelled_type
 from .sizes import Size, made_of
@@ -348,11 +347,12 @@ class Tensor(_Base):
         return id(self)
 
     def __repr__(self) -> str:
-        if is_dispatched(self):
-            return shown_by_form(self, None)
         plain = type(self) is Tensor or issubclass(type(self), Parameter)
-        prefix = "tensor(" if plain else f"{type(self).__name__}("
-        text = format_array(self._array, self._history(), prefix)
+        if is_dispatched(self):
+            text = shown_by_form(self, None)
+        else:
+            prefix = "tensor(" if plain else f"{type(self).__name__}("
+            text = format_array(self._array, self._history(), prefix)
         return f"Parameter({text})" if isinstance(self, Parameter) and not plain else text
 
     def __format__(self, form: str) -> str:
@@ -509,6 +509,7 @@ class Tensor(_Base):
         copied = type(self)._of(array_behind(self).view())
         all_members(copied).update(all_members(self))
         copied._requires_grad, copied._view_of = self._requires_grad, self._view_of
+        members.give_slots(copied, members.slots_of(self))
         return copied
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
@@ -519,14 +520,14 @@ class Tensor(_Base):
         copied = type(self)._of(copied_with_storage(self._array, memo), self.requires_grad)
         memo[id(self)] = copied
         if not issubclass(type(self), Parameter):
-            all_members(copied).update(deepcopy(attributes_of(self), memo))
+            members.copy_attributes(self, copied, memo)
         if self._gradient is not None:
             copied._gradient = self._gradient.__deepcopy__(memo)
         return copied
 
     def __reduce__(self) -> tuple[object, ...]:
         made = type(self), self._array, self.requires_grad
-        return _rebuilt, made, attributes_of(self) or None
+        return _rebuilt, made, members.state_of(self)
 
 
 _ARRAY: Final = vars(Tensor)["_array"]

@@ -291,3 +291,17 @@ def test_a_call_that_is_passed_on_asks_for_what_it_calls() -> None:
 def test_classes_have_the_members_of_tensors_until_they_write_their_own() -> None:
     for name in ("size", "stride", "dtype", "layout", "device", "requires_grad", "shape"):
         assert getattr(Noting, name) is getattr(torch.Tensor, name)
+
+
+class Slotted(torch.Tensor):
+    __slots__ = ("log",)
+    log: list[str]
+
+
+def test_slots_of_classes_are_copied_and_pickled() -> None:
+    x = torch.ones(2).as_subclass(Slotted)
+    x.log = ["a"]
+    x.name_of_it = "x"  # type: ignore[attr-defined]
+    for made in (copy.deepcopy(x), pickle.loads(pickle.dumps(x)), copy.copy(x)):
+        assert (type(made), made.log, made.name_of_it) == (Slotted, ["a"], "x")  # type: ignore[attr-defined]
+    assert copy.copy(x).log is x.log is not copy.deepcopy(x).log

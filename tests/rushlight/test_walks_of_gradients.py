@@ -255,3 +255,14 @@ def test_changes_of_inference_tensors_are_not_counted() -> None:
     other = torch.rand(2)
     graph.increment_version([other])
     assert other._version == 1
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_first_gradients_that_have_a_history_are_copies_of_what_arrived() -> None:
+    x = torch.ones(2, 3, requires_grad=True)
+    (x.t() * x.t()).sum().backward(create_graph=True)
+    assert x.grad.grad_fn.name() == "torch::autograd::CopyBackwards"
+    assert x.grad.grad_fn.next_functions[0] == (None, 0)
+    assert x.grad.stride() == (3, 1)
+    (second,) = torch.autograd.grad(x.grad.sum(), x)
+    assert second.tolist() == [[2.0] * 3] * 2

@@ -141,8 +141,9 @@ class Node:
         """Let go of what was kept for `apply`."""
 
     def name(self) -> str:
-        """`MulBackward0`."""
-        return type(self).__name__
+        """`MulBackward0`; what torch's library has by hand is named with its place."""
+        name = type(self).__name__
+        return f"torch::autograd::{name}" if name.endswith("Backwards") else name
 
     def asked_edges(self) -> Sequence[Edge | None]:
         """The edges, those None that lead to nothing this thread's walk back wants."""
@@ -310,7 +311,9 @@ class AccumulateGrad(Node):
                     self.variable._gradient = other
                     return
             if before is None:
-                if grad._requires_grad:
+                if grad._requires_grad and type(grad) is Tensor:
+                    first = Tensor._of(copied(grad._array, self.variable)).copy_(grad)
+                elif grad._requires_grad:
                     first = grad.clone()
                 elif _references(grad) == _ALONE and is_own(grad._array, self.variable._array):
                     first = Tensor._of(grad._array)
