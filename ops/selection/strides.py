@@ -297,12 +297,11 @@ def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Arra
     if memory_format:
         stride = strides_of(in_format(np.empty(size, self.dtype), memory_format))
     _, offset, _ = storage_of(self)
-    memory = memory_of(self)
+    before = memory_of(self).size
     needed = _check_size(size, stride, offset, self.itemsize, contiguous=not memory_format)
-    if needed > memory.size:
-        before, memory = memory.size, grown(self, needed)
-        more = memory[before:]
-        unfilled(more[: more.size // self.itemsize * self.itemsize].view(self.dtype))
+    memory = grown(self, needed) if needed > before else memory_of(self)
+    more = memory[before:]
+    unfilled(more[: more.size // self.itemsize * self.itemsize].view(self.dtype))
     return become(self, _view_of_bytes(memory, self.dtype, size, stride, offset))
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import rushlight as torch
@@ -71,3 +75,26 @@ def test_memory_of_others_does_not_grow() -> None:
     borrowed = torch.frombuffer(bytearray(8), dtype=torch.float32)
     with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
         borrowed.resize_(4)
+
+
+@pytest.mark.parametrize(
+    "seen", [torch.Tensor.detach, lambda x: x[1:], torch.Tensor.untyped_storage]
+)
+def test_who_lies_in_the_memory_is_looked_for_only_if_somebody_may(
+    monkeypatch: pytest.MonkeyPatch, seen: Callable[[torch.Tensor], Any]
+) -> None:
+    x = torch.arange(3.0).resize_(5)
+    looks, look = list[int](), gc.get_objects
+
+    def looked() -> list[Any]:
+        looks.append(1)
+        return look()
+
+    monkeypatch.setattr(gc, "get_objects", looked)
+    for size in range(6, 9):
+        x.resize_(size)
+    assert not looks
+    other = seen(x)
+    x.resize_(20)
+    assert looks
+    assert other.data_ptr() - x.data_ptr() in (0, 4)
