@@ -15,6 +15,7 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.warned import warn_caller
+from ..reductions.reduce import sum_over
 from ..shapes.shape import diagonal, expand
 from ..table.formula import Part
 from ..table.out_dtypes import AS_INPUT, SAME, OutDtype
@@ -63,6 +64,7 @@ def vdot(self: Array, other: Array) -> Array:
 
 @operator(
     "aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
+    prepared=True,
     autocast="lower",
     cost="reads",
     out_dtype=OutDtype("same", "{name}: Expected out of dtype{result} but found {out}"),
@@ -77,8 +79,7 @@ def linalg_vecdot(x: Array, y: Array, dim: int) -> Array:
     if not product.ndim:
         wrap_dim(dim, 0)
         return product
-    total = np.add.reduce(_wide(product), wrap_dim(dim, product.ndim))
-    return as_array(total).astype(x.dtype, copy=False)
+    return sum_over(product, [dim], False, None)
 
 
 @operator(
@@ -151,10 +152,16 @@ def linalg_cross(self: Array, other: Array, dim: int) -> Array:
     return _crossed(self, other, wrap_dim(dim, self.ndim))
 
 
+def _parts_of_cross(result: Array, self: Array, other: Array, dim: int | None) -> list[Part]:
+    wanted = self.shape.index(3) if dim is None else dim
+    return _products_and_differences(result, self, other, wanted)
+
+
 @operator(
     "aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
     autocast_in_graphs="widest",
     refuses=Refusal("b", "cross"),
+    parts=_parts_of_cross,
     layout="C",
     cost="reads",
     out_dtype=SAME,

@@ -12,7 +12,7 @@ from ..kernels import Prepared, family, is_whole
 from ..memory.counts import check_storage
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
-from ..shapes.creation import equal_steps
+from ..shapes.equal_steps import equal_steps
 from ..table.out_dtypes import OutDtype
 from ..table.pointwise import number_in
 from ..table.promotion import kind

@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.convert import in_format
-from ..arithmetic.fused import fused_double, fused_float
 from ..memory.counts import MOST_DIMENSIONS, check_count, check_storage
 from ..memory.determinism import unfilled
 from ..memory.dtype import (
@@ -33,8 +32,9 @@ from ..table.promotion import number_dtype
 from ..table.refusals import check_dtype, check_number, cpp_name, letter, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
+from .equal_steps import equal_steps
 
-__all__ = ["OPTIONS", "arange", "check_sizes", "equal_steps", "float_dtype"]
+__all__ = ["OPTIONS", "arange", "check_sizes", "float_dtype"]
 
 OPTIONS: Final = (
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -427,38 +427,6 @@ def _check_parts(name: str, dtype: int | None, *ends: object) -> None:
         )
 
 
-def equal_steps(start: object, end: object, steps: int, dtype: Dtype) -> Array:
-    """Numbers from `start` to `end`, both among them, rounded as `linspace` does."""
-    if steps < 2:
-        return np.full(steps, start, dtype)
-    number = dtype.type
-    ends = np.array((number(start), number(end)), dtype).tobytes()
-    if steps <= _FEW:
-        return _known_steps(ends, steps, dtype).copy()
-    return _steps_between(ends, steps, dtype)
-
-
-def _steps_between(ends: bytes, steps: int, dtype: Dtype) -> Array:
-    """Equal steps, between ends that are told apart by their bits."""
-    number = dtype.type
-    first, last = np.frombuffer(ends, dtype)
-    step = (last - first) / number(steps - 1)
-    middle = steps // 2
-    up, down = np.arange(middle, dtype=dtype), np.arange(steps - middle, dtype=dtype)[::-1]
-    if dtype.kind == "c":
-        rising, falling = first + step * up, last - step * down
-    elif dtype == np.float32:
-        rising, falling = fused_float(step, up, first), fused_float(-step, down, last)
-    else:
-        rising = fused_double(up, float(step), float(first))
-        falling = fused_double(down, -float(step), float(last))
-    return np.concatenate([rising, falling], dtype=dtype)
-
-
-_FEW: Final = 4096
-_known_steps: Final = remembered(1 << 20)(_steps_between)
-
-
 @operator(
     f"aten::logspace(Scalar start, Scalar end, int steps, float base=10., {OPTIONS}) -> Tensor",
     out_dtype=MADE,
@@ -569,6 +537,8 @@ def _triangle(row: int, col: int, offset: int, below: bool, wanted: Dtype) -> Ar
 
 
 _known_triangle: Final = remembered(1 << 20)(_triangle)
+_FEW: Final = 4096
+"""Elements up to which triangles are remembered."""
 
 
 def _count_below(row: int, col: int, offset: int) -> int:

@@ -82,7 +82,7 @@ def test_what_lies_in_no_order_is_folded_by_its_lines() -> None:
                     more = {"dim": dims} if name != "norm" else {"dim": dims, "p": 2.0}
                     made, wanted = getattr(y, name)(**more), getattr(z, name)(**more)
                     assert made.dtype == wanted.dtype
-                    near = 1e-2 if dtype == torch.bfloat16 else 1e-4
+                    near = 2e-2 if dtype == torch.bfloat16 else 2e-3
                     assert torch.allclose(made, wanted, near, near)
                 assert torch.equal(y.amax(dims, True), z.amax(dims, True))
 
@@ -94,7 +94,7 @@ def test_turned_tensors_are_folded_as_they_lie() -> None:
             for fold in (torch.sum, torch.mean, torch.amax, torch.nansum):
                 made, wanted = fold(y, dim), fold(y.contiguous(), dim)
                 assert made.is_contiguous()
-                assert torch.allclose(made, wanted, 1e-5, 1e-6)
+                assert torch.allclose(made, wanted, 1e-5, 3e-5)
 
 
 def test_fused_sums_have_the_bits_of_eager_ones() -> None:
