@@ -27,7 +27,7 @@ from ...tensors.dispatched import Dispatched
 from ...tensors.tensor import Tensor
 from .anomaly import note_place
 from .hook_results import all_after, none_after
-from .leaf_gradients import added_to, copied, is_own, joined
+from .leaf_gradients import added_to, copied, is_own, joined, recorded_copy
 from .packing import PACKING, Packed
 from .removable import SEQUENCE, Hooks, Removable, add_hook
 
@@ -142,8 +142,7 @@ class Node:
 
     def name(self) -> str:
         """`MulBackward0`; what torch's library has by hand is named with its place."""
-        name = type(self).__name__
-        return f"torch::autograd::{name}" if name.endswith("Backwards") else name
+        return f"torch::autograd::{n}" if (n := type(self).__name__).endswith("Backwards") else n
 
     def asked_edges(self) -> Sequence[Edge | None]:
         """The edges, those None that lead to nothing this thread's walk back wants."""
@@ -311,10 +310,8 @@ class AccumulateGrad(Node):
                     self.variable._gradient = other
                     return
             if before is None:
-                if grad._requires_grad and type(grad) is Tensor:
-                    first = Tensor._of(copied(grad._array, self.variable)).copy_(grad)
-                elif grad._requires_grad:
-                    first = grad.clone()
+                if grad._requires_grad:
+                    first = recorded_copy(grad, self.variable)
                 elif _references(grad) == _ALONE and is_own(grad._array, self.variable._array):
                     first = Tensor._of(grad._array)
                 else:

@@ -15,7 +15,7 @@ from ...tensors.overriding import STATE
 from ...tensors.tensor import Tensor
 from ...tensors.tracing import ACTIVE
 
-__all__ = ["added_to", "copied", "is_own", "joined"]
+__all__ = ["added_to", "copied", "is_own", "joined", "recorded_copy"]
 
 
 def added_to(before: Tensor, grad: Tensor) -> bool:
@@ -78,4 +78,12 @@ def copied(grad: Array, leaf: Tensor) -> Array:
     dense = lies.shape == grad.shape and strides_like(lies) == strides_of(lies)
     made = like(lies, grad.dtype) if dense else np.empty(grad.shape, grad.dtype)
     made[...] = grad
+    return made
+
+
+def recorded_copy(grad: Tensor, leaf: Tensor) -> Tensor:
+    """A copy of a gradient that has a history, laid out like its leaf."""
+    if type(grad) is not Tensor:
+        return grad.clone()
+    made: Tensor = Tensor._of(copied(grad._array, leaf)).copy_(grad)
     return made
