@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Any
 if not (Path(__file__).parent / "ir").is_dir():
     __path__.append(str(Path(__file__).parent.parent))
 
+from .entrances import Entrances as _Entrances  # behind the line that finds the parts
+from .entrances import imported as _imported
+
 if TYPE_CHECKING:
     from . import autograd as autograd
     from . import backends as backends
@@ -241,10 +244,15 @@ class _Finder:
 sys.meta_path.append(_Finder)
 
 
+sys.meta_path.insert(0, _Entrances(_NAME, _PACKAGES))
+
+
 def _loaded(name: str) -> Any:
     """A module of ours with all that it imports, among which Python looks for no garbage."""
-    uncollected = import_module(".frontend.foundations.garbage", _NAME).uncollected
-    return uncollected(import_module)(name, _NAME)
+    found = sys.modules.get(f"{_NAME}{name}")
+    if found is not None:
+        return import_module(name, _NAME)  # which waits for who is loading it
+    return _imported(name, _NAME)
 
 
 def __getattr__(name: str) -> Any:
