@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.dtype import Array
-from . import Prepared, blas, family, in_order
+from . import Prepared, blas, cast_by_kernel, family, in_order
 
 __all__ = ["dot", "matmul", "of_halves", "of_wholes", "tensordot", "wide_matmul"]
 
@@ -84,8 +84,10 @@ def wide_matmul(a: Array, b: Array) -> Array:
     Raises:
         ValueError: the sizes do not fit.
     """
-    sums = _sums_of_halves(a, b, None)
-    return matmul(a.astype(np.float32), b.astype(np.float32)) if sums is None else sums
+    sums: Array | None = _sums_of_halves(a, b, None)
+    if sums is not None:
+        return sums
+    return matmul(*(cast_by_kernel(each, np.dtype(np.float32)) for each in (a, b)))
 
 
 def _sums_of_halves(a: Array, b: Array, bias: Array | None) -> Any:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ..arithmetic.elementwise import add, mul
-from ..kernels import blas, in_order, products
+from ..kernels import cast_by_kernel, in_order, products
 from ..memory.dims import broadcast_error
 from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
@@ -166,7 +166,9 @@ def _of_halves(a: Array, b: Array) -> Array:
     found = products.of_halves(a, b)
     if found is not None:
         return found
-    return asarray(blas.matmul(a.astype(np.float32), b.astype(np.float32))).astype(a.dtype)
+    wide = (cast_by_kernel(each, _float32) for each in (a, b))
+    multiply = products.dot if max(a.ndim, b.ndim) < 3 else products.matmul
+    return cast_by_kernel(asarray(multiply(*wide)), a.dtype)
 
 
 @operator(
@@ -464,8 +466,8 @@ def once(forward: Callable[..., Array], *values: object) -> Array | None:
     dtype = arrays[0].dtype
     if dtype.itemsize != 2 or kind(dtype) != 2 or any(a.dtype is not dtype for a in arrays):
         return None
-    wide = (v.astype(_float32) if type(v) is np.ndarray else v for v in values)
-    return forward(*wide).astype(dtype)
+    wide = (cast_by_kernel(v, _float32) if type(v) is np.ndarray else v for v in values)
+    return cast_by_kernel(forward(*wide), dtype)
 
 
 def _rows(input: Array) -> Array:
