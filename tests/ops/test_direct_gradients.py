@@ -98,6 +98,34 @@ def test_products_with_vectors_need_no_formulas() -> None:
     assert products.product(vector[0], (True, True), vector, vector, False, False) is None
 
 
+PARTS = [
+    lambda x: x.chunk(2, 1),
+    lambda x: x.split(3, -1),
+    lambda x: x.split([1, 3], 0),
+    lambda x: x.unbind(1),
+    lambda x: (torch.stack([x, x * 2], -1), torch.stack([x, x * 2], 1)),
+]
+
+
+@pytest.mark.parametrize("taken", [slice(None), slice(1), slice(1, None)])
+@pytest.mark.parametrize("number", range(len(PARTS)))
+def test_parts_and_some_of_them(number: int, taken: slice) -> None:
+    x = torch.randn(4, 8, requires_grad=True)
+    ways = []
+    for create in (True, False):
+        parts = PARTS[number](x)[taken]
+        given = [torch.full(part.shape, at + 1.5) for at, part in enumerate(parts)]
+        ways.append(torch.autograd.grad(parts, x, given, create_graph=create)[0])
+    assert ways[1].equal(ways[0].detach())
+    assert ways[1].stride() == ways[0].stride()
+
+
+def test_parts_are_walked_back_through_by_what_was_written_for_them() -> None:
+    x = torch.randn(4, 8, requires_grad=True)
+    assert x.chunk(2)[0].grad_fn.back is not None
+    assert x.unbind(0)[0].grad_fn.back is not None
+
+
 MORE = [
     lambda x: F.nll_loss(x, torch.tensor([1, 0, 3, 2])),
     lambda x: F.nll_loss(x, torch.tensor([1, 0, 3, 2]), reduction="none"),

@@ -10,6 +10,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.autograd.function import InplaceFunction
+from rushlight.ops.gradients.nodes.walk import _Walk
 from rushlight.ops.memory.warned import GIVEN
 
 graph = torch.autograd.graph
@@ -266,3 +267,18 @@ def test_first_gradients_that_have_a_history_are_copies_of_what_arrived() -> Non
     assert x.grad.stride() == (3, 1)
     (second,) = torch.autograd.grad(x.grad.sum(), x)
     assert second.tolist() == [[2.0] * 3] * 2
+
+
+def test_what_lies_behind_a_target_is_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, arrived = list[object](), _Walk._arrived
+    monkeypatch.setattr(
+        _Walk, "_arrived", lambda self, node: seen.append(node) or arrived(self, node)
+    )
+    before = torch.ones(3, requires_grad=True)
+    for _ in range(10):
+        before = before * 2
+    after = before * 3
+    (found,) = torch.autograd.grad(after.sum() + before.sum(), before)
+    assert found.tolist() == [4, 4, 4]
+    assert len(seen) == 5
+    assert seen[-1] is before.grad_fn

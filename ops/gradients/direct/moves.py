@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from ...memory.dtype import Array
 from ...tensors.tensor import Tensor
 from ..table.rows import Grads, Ints, direct
 
@@ -108,12 +107,16 @@ def padded(g: Tensor, pad: Ints, mode: str) -> One | None:
 def _joined(gs: Grads, sizes: Ints, dim: int, lengths: Sequence[int], keeps: bool) -> One | None:
     """Gradients of parts one after the other, zeros for those that have none; parts of length 1
     that do not keep the dimension lie side by side."""
-    first = next(g for g in gs if g is not None)._array
-    if first.dtype.isbuiltin != 1 or any(
-        g is not None and g._array.dtype != first.dtype for g in gs
-    ):
+    arrays = [g._array for g in gs if g is not None]
+    if not arrays:
         return None
-    whole = np.empty(tuple(sizes), first.dtype)
+    kind = arrays[0].dtype
+    if kind.isbuiltin != 1 or any(each.dtype != kind for each in arrays):
+        return None
+    whole = np.empty(tuple(sizes), kind)
+    if keeps and len(arrays) == len(gs):
+        np.concatenate(arrays, dim, whole)
+        return (Tensor._of(whole),)
     before, start = (slice(None),) * (dim % len(sizes)), 0
     for g, length in zip(gs, lengths, strict=True):
         place = slice(start, start + length) if keeps else start
@@ -175,8 +178,9 @@ def cat(g: Tensor, tensors_sizes: Sequence[Ints], dim: int) -> tuple[list[Tensor
 @direct("aten::stack", of="tensors")
 def stack(g: Tensor, dim: int) -> tuple[list[Tensor]]:
     """Tensors side by side."""
-    parts: Array = np.moveaxis(g._array, dim, 0)
-    return ([Tensor._of(parts[place, ...]) for place in range(len(parts))],)
+    array = g._array
+    before: tuple[Any, ...] = (slice(None),) * (dim % array.ndim)
+    return ([Tensor._of(array[(*before, place, ...)]) for place in range(array.shape[dim])],)
 
 
 @direct("aten::unfold", of="self")

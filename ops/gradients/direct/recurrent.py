@@ -344,6 +344,10 @@ def _declare(name: str, through: Through) -> None:
         return None if found is None else (found[0], found[1][0], *found[2])
 
 
+def _rows(array: Array) -> Array:
+    return array if array.ndim > 1 else array[None]
+
+
 def _one_step(
     through: Through, gs: Grads, input: Tensor, hx: Tensors, params: Grads, result: Tensor | None
 ) -> tuple[Any, ...] | None:
@@ -353,12 +357,12 @@ def _one_step(
         return None
     if any(each._array.ndim != 1 for each in weights[2:]):
         return None  # one for each sample, which cells take
-    states = [np.atleast_2d(h._array) for h in hx]
-    ends = [None if g is None else np.atleast_2d(g._array) for g in gs[: len(hx)]]
+    states = [_rows(h._array) for h in hx]
+    ends = [None if g is None else _rows(g._array) for g in gs[: len(hx)]]
     made = through(
         _Layer(
-            np.atleast_2d(input._array)[None], states,
-            None if result is None else np.atleast_2d(result._array)[None],
+            _rows(input._array)[None], states,
+            None if result is None else _rows(result._array)[None],
             [each._array for each in weights],
         ),
         None, ends,

@@ -22,7 +22,7 @@ from ..table.layouts import layouts_of
 from ..table.rows import DIRECT, Row, node_name
 from ..table.rules import Meta, Rule, is_unheard, part_of
 from .anomaly import note_place
-from .autograd import WALKING, Edge, Node, Saved, edge_of, node_class, saved, with_node
+from .autograd import WALKING, Edge, Node, Saved, edge_of, node_class, packed, with_node
 from .fitting import fit, thin
 from .kept_arguments import about, kept_list, kept_results
 from .moves import moved
@@ -319,11 +319,17 @@ class RowNode(Node):
         written = owner_of(args[0]._array) if bound.in_place else None
         if old is not None:
             arguments[0] = old
+        known = {at: e for (at, inner), e in zip(self._places, edges, strict=True) if inner is None}
+        keep, version_of = packed if PACKING.used else Saved, RUNNING.version_of
         for at, value in enumerate(arguments):
             if isinstance(value, Tensor):
                 array = value._array
-                arguments[at] = saved(value) if at in kept else Meta(array, at in bound.laid)
-                if written is not None and at and at in kept and owner_of(array) is written:
+                if at not in kept:
+                    arguments[at] = Meta(array, at in bound.laid)
+                    continue
+                edge = known[at] if at in known else edge_of(value)
+                arguments[at] = keep(value, edge, version_of(array))
+                if written is not None and at and owner_of(array) is written:
                     arguments[at].version -= 1  # it was written after it was read
             elif type(value) in (list, tuple):
                 arguments[at] = kept_list(value, at in kept)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
+from heapq import heapify, heappop, heappush, heappushpop
 from itertools import chain, count
 from typing import Any, Final
 
@@ -57,6 +57,7 @@ class _Walk:
         """Count for every node how many gradients it has to wait for."""
         if self.targets is not None:
             self._find_useful(roots)
+        leads = self.leads
         bounded: list[tuple[object, ...]] = []
         dependencies = self.dependencies = dict.fromkeys(roots, 0)
         pending = list(dependencies)
@@ -69,7 +70,7 @@ class _Walk:
                     to = edge[0]
                     if to in dependencies:
                         dependencies[to] += 1
-                    else:
+                    elif leads is None or to in leads:  # what leads nowhere has nobody to wait for
                         dependencies[to] = 1
                         pending.append(to)
         self.bounds = tuple(dict.fromkeys(chain(*bounded))) if bounded else ()
@@ -150,20 +151,19 @@ class _Walk:
         """Walk."""
         leads, useful, dependencies = self.leads, self.useful, self.dependencies
         waiting, give, release = self.waiting, self.give, not self.keep
-        plain, looks, opened = self.targets is None, LOOKS_FOR_NAN[0], self.opened
-        push, pop, anomaly = heapq.heappush, heapq.heappop, ANOMALY[0]
+        plain, opened, anomaly = self.targets is None, self.opened, ANOMALY[0]
         queue = [(-n.sequence, n) for n in dict.fromkeys(roots) if not dependencies[n]]
-        heapq.heapify(queue)
+        heapify(queue)
         ready: Node | None = None  # mostly there is one, and nothing in the queue
         while queue or ready is not None:
             if ready is None:
-                node = pop(queue)[1]
+                node = heappop(queue)[1]
             else:
-                node = heapq.heappushpop(queue, (-ready.sequence, ready))[1] if queue else ready
+                node = heappushpop(queue, (-ready.sequence, ready))[1] if queue else ready
                 ready = None
             self.node = node
-            alone = plain and node.attached is None
-            grads = waiting.pop(node, []) if alone else self._arrived(node)
+            has_hooks = node.attached is not None
+            grads = self._arrived(node) if has_hooks or not plain else waiting.pop(node, [])
             results: Sequence[Grad] = ()
             edges: Sequence[Edge | None] = node.edges
             if opened and node in opened:
@@ -173,9 +173,8 @@ class _Walk:
                 or node.takes_none
                 or node.attached is not None
             ):
-                has_hooks = node.attached is not None
                 if anomaly:
-                    results = tell_of_failure(node, grads, looks)
+                    results = tell_of_failure(node, grads, LOOKS_FOR_NAN[0])
                 elif has_hooks:
                     results = node.run(grads)
                 else:
@@ -190,7 +189,9 @@ class _Walk:
                 if edge is None:
                     continue
                 to = edge[0]
-                grad = results[at] if at < given and (leads is None or to in leads) else None
+                if leads is not None and to not in leads:
+                    continue
+                grad = results[at] if at < given else None
                 if edge[1] or to in waiting:
                     give(edge, grad)
                 else:
@@ -207,7 +208,7 @@ class _Walk:
                     if ready is None:
                         ready = to
                     else:
-                        push(queue, (-to.sequence, to))
+                        heappush(queue, (-to.sequence, to))
 
     def _arrived(self, node: Node) -> list[Grad]:
         """The gradients of a node's results, after the hooks of those tensors."""

@@ -18,12 +18,16 @@ __all__ = ["back_of", "back_of_list"]
 
 _BACK: Final = """
 def back(node, gs):
- args, shapes = node._arguments, node._shapes
+ args, shapes = node._arguments, node._shapes{padded}
  {ends}, = node.edges if walking.leads is None else node.asked_edges()
  {founds} = None{formulas}
  made = [{list}]{together}
  return made
 """
+
+_PADDED: Final = """
+ if len(gs) < node.count:
+  gs = gs + [None] * (node.count - len(gs))"""
 
 _FORMULA: Final = """
  if e{d} is not None{given}:
@@ -53,7 +57,7 @@ _FIT: Final = """
 
 
 _SPACE: Final[dict[str, Any]] = {
-    "__builtins__": {},
+    "__builtins__": {"len": len},
     "columns_of": columns_of,
     "fit": fit,
     "is_recording": is_recording,
@@ -104,6 +108,7 @@ def back_of(bound: Bound, ends: list[int], tensors: list[int], lists: list[int])
     text = _BACK.format(
         ends=", ".join(f"e{at}" for at in ends),
         founds=" = ".join(f"r{at}" for at in ends),
+        padded=_PADDED if bound.gives_several and bound.reads_all else "",
         formulas=_told("".join(texts), bound, ends, tensors),
         list=", ".join(f"r{at}" for at in ends),
         together="\n if is_recording(): node._put_together(made, gs)" * bool(bound.row.together),

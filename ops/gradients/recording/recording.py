@@ -257,7 +257,7 @@ def _written(
     space |= {"cls": bound.node_class, "places": [(at, None) for at in ends]}
     is_known = not row.composite or bound.direct is not None
     if several:
-        is_known = bool(bound.formulas) and not bound.reads_all
+        is_known = bool(bound.formulas)
     if not is_known or bound.may_be_thin:
         space["back"] = None
     elif listed:
