@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...typecheck.definitions.class_types import ClassType
-from ...typecheck.types.types import BOOL, FLOAT, INT, STRING
+from ...typecheck.types.types import BOOL, FLOAT, INT, STRING, Type
 from ..code.code import Code, Step
 from ..code.instructions import row
 
@@ -14,14 +14,19 @@ _PLAIN = frozenset({INT, FLOAT, BOOL, STRING})
 
 
 def is_plain_slot(step: Step) -> bool:
-    """Whether the slot that a step reads or writes holds plain values, never tensors."""
+    """Whether the slot that a step reads or writes holds plain values or objects, never tensors."""
     node = step.node
     value = node.output if node.outputs else node.inputs[-1]
     owner = node.inputs[0].type if node.inputs else None
     name = node.attributes.get("name")
     if not isinstance(owner, ClassType) or not isinstance(name, str):
         return False
-    return value.type in _PLAIN and owner.attributes[name].type in _PLAIN
+    return _holds_no_tensor(value.type) and _holds_no_tensor(owner.attributes[name].type)
+
+
+def _holds_no_tensor(type: Type) -> bool:
+    """Whether values of a type are numbers, texts or objects."""
+    return type in _PLAIN or isinstance(type, ClassType)
 
 
 def created_once(code: Code) -> frozenset[int]:

@@ -35,6 +35,7 @@ from .registers import (
     values_read,
 )
 from .replaying import Stretch
+from .slots import is_plain_slot
 
 __all__ = ["Found", "find_stretches", "spans_together"]
 
@@ -42,10 +43,8 @@ FEWEST: Final = 3
 """Operators over tensors, each round of a loop counted as three."""
 
 _REFUSED: Final = frozenset(
-    (
-        *("set_slot", "set_tensor", "create", "method", "function", "return"),
-        *("enum_name", "enum_value", "dict", "tensor_dict", "is_instance"),
-    )
+    "set_slot set_tensor create method function return enum_name enum_value dict tensor_dict "
+    "is_instance".split()
 )
 _CHANGING: Final = frozenset(("set_slot", "set_tensor", "method", "function"))
 _MOVE, _RETURN = map(opcode, ("move", "return"))
@@ -593,7 +592,8 @@ class _Building:
         if not text:
             self._is_known = False
             return []
-        text = f"{text}._array" if name == "get_tensor" else f"read_slot({text})"
+        ask = "{}" if is_plain_slot(step) else "read_slot({})"
+        text = ("{}._array" if name == "get_tensor" else ask).format(text)
         number = self._reads.setdefault(text, self._next_register)
         if step.node.output.type.list_of == TENSOR:
             self._read_lists.add(number)

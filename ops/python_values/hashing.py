@@ -16,7 +16,7 @@ from ..memory.dtype import Device
 from ..memory.errors import OperatorError
 from ..table.table import operator
 
-__all__ = ["hash_of", "type_name"]
+__all__ = ["hash_of", "type_in_graphs", "type_name"]
 
 _MASK: Final = (1 << 64) - 1
 _MULTIPLIER: Final = 0xC6A4A7935BD1E995
@@ -82,6 +82,18 @@ def type_name(value: object) -> str:
     if isinstance(value, tuple):
         return f"Tuple[{', '.join(map(type_name, value))}]"
     return "Tensor" if isinstance(value, np.ndarray) else type(value).__name__
+
+
+def type_in_graphs(value: object) -> str:
+    """The same as graphs have it."""
+    if isinstance(value, list):
+        return f"{type_in_graphs(value[0])}[]" if value else "Tensor[]"
+    if isinstance(value, dict):
+        parts = next(iter(value.items()), ("", ""))
+        return f"Dict({', '.join(map(type_in_graphs, parts))})"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(type_in_graphs, value))})"
+    return type_name(value)
 
 
 @operator("aten::hash.generic(t value) -> int")

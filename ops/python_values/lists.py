@@ -13,7 +13,7 @@ from ..memory.dtype import Array
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..table.inline import Inline, inline, native
 from ..table.table import operator
-from .hashing import type_name
+from .hashing import type_in_graphs, type_name
 from .long_texts import are_long, order_of, where_equal, would_be_equal
 
 __all__ = ["List", "check_step", "get_element", "slice_of"]
@@ -502,7 +502,7 @@ def _check_sortable(values: List) -> None:
             f"list of {type_name(first)}"
         )
     elif isinstance(first, tuple) and any(isinstance(p, list | dict | complex) for p in first):
-        parts = ", ".join(map(type_name, first))
+        parts = ", ".join(map(type_in_graphs, first))
         raise OperatorError(
             f"Contained elements in ({parts}) are not sortable. Only Int, Bool, Float, String, "
             "Tensor, a User Defined Class with __lt__ method defined or Tuples of aforementioned "
