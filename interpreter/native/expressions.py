@@ -83,6 +83,7 @@ _CONSTANTS: Final[dict[str, object]] = {
         "MOST_SMALL": 256,
         "MOST_RANKED": 64,
         "MOST_JOINED": 1 << 14,
+        "TELLS_VIEWS": False,
     },
     **{f"DTYPE_{name.upper()}": np.dtype(name).num for name in _READ_DTYPES},
     **{f"NUMBER_{name.upper()}": DTYPES[name].number for name in _READ_DTYPES},

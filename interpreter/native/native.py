@@ -449,6 +449,9 @@ class Native:
         except NotNative as error:
             self._refuse(str(error))
             return
+        if self.takes_tensors and not source.crosses_plainly:
+            self._refuse("what it does with tensors is left to islands")
+            return
         self._left_out = "; ".join(dict.fromkeys(source.left_out))
         quickly = bool(self._limit)
         if only_found:

@@ -59,6 +59,13 @@ class NativeSource:
         return any(map(holds_arrays, self.arguments))
 
     @property
+    def gives_tensors(self) -> bool:
+        """Whether there may be tensors in what is given, or written back to containers."""
+        may_change = [each for each in self.arguments if each.family in ("list", "dict", "tuple")]
+        assert self.result is not None
+        return any(map(holds_arrays, (self.result, *may_change)))
+
+    @property
     def takes_objects(self) -> bool:
         """Whether what an object holds is taken in, which may be much more than a call needs."""
         return any(kind.family == "object" for kind in self.arguments)

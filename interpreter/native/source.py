@@ -147,6 +147,7 @@ class _Writer(Steps):
         source.lines = [*lines, *self._program.lines]
         if self._program.orders:
             source.lines += ["def object_lt(self, other):", *self._program.orders.values()]
+        source.names["TELLS_VIEWS"] = source.gives_tensors
         note_outside(source)
         note_sites(source)
         source.lines += ["def entry(arguments):", " begin(arguments)"]

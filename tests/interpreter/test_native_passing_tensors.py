@@ -61,6 +61,17 @@ def views(xs: list[Tensor]) -> list[Tensor]:
     return found
 
 
+def views_twice(xs: list[Tensor], n: int) -> tuple[list[Tensor], Tensor, Tensor, Tensor]:
+    found: list[Tensor] = []
+    a = xs[0]
+    for _ in range(n):
+        a = a[0:1]
+        found.append(a)
+        found.append(xs[0][0:1])
+        found.append(a)
+    return found, a, xs[-1].t(), xs[-1]
+
+
 def views_of_own(n: int) -> tuple[Tensor, list[Tensor], Tensor]:
     made = torch.zeros([n, 3])
     parts: list[Tensor] = []
@@ -109,6 +120,8 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (views, ([each.t() for each in wide(2)],)),
     (views, ([wide(1)[0][::2, ::3], torch.zeros(2, 0), torch.ones(3, 3).half()],)),
     (views, ([torch.tensor([[1, 2], [3, 4]]), torch.tensor([[True], [False]]).expand(2, 3)],)),
+    (views_twice, (wide(2), 2)),
+    (views_twice, (wide(1), 0)),
     (views_of_own, (4,)),
     (views_of_own, (0,)),
     (joined, (wide(3), 0)),
@@ -185,7 +198,7 @@ def ready(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Any:
     return torch.jit.script(fresh(function))
 
 
-@pytest.mark.parametrize(("function", "given"), [CALLS[n] for n in (0, 2, 5, 9, 11, 23, 25)])
+@pytest.mark.parametrize(("function", "given"), [CALLS[n] for n in (0, 2, 5, 9, 11, 13, 25, 27)])
 def test_they_are_native(
     function: Callable[..., Any], given: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,3 +253,24 @@ def test_classes_of_tensors_are_asked_as_always(monkeypatch: pytest.MonkeyPatch)
     for _ in range(40):
         assert scripted(["a"], [marked])["a"][0] is marked
         assert scripted(["a"], [torch.ones(2, device="meta")])["a"][0].is_meta
+
+
+def filled(x: Tensor, out: Tensor) -> list[Tensor]:
+    found: list[Tensor] = []
+    for i in range(x.size(0)):
+        out[i] = float(x[i]) + 1.0
+        found.append(x)
+    return found
+
+
+def test_what_writes_to_what_it_is_given_is_left_to_islands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scripted = ready(filled, monkeypatch)
+    x, out = torch.arange(3.0), torch.zeros(3)
+    version = out._version
+    for _ in range(40):
+        assert scripted(x, out)[2] is x
+    assert (out.tolist(), out._version > version) == ([1.0, 2.0, 3.0], True)
+    native = tiers_of(scripted._rushlight_function).way().executable.native
+    assert "islands" in native.refusal
