@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from contextlib import suppress
 
 from ..memory.dtype import Array
 from ..memory.growing import FOLLOWING
@@ -30,10 +31,11 @@ def _arrays() -> Iterator[Array]:
     kinds = _kinds(Tensor)
     read = vars(Tensor)["_array"].__get__
     for each in gc.get_objects():
-        if type(each) in kinds and hasattr(each, "_array"):
-            array: Array = read(each)
-            if type(array) in CHANGEABLE:
-                yield array
+        if type(each) in kinds:
+            with suppress(AttributeError):  # nothing is kept there of sparse tensors and their like
+                array: Array = read(each)
+                if type(array) in CHANGEABLE:
+                    yield array
 
 
 def _kinds(kind: type) -> set[type]:

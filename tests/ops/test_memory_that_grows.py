@@ -98,3 +98,12 @@ def test_who_lies_in_the_memory_is_looked_for_only_if_somebody_may(
     x.resize_(20)
     assert looks
     assert other.data_ptr() - x.data_ptr() in (0, 4)
+
+
+def test_tensors_without_an_array_do_not_matter() -> None:
+    x = torch.arange(4.0)
+    others = [torch.eye(2).to_sparse(), torch.empty(2, device="meta"), torch.ones(2, 2).mH]
+    part = x[2:]
+    x.resize_(8).fill_(4.0)
+    assert part.tolist() == [4.0, 4.0]
+    assert len(others) == 3
