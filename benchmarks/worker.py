@@ -69,6 +69,8 @@ def numbers(value: Any) -> list[float]:
         return [float(value)]
     if isinstance(value, str):
         return [float(ord(letter)) for letter in value]
+    if isinstance(value, dict):
+        return [n for pair in value.items() for n in numbers(pair)]
     if isinstance(value, (list, tuple)):
         return [n for item in value for n in numbers(item)]
     return numbers(value.detach().tolist())
