@@ -282,7 +282,9 @@ def _rewritten(rewriting: Rewriting, values: list[object], known: dict[int, Tens
     def run(name: str, *given: object) -> Any:
         entry = TABLE.operator(name)
         assert entry is not None
-        made = taped(entry, [_known(value, known) for value in given], list(known.values()))
+        own = [_known(value, known) for value in given]
+        args = [lifted(value, known) for value in own]
+        made = taped(entry, own, args, args=args)
         results = tensors_in(made)
         known.update((id(each._array), each) for each in results)
         return made._array if isinstance(made, Tensor) else tuple(each._array for each in results)
