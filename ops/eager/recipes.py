@@ -11,6 +11,8 @@ from functools import partial
 from keyword import iskeyword
 from typing import Any, Final
 
+import numpy as np
+
 from ..kernels import TRIALS
 from ..memory.dtype import Device, DType
 from ..table.direct import direct_form, has_direct_form
@@ -66,7 +68,10 @@ class Recipe:
     `learn` it.
     """
 
-    __slots__ = ("_learn", "_left", "_names", "_sizes_at", "_steps", "_template", "call", "form")
+    __slots__ = (
+        *("_learn", "_left", "_names", "_sizes_at", "_steps", "_template", "call", "form"),
+        "has_numbers_in_tensors",
+    )
 
     def __init__(
         self,
@@ -85,6 +90,10 @@ class Recipe:
         self._steps = [
             (place, _converter(form, place, value, values[place])) for place, value in given.items()
         ]
+        self.has_numbers_in_tensors = any(
+            _is_of(value, Tensor) and not _is_of(values[place], np.ndarray)
+            for place, value in given.items()
+        )
         self._names = list(kwargs)
         self._sizes_at = -1 if gathered is args else form.spread
         is_plain = gathered is args or set(map(type, args[form.spread :])) == {int}
@@ -168,8 +177,12 @@ def _way(convert: object, value: object) -> str:
         return "same"
     if convert is _ARRAY:
         return "tensor"
-    is_list = isinstance(value, (list, tuple)) and bool(value)
-    return "tensors" if is_list and isinstance(value[0], Tensor) else "converted"  # type: ignore[index]
+    return "tensors" if _is_of(value, Tensor) else "converted"
+
+
+def _is_of(value: object, kind: type) -> bool:
+    """Whether it is a list or a tuple that begins with one of a kind."""
+    return isinstance(value, (list, tuple)) and bool(value) and isinstance(value[0], kind)
 
 
 def _converter(form: Form, place: int, value: object, converted: object) -> Any:
@@ -184,7 +197,13 @@ _MOST: Final = 500
 
 
 def keep(recipes: dict[Key, Recipe], key: Key, recipe: Recipe) -> None:
-    """Remember a recipe; there is one for lists of every length, so all are forgotten at times."""
+    """Remember a recipe; there is one for lists of every length, so all are forgotten at times.
+
+    Sizes that are given as tensors of one number are found anew in each call: types tell nothing
+    of them, and whoever learns a call takes a list of tensors for one.
+    """
+    if recipe.has_numbers_in_tensors:
+        return
     if len(recipes) > _MOST:
         recipes.clear()
     recipes[key] = recipe

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight.nn import functional as F
 from rushlight.ops.eager.recipes import key_of
 from rushlight.ops.kernels import LARGE
 from rushlight.ops.table import noticing
@@ -92,3 +95,23 @@ def test_operands_are_made_one_piece_where_that_is_cheap() -> None:
     assert made[1].flags.c_contiguous
     assert made[2][0].flags.c_contiguous
     assert [(old is turned, new.shape) for old, new in copies] == [(True, (4, 3))] * 2
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, n: F.avg_pool1d(x, (n,)),
+        lambda x, n: F.pad(x, (n, n), mode="replicate"),
+        lambda x, n: F.interpolate(x, size=[n]),
+        lambda x, n: x.movedim((n - n,), (n - n,)),
+        lambda x, n: x.unsqueeze(0).squeeze((n - n,)),
+    ],
+)
+def test_sizes_that_are_tensors_in_a_list(call: Any) -> None:
+    """They are numbers, also once such a call has come often, and others may come between."""
+    x = torch.arange(16.0).reshape(1, 2, 8)
+    wanted = {n: call(x, n) for n in (2, 3)}
+    for _ in range(60):
+        for n, expected in wanted.items():
+            assert torch.equal(call(x, torch.tensor(n)), expected)
+    assert torch.equal(F.pad(x, (torch.tensor([2]), 1)), F.pad(x, (2, 1)))
