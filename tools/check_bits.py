@@ -105,7 +105,7 @@ def main() -> int:
     """Compare, or do one process's part."""
     parser = argparse.ArgumentParser(description=__doc__, add_help=True)
     parser.add_argument("--only", action="append", default=[], metavar="NAME")
-    parser.add_argument("--calls", type=int, default=100)
+    parser.add_argument("--calls", type=int, default=250)
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.work:
