@@ -7,7 +7,7 @@ imported when all operators are declared.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +25,7 @@ from .arrays import (
     quantized_array,
     quantizer_of,
 )
+from .by_number import looked_up
 from .pointwise import clamped, joined
 
 __all__: list[str] = []
@@ -124,8 +125,19 @@ def _same_scale(plain: Forward, x: Array, *rest: object) -> Array:
     return quantize(plain(dequantize(x), *rest), dtype_of(x), quantizer_of(x, "mean"))
 
 
-for _name in ("mean", "mean.dim", "leaky_relu", "elu", "std", "std.dim", "threshold"):
+def _one_by_one(name: str) -> Forward:
+    """The same of each element by itself."""
+
+    def forward(plain: Forward, x: Array, *rest: Hashable) -> Array:
+        return looked_up(x, lambda x: _same_scale(plain, x, *rest), ("aten", name, *rest))
+
+    return forward
+
+
+for _name in ("mean", "mean.dim", "std", "std.dim"):
     _join(f"aten::{_name}", _same_scale)
+for _name in ("leaky_relu", "elu", "threshold"):
+    _join(f"aten::{_name}", _one_by_one(_name))
 
 
 def _rounded_numbers(plain: Forward, x: Array, *rest: object) -> Array:
@@ -158,7 +170,7 @@ def _bounded(name: str) -> Forward:
         kind = dtype_of(x)
         lowest = 0 if kind.name == "quint8" else -128
         made = per_tensor(1 / steps, zero + lowest if kind.name != "qint32" else 0)
-        return quantize(plain(dequantize(x)), kind, made)
+        return looked_up(x, lambda x: quantize(plain(dequantize(x)), kind, made), ("aten", name))
 
     return forward
 

@@ -5,7 +5,7 @@ Most compute in floats and quantize the result, as torch's own kernels say of th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Final
 
 import numpy as np
@@ -26,6 +26,7 @@ from .arrays import (
     quantized_array,
     quantizer_of,
 )
+from .by_number import looked_up, of_two
 
 __all__ = ["clamped", "joined", "kind_of", "requantized", "with_scalar"]
 
@@ -115,6 +116,10 @@ def _declare_pair(name: str, compute: Callable[[Array, Array], Array], relu: boo
     full = name + "_relu" * relu
 
     def pair(a: Array, b: Array, scale: float, zero_point: int) -> Array:
+        formula = "add" if name == "add" else "multiply"
+        made = of_two(formula, a, b, per_tensor(scale, zero_point), relu=relu)
+        if made is not None:
+            return made
         values = compute(a, b)
         return requantized(np.maximum(values, F32(0)) if relu else values, a, scale, zero_point)
 
@@ -173,13 +178,16 @@ def joined(tensors: list[Array], dim: int, scale: Any, zero_point: Any, relu: bo
         first.zero_point if zero_point is None else zero_point,
     )
     kind = dtype_of(tensors[0])
+
+    def again(x: Array) -> Array:
+        values = dequantize(x)
+        return quantize(np.maximum(values, F32(0)) if relu else values, kind, target)
+
+    what = "cat", relu, target.scale, target.zero_point
     parts = []
     for tensor in tensors:
         same = quantizer_of(tensor, "cat") == target and not relu
-        values = tensor if same else dequantize(tensor)
-        if relu:
-            values = np.maximum(values, F32(0))
-        parts.append(numbers_of(tensor if same else quantize(values, kind, target)))
+        parts.append(numbers_of(tensor if same else looked_up(tensor, again, what)))
     return quantized_array(np.concatenate(parts, dim), kind, target)
 
 
@@ -202,26 +210,39 @@ def _plain(name: str) -> Callable[..., Array]:
     return entry.forward  # type: ignore[return-value]
 
 
+def _of_one(
+    compute: Callable[[Array], Array], qx: Array, scale: float, zero_point: int, *what: Hashable
+) -> Array:
+    """Values computed element by element, quantized; `what` names that and its settings."""
+    kind_of(qx)
+    what = (*what, scale, zero_point)
+    return looked_up(qx, lambda x: requantized(compute(dequantize(x)), x, scale, zero_point), what)
+
+
 def _sigmoid(x: Array) -> Array:
     return np.asarray(F32(1) / (F32(1) + np.exp(-x)), F32)
 
 
 @operator(f"quantized::sigmoid(Tensor qx, {_OUT}) -> Tensor")
 def sigmoid(qx: Array, scale: float, zero_point: int) -> Array:
-    return requantized(_sigmoid(dequantize(qx)), qx, scale, zero_point)
+    return _of_one(_sigmoid, qx, scale, zero_point, "sigmoid")
+
+
+def _hardswish(x: Array) -> Array:
+    return np.asarray(x * np.clip(x + F32(3), 0, 6) / F32(6), F32)
 
 
 @operator(f"quantized::hardswish(Tensor input, {_OUT}) -> Tensor")
 def hardswish(qx: Array, scale: float, zero_point: int) -> Array:
-    x = dequantize(qx)
-    return requantized(x * np.clip(x + F32(3), 0, 6) / F32(6), qx, scale, zero_point)
+    return _of_one(_hardswish, qx, scale, zero_point, "hardswish")
 
 
 @operator(
     f"quantized::leaky_relu(Tensor qx, Scalar negative_slope, bool inplace, {_OUT}) -> Tensor"
 )
 def leaky(qx: Array, slope: Scalar, inplace: bool, scale: float, zero_point: int) -> Array:
-    return requantized(_plain("leaky_relu")(dequantize(qx), slope), qx, scale, zero_point)
+    plain = _plain("leaky_relu")
+    return _of_one(lambda x: plain(x, slope), qx, scale, zero_point, "leaky_relu", slope)
 
 
 @operator(
@@ -229,17 +250,17 @@ def leaky(qx: Array, slope: Scalar, inplace: bool, scale: float, zero_point: int
     "Scalar input_scale=1) -> Tensor"
 )
 def exponential(
-    qx: Array, out_scale: float, zero_point: int, alpha: object, scale: object, input_scale: object
+    qx: Array, out_scale: float, zero_point: int, alpha: Scalar, scale: Scalar, input_scale: Scalar
 ) -> Array:
-    return requantized(
-        _plain("elu")(dequantize(qx), alpha, scale, input_scale), qx, out_scale, zero_point
-    )
+    plain = _plain("elu")
+    what = "elu", alpha, scale, input_scale
+    return _of_one(lambda x: plain(x, alpha, scale, input_scale), qx, out_scale, zero_point, *what)
 
 
 @operator(f"quantized::celu(Tensor self, {_OUT}, Scalar alpha=1) -> Tensor")
 def celu(qx: Array, scale: float, zero_point: int, alpha: float) -> Array:
-    values = _plain("elu")(dequantize(qx), alpha, 1, 1.0 / float(alpha))
-    return requantized(values, qx, scale, zero_point)
+    plain, slope = _plain("elu"), 1.0 / float(alpha)
+    return _of_one(lambda x: plain(x, alpha, 1, slope), qx, scale, zero_point, "celu", alpha)
 
 
 @operator(f"quantized::prelu(Tensor qx, Tensor weight, {_OUT}) -> Tensor", layout="L")

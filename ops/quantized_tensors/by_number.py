@@ -1,0 +1,105 @@
+"""Element by element on quantized tensors of 8 bits, without floats of their size.
+
+What is made of one tensor is made once for each number there can be, and looked up.  Sums and
+products of two are one kernel, which rounds where the way through floats does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from math import isfinite
+from typing import Final
+
+import numpy as np
+
+from ..kernels import family
+from ..memory.dtype import Array, DType, dtype_of
+from ..memory.remembered import Recent
+from .arrays import Quantizer, numbers_of, quantized_array, quantizer_of
+
+__all__ = ["looked_up", "of_two"]
+
+F32: Final = np.float32
+_KINDS: Final = ("quint8", "qint8")
+_LEAST: Final = 1 << 10
+"""Elements of two tensors that are worth a kernel."""
+_FAR: Final = 512.0
+"""Numbers, less their zero point, are nearer to zero."""
+
+
+def _is_of_bytes(array: Array) -> bool:
+    """Whether an array holds numbers of 8 bits of one scale."""
+    quantizer = getattr(array, "quantizer", None)
+    if not isinstance(quantizer, Quantizer) or quantizer.axis is not None:
+        return False
+    return dtype_of(array).name in _KINDS
+
+
+def looked_up(qx: Array, compute: Callable[[Array], Array], what: tuple[Hashable, ...]) -> Array:
+    """What `compute` makes of a quantized tensor, of each element by itself, quantized again; that
+    follows from dtype and quantizer and from `what` is computed."""
+    if not _is_of_bytes(qx) or qx.size <= 1:
+        return compute(qx)
+    numbers, kind, quantizer = numbers_of(qx), dtype_of(qx), quantizer_of(qx, "lookup")
+    key = (kind.name, *quantizer.numbers, *what)
+    table = _TABLES.get(key)
+    if table is None:
+        every = np.arange(256, dtype=np.uint8).view(numbers.dtype)
+        table = _TABLES.keep(key, compute(quantized_array(every, kind, quantizer)))
+    made = np.empty(numbers.shape, numbers.dtype)
+    np.take(numbers_of(table), numbers.view(np.uint8), out=made, mode="clip")  # the quickest
+    return quantized_array(made, dtype_of(table), quantizer_of(table, "lookup"))
+
+
+_TABLES: Final[Recent[tuple[Hashable, ...], Array]] = Recent(1000)
+"""What is made of all numbers of 8 bits."""
+
+
+def of_two(name: str, a: Array, b: Array, result: Quantizer, *, relu: bool) -> Array | None:
+    """The sum or product ("add", "multiply") of values, or zero where that is less and there is a
+    `relu`, quantized; None where no kernel does that."""
+    if b.size > a.size:
+        a, b = b, a  # which changes no bit of either
+    kind = dtype_of(a)
+    if a.size < _LEAST or not (_is_of_bytes(a) and _is_of_bytes(b)) or kind != dtype_of(b):
+        return None
+    sizes = zip(b.shape[::-1], a.shape[::-1], strict=False)
+    if b.ndim > a.ndim or any(n not in (1, m) for n, m in sizes):
+        return None
+    arrays, settings = family("elementwise.arrays"), _settings(a, b, result, kind)
+    if arrays is None or settings is None:
+        return None
+    letter = arrays.LETTERS[numbers_of(a).dtype]
+    steps: list[tuple[str, str, tuple[int, ...]]] = [
+        *(("subtract", "f", (0, 2)), ("multiply", "f", (10, 3))),
+        *(("subtract", "f", (1, 4)), ("multiply", "f", (12, 5))),
+        (name, "f", (11, 13)),
+    ]
+    if relu:
+        steps.append(("relu", "f", (14,)))
+    last = 9 + len(steps)
+    steps += [
+        *(("multiply", "d", (last, 6)), ("add", "d", (last + 1, 7)), ("same", "f", (last + 2,))),
+        *(("rint", "f", (last + 3,)), ("maximum", "f", (last + 4, 8))),
+        ("minimum", "f", (last + 5, 9)),
+    ]
+    made = arrays.evaluate(steps, letter, numbers_of(a), numbers_of(b), *settings)
+    return quantized_array(made, kind, result)
+
+
+def _settings(a: Array, b: Array, result: Quantizer, kind: DType) -> tuple[float, ...] | None:
+    """What a kernel is told: zero points and scales of both, one over the result's scale, its zero
+    point, and the ends of its numbers; None where something may come to be no number."""
+    found = []
+    for each in (a, b):
+        scale, zero_point = quantizer_of(each, "pair").spread(0)
+        found += [float(zero_point), float(scale)]
+    with np.errstate(all="ignore"):
+        inverse = float(F32(1) / F32(result.scale))
+        largest = [F32(found[1] * _FAR), F32(found[3] * _FAR)]
+        largest += [largest[0] * largest[1], F32(inverse)]
+    if not all(isfinite(each) for each in largest):
+        return None
+    limits = np.iinfo(kind.numpy[0])
+    ends = float(limits.min), float(limits.max)
+    return *found, inverse, float(result.zero_point), *ends
