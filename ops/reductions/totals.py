@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import cast_by_kernel, family
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Scalar, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -16,6 +17,7 @@ from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
 from ..table.refusals import Refusal
 from ..table.table import operator
+from .folding import folded
 from .reduce import refuse_complex_nansum, sum_over
 
 __all__: list[str] = []
@@ -29,6 +31,7 @@ _combine_bits: Final[Any] = np.bitwise_xor.reduce
 @operator(
     "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
+    prepared=True,
     layout="C",
     on_slices="dims",
 )
@@ -40,6 +43,9 @@ def nanmean(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
             code="dtype-mismatch",
         )
     refuse_complex_nansum(self)
+    found = _mean_by_kernels(self, dim, keepdim) if dtype is None else None
+    if found is not None:
+        return found
     missing = np.isnan(self)
     wanted = self.dtype if dtype is None else numpy_dtype(dtype)
     wide = np.where(missing, self.dtype.type(0), self)
@@ -49,6 +55,23 @@ def nanmean(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     counts = np.count_nonzero(~missing, axes, keepdims=keepdim)
     sums = as_array(sums).astype(wanted, copy=False)  # the sum and the mean are rounded
     return as_array(np.true_divide(sums, counts.astype(wanted))).astype(wanted, copy=False)
+
+
+def _mean_by_kernels(self: Array, dim: Dims, keepdim: bool) -> Array | None:
+    """The same by kernels; None where there are none for such tensors."""
+    arrays = family("elementwise.arrays") if self.size else None
+    letter = "" if arrays is None else arrays.LETTERS[self.dtype]
+    if arrays is None or not letter:
+        return None
+    axes = wrap_dims(dim, self.ndim)
+    is_there: Array = arrays.evaluate([("equal", letter, (0, 0))], "?", self)
+    sums = folded(self, axes, keepdim, "present")
+    counts = folded(is_there, axes, keepdim, "sum")
+    if sums is None or counts is None:
+        return None
+    counts = cast_by_kernel(counts, self.dtype, of_any_size=True)
+    made: Array = arrays.evaluate([("divide", letter, (0, 1))], letter, sums, counts)
+    return made
 
 
 @operator(

@@ -677,7 +677,7 @@ def among_whole(x: Tensor, y: Tensor, n: int) -> tuple[Tensor, Tensor]:
 
 def test_stretches_leave_out_what_is_no_kernel() -> None:
     scripted, x = torch.jit.script(among_whole), random(20)
-    y = (x * 10).to(torch.int32)
+    y = (x * 10).to(torch.int16)
     wanted = among_whole(x, y, 3)
     way = tiers_of(scripted._rushlight_function).way(False)
     until = time.monotonic() + 60

@@ -123,3 +123,17 @@ def test_products_of_vectors() -> None:
                 assert abs(float(torch.dot(each, y)) - wanted) < 1e-6 * size**0.5 + 1e-6
     with pytest.raises(RuntimeError, match="inconsistent tensor size"):
         torch.dot(torch.ones(3), torch.ones(4))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_means_of_what_is_no_nan(dtype: torch.dtype) -> None:
+    near = {torch.float32: 1e-5, torch.float64: 1e-12, torch.bfloat16: 2e-2}[dtype]
+    x = (torch.randn(3, 50, 60) + 2).to(dtype)
+    x.view(-1)[::7] = math.nan
+    for y in (x, x.transpose(0, 1), x[:, 1:], x[0, 0]):
+        for dim in (None, 0, -1):
+            made, wanted = y.nanmean(dim), np.nanmean(y.double().numpy(), dim)
+            assert made.dtype == dtype
+            np.testing.assert_allclose(made.double().numpy(), wanted, near, near)
+    assert torch.full((3, 4), math.nan, dtype=dtype).nanmean(1).isnan().all()
+    assert torch.zeros(0, dtype=dtype).nanmean().isnan()
