@@ -27,6 +27,8 @@ class Slots:
 class Open:
     """Has a dict, and may be referred to."""
 
+    __slots__ = ("__dict__", "__weakref__", "own")
+
 
 @pytest.fixture(autouse=True)
 def nothing_collected() -> Iterator[None]:
