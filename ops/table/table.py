@@ -263,7 +263,7 @@ class Table:
     @property
     def effects(self) -> frozenset[str]:
         """See `typecheck.definitions.schema.OperatorTable`."""
-        return self.names_with("effects")
+        return self.names_with("effects") | self.names_with("random")
 
     def faces(self) -> dict[str, Face]:
         """Where Python finds the operators of `aten`, by qualified name."""

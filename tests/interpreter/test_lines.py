@@ -393,3 +393,21 @@ def test_what_is_not_run_line_by_line_runs_as_always() -> None:
     lines, result = lines_of(partial(torch.jit.script(by_names), x))
     assert len(lines) == 2
     assert result is x
+
+
+def draws_a_place(x: torch.Tensor, y: List[int]) -> torch.Tensor:
+    return x[torch.randint(0, 4, [3])] + x[abs(y[0])] + len(dict(zip(y, y)))
+
+
+def test_what_is_numbered_twice_draws_once() -> None:
+    drawn = []
+    for debugging in (True, False):
+        torch.debug(debugging)
+        torch.manual_seed(0)
+        drawn.append([torch.jit.script(draws_a_place)(torch.arange(4), [-1]), torch.rand(1)])
+    torch.manual_seed(0)
+    drawn.append([draws_a_place(torch.arange(4), [-1]), torch.rand(1)])
+    assert [[t.tolist() for t in pair] for pair in drawn[1:]] == [
+        [t.tolist() for t in drawn[0]],
+        [t.tolist() for t in drawn[0]],
+    ]

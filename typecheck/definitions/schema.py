@@ -117,7 +117,8 @@ class OperatorTable(Protocol):
 
     @property
     def effects(self) -> Collection[str]:
-        """The names of operators that do something besides giving a value and writing arguments."""
+        """The names of operators that do something besides giving a value and writing arguments:
+        drawing random numbers, too."""
 
     def overloads(self, name: str) -> Sequence[Signature]:
         """The overloads of `aten::add`, in registration order; empty for an unknown name."""
