@@ -208,6 +208,8 @@ class Emitter:
         if outer is not None:
             # torch looks at what it overwrites; nothing uses this, but it moves the names on
             self.load(name, outer)
+            if value.node.kind == "prim::EmptyListLiteral" and outer.list_of is not None:
+                value = self.make_list((), outer.list_of)
         node = self.emit("prim::Store", (value,))
         node.attributes["name"] = name
         frame.written[name] = type or value.type

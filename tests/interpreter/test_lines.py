@@ -396,7 +396,8 @@ def test_what_is_not_run_line_by_line_runs_as_always() -> None:
 
 
 def draws_a_place(x: torch.Tensor, y: List[int]) -> torch.Tensor:
-    return x[torch.randint(0, 4, [3])] + x[abs(y[0])] + len(dict(zip(y, y)))
+    pairs = dict(zip(y, y))  # noqa: B905
+    return x[torch.randint(0, 4, [3])] + x[abs(y[0])] + len(pairs)
 
 
 def test_what_is_numbered_twice_draws_once() -> None:
