@@ -108,6 +108,8 @@ def _forked_body(emitter: Emitter, expr: typed.ForkedBody) -> Value:
     """A task: its graph is a function's, which is still to be cleaned up."""
     inputs = all_lowered(emitter, expr.inputs)
     task = lower_function(Emitter(emitter.table, emitter.evaluate), expr.function)
+    made = (node for node in task.all_nodes if node.kind != "prim::Load")
+    emitter.drop(1 + sum(len(node.outputs) for node in made))
     return _task(emitter, expr, inputs, task)
 
 
