@@ -35,7 +35,8 @@ def _multiplied_batches(a: Array, b: Array) -> object:
 
 
 def _multiplied_vectors(a: Array, b: Array) -> object:
-    return family("products.matrices").multiply_vectors(in_order(a), in_order(b))
+    a, b = in_order(a[...]), in_order(b[...])  # which no other thread can change
+    return family("products.matrices").multiply_vectors(a, b)
 
 
 _products: Final = Prepared(_multiplied)

@@ -186,15 +186,15 @@ def _batches(element: str, a: Array, b: Array) -> Any:
 
 
 def multiply_vectors(a: Any, b: Any) -> Array:
-    """The sum of products of two contiguous vectors of one length and dtype, 0-d.
+    """The sum of products of two contiguous vectors of one length and dtype, 0-d; no other thread
+    can change them.
 
     Raises:
-        ValueError: they differ in length.
+        ValueError: they differ.
     """
-    if a.shape != b.shape:
-        raise ValueError("vectors differ in length")
-    made: Array | None = dot(a, b)
-    assert made is not None
+    made: Array | None = dot(a, b) if a.shape == b.shape else None
+    if made is None:
+        raise ValueError("vectors differ in length or dtype")
     return made
 
 
