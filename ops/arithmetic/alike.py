@@ -24,6 +24,7 @@ __all__: list[str] = []
 def equal(self: Array, other: Array) -> bool:
     if self.dtype.kind in "biu" and (self is other or lies_as(self, other)):
         return True
+    self, other = self[...], other[...]  # which no other thread can change
     if self.shape != other.shape:
         return False
     return bool(np.count_nonzero(_where_equal(self, other)) == self.size)
