@@ -116,6 +116,11 @@ def ones(
     f"aten::full(SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor",
     parts=lambda result, size, value, *_: few_filled_with(value)(result),
     out_dtype=MADE,
+    native=native(
+        "full_tensor({0}, {1})",
+        of=[f"int[] {kind} none none none none" for kind in ("int", "float", "bool")],
+        gives="made",
+    ),
 )
 def full(
     size: Sizes,

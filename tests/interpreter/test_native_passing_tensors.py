@@ -61,6 +61,13 @@ def views(xs: list[Tensor]) -> list[Tensor]:
     return found
 
 
+def rows_of(xs: list[Tensor], fill: float, n: int) -> list[Tensor]:
+    out = torch.full([len(xs), n], fill)
+    for i, x in enumerate(xs):
+        out[i, : x.size(0)] = x
+    return [out, torch.full([n], n), torch.full([1, n], n > 1)]
+
+
 def views_twice(xs: list[Tensor], n: int) -> tuple[list[Tensor], Tensor, Tensor, Tensor]:
     found: list[Tensor] = []
     a = xs[0]
@@ -120,6 +127,9 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (views, ([each.t() for each in wide(2)],)),
     (views, ([wide(1)[0][::2, ::3], torch.zeros(2, 0), torch.ones(3, 3).half()],)),
     (views, ([torch.tensor([[1, 2], [3, 4]]), torch.tensor([[True], [False]]).expand(2, 3)],)),
+    (rows_of, ([torch.ones(2), torch.arange(3.0)], -0.1, 3)),
+    (rows_of, ([torch.ones(2)], float("nan"), 2)),
+    (rows_of, ([torch.ones(2)], 1e300, 3)),
     (views_twice, (wide(2), 2)),
     (views_twice, (wide(1), 0)),
     (views_of_own, (4,)),
@@ -198,7 +208,9 @@ def ready(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Any:
     return torch.jit.script(fresh(function))
 
 
-@pytest.mark.parametrize(("function", "given"), [CALLS[n] for n in (0, 2, 5, 9, 11, 13, 25, 27)])
+@pytest.mark.parametrize(
+    ("function", "given"), [CALLS[n] for n in (0, 2, 5, 9, 12, 14, 16, 28, 30)]
+)
 def test_they_are_native(
     function: Callable[..., Any], given: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
