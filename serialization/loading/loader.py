@@ -292,7 +292,7 @@ class Loader:
             what = f"has a code file of {self.archive.size(record)} bytes: `{record}`"
             raise self.error("limit-exceeded", what)
         code = self.archive.read(record)
-        self._digest.update(f"{record}\0{len(code)}\0".encode() + code)
+        self._digest.update(f"{record}\0{len(code)}\0".encode("utf-8", "surrogatepass") + code)
         debug_record = debug_record or f"{record}.debug_pkl"
         debug = self.archive.read(debug_record) if debug_record in self.archive else None
 

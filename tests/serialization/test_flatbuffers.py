@@ -151,3 +151,13 @@ def test_vectors_cannot_be_read_more_often_than_they_are_long() -> None:
     )
     with pytest.raises(ArchiveError, match="Malformed Flatbuffer module"):
         _load_for_lite_interpreter(io.BytesIO(content))
+
+
+def test_a_code_file_whose_name_is_not_unicode() -> None:
+    module: Any = torch.jit.script(torch.nn.Linear(2, 2))
+    data = module._save_to_buffer_for_lite_interpreter(_use_flatbuffer=True)
+    name = b"!\0\0\0__torch__.torch.nn.modules.linear"
+    assert data.count(name) == 1
+    content = data.replace(name, name[:-1] + b"\xff")
+    with pytest.raises(ArchiveError, match="which no code file defines"):
+        torch.jit.load(io.BytesIO(content), trust="none")
