@@ -300,6 +300,10 @@ def _top(self: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array] |
     return values, places
 
 
+_LONG: Final = 8192
+"""Elements of a row from which few are looked for among candidates before all are ordered."""
+
+
 @operator(
     "aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) "
     "-> (Tensor values, Tensor indices)",
@@ -326,15 +330,18 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
         return self.copy(), np.zeros((), _INT64)
     self = in_order(self)
     found = None if size > _RANKED else _some_in_order(self, axis, 0, k, largest)
-    found = found or _top(self, k, axis, largest) or _some_in_order(self, axis, 0, k, largest)
+    found = found or _top(self, k, axis, largest)
     if found is not None:
         return found
-    if k and self.size == size and axis == self.ndim - 1:
+    if size > _LONG and k and self.size == size and axis == self.ndim - 1:
         row = self.reshape(-1)
         only = _largest_of_one(row, k, largest)
         if only is not None:
             where = only.reshape(*self.shape[:-1], k)
             return row.take(where), where
+    found = _some_in_order(self, axis, 0, k, largest)
+    if found is not None:
+        return found
     where = _first_in_order(self, k, axis, largest)
     return _taken(self, where, axis), where
 
