@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from functools import partial
-from operator import is_
 from typing import Any, ClassVar, Final
 
 from ...frontend.diagnostics.diagnostics import Diagnostic, Help
@@ -70,6 +69,16 @@ class _StorageKind(Name):
     """`torch.FloatStorage` and so on."""
 
 
+class _Mentions:
+    """A tuple that holds names, and what it is as a value, once that is asked."""
+
+    __slots__ = ("items", "values")
+
+    def __init__(self, items: Any) -> None:
+        self.items: tuple[Any, ...] = items
+        self.values: tuple[Any, ...] | None = None
+
+
 class WeightsReader(PickleMachine):
     """The values of pickles that follow each other in `data`.
 
@@ -112,6 +121,8 @@ class WeightsReader(PickleMachine):
         self.keys = Keys(partial(self.error, "limit-exceeded"))
         self.makers = Makers(storages, self.damaged, is_first, self.keys)
         self.makers.vouches_for = self.vouches_for
+        self._mentioning: dict[int, _Mentions] = {}
+        """The tuples that hold names, or such tuples, by their ids."""
 
     def read(self) -> Any:
         """The next value.
@@ -192,10 +203,12 @@ class WeightsReader(PickleMachine):
         """What an item is where nothing is called by it: a name is the class or function."""
         if isinstance(item, Name):
             return self.mentioned(item)
-        if type(item) is tuple:
-            values = self.values_of(list(item))
-            return item if all(map(is_, values, item)) else tuple(values)
-        return item
+        mentions = self._mentioning.get(id(item))
+        if mentions is None:
+            return item
+        if mentions.values is None:
+            mentions.values = tuple(map(self.value_of, mentions.items))
+        return mentions.values
 
     def mentioned(self, name: Name) -> object:
         """What one of the known names stands for; torch makes a `StorageType` of typed storages."""
@@ -207,6 +220,12 @@ class WeightsReader(PickleMachine):
             raise self.foreign(name.module, name.name) from None
 
     # -- containers
+
+    def new_tuple(self, items: list[Any]) -> object:
+        made = super().new_tuple(items)
+        if any(isinstance(item, Name) or id(item) in self._mentioning for item in items):
+            self._mentioning[id(made)] = _Mentions(made)
+        return made
 
     def new_list(self, items: list[Any]) -> object:
         return self.values_of(items)

@@ -86,6 +86,23 @@ def test_a_class_that_is_not_there_is_named() -> None:
         torch.load(io.BytesIO(file.getvalue()))
 
 
+@pytest.mark.parametrize("weights_only", [True, False])
+@pytest.mark.parametrize("named", [b"K\x01", b"ctorch\nFloatTensor\n"])
+def test_tuples_that_are_in_each_other_twice_are_looked_through_once(
+    named: bytes, weights_only: bool
+) -> None:
+    doubled = b"".join(b"h%c\x86q%c" % (n, n + 1) for n in range(200))
+    file = io.BytesIO()
+    writer = ContainerWriter(file, "archive")
+    writer.add("data.pkl", b"\x80\x02]" + named + b"\x85q\x00" + doubled + b"a.")
+    writer.finish()
+    (found,) = torch.load(io.BytesIO(file.getvalue()), weights_only=weights_only)
+    while len(found) == 2:
+        assert found[0] is found[1]
+        found = found[0]
+    assert found == (1 if named == b"K\x01" else torch.FloatTensor,)
+
+
 def test_classes_of_tensors_survive() -> None:
     marked = torch.arange(4.0)[1:].as_subclass(Marked)
     marked.note = 5
