@@ -396,6 +396,7 @@ for _type in _SORTED:
     operator(
         f"aten::sorted.{_type}({_type}[](a) input) -> {_type}[]",
         native=native("{0}.sorted()", orders=_of_tensors),
+        face="operator",
     )(sorted_any if _of_tensors else sorted_list)
 operator(
     "aten::sort.any(t[](a!) self, bool reverse=False) -> ()",
