@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 from weakref import ref
@@ -96,3 +99,30 @@ def test_a_way_back_that_waits_has_nobody_look_for_garbage() -> None:
     waiting = recorded()
     assert gc.get_count()[0] - before < 400
     waiting.backward()
+
+
+AROUND_A_FORK = """
+    import os
+    import rushlight as torch
+    from rushlight.ops.kernels import family
+
+    class Slots:
+        __slots__ = ("other", "value")
+
+    assert family("calls.pools").pool(Slots)
+    left = [Slots() for _ in range(10)]
+    child = os.fork()
+    if not child:
+        left.clear()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    made = [Slots() for _ in range(100)]
+    assert len({*map(id, made + left)}) == 110
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_what_a_child_leaves_is_its_own() -> None:
+    text = textwrap.dedent(AROUND_A_FORK)
+    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr

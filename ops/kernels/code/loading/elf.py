@@ -84,7 +84,8 @@ def placed(data: bytes, names: tuple[str, ...]) -> dict[str, int]:
 def _placed(data: bytes, names: tuple[str, ...]) -> dict[str, int]:
     sections = _sections(data)
     places, size, fixed = _layout(sections, len(data))
-    memory = mmap.mmap(-1, max(size, 1), prot=mmap.PROT_READ | mmap.PROT_WRITE)
+    own = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS  # a child of a fork writes to pages of its own
+    memory = mmap.mmap(-1, max(size, 1), own, mmap.PROT_READ | mmap.PROT_WRITE)
     base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     for index, place in places.items():
         section = sections[index]
