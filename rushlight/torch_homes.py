@@ -47,11 +47,14 @@ def home_of(inside: str, name: str) -> str | None:
 
     Args:
         inside: its module by its name in rushlight (`nn.init`; empty for rushlight itself).
-        name: its qualified name; members of a class lie where the class does.
+        name: its qualified name; members of a class lie where the class does, but for those of
+            tensors, which torch has in a file of their own.
 
     Returns:
         None for what torch's users do not see.
     """
+    if name.startswith("Tensor."):
+        return "torch._tensor"
     known = _homes().get(inside, {}).get(name.partition(".")[0])
     if known is not None:
         return known

@@ -58,11 +58,12 @@ def without_passes() -> Iterator[None]:
 
 @contextmanager
 def without_plans() -> Iterator[None]:
+    kept = os.environ["RUSHLIGHT_PLAN"]
     os.environ["RUSHLIGHT_PLAN"] = "off"
     try:
         yield
     finally:
-        os.environ["RUSHLIGHT_PLAN"] = "now"
+        os.environ["RUSHLIGHT_PLAN"] = kept
 
 
 class _Endless(BaseException):

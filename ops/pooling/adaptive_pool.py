@@ -13,13 +13,14 @@ from ..memory.counts import check_room
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..reductions.reduce import mean_over
-from ..shapes.windows import Ints, follow_format, pixels_of, wide_dtype
+from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.layouts import contiguous
 from ..table.refusals import not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .few_windows import max_in, sums_in
 from .max_pool import max_over
+from .pixels import with_kernels
 
 __all__: list[str] = []
 
@@ -81,9 +82,9 @@ def _averages(input: Array, output: Ints, name: str) -> Array:
     if dims == 3 and input.itemsize == 2 and input.size:
         return _narrow_averages(input, output)
     check_room((*input.shape[: input.ndim - dims], *output), input.dtype)
-    last = family("windows.last_windows") if dims == 2 and input.size and all(output) else None
-    pixels = None if last is None else pixels_of(input, last.LEAST_CHANNELS)
-    if last is not None and pixels is not None:
+    native = with_kernels(input, dims) if input.size and all(output) else None
+    if native is not None:
+        last, pixels = native
         sizes = pixels.shape[1:3]
         rows, columns = (last.shares(*each) for each in zip(sizes, output, strict=True))
         by = last.lengths(sizes, tuple(output))
@@ -234,9 +235,9 @@ def _maxima(input: Array, output: Ints, name: str) -> tuple[Array, Array]:
     if 0 in shape:
         return np.empty(shape, input.dtype), np.empty(shape, _INT64)
     check_room(shape, _INT64)
-    last = family("windows.last_windows") if dims == 2 and input.size else None
-    pixels = None if last is None else pixels_of(input, last.LEAST_CHANNELS)
-    if last is not None and pixels is not None:
+    native = with_kernels(input, dims) if input.size else None
+    if native is not None:
+        last, pixels = native
         rows, columns = (last.shares(*each) for each in zip(pixels.shape[1:3], output, strict=True))
         pooled = last.maxima(pixels, rows, columns, (1, 1), with_places=True)
         return pooled[0].transpose(0, 3, 1, 2), pooled[1].transpose(0, 3, 1, 2)

@@ -12,7 +12,7 @@ from ..kernels import cast_by_kernel, family, in_order
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from ..memory.remembered import remembered
-from ..shapes.windows import Ints, follow_format, pixels_of, wide_dtype
+from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.layouts import contiguous
 from ..table.out_dtypes import SAME
 from ..table.record import Known
@@ -20,6 +20,7 @@ from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .few_windows import sums_in, windows_of
+from .pixels import with_kernels
 from .pool_checks import Geometry, check_ints, pool_geometry
 
 __all__ = ["divisors"]
@@ -100,9 +101,9 @@ def _averages(
     space = input.shape[input.ndim - dims :]
     settings = tuple(g.kernel), tuple(g.stride), tuple(g.padding), tuple(g.output)
     by = divisors(space, *settings, bool(include_pad), divisor, wide)
-    last = family("windows.last_windows") if dims == 2 else None
-    pixels = None if last is None else pixels_of(input, last.LEAST_CHANNELS)
-    if last is not None and pixels is not None and input.size and prod(g.output):
+    native = with_kernels(input, dims) if input.size and prod(g.output) else None
+    if native is not None:
+        last, pixels = native
         sides = zip(space, *settings[:3], (1, 1), g.output, strict=True)
         rows, columns = (last.sliding(*each) for each in sides)
         pooled: Array = last.means(pixels, rows, columns, by, nested=False)

@@ -20,12 +20,13 @@ from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..selection.places import combined_natively
-from ..shapes.windows import Ints, ends_in_channels, follow_format, pixels_of, wide_dtype
+from ..shapes.windows import Ints, ends_in_channels, follow_format, wide_dtype
 from ..table.record import Policy
 from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .few_windows import cut_at, max_in, windows_of
+from .pixels import with_kernels
 from .pool_checks import Geometry, check_ints, pool_geometry, pooled_size
 
 __all__ = ["lowest", "max_over", "max_pool", "max_pool_with_indices"]
@@ -212,11 +213,10 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]
     """Maxima, and their places if asked for, by kernels: of planes of float32 in one piece that all
     windows begin in; else None."""
     x = input = input[...]  # which no other thread can change
-    last = family("windows.last_windows") if len(g.kernel) == 2 else None
-    pixels = None if last is None else pixels_of(input, last.LEAST_CHANNELS)
-    if pixels is None and ends_in_channels(input):
+    native = with_kernels(input, len(g.kernel))
+    if native is None and ends_in_channels(input):
         x = in_order(input)
-    if pixels is None and not is_ready(x):
+    if native is None and not is_ready(x):
         return None
     if (with_places and len(g.kernel) > 2) or prod(g.kernel) > _LONGEST:
         return None
@@ -226,8 +226,8 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]
         return None
     if prod(sizes) >= 1 << 31 or max(*g.stride, *g.dilation) > max(sizes):
         return None
-    if pixels is not None:
-        return _over_pixels(last, pixels, g, with_places)
+    if native is not None:
+        return _over_pixels(*native, g, with_places)
     kernels = family("windows.max_pools")
     if kernels is None:
         return None

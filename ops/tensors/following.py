@@ -28,14 +28,13 @@ def follow(holder: Array, memory: Array, fresh: Array) -> None:
 
 def _arrays() -> Iterator[Array]:
     """The arrays of all tensors that there are."""
-    kinds = _kinds(Tensor)
+    kinds, arrays = _kinds(Tensor), list[Array]()
     read = vars(Tensor)["_array"].__get__
     for each in gc.get_objects():
         if type(each) in kinds:
             with suppress(AttributeError):  # nothing is kept there of sparse tensors and their like
-                array: Array = read(each)
-                if type(array) in CHANGEABLE:
-                    yield array
+                arrays.append(read(each))
+    return (array for array in arrays if type(array) in CHANGEABLE)
 
 
 def _kinds(kind: type) -> set[type]:

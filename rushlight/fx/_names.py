@@ -16,8 +16,6 @@ from ..torch_homes import home_of
 __all__ = ["module_of", "qualified_name", "schema_title", "torch_module", "type_text"]
 
 _OWN: Final = __name__.partition(".")[0]
-_OF_TENSORS: Final = ("torch._tensor", "torch")
-"""What members of tensors say, while rushlight stands in for torch and else."""
 _GROUPS: Final = ("linalg", "fft", "special")
 
 
@@ -50,7 +48,7 @@ def module_of(func: Callable[..., object]) -> str:
         return _operator_module(func)
     if getattr(func, "__module__", None) is None:
         raise RuntimeError(f"cannot find module for {func}")
-    if func.__qualname__.startswith("Tensor.") and torch_module(func) in _OF_TENSORS:
+    if func.__qualname__.startswith("Tensor.") and torch_module(func) == "torch._tensor":
         return "torch.Tensor"
     return torch_module(func)
 

@@ -21,7 +21,6 @@ from ..typecheck.definitions.schema_text import SchemaError, parse_schema
 
 __all__ = ["Library", "define", "fallthrough_kernel", "impl", "key_of_device", "kept", "open_entry"]
 
-
 _RESERVED: Final = ("prim",)
 _OWN: Final = ("aten", "prims", "quantized")
 _BLOCKS: Final[dict[str, str]] = {}

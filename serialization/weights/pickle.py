@@ -68,6 +68,11 @@ BLOCKED: Final = frozenset({"sys", "os", "posix", "nt"})
 class _StorageKind(Name):
     """`torch.FloatStorage` and so on."""
 
+    @property
+    def kind(self) -> str:
+        """Of what elements it is: `Float`."""
+        return self.name.removesuffix("Storage")
+
 
 class _Mentions:
     """A tuple that holds names, and what it is as a value, once that is asked."""
@@ -307,7 +312,7 @@ class WeightsReader(PickleMachine):
         if self.encoding == "bytes" and isinstance(said, tuple):
             said = tuple(each.decode() if isinstance(each, bytes) else each for each in said)
         match said:
-            case ("storage", _StorageKind(text=kind), key, str(place), int(numel), *view):
+            case ("storage", _StorageKind(kind=kind), key, str(place), int(numel), *view):
                 node = StorageNode(kind, str(key), place, numel)
                 self.push(self.makers.stored(self.storage(node, view)))
             case _:
@@ -335,7 +340,7 @@ _RENAMED = {"__builtin__": "builtins", "torch.torch": "torch"}
 def _known(module: str, name: str) -> object:
     full = f"{module}.{name}"
     if full in MAKERS:
-        return Name(module, name, make=MAKERS[full])
+        return Name(module, name, MAKERS[full])
     if module in ("torch", "torch.storage", "torch.cuda") and name.endswith("Storage"):
-        return _StorageKind(module, name, name.removesuffix("Storage"))
+        return _StorageKind(module, name)
     return DTYPES.get(name) or QSCHEMES.get(name) if module == "torch" else None

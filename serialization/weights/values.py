@@ -40,12 +40,9 @@ class Name:
     `module` and `name` are what it is called by where it is a value by itself.
     """
 
-    def __init__(
-        self, module: str, name: str, text: str = "", make: Callable[..., Any] | None = None
-    ) -> None:
+    def __init__(self, module: str, name: str, make: Callable[..., Any] | None = None) -> None:
         self.module = module
         self.name = name
-        self.text = text
         self.make = make
 
 

@@ -261,8 +261,6 @@ def _one_by_one(
         ends.append(end)
     if len(ends) == 1:
         return data, *ends[0]
-    if len(ends) == 1:
-        return data, *ends[0]
     return data, *(run("aten::cat", list(parts), 0) for parts in zip(*ends, strict=True))
 
 

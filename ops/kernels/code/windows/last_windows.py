@@ -7,7 +7,7 @@ with channels first have (`max_pools`, `mean_windows`, `adaptive_pools`), so the
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -129,6 +129,17 @@ def _text(target: Target, form: str) -> str:
     return code.kernel("last_windows", names)
 
 
+class _Window(NamedTuple):
+    """One window of a plane."""
+
+    source: Value
+    """The first pixel of the plane."""
+    rows: tuple[Value, Value]
+    columns: tuple[Value, Value]
+    goal: Value
+    """Where the numbers of its first channel go."""
+
+
 class _Windows:
     """The parts of the kernel."""
 
@@ -147,13 +158,14 @@ class _Windows:
         with code.counted(self.zero, size["made_width"]) as place:
             columns = self.ends("columns", place, size["made_width"])
             goal = (line * size["made_width"] + place) * size["channels"]
+            window = _Window(source, rows, columns, goal)
 
             def visit(channels: list[Value], mask: Value | None) -> None:
                 if self.form in ("maxima", "places"):
-                    self.largest(source, rows, columns, goal, channels, mask)
+                    self.largest(window, channels, mask)
                 else:
                     divisor = self.divisor(row) * self.divisor(size["made_height"] + place)
-                    self.mean(source, rows, columns, goal, channels, mask, divisor)
+                    self.mean(window, channels, mask, divisor)
 
             code.vectors(self.zero, size["channels"], _BESIDE, visit)
 
@@ -174,17 +186,10 @@ class _Windows:
         place = code.at(self.at["x"], pixel * self.size["channels"] + channel, FLOAT)
         return code.load_if(FLOATS, place, mask)
 
-    def largest(
-        self,
-        source: Value,
-        rows: tuple[Value, Value],
-        columns: tuple[Value, Value],
-        goal: Value,
-        channels: list[Value],
-        mask: Value | None,
-    ) -> None:
+    def largest(self, window: _Window, channels: list[Value], mask: Value | None) -> None:
         """The maxima of a window, and where they are."""
         code, size = self.code, self.size
+        source, rows, columns, goal = window
         best = [code.variable(code.constant(FLOATS, -np.inf)) for _ in channels]
         first = rows[0] * size["width"] + columns[0]
         found = [code.variable(code.spread(first)) for _ in channels]
@@ -205,17 +210,11 @@ class _Windows:
                 code.store_if(where.now, code.at(self.at["places"], goal + channel, INT64), mask)
 
     def mean(
-        self,
-        source: Value,
-        rows: tuple[Value, Value],
-        columns: tuple[Value, Value],
-        goal: Value,
-        channels: list[Value],
-        mask: Value | None,
-        divisor: Value,
+        self, window: _Window, channels: list[Value], mask: Value | None, divisor: Value
     ) -> None:
         """The means of a window."""
         code, width = self.code, self.size["width"]
+        source, rows, columns, goal = window
         none = code.constant(FLOATS, 0.0)
         totals = [code.variable(none) for _ in channels]
         if self.form == "nested":
