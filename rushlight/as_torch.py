@@ -204,7 +204,8 @@ def _members(kind: type) -> Iterator[Any]:
     """The members of a class and of its bases; functions among them say that they are."""
     for base in kind.__mro__[:-1]:
         for name, member in vars(base).items():
-            if isinstance(member, FunctionType) and member.__qualname__ == name:
+            own = (name, f"{base.__qualname__}.{name}")
+            if isinstance(member, FunctionType) and member.__qualname__ in own:
                 member.__qualname__ = f"{kind.__name__}.{name}"
             yield member
 

@@ -35,6 +35,8 @@ class _Loader(abc.Loader):
         if callable(function):
             module.__class__ = _Called
             vars(module)["_function"] = function
+            if own in names_in(name):  # which the module itself has replaced in the package
+                vars(module)[own] = function
         vars(module).update(
             __doc__=f"`{torch_name(name)}`: names that stand elsewhere, or that are refused.",
             __all__=sorted(names_in(name)),

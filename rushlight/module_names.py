@@ -61,6 +61,15 @@ def is_listed(module: str) -> bool:
     return torch_name(module) in _table()
 
 
+@cache
+def _deepest(module: str, name: str) -> str:
+    """The module of torch that has what is refused: below a package that has the name, too, by the
+    same rule, the one that does."""
+    found, rule = torch_name(module), names_in(module)[name]
+    below = [each for each, names in _table().items() if names.get(name) == rule]
+    return max([found, *(each for each in below if each.startswith(f"{found}."))], key=len)
+
+
 def value_of(module: str, name: str) -> Any:
     """What stands for a name of a module.
 
@@ -72,7 +81,9 @@ def value_of(module: str, name: str) -> Any:
         kind, said = rule[0], rule[2:]
         if kind == "!":
             shown = module.replace(_OWN, import_module(_OWN).__name__, 1)  # torch, standing in
-            return refusing(shown, name, said)[name]
+            refused = refusing(shown, name, said)[name]
+            refused.__module__ = _deepest(module, name).replace("torch", shown.partition(".")[0], 1)
+            return refused
         return getattr(import_module(said.replace("torch", _OWN, 1)), name)
     if name == "torch":  # modules of torch import it
         return import_module(_OWN)

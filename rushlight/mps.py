@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
 from .module_names import names_of
@@ -31,11 +32,24 @@ def seed() -> None:
     """Nothing to seed."""
 
 
-def _absent(*arguments: object) -> NoReturn:
-    raise RuntimeError("Cannot execute this without MPS backend.")
+def needing_one(name: str, module: str = __name__) -> Callable[..., NoReturn]:
+    """A function of a module that needs such a device, and says so."""
+
+    def refuse(*arguments: object) -> NoReturn:
+        raise RuntimeError("Cannot execute this without MPS backend.")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__module__ = module
+    return refuse
 
 
-current_allocated_memory = driver_allocated_memory = empty_cache = get_rng_state = _absent
-recommended_max_memory = set_per_process_memory_fraction = set_rng_state = synchronize = _absent
+current_allocated_memory = needing_one("current_allocated_memory")
+driver_allocated_memory = needing_one("driver_allocated_memory")
+empty_cache = needing_one("empty_cache")
+get_rng_state = needing_one("get_rng_state")
+recommended_max_memory = needing_one("recommended_max_memory")
+set_per_process_memory_fraction = needing_one("set_per_process_memory_fraction")
+set_rng_state = needing_one("set_rng_state")
+synchronize = needing_one("synchronize")
 
 __getattr__ = names_of(__name__)

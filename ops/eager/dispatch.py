@@ -151,7 +151,8 @@ class EagerFunction(Called):
     def forms(self) -> list[Form]:
         """The overloads, in the order they are tried."""
         if self._forms is None:
-            entries = filter(is_for_python, TABLE.operators(self.operator_name))
+            found = filter(is_for_python, TABLE.operators(self.operator_name))
+            entries = sorted(found, key=lambda entry: not entry.first_in_python)
             self._forms = [Form(entry, self.__name__, self._as_method) for entry in entries]
         return self._forms
 

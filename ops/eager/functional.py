@@ -202,7 +202,7 @@ def _in_layout(name: str) -> object:
     def method(self: Tensor, *args: object, **kwargs: object) -> Any:
         return elsewhere("sparse").call(f"aten::{name}", (self, *args), kwargs, _never)
 
-    method.__name__ = name
+    method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     method.__doc__ = "What the name says, in a sparse layout."
     return method
 

@@ -194,7 +194,9 @@ class Packet:
         self._name = name
         self._qualified_op_name = name
         self._function: EagerFunction = eager_function(name)
-        self._as_in_schema = any("int reduction=" in e.schema for e in TABLE.operators(name)[:1])
+        entries = TABLE.operators(name)
+        self._as_in_schema = any("int reduction=" in each.schema for each in entries[:1])
+        self._in_scripts_order = any(each.first_in_python for each in entries)
         self.__name__ = name.partition("::")[2]
         self.__module__ = f"torch._ops.{name.partition('::')[0]}"
 
@@ -246,7 +248,8 @@ class Packet:
         is_open = len(entries) == 1 and isinstance(entries[0], OpenOperator)
         if is_open or self._as_in_schema:  # the default of `reduction` is a number here
             return self.__getattr__(entries[0].overload or "default")(*args, **kwargs)
-        if isinstance(kwargs.get("out"), tuple) or not self._function.forms:
+        is_apart = self._in_scripts_order or isinstance(kwargs.get("out"), tuple)
+        if is_apart or not self._function.forms:
             # Several outs have names of their own here, and what takes no tensors has no function.
             return self._fitting(args, kwargs)(*args, **kwargs)
         try:

@@ -115,7 +115,7 @@ def _absent(name: str, error: Callable[[], Exception]) -> Callable[..., NoReturn
     def method(self: Tensor, *args: object, **kwargs: object) -> NoReturn:
         raise error()
 
-    method.__name__ = name
+    method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     method.__doc__ = f"Move the tensor to a device of that kind: always an error, {error()}."
     return method
 
@@ -150,7 +150,7 @@ def _removed(name: str) -> Callable[..., NoReturn]:
             f"`torch.{name}` is replaced by `torch.linalg.{_NOW[name]}`."
         )
 
-    method.__name__ = name
+    method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     method.__doc__ = f"An old function: use `torch.linalg.{_NOW[name]}`."
     return method
 

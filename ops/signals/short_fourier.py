@@ -151,6 +151,7 @@ def stft(
     'Tensor? window=None, bool center=True, str pad_mode="reflect", bool normalized=False, '
     "bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor",
     autocast="full",
+    first_in_python=True,
     out="",
     prepared=True,
 )

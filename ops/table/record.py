@@ -112,6 +112,7 @@ class Known(TypedDict, total=False):
     data_dependent: Callable[..., bool]
     effects: bool
     face: Face
+    first_in_python: bool
     first_name: str
     formula: tuple[Formula, ...]
     gradients: Mapping[str, Callable[..., Any]]
@@ -156,6 +157,7 @@ def of_twin(known: Known) -> Known:
     twin = known.copy()
     twin.pop("autocast", None)
     twin.pop("autocast_in_graphs", None)
+    twin.pop("first_in_python", None)
     twin.pop("first_name", None)
     twin.pop("formula", None)
     twin.pop("inline", None)
@@ -229,6 +231,9 @@ class Operator:
 
     face: Face = ""
     """Where Python finds it, if not by the rule (see `faces`); one overload says it for all."""
+
+    first_in_python: bool = False
+    """Whether calls from Python try it before the others of its name, where scripts do not."""
 
     first_name: str = ""
     """The name that its own is another word for; one overload says it for all, and for their

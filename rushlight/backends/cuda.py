@@ -88,7 +88,19 @@ def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
     return False
 
 
-can_use_cudnn_attention = can_use_efficient_attention = can_use_flash_attention
-is_ck_sdpa_available = is_flash_attention_available
+def can_use_efficient_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """Whether a kernel of the device that saves memory fits: no."""
+    return False
+
+
+def can_use_cudnn_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """Whether a kernel of cuDNN fits: no."""
+    return False
+
+
+def is_ck_sdpa_available() -> bool:
+    """Whether there are kernels for AMD's devices: no."""
+    return False
+
 
 __getattr__ = names_of(__name__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from ..mps import needing_one
 
 __all__ = [
     *("get_core_count", "get_name", "is_available", "is_built", "is_macos13_or_newer"),
@@ -20,8 +20,7 @@ def is_built() -> bool:
     return False
 
 
-def _absent(*arguments: object) -> NoReturn:
-    raise RuntimeError("Cannot execute this without MPS backend.")
-
-
-get_core_count = get_name = is_macos13_or_newer = is_macos_or_newer = _absent
+get_core_count = needing_one("get_core_count", __name__)
+get_name = needing_one("get_name", __name__)
+is_macos13_or_newer = needing_one("is_macos13_or_newer", __name__)
+is_macos_or_newer = needing_one("is_macos_or_newer", __name__)

@@ -97,7 +97,14 @@ def is_compiling() -> bool:
     return False
 
 
-is_dynamo_compiling = is_exporting = is_compiling
+def is_dynamo_compiling() -> bool:
+    """Whether `torch.compile` reads the program: it never does here."""
+    return False
+
+
+def is_exporting() -> bool:
+    """Whether `torch.export` traces the program: it never does here."""
+    return False
 
 
 def list_backends(exclude_tags: tuple[str, ...] = ()) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 from ..ops.kernels.code.language.target import about_processor
@@ -72,13 +72,22 @@ def current_stream(device: object = None) -> Stream:
     return Stream()
 
 
-def stream(stream: object) -> AbstractContextManager[None]:
+class StreamContext:
     """A block in which operators go to a stream: all go to one."""
-    del stream
-    return nullcontext()
+
+    def __init__(self, stream: object) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> None:
+        """Go on as before."""
+
+    def __exit__(self, *raised: object) -> None:
+        """Go on as before."""
 
 
-StreamContext = stream
+def stream(stream: object) -> AbstractContextManager[None]:
+    """The block in which operators go to a stream."""
+    return StreamContext(stream)
 
 
 class Event:

@@ -175,7 +175,7 @@ def start_processes(
     daemon: bool = False,
     start_method: str = "spawn",
 ) -> ProcessContext | None:
-    """Run `fn(i, *args)` in processes of their own; `spawn` is its usual name.
+    """Run `fn(i, *args)` in processes of their own.
 
     Args:
         join: wait for them; otherwise they come back as a `ProcessContext`.
@@ -201,4 +201,13 @@ def start_processes(
     return None
 
 
-spawn = start_processes
+def spawn(
+    fn: Callable[..., object],
+    args: tuple[object, ...] = (),
+    nprocs: int = 1,
+    join: bool = True,
+    daemon: bool = False,
+    start_method: str = "spawn",
+) -> ProcessContext | None:
+    """`start_processes` under its usual name."""
+    return start_processes(fn, args, nprocs, join, daemon, start_method)

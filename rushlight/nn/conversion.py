@@ -16,7 +16,7 @@ from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.cleared_gradients import clear_gradient
 from ..ops.tensors.dispatched import Dispatched
 from ..ops.tensors.tensor import Parameter, Tensor
-from .replacement import REPLACEMENT, exchange
+from .replacement import REPLACEMENT, swap_tensors
 
 __all__ = ["Conversions", "target_of"]
 
@@ -89,7 +89,7 @@ class Conversions:
                 slope = None if gradient is None else fn(gradient)
             if isinstance(changed, Dispatched):
                 if id(changed) != id(parameter):
-                    exchange(parameter, Parameter(changed, parameter.requires_grad))
+                    swap_tensors(parameter, Parameter(changed, parameter.requires_grad))
             elif _stays(parameter, changed):
                 parameter.data = changed
             else:

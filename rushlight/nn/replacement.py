@@ -9,7 +9,7 @@ from typing import Any, Final
 from ..ops.tensors.members import all_members
 from ..ops.tensors.tensor import Tensor
 
-__all__ = ["REPLACEMENT", "exchange"]
+__all__ = ["REPLACEMENT", "swap_tensors"]
 
 
 @dataclass
@@ -23,7 +23,7 @@ class _Replacement:
 REPLACEMENT: Final = _Replacement()
 
 
-def exchange(t1: Tensor, t2: Tensor) -> None:
+def swap_tensors(t1: Tensor, t2: Tensor) -> None:
     """Let two tensors be each other: classes, values and attributes change places.
 
     Raises:

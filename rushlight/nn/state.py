@@ -15,7 +15,7 @@ from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Parameter, Tensor
 from .members import Members
 from .parameter import is_lazy
-from .replacement import REPLACEMENT, exchange
+from .replacement import REPLACEMENT, swap_tensors
 
 __all__ = [
     "EXTRA_STATE",
@@ -260,4 +260,4 @@ def _swap(tensor: Tensor, given: Tensor, assign: bool) -> None:
             "module_load returned one of self or other, please .detach() the result if returning "
             "one of the inputs in module_load"
         )
-    exchange(tensor, _like(tensor, loaded))
+    swap_tensors(tensor, _like(tensor, loaded))

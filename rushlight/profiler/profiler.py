@@ -300,6 +300,26 @@ class emit_nvtx:
         return None
 
 
-emit_itt = emit_nvtx
+class emit_itt:
+    """Torch's marks for a tool of Intel's, which nobody reads here.
+
+    Raises:
+        RuntimeError: the block is entered while it is entered.
+    """
+
+    def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
+        self.enabled, self.record_shapes, self.entered = enabled, record_shapes, False
+
+    def __enter__(self) -> emit_itt | None:
+        if not self.enabled:
+            return None
+        if self.entered:
+            raise RuntimeError("ITT annotation context manager is not reentrant")
+        self.entered = True
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.entered = False
+
 
 __getattr__ = names_of(__name__)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from ..nn.replacement import exchange
+from ..nn.replacement import swap_tensors
 
 __all__ = ["cmake_prefix_path", "set_module", "swap_tensors"]
-
-swap_tensors = exchange
 
 cmake_prefix_path: Final = str(Path(__file__).parent.parent / "share" / "cmake")
 """Where torch's files for CMake would lie; there are none."""

@@ -81,3 +81,11 @@ def test_a_transform_without_a_window_is_told_also_once_it_is_known(
         monkeypatch.setattr(warned, "GIVEN", set())
         with pytest.warns(UserWarning, match="window was not provided"):
             torch.stft(torch.randn(400), 64, return_complex=True)
+
+
+def test_calls_from_python_try_the_overload_with_a_centre_first() -> None:
+    x, window = torch.arange(64.0), torch.ones(16)
+    from_python = torch._VF.stft(x, 16, 4, 16, window, return_complex=True)
+    by_schemas = torch.ops.aten.stft(x, 16, 4, 16, window, return_complex=True)
+    assert (from_python.shape, by_schemas.shape) == ((9, 17), (9, 13))
+    assert torch._VF.stft(x, 16, 4, 16, window, False, True, True).shape == (9, 13)

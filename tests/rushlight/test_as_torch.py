@@ -54,6 +54,19 @@ def test_packages_that_import_torch_get_rushlight(tmp_path: Path) -> None:
         assert torch.get_num_threads.__module__ == torch.spmm.__module__ == "torch"
         assert torch.jit.freeze.__module__ == "torch.jit._freeze"
         assert torch.optim.Adam.__module__ == "torch.optim.adam"  # loaded after
+        assert torch.nn.utils.get_total_norm.__module__ == "torch.nn.utils.clip_grad"
+        assert torch.nn.utils.get_total_norm.__name__ == "_get_total_norm"
+        assert torch.sparse.SparseSemiStructuredTensor.__module__ == "torch.sparse.semi_structured"
+        assert torch.utils.swap_tensors.__module__ == "torch.utils"
+        assert torch.mps.empty_cache.__name__ == "empty_cache"
+        assert torch.Tensor.register_hook.__qualname__ == "Tensor.register_hook"
+        for name in ("func.functional_call", "compiler.is_exporting", "multiprocessing.spawn.spawn",
+            "multiprocessing.queue.Queue", "multiprocessing.pool.Pool", "cpu.StreamContext",
+            "nn.parallel.parallel_apply.parallel_apply", "backends.mps.get_name",
+            "backends.cuda.can_use_cudnn_attention", "autograd.profiler.emit_itt"):
+            module, _, own = f"torch.{name}".rpartition(".")
+            value = getattr(importlib.import_module(module), own)
+            assert (value.__module__, value.__name__) == (module, own), name
         scripted = torch.jit.script(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
         assert scripted.original_name == "Sequential"
         scripted.save("m.pt")

@@ -32,7 +32,7 @@ def _gradients(parameters: Tensors) -> list[Tensor]:
     return [gradient for gradient in found if gradient is not None]
 
 
-def get_total_norm(
+def _get_total_norm(
     tensors: Tensors,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
@@ -56,16 +56,19 @@ def get_total_norm(
     return total
 
 
-_get_total_norm = get_total_norm
+get_total_norm = _get_total_norm
 
 
-def clip_grads_with_norm_(
+def _clip_grads_with_norm_(
     parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scale all gradients so that a norm that is known is at most `max_norm`."""
     factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
     for gradient in _gradients(parameters):
         gradient.detach().mul_(factor)
+
+
+clip_grads_with_norm_ = _clip_grads_with_norm_
 
 
 def clip_grad_norm_(

@@ -1,0 +1,17 @@
+"""`torch.multiprocessing.pool`: pools of processes, to which tensors are sent as copies."""
+
+from __future__ import annotations
+
+import multiprocessing.pool
+
+from ..module_names import names_of
+from . import sent_tensors as sent_tensors
+
+__all__ = ["Pool"]
+
+
+class Pool(multiprocessing.pool.Pool):
+    """A pool of processes."""
+
+
+__getattr__ = names_of(__name__)

@@ -1,0 +1,29 @@
+"""`torch.multiprocessing.queue`: queues between processes, through which tensors go as copies."""
+
+from __future__ import annotations
+
+import multiprocessing.queues
+from typing import TYPE_CHECKING, Any
+
+from ..module_names import names_of
+from . import sent_tensors as sent_tensors
+
+__all__ = ["Queue", "SimpleQueue"]
+
+
+if TYPE_CHECKING:
+    _Queue = multiprocessing.queues.Queue[Any]
+    _SimpleQueue = multiprocessing.queues.SimpleQueue[Any]
+else:
+    _Queue, _SimpleQueue = multiprocessing.queues.Queue, multiprocessing.queues.SimpleQueue
+
+
+class Queue(_Queue):
+    """A queue between processes, made in a context of `multiprocessing` (`ctx`)."""
+
+
+class SimpleQueue(_SimpleQueue):
+    """A queue between processes without a thread behind it."""
+
+
+__getattr__ = names_of(__name__)
