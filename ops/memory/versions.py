@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import count
 from typing import Any, Final
@@ -16,7 +16,7 @@ from .made_since import WATCHED, check_age
 
 __all__ = [
     *("count_writes", "counted_apart", "counts_by_owner", "counts_of", "owner_of", "version_of"),
-    *("version_to_keep", "versions_then", "moved", "write_count", "written"),
+    *("version_to_keep", "versions_then", "moved", "write_clock", "write_count", "written"),
 ]
 
 _COUNTS: Final[dict[int, list[Any]]] = {}
@@ -30,6 +30,11 @@ _CLOCK: Final = count(1)
 def counts_by_owner() -> dict[int, list[Any]]:
     """What is counted, by the id of what counts, for native code that reads it."""
     return _COUNTS
+
+
+def write_clock() -> Iterator[int]:
+    """What counts all writes, for native code that counts some."""
+    return _CLOCK
 
 
 class _Apart(np.ndarray[Any, Any]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 from weakref import ref
 
@@ -27,41 +28,54 @@ __all__ = ["AsStridedBackward0", "CopySlices", "Places", "copied_part"]
 Steps = tuple[int, ...]
 
 
+Lies = tuple[int, Dtype, Steps, Steps, Dtype, Steps, Steps]
+"""How many bytes behind the beginning of a tensor a view of it begins, if it is not before it; and
+the dtype, sizes and strides of both."""
+
+
+def _lie(base: Array, view: Array) -> Lies:
+    """How a tensor and a view of it lie."""
+    begin = address(view) - address(base)
+    return begin, base.dtype, base.shape, base.strides, view.dtype, view.shape, view.strides
+
+
 class Places:
     """Where the elements of a tensor and of a view of it lie in memory.
 
     How the two lie is noted at once; the rest is for those nodes alone that are walked through.
     """
 
-    __slots__ = ("_base", "_begin", "_view")
+    __slots__ = ("_lies",)
 
-    def __init__(self, base: Array, view: Array) -> None:
-        self._begin = address(view) - address(base)
-        """How many bytes behind the tensor the view begins, if it is not before it."""
-        self._base = base.dtype, base.shape, base.strides
-        self._view = view.dtype, view.shape, view.strides
+    def __init__(self, lies: Lies) -> None:
+        self._lies = lies
+
+    @staticmethod
+    def of(base: Array, view: Array) -> Places:
+        """Those of a tensor and a view of it."""
+        return Places(_lie(base, view))
 
     # ------------------------------------------------------------------ arrays
 
     def apart(self, grad: Array, of_base: bool) -> tuple[Array, Array] | None:
         """New memory that lies as the tensor's does, as the tensor and as the view, with what is
         given for one of them in it and zeros elsewhere; None where elements share places."""
-        dtype, shape, strides = self._base
-        kind, sizes, steps = self._view
+        begin, dtype, shape, strides, kind, sizes, steps = self._lies
+        if _are_simple(dtype.itemsize, shape, strides, kind.itemsize, sizes, steps):
+            whole = np.array(grad, dtype, order="C") if of_base else np.zeros(shape, dtype)
+            found = _part_of(whole, self._lies)
+            if found is not None:
+                if not of_base:
+                    found[...] = grad
+                return whole, found
         reach = reach_of(dtype.itemsize, shape, strides)
         end = reach_of(kind.itemsize, sizes, steps)
         if reach is None or end is None or 0 in shape or 0 in sizes:
             return None
-        begin = self._begin
-        is_within = begin >= 0 and begin + end <= reach
-        if is_within and _lies_by_rows(shape, strides, dtype.itemsize):
-            whole = np.empty(shape, dtype) if of_base else np.zeros(shape, dtype)
-            part = view_of(whole, sizes, steps, begin, kind)
-        else:
-            before = max(-begin, 0)
-            memory = np.zeros(max(reach, begin + end) + before, np.uint8)
-            whole = view_of(memory, shape, strides, before, dtype)
-            part = view_of(memory, sizes, steps, before + begin, kind)
+        before = max(-begin, 0)
+        memory = np.zeros(max(reach, begin + end) + before, np.uint8)
+        whole = view_of(memory, shape, strides, before, dtype)
+        part = view_of(memory, sizes, steps, before + begin, kind)
         if of_base:
             whole[...] = grad
         else:
@@ -73,18 +87,18 @@ class Places:
     @property
     def split_base(self) -> bool:
         """Whether an element of the tensor is two of the view's."""
-        return self._base[0].itemsize > self._view[0].itemsize
+        return self._lies[1].itemsize > self._lies[4].itemsize
 
     @property
     def split_view(self) -> bool:
         """Whether an element of the view is two of the tensor's."""
-        return self._view[0].itemsize > self._base[0].itemsize
+        return self._lies[4].itemsize > self._lies[1].itemsize
 
     def _numbers(self) -> tuple[tuple[int, Steps, Steps], tuple[int, Steps, Steps]]:
-        unit = min(self._base[0].itemsize, self._view[0].itemsize)
-        begin = self._begin
-        base = _numbered(*self._base, max(-begin, 0), unit)
-        return base, _numbered(*self._view, max(begin, 0), unit)
+        begin, dtype, shape, strides, kind, sizes, steps = self._lies
+        unit = min(dtype.itemsize, kind.itemsize)
+        base = _numbered(dtype, shape, strides, max(-begin, 0), unit)
+        return base, _numbered(kind, sizes, steps, max(begin, 0), unit)
 
     @property
     def size(self) -> int:
@@ -117,6 +131,35 @@ class Places:
         if self.split_base if of_base else self.split_view:
             found = eager_function("aten::view_as_complex")(found)
         return found
+
+
+def _read_of(grad: Array, lies: Lies) -> Array | None:
+    """Where the view lies in a gradient of the tensor that lies as it does, which is not to be
+    written; None of others, and where elements share places."""
+    _, dtype, shape, strides, kind, sizes, steps = lies
+    if grad.dtype is not dtype or grad.shape != shape or grad.strides != strides:
+        return None
+    if not _are_simple(dtype.itemsize, shape, strides, kind.itemsize, sizes, steps):
+        return None
+    return _part_of(grad, lies)
+
+
+def _part_of(whole: Array, lies: Lies) -> Array | None:
+    """The view of memory that lies row by row as the tensor's does; None if it reaches outside."""
+    try:
+        return np.ndarray(lies[5], lies[4], whole, lies[0], lies[6])
+    except ValueError:
+        return None
+
+
+@lru_cache(256)
+def _are_simple(
+    itemsize: int, shape: Steps, strides: Steps, size: int, sizes: Steps, steps: Steps
+) -> bool:
+    """Whether a tensor lies row by row, and each element of a view has places of its own."""
+    if 0 in shape or 0 in sizes or not _lies_by_rows(shape, strides, itemsize):
+        return False
+    return reach_of(size, sizes, steps) is not None
 
 
 def _lies_by_rows(shape: Steps, strides: Steps, itemsize: int) -> bool:
@@ -182,7 +225,7 @@ class AsStridedBackward0(Node):
 class CopySlices(Node):
     """The node of a tensor part of which was written through a view, by the node `inner`."""
 
-    __slots__ = ("inner", "own", "places")
+    __slots__ = ("inner", "lies", "own")
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
@@ -194,34 +237,54 @@ class CopySlices(Node):
         others = edges[1:] if own == 0 else [e for i, e in enumerate(edges) if i != own]
         super().__init__([edge, *others])
         self.inner, self.own = inner, own
-        self.places = Places(base._array, view._array)
+        self.lies = _lie(base._array, view._array)
         inner.writes_for = ref(self)
 
     def of_view(self) -> Node:
         """The node of the view, as it is since it was written."""
-        return AsStridedBackward0(self.places, (self, 0))
+        return AsStridedBackward0(Places(self.lies), (self, 0))
 
     def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         (grad,) = grads
         if grad is None:
             return [None] * len(self.edges)
-        made = self.places.apart(grad._array, True) if _is_an_array(grad) else None
-        if made is not None:
-            return self._applied_to_arrays(*made)
-        flat = self.places.spread(grad, True)
-        through, others = self._through(self.places.gather(flat, False))
+        if _is_an_array(grad):
+            read = _read_of(grad._array, self.lies)
+            if read is not None:
+                return self._applied_to_part(grad, read)
+            made = Places(self.lies).apart(grad._array, True)
+            if made is not None:
+                return self._applied_to_arrays(*made)
+        places = Places(self.lies)
+        flat = places.spread(grad, True)
+        through, others = self._through(places.gather(flat, False))
         if self.edges[0] is None:
             return [None, *others]
-        rest = flat.index_fill(0, Tensor._of(self.places.view.reshape(-1)), 0)
+        rest = flat.index_fill(0, Tensor._of(places.view.reshape(-1)), 0)
         if through is not None:
-            rest = rest + self.places.spread(through, False)
-        return [self.places.gather(rest, True), *others]
+            rest = rest + places.spread(through, False)
+        return [places.gather(rest, True), *others]
 
     def _applied_to_arrays(self, whole: Array, part: Array) -> list[Tensor | None]:
         """The same of a gradient in memory of its own, and the part of it that was written."""
         through, others = self._through(Tensor._of(part.copy()))
         if self.edges[0] is None:
             return [None, *others]
+        part[...] = 0 if through is None else through._array
+        return [Tensor._of(whole), *others]
+
+    def _applied_to_part(self, grad: Tensor, read: Array) -> list[Tensor | None]:
+        """The same of a gradient that others may have, in which the part lies at `read`: it is
+        copied only if what was written has changed gradients."""
+        written = read.copy()
+        through, others = self._through(Tensor._of(written))
+        if self.edges[0] is None:
+            return [None, *others]
+        if through is not None and through._array is written:
+            return [grad, *others]
+        whole = grad._array.copy()
+        part = _part_of(whole, self.lies)
+        assert part is not None
         part[...] = 0 if through is None else through._array
         return [Tensor._of(whole), *others]
 

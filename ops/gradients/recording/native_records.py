@@ -19,20 +19,24 @@ import numpy as np
 from ...kernels import family
 from ...memory.dtype import Array
 from ...memory.inference import MADE
+from ...memory.made_since import WATCHED
 from ...memory.slots import places_within
 from ...memory.storage import address
-from ...memory.versions import counts_by_owner, version_to_keep
+from ...memory.versions import counts_by_owner, version_to_keep, write_clock
 from ...table.grad_mode import ANOMALY, BOUNDED, RUNNING
+from ...tensors.differentiable import BEHIND
 from ..nodes.autograd import ENDING, SOON, TURN, AccumulateGrad, Saved, edge_within
 from ..nodes.bound import Bound, RowNode
 from ..nodes.packing import PACKED, PACKING
 from ..nodes.pooled import are_parts_pooled, pooled
 from ..nodes.removable import SEQUENCE
+from ..nodes.view_nodes import CopySlices
 from ..table.rules import Meta
+from .writes import copied_before
 
 __all__ = ["Described", "Told", "told_of", "told_of_silent"]
 
-_VIEW, _SEVERAL, _SILENT, _CONSTANT, _OF_LIST, _LISTED = (1 << bit for bit in range(6))
+_VIEW, _SEVERAL, _SILENT, _CONSTANT, _OF_LIST, _LISTED, _WRITES = (1 << bit for bit in range(7))
 _MOST: Final = 24
 """Arguments of an operator that native code makes nodes of."""
 
@@ -118,26 +122,25 @@ def _told_of(described: Described, length: int, before: Told | None) -> Told | N
     looks = None if bound.looks is None else _looker(bound.looks)
     late = _ender(described.finished)
     among = bound.node_class.__name__.removesuffix("Backward0") if bound.forbids_writes else None
-    flags = _VIEW * bound.is_view + _SEVERAL * bound.gives_several
-    flags += 0 if listed is None else _OF_LIST if is_of_list else _LISTED
+    own = [*ends].index(0) if bound.in_place and 0 in ends else None
     words = [
-        *(
-            address(book),
-            flags,
-            _mask(map(shift, mixed)),
-            len(ends),
-            address(ends_at),
-            described.arity,
-        ),
+        *(address(book), _flags(bound, listed, is_of_list), _mask(map(shift, mixed)), len(ends)),
+        *(address(ends_at), described.arity),
         *(address(arguments), _mask(map(shift, kept_for)), id(pooled(bound.node_class)), id(bound)),
         *(id(places), id(described.back), id(late), _id(described.chooser), _id(looks)),
         *(_read_mask(bound), listed or 0, keeps, _id(among), length),
         *(_mask(map(shift, described.whole)), 0 if before is None else before.address),
-        *(address(keys), id(known), int(described.of_sizes)),
+        *(address(keys), id(known), int(described.of_sizes), id(own)),
     ]
     table = np.array(words, np.int64)
     held = described, table, ends_at, places, arguments, looks, late, among, before, keys, known
-    return Told(address(table), held)
+    return Told(address(table), (*held, own))
+
+
+def _flags(bound: Bound, listed: int | None, is_of_list: bool) -> int:
+    """What is said of the operator and its lists."""
+    found = _VIEW * bound.is_view + _SEVERAL * bound.gives_several + _WRITES * bound.in_place
+    return found + (0 if listed is None else _OF_LIST if is_of_list else _LISTED)
 
 
 def told_of_silent(bound: Bound, finished: Callable[..., object]) -> Told | None:
@@ -208,6 +211,7 @@ def _describe(array: Array) -> Meta:
 _NAMES: Final = tuple(
     map(sys.intern, ("_accumulator", "_grad_node", "_output_number", "_view_version"))
 )
+_RETAINS: Final = sys.intern("_retains_grad")
 _NO_BOUNDS: Final[tuple[object, ...]] = ()
 
 
@@ -228,14 +232,22 @@ def _book(unread: Meta) -> Array | None:
     end = _slots(AccumulateGrad, ("attached", "bounds", "edges", "sequence", "variable"))
     if saved is None or meta is None or node is None or end is None or node[:4] != end[:4]:
         return None
+    part = pooled(CopySlices)
+    whole = _slots(part, ("attached", "bounds", "edges", "sequence", "inner", "lies", "own"))
+    writes = _slots(RowNode, ("writes_for",))
+    if whole is None or writes is None or whole[:4] != node[:4]:
+        return None
     if not _is_counted(family("calls.run").HEAD) or not are_parts_pooled():
         return None
     objects: Sequence[object] = (
         *(TURN, ANOMALY, MADE, PACKED, BOUNDED, _is_plain, SEQUENCE, counts),
         *(edge_within, version_to_keep, _describe, Saved, Meta, unread),
-        *(ENDING, AccumulateGrad, *_NAMES, _NO_BOUNDS, 0, 1),
+        *(ENDING, AccumulateGrad, *_NAMES, _NO_BOUNDS, 0, 1, _RETAINS, WATCHED, copied_before),
+        *(part, BEHIND, write_clock()),
     )
-    return np.array([*map(id, objects), *saved, *meta, *node, end[4], SOON], np.int64)
+    return np.array(
+        [*map(id, objects), *saved, *meta, *node, end[4], *whole[4:], *writes, SOON], np.int64
+    )
 
 
 def _is_counted(head: int) -> bool:

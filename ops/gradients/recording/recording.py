@@ -39,7 +39,7 @@ from .recorder_parts import (
     is_among,
     is_behind,
 )
-from .writes import rebase
+from .writes import copied_before, rebase
 
 __all__ = ["MISSED", "recorder_for", "replayer_for"]
 
@@ -145,6 +145,9 @@ _VIEW_TO_WRITE: Final = """
  if a0._view_of is not None:
   check_in_place(a0, True)"""
 
+_BEFORE: Final = """
+ old = copied_before(a0) if {wanted} else a0"""
+
 _SEVERAL: Final = """
  if not are_new(result, values):
   return finished(args, values, result)
@@ -208,6 +211,7 @@ _SPACE: Final[dict[str, Any]] = {
     "written": written,
     "rebase": rebase,
     "check_in_place": check_in_place,
+    "copied_before": copied_before,
     "RowNode": RowNode,
 }
 
@@ -283,7 +287,7 @@ def _written(
     made: Callable[..., Any] = space[name]
     is_odd = bound.looks is not None or callable(row.name) or several
     is_odd = is_odd or bool((listed and mixed) or (whole and lists))
-    is_told = form is _RECORD and not bound.in_place
+    is_told = form is _RECORD and bound.entry.written != "replaced"
     if is_told and len(lists) < 2 and not ((whole or lists) and is_odd):
         found = _described(space, ends, tensors, types, lists)
         bound.records[made] = found._replace(whole=whole, others=variants)
@@ -373,7 +377,7 @@ def _text(
         handles="".join(_HANDLE.format(at=at) for at in tensors),
         edges=edges,
         inactive=inactive,
-        allowed=_VIEW_TO_WRITE * bound.in_place,
+        allowed=_before_writing(bound, ends),
         others=checks + (_OTHERS.format(strange=strange, given=given) if strange else ""),
         same=same,
         idle=f"idle_view(a{tensors[0]}, handle_of(result))" if bound.is_view else "None",
@@ -382,16 +386,25 @@ def _text(
     )
 
 
+def _before_writing(bound: Bound, ends: list[int]) -> str:
+    """What is done before a call that writes its first argument, of which its gradients may read
+    what it was."""
+    whose = [at for at in ends if 0 in bound.keeps[at]]
+    if not (bound.in_place and whose):
+        return _VIEW_TO_WRITE * bound.in_place
+    wanted = " or ".join(f"e{at} is not None" for at in whose)
+    return _VIEW_TO_WRITE + _BEFORE.format(wanted=wanted)
+
+
 def _refused_writing(bound: Bound, ends: list[int], tensors: list[int]) -> str:
-    """Which calls that write their first argument are left to others: what it held is kept, it is
-    a leaf, has views that hear of it, or shares memory with what is kept."""
+    """Which calls that write their first argument are left to others: it is a leaf, has views
+    that hear of it, or shares memory with what is kept."""
     texts = ["a0._retains_grad", 'values[0].dtype.kind in "biu"']
     is_told = "a0._requires_grad is not (a0._grad_node is not None)"
     if bound.entry.written == "replaced":
         texts += ["a0._view_of is not None", is_told]
     else:
         texts.append(f"(a0._view_of is None and {is_told})")
-    texts += [f"e{at} is not None" for at in ends if 0 in bound.keeps[at]]
     kept = {at for end in ends for at in bound.keeps[end]}
     texts += [
         f"owner_of(values[{at}]) is owner_of(values[0])" for at in tensors if at in kept - {0}
@@ -444,6 +457,8 @@ def _if_any(whose: list[int], ends: list[int], text: str, other: str) -> str:
 def _kept(bound: Bound, at: int, whose: list[int], ends: list[int]) -> str:
     edge = f"e{at}" if at in ends else f"edge_of(a{at})"
     saved = f"keep(a{at}, {edge}, version_of(values[{at}]))"
+    if bound.in_place and not at:
+        saved = f"keep(old, {edge}, version_of(old._array))"
     about = f"Meta(values[{at}]{', True' * (at in bound.laid)})"
     if at not in bound.described:
         about = "UNREAD"

@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 
 from ...eager.calls import finish, note_view, run, tensors_in
-from ...memory.dtype import Array
 from ...memory.made_since import WATCHED, check_age
 from ...memory.quiet import QUIET, enter, leave
 from ...memory.warned import warn_caller_once
@@ -19,7 +18,7 @@ from ...table.out_forms import no_gradients
 from ...table.table import TABLE, Operator
 from ...tensors.tensor import Tensor
 from ...tensors.tracing import ACTIVE, paused
-from ..nodes.autograd import AccumulateGrad, Edge, Node, edge_of, is_wanted
+from ..nodes.autograd import AccumulateGrad, Edge, Node, is_wanted
 from ..nodes.bound import Bound, RowNode, Traced, bound_row
 from ..nodes.edges import GradientEdge, as_wanted, first_gradient, target_of
 from ..nodes.removable import Removable, add_hook
@@ -32,7 +31,7 @@ from .items import get_item, parts, set_item
 from .native_records import told_of, told_of_silent
 from .nested import in_parts, joined, results_in_parts
 from .recording import MISSED, recorder_for
-from .writes import rebase, refresh, retain_grad, root_of, single_edge
+from .writes import as_it_was, copied_before, rebase, refresh, retain_grad, root_of, single_edge
 
 __all__ = [
     "attach",
@@ -262,9 +261,9 @@ def _done(
             check_age(args[0]._array, entry.full_name)
         check_in_place(args[0], active)
         if active and entry.written == "replaced":
-            old = _before(args[0], args[0]._array[...])
+            old = as_it_was(args[0], args[0]._array[...])
         elif active and any(0 in kept for kept in bound.keeps.values()):
-            old = _before(args[0], args[0]._array.copy("K"))
+            old = copied_before(args[0])
     state = enter(QUIET)
     try:
         result = forward(*values)
@@ -353,16 +352,6 @@ def attach(
             _note_base(bound, result, given, node)
     if isinstance(node, RowNode):
         node.set_results(results)
-
-
-def _before(target: Tensor, array: Array) -> Tensor:
-    """A tensor of what it is before it is written over or becomes a view, with its history."""
-    copied = Tensor._of(array)
-    edge = edge_of(target)
-    if edge is not None:
-        copied._requires_grad = True
-        copied._grad_node, copied._output_number = edge
-    return copied
 
 
 # --------------------------------------------------------------------------- what tensors offer

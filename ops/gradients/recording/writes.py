@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weakref import ref
 
+from ...memory.dtype import Array
 from ...memory.inference import MADE, is_for_inference
 from ...table.grad_mode import RUNNING
 from ...tensors.differentiable import BEHIND
@@ -13,7 +14,15 @@ from ..nodes.autograd import Edge, Node, edge_of, single
 from ..nodes.view_nodes import AsStridedBackward0, CopySlices, Places
 from ..nodes.view_rules import refuse_changed
 
-__all__ = ["rebase", "refresh", "retain_grad", "root_of", "single_edge"]
+__all__ = [
+    "as_it_was",
+    "copied_before",
+    "rebase",
+    "refresh",
+    "retain_grad",
+    "root_of",
+    "single_edge",
+]
 
 
 def root_of(view: Tensor) -> Tensor | None:
@@ -40,6 +49,22 @@ def rebase(target: Tensor, node: Node, own: int | None) -> None:
         target._view_version = BEHIND  # its own history is made when somebody asks for it
     for tensor, before, number in kept:
         _retain_here(tensor, before, number)
+
+
+def as_it_was(target: Tensor, array: Array) -> Tensor:
+    """A tensor of what another one is before that is written over or becomes a view, with its
+    history."""
+    made = Tensor._of(array)
+    edge = edge_of(target)
+    if edge is not None:
+        made._requires_grad = True
+        made._grad_node, made._output_number = edge
+    return made
+
+
+def copied_before(target: Tensor) -> Tensor:
+    """A copy of a tensor, for what its gradients read of it, before it is written over."""
+    return as_it_was(target, target._array.copy("K"))
 
 
 def _retain_here(tensor: Tensor, before: Node | None, number: int) -> None:
@@ -76,7 +101,7 @@ def refresh(view: Tensor) -> None:
     edge = edge_of(root)
     if edge is not None:
         before, number = view._grad_node, view._output_number
-        view._grad_node = AsStridedBackward0(Places(root._array, view._array), edge)
+        view._grad_node = AsStridedBackward0(Places.of(root._array, view._array), edge)
         view._output_number = 0
         view._requires_grad = True
         if view._retains_grad:

@@ -27,6 +27,7 @@ from .handles_text import HANDLES
 from .records_text import RECORDS
 from .taking_text import TAKING
 from .ways_text import WAYS
+from .writing_text import WRITING
 
 __all__ = ["FRONT", "FRONT_WORDS", "MOST_GIVEN"]
 
@@ -50,6 +51,7 @@ FRONT: Final = (
     WAYS
     + HANDLES
     + RECORDS
+    + WRITING
     + TAKING
     + """
 define ptr @front(ptr %self, ptr %given, i64 %n, ptr %names) {
@@ -109,6 +111,10 @@ prepare:
   %told_flags = load i64, ptr %told_flags_place
   %idle_flags = and i64 %told_flags, 12
   %is_idle = icmp ne i64 %idle_flags, 0
+  %write_flag_of_told = and i64 %told_flags, 64
+  %is_told_of_writes = icmp ne i64 %write_flag_of_told, 0
+  %has_told = xor i1 %is_untold, true
+  %writes_first = and i1 %is_told_of_writes, %has_told
   %if_told = select i1 %is_idle, i64 5, i64 4
   %how_wanted = select i1 %is_untold, i64 0, i64 %if_told
   store i64 %how_wanted, ptr %wanted
@@ -303,13 +309,33 @@ check_whole:
 take_edges:
   %found_edges = call ptr @edges_from(ptr %table, ptr %its_told, ptr %whose, ptr %whose_arrays)
   %are_found = icmp ne ptr %found_edges, null
-  br i1 %are_found, label %run, label %record_there
+  br i1 %are_found, label %whether_written, label %record_there
+whether_written:
+  br i1 %writes_first, label %ask_to_write, label %run
+ask_to_write:
+  %may_be_written = call i1 @may_write(ptr %table, ptr %its_told, ptr %handles, ptr %values, \
+ptr %list_arrays)
+  br i1 %may_be_written, label %keep_before, label %leave_unwritten
+keep_before:
+  %kept_before = call ptr @kept_before(ptr %table, ptr %its_told, ptr %handles, ptr %found_edges)
+  %is_unkept = icmp eq ptr %kept_before, null
+  br i1 %is_unkept, label %unkept, label %run
+unkept:
+  call void %drop(ptr %found_edges)
+  call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
+  ret ptr null
+leave_unwritten:
+  call void %drop(ptr %found_edges)
+  br label %record_there
 record_there:
   call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
   br label %who_records
 run:
-  %now_told = phi ptr [%told, %watch_not], [%its_told, %take_edges]
-  %edges = phi ptr [null, %watch_not], [%found_edges, %take_edges]
+  %now_told = phi ptr [%told, %watch_not], [%its_told, %whether_written], \
+[%its_told, %keep_before]
+  %edges = phi ptr [null, %watch_not], [%found_edges, %whether_written], \
+[%found_edges, %keep_before]
+  %before = phi ptr [null, %watch_not], [null, %whether_written], [%kept_before, %keep_before]
   %result = call ptr %call_with(ptr %inner, ptr %values, i64 %filled, ptr null)
   %is_raised = icmp eq ptr %result, null
   br i1 %is_raised, label %release, label %compare
@@ -353,7 +379,18 @@ its_own:
   %has_first_own = icmp ne i64 %first_own_flag, 0
   %is_first_own = icmp eq i64 %which, 0
   %is_itself = and i1 %has_first_own, %is_first_own
-  br i1 %is_itself, label %itself, label %end_otherwise
+  br i1 %is_itself, label %whether_recorded, label %end_otherwise
+whether_recorded:
+  br i1 %writes_first, label %its_write, label %itself
+its_write:
+  %written_tensors = load ptr, ptr %of_tensors
+  %written_arrays = load ptr, ptr %of_arrays
+  %with_write = call ptr @recorded_write(ptr %table, ptr %now_told, ptr %handles, ptr %values, \
+ptr %edges, ptr %result, ptr %written_tensors, ptr %written_arrays, ptr %before)
+  call void %drop(ptr %before)
+  call void %drop(ptr %result)
+  call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
+  ret ptr %with_write
 itself:
   %own_handle = load ptr, ptr %given
   call void %hold(ptr %own_handle)
@@ -412,7 +449,9 @@ ptr %edges, ptr %all_made)
   call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
   ret ptr %histories
 end_otherwise:
-  br i1 %is_listed, label %once_more, label %end_late
+  %may_run_again = xor i1 %writes_first, true
+  %runs_again = and i1 %is_listed, %may_run_again
+  br i1 %runs_again, label %once_more, label %end_late
 once_more:
   call void %drop(ptr %result)
   call void %drop(ptr %edges)
@@ -427,6 +466,7 @@ ptr %result)
 without_node:
   %instead = phi ptr [null, %recording], [%ended, %end_late], [%own_handle, %itself], \
 [null, %give_names], [%numbers_made, %new_numbers]
+  call void %drop(ptr %before)
   call void %drop(ptr %edges)
   call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
   ret ptr %instead

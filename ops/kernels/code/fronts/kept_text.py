@@ -8,12 +8,17 @@ __all__ = ["KEPT"]
 
 KEPT: Final = """
 define internal ptr @sizes_of(ptr %table, ptr %array) {
+  %found = call ptr @numbers_of(ptr %table, ptr %array, i64 {sizes_at})
+  ret ptr %found
+}
+
+define internal ptr @numbers_of(ptr %table, ptr %array, i64 %where) {
 entry:
 {front_loads}
   %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
   %rank32 = load i32, ptr %rank_place
   %rank = sext i32 %rank32 to i64
-  %sizes_place = getelementptr i8, ptr %array, i64 {sizes_at}
+  %sizes_place = getelementptr i8, ptr %array, i64 %where
   %sizes = load ptr, ptr %sizes_place
   %tuple = call ptr %make_tuple(i64 %rank)
   %is_failed = icmp eq ptr %tuple, null

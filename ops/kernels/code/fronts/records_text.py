@@ -11,7 +11,8 @@ What `gradients/recording/native_records.py` writes down of the calls of a way i
              tensors; what several views are told that they are among, or 0; how long the list is;
              a mask of the arguments that must be whole numbers; the address of what is told of
              calls with others, or 0; the address of keys of operands' sizes, the list of what nodes
-             are told of them and of the classes of these, and whether they follow from sizes
+             are told of them and of the classes of these, and whether they follow from sizes; where
+             the first argument is written, which of those that have gradients it is, or None
     argument a mask of the arguments whose gradients need it, -1 for what is no tensor; whether its
              sizes are kept where it is not; whether how it lies is, too; its number among those
              that have gradients, -1 for others
@@ -20,8 +21,8 @@ A mask has a bit for each of the operator's arguments.  The flags are: 1 the res
 first one, or several are; 2 there are several; 4 there are no gradients, but whoever ends the call
 is asked of results that are no whole numbers; 8 there are none whatever the results are; 16 what
 has gradients is the list among the arguments, whose elements are what is counted and placed; 32
-another argument is a list of tensors, of whole numbers.  Where one is a list, places are those of
-the others.
+another argument is a list of tensors, of whole numbers; 64 the first argument is written.  Where
+one is a list, places are those of the others.
 The book is the same for all: what `BOOK` names.  Where anything is not as usual, the call is left
 to what records it in Python, before the operator has run.
 """
@@ -45,19 +46,24 @@ BOOK: Final = (
     *("ask_edge", "ask_version", "describe", "saved_type", "meta_type", "unread"),
     *("ending", "end_type", "end_word"),
     *("node_word", "number_word", "version_word", "no_bounds", "zero", "one"),
+    *("retains_word", "watched", "copy_before", "part_type"),
+    *("behind", "clock"),
     *("s_array", "s_edge", "s_handle", "s_number", "s_packed", "s_version"),
     *("m_columns", "m_kind", "m_sizes"),
     *("n_attached", "n_bounds", "n_edges", "n_sequence", "n_arguments", "n_bound", "n_places"),
     *("n_results", "n_shapes", "n_back", "n_count", "n_lie"),
-    *("e_variable", "soon"),
+    *("e_variable", "w_inner", "w_lies", "w_own", "n_writes_for", "soon"),
 )
 """Lists whose one element says whether history changes, is traced for errors, or has to do with
 memory for inference, packed tensors or bounds; who says that neither of the latter is so here;
 where nodes get their numbers; the counts of writes; who knows where a tensor came from, which
 version its memory has, and how a tensor lies that is not kept; types; a list that is empty unless
 Python makes the node of a leaf just now, the type of such nodes, and by which name leaves know
-them; the names of what tensors know; objects; and where in a `Saved`, a `Meta`, a node and one of a
-leaf their parts lie; what numbers of leaves' nodes are less than."""
+them; the names of what tensors know; objects; the name of what says whether a tensor's gradient is
+kept, a list that is empty unless writes are watched, what copies a tensor that will be written, the
+type of nodes of tensors a view of which was, a version that memory never has, and the count of all
+writes; and where in a `Saved`, a `Meta`, a node, one of a leaf and one of a written view their
+parts lie; what numbers of leaves' nodes are less than."""
 
 RECORDS: Final = (
     HISTORY
