@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from ...frontend.limits.clock import arm, disarm, next_alarm
+from ...frontend.limits.clock import arm, disarm, next_alarm, reprieve
 from ...ops.memory.allocation import Ledger, current_ledger, is_counting
 from ...ops.memory.errors import LimitExceeded, OutOfMemory, out_of_memory
 from ...ops.table.table import Operator
@@ -30,6 +31,7 @@ __all__ = [
     "LimitExceeded",
     "active_guard",
     "documented",
+    "telling",
 ]
 
 
@@ -252,6 +254,27 @@ def documented(error: BaseException) -> BaseException:
     if guard is not None and (current_ledger().refused or not is_counting()):
         return LimitExceeded(guard.out_of_memory)
     return out_of_memory(error) if isinstance(error, MemoryError) else error
+
+
+_MOMENT = 0.5
+"""Seconds that may be spent on where and why code failed, beyond its own."""
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """What failed is told inside, for which there is a moment also if the time is up."""
+    guard = _ACTIVE.guard
+    if guard is None:
+        yield
+        return
+    use = guard._uses.use
+    until = use.until
+    try:
+        use.until = max(until, time.monotonic() + _MOMENT)
+        with reprieve(_MOMENT):
+            yield
+    finally:
+        use.until = until
 
 
 def resident() -> int:

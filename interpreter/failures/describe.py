@@ -12,6 +12,7 @@ import numpy as np
 from ...frontend.diagnostics.diagnostics import ValueNote
 from ...ir.graphs.graph import Node, Value
 from ...ops.memory.dtype import Array
+from ...ops.tensors.tensor import Tensor
 from ..values.objects import ScriptObject
 from .spelling import expression_of, operand_texts
 
@@ -95,8 +96,10 @@ def _is_demand(role: str) -> bool:
 def describe(value: object) -> str:
     """`float32[2] = [1., -1.]`, `list[int] = [1, 2, 3]`, `int = 3`."""
     if isinstance(value, np.ndarray):
-        head = f"{value.dtype}[{', '.join(map(str, value.shape))}]"
+        head = _head(value)
         return f"{head} = {_elements(value)}" if value.size <= MOST else head
+    if isinstance(value, Tensor):
+        return _head(value)
     if isinstance(value, list | tuple | dict):
         return _describe_container(value)
     if value is None:
@@ -104,6 +107,11 @@ def describe(value: object) -> str:
     if isinstance(value, ScriptObject):
         return value.cls.python
     return f"{type(value).__name__} = {_short(_start(value, 61))}"
+
+
+def _head(value: Array | Tensor) -> str:
+    """`float32[2, 3]`."""
+    return f"{str(value.dtype).removeprefix('torch.')}[{', '.join(map(str, value.shape))}]"
 
 
 def _elements(array: Array) -> str:
@@ -141,8 +149,8 @@ def _type_name(value: object) -> str:
 
 
 def _item(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
+    if isinstance(value, np.ndarray | Tensor):
+        return _head(value)
     return describe(value) if isinstance(value, ScriptObject) else _short(_start(value, 61))
 
 

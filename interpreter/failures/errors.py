@@ -16,7 +16,7 @@ from ...ops.memory.errors import OperatorError
 from ...ops.memory.unforeseen import told
 from ...typecheck.definitions.functions import Function
 from ...typecheck.types.types import TENSOR, ListType
-from ..bounds.guard import active_guard, documented
+from ..bounds.guard import active_guard, documented, telling
 from ..code.calls import Calls
 from ..code.code import Code, Step
 from ..code.instructions import Instruction, read_numbers, row
@@ -118,11 +118,12 @@ class Failure(Exception):
         node = step.node
         if isinstance(cause, Failure):
             return cls(cause.cause, [node, *cause.nodes], cause.operands)
-        cause = _told(cause)
-        values = [read(number) for number in read_numbers(step.instruction)]
-        cause = _undefined_tensor(node, values) or _named(cause, node)
-        known = still_known(code, node, read)
-        return cls(cause, [node], operands_of(node, values, known))
+        with telling():
+            cause = _told(cause)
+            values = [read(number) for number in read_numbers(step.instruction)]
+            cause = _undefined_tensor(node, values) or _named(cause, node)
+            known = still_known(code, node, read)
+            return cls(cause, [node], operands_of(node, values, known))
 
 
 def _told(cause: Exception) -> Exception:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from string import Formatter
 
 import numpy as np
 
@@ -147,9 +148,14 @@ def advice(cause: Exception, operands: Sequence[Operand]) -> tuple[Help, ...]:
     """What an operator's error advises, in the program's own expressions."""
     if not isinstance(cause, OperatorError):
         return ()
-    texts: Mapping[str, str] = {o.parameter: o.text for o in operands if o.parameter}
-    wanted = [h for h in cause.helps if all(texts.get(p) for p in texts if f"{{{p}}}" in h)]
+    texts = {o.parameter: o.text for o in operands if o.parameter and o.text}
+    wanted = [help for help in cause.helps if texts.keys() >= _parameters(help)]
     return tuple(Help(_NEEDLESS.sub(r"\1.", help.format_map(texts))) for help in wanted)
+
+
+def _parameters(help: str) -> set[str]:
+    """The parameters whose texts stand in an advice."""
+    return {name for _, name, _, _ in Formatter().parse(help) if name}
 
 
 def declared_optional(function: object, operands: Sequence[Operand]) -> tuple[Help, ...]:

@@ -76,6 +76,11 @@ def truth(a: Array) -> bool:
     Raises:
         OperatorError: it has several, or none.
     """
+    return truth_of(a, "a")
+
+
+def truth_of(a: Array, parameter: str) -> bool:
+    """The truth value of an argument of one element; raises as `truth`."""
     if a.size == 1:
         return bool(a.item())
     several = "more than one value" if a.size else "no values"
@@ -83,10 +88,11 @@ def truth(a: Array) -> bool:
         f"Boolean value of Tensor with {several} is ambiguous",
         code="ambiguous-condition",
         headline=f"a condition needs one truth value, but this tensor has {a.size} elements",
-        roles={"a": f"has shape {list(a.shape)}"},
+        roles={parameter: f"has shape {list(a.shape)}"},
         helps=(
-            "to choose element by element, use `torch.where({a}, ..., ...)`",
-            "to test the whole tensor, write `({a}).all()` or `({a}).any()`",
+            f"to choose element by element, use `torch.where({{{parameter}}}, ..., ...)`",
+            f"to test the whole tensor, write `({{{parameter}}}).all()` or "
+            f"`({{{parameter}}}).any()`",
         ),
     )
 

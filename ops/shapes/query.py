@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Final
 
-from ..arithmetic.convert import truth
+from ..arithmetic.convert import truth, truth_of
 from ..memory import complex_parts
 from ..memory.dims import wrap_dim
 from ..memory.dtype import CPU, Array, Device, Dtype, Scalar, dtype_by_number, dtype_of, of_numpy
@@ -169,7 +169,9 @@ def is_contiguous_as(self: Array, memory_format: int) -> bool:
     return self.transpose(0, *range(2, self.ndim), 1).flags.c_contiguous
 
 
-operator("aten::is_nonzero(Tensor self) -> bool", data_dependent=always)(truth)
+@operator("aten::is_nonzero(Tensor self) -> bool", data_dependent=always)
+def is_nonzero(self: Array) -> bool:
+    return truth_of(self, "self")
 
 
 @operator("aten::_assert_async(Tensor self) -> ()", effects=True, data_dependent=always)

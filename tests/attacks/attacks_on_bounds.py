@@ -206,6 +206,7 @@ TIMES = {
     "long convolution": "y = torch.ones([1, 64, 300, 300], dtype=None, layout=None, device=None, pin_memory=None)\nw = torch.ones([64, 64, 101, 101], dtype=None, layout=None, device=None, pin_memory=None)\nreturn torch.conv2d(y, w, None, [1, 1], [50, 50])",
     "pooling by large windows": "y = torch.ones([1, 8, 1000, 1000], dtype=None, layout=None, device=None, pin_memory=None)\nreturn torch.max_pool2d(y, [501, 501], [1, 1], [250, 250])",
     "sleep by cumsum": "y = torch.ones([3000000], dtype=None, layout=None, device=None, pin_memory=None)\nwhile True:\n  y = torch.cumsum(torch.sort(y)[0], 0)\nreturn y",
+    "transform of a length with a large prime factor": "y = torch.ones([19918369], dtype=None, layout=None, device=None, pin_memory=None)\nreturn torch.abs(torch.fft_rfft(y))",
     "string search": "s = torch.ljust('', 1000000, 'a')\nt = torch.add(torch.ljust('', 500000, 'a'), 'b')\nn = 0\nwhile True:\n  n = torch.add(n, torch.find(s, t, 0, -1))\nreturn torch.add(x, n)",
     "sorting a list": "l = [torch.sub(1000000, i) for i in range(300000)]\nwhile True:\n  torch.sort(l, True)\n  torch.sort(l, False)\nreturn torch.add(x, torch.len(l))",
     "list in list": "l = [i for i in range(300000)]\nn = 0\nwhile True:\n  n = torch.add(n, int(torch.__contains__(l, -1)))\nreturn torch.add(x, n)",

@@ -98,6 +98,12 @@ class Programs(torch.nn.Module):
             total += values[i]
         return total
 
+    @torch.jit.export
+    def sums(self, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(1000):
+            x = torch.cumsum(x, 0)
+        return x
+
 
 def untrusted(**bounds: Any) -> Any:
     data = torch.jit.script(Programs()).save_to_buffer()
@@ -150,3 +156,17 @@ def test_code_too_long_for_a_guarded_plan_stays_on_the_machine(
     assert make_plan(code, invoke, calls) is not None
     monkeypatch.setattr(plan, "LONGEST_GUARDED", code.operand_count - 1)
     assert make_plan(code, invoke, calls) is None
+
+
+@pytest.mark.parametrize("plans", ["now", "off"])
+def test_what_runs_out_of_time_is_told_with_its_place(
+    plans: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUSHLIGHT_PLAN", plans)
+    module = untrusted(seconds=0.2)
+    with pytest.raises(RuntimeError, match="seconds") as caught:
+        module.sums(torch.ones(1_000_000))
+    (diagnostic,) = caught.value.diagnostics  # type: ignore[attr-defined]
+    assert diagnostic.code == "limit-exceeded"
+    assert "torch.cumsum(x, 0)" in str(caught.value)
+    assert "test_guarded_plans.py" in str(caught.value)

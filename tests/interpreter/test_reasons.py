@@ -43,6 +43,14 @@ def last(xs: list[int]) -> int:
     return xs[place]
 
 
+def asks(x: torch.Tensor) -> bool:
+    return x.is_nonzero()
+
+
+def shaped(x: torch.Tensor) -> torch.Tensor:
+    return x.view(3, 5)
+
+
 def failure(call: Callable[[], Any]) -> Diagnostic:
     with pytest.raises(RuntimeError) as caught:
         call()
@@ -145,3 +153,18 @@ def long_winded(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
 def test_long_expressions_are_not_repeated() -> None:
     found = failure(lambda: torch.jit.script(long_winded)(torch.ones(2, 3), torch.ones(2, 3)))
     assert [v.expression for v in found.values] == ["second"]
+
+
+def test_advice_names_the_argument_by_the_operators_own_name() -> None:
+    found = failure(lambda: torch.jit.script(asks)(torch.ones(3)))
+    assert found.code == "ambiguous-condition"
+    assert [h.text for h in found.helps] == [
+        "to choose element by element, use `torch.where(x, ..., ...)`",
+        "to test the whole tensor, write `x.all()` or `x.any()`",
+    ]
+
+
+def test_large_values_without_an_array_are_told_by_their_shape() -> None:
+    x = torch.ones(1, dtype=torch.complex64).conj().expand(10**13)
+    found = failure(lambda: torch.jit.script(shaped)(x))
+    assert [v.value for v in found.values if v.expression == "x"] == ["complex64[10000000000000]"]
