@@ -10,8 +10,10 @@ from ..kernels import family, in_order, is_half, is_whole, written_by_numpy
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.storage import settled
+from ..table.direct import note_of
+from ..table.formula import Part
 
-__all__ = ["chosen_places", "parts_of_places", "put_chosen", "take_chosen", "truths"]
+__all__ = ["chosen_places", "parts_of_places", "put_chosen", "put_where", "take_chosen", "truths"]
 
 _BUT_SIGNS: Final = np.int16(0x7FFF)
 
@@ -66,6 +68,26 @@ def take_chosen(self: Array, mask: Array) -> Array:
     if mask.ndim == 1 and self.ndim > 1:  # whole rows, which NumPy finds sooner by their numbers
         return self.take(settled(mask).nonzero()[0], 0)
     return np.asarray(self[settled(mask)])
+
+
+def put_where(self: Array, mask: Array, source: Array) -> bool:
+    """Whether what is the same for all that a mask of the first dimensions chooses was written
+    there."""
+    self, mask, source = self[...], mask[...], source[...]
+    sizes = zip(reversed(source.shape), reversed(self.shape[mask.ndim :]), strict=False)
+    if not (self.size and self.flags.writeable) or any(one not in (1, all) for one, all in sizes):
+        return False
+    where = mask.reshape((*mask.shape, *(1,) * (self.ndim - mask.ndim)))
+    arrays = family("elementwise.arrays") if self.flags.carray else None
+    if arrays is not None:
+        part = Part([("choose", "", (0, 1, 2))], [where, source, self], self)
+        note = note_of(arrays, part)
+        if note is not None:
+            arrays.run(*note)
+            return True
+    written_by_numpy()
+    np.copyto(self, source, where=where)
+    return True
 
 
 def put_chosen(self: Array, mask: Array, source: Array, lacking: str = "") -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.choice import check_mask
-from ..arithmetic.chosen import chosen_places, put_chosen, take_chosen
+from ..arithmetic.chosen import chosen_places, put_chosen, put_where, take_chosen
 from ..kernels import written_by_numpy
 from ..memory.dtype import Array, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -135,10 +135,12 @@ def index_put(self: Array, indices: Indices, values: Array, accumulate: bool) ->
     warn_if_expanded(self, "index_put_", "tensor[indices] = tensor")
     if values.base is not None or self.base is not None or values is self or self.dtype is _INT64:
         check_apart(self, (values, *indices), itself=False)
-    if values.size == 1 and not accumulate and _is_mask(indices):
-        values = _number_for_mask(self, indices, values)
     if len(indices) == 1 and not accumulate and _put_by_mask(self, indices[0], values):
         return self
+    if values.size == 1 and not accumulate and _is_mask(indices):
+        values = _number_for_mask(self, indices, values)
+        if len(indices) == 1 and _put_by_mask(self, indices[0], values):
+            return self
     if put_by(self, indices, values, accumulate):
         return self
     key = _key(self, indices)
@@ -180,7 +182,9 @@ def _put_by_mask(self: Array, mask: Array | None, values: Array) -> bool:
     if mask is None or not _chooses(self, mask) or values.dtype is not self.dtype:
         return False
     rest = self.shape[mask.ndim :]
-    fits = not values.ndim or (values.ndim == 1 + len(rest) and values.shape[1:] == rest)
+    if values.ndim <= len(rest):
+        return put_where(self, mask, values)
+    fits = values.ndim == 1 + len(rest) and values.shape[1:] == rest
     return fits and put_chosen(self, mask, values)
 
 

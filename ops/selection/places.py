@@ -135,6 +135,8 @@ def put_by(self: Array, indices: Indices, values: Array, accumulate: bool) -> bo
     whole, axis, places = joined
     shape = (*whole.shape[:axis], *places.shape, *whole.shape[axis + 1 :])
     is_one = not places.ndim and not _is_watched()  # which NumPy writes sooner
+    if not is_one and values.shape not in (shape, ()):
+        values = _spread_over(values, shape)
     if is_one or values.shape not in (shape, ()):
         return False
     if values.ndim and places.ndim != 1:
@@ -144,6 +146,13 @@ def put_by(self: Array, indices: Indices, values: Array, accumulate: bool) -> bo
         return combined_natively(whole, axis, flat, values, "sum" if accumulate else "put")
     except IndexOutOfRange:  # which may count from the end, and is told in other words
         return False
+
+
+def _spread_over(values: Array, shape: tuple[int, ...]) -> Array:
+    """Values that are the same for several places of a few, for each of them, if they fit."""
+    sizes = zip(reversed(values.shape), reversed(shape), strict=False)
+    fits = values.ndim <= len(shape) and all(one in (1, all) for one, all in sizes)
+    return np.broadcast_to(values, shape) if fits and prod(shape) <= LARGE else values
 
 
 def combined_natively(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..memory.versions import written
 from ..selection.copying import copy_into
 from ..selection.index import index, index_put
 from ..shapes.shape import expand
-from ..table.direct import direct_form, explained, formulas_of, known_calls
+from ..table.direct import direct_form
 from ..table.pointwise import LARGEST_FLOAT32, scalar_of
 from ..table.table import TABLE
 
@@ -86,6 +86,14 @@ def _with_numbers(key: object) -> object:
     return tuple([_with_numbers(each) if type(each) is np.ndarray else each for each in key])
 
 
+def _is_index(array: Array, key: Array) -> bool:
+    """Whether an array alone names places along the first dimension, or is a mask of the first
+    ones."""
+    if not key.ndim or key.ndim > array.ndim:
+        return key.ndim > 0 < array.ndim and key.dtype is _INT64
+    return key.dtype is _INT64 or (key.dtype is _BOOL and key.shape == array.shape[: key.ndim])
+
+
 def _named_places(array: Array, key: object) -> list[Array | None] | None:
     """The index tensors of whole numbers that a key is made of, with None for dimensions before
     them that are taken as they are; None if there is something else in it, or too much."""
@@ -106,10 +114,20 @@ def _named_places(array: Array, key: object) -> list[Array | None] | None:
     return indices or None
 
 
+def _goes_with(view: Array, indices: list[Any], value: Any) -> bool:
+    """Whether one mask of bools of the first dimensions of a tensor says where to write what is the
+    same for all places."""
+    mask = indices[0]
+    if len(indices) > 1 or mask.dtype is not _BOOL:
+        return False
+    return bool(mask.ndim) and value.ndim <= view.ndim - mask.ndim
+
+
 class _Calls:
     """An operator's calls by index tensors, which native code learns once they come often.
 
-    Those with masks depend on what is in them; they are done by the forward.
+    Those with masks depend on what is in them, and are done by the forward, unless what is written
+    is the same wherever one is true.
     """
 
     def __init__(self, name: str, forward: Any) -> None:
@@ -117,9 +135,9 @@ class _Calls:
         self._left = TRIALS
 
     def __call__(self, view: Array, indices: list[Any], *others: object) -> Any:
-        for each in indices:
-            if each is not None and each.dtype is not _INT64:
-                return self._forward(view, indices, *others)
+        is_sure = all(each is None or each.dtype is _INT64 for each in indices)
+        if not is_sure and not (others and _goes_with(view, indices, others[0])):
+            return self._forward(view, indices, *others)
         self._left -= 1
         return (self._forward if self._left > 0 else self._direct)(view, indices, *others)
 
@@ -129,30 +147,6 @@ class _Calls:
         return self._forward if entry is None else direct_form(entry)
 
 
-class _Fill:
-    """What fills where a mask of a bool for each element says, learned once it is done often."""
-
-    def __init__(self) -> None:
-        self._left = TRIALS
-
-    def __call__(self, view: Array, mask: Array, value: Array) -> None:
-        self._left -= 1
-        (_put if self._left > 0 else self._direct)(view, mask, value)
-
-    @cached_property
-    def _direct(self) -> Any:
-        entry = TABLE.operator("aten::masked_fill_.Scalar")
-        assert entry is not None
-        explain = partial(explained, entry, formulas_of(entry))
-        self._known = known_calls(_put, lambda: None, explain, writes=True)
-        return _put if self._known is None else self._known.call
-
-
-def _put(view: Array, mask: Array, value: Array) -> Array:
-    return index_put(view, [mask], value, False)
-
-
-_fill: Final = _Fill()
 read_places: Final = _Calls("aten::index.Tensor", index)
 _write: Final = _Calls("aten::index_put_", index_put)
 
@@ -180,8 +174,12 @@ def set_item(array: Array, key: object, value: object) -> None:
         OperatorError: the value does not fit there.
         ValueError: it is a whole number that does not even fit into 64 bits.
     """
-    has_places = ndarray in map(type, key) if type(key) is tuple else type(key) is ndarray
-    places = _named_places(array, key) if has_places else None
+    places: list[Array | None] | None
+    if type(key) is ndarray:
+        places = [key] if _is_index(array, key) else None
+    else:
+        has_places = type(key) is tuple and ndarray in map(type, key)
+        places = _named_places(array, key) if has_places else None
     if places is None and _is_set_plainly(array, key, value):
         return
     loud = enter(QUIET)
@@ -192,8 +190,6 @@ def set_item(array: Array, key: object, value: object) -> None:
             _check_number(array, value)
         elif key is True:
             _set(array[None], [], value)
-        elif type(key) is ndarray and key.dtype is _BOOL and key.ndim and key.shape == array.shape:
-            _set(array, [key], value)
         else:
             _set(*_parts(array, key, value), value)
     finally:
@@ -256,18 +252,7 @@ def _set(view: Array, indices: list[Array | None], value: Any) -> None:
         value = scalar_of(value, view.dtype)
     elif value.ndim and value.shape[0] == 1:
         value = _without_leading_ones(value)
-    mask = indices[0] if len(indices) == 1 and not value.ndim else None
-    if mask is not None and mask.dtype is _BOOL and _goes_with(view, mask, value):
-        _fill(view, mask, value)
-    else:
-        _write(view, indices, value, False)
-
-
-def _goes_with(view: Array, mask: Array, value: Array) -> bool:
-    """Whether a mask has a bool for each element of a view, and a value its dtype."""
-    dtype = view.dtype
-    is_alike = mask.shape == view.shape and dtype is value.dtype
-    return is_alike and dtype is not _BOOL and 0 not in view.strides
+    _write(view, indices, value, False)
 
 
 _BEYOND: Final = 1 << 63

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arithmetic.chosen import put_chosen
 from ...layers.embedding import embedding_dense_backward
 from ...memory.dtype import Array
 from ...memory.errors import OperatorError
@@ -137,11 +138,24 @@ def _added() -> Any:
 
 @direct("aten::index", of="self")
 def index(g: Tensor | None, self_sizes: Ints, indices: Grads) -> tuple[Tensor] | None:
-    """By whole numbers along one dimension; the rest is left to the formula."""
+    """By whole numbers along one dimension, or a mask of the first ones; the rest is left to the
+    formula."""
     given = [(dim, each) for dim, each in enumerate(indices) if each is not None]
     if g is None or len(given) != 1:
         return None
-    return _slices(g, self_sizes, given[0][0], given[0][1]._array)
+    (dim, each) = given[0]
+    if each._array.dtype.kind == "b":
+        return None if dim else _chosen(g, self_sizes, each._array)
+    return _slices(g, self_sizes, dim, each._array)
+
+
+def _chosen(g: Tensor, sizes: Ints, mask: Array) -> tuple[Tensor] | None:
+    """What a mask chose of the first dimensions, among zeros."""
+    if not are_wide(g) or not mask.ndim or not g._array.size:
+        return None
+    whole = np.zeros(tuple(sizes), g._array.dtype)
+    source = g._array + whole.dtype.type(0)  # no zero stays negative that is added to one
+    return (Tensor._of(whole),) if put_chosen(whole, mask, source) else None
 
 
 @direct("aten::index_select", of="self")

@@ -19,13 +19,21 @@ def _indexed(g: Tensor, self_sizes: Ints, indices: Grads) -> Tensor:
     return g.new_zeros(list(self_sizes)).index_put(indices, g, True)
 
 
+def _written_over(
+    g: Tensor, indices: Grads, values_sizes: Ints, accumulate: bool = False
+) -> Tensor:
+    if accumulate:
+        return g
+    by_bytes = any(each is not None and each._array.dtype == np.uint8 for each in indices)
+    zeros = g.new_zeros(list(values_sizes) if by_bytes else [])  # one number goes by bools alone
+    return g.index_put(indices, zeros)
+
+
 gradient("aten::index", self=_indexed)
 same_as("aten::index", "aten::_unsafe_index")
 gradient(
     "aten::index_put",
-    self=lambda g, indices, values_sizes, accumulate=False: (
-        g if accumulate else g.index_put(indices, g.new_zeros(list(values_sizes)))
-    ),
+    self=_written_over,
     values=lambda g, indices: aten.index(g, indices),
 )
 same_as("aten::index_put", "aten::_unsafe_index_put")

@@ -34,6 +34,7 @@ __all__ = ["as_part", "dims_of", "get_item", "in_order", "is_mask", "parts", "se
 
 _alias: Final = eager_function("aten::alias")
 _index: Final = eager_function("aten::index")
+_index_put_: Final = eager_function("aten::index_put_")
 _select: Final = eager_function("aten::select")
 _slice: Final = eager_function("aten::slice")
 _unsqueeze: Final = eager_function("aten::unsqueeze")
@@ -123,11 +124,6 @@ def set_item(tensor: Tensor, key: object, value: Any) -> None:
     if key is False:
         put_item(tensor._array, key, value._array if isinstance(value, Tensor) else value)
         return
-    try:
-        view, indices = _walk(tensor, None if key is True else key)
-    except IndexError:
-        _tell(tensor, key)
-        raise
     if not isinstance(value, Tensor):
         loud = enter(QUIET)
         try:
@@ -135,7 +131,16 @@ def set_item(tensor: Tensor, key: object, value: Any) -> None:
         finally:
             leave(loud)
     sizes = value._array.shape
+    if type(key) in PLAIN_TENSORS and _is_put_at_once(tensor, key, value):
+        return
+    try:
+        view, indices = _walk(tensor, None if key is True else key)
+    except IndexError:
+        _tell(tensor, key)
+        raise
     if indices:
+        if sizes and sizes[0] == 1:
+            value = value.view(_without_leading_ones(sizes))
         if not sizes and value.dtype is not view.dtype and all(map(_is_mask_or_none, indices)):
             value = value.to(view.dtype)
         view.index_put_(indices, value)
@@ -144,9 +149,24 @@ def set_item(tensor: Tensor, key: object, value: Any) -> None:
     elif not sizes:
         view.fill_(value)
     else:
-        first = next((at for at, size in enumerate(sizes) if size != 1), len(sizes))
-        value = value.view(sizes[first:])
-        view.copy_(value if sizes[first:] == view.shape else value.expand(view.shape))
+        sizes = _without_leading_ones(sizes)
+        value = value.view(sizes)
+        view.copy_(value if sizes == view.shape else value.expand(view.shape))
+
+
+def _without_leading_ones(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    return sizes[next((at for at, size in enumerate(sizes) if size != 1), len(sizes)) :]
+
+
+def _is_put_at_once(tensor: Tensor, key: Any, value: Tensor) -> bool:
+    """Whether elements of that dtype were written to where one tensor of places or bools says."""
+    source, places = value._array, key._array
+    if source.dtype is not tensor._array.dtype or (source.ndim and source.shape[0] == 1):
+        return False
+    if not places.ndim or places.dtype not in _NAMING:
+        return False
+    _index_put_(tensor, [key], value)
+    return True
 
 
 def _is_mask_or_none(index: Tensor | None) -> bool:
@@ -213,6 +233,8 @@ def _plain(key: object) -> tuple[Any, ...] | None:
 
 _ENDS: Final = frozenset({int, type(None)})
 _ALL: Final = slice(None)
+_NAMING: Final = frozenset(map(np.dtype, (np.bool_, np.int64)))
+"""Dtypes of tensors that name places."""
 _FOUND: Final = PLAIN_TENSORS | {type(None)}
 """Types of what names places."""
 _PARTS: Final = PLAIN_TENSORS | {int, bool, slice, type(None), type(Ellipsis)}

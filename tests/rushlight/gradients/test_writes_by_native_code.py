@@ -191,3 +191,50 @@ def test_the_whole_is_copied_only_where_gradients_change() -> None:
     out.backward(gradient)
     assert leaf.grad is not None
     assert (leaf.grad.tolist(), gradient.tolist()) == ([2.0, 2.0, 6.0], [1.0, 1.0, 1.0])
+
+
+def leading_ones(leaf: Tensor) -> Tensor:
+    out = torch.zeros(3, 3) * leaf
+    out[torch.tensor([0, 2])] = leaf.reshape(1, 1, 3)
+    out[torch.tensor([True, False, True])] = torch.ones(1, 1, 2, 3) * leaf
+    return out
+
+
+def the_same_for_all(leaf: Tensor) -> Tensor:
+    out = torch.ones(4, 3) * leaf
+    out[torch.tensor([0, 3])] = leaf * 2.0
+    out[torch.tensor([[0, 1], [1, 0]])] = leaf * 3.0
+    out[torch.tensor([True, False, True, False])] = leaf * 4.0
+    out[leaf.detach().expand(4, 3) > 1.0] = 5.0
+    out[torch.tensor([False] * 4)] = leaf[0]
+    out[torch.tensor([], dtype=torch.int64)] = leaf[:1]
+    return out
+
+
+@pytest.mark.parametrize("program", [leading_ones, the_same_for_all])
+def test_values_are_spread_over_places(program: Callable[[Tensor], Tensor]) -> None:
+    first = seen(program)
+    assert isinstance(first, tuple)
+    plain = program(torch.tensor([0.5, -1.0, 2.0]))
+    assert first[0] == plain.tolist()
+    for _ in range(OFTEN):
+        assert seen(program) == first
+        assert program(torch.tensor([0.5, -1.0, 2.0])).equal(plain)
+
+
+def test_values_that_do_not_fit_are_refused_early_and_late() -> None:
+    out, mask = torch.zeros(3, 4), torch.tensor([True, False, True])
+    said = r"shape mismatch: value tensor of shape \[3\] cannot be broadcast to indexing result of"
+    for _ in range(OFTEN):
+        out[mask] = torch.ones(4)
+        out[mask] = 1.0
+        with pytest.raises(RuntimeError, match=said):
+            out[mask] = torch.ones(3)
+    assert out.tolist() == [[1.0] * 4, [0.0] * 4, [1.0] * 4]
+
+
+def test_what_a_mask_chose_has_gradients_among_zeros() -> None:
+    x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    mask = torch.tensor([[True, False, True], [False, True, False]])
+    x[mask].mul(torch.tensor([1.0, 2.0, -0.0])).sum().backward()
+    assert str(x.grad) == str(torch.tensor([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]]))
