@@ -18,7 +18,7 @@ from ...table.out_forms import no_gradients
 from ...table.table import TABLE, Operator
 from ...tensors.tensor import Tensor
 from ...tensors.tracing import ACTIVE, paused
-from ..nodes.autograd import AccumulateGrad, Edge, Node, is_wanted
+from ..nodes.autograd import AccumulateGrad, Edge, Node, edge_of, is_wanted
 from ..nodes.bound import Bound, RowNode, Traced, bound_row
 from ..nodes.edges import GradientEdge, as_wanted, first_gradient, target_of
 from ..nodes.removable import Removable, add_hook
@@ -36,6 +36,7 @@ from .writes import as_it_was, copied_before, rebase, refresh, retain_grad, root
 __all__ = [
     "attach",
     "backward",
+    "edge_of",
     "get_item",
     "is_directed",
     "parts",
