@@ -225,7 +225,7 @@ class Native:
         self._is_long = False
         self._straight = self._crosses = False
         self._straight_misses = 0
-        self._run: Callable[..., Any] = _unready
+        self._run: Callable[..., object] = _unready
         self._draft: NativeSource | None = None
         self._is_made_anew = False
         self._in_draft = 0.0
@@ -534,7 +534,7 @@ def _beside(run: Callable[..., object], values: Sequence[object]) -> Any:
 
     In a child that a signal's handler forked that thread is not, and there it begins anew.
     """
-    stop, found = np.zeros(1, np.int64), list[Any]()
+    stop, found = np.zeros(1, np.int64), list[object]()
     try:
         while not found:
             done = threading.Lock()  # an Event has a lock inside, which a fork might find taken

@@ -60,7 +60,7 @@ class _Work:
         self.places, self.letters = "o", "f"
         self.operands: list[Any] = []
         self.steps: list[tuple[str, list[int]]] = []
-        self.calls: list[tuple[Operator, tuple[Any, ...]]] = []
+        self.calls: list[tuple[Operator, tuple[object, ...]]] = []
 
     def take(self, place: str, letter: str, operand: object) -> int:
         """The number of an operand."""
@@ -76,7 +76,7 @@ class _Work:
 
     def takes(self, formula: Formula, given: Sequence[object]) -> bool:
         """Whether a formula can be computed along; it is taken then."""
-        out, found = self.later.out, list[tuple[str, str, Any]]()
+        out, found = self.later.out, list[tuple[str, str, object]]()
         for place in formula.operands:
             each = given[place]
             if each is out:
@@ -94,7 +94,7 @@ class _Work:
     def whole(self) -> Any:
         """All of it, as kernels are told."""
         frame, arrays = family("convolutions.frame"), family("elementwise.arrays")
-        count, steps = len(self.places), list[Any]()
+        count, steps = len(self.places), list[object]()
         for name, numbers in self.steps:
             now = count + len(steps) - 1 if steps else 0
             steps.append(arrays.Step(name, "f", tuple(number or now for number in numbers)))

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 
 from ...ops.kernels import family
-from ...ops.memory.dtype import default_dtype
+from ...ops.memory.dtype import Array, default_dtype
 from ...ops.memory.storage import laid_out
 from ...ops.table.direct import is_same, is_settled
 from ...ops.table.formula import Formula, letter_of, meeting
@@ -227,7 +227,7 @@ class Group:
         """What is done from now on for operands like these."""
         return _JoinedWay(_Joining(arrays, self, given, facts))
 
-    def _given_back(self, held: Sequence[Any], given: Sequence[Any]) -> Any:
+    def _given_back(self, held: Sequence[Any], given: Sequence[Any]) -> Array | tuple[Array, ...]:
         """What a call gives: values from outside are themselves."""
         found = []
         for number in self.results:

@@ -61,7 +61,7 @@ class Network:
         self._plan: Function | None = None
         self._warm = 0
 
-    def seen(self, values: Sequence[object], gathered: Callable[[Sequence[Any]], object]) -> Any:
+    def seen(self, values: Sequence[object], gathered: Callable[[Sequence[object]], object]) -> Any:
         """The results of a call and its runs; `gathered` makes of values what the plan takes.
 
         Neither where another thread looks at one meanwhile.
@@ -76,7 +76,9 @@ class Network:
         finally:
             _LOOKING.release()
 
-    def _seen(self, values: Sequence[object], gathered: Callable[[Sequence[Any]], object]) -> Any:
+    def _seen(
+        self, values: Sequence[object], gathered: Callable[[Sequence[object]], object]
+    ) -> Any:
         if self._plan is None:
             self._plan = self._make(self._calls)
         seen = family("calls.prepared").Seen
@@ -124,7 +126,7 @@ class Network:
     def _by_samples(
         self,
         values: Sequence[Any],
-        gathered: Callable[[Sequence[Any]], Any],
+        gathered: Callable[[Sequence[object]], object],
         told: Any,
         results: Any,
     ) -> Any:

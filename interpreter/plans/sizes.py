@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ...ops.kernels import family
+from ...ops.memory.dtype import Array
 from ...ops.memory.storage import address, bounds_of, root_of
 
 __all__ = ["Call", "Looked", "Sizes"]
@@ -190,7 +191,7 @@ def _step(sizes: Sequence[int], numbers: Sequence[int]) -> int | None:
     return None if rest or numbers[1] != numbers[0] + step * (middle - low) else step
 
 
-def _table(sizes: Sequence[int], tables: Sequence[Any]) -> tuple[str, Any, int, int] | None:
+def _table(sizes: Sequence[int], tables: Sequence[Array]) -> tuple[str, Any, int, int] | None:
     """The same of short rows of whole numbers."""
     shapes = {(each.dtype.char, each.ndim, each.size) for each in tables}
     if len(shapes) > 1 or tables[0].dtype.char != "l" or tables[0].ndim != 1:

@@ -12,6 +12,7 @@ from itertools import chain, islice
 from operator import attrgetter
 from typing import Any, Final
 
+from ...ops.memory.dtype import Array
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...typecheck.types.type_table import TypeTable
 from ...typecheck.types.types import (
@@ -98,7 +99,7 @@ def _of_one(type: Type) -> Level | None:
     return words
 
 
-def _tensors(values: Sequence[Any], tensors: list[Tensor]) -> list[Any]:
+def _tensors(values: Sequence[Any], tensors: list[Tensor]) -> list[Array]:
     _check(values, _TENSORS)
     tensors += values
     return [*map(_ARRAY, values)]

@@ -68,7 +68,7 @@ class Future:
     def __init__(self, *, devices: object = None) -> None:
         del devices  # of values on GPUs
         self._result: TaskResult | None = None
-        self._convert: Callable[[Any], object] | None = None
+        self._convert: Callable[[object], object] | None = None
         self._changed = threading.Condition()
         self._callbacks: list[Callable[[Future], object]] = []
 

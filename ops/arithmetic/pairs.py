@@ -39,7 +39,7 @@ def _xlogy(x: Array, y: Array) -> Array:
     return np.where(np.isnan(y), y, np.where(x == 0, x.dtype.type(0), x * np.log(y)))
 
 
-def _xlog1py(x: Array, y: Any) -> object:
+def _xlog1py(x: Array, y: Array) -> object:
     return np.where(np.isnan(y), y, np.where(x == 0, x.dtype.type(0), x * np.log1p(y)))
 
 
@@ -56,7 +56,7 @@ def _native(name: str, kernel: Callable[..., object]) -> Callable[..., object]:
 _logaddexp_of_reals: Final = _native("logaddexp", np.logaddexp)
 
 
-def _logaddexp(x: Array, y: Any) -> object:
+def _logaddexp(x: Array, y: Array) -> object:
     if x.dtype.kind != "c":
         return _logaddexp_of_reals(x, y)
     return sum_of_exponentials(x, y)

@@ -22,5 +22,5 @@ def call(
     return for_all(level, eager_function(operator_name), args, kwargs)
 
 
-def _refuse(entry: Any, *values: object) -> Any:
+def _refuse(entry: Any, *values: object) -> object:
     raise RuntimeError(f"vmap: `{entry.name}` takes no tensors that stand for slices")

@@ -43,7 +43,7 @@ def _one_by_one(
     inputs: Sequence[object],
     grads: list[Any],
     options: dict[str, object],
-) -> Any:
+) -> tuple[Tensor | None, ...]:
     """Several vectors sent back through one and the same history."""
     options["retain_graph"] = True
     rows = [

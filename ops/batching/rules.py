@@ -19,7 +19,7 @@ from .views import VIEWS, squeezed
 
 __all__ = ["RULES", "NotTogetherError", "Opened", "Rule"]
 
-Rule = Callable[[EagerFunction, list[Any], dict[str, Any]], Any]
+Rule = Callable[[EagerFunction, list[object], dict[str, object]], object]
 
 
 def _is_open(value: object) -> bool:
@@ -51,7 +51,7 @@ def _at_rank(value: Any, rank: int) -> object:
     )
 
 
-def _elements(func: EagerFunction, args: list[object], kwargs: dict[str, Any]) -> Any:
+def _elements(func: EagerFunction, args: list[object], kwargs: dict[str, Any]) -> object:
     """Operands are aligned behind the slices, and broadcast as ever."""
     tensors = [each for each in (*args, *kwargs.values()) if _is_tensor(each)]
     ranks = [_rank(each) for each in tensors]

@@ -38,7 +38,7 @@ def _whole(value: object) -> Tensor:
     return found
 
 
-def _unfolded(result: Any, count: int) -> Any:
+def _unfolded(result: Any, count: int) -> object:
     """Results with the slices in front, of those that have them among the samples."""
     if isinstance(result, (tuple, list)):
         return type(result)(_unfolded(each, count) for each in result)

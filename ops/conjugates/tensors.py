@@ -202,7 +202,7 @@ def check_written(tensor: Tensor) -> None:
     )
 
 
-def _written_by(tensor: Tensor, value: object) -> Any:
+def _written_by(tensor: Tensor, value: object) -> object:
     """What is to be put into memory for a value to be read."""
     turns = _state(tensor).turns
     if isinstance(value, Tensor):
@@ -360,7 +360,7 @@ class _Turned:
         return turned.conj() if turned.is_complex() else turned  # type: ignore[no-any-return]
 
     @property
-    def real(self: Any) -> Any:
+    def real(self: Any) -> object:
         """The real parts."""
         return eager_function("aten::real")(self)
 
@@ -370,7 +370,7 @@ class _Turned:
         part.copy_(value) if isinstance(value, Tensor) else part.fill_(value)
 
     @property
-    def imag(self: Any) -> Any:
+    def imag(self: Any) -> object:
         """The imaginary parts."""
         return eager_function("aten::imag")(self)
 
@@ -437,7 +437,7 @@ class _Turned:
             "resolve_conj() and resolve_neg() give tensors that can be"
         )
 
-    def _as_parameter(self, of: object, requires_grad: bool) -> Any:
+    def _as_parameter(self, of: object, requires_grad: bool) -> object:
         return marked(self, requires_grad)
 
     def __copy__(self: Any) -> Tensor:

@@ -19,7 +19,7 @@ from ..table.table import TABLE, Operator
 
 __all__ = ["by_schema", "form_of", "instead_of"]
 
-Form = Callable[..., Any]
+Form = Callable[..., object]
 _FORMS: Final[Declared[str, Form]] = Declared()
 
 

@@ -34,7 +34,7 @@ def _conv(
     padding: object,
     dilation: Any,
     groups: int,
-) -> Any:
+) -> object:
     zeros = [0] * (weight.dim() - 2)
     if isinstance(padding, str):
         if padding == "valid":
@@ -99,7 +99,7 @@ def _group_norm(
 
 
 @form_of("rms_norm")
-def _rms_norm(x: Tensor, sizes: Sequence[int], weight: Tensor, eps: object) -> Any:
+def _rms_norm(x: Tensor, sizes: Sequence[int], weight: Tensor, eps: object) -> object:
     if x.dtype.itemsize < 4:
         return NotImplemented
     eps = finfo(x.dtype).eps if eps is None else eps
@@ -175,7 +175,7 @@ def _prelu(x: Tensor, weight: Tensor) -> Tensor:
 
 
 @form_of("dropout")
-def _dropout(x: Tensor, p: float, train: bool) -> Any:
+def _dropout(x: Tensor, p: float, train: bool) -> object:
     if not train or p == 0 or not x.numel():
         return x
     if not 0 < p < 1:
@@ -249,7 +249,7 @@ _PADS: Final = {"reflect": "reflection", "replicate": "replication"}
 
 
 @form_of("pad")
-def _pad(x: Tensor, pad: Sequence[int], mode: str, value: object) -> Any:
+def _pad(x: Tensor, pad: Sequence[int], mode: str, value: object) -> object:
     if mode == "constant":
         return aten.constant_pad_nd(x, pad, value or 0)
     if mode not in _PADS:
@@ -258,12 +258,12 @@ def _pad(x: Tensor, pad: Sequence[int], mode: str, value: object) -> Any:
 
 
 @form_of("grid_sampler")
-def _grid_sampler(x: Tensor, grid: Tensor, *options: object) -> Any:
+def _grid_sampler(x: Tensor, grid: Tensor, *options: object) -> object:
     return eager_function(f"aten::grid_sampler_{x.dim() - 2}d")(x, grid, *options)
 
 
 @form_of("embedding_bag.padding_idx")
-def _embedding_bag(*args: object) -> Any:
+def _embedding_bag(*args: object) -> object:
     return by_schema("_embedding_bag", *args[:-1], -1 if args[-1] is None else args[-1])
 
 
@@ -273,7 +273,7 @@ def _embedding_bag(*args: object) -> Any:
 @form_of("cross_entropy_loss")
 def _cross_entropy(
     x: Tensor, target: Tensor, weight: Tensor, reduction: int, ignored: int, smoothing: float
-) -> Any:
+) -> object:
     if smoothing or target.is_floating_point():
         return NotImplemented
     scores = aten.log_softmax(x, 0 if x.dim() == 1 else 1)
@@ -281,7 +281,7 @@ def _cross_entropy(
 
 
 @form_of("nll_loss_nd", "nll_loss", "nll_loss2d")
-def _nll_loss(x: Tensor, target: Tensor, weight: Tensor, reduction: int, ignored: int) -> Any:
+def _nll_loss(x: Tensor, target: Tensor, weight: Tensor, reduction: int, ignored: int) -> object:
     if x.dim() in (1, 2):
         return by_schema("nll_loss_forward", x, target, weight, reduction, ignored)[0]
     if x.dim() == 4:
@@ -326,7 +326,7 @@ def _attention(
     causal: bool,
     scale: float | None,
     gqa: bool,
-) -> Any:
+) -> object:
     if gqa or q.dim() < 3:
         return NotImplemented
     if q.dim() == 4 and not p and (mask is None or not mask.requires_grad):
@@ -346,7 +346,7 @@ def _as_numbers(mask: Any, q: Tensor) -> Any:
 
 def _attention_by_products(
     q: Tensor, k: Tensor, v: Tensor, mask: object, p: float, causal: bool, scale: float | None
-) -> Any:
+) -> object:
     if causal:
         return NotImplemented
     mask = _as_numbers(mask, q)

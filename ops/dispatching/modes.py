@@ -184,7 +184,7 @@ class Modes(threading.local):
 
     def _ask(
         self, entry: Operator, function: Overload | None, types: Sequence[Any], args: list[Any]
-    ) -> Any:
+    ) -> object:
         rules = entry.for_classes if isinstance(entry, OpenOperator) else {}
 
         def answer(kind: type, asked: Any, *call: object) -> Any:
@@ -315,7 +315,7 @@ def _arguments(entry: Operator, values: Sequence[object], known: dict[int, Tenso
     return python_values(entry, [lifted(value, known) for value in values])
 
 
-def _lowered(entry: Operator, made: object) -> Any:
+def _lowered(entry: Operator, made: object) -> object:
     found = machine_value(made)
     return tuple(found) if type(found) is list and len(entry.signature.returns) > 1 else found
 

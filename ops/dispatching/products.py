@@ -90,14 +90,14 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
 
 
 @form_of("outer", "ger")
-def _outer(a: Tensor, b: Tensor) -> Any:
+def _outer(a: Tensor, b: Tensor) -> object:
     if a.dim() != 1 or b.dim() != 1:
         return NotImplemented
     return aten.mul(aten.view(a, [a.shape[0], 1]), b)
 
 
 @form_of("einsum")
-def _einsum(equation: str, operands: Sequence[Any], path: object) -> Any:
+def _einsum(equation: str, operands: Sequence[Any], path: object) -> object:
     """Two operands by one product of batches of matrices."""
     inputs, arrow, result = equation.replace(" ", "").partition("->")
     names = inputs.split(",")
@@ -139,7 +139,7 @@ def _einsum(equation: str, operands: Sequence[Any], path: object) -> Any:
 
 
 @form_of("tensordot")
-def _tensordot(a: Tensor, b: Tensor, of_a: Sequence[int], of_b: Sequence[int]) -> Any:
+def _tensordot(a: Tensor, b: Tensor, of_a: Sequence[int], of_b: Sequence[int]) -> object:
     one, other = ([d % x.dim() for d in dims] for x, dims in ((a, of_a), (b, of_b)))
     if any(a.shape[c] != b.shape[d] for c, d in zip(one, other, strict=True)):
         return NotImplemented

@@ -53,7 +53,7 @@ def _flatten(x: Tensor, start: int, end: int) -> Any:
 
 
 @form_of("unflatten.int")
-def _unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Any:
+def _unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> object:
     shape = list(x.shape)
     dim %= len(shape)
     if -1 in sizes or prod(sizes) != shape[dim]:
@@ -69,7 +69,7 @@ def _contiguous(x: Tensor, memory_format: int) -> Tensor:
 
 
 @form_of("reshape_as")
-def _reshape_as(x: Tensor, other: Tensor) -> Any:
+def _reshape_as(x: Tensor, other: Tensor) -> object:
     return _reshape(x, other.shape)
 
 
@@ -89,12 +89,12 @@ def _broadcast_to(x: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 @form_of("movedim.int", "moveaxis.int")
-def _movedim_one(x: Tensor, source: int, target: int) -> Any:
+def _movedim_one(x: Tensor, source: int, target: int) -> object:
     return _movedim(x, [source], [target])
 
 
 @form_of("movedim.intlist", "moveaxis.intlist")
-def _movedim(x: Tensor, source: Sequence[int], target: Sequence[int]) -> Any:
+def _movedim(x: Tensor, source: Sequence[int], target: Sequence[int]) -> object:
     rank = x.dim()
     if not rank:
         return NotImplemented
@@ -124,7 +124,7 @@ def _chunk(x: Tensor, chunks: int, dim: int) -> Any:
 
 
 @form_of("narrow")
-def _narrow(x: Tensor, dim: int, start: object, length: int) -> Any:
+def _narrow(x: Tensor, dim: int, start: object, length: int) -> object:
     if not isinstance(start, int) or not x.dim():
         return NotImplemented
     size = x.shape[dim]
@@ -135,7 +135,7 @@ def _narrow(x: Tensor, dim: int, start: object, length: int) -> Any:
 
 
 @form_of("vstack", "row_stack")
-def _vstack(tensors: Sequence[Any]) -> Any:
+def _vstack(tensors: Sequence[Any]) -> object:
     if any(each.dim() < 1 for each in tensors):
         return NotImplemented
     return aten.cat([aten.unsqueeze(t, 0) if t.dim() == 1 else t for t in tensors], 0)
@@ -151,14 +151,14 @@ def _sum_to_size(x: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 @form_of("broadcast_tensors")
-def _broadcast_tensors(tensors: Sequence[Any]) -> Any:
+def _broadcast_tensors(tensors: Sequence[Any]) -> object:
     if len({each.shape for each in tensors}) > 1:
         return NotImplemented
     return tuple(tensors)
 
 
 @form_of("hstack")
-def _hstack(tensors: Sequence[Any]) -> Any:
+def _hstack(tensors: Sequence[Any]) -> object:
     if any(each.dim() < 1 for each in tensors):
         return NotImplemented
     return aten.cat(list(tensors), 0 if tensors[0].dim() == 1 else 1)
@@ -191,12 +191,12 @@ def _to_layout(
     x: Tensor, dtype: Any, layout: object, device: object, pinned: object, non_blocking: object,
     copy: Any,
     memory_format: Any,
-) -> Any:  # fmt: skip
+) -> object:  # fmt: skip
     if device is not None and device != x.device:
         return NotImplemented
     return converted(x, dtype, copy, memory_format)
 
 
 @form_of("type_as")
-def _type_as(x: Tensor, other: Tensor) -> Any:
+def _type_as(x: Tensor, other: Tensor) -> object:
     return converted(x, other.dtype, False, None) if x.device == other.device else NotImplemented

@@ -44,7 +44,7 @@ def _plain(name: str) -> Any:
     return getattr(found, "__func__", found) if isinstance(found, BoundMember) else found
 
 
-def _declared(name: str) -> Any:
+def _declared(name: str) -> object:
     return next(vars(cls)[name] for cls in (Tensor, Differentiable) if name in vars(cls))
 
 

@@ -24,7 +24,7 @@ class Called:
     __slots__ = ("_calling", "_quickly")  # in this order, which is that of their names
 
     _calling: object
-    _quickly: Callable[..., Any]
+    _quickly: Callable[..., object]
 
     def __init__(self, quickly: Callable[..., object]) -> None:
         self._calling, self._quickly = _WORDS, quickly
@@ -48,7 +48,7 @@ class Called:
         return error
 
 
-def _failed(error: BaseException, called: Called, /, *args: object, **kwargs: object) -> Any:
+def _failed(error: BaseException, called: Called, /, *args: object, **kwargs: object) -> object:
     """What native code does with an error."""
     try:
         raise error

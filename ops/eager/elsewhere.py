@@ -19,7 +19,7 @@ __all__ = ["Choose", "Room", "Run", "elsewhere", "install"]
 Run = Callable[[Operator, list[object], Sequence[object]], Any]
 """What runs an operator on machine values; the third are the Python arguments."""
 
-Choose = Callable[[Run], Any]
+Choose = Callable[[Run], object]
 """Chooses an overload for arguments that it knows, and has it run."""
 
 

@@ -82,7 +82,7 @@ class Front:
         self._ways = np.zeros(_MOST + 1, np.int64)
         self.call = self.falling_to(slowly)
 
-    def falling_to(self, slowly: Callable[..., object]) -> Callable[..., Any]:
+    def falling_to(self, slowly: Callable[..., object]) -> Callable[..., object]:
         """The same by the same ways, but for who does other calls."""
         self._held.append(slowly)
         made: Callable[..., Any] = self._crew.front(_words(slowly, address(self._ways)))
@@ -218,7 +218,7 @@ def _argument(each: Given, template: list[object], spread: Any) -> tuple[int, in
     return None
 
 
-def _called(entry: Operator) -> tuple[Callable[..., Any], Sequence[int] | None]:
+def _called(entry: Operator) -> tuple[Callable[..., object], Sequence[int] | None]:
     """What does an operator, and which of its arguments are lists that it takes apart."""
     if has_direct_form(entry) or entry.views_by_form:
         direct = direct_form_around(entry, _quiet(entry))
@@ -228,7 +228,7 @@ def _called(entry: Operator) -> tuple[Callable[..., Any], Sequence[int] | None]:
     return _quiet(entry)(_forward(entry)), None
 
 
-def quiet_form(entry: Operator) -> Callable[..., Any] | None:
+def quiet_form(entry: Operator) -> Callable[..., object] | None:
     """What does an operator's calls natively, without warnings of NumPy's; None where that is not
     known, or takes lists apart."""
     direct = None
@@ -237,21 +237,21 @@ def quiet_form(entry: Operator) -> Callable[..., Any] | None:
     return None if direct is None or direct[1] is not None else direct[0]
 
 
-def _forward(entry: Operator) -> Callable[..., Any]:
+def _forward(entry: Operator) -> Callable[..., object]:
     """The forward that sees arrays alone."""
     return entry.forward if entry.quantized is None else entry.on_arrays or entry.forward
 
 
-def _quiet(entry: Operator) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _quiet(entry: Operator) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """What keeps NumPy from warning, where an operator computes."""
     return _as_it_is if entry.only_moves or entry.of_form else _quietly
 
 
-def _as_it_is(function: Callable[..., object]) -> Callable[..., Any]:
+def _as_it_is(function: Callable[..., object]) -> Callable[..., object]:
     return function
 
 
-def _quietly(function: Callable[..., object]) -> Callable[..., Any]:
+def _quietly(function: Callable[..., object]) -> Callable[..., object]:
     def call(*values: object) -> Any:
         state = enter(QUIET)
         try:
@@ -262,7 +262,7 @@ def _quietly(function: Callable[..., object]) -> Callable[..., Any]:
     return call
 
 
-def _finisher(entry: Operator) -> Callable[..., Any]:
+def _finisher(entry: Operator) -> Callable[..., object]:
     """What makes of a result what Python gets, where that is not one new tensor."""
 
     def call(result: object, *args: object, **named: object) -> object:
@@ -295,9 +295,9 @@ def _slots() -> dict[str, int]:
 
 def learning_more(
     call: Callable[..., object],
-    learn: Callable[[Sequence[Any], dict[str, Any]], None],
+    learn: Callable[[Sequence[object], dict[str, object]], None],
     first: Sequence[object],
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """A call that a front has learned with the arguments `first`, and learns with others of these
     types: a dtype or a word is known by being the very one."""
     places = [number for number, each in enumerate(first) if type(each) in _CONSTANT]

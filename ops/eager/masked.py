@@ -163,7 +163,7 @@ def cumprod(
 # --------------------------------------------------------------------------- extremes
 
 
-def _extreme(name: str, start: _Start) -> Any:
+def _extreme(name: str, start: _Start) -> object:
     def extreme(
         input: Tensor,
         dim: Dims = None,

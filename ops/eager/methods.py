@@ -54,7 +54,7 @@ _SHIFTS: Final = {"lshift": "aten::bitwise_left_shift", "rshift": "aten::bitwise
 """The shifts by name that take a number on the left."""
 
 
-def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], object]:
+def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, object], object]:
     shortcuts = function.shortcuts if fast else {}
     kinds = (Tensor,) if function.__name__ == "matmul" else _NUMBERS
     compares = function.__name__ == "eq"  # the one sign of torch that takes arrays by itself
@@ -76,7 +76,7 @@ def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], obje
         nonlocal front, is_short
         is_short, front = False, None
 
-    def slowly(self: Tensor, other: object) -> Any:
+    def slowly(self: Tensor, other: object) -> object:
         short = shortcuts.get((type(self), type(other))) if is_short else None
         if short is not None:
             return short(self, other)
@@ -97,7 +97,9 @@ def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], obje
     return method
 
 
-def _reflected(name: str, function: EagerFunction, fast: bool) -> Callable[[Tensor, Any], object]:
+def _reflected(
+    name: str, function: EagerFunction, fast: bool
+) -> Callable[[Tensor, object], object]:
     if name in _SWAPPED:
         return _binary(function, fast)
     rsub = eager_function("aten::rsub")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 from ..memory.warned import warn_caller
 from ..table.table import TABLE
@@ -27,7 +26,7 @@ def _numbers_between(name: str) -> tuple[tuple[str, ...], int]:
     return (), 0
 
 
-def _number(given: object) -> Any:
+def _number(given: object) -> object:
     return given.item() if isinstance(given, Tensor) else given
 
 

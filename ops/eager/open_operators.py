@@ -37,7 +37,7 @@ __all__ = [
     *("machine_value", "python_values"),
 ]
 
-Kernel = Callable[..., Any]
+Kernel = Callable[..., object]
 
 _AUTOGRAD: Final = ("AutogradCPU", "Autograd")
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -153,7 +153,7 @@ class OpenOperator(Operator):
     @property
     def on_tensors(  # type: ignore[override]
         self,
-    ) -> Callable[[Sequence[Any]], object] | None:
+    ) -> Callable[[Sequence[object]], object] | None:
         if _LEVEL.below:
             return None
         found = self.kernel(_AUTOGRAD)
@@ -258,7 +258,7 @@ _PLAIN_TYPES: Final[dict[Type, tuple[type, tuple[type, ...]]]] = {
 """What results of these types become, and of what."""
 
 
-def _of_type(value: object, kind: Type) -> Any:
+def _of_type(value: object, kind: Type) -> object:
     """What a kernel gave for a result of a type, as a machine value."""
     if value is None and (kind == TENSOR or kind.optional_of is not None):
         return None
@@ -334,7 +334,7 @@ def _numbered(value: Any) -> object:
     return value if value is None else dtype_by_number(value)
 
 
-def machine_value(value: object) -> Any:
+def machine_value(value: object) -> object:
     """What Python gave, with arrays in place of tensors and of NumPy's numbers."""
     if isinstance(value, Tensor):
         return value._array

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from .binding import Form, type_name
 from .keyword_order import hash_order
@@ -22,7 +22,7 @@ _OPTIONS: Final = (
     "torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, "
     "bool pin_memory = False, bool requires_grad = False"
 )
-Keywords = Mapping[str, Any]
+Keywords = Mapping[str, object]
 
 
 class _Written:

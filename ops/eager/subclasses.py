@@ -38,7 +38,7 @@ def as_subclass(self: Tensor, cls: type[Tensor]) -> object:
         return _aliased(alias, cls)
 
 
-def _aliased(alias: Any, cls: type[Tensor]) -> object:
+def _aliased(alias: Tensor, cls: type[Tensor]) -> object:
     made = object.__new__(cls)
     made._array, made._view_of = alias._array, alias._view_of
     made._requires_grad = alias._requires_grad

@@ -194,7 +194,7 @@ def _is_learned(name: str) -> bool:
     )
 
 
-def of_floats(name: str, *operands: Any) -> Any:
+def of_floats(name: str, *operands: Any) -> Array | None:
     """The same of arrays of float32 or float64; None of others."""
     dtype = operands[0].dtype
     if dtype is not _FLOAT32 and dtype is not _FLOAT64:

@@ -193,7 +193,7 @@ def _leaky_relu(x: Array, negative_slope: float) -> Any:
     return np.where(x > _zero(x.dtype), x, scaled)
 
 
-def _elu(x: Array, alpha: float, scale: float, input_scale: float) -> Any:
+def _elu(x: Array, alpha: float, scale: float, input_scale: float) -> Array:
     if scale == 1 and input_scale == 1 and x.dtype in _FLOATS:
         found = by_formula("elu", x, checked_operand(alpha, x.dtype))
         if found is not None:
@@ -218,11 +218,11 @@ _SELU_ALPHA: Final = 1.6732632423543772848170429916717
 _SELU_SCALE: Final = 1.0507009873554804934193349852946
 
 
-def _selu(x: Array) -> Any:
+def _selu(x: Array) -> Array:
     return _elu(x, _SELU_ALPHA, _SELU_SCALE, 1.0)
 
 
-def _celu(x: Array, alpha: float) -> Any:
+def _celu(x: Array, alpha: float) -> Array:
     if not alpha:
         raise OperatorError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return _elu(x, alpha, 1.0, 1.0 / alpha)

@@ -5,6 +5,7 @@ They are summed in float64, as torch does.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..table.pointwise import as_array
 __all__ = ["follow", "kernels_for", "moments", "moments_of_planes", "rounded_moments"]
 
 
-def kernels_for(input: Array) -> Any:
+def kernels_for(input: Array) -> ModuleType | None:
     """The kernels for what is float32 and lies in one piece, its channels last or not; None if it
     does not."""
     is_known = input.ndim > 2 and (is_ready(input) or _lies_by_pixels(input))

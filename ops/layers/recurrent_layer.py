@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -20,7 +20,7 @@ _LSTM: Final = 2
 _FLOAT32: Final = np.dtype(np.float32)
 
 
-def kept_of(workspace: Array, length: int, batch: int, width: int) -> tuple[Any, Any]:
+def kept_of(workspace: Array, length: int, batch: int, width: int) -> tuple[Array, Array]:
     """The open gates [T, B, 4 * width] and the cell states after each step [T, B, width] that a
     workspace holds."""
     kept = workspace.view(np.float32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -128,13 +129,13 @@ def _softmax(self: Array, axis: int) -> Array:
     return _divide(below, _total(below, axis, None, None, True), below)  # type: ignore[no-any-return]
 
 
-def _columns_for(self: Array, axis: int) -> Any:
+def _columns_for(self: Array, axis: int) -> ModuleType | None:
     """The kernels of columns, if they are for those of such an array."""
     found = family("rows.columns") if is_real(self) and axis < self.ndim - 1 else None
     return found if found is not None and found.takes(self, axis) else None
 
 
-def _arrays_for(self: Array) -> Any:
+def _arrays_for(self: Array) -> ModuleType | None:
     """The kernels of expressions, if they are for such an array."""
     return family("elementwise.arrays") if is_real(self) else None
 

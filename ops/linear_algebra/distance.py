@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -98,7 +99,7 @@ def _by_products(x1: Array, x2: Array) -> Array:
     return as_array(np.sqrt(np.maximum(squares, 0)))
 
 
-def _kernels(x1: Array, x2: Array, p: float) -> Any | None:
+def _kernels(x1: Array, x2: Array, p: float) -> ModuleType | None:
     """Native code for norms of differences of float32 or float64; None where there is none."""
     known = x1.dtype in _KERNELS and x2.dtype is x1.dtype and x1.size and x2.size
     kernels: Any = family("rows.distances") if known else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import Any, Final
+from types import ModuleType
+from typing import Final
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def identity(size: int, dtype: Dtype) -> Array:
     return found
 
 
-def _kernels(a: Array) -> Any:
+def _kernels(a: Array) -> ModuleType | None:
     """The kernels, if matrices are theirs: square, small, real, and there are some."""
     if a.dtype not in (np.dtype(np.float32), np.dtype(np.float64)) or not a.size:
         return None

@@ -20,6 +20,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Final
 
 from ...frontend.foundations.locks import fork_safe_lock
@@ -261,7 +262,7 @@ def _thread_key(libc: Any) -> dict[str, int | str]:
     return {"key": key.value, "get": _address(get), "set": _address(change)}
 
 
-def _compiled(llvm: Any, text: str) -> Any:
+def _compiled(llvm: ModuleType, text: str) -> Any:
     """The code of a text, which is never given back: blocks may be freed at the very end."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

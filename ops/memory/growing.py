@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -48,7 +48,7 @@ def grown(array: Array, size: int) -> Array:
 def _is_alone(array: Array) -> bool:
     """Whether nothing else is known to lie in the memory of an array that holds none itself, as one
     does that has grown: then nobody need be looked for, which takes milliseconds."""
-    lies_in: Any = array.base
+    lies_in: Array | None = array.base
     is_array = False
     while lies_in is not None:
         if sys.getrefcount(lies_in) > _HOLDERS:

@@ -281,7 +281,7 @@ def reach(sizes: Ints, strides: Ints) -> int:
     return 1 + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
 
 
-def root_of(array: Array) -> Any:
+def root_of(array: Array) -> Array:
     """The array that owns an array's memory, as far as arrays of NumPy's own class go."""
     while type(array.base) is np.ndarray:
         array = array.base

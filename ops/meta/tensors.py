@@ -83,7 +83,7 @@ def _set_array(self: Tensor, array: Array) -> None:
     _SLOT.__set__(self, array)
 
 
-def _of_form(name: str) -> Any:
+def _of_form(name: str) -> object:
     """What Tensor says or does by that name, without looking at data; new tensors have none."""
     known = getattr(Tensor, name)
     if isinstance(known, property):
@@ -177,7 +177,7 @@ class _NoData:
             return f"torch.meta.{self.dtype.scalar_name}Tensor"
         return Tensor.type(self, dtype, non_blocking)
 
-    def __copy__(self: Any) -> Any:
+    def __copy__(self: Any) -> object:
         return self.__deepcopy__({})
 
     def __deepcopy__(self: Any, memo: dict[int, object]) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -104,7 +105,7 @@ def _averages(input: Array, output: Ints, name: str) -> Array:
     return (total / counts).astype(input.dtype, copy=False)
 
 
-def _kernels(input: Array, output: Ints) -> Any | None:
+def _kernels(input: Array, output: Ints) -> ModuleType | None:
     """Native code for float32; None where there is none, or nothing to do."""
     is_known = input.dtype is _FLOAT32 and input.size and all(output)
     return family("windows.adaptive_pools") if is_known else None

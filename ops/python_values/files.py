@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 from ..table.table import operator
 
@@ -13,5 +13,5 @@ __all__ = ["save"]
 @operator("aten::save(t item, str filename) -> ()", effects=True)
 def save(item: object, filename: str) -> None:
     """Write a value to a file as `torch.save` does, with the types of its lists and dicts."""
-    saving: Any = import_module("...serialization.saving.save_value", __package__)
+    saving: ModuleType = import_module("...serialization.saving.save_value", __package__)
     saving.save_value(item, filename)

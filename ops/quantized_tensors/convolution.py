@@ -49,7 +49,7 @@ def _sums(x: Array, weight: Array, packed: PackedConvolution) -> Array:
     )
 
 
-def _along_channels(values: object, x: Array) -> Any:
+def _along_channels(values: object, x: Array) -> Array:
     """Numbers for each output channel, shaped to combine with a result."""
     array = np.asarray(values, F32)
     return array.reshape(-1, *(1,) * (x.ndim - 2)) if array.ndim else array

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -161,7 +162,7 @@ def smooth(
 
 
 def _natively(
-    resamples: Any,
+    resamples: ModuleType,
     array: Array,
     axis: int,
     places: Sequence[Array] | Array,

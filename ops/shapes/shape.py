@@ -563,7 +563,7 @@ def diagonal(self: Array, offset: int, dim1: int, dim2: int) -> Array:
     down, right = max(-offset, 0), max(offset, 0)
     count = max(min(rows - down, columns - right), 0)
     rest = [axis for axis in range(self.ndim) if axis not in (a, b)]
-    corner: list[Any] = [slice(None)] * self.ndim
+    corner: list[slice] = [slice(None)] * self.ndim
     if count:
         corner[a], corner[b] = slice(down, None), slice(right, None)
     moved = _placed(self)[tuple(corner)].transpose(*rest, a, b)

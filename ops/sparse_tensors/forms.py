@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from ...frontend.foundations.declared import Declared
 
 __all__ = ["FORMS", "Form", "form"]
 
-Form = Callable[..., Any]
+Form = Callable[..., object]
 F = TypeVar("F", bound=Form)
 FORMS: Final[Declared[str, Form]] = Declared()
 

@@ -330,7 +330,7 @@ class _Sparse:
     def __setitem__(self, key: object, value: object) -> NoReturn:
         raise NotImplementedError("sparse tensors are not written by index")
 
-    def _as_parameter(self, of: object, requires_grad: bool) -> Any:
+    def _as_parameter(self, of: object, requires_grad: bool) -> object:
         return marked(self, requires_grad)
 
     def __copy__(self) -> Tensor:

@@ -8,7 +8,7 @@ rounded, and dtypes that torch refuses are refused.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Unpack
+from typing import Final, Unpack
 
 import numpy as np
 
@@ -33,7 +33,7 @@ __all__ = [
     "with_twin",
 ]
 
-Kernel = Callable[..., Any]
+Kernel = Callable[..., object]
 Forward = Callable[..., Array]
 
 ndarray: Final = np.ndarray

@@ -101,7 +101,7 @@ class _Transforms(threading.local):
 
 TRANSFORMS: Final = _Transforms()
 
-BEGINNINGS: Final[set[Any]] = set()
+BEGINNINGS: Final[set[object]] = set()
 """References to the nodes where directions begin: what leads there alone requires no gradients."""
 
 GRAD_MODE: Final[ContextVar[bool | str]] = ContextVar("grad_enabled", default=True)

@@ -33,7 +33,7 @@ class Unforeseen(Exception):
         self.where: frozenset[object] = frozenset()
 
 
-def noticed(entry: Operator, values: Sequence[object]) -> tuple[Any, list[tuple[Any, ...]]]:
+def noticed(entry: Operator, values: Sequence[object]) -> tuple[object, list[tuple[object, ...]]]:
     """The result of a call, and the arguments of the calls of `run` that would give it; none of
     those for a view, or for what says how a tensor lies.
 
@@ -77,10 +77,10 @@ def check_training(entry: Operator, values: Sequence[object]) -> None:
             raise Unforeseen(f"`{entry.name}` trains")
 
 
-def _in_one_piece(values: Sequence[object]) -> tuple[list[Any], list[tuple[Any, Any]]]:
+def _in_one_piece(values: Sequence[object]) -> tuple[list[object], list[tuple[object, object]]]:
     """The operands with arrays in one piece, and what was copied to what for that: some forwards
     do so by NumPy."""
-    copies = list[tuple[Any, Any]]()
+    copies = list[tuple[object, object]]()
 
     def whole(value: Any) -> Any:
         if type(value) in (list, tuple):
@@ -134,7 +134,7 @@ def _are_alike(one: object, other: object) -> bool:
     )
 
 
-def _with_numbers(note: tuple[Any, ...], values: Sequence[Any]) -> tuple[Any, ...]:
+def _with_numbers(note: tuple[Any, ...], values: Sequence[Any]) -> tuple[object, ...]:
     """A note with the operands themselves where it says that they may be others."""
     given = family("calls.prepared").Given
     return tuple(values[each.place] if type(each) is given else each for each in note)
@@ -156,7 +156,7 @@ def _of_parts(parts: Sequence[Any], result: Any) -> list[tuple[Any, ...]] | None
     return None if None in notes else notes
 
 
-def notes_of_copy(source: object, target: object) -> list[tuple[Any, ...]]:
+def notes_of_copy(source: object, target: object) -> list[tuple[object, ...]]:
     """What copies one array's elements to another.
 
     Raises:

@@ -45,7 +45,7 @@ __all__ = [
     "write",
 ]
 
-Kernel = Callable[..., Any]
+Kernel = Callable[..., object]
 ndarray: Final = np.ndarray
 asarray: Final = np.asarray
 _BOOL: Final = np.dtype(np.bool_)

@@ -371,7 +371,7 @@ class Operator:
     written: Written = "checked"
     """What is looked at before it writes its first argument, if it does."""
 
-    on_tensors: Callable[[Sequence[Any]], object] | None = None
+    on_tensors: Callable[[Sequence[object]], object] | None = None
     """How it runs on tensors where gradients are wanted, if its own kernels record themselves."""
 
     quantized: Callable[..., object] | None = None

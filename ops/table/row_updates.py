@@ -60,7 +60,7 @@ class RowUpdate:
         if family("calls.listed_rows") is None:
             return None
         table: list[list[int]] = []
-        owners, held = set[int](), list[Any]()
+        owners, held = set[int](), list[object]()
         for arrays in sets:
             known = update.known(arrays)
             assert known is not None

@@ -39,7 +39,7 @@ def called(
         return given.as_subclass(cls)
 
 
-def _placed(args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+def _placed(args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[object, ...]:
     """The arguments by their places: one may be named instead."""
     match [*named.items()]:
         case []:

@@ -274,7 +274,7 @@ class _Limits:
 
 
 @cache
-def _float_limits(dtype: DType) -> dict[str, Any]:
+def _float_limits(dtype: DType) -> dict[str, object]:
     """What `finfo` tells of a dtype, by name."""
     if dtype.numpy.isbuiltin == 1:
         info: Any = np.finfo(dtype.numpy)

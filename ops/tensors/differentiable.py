@@ -47,7 +47,7 @@ class Differentiable:
         _view_of: Any
         dtype: Any
         shape: Any
-        __dict__: dict[str, Any]
+        __dict__: dict[str, object]
 
     _gradient: Differentiable | None = None
     _grad_node: Any = None
@@ -163,7 +163,7 @@ class Differentiable:
         """The node of the operator that made this tensor; None for leaves."""
         return self._origin()
 
-    def _origin(self) -> Any:
+    def _origin(self) -> object:
         """`grad_fn`, which no class of tensors has a say in."""
         return tape().grad_fn(self) if self._requires_grad else None
 
@@ -329,7 +329,7 @@ class Differentiable:
         """Make this tensor a leaf that requires no gradients."""
         if self._base is not None:
             raise RuntimeError(_DETACH_VIEW)
-        tracer, this = current_tracer(), cast(Any, self)
+        tracer, this = current_tracer(), cast("Any", self)
         if tracer is not None and tracer.knows(this):
             tracer.record(TABLE.operators("aten::detach")[0], [this._array], this, [this])
         self._requires_grad, self._grad_node, self._output_number = False, None, 0

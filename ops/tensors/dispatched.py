@@ -52,7 +52,7 @@ _SLOT: Final[Port[Any]] = Port()
 """The place of the array in a tensor; nothing is installed while there is no class of such tensors,
 which is all that most calls look at."""
 
-READ: Final[Port[Callable[[Any], Any]]] = Port()
+READ: Final[Port[Callable[[object], object]]] = Port()
 """Reads the one element of such a tensor by the operator that its class is asked for."""
 
 
@@ -285,7 +285,7 @@ def rebuilt(
     place: Device,
     layout: Layout,
     requires_grad: bool,
-) -> Any:
+) -> object:
     """A tensor of such a class, made again as it was pickled: over an array or without any."""
     if array is None:
         array = hidden(size, dtype, stride, place, layout)
@@ -330,7 +330,7 @@ def disabled_dispatch(
         return func(*args, **(kwargs or {}))
 
 
-def own_dispatch(cls: type) -> Any:
+def own_dispatch(cls: type) -> object:
     """The `__torch_dispatch__` of a class; None of one that leaves operators as they are."""
     found = getattr(cls, "__torch_dispatch__", None)
     return None if found is disabled_dispatch else found

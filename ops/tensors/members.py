@@ -25,7 +25,7 @@ NO_GRADIENTS = (
 )
 
 
-all_members: Final[Callable[[Any], dict[str, Any]]] = vars(Differentiable)["__dict__"].__get__
+all_members: Final[Callable[[object], dict[str, object]]] = vars(Differentiable)["__dict__"].__get__
 """All attributes of a tensor, with those that say what it knows of gradients."""
 
 

@@ -346,7 +346,7 @@ def _one_by_one(data: object, dtype: Dtype | None) -> Array:
 
 
 def _leaves(
-    data: Any, shape: list[int], depth: int, store: Callable[[Any], object]
+    data: Any, shape: list[int], depth: int, store: Callable[[object], object]
 ) -> Iterable[object]:
     if depth == len(shape):
         yield store(data)
@@ -388,7 +388,7 @@ def _truth(number: Any) -> bool:
     return bool(number if isinstance(number, float | complex | np.bool_) else python.index(number))
 
 
-def _whole_number(dtype: Dtype) -> Callable[[Any], int]:
+def _whole_number(dtype: Dtype) -> Callable[[object], int]:
     """What stores a number in a whole-number dtype: floats are cut, too large numbers refused."""
     (least, most), low, bits = _limits(dtype), int(np.iinfo(dtype).min), 8 * dtype.itemsize
 

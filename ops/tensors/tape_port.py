@@ -98,7 +98,7 @@ class Tape(Protocol):
         """Keep the gradient of a tensor that is no leaf."""
 
 
-WAY_THROUGH: Final[Port[Callable[[], Any]]] = Port()
+WAY_THROUGH: Final[Port[Callable[[], object]]] = Port()
 """Gives what walks back through operators that others compute (`gradients/calls/composed.py`)."""
 
 DIRECTION_OF: Final[Port[Callable[[Any], object]]] = Port()

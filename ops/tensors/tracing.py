@@ -49,7 +49,7 @@ class Tracer(Protocol):
         Gives what the call shall give.
         """
 
-    def size_of(self, tensor: Any, dim: int) -> Any:
+    def size_of(self, tensor: Any, dim: int) -> object:
         """A size, as a tensor that the trace knows."""
 
     def made(self, tensor: Any, maker: str = "", through: Sequence[str] = ("to",)) -> None:
@@ -99,7 +99,7 @@ class TracedFloat(float):
     value: Any
 
 
-def with_plain_numbers(forward: Callable[..., Any]) -> Callable[..., Any]:
+def with_plain_numbers(forward: Callable[..., Any]) -> Callable[..., object]:
     """A forward that sees numbers of the trace as numbers, which is all that kernels take."""
     return lambda *values: forward(*map(_plain, values))
 
@@ -183,7 +183,7 @@ def traced_number(tensor: Any, number: object, full_name: str) -> object:
     return number if tracer is None else tracer.number_from(tensor, number, full_name)
 
 
-def traced_sizes(tensor: Any) -> Sequence[Any]:
+def traced_sizes(tensor: Any) -> Sequence[object]:
     """The sizes of a tensor, as tensors that the trace knows unless operators ask."""
     tracer = current_tracer()
     if tracer is None or asked_by_operators():

@@ -389,7 +389,7 @@ def jvp(
     return (*shown, run.shown(aux)) if has_aux else shown
 
 
-def _checked_directions(primals: object, tangents: object, begin: str) -> list[Any]:
+def _checked_directions(primals: object, tangents: object, begin: str) -> list[Tensor]:
     """Tangents, which are to be like the inputs.
 
     Raises:

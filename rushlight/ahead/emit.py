@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ..ops.kernels.code.language.target import host
@@ -34,7 +35,7 @@ def object_file(
         CannotCompile: the name is another function's.
         ImportError: llvmlite is not installed.
     """
-    llvm: Any = import_module("llvmlite.binding")
+    llvm: ModuleType = import_module("llvmlite.binding")
     assemble = import_module("..ops.kernels.code.loading.assemble", __package__)
     called = dict.fromkeys(call.kernel for program in programs for call in program.calls())
     kernels = {kernel: f"rushlight.kernel{n}" for n, kernel in enumerate(called)}
@@ -73,7 +74,7 @@ def _write_constants(file: Any, pool: Pool, size: int) -> None:
     file.truncate(max(size, 1))
 
 
-def _kernel(llvm: Any, kernel: Kernel, symbol: str, number: int) -> Any:
+def _kernel(llvm: ModuleType, kernel: Kernel, symbol: str, number: int) -> Any:
     """The module of a kernel, its names made its own."""
     module = llvm.parse_assembly(objects.text_of(kernel.key)(host()))
     for function in module.functions:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 from ..frontend.foundations.port import Port
@@ -326,7 +327,7 @@ def _run_traced(
     kwargs: Mapping[str, object],
 ) -> Any:
     """The same while a tracer listens: the trace calls the function again."""
-    bodies: Any = import_module("...ir.tracing.trace_bodies", __name__)
+    bodies: ModuleType = import_module("...ir.tracing.trace_bodies", __name__)
     call = bodies.TracedPythonCall(tracer, cls, args)
     node: Any = None
 
@@ -491,7 +492,9 @@ _SEVERAL: Final = (
 )
 
 
-def _kept_of(node: object, tensors: Sequence[object], made: list[Any]) -> tuple[Any, ...]:
+def _kept_of(
+    node: object, tensors: Sequence[object], made: list[Any]
+) -> tuple[Saved | Tensor | None, ...]:
     """Tensors as a node keeps them; an input that is given back as it is stays an input."""
     kept: list[Any] = []
     for tensor in tensors:

@@ -186,7 +186,7 @@ class _Context:
         self._node.set_materialize_grads(value)
 
     @property
-    def saved_tensors(self) -> tuple[Any, ...]:
+    def saved_tensors(self) -> tuple[Tensor, ...]:
         marks = self._marks[self._node._is_directed]
         return tuple(_closed(self._node.saved_tensors, marks, self._level))
 
@@ -315,7 +315,7 @@ def directions_of(node: FunctionNode, given: Sequence[object]) -> list[Any]:
     return _checked(node, made)
 
 
-def _checked(node: FunctionNode, made: list[Any]) -> list[Any]:
+def _checked(node: FunctionNode, made: list[Any]) -> list[Tensor | None]:
     """The directions of the results.
 
     Raises:

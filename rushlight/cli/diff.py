@@ -12,6 +12,7 @@ import numpy as np
 
 from ..ops.kernels import blas
 from ..ops.memory.dtype import Array
+from ..ops.tensors.tensor import Tensor
 from ..serialization.files.container import ArchiveReader
 from .archive import open_archive
 from .failure import FAILED
@@ -98,7 +99,7 @@ def _constants(one: dict[str, str], two: dict[str, str]) -> Iterator[dict[str, s
             yield {"name": name, "first": one.get(name), "second": two.get(name)}
 
 
-def _weights(one: dict[str, Any], two: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _weights(one: dict[str, Any], two: dict[str, Tensor]) -> Iterator[dict[str, Any]]:
     for name in progress(sorted({*one, *two}), "comparing"):
         told = {"name": name, "first": _shape(one.get(name)), "second": _shape(two.get(name))}
         if told["first"] != told["second"]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any, Final
+from types import ModuleType
+from typing import Final
 
 from ..ops.kernels import KERNELS_VARIABLE, family
 from ..ops.kernels.cache_folder import CACHE_VARIABLE, cache_folder
@@ -36,7 +37,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _torch() -> Any:
+def _torch() -> ModuleType:
     """The library itself, which commands that need none of it do not wait for."""
     import rushlight
 

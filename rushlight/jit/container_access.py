@@ -60,7 +60,7 @@ class ContainerAccess:
         return part
 
 
-def _compiled_method(module: ContainerAccess, name: str) -> Any:
+def _compiled_method(module: ContainerAccess, name: str) -> ScriptMethod | None:
     """A method that the class itself compiles; what containers compile is answered here, unless a
     class exports one of its own."""
     function = module._c.cls.method(name)

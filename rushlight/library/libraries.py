@@ -383,7 +383,7 @@ def key_of_device(device: str) -> str:
 
 
 def impl(
-    qualname: Any, types: Any, func: Kernel | None = None, *, lib: Library | None = None
+    qualname: str, types: Any, func: Kernel | None = None, *, lib: Library | None = None
 ) -> Any:
     """Register a kernel for kinds of devices (`"cpu"`, or `"default"` for all) or by dispatch keys
     (`"CPU"`, `"Autograd"`), or decorate it."""

@@ -254,7 +254,7 @@ def _swap(tensor: Tensor, given: Tensor, assign: bool) -> None:
         RuntimeError: its `module_load` gives back one of the two.
     """
     with no_grad():
-        loaded: Any = tensor.module_load(given, assign=assign)
+        loaded: Tensor = tensor.module_load(given, assign=assign)
     if loaded is tensor or loaded is given:
         raise RuntimeError(
             "module_load returned one of self or other, please .detach() the result if returning "

@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..frontend.diagnostics.exceptions import trimmed
@@ -212,7 +213,7 @@ def _as_functions(wanted: bool | Collection[type[Module]]) -> bool | frozenset[s
     return frozenset(qualified_name(each) for each in wanted)
 
 
-def _program_module() -> Any:
+def _program_module() -> ModuleType:
     try:
         import_module("onnx")
     except ModuleNotFoundError:
@@ -300,7 +301,7 @@ def _is_traceable(value: object) -> bool:
     return isinstance(value, Tensor)
 
 
-def _function(program: Any) -> tuple[Function, object]:
+def _function(program: ScriptFunction | Module) -> tuple[Function, object]:
     if isinstance(program, ScriptFunction):
         return program._rushlight_function, None
     method = program._c.cls.method("forward")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ __all__ = [
 
 
 @cache
-def _onnx(part: str = "") -> Any:
+def _onnx(part: str = "") -> ModuleType:
     return import_module(f"onnx.{part}" if part else "onnx")
 
 

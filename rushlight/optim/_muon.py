@@ -135,7 +135,7 @@ def _iterated(
 _KNOWN: Final = Prepared(_iterated)
 
 
-def _rounded(values: Array) -> Any:
+def _rounded(values: Array) -> Array:
     """Numbers rounded to bfloat16, as float32."""
     return cast_by_kernel(cast_by_kernel(values, _BFLOAT16), _FLOAT32)
 

@@ -47,7 +47,7 @@ class _Trial:
 Try = Callable[[Any], _Trial]
 
 
-def _cubic_minimum(a: _Trial, b: _Trial, bounds: tuple[Any, Any] | None = None) -> Any:
+def _cubic_minimum(a: _Trial, b: _Trial, bounds: tuple[float | int, ...] | None = None) -> Any:
     """Where the cubic through two trials and their slopes is least, within bounds; the middle of
     the bounds where it has no minimum (equation 3.59)."""
     low, high = bounds or sorted((a.length, b.length))
@@ -89,7 +89,7 @@ def _bracket(
     return [start, trial], limits.trials, False
 
 
-def _kept_inside(length: Any, low: Any, high: Any, was_near: bool) -> tuple[Any, bool]:
+def _kept_inside(length: Any, low: int, high: Any, was_near: bool) -> tuple[Any, bool]:
     """A length moved off the ends of the bracket if it is near one for the second time."""
     margin = 0.1 * (high - low)
     if min(high - length, length - low) >= margin:

@@ -13,7 +13,7 @@ from typing_extensions import deprecated
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.eager.namespace import promote_types
-from ..ops.memory.dtype import DTYPES, STRIDED, DType
+from ..ops.memory.dtype import DTYPES, STRIDED, Array, DType
 from ..ops.table.pointwise import cast
 from ..ops.tensors.construct import as_tensor
 from ..ops.tensors.tensor import Tensor
@@ -354,7 +354,7 @@ def _tensor_fault(
     return "\n".join(lines)
 
 
-def _greatest(differences: Any) -> tuple[object, tuple[int, ...]]:
+def _greatest(differences: Array) -> tuple[object, tuple[int, ...]]:
     """The greatest, or the first that is no number, and its index."""
     absent = np.isnan(differences)
     place = int(np.argmax(absent if absent.any() else differences))

@@ -299,7 +299,7 @@ class _Back:
         row = bound.row
         if rule is None or end.inner is not None or row is None or row.moves or bound.lays:
             raise NotPointwise(bound.entry.name)
-        keeps, given = self.shape.keeps(step), dict[str, Any]()
+        keeps, given = self.shape.keeps(step), dict[str, object]()
         for name, reader in rule.readers.items():
             place = _VALUE.fullmatch(reader)
             if reader == "gs[0]":

@@ -49,7 +49,7 @@ class _Known:
         self.is_refused = False
 
 
-_KNOWN: Final[dict[Bound, dict[Any, _Known]]] = {}
+_KNOWN: Final[dict[Bound, dict[object, _Known]]] = {}
 
 
 def composed(
@@ -122,7 +122,7 @@ def _written(
     where it cannot be said."""
     fresh: dict[Place, Tensor] = {}
 
-    def renewed(value: object, name: str, inner: int | None) -> Any:
+    def renewed(value: object, name: str, inner: int | None) -> object:
         if type(value) is list and inner is None:
             return [renewed(each, name, at) for at, each in enumerate(value)]
         if not isinstance(value, Tensor):

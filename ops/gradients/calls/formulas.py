@@ -141,7 +141,7 @@ class OnTensors:
             reads = re.sub(pattern, put, reads)
         return reads
 
-    def _about(self, value: object, word: str) -> Any:
+    def _about(self, value: object, word: str) -> object:
         if type(value) is list:
             return [self._about(each, word) for each in value]
         if type(value) is not At:
@@ -160,7 +160,7 @@ class _Like:
         edge: Edge = Node(()), 0
         edges = [edge if end in ends else None for end in step.ends]
         places = [(end.at, end.inner) for end in step.ends]
-        sizes = list[Any]()
+        sizes = list[object]()
         for end in step.ends:
             value = shape.values[end.value]
             sizes += [value.shape, value.dtype]

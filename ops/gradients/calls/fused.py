@@ -62,7 +62,7 @@ class Fused:
             self._known = family("calls.prepared").Known(self._one_by_one, self._explained)
             self.call = self._known.call
 
-    def _one_by_one(self, *arrays: Array) -> Any:
+    def _one_by_one(self, *arrays: Array) -> Array | tuple[Array, ...]:
         held: list[Any] = [*arrays]
         for call, args in self._calls:
             held.append(call(*[held[a.number] if type(a) is _Place else a for a in args]))

@@ -52,11 +52,11 @@ class _Known:
         self.shape = shape
         self.has_inner = shape.has_inner
         self.watched = [shape.saved.index(n) for n in shape.watched]
-        self.backs: dict[tuple[Asked, Asked], Any] = {}
+        self.backs: dict[tuple[Asked, Asked], object] = {}
         self.all_asked = (True,) * len(shape.edges)
         self.joined = self.opened = 0
         """How many nodes were made, and how many gave way to those of single operators."""
-        self.derivatives: dict[Any, _Derived] = {}
+        self.derivatives: dict[object, _Derived] = {}
         self.differentiated = 0
         """How often gradients were to be differentiated; below 0 if that goes by operators."""
 
@@ -93,8 +93,8 @@ class Calls:
 
     def __init__(self) -> None:
         self._known: list[_Known] = []
-        self._counts: dict[Any, int] = {}
-        self._parts: dict[Any, list[tuple[int, int]]] = {}
+        self._counts: dict[object, int] = {}
+        self._parts: dict[object, list[tuple[int, int]]] = {}
 
     def join(self, record: Noted, steps: Sequence[object], pending: Sequence[Tensor]) -> bool:
         """Make one node of all notes of a call, or of each part of a long one; False, with nothing

@@ -16,7 +16,7 @@ from .shapes import At, CallShape
 
 __all__ = ["Text", "match_of"]
 
-Match = Callable[[Sequence[Any], Sequence[Tensor], dict[int, Tensor]], Any]
+Match = Callable[[Sequence[object], Sequence[Tensor], dict[int, Tensor]], object]
 
 
 class Text:

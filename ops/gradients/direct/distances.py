@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def _slopes(shares: Array, one: Array, other: Array, form: str) -> Array:
 _KNOWN: Final = Prepared(_slopes)
 
 
-def _kernels(p: float, *tensors: Tensor) -> Any:
+def _kernels(p: float, *tensors: Tensor) -> object:
     """The kernels' form of a norm; None where they do not do it."""
     if p not in (1.0, 2.0) or not are_wide(*tensors) or family("rows.distances") is None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -20,7 +20,7 @@ Three = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 def _linear(
     g: Array, x: Array, weight: Array, of_input: bool, of_weight: bool, of_bias: bool
-) -> Any:
+) -> tuple[Array, ...]:
     rows = g if g.ndim == 2 else g.reshape(-1, g.shape[-1])
     made = []
     if of_input:

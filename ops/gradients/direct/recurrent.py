@@ -288,7 +288,7 @@ def _quietly(work: Callable[[], T]) -> T:
 def lstm(
     gs: Grads, input: Tensor, hx: Tensors, params: Tensors, has_biases: bool, num_layers: int,
     bidirectional: bool, batch_first: bool, result: Tensor,
-) -> tuple[Any, ...] | None:  # fmt: skip
+) -> tuple[list[Tensor] | Tensor, ...] | None:  # fmt: skip
     """Long short-term memory."""
     options = has_biases, num_layers, bidirectional, batch_first, result
     return _quietly(lambda: _whole(_lstm, gs, input, hx, params, *options))
@@ -298,7 +298,7 @@ def lstm(
 def rnn_layer(
     gs: Grads, input: Tensor, weight0: Tensor, weight1: Tensor, weight2: Tensor, weight3: Tensor,
     hx_: Tensor, cx_: Tensor, reverse: bool, has_biases: bool, results: Tensors,
-) -> tuple[Any, ...] | None:  # fmt: skip
+) -> tuple[Tensor | None, ...] | None:  # fmt: skip
     """One layer of an LSTM in one direction, whose open gates and cell states were kept."""
     weights = [weight0, weight1, *([weight2, weight3] if has_biases else [])]
     if not _is_wide([input, hx_, cx_, *weights, *gs[:3]]):
@@ -338,7 +338,7 @@ def _declare(name: str, through: Through) -> None:
     def cell(
         gs: Grads, input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None,
         b_hh: Tensor | None, result: Tensor,
-    ) -> tuple[Any, ...] | None:  # fmt: skip
+    ) -> tuple[Tensor | None, ...] | None:  # fmt: skip
         weights = [w_ih, w_hh, b_ih, b_hh]
         found = _quietly(lambda: _one_step(through, gs, input, [hx], weights, result))
         return None if found is None else (found[0], found[1][0], *found[2])
@@ -379,7 +379,7 @@ def _one_step(
 def lstm_cell(
     gs: Grads, input: Tensor, hx: Tensors, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None,
     b_hh: Tensor | None,
-) -> tuple[Any, ...] | None:  # fmt: skip
+) -> tuple[list[Tensor] | Tensor | None, ...] | None:  # fmt: skip
     """One step of a long short-term memory."""
     weights = [w_ih, w_hh, b_ih, b_hh]
     found = _quietly(lambda: _one_step(_lstm, gs, input, hx, weights, None))

@@ -9,7 +9,7 @@ from ..table.rows import gradient
 __all__: list[str] = []
 
 
-def _of_costs(g: Any, result1: Any) -> Any:
+def _of_costs(g: Any, result1: Any) -> object:
     return g.reshape(-1, 1, 1, 1) * result1
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...eager.dispatch import eager_function
 from ...memory.complex_parts import is_complex
-from ...memory.dtype import LAYOUTS, dtype_of
+from ...memory.dtype import LAYOUTS, Array, dtype_of
 from ...tensors.dispatched import is_dispatched
 from ...tensors.tensor import PLAIN_TENSORS, Tensor
 from .autograd import Edge, Node, edge_of, single
@@ -157,11 +157,11 @@ def _of_elements(value: Tensor, grad: Tensor | None, number: int) -> Tensor:
     return _values_of(mask(dense.to(value.dtype), value.detach()))
 
 
-def _size(like: Any) -> object:
+def _size(like: Array) -> object:
     return Tensor._of(like).shape
 
 
-def _one(like: Any) -> Tensor:
+def _one(like: Array) -> Tensor:
     if like is None or like.size != 1:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if is_complex(like.dtype):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ...tensors.tensor import Tensor
 
 __all__ = ["all_after", "none_after", "one_after"]
 
 Grad = Tensor | None
-Hook = Callable[..., Any]
+Hook = Callable[..., object]
 
 
 def one_after(hook: Hook, grad: Grad, said: object) -> Grad:

@@ -104,7 +104,7 @@ def _bare(value: object) -> Any:
     return [_bare(each) for each in value] if isinstance(value, list) else value
 
 
-def _arrays(value: object) -> list[Any]:
+def _arrays(value: object) -> list[Array]:
     if isinstance(value, np.ndarray):
         return [value]
     return [a for each in value for a in _arrays(each)] if isinstance(value, (list, tuple)) else []

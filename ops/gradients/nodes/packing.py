@@ -11,7 +11,7 @@ from ...tensors.tensor import Tensor
 
 __all__ = ["PACKED", "PACKING", "Packed", "Packing"]
 
-Packed = tuple[Any, Callable[[Any], Tensor]]
+Packed = tuple[object, Callable[[object], Tensor]]
 """What a hook made of a tensor, and what makes the tensor of it again."""
 
 
@@ -32,7 +32,7 @@ class Packing(threading.local):
         return self.packed_by(*self.hooks[-1], tensor)
 
     def packed_by(
-        self, pack: Callable[[Tensor], object], unpack: Callable[[Any], Tensor], tensor: Tensor
+        self, pack: Callable[[Tensor], object], unpack: Callable[[object], Tensor], tensor: Tensor
     ) -> Packed:
         """What a hook makes of a tensor, which it must not write."""
         before = version_of(tensor._array)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from itertools import count
-from typing import Any, Final
+from typing import Final
 
 __all__ = ["SEQUENCE", "Hooks", "Removable", "add_hook"]
 
 SEQUENCE: Final = count()
 """Numbers of nodes and hooks, the newer the larger."""
 
-Hooks = OrderedDict[int, Callable[..., Any]]
+Hooks = OrderedDict[int, Callable[..., object]]
 
 
 class Removable:

@@ -53,7 +53,7 @@ class SavedTensor:
         return None if self._saved is None else self._saved.seen(self._node)
 
     @property
-    def unpack_hook(self) -> Callable[[Any], Tensor] | None:
+    def unpack_hook(self) -> Callable[[object], Tensor] | None:
         """The hook that makes the tensor again, if there is one."""
         packed = None if self._saved is None else self._saved.packed
         return None if packed is None else packed[1]
@@ -106,7 +106,7 @@ def raw_tensors(kept: tuple[object, ...], node: Node) -> tuple[SavedTensor, ...]
     return tuple(SavedTensor.of(s if isinstance(s, Saved) else None, node) for s in kept)
 
 
-def kept_by(node: Any, name: str) -> Any:
+def kept_by(node: Any, name: str) -> object:
     """What a node of an operator keeps under a name of torch's: an argument, its result, or the
     sizes of an argument (`_saved_self_sym_sizes`).
 

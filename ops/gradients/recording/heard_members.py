@@ -21,11 +21,11 @@ def _set_item(self: Tensor, key: object, value: object) -> None:
     tape().set_item(self, key, value)
 
 
-def _transposed(name: str) -> Callable[[Tensor], Any]:
+def _transposed(name: str) -> Callable[[Tensor], object]:
     return lambda self: eager_function(f"aten::{name}")(self)
 
 
-def _number(name: str) -> Callable[[Tensor], Any]:
+def _number(name: str) -> Callable[[Tensor], object]:
     """A member that reads the one element: for modes that is an operator of its own."""
     plain = getattr(Tensor, name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import EllipsisType
 from typing import Any, Final
 
 import numpy as np
@@ -215,7 +216,7 @@ def _is_part_itself(before: Edge | None, edge: Edge | None, part: Array, value: 
     return True
 
 
-def _plain(key: object) -> tuple[Any, ...] | None:
+def _plain(key: object) -> tuple[EllipsisType | int | slice, ...] | None:
     """The parts of a key of numbers, slices between numbers, None and `...`, that among them; None
     of others."""
     parts = key if type(key) is tuple else (key,)

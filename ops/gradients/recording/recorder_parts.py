@@ -75,7 +75,7 @@ def is_among(result: object, arrays: Sequence[object]) -> bool:
     return id(result) in map(id, arrays)
 
 
-def forms_of(arrays: Sequence[Any]) -> list[Any]:
+def forms_of(arrays: Sequence[Any]) -> list[object]:
     """The shapes and dtypes of arrays in turn."""
     found: list[Any] = []
     for each in arrays:

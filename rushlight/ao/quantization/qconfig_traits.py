@@ -74,7 +74,7 @@ def get_combined_dict(
     return {**default_dict, **additional_dict}
 
 
-def get_qparam_dict(observer_or_fake_quant: Any) -> dict[str, Any]:
+def get_qparam_dict(observer_or_fake_quant: Module) -> dict[str, Any]:
     """The scheme, dtype, range, scale and zero point that an observer leads to."""
     qscheme = getattr(observer_or_fake_quant, "qscheme", None)
     made: dict[str, Any] = {"qscheme": qscheme, "dtype": observer_or_fake_quant.dtype}

@@ -57,7 +57,7 @@ def _kept(value: object) -> Any:
     if isinstance(value, tuple):
         return ParameterList([_kept(each) for each in value])
     if isinstance(value, Tensor):
-        detached: Any = value.detach()
+        detached: Tensor = value.detach()
         return Parameter(detached, requires_grad=value.requires_grad)
     return value
 

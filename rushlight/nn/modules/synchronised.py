@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from ...ops.eager.dispatch import eager_function
@@ -16,7 +17,9 @@ _OWN = __name__.partition(".")[0]
 
 def is_shared(group: object) -> bool:
     """Whether there are several processes whose batches are one."""
-    distributed: Any = import_module(f"{_OWN}.distributed.groups")  # not needed by one process
+    distributed: ModuleType = import_module(
+        f"{_OWN}.distributed.groups"
+    )  # not needed by one process
     return bool(distributed.is_initialized() and distributed.is_several(group))
 
 

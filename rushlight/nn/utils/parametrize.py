@@ -250,7 +250,7 @@ def register_parametrization(
             f"Module '{module}' does not have a parameter, a buffer, or a parametrized element "
             f"with name '{tensor_name}'"
         )
-    original: Any = getattr(module, tensor_name)
+    original: Tensor = getattr(module, tensor_name)
     functions = ParametrizationList([parametrization], original, unsafe=unsafe)
     if not unsafe:
         result: object = functions()
@@ -273,7 +273,7 @@ def register_parametrization(
     return module
 
 
-def _check_appended(module: Module, name: str, parametrization: Any) -> None:
+def _check_appended(module: Module, name: str, parametrization: Module) -> None:
     """See that one more parametrization keeps what the tensor is, and its inverse as well."""
     before = getattr(module, name)
     result = parametrization(before)

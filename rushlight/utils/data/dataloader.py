@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
 from itertools import cycle
+from types import ModuleType
 from typing import Any, Final, Generic, TypeVar
 
 from ..._utils import ExceptionWrapper
@@ -203,7 +204,7 @@ def _arranged(dataset: object, shuffle: bool | None) -> Any:
     return _IterDataPipeSerializationWrapper(dataset)
 
 
-def _settings() -> Any:
+def _settings() -> ModuleType:
     """What is set for pipes; with it come all kinds of them, which loaders of other sets spare."""
     return import_module(".graph_settings", __package__)
 

@@ -78,12 +78,12 @@ def _along(x: Array) -> Any:
     return pairs.along(x)
 
 
-def _wide(x: Array) -> Any:
+def _wide(x: Array) -> Array:
     """In float32; it lies as before."""
     found = cast(x, _FLOAT32)
     return x.astype(_FLOAT32) if found is None else found
 
 
-def _beside(x: Array) -> Any:
+def _beside(x: Array) -> Array:
     """With columns side by side."""
     return x if x.strides[3] == x.itemsize else x.copy()

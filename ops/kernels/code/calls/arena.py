@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....memory.dtype import Array
 from ....memory.storage import address, root_of
 
 __all__ = ["Piece", "in_one_piece", "placed"]
@@ -39,7 +40,7 @@ def in_one_piece(
     """
     known = {id(root): root for root in roots}
     pieces: dict[int, Piece] = {}
-    wholes: dict[int, Any] = {}
+    wholes: dict[int, object] = {}
     for number, note in enumerate(notes):
         for word in note:
             root = _root_among(word, known)
@@ -68,7 +69,7 @@ def in_one_piece(
     return [tuple(map(moved, note)) for note in notes], arena, fresh
 
 
-def _root_among(word: object, known: dict[int, Any]) -> Any:
+def _root_among(word: object, known: dict[int, Any]) -> Array | None:
     """The array of those known in whose memory a word lies; None if there is none."""
     if type(word) is not ndarray:
         return None

@@ -39,7 +39,7 @@ class Pace:
     """What a function's calls were that have not been learned from."""
 
     def __init__(self) -> None:
-        self._met = set[Any]()
+        self._met = set[object]()
         self._fruitless = 0
 
     def is_first(self, values: Sequence[object], result: Any, known: int) -> bool:

@@ -31,7 +31,7 @@ class Seen(NamedTuple):
 
     result: Any
     notes: Notes | None
-    scratch: Any = None
+    scratch: object = None
     wait: int | None = None
     taken: Sequence[Any] | None = None
     fresh: Sequence[tuple[int, int, int]] = ()

@@ -72,7 +72,7 @@ class Elements:
     def _way(self, after: After, operands: Any) -> tuple[list[Any], Way]:
         """The operands as arrays that broadcast, and the way through them."""
         shape, column = self.out.shape, (1, -1, *(1,) * (self.out.ndim - 2))
-        taken, lie = [self._x], list[Any]([(4, self._x.strides)])
+        taken, lie = [self._x], list[object]([(4, self._x.strides)])
         for place, each in zip(after.places[1:], operands, strict=True):
             spread = each.reshape(column) if place == "v" else each
             taken.append(spread)
@@ -221,7 +221,7 @@ def _row_moments_text(target: Target) -> str:
     )
 
 
-def follow(running: Any, now: Any, momentum: float, more: float) -> None:
+def follow(running: Array, now: Array, momentum: float, more: float) -> None:
     """Move float32 statistics of channels in one piece towards so much of those of the present,
     float64."""
     running = running[...]  # which no other thread can change

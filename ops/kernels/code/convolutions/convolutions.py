@@ -59,7 +59,7 @@ class Settled(NamedTuple):
     begun: int
     items: int
     slot: int
-    padded: tuple[Any, Any] | None
+    padded: tuple[object, object] | None
     made: tuple[int, ...]
     no_bias: Any
     words: int

@@ -46,7 +46,7 @@ def seen_bits(space: Sequence[int], window: Sequence[tuple[int, int]]) -> Array:
         rows, columns = row + down, column + across
         seen = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
         inside[place] = seen & (row < height)
-    bits: Any = np.packbits(inside.reshape(-1, LANES), axis=-1, bitorder="little")
+    bits: object = np.packbits(inside.reshape(-1, LANES), axis=-1, bitorder="little")
     return np.ascontiguousarray(bits).view("<u2").reshape(len(window), -1)
 
 

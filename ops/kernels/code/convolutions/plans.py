@@ -339,7 +339,7 @@ def planned(
     steps: Sequence[int],
     shape: Sequence[int],
     filled: tuple[int, dict[str, int]] | None = None,
-) -> Any:
+) -> Array:
     """The numbers of a kernel for it: steps to the next sample and group, in bytes, and those in a
     window, whose numbers have a shape.
 

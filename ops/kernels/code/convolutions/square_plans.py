@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from ....memory.dtype import Array
 from ..language.target import host
 from ..language.text import LANES
 from . import squares
@@ -49,7 +50,7 @@ def are_squares(what: Windows, together: int = 1) -> bool:
     return made * 8 < (9 * prod(what.output) // together + 50) * 7
 
 
-def squares_plan(what: Windows, together: int = 1) -> Any:
+def squares_plan(what: Windows, together: int = 1) -> Array:
     """The numbers of the kernel, for so many channels of the input `together` in a word."""
     samples, groups, inside = what.shape[0], what.groups, what.weight[1]
     made, (high, wide) = what.weight[0] // groups, what.output[1:]
@@ -112,7 +113,7 @@ def squares_plan(what: Windows, together: int = 1) -> Any:
     return _laid_out(sizes, squares.PLACES * seen_place, rooms)
 
 
-def _laid_out(sizes: dict[str, int], at: int, rooms: Mapping[str, int]) -> Any:
+def _laid_out(sizes: dict[str, int], at: int, rooms: Mapping[str, int]) -> Array:
     """The numbers in order, with places for the rooms of a slot of memory, one behind the other."""
     for name, size in rooms.items():
         sizes[name] = at

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....memory.dtype import Array
 from ....memory.remembered import remembered
 from ..calls.run import run
 from ..language.target import Target
@@ -24,7 +25,7 @@ _FEW: Final = LANES
 Parts = tuple[tuple[int, ...], ...]
 
 
-def cut(weight: Any, groups: int, parts: Parts) -> list[Any]:
+def cut(weight: Any, groups: int, parts: Parts) -> list[Array]:
     """The weights [out channels, in channels of a group, taps] of each part.
 
     `weight` is float32 [in channels, out channels of a group, *taps]; a part names its taps by
@@ -48,7 +49,7 @@ def cut(weight: Any, groups: int, parts: Parts) -> list[Any]:
 
 
 @remembered(1 << 20)
-def _moves(parts: Parts, several: int) -> Any:
+def _moves(parts: Parts, several: int) -> Array:
     """For each tap of each part which of the weight it is, where it stands in the first line of so
     many, and how long these lines are."""
     found, before = list[tuple[int, int, int]](), 0

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ....memory.dtype import Array
 from ....memory.remembered import remembered
 from ..calls.run import run
 from ..language.columns import of_parts
@@ -72,7 +73,7 @@ def put_back(
     together: bool = False,
     bias: object = None,
     out: Any = None,
-) -> Any:
+) -> Array | None:
     """The sums [batch, channels, *output] of float32 or float64 [batch, channels, *size, *counts].
 
     Where the columns of a batch lie `together`, they are [channels, *size, batch, *counts].  A bias
@@ -172,7 +173,7 @@ def _known(what: _Windows, steps: tuple[int, int, int], channels: int) -> _Known
     return _Known((*sizes, channels, sample, channel), _listed(what, tap))
 
 
-def _listed(given: _Windows, tap: int) -> Any:
+def _listed(given: _Windows, tap: int) -> Array:
     """Five lists, one behind the other.
 
     For each line of a plane where its source lines end in the last list; for each remainder of an

@@ -47,7 +47,7 @@ _COUNTS: Final = (
 elements lie so far from those of the next matrix, of the next row, of the next column."""
 
 
-def solved(a: Array, b: Array) -> Any:
+def solved(a: Array, b: Array) -> Array | None:
     """X [matrices, rows, columns] of A X = B, which lies by columns; None if one is singular.
 
     Both are of one dtype, float32 or float64; B may be one for all.  No other thread can change
@@ -62,7 +62,7 @@ def holds(count: int, size: int, columns: int) -> bool:
     return size * columns <= _ROOM and (size <= MOST or (size <= _ROWS and count >= _FEW))
 
 
-def substituted(a: Array, b: Array, upper: bool, unit: bool) -> Any:
+def substituted(a: Array, b: Array, upper: bool, unit: bool) -> Array:
     """X of A X = B of triangles, as `triangles.solve` has it, bits too; it lies by columns."""
     out = np.empty((len(a), b.shape[2], a.shape[1]), a.dtype)
     _done("triangle", a, b, out, upper, unit)
@@ -88,7 +88,7 @@ def factored(a: Array) -> Any:
     return (out.swapaxes(1, 2), pivots) if _done("factors", a, pivots, out) else None
 
 
-def cholesky(a: Array) -> Any:
+def cholesky(a: Array) -> Array | None:
     """The lower factors of matrices, which lie by columns; None if there is none."""
     out = np.empty(a.shape, a.dtype)
     return out.swapaxes(1, 2) if _done("cholesky", a, a, out) else None

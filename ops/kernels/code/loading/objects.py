@@ -17,7 +17,8 @@ from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
 
 from .....frontend.foundations.locks import fork_safe_lock
 from .....frontend.foundations.started import started
@@ -173,7 +174,7 @@ def _undisturbed(work: Callable[[], bytes]) -> bytes:
     return found[0]
 
 
-def _assembler() -> Any:
+def _assembler() -> ModuleType:
     """llvmlite's side, imported when something is compiled."""
     return import_module(".assemble", __package__)
 

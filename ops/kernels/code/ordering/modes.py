@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _PLACES: Final = ("x", "values", "places", "flag")
 _ELEMENTS: Final = {"f4": "float", "f8": "double", "i8": "i64", "i4": "i32"}
 
 
-def modes(x: Array) -> tuple[Any, Any] | None:
+def modes(x: Array) -> tuple[Array, Array] | None:
     """Of every row of a contiguous array the element that most are equal to, the least of several,
     and where the last of them is.
 
@@ -43,7 +43,7 @@ def modes(x: Array) -> tuple[Any, Any] | None:
     return None if flag[0] else (values, places)
 
 
-def modes_in_order(x: Array, ordered: Array) -> tuple[Any, Any] | None:
+def modes_in_order(x: Array, ordered: Array) -> tuple[Array, Array] | None:
     """The same of rows of any length, by what they are in order; None if all of a row is no number.
 
     Raises:

@@ -6,7 +6,7 @@ What is no number differs from itself, and zeros of both signs are equal.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -30,7 +30,7 @@ _NOTHING: Final = np.empty(0, np.int64)
 _NOTHING.setflags(write=False)
 
 
-def runs(x: Array, order: Array | None, *, with_inverse: bool) -> tuple[Any, Any, Any] | None:
+def runs(x: Array, order: Array | None, *, with_inverse: bool) -> tuple[Array, Array, Array] | None:
     """The first element of every run of a contiguous line that is not empty, which run each element
     belongs to, if that is asked for, and how many there are of each.
 

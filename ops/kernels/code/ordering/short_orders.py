@@ -42,7 +42,7 @@ def middle(x: Array, axis: int, *, skip_nan: bool) -> Any:
     return _ordered("nanmedian" if skip_nan else "median", x, axis, 0, 1)
 
 
-def _ordered(form: str, x: Array, axis: int, low: int, high: int) -> Any:
+def _ordered(form: str, x: Array, axis: int, low: int, high: int) -> tuple[Array, Array] | None:
     asked = asked_rows(x, axis, low, high, LONGEST)
     if asked is None:
         return None

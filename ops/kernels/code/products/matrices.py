@@ -204,7 +204,7 @@ def _are_one(a: Array) -> bool:
     return bool(a.size) and all(wide == size * step for (wide, step), size in steps)
 
 
-def _copied(a: Array, b: Array) -> tuple[Any, Any]:
+def _copied(a: Array, b: Array) -> tuple[Array, Array]:
     """Operands that lie as kernels read them; the second one stays turned if it is."""
     turned = b.swapaxes(-1, -2)
     is_turned = turned.strides[-1] == b.itemsize and b.strides[-1] != b.itemsize

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import inf
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def takes(x: Array, axis: int) -> bool:
     return bool(x.size) and parts_of(x.shape, axis)[2] >= LANES
 
 
-def took(name: str, x: Array, axis: int) -> Any:
+def took(name: str, x: Array, axis: int) -> Array:
     """The "softmax" or "log_softmax" of a contiguous array along a dimension."""
     x = x[...]  # which no other thread can change
     out = np.empty_like(x)

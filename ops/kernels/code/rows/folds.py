@@ -100,7 +100,7 @@ def fold(
     return out
 
 
-def fold_lines(x: Array, operation: str, *, wide: bool = False) -> Any | None:
+def fold_lines(x: Array, operation: str, *, wide: bool = False) -> Array | None:
     """The same of each row of matrices, whose rows lie in one piece, but neither rows nor matrices
     beside each other."""
     x = x[...]  # which no other thread can change
@@ -115,7 +115,7 @@ def fold_lines(x: Array, operation: str, *, wide: bool = False) -> Any | None:
     return out
 
 
-def dot(x: Array, y: Array) -> Any | None:
+def dot(x: Array, y: Array) -> Array | None:
     """The sum of the products of two contiguous vectors of one size, 0-d; None where they are of
     dtypes, or one of them of another one, that there is no such thing of."""
     x, y = x[...], y[...]  # which no other thread can change
@@ -127,7 +127,7 @@ def dot(x: Array, y: Array) -> Any | None:
     return out
 
 
-def rows_added(x: Array, dtype: np.dtype[Any]) -> Any | None:
+def rows_added(x: Array, dtype: np.dtype[Any]) -> Array | None:
     """The sum of the rows of a matrix of float32 from the first one to the last, rounded to 16 bits
     after each; None where the dtype has no letter."""
     x = x[...]

@@ -75,7 +75,7 @@ def layer_norm(x: Array, weight: Array, bias: Array, eps: float) -> tuple[Any, A
 
 def group_norm(
     x: Array, weight: Array, bias: Array, eps: float, space: int, groups: int
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """Rows normalised that are some channels of so much `space` each, of which there are so many
     `groups`; weight and bias have a number for each channel: result, means, factors."""
     if weight.size != bias.size or weight.size * space != groups * x.shape[1]:

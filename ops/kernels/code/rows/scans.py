@@ -35,7 +35,7 @@ _WIDE: Final = {"float": "double", "double": "double", "i64": "i64"}
 _ENDS: Final = {"i64": 2**63 - 1, "float": float("inf"), "double": float("inf")}
 
 
-def running(x: Array, axis: int, operation: str) -> Any | None:
+def running(x: Array, axis: int, operation: str) -> Array | None:
     """Sums ("sum") or products ("product") so far of a contiguous array.
 
     In its dtype, which is one of floats or int64; None for others.

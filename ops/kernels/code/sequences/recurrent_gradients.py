@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
+from ....memory.dtype import Array
 from ..calls.run import run
 from ..language.target import Target
 from ..language.text import FLOAT, FLOATS, INT64, POINTER, Code, Value
@@ -18,7 +19,7 @@ _PLACES: Final = ("gates", "before", "bent", "hidden", "cell", "out")
 _GATES: Final = 4
 
 
-def lstm_step(gates: Any, before: Any, bent: Any, hidden: Any, cell: Any, out: Any) -> None:
+def lstm_step(gates: Any, before: Any, bent: Array, hidden: Array, cell: Array, out: Any) -> None:
     """The gradients of the gates before they were bent, and of the cell's state before the step.
 
     Args:

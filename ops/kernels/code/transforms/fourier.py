@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ....memory.dtype import Array
 from ....memory.remembered import remembered
 from ... import threads
 from ..calls.run import run
@@ -180,7 +181,7 @@ def _split(points: int) -> tuple[int, int] | None:
 
 
 @remembered(1 << 20)
-def _plan(points: int) -> Any:
+def _plan(points: int) -> Array:
     """The stages, and where the factors of each begin."""
     words, left, beside, begin = list[int](), points, 1, 1
     for radix in _radices(points):
@@ -192,7 +193,7 @@ def _plan(points: int) -> Any:
 
 
 @remembered(1 << 22)
-def _factors(points: int, real: object) -> Any:
+def _factors(points: int, real: object) -> Array:
     """By what points are turned between stages, as pairs of parts."""
     found, left = [np.ones(1)], points
     for radix in _radices(points):
@@ -210,19 +211,19 @@ def _roots(numbers: Any, count: int) -> Any:
     return np.exp(-2j * np.pi * (numbers % count) / count)
 
 
-def _as_pairs(numbers: Any, real: Any) -> Any:
+def _as_pairs(numbers: Any, real: Any) -> Array:
     made = np.stack((numbers.real, numbers.imag), -1).astype(real)
     made.setflags(write=False)
     return made
 
 
 @remembered(1 << 22)
-def _half_turns(points: int, real: object) -> Any:
+def _half_turns(points: int, real: object) -> Array:
     return _as_pairs(_roots(np.arange(points // 2 + 1), 2 * points), real)
 
 
 @remembered(1 << 24)
-def _turns(first: int, second: int, real: Any) -> Any:
+def _turns(first: int, second: int, real: Any) -> Array:
     """By what the transforms of columns are turned: all real parts, then all imaginary ones."""
     roots = _roots(np.outer(np.arange(first), np.arange(second)), first * second)
     made = np.stack((roots.real, roots.imag)).astype(real)

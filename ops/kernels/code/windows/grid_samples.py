@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....memory.dtype import Array
 from ..calls.run import run
 from ..functions.arithmetic import at_least, at_most, called
 from ..functions.divisions import fmod
@@ -31,7 +32,7 @@ _CUBIC: Final = -0.75
 """The slope of cubic weights at the neighbours."""
 
 
-def sample(input: Any, grid: Any, form: str, padding: str, align: bool) -> Any | None:
+def sample(input: Any, grid: Any, form: str, padding: str, align: bool) -> Array | None:
     """float32 [N, C, *space] at the places float32 [N, *out, D] names, x first, in two or three
     dimensions: both contiguous and not empty.
 

@@ -67,7 +67,7 @@ def _kept(starts: Array, stops: Array) -> Array:
 
 def maxima(
     x: Any, rows: Array, columns: Array, steps: tuple[int, int], *, with_places: bool
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The maxima of [samples, height, width, channels] in one piece, laid out in that way, and
     their places in the plane; without these there is an empty array for them.
 

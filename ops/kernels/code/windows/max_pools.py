@@ -42,7 +42,7 @@ _UNROLLED: Final = ((2, 2), (3, 3))
 
 def max_pool(
     x: Any, size: Any, stride: Any, pads: Any, dilation: Any, output: Any, *, with_places: bool
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The maxima of float32 [..., height, width] in one piece, and their places in the plane.
 
     All windows begin in a plane, or see something of it, which has fewer than 2**31 numbers; the

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....memory.dtype import Array
 from ..calls.run import run
 from ..language.columns import are_below, of_parts
 from ..language.target import Target
@@ -46,7 +47,7 @@ Ints = tuple[int, ...]
 
 def means_of_windows(
     x: Any, size: Ints, stride: Ints, pads: Ints, output: Ints, divisors: object
-) -> Any:
+) -> Array | None:
     """The means [..., *output] of an array [..., *space] in one piece.
 
     By what a window's sum is divided is the product of what `divisors` say of its line, and behind

@@ -220,7 +220,9 @@ class BackendPatternConfig:
         for name, key in _FIELDS.items():
             if key in backend_pattern_config_dict:
                 setattr(made, name, backend_pattern_config_dict[key])
-        configs: list[Any] = backend_pattern_config_dict.get("dtype_configs", [])
+        configs: list[dict[str, DTypeWithConstraints | DType]] = backend_pattern_config_dict.get(
+            "dtype_configs", []
+        )
         for each in configs:
             if not isinstance(each, DTypeConfig | Mapping):
                 raise ValueError(f"Expected DTypeConfig or dict in dtype_configs, got {each!r}")

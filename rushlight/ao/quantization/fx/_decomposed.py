@@ -58,7 +58,7 @@ def _floats(x: Tensor) -> Tensor:
     return found
 
 
-def _rounded(input: Tensor, scale: Any, zero_point: Any, least: Any, most: Any) -> Tensor:
+def _rounded(input: Tensor, scale: Any, zero_point: Any, least: Any, most: int) -> Tensor:
     """Whole numbers within bounds for floats, still as floats."""
     inverse = 1.0 / scale
     found: Tensor = (_floats(input) * inverse).round() + zero_point
@@ -96,7 +96,7 @@ _BOUNDED = "Tensor quant_min, Tensor quant_max, ScalarType dtype"
     " -> Tensor",
 )
 def quantize_per_tensor(
-    input: Tensor, scale: Any, zero_point: Any, quant_min: Any, quant_max: Any, dtype: DType
+    input: Tensor, scale: Any, zero_point: Any, quant_min: int, quant_max: int, dtype: DType
 ) -> Tensor:
     """Whole numbers for the elements of a tensor."""
     return _rounded(input, scale, zero_point, quant_min, quant_max).to(dtype)

@@ -104,7 +104,7 @@ def observed_weight(mod: Module, weight: Tensor, use_precomputed_fake_quant: boo
     return made
 
 
-def folded(mod: Module) -> tuple[Any, Any]:
+def folded(mod: Module) -> tuple[Tensor, Tensor]:
     """Weight and bias of a layer that was trained for quantization, with its batch norm if any."""
     if not hasattr(mod, "bn"):
         return mod.weight, mod.bias

@@ -202,7 +202,9 @@ class StreamWrapper:
     session_streams: ClassVar[dict[StreamWrapper, int]] = {}
     debug_unclosed_streams = False
 
-    def __init__(self, file_obj: Any, parent_stream: Any = None, name: str | None = None) -> None:
+    def __init__(
+        self, file_obj: Any, parent_stream: StreamWrapper | None = None, name: str | None = None
+    ) -> None:
         self.file_obj, self.name = file_obj, name
         self.child_counter, self.parent_stream = 0, parent_stream
         self.close_on_last_child, self.closed = False, False

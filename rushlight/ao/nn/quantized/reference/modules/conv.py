@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 from ......module_names import names_of
 from ......nn import functional as F
 from ......nn.modules import conv as floats
+from ......nn.modules.module import Module
 from ......ops.memory.dtype import DType
 from ......ops.tensors.tensor import Tensor
 from .utils import ReferenceQuantizedModule
@@ -61,7 +62,7 @@ class _Plain(_Conv):
         return made
 
     @classmethod
-    def from_float(cls, float_conv: Any, weight_qparams: Mapping[str, object]) -> Self:
+    def from_float(cls, float_conv: Module, weight_qparams: Mapping[str, object]) -> Self:
         """The layer of one in floats; they share weight and bias."""
         made = cls(
             float_conv.in_channels,
