@@ -26,7 +26,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from .frontend.foundations.loaded_names import loaded_name
-from .torch_homes import home_of, is_public
+from .torch_homes import home_of, is_listed, is_public
 
 __all__ = ["StandIn", "as_torch"]
 
@@ -159,6 +159,8 @@ class StandIn(abc.MetaPathFinder):
             _lie_in(module, "torch.return_types")
         if inside == _FUNCTIONS:
             vars(module)["AS_TORCH"].choose(True)
+        if not (is_public(inside) or is_listed(inside)):
+            return  # what it has from others was renamed there
         for thing in list(vars(module).values()):
             if _says_its_module(thing) and _is_ours(thing.__module__):
                 home = home_of(thing.__module__.partition(".")[2], thing.__qualname__)

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["home_of", "is_public"]
+__all__ = ["home_of", "is_listed", "is_public"]
 
 _FILE: Final = Path(__file__).with_name("homes.txt")
 _LOWER: Final = frozenset(
@@ -40,6 +40,11 @@ def is_public(inside: str) -> bool:
     if inside == "serialization":  # the names of torch's, before the folder's own files
         return True
     return inside.partition(".")[0] not in _LOWER
+
+
+def is_listed(inside: str) -> bool:
+    """Whether a module, by its name in rushlight, has classes or functions of torch's modules."""
+    return inside in _homes()
 
 
 def home_of(inside: str, name: str) -> str | None:

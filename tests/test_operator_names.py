@@ -141,7 +141,7 @@ ASKED = {
         interpreter/plans/number_writes.py: aten::copy_ aten::tensor prim::device prim::dtype
         interpreter/plans/plan.py: aten::set_grad_enabled
         interpreter/running/conditions.py: aten::__is__ aten::__isnot__ aten::len
-        interpreter/running/executable.py: aten::device
+        interpreter/running/traits.py: aten::device
         interpreter/running/writes.py: aten::__getitem__ aten::_unwrap_optional aten::items
         interpreter/running/writes.py: aten::values
     """,

@@ -27,6 +27,7 @@ import numpy as np
 
 from ...frontend.foundations.beside import Beside
 from ...frontend.foundations.locks import fork_safe_lock
+from ...frontend.foundations.made_once import made_once
 from ...frontend.foundations.started import started
 from ...ops.kernels.code.loading.objects import is_possible
 from ...ops.table.record import Operator
@@ -38,12 +39,12 @@ from ..plans.plan import Plan
 from ..plans.stretches import find_stretches
 from .kinds import NotNative, holds_arrays, kind_of
 from .program import FAILED, STOPPED, compile_native, is_compiled
-from .remembered import remember, was_hot
+from .remembered import looks_of, remember, was_hot
 from .source import CodeOf, NativeSource, write_native
 
 __all__ = [
     *("NATIVE_VARIABLE", "NEVER", "REFUSALS", "ROUNDS", "STRAIGHT", "Native", "native_island"),
-    *("is_native_possible", "native_of", "reason_against"),
+    *("is_native_possible", "kept_native", "native_of", "reason_against"),
 ]
 
 MOST: Final = 2000
@@ -96,12 +97,19 @@ def native_of(
     if why:
         count_refusal(why)
         return None
-    return Native(code, arguments, _limit(), code_of)
+    return Native(lambda: code, arguments, _limit(), code_of)
+
+
+def kept_native(
+    code: Callable[[], Code], looks: str, arguments: Sequence[Type], code_of: CodeOf
+) -> Native:
+    """The same of a code that is known by its looks, and made when it is needed."""
+    return Native(code, arguments, _limit(), code_of, looks=looks)
 
 
 def native_island(code: Code, arguments: Sequence[Type], registers: Sequence[int]) -> Native:
     """What makes native code of a part of a code when it is hot: it takes what `registers` hold."""
-    return Native(code, arguments, _limit(), registers=registers)
+    return Native(lambda: code, arguments, _limit(), registers=registers)
 
 
 def is_native_possible() -> bool:
@@ -202,13 +210,15 @@ class Native:
 
     def __init__(
         self,
-        code: Code,
+        code: Callable[[], Code],
         arguments: Sequence[Type],
         limit: float,
         code_of: CodeOf | None = None,
         registers: Sequence[int] | None = None,
+        looks: str = "",
     ) -> None:
-        self._code, self._code_of = code, code_of
+        self._make_code, self._code_of = code, code_of
+        self._looks = looks
         self._registers = registers
         self._how = _BOUND if registers is None else _CHECKED
         self._arguments = arguments
@@ -232,6 +242,17 @@ class Native:
         self._draft_calls = 0
         self.refusal = ""
         self._left_out = ""
+
+    @made_once
+    def _code(self) -> Code:
+        return self._make_code()
+
+    @property
+    def looks(self) -> str:
+        """What tells its code from others."""
+        if not self._looks:
+            self._looks = looks_of(self._code, self._arguments)
+        return self._looks
 
     @property
     def is_ready(self) -> bool:
@@ -403,7 +424,7 @@ class Native:
             if self._stage is _Stage.TRIAL:  # another thread may have given it up meanwhile
                 self._stage = _Stage.HOT
                 self._straight = self._crosses
-                remember(self._code, self._arguments)
+                remember(self.looks)
             return result
         self._trials += 1
         if self._trials >= TRIALS:
@@ -434,7 +455,7 @@ class Native:
             self._stage = _Stage.COLD
         if not self._limit:
             self._begin()
-        elif was_hot(self._code, self._arguments):
+        elif was_hot(self.looks):
             self._begin(only_found=True)
 
     def _begin(self, *, only_found: bool = False) -> None:
@@ -487,7 +508,7 @@ class Native:
             self._straight = self._crosses and not (is_tried and source.takes_objects)
             self._stage = _Stage.TRIAL if is_tried else _Stage.HOT
             if not pays and (self._straight or self._stage is _Stage.HOT):
-                remember(self._code, self._arguments)
+                remember(self.looks)
 
     def _compile_again(self, source: NativeSource) -> None:
         """Put code that is made with care in the place of a draft."""

@@ -13,21 +13,22 @@ from ...ops.kernels.code.loading.objects import is_marked, mark
 from ...typecheck.types.types import Type
 from ..code.code import Code
 
-__all__ = ["remember", "was_hot"]
+__all__ = ["looks_of", "remember", "was_hot"]
 
 
-def was_hot(code: Code, arguments: Sequence[Type]) -> bool:
-    """Whether a code that looks like this one has been hot."""
-    return is_marked("hot", (_digest(code, arguments),))
-
-
-def remember(code: Code, arguments: Sequence[Type]) -> None:
-    """A code is hot, and its native code pays."""
-    mark("hot", (_digest(code, arguments),))
-
-
-def _digest(code: Code, arguments: Sequence[Type]) -> str:
+def looks_of(code: Code, arguments: Sequence[Type]) -> str:
+    """What tells a code, of arguments of some types, from those that look otherwise."""
     names = [entry.full_name for entry in code.operators]
     types = [each.annotation_str for each in (*code.types, *arguments)]
     about = (code.name, code.instructions, code.constants, names, types)
     return hashlib.sha256(repr(about).encode()).hexdigest()
+
+
+def was_hot(looks: str) -> bool:
+    """Whether a code that looks like this has been hot."""
+    return is_marked("hot", (looks,))
+
+
+def remember(looks: str) -> None:
+    """A code that looks like this is hot, and its native code pays."""
+    mark("hot", (looks,))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import thread_time
-from types import CodeType, TracebackType
-from typing import Any, Protocol
+from types import CodeType, FunctionType, TracebackType
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from ...frontend.syntax.deep_stack import goes_deep
 from ...ops.memory.allocation import is_counting, uncounted
 from ...ops.table.grad_mode import RUNNING
 from ...ops.table.inline import NAMES
+from ...ops.table.record import Operator
+from ...typecheck.types.types import Type
 from ..code.calls import PLAIN, Calls
 from ..code.code import Code, Step
 from ..code.instructions import row
@@ -30,30 +32,78 @@ from .plan_source import write_plan
 from .replaying import Replay, Stretch
 from .source import FoundIsland, Island, PlanSource
 
-__all__ = ["Cuts", "Islands", "NativePart", "Plan", "make_plan"]
+__all__ = ["Cuts", "Islands", "NativePart", "Plan", "PlanText", "Tables"]
+__all__ += ["make_draft", "make_plan", "plan_of_text"]
 
 LONGEST_GUARDED = 20_000
 """Operands of all instructions; to compile more would take a good part of a guarded call's time."""
+
+
+class Tables(Protocol):
+    """What a plan's text names by number: a code has them, and what is kept of one."""
+
+    @property
+    def constants(self) -> Sequence[object]: ...
+    @property
+    def operators(self) -> Sequence[Operator]: ...
+    @property
+    def types(self) -> Sequence[Type]: ...
+    @property
+    def names(self) -> Sequence[str]: ...
+
+
+class PlanText(NamedTuple):
+    """A plan's compiled text, of one that calls nothing but what tables tell and forms of operators
+    name.
+
+    `numbers`, `direct` and `noted` are as in `PlanSource` and `write_plan`; the operators `plain`
+    are called as they are, recorded or not; one that `is_whole` has all that could be done for its
+    code.
+    """
+
+    compiled: CodeType
+    numbers: tuple[int, ...]
+    direct: tuple[int, ...]
+    noted: tuple[int, ...]
+    plain: tuple[int, ...]
+    is_whole: bool
+
+
+class Written(NamedTuple):
+    """A code and the text of its plan; `steps[i]` is what line `i + 1` was written from."""
+
+    code: Code
+    text: str
+    steps: list[Step | None]
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
     """A compiled plan: call `run` with the arguments.
 
-    `text` is its source and `steps[i]` what line `i + 1` was written from; `replays` are its
+    `written` tells its source; `itself` is what can be kept of it, if it can; `replays` are its
     stretches, `islands` its islands, `kept` both by where they lie.  It stands for `former`, which
     may yet be running.
     """
 
     run: Callable[..., Any]
-    code: Code
-    text: str
-    steps: list[Step | None]
     compiled: CodeType
+    written: Callable[[], Written]
+    itself: PlanText | None = None
     replays: Sequence[Replay] = ()
     islands: Sequence[NativePart] = ()
     kept: Mapping[tuple[int, int], object] = field(default_factory=dict)
     former: Plan | None = None
+
+    @property
+    def code(self) -> Code:
+        """What it was made of."""
+        return self.written().code
+
+    @property
+    def text(self) -> str:
+        """Its source."""
+        return self.written().text
 
     def is_in(self, traceback: TracebackType | None) -> bool:
         """Whether an exception came out of the plan."""
@@ -72,7 +122,7 @@ class Plan:
         while traceback is not None:
             if traceback.tb_frame.f_code is self.compiled:
                 line: int | None = traceback.tb_lineno  # None between two lines
-                step = None if line is None else self.steps[line - 1]
+                step = None if line is None else self.written().steps[line - 1]
                 return None if step is None else (step, dict(traceback.tb_frame.f_locals))
             traceback = traceback.tb_next
         return None
@@ -221,7 +271,7 @@ def _compiled(
     islands: Islands | None,
     cuts: Cuts | None,
 ) -> Plan:
-    space = _space(code, source, invoke, calls, notes)
+    space = _space(code, source.named, source.numbers, invoke, calls, notes)
     former = None if cuts is None else cuts.former
     before = {} if former is None else former.kept
     parts: dict[str, NativePart] = {}
@@ -230,30 +280,113 @@ def _compiled(
             known = before.get(source.spans[name])
             parts[name] = _put_island(space, name, island, islands, known, cuts)
     replays: dict[str, Replay] = {}
+    for name, each in source.stretches.items():
+        known = before.get(source.spans[name])
+        replay = known if isinstance(known, Replay) and known.stretch.is_like(each) else None
+        replay = replay or Replay(each, invoke, partial(_plan_of_stretch, each, invoke))
+        replay.cut = (lambda steps: None) if cuts is None else cuts.tell
+        replays[name] = replay
     if source.has_direct_forms:
         operators = {i: code.operators[i] for i in sorted(source.direct)}
-        for name, each in source.stretches.items():
-            known = before.get(source.spans[name])
-            replay = known if isinstance(known, Replay) and known.stretch.is_like(each) else None
-            replay = replay or Replay(each, invoke, partial(_plan_of_stretch, each, invoke))
-            replay.cut = (lambda steps: None) if cuts is None else cuts.tell
-            replays[name] = replay
         DirectCalls(space, operators, source.whole, source.groups, replays, source.direct)
-    # The text is all our own: see plan_source.
-    exec(compile(source.text, "<plan>", "exec"), space)
-    run = space["plan"]
+    text = source.text
+    compiled = _compiled_text(text)
+    run = _defined(compiled, space)
     kept = {source.spans[name]: each for name, each in (*replays.items(), *parts.items())}
-    return Plan(
-        *(run, code, source.text, source.steps, run.__code__),
-        *(list(replays.values()), list(parts.values()), kept, former),
+    written, itself = Written(code, text, source.steps), None
+    if not (source.spans or source.groups or source.chains or former):
+        itself = _itself(compiled, source, notes, code, calls, is_whole=True)
+    found = list(replays.values()), list(parts.values())
+    return Plan(run, run.__code__, lambda: written, itself, *found, kept, former)
+
+
+def _compiled_text(text: str) -> CodeType:
+    """The text is all our own: see `plan_source`."""
+    return compile(text, "<plan>", "exec")
+
+
+def _defined(compiled: CodeType, space: dict[str, Any]) -> FunctionType:
+    exec(compiled, space)
+    found = space["plan"]
+    assert isinstance(found, FunctionType)
+    return found
+
+
+def _itself(
+    compiled: CodeType,
+    source: PlanSource,
+    notes: Iterable[int],
+    code: Code,
+    calls: Calls,
+    *,
+    is_whole: bool,
+) -> PlanText | None:
+    """What can be kept of a plan without parts that are more than lines."""
+    if not _named_by(code.operators).keys() >= source.named.keys():
+        return None
+    numbers = tuple(sorted(source.numbers)), tuple(sorted(source.direct)), tuple(notes)
+    called = enumerate(code.operators)
+    plain = tuple([i for i, entry in called if calls.forward(entry) is entry.forward])
+    return PlanText(compiled, *numbers, plain, is_whole)
+
+
+def _named_by(operators: Iterable[Operator]) -> dict[str, object]:
+    """What the forms of operators name."""
+    named = dict[str, object]()
+    for entry in operators:
+        for form in entry.inline:
+            named.update(form.names)
+            if form.over is not None:
+                named[form.over.__name__] = form.over
+    return named
+
+
+@uncollected
+@goes_deep
+def make_draft(code: Code, invoke: Invoke, calls: Calls = PLAIN) -> Plan | None:
+    """A plan that takes every step by itself, and can be kept; None where there is none."""
+    notes = _notes(code, calls)
+    source = write_plan(
+        code, calls_all=calls.recording is not None, noted=frozenset(notes), is_draft=True
     )
+    if source is None:
+        return None
+    compiled = _compiled_text(source.text)
+    itself = _itself(compiled, source, notes, code, calls, is_whole=False)
+    if itself is None:
+        return None
+    written = Written(code, source.text, source.steps)
+    return plan_of_text(itself, code, invoke, calls, lambda: written)
+
+
+def plan_of_text(
+    itself: PlanText,
+    tables: Tables,
+    invoke: Invoke,
+    calls: Calls,
+    written: Callable[[], Written],
+) -> Plan:
+    """The plan of a text that was kept, which `written` tells when something fails."""
+    operators, recording = tables.operators, calls.recording
+    space, notes = dict[str, Any](), dict[int, Any]()
+    for number in itself.noted:
+        assert recording is not None
+        put = partial(space.__setitem__, f"b{number}")
+        notes[number] = recording.noted_late(operators[number], put)
+    plain = itself.plain
+    space |= _space(tables, _named_by(operators), itself.numbers, invoke, calls, notes, plain)
+    if itself.direct:
+        direct = {i: operators[i] for i in itself.direct}
+        DirectCalls(space, direct, {}, {}, {}, dict.fromkeys(direct, ("",)))
+    run = _defined(itself.compiled, space)
+    return Plan(run, run.__code__, written, itself)
 
 
 def _plan_of_stretch(stretch: Stretch, invoke: Invoke, calls: Telling) -> Callable[..., Any]:
     """A plan of a stretch that calls operators, and what they are joined to, by way of `calls`."""
     source = write_plan(stretch.code, calls_all=True, stretch=stretch)
     assert source is not None  # the code around it nests deeper
-    space = _space(stretch.code, source, invoke, calls, {})
+    space = _space(stretch.code, source.named, source.numbers, invoke, calls, {})
     for chain in source.chains:
         chain.forward = calls.forward
     for each in source.named.values():
@@ -261,28 +394,32 @@ def _plan_of_stretch(stretch: Stretch, invoke: Invoke, calls: Telling) -> Callab
             each.forward = calls.forward
     space.update((n, calls.around(each)) for n, each in source.named.items() if callable(each))
     space.update((f"warm{each}", False) for each in (*source.whole, *source.groups))
-    exec(compile(source.text, "<plan>", "exec"), space)
-    found: Callable[..., Any] = space["plan"]
-    return found
+    return _defined(_compiled_text(source.text), space)
 
 
 def _space(
-    code: Code, source: PlanSource, invoke: Invoke, calls: Calls, notes: dict[int, Any]
+    code: Tables,
+    named: Mapping[str, object],
+    numbers: Collection[int],
+    invoke: Invoke,
+    calls: Calls,
+    notes: dict[int, Any],
+    plain: Collection[int] = (),
 ) -> dict[str, Any]:
-    """What the names of a plan's text mean."""
-    space: dict[str, Any] = {"__builtins__": {}, **ACTIONS, **NAMES, **source.named}
+    """What the names of a plan's text mean; `plain` operators are called as they are."""
+    space: dict[str, Any] = {"__builtins__": {}, **ACTIONS, **NAMES, **named}
     space.update(invoke=invoke, reuse=reuse, running=RUNNING, faults=FAULTS)
     if calls.guard is not None:
         space["count"] = calls.guard.count
     space.update((f"b{i}", name) for i, name in notes.items())
     for i, entry in enumerate(code.operators):
-        space[f"o{i}"] = entry.forward if i in notes else calls.forward(entry)
+        space[f"o{i}"] = entry.forward if i in notes or i in plain else calls.forward(entry)
         space[f"p{i}"] = entry.on_arrays
     space.update((f"t{i}", entry) for i, entry in enumerate(code.types))
     space.update((f"n{i}", entry) for i, entry in enumerate(code.names))
     space.update((f"c{i}", entry) for i, entry in enumerate(code.constants))
-    if source.numbers:
+    if numbers:
         with np.errstate(over="ignore"):
-            for i in source.numbers:
+            for i in numbers:
                 space[f"k{i}"] = np.asarray(code.constants[i]).astype(np.float32)
     return space

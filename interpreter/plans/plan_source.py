@@ -54,6 +54,7 @@ def write_plan(
     find_islands: FindIslands | None = None,
     stretch: Stretch | None = None,
     left_out: Collection[Step] = (),
+    is_draft: bool = False,
 ) -> PlanSource | None:
     """The source of a code's plan; None if the code nests too deeply for one.
 
@@ -61,11 +62,11 @@ def write_plan(
     did; other operators over tensors are called, none is written out.  One that `counts` tells
     `count` what it has run, at least whenever that is more than `MANY`, as the machine does.  Where
     it is the code of a `stretch` the plan is called with what that takes, and gives a tuple of its
-    results.  Stretches do without the steps `left_out`.
+    results.  Stretches do without the steps `left_out`.  A draft takes every step by itself.
     """
     if _depth(code.body) > DEEPEST:
         return None
-    writer = _Writer(code, calls_all, noted, counts, stretch, left_out)
+    writer = _Writer(code, calls_all, noted, counts, stretch, left_out, is_draft)
     if find_islands is not None:
         writer.find_islands(find_islands)
     given = range(code.argument_count) if stretch is None else stretch.given
@@ -108,6 +109,7 @@ class _Writer:
         counts: bool,
         stretch: Stretch | None = None,
         left_out: Collection[Step] = (),
+        is_draft: bool = False,
     ) -> None:
         self.code = code
         self.source = PlanSource()
@@ -115,9 +117,16 @@ class _Writer:
         over_tensors = [i for i, each in enumerate(code.operators) if "Tensor" in each.schema]
         called = frozenset(i for i in over_tensors if i not in noted) if calls_all else frozenset()
         self._steps = StepWriter(
-            code, self.source, called=called, noted=noted, counts=counts, left_out=left_out
+            code,
+            self.source,
+            called=called,
+            noted=noted,
+            counts=counts,
+            left_out=left_out,
+            is_draft=is_draft,
         )
         self._joins = bool(over_tensors) and (not (called or noted) or stretch is not None)
+        self._joins = self._joins and not is_draft
         # who looks at a stretch is told what operators by themselves write to
         writes = stretch is not None and any(each.signature.is_mutable for each in code.operators)
         self._has_groups = self._joins and not writes

@@ -50,8 +50,8 @@ class StepWriter:
     """The writing of the steps of one plan.
 
     Operators with the numbers `called` are called, none of them is written out; a line with a note
-    follows those `noted`; a plan that `counts` tells what it has run.  Of the steps `left_out`
-    native code knows no calls.
+    follows those `noted`; a plan that `counts` tells what it has run.  Of the steps `left_out`, and
+    of all in a draft, native code knows no calls.
 
     Attributes:
         kept: the names of slots that are read before a loop, by register and slot.
@@ -68,8 +68,10 @@ class StepWriter:
         noted: frozenset[int],
         counts: bool,
         left_out: Collection[Step] = (),
+        is_draft: bool = False,
     ) -> None:
         self.code, self.source, self._left_out = code, source, left_out
+        self._is_draft = is_draft
         self._called, self._noted, self._counts = called, noted, counts
         self._created, self._masks = created_once(code), Masks(code)
         self.kept: dict[tuple[int, int], str] = {}
@@ -189,6 +191,8 @@ class StepWriter:
         is_learnt = has_direct_form(entry) or entry.later is not None
         is_given = any(operand.startswith("r") for operand in operands)
         if not is_learnt or self._counts or not is_given or step in self._left_out:
+            return False
+        if self._is_draft:
             return False
         return entry.data_dependent is None or not self._masks.are_among(step.node)
 

@@ -65,9 +65,9 @@ def _call_bound(
     it is recorded."""
     records = RUNNING.record is not None
     try:
-        if way.executable.asks_elsewhere or STATE.below is not None:
+        if way.executable.traits.asks_elsewhere or STATE.below is not None:
             raise Elsewhere
-        if way.executable.shares_views and _has_complex(given, kwargs):
+        if way.executable.traits.shares_views and _has_complex(given, kwargs):
             raise Elsewhere
         values = tiers.binding.bind(given, kwargs)
     except Elsewhere:
@@ -90,7 +90,7 @@ def _call_bound(
             leave(loud)
     except Failure as failure:
         leave_all(depth, invoke)
-        if isinstance(failure.cause, Elsewhere) and not way.executable.changes:
+        if isinstance(failure.cause, Elsewhere) and not way.executable.traits.changes:
             if record is not None:
                 RUNNING.record = record = None
             return _call_on_handles(tiers, given, kwargs, told)
@@ -125,7 +125,7 @@ def _is_recorded(way: Way, reached: Reached) -> bool:
     """Whether gradients may be wanted of what a call gives, or directions."""
     if not is_grad_enabled():
         return tape().is_directed(reached.tensors)
-    return way.executable.makes_leaves or any(t._requires_grad for t in reached.tensors)
+    return way.executable.traits.makes_leaves or any(t._requires_grad for t in reached.tensors)
 
 
 CALL.install(call)
@@ -150,7 +150,7 @@ def after_failure(
     assert way.plan is not None
     has_begun = way.plan.is_in(error.__traceback__)
     failure = Failure.in_plan(error, way.plan)
-    if isinstance(failure.cause, Elsewhere) and not (has_begun and way.executable.changes):
+    if isinstance(failure.cause, Elsewhere) and not (has_begun and way.executable.traits.changes):
         return _call_on_handles(tiers, given, kwargs, script_error)
     raise script_error(failure, tiers.binding.function) from None
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
+from ...frontend.foundations.garbage import uncollected
+from ...frontend.foundations.made_once import made_once
 from ...ir.functions.define import graph_of
 from ...ir.functions.inline import inline
 from ...ir.functions.inlined_sizes import calls_for_running
 from ...ir.graphs.clone import clone_graph
 from ...ir.graphs.graph import Graph, Node
-from ...ir.graphs.kinds import TASKS, entry_of
+from ...ir.graphs.kinds import TASKS
 from ...ir.passes.autocast import enters_autocast, insert_casts
 from ...ir.passes.constant_propagation import propagate_constants, take_known_branches
 from ...ir.passes.constants_as_numbers import constants_as_numbers
@@ -18,19 +21,16 @@ from ...ir.passes.groups import open_groups
 from ...ir.passes.objects_as_values import objects_as_values
 from ...ir.passes.peephole import peephole
 from ...ir.passes.sizes_as_numbers import sizes_as_numbers
-from ...ops.memory.dtype import Device
 from ...ops.table.autocast import autocast_state, script_autocasts
-from ...ops.table.table import TABLE
 from ...typecheck.definitions.functions import Bounding, Function
-from ...typecheck.types.types import TENSOR, Type
+from ...typecheck.types.types import Type
 from ..code.assemble import assemble
 from ..code.code import Code
-from ..code.instructions import row
-from ..code.shared_views import SharedView
 from ..native.kinds import NotNative
-from ..native.native import Native, native_of, reason_against
+from ..native.native import LONGEST, Native, count_refusal, kept_native, native_of, reason_against
 from .evaluating import CONTEXT
-from .kept_graphs import keep_graph
+from .kept_code import FAULTS, CodeFacts, KeptCode, told_code
+from .traits import traits_of
 from .writes import written_inputs
 
 __all__ = ["Executable", "executable_of"]
@@ -38,35 +38,55 @@ __all__ = ["Executable", "executable_of"]
 
 class Executable:
     """A code, as it is under the autocast that it was made under, and its native code if there is
-    or may be any."""
+    or may be any.
+
+    `kept` is what can be kept of it for other processes, or was, if anything.
+    """
 
     def __init__(self, graph: Graph, name: str, in_parts: Callable[[], Code] | None = None) -> None:
         """That of a graph; `in_parts` gives the code of the function with its calls as calls."""
-        self.code = assemble(graph, name)
+        code = assemble(graph, name)
+        self._make_code: Callable[[], Code] = lambda: code
         self.native: Native | None = None
-        self.arguments = [value.type for value in graph.inputs]
+        self.arguments: Sequence[Type] = [value.type for value in graph.inputs]
         self._is_guarded = graph.guard is not None
+        self.traits = traits_of(graph, code)
         if not self._is_guarded:
-            self.native = native_of(self.code, self.arguments, _code_of, in_parts)
-        kinds = {row(instruction).name for instruction in self.code.instructions}
-        nodes = [node for each in graph.with_tasks for node in each.all_nodes]
-        names = {node.kind for node in nodes}
-        # what is left to Python may use parameters that no argument reaches
-        self.makes_leaves = "function" in kinds or (
-            not names.isdisjoint(TABLE.names_with("of_leaves")) and any(map(_makes_leaves, nodes))
-        )
-        self.gives_slots = "prim::GetAttr" in names and any(map(_gives_slot, graph.all_nodes))
-        self.asks_elsewhere = _makes_on_meta(nodes)
-        self.shares_views = any(isinstance(each, SharedView) for each in self.code.operators)
-        """Whether conjugates may have to share memory, for which values are tensors themselves."""
-        is_left = self.asks_elsewhere or self.makes_leaves or self.shares_views
-        if is_left and self.native is not None and self.native.takes_tensors:
+            self.native = native_of(code, self.arguments, _code_of, in_parts)
+        if self.traits.is_left and self.native is not None and self.native.takes_tensors:
             self.native = None
-        self.changes = not kinds.isdisjoint(_CHANGING) or any(
-            entry.changes for entry in self.code.operators
-        )
-        self.writes = written_inputs(graph, self.code)
-        self.sets_slots = not kinds.isdisjoint(("set_slot", "set_tensor", "method", "function"))
+        self.writes = written_inputs(graph, code)
+        self.kept: KeptCode | None = None
+
+    @classmethod
+    def of_kept(cls, kept: KeptCode, facts: CodeFacts) -> Executable:
+        """That of a code that was kept; its code is made when somebody asks for it."""
+        made = cls.__new__(cls)
+        made._make_code = lambda: _kept_code(kept)
+        made.arguments, made._is_guarded = facts.arguments, False
+        made.traits, made.writes, made.kept = facts.traits, facts.writes, kept
+        made.native = None
+        if facts.looks:
+            made.native = kept_native(lambda: made.code, facts.looks, facts.arguments, _code_of)
+        elif not facts.traits.is_left:
+            count_refusal(facts.refusal)
+        return made
+
+    def keep(self, kept: KeptCode | None) -> None:
+        """Tell what is kept of it; code that is made native in parts is not."""
+        if kept is None or self.traits.length > LONGEST:
+            return
+        looks = "" if self.native is None else self.native.looks
+        code, refusal = self.code, self.refusal
+        about = self.arguments, self.traits, self.writes, looks, refusal
+        tables = code.constants, code.operators, code.types, code.names
+        kept.facts = CodeFacts(*about, *tables)
+        self.kept = kept
+
+    @made_once
+    def code(self) -> Code:
+        """The register code."""
+        return self._make_code()
 
     @property
     def refusal(self) -> str:
@@ -75,38 +95,64 @@ class Executable:
             return self.native.refusal
         if self._is_guarded:
             return "it runs under a guard"
-        if self.asks_elsewhere or self.makes_leaves or self.shares_views:
+        if self.traits.is_left:
             return "its values may be tensors themselves"
         return reason_against(self.code, self.arguments)
 
 
 def executable_of(
-    function: Function, guard: Bounding | None, *, inlined: bool = True, ready: Graph | None = None
+    function: Function,
+    guard: Bounding | None,
+    *,
+    inlined: bool = True,
+    ready: KeptCode | None = None,
 ) -> Executable:
     """The code of a function for the present autocast, bounded by a guard if there is one.
 
-    Where what it calls is not `inlined`, calls stay calls.  What is `ready` is its graph as
-    `keep_graph` had it, made without an autocast.
+    Where what it calls is not `inlined`, calls stay calls.  What is `ready` is kept of its code,
+    which was made without an autocast.
 
     Raises:
         UnsupportedKind: the machine has no instruction for a node of the graph.
         RuntimeError: what autocast shall do is not known beforehand.
     """
-    if inlined:
-        is_plain = not autocast_state()
-        graph = ready if ready is not None and is_plain else None
-        if graph is None:
-            whole = graph_of(function)
-            is_clean = function.typed is not None and not any(map(_is_call, whole.all_nodes))
-            if is_clean:
-                graph = clone_graph(whole)
-            else:
-                graph = inline(whole, function.name, CONTEXT, calls_for_running)
-            graph = _cleaned(graph, guard, is_clean=is_clean)
-            if is_plain and not enters_autocast(graph):
-                keep_graph(function, graph)
-        return Executable(graph, function.name, lambda: _code_in_parts(function))
-    return Executable(_cleaned(clone_graph(graph_of(function)), guard), function.name)
+    if not inlined:
+        return Executable(_cleaned(clone_graph(graph_of(function)), guard), function.name)
+    is_plain = not autocast_state()
+    if ready is not None and ready.facts is not None and is_plain:
+        return Executable.of_kept(ready, ready.facts)
+    graph, kept = None, None
+    if ready is not None and is_plain:
+        with suppress(*FAULTS):
+            graph = ready.graph()
+    if graph is None:
+        graph = _graph_to_run(function, guard)
+        if is_plain and not enters_autocast(graph):
+            kept = told_code(function, graph)
+    made = Executable(graph, function.name, lambda: _code_in_parts(function))
+    made.keep(kept)
+    return made
+
+
+def _graph_to_run(function: Function, guard: Bounding | None) -> Graph:
+    """The graph of a function with what it calls, as it is run."""
+    whole = graph_of(function)
+    is_clean = function.typed is not None and not any(map(_is_call, whole.all_nodes))
+    if is_clean:
+        graph = clone_graph(whole)
+    else:
+        graph = inline(whole, function.name, CONTEXT, calls_for_running)
+    return _cleaned(graph, guard, is_clean=is_clean)
+
+
+@uncollected
+def _kept_code(kept: KeptCode) -> Code:
+    """The code of which something is kept, made of its graph, or anew where that is not whole."""
+    try:
+        graph = kept.graph()
+    except FAULTS:
+        graph = _graph_to_run(kept.function, None)
+    return assemble(graph, kept.function.name)
 
 
 def _code_in_parts(function: Function) -> Code:
@@ -168,38 +214,3 @@ def _cast_automatically(graph: Graph) -> bool:
         peephole(graph, CONTEXT)
     insert_casts(graph, state, scripted=scripted)
     return True
-
-
-def _makes_on_meta(nodes: Sequence[Node]) -> bool:
-    """Whether there is a constant that the device without memory may be made of: `torch.norm` only
-    compares its name with that of another."""
-    named = [node for node in nodes if node.is_constant and _is_meta(node.value)]
-    if any(isinstance(node.value, Device) for node in named):
-        return True
-    texts = [node.inputs[0].node for node in nodes if node.kind == "aten::device"]
-    return bool(named) and any(not node.is_constant or node in named for node in texts)
-
-
-def _is_meta(constant: object) -> bool:
-    """Whether a constant names the device without memory."""
-    return isinstance(constant, (str, Device)) and str(constant).partition(":")[0] == "meta"
-
-
-_CHANGING = frozenset(("set_slot", "set_tensor", "method", "function", "append"))
-"""Instructions that may change what outlives the run."""
-
-
-def _gives_slot(node: Node) -> bool:
-    """Whether an attribute goes anywhere but into an operator: it may come out as it is."""
-    if node.kind != "prim::GetAttr" or node.output.type != TENSOR:
-        return False
-    return not all(use.user.kind.startswith("aten::") for use in node.output.uses)
-
-
-def _makes_leaves(node: Node) -> bool:
-    """Whether an operator can make tensors that require gradients, or must know of views."""
-    entry = entry_of(node)
-    if entry is None or not entry.of_leaves or entry.is_in_place:
-        return entry is not None and entry.of_leaves
-    requires_grad = node.inputs[-1].node
-    return not (requires_grad.is_constant and requires_grad.value is False)

@@ -37,7 +37,6 @@ from ...typecheck.types.types import (
     ListType,
     Type,
 )
-from ..code.instructions import row
 from ..native.native import NEVER, ROUNDS, STRAIGHT
 from ..native.program import FAILED, STOPPED
 from ..values.handles import KEEPING
@@ -58,8 +57,6 @@ MOST_TRIED: Final = 12
 
 MOST_WATCHED: Final = 2000
 """Tensors and objects that an object may hold."""
-
-_LEAVING: Final = frozenset(("method", "function"))
 
 Slow = Callable[..., Any]
 
@@ -123,9 +120,7 @@ class Quick:
         if type(way) is not Way or autocast_state():
             return None
         executable, binding = way.executable, tiers.binding
-        names = {row(each).name for each in executable.code.instructions}
-        is_left = executable.asks_elsewhere or executable.makes_leaves or executable.shares_views
-        if is_left or not names.isdisjoint(_LEAVING):
+        if executable.traits.is_left or executable.traits.calls_others:
             return None
         arguments = binding.arguments[self._owner is not None :]
         left = {each.name: each for each in arguments[self.count :]}
@@ -322,7 +317,7 @@ class _Text:
             return []
         self.space["plan"] = self._way.plan.run
         wanted, stale = " or ".join(self._wanted), " or ".join(self._stale)
-        slots = self._watched if self._way.executable.gives_slots else []
+        slots = self._watched if self._way.executable.traits.gives_slots else []
         known = f"({''.join(f'{each}, ' for each in [*self._given_tensors, *slots])})"
         lines = []
         if self._converted:  # whatever is wrong is said there

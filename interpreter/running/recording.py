@@ -40,7 +40,7 @@ def _calls_class() -> Any:
 def finished(record: Any, executable: Executable, reached: Reached, result: object) -> object:
     """The result of a recorded run, whose tensors ask the record for their history."""
     record.finish()
-    if executable.sets_slots:
+    if executable.traits.sets_slots:
         _wait_for_history(record, reached)
     return record.outward(result)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from math import inf
 from time import thread_time
 from typing import Any, Final
@@ -26,20 +28,21 @@ from ...typecheck.trees.typed import TypedFunction
 from ...typecheck.types.types import TENSOR
 from ..bounds.guard import CALLS, Guard, LimitExceeded
 from ..code.calls import Calls
-from ..code.code import Code, Step
+from ..code.code import Step
 from ..code.machine import Invoke, Machine, MachineFailure
 from ..failures.errors import Failure, is_from_outside
 from ..native.islands import ISLANDS
 from ..native.program import FAILED
 from ..plans.compiling import NATIVE_VARIABLE
 from ..plans.lines import LinePlan, make_line_plan
-from ..plans.plan import Cuts, Plan, make_plan
+from ..plans.plan import Cuts, Plan, PlanText, Written, make_draft, make_plan, plan_of_text
 from ..values.arguments import Binding
 from ..values.handles import KEEPING, listener
 from .evaluating import CONTEXT
 from .executable import Executable, executable_of
-from .kept_graphs import kept_graph
+from .kept_code import FAULTS, keep_code, kept_code
 from .source_files import file_of
+from .traits import Traits
 
 __all__ = ["SHORT", "FunctionTiers", "Tiers", "Way", "debug", "exchange", "is_debugging", "watch"]
 
@@ -55,6 +58,9 @@ SHORT = 400
 
 PLANNING: Final = 20e-6
 """Seconds that an operand of the code costs as a part of a plan."""
+
+LONGEST_DRAFT: Final = 20_000
+"""Operands of a code of which there is no draft."""
 
 MAKING_READY: Final = 0.02
 """Seconds of a first run that are no measure of those behind it."""
@@ -87,12 +93,15 @@ class Way:
         self._cuts = Cuts(self._cut, self._cut_large)
         self.watchers: WeakSet[Any] = WeakSet()
         """Who is told by `drop_plan` that there is another plan."""
-        code = executable.code
-        self._is_new, self._loops = True, code.has_loop and len(code.instructions) <= SHORT
-        self._before_plan = 0.0 if self._loops else _before_plan(code)
-        """Seconds that the machine runs it until it is worth a plan."""
+        traits = executable.traits
+        self._is_new, self._loops = True, traits.loops and traits.length <= SHORT
+        self._before_plan = 0.0 if self._loops else _before_plan(traits)
+        """Seconds that the machine, or a draft, runs it until it is worth a plan."""
+        self._draft: Plan | None = None
         if os.environ.get(PLAN_VARIABLE, "").lower() == "off":
             self._before_plan = inf
+        else:
+            self._take_kept()
 
     def run(self, values: Sequence[object]) -> Any:
         """The result on machine values.
@@ -108,7 +117,7 @@ class Way:
                     return result
             plan = self._step_up()
             if plan is None:
-                return self._on_machine(values)
+                return self._on_machine(values) if self._draft is None else self._in_draft(values)
         try:
             if self._native is not None:
                 return self._native.call(plan, values)
@@ -132,7 +141,7 @@ class Way:
         """What runs it now: `machine`, `plan` or `native`."""
         if self._native is not None and self._native.is_ready:
             return "native"
-        return "machine" if self.plan is None else "plan"
+        return "machine" if self.plan is None and self._draft is None else "plan"
 
     @property
     def records(self) -> bool:
@@ -167,9 +176,59 @@ class Way:
             if self.plan is None and self._before_plan <= 0:
                 self.plan = self._made_plan()
                 self._before_plan = inf if self.plan is None else 0
-                self._machine = None
+                self._machine = self._draft = None
                 self._tell_watchers()
         return self.plan
+
+    def _take_kept(self) -> None:
+        """Take the plan that was kept of the code, if there is one."""
+        kept = self.executable.kept if self.steps_up and self._calls.guard is None else None
+        if kept is None or kept.facts is None or self._calls.handles:
+            return
+        with suppress(*FAULTS):
+            text = kept.plan(self.records)
+            if text is not None:
+                again = partial(self._written_again, text)
+                made = plan_of_text(text, kept.facts, self._invoke, self._calls, again)
+                self.plan, self._draft = (made, None) if text.is_whole else (None, made)
+
+    @uncollected
+    def _written_again(self, text: PlanText) -> Written:
+        """What a kept plan was written from; no steps where that is something else."""
+        code = self.executable.code
+        make = make_plan if text.is_whole else make_draft
+        made = make(code, self._invoke, self._calls)
+        if made is None or made.itself is None or made.itself.compiled != text.compiled:
+            return Written(code, "", [])
+        return made.written()
+
+    def plan_to_keep(self) -> PlanText | None:
+        """A plan for the first calls in other processes, and for those here; None if there is none
+        that can be kept."""
+        if self._before_plan == inf or self.executable.traits.operand_count > LONGEST_DRAFT:
+            return None
+        if self._loops:
+            plan = self._step_up()
+            return None if plan is None else plan.itself
+        if self.records:  # nothing is joined, so that a draft would be no less work
+            plan = self._made_plan()
+            if plan is not None and plan.itself is not None:
+                self.plan = plan
+                return plan.itself
+        self._draft = make_draft(self.executable.code, self._invoke, self._calls)
+        return None if self._draft is None else self._draft.itself
+
+    def _in_draft(self, values: Sequence[object]) -> object:
+        draft, since = self._draft, thread_time()
+        assert draft is not None
+        try:
+            return draft.run(*values)
+        except Exception as cause:
+            if is_from_outside(cause):
+                raise
+            raise Failure.in_plan(cause, draft) from None
+        finally:
+            self._spend(thread_time() - since)
 
     def _made_plan(self) -> Plan | None:
         native = self._native
@@ -226,9 +285,9 @@ class Way:
         return Machine(self.executable.code, self._invoke, self._calls)
 
 
-def _before_plan(code: Code) -> float:
+def _before_plan(traits: Traits) -> float:
     is_wanted = os.environ.get(NATIVE_VARIABLE, "").lower() == "now" or not waits_for_plans()
-    return 0.0 if is_wanted else code.operand_count * PLANNING
+    return 0.0 if is_wanted else traits.operand_count * PLANNING
 
 
 class _Bounded(Way):
@@ -284,7 +343,7 @@ class _InLines(Way):
 
     def __init__(self, usual: Way, plan: LinePlan) -> None:
         executable = copy(usual.executable)
-        executable.asks_elsewhere = True
+        executable.traits = executable.traits._replace(asks_elsewhere=True)
         super().__init__(executable, usual._calls, usual._invoke)
         self.writes = ()
         self._lines = plan
@@ -410,14 +469,22 @@ class FunctionTiers(Tiers):
     """How a function runs, and how Python calls it."""
 
     def __init__(self, function: Function, invoke: Invoke) -> None:
-        ready, signature = kept_graph(function) or (None, None)
-        guard = function.guard
+        kept, guard = kept_code(function), function.guard
+        signature = None if kept is None else kept.signature
         if signature is None:
             guard, signature = graph_of(function).guard or guard, function.signature
         kind = Way if guard is None else _Bounded
-        super().__init__(lambda: executable_of(function, guard, ready=ready), guard, invoke, kind)
+        super().__init__(lambda: executable_of(function, guard, ready=kept), guard, invoke, kind)
         self.binding = Binding(function, signature)
         self._function = function
+
+    def _make(self, mode: object) -> Way:
+        way = super()._make(mode)
+        kept = way.executable.kept if type(mode) is bool and type(way) is Way else None
+        if kept is not None and kept.facts is not None and mode not in kept.plans:
+            kept.put_plan(bool(mode), way.plan_to_keep())
+            keep_code(kept)
+        return way
 
     def _heard(self) -> Executable:
         with DEFINING:

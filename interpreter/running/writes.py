@@ -46,6 +46,11 @@ class Written(NamedTuple):
     steps: _Steps
     conditions: tuple[tuple[Told, bool], ...]
 
+    @classmethod
+    def of(cls, argument: int, steps: Sequence[tuple[bool, int | str]]) -> Written:
+        """Those at the end of a path of such steps, on no condition."""
+        return cls(argument, tuple([_Step(*each) for each in steps]), ())
+
     @property
     def is_argument(self) -> bool:
         """Whether it is an argument itself, or all tensors in it, whatever else there is."""

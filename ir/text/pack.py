@@ -31,7 +31,7 @@ from ...typecheck.types.types import (
 from ..graphs.graph import Block, CallSite, Graph, Node, Value
 from ..graphs.kinds import KINDS
 
-__all__ = ["NotPacked", "packed", "unpacked"]
+__all__ = ["Data", "NotPacked", "Packing", "Unpacking", "packed", "unpacked"]
 
 Data = list[Any]
 
@@ -42,27 +42,27 @@ class NotPacked(Exception):
     """A graph that holds what has no name."""
 
 
-def packed(graph: Graph, signature: Signature, names: Program) -> Data:
-    """A graph and the signature of the function that it is of.
+def packed(graph: Graph, names: Program) -> Data:
+    """A graph of a function of a program.
 
     Raises:
         NotPacked: it holds what cannot be told by names.
     """
-    packing = _Packing(names)
-    return [packing.block(graph.block), packing.signature(signature), packing.tables]
+    packing = Packing(names)
+    return [packing.block(graph.block), packing.tables]
 
 
-def unpacked(data: Data, names: Program) -> tuple[Graph, Signature]:
+def unpacked(data: Data, names: Program) -> Graph:
     """What `packed` was given.
 
     Raises:
         LookupError, TypeError, ValueError: this is not what it gave, or something is not there.
     """
-    block, signature, tables = data
-    unpacking = _Unpacking(tables, names)
+    block, tables = data
+    unpacking = Unpacking(tables, names)
     graph = Graph()
     unpacking.fill(graph.block, block)
-    return graph, unpacking.signature(signature)
+    return graph
 
 
 class _Table:
@@ -82,7 +82,9 @@ class _Table:
         return number
 
 
-class _Packing:
+class Packing:
+    """The packing of what belongs to one program; `tables` are what it tells by numbers."""
+
     def __init__(self, names: Program) -> None:
         self._names = names
         self._values: dict[Value, int] = {}
@@ -96,13 +98,14 @@ class _Packing:
 
     @goes_deep
     def block(self, block: Block) -> Data:
+        """A block with all that lies in it."""
         inputs = [self._new(value) for value in block.inputs]
         nodes = [self._node(node) for node in block.nodes]
         return [inputs, nodes, [self._values[value] for value in block.outputs]]
 
     def _node(self, node: Node) -> Data:
         inputs = [self._values[value] for value in node.inputs]
-        about: Data = [node.kind, self.span(node.span), inputs]
+        about: Data = [node.kind, self._place(node.span), inputs]
         about.append(-1 if node.signature is None else self._operator_number(node.signature))
         about.append([self._sites.number(site, site) for site in node.call_stack])
         about.append(node.scope)
@@ -144,7 +147,7 @@ class _Packing:
             return ["device", str(value)]
         raise NotPacked(f"a {value.__class__.__name__}")
 
-    def span(self, span: Span) -> int:
+    def _place(self, span: Span) -> int:
         return self._spans.number((id(span.source), span.start, span.end, span.written), span)
 
     def _span(self, span: Span) -> Data:
@@ -156,10 +159,11 @@ class _Packing:
         return [source.filename, span.start, span.end, span.torch_end, span.written]
 
     def _site(self, site: CallSite) -> Data:
-        span = self.span(site.span)
+        span = self._place(site.span)
         return [site.function, span, site.module, site.callee, site.is_method]
 
     def type(self, type: Type) -> int:
+        """The number of a type."""
         return self._types.number(id(type), type)
 
     def _type(self, type: Type) -> Data:
@@ -212,14 +216,16 @@ _OURS: Final = ("aten", "prim", "quantized")
 """Namespaces whose operators are the same in each process."""
 
 
-class _Unpacking:
+class Unpacking:
+    """The reading of what was packed, by its tables."""
+
     def __init__(self, tables: Sequence[Sequence[Data]], names: Program) -> None:
         types, spans, sites, operators, constants = tables
         self._names = names
         self._values: list[Value] = []
-        self._types: list[Type] = []
+        self.types: list[Type] = []
         for each in types:
-            self._types.append(self._type(*each))
+            self.types.append(self._type(*each))
         self._spans = [self._span(*each) for each in spans]
         self._sites = [CallSite(name, self._spans[span], *callee) for name, span, *callee in sites]
         self._constants: list[object] = []
@@ -257,7 +263,7 @@ class _Unpacking:
         node = Node(block.graph, kind, self._spans[span], signature, calls)
         node.scope = scope
         for name, value in attributes.items():
-            node.attributes[name] = self._value(value)
+            node.attributes[name] = self.value(value)
         for number in inputs:
             node.add_input(self._values[number])
         for told in blocks:
@@ -268,22 +274,23 @@ class _Unpacking:
 
     def _new(self, node: Node, told: Data) -> None:
         type, number, name = told
-        value = node.add_output(self._types[type], name)
+        value = node.add_output(self.types[type], name)
         value.id = number
         self._values.append(value)
 
-    def _value(self, told: object) -> object:
+    def value(self, told: object) -> object:
+        """What `Packing.value` told."""
         if not isinstance(told, list):
             return told
         word, number = told
-        return self._types[number] if word == "type" else self._constants[number]
+        return self.types[number] if word == "type" else self._constants[number]
 
     def _constant(self, word: str, *parts: Any) -> object:
         if word == "float":
             return float(parts[0])
         if word == "device":
             return Device(parts[0])
-        made = list(map(self._value, parts))
+        made = list(map(self.value, parts))
         return tuple(made) if word == "tuple" else made
 
     def _span(self, filename: str | None, *places: int) -> Span:
@@ -308,16 +315,17 @@ class _Unpacking:
                 raise LookupError(parts[0])
             return FunctionType(function)
         if word in ("tuple", "union"):
-            members = tuple([self._types[each] for each in parts[0]])
+            members = tuple([self.types[each] for each in parts[0]])
             return TupleType(members) if word == "tuple" else UnionType(members)
         if word == "future":
-            return FutureType(self._types[parts[0]], parts[1])
+            return FutureType(self.types[parts[0]], parts[1])
         if word == "dict":
-            return DictType(self._types[parts[0]], self._types[parts[1]])
-        element = self._types[parts[0]]
+            return DictType(self.types[parts[0]], self.types[parts[1]])
+        element = self.types[parts[0]]
         return ListType(element) if word == "list" else OptionalType(element)
 
     def signature(self, data: Data) -> Signature:
+        """What `Packing.signature` told."""
         name, overload, arguments, results = data
         inward = tuple([self._argument(*each) for each in arguments])
         return Signature(name, overload, inward, tuple([self._argument(*each) for each in results]))
@@ -325,8 +333,8 @@ class _Unpacking:
     def _argument(
         self, name: str, type: int, is_keyword: bool, has_default: bool, told: object
     ) -> Argument:
-        default = self._value(told) if has_default else NO_DEFAULT
-        return Argument(name, self._types[type], default, is_keyword)
+        default = self.value(told) if has_default else NO_DEFAULT
+        return Argument(name, self.types[type], default, is_keyword)
 
 
 def _signature_of(full_name: str) -> Signature:

@@ -85,7 +85,7 @@ class _Kept(NamedTuple):
     paths: list[str]
 
 
-_NAME: Final = re.compile(r"(\w+-)?[0-9a-f]{32}\.(o|digest|json)", re.ASCII)
+_NAME: Final = re.compile(r"(\w+-)?[0-9a-f]{32}\.(o|digest|code)", re.ASCII)
 _BEGUN: Final = re.compile(r"\.\w{8}\.new", re.ASCII)
 
 

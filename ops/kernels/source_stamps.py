@@ -24,11 +24,12 @@ _SETTLED: Final = 2_000_000_000
 """Nanoseconds after which a file that is changed once more has another time."""
 
 
-def digest_of_times(folders: Iterable[Path]) -> str:
-    """By the names, sizes and times of change of all files in some folders."""
-    told = list[str]()
+def digest_of_times(folders: Iterable[Path], without: Path | None = None) -> str:
+    """By the names, sizes and times of change of all files in some folders, `without` those of one
+    of them."""
+    told, left_out = list[str](), str(without)
     for folder in folders:
-        _look(str(folder), "", [], told)
+        _look(str(folder), "", [], told, left_out)
     return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
 
@@ -50,7 +51,7 @@ def digest_of_contents(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _look(folder: str, inside: str, files: list[str], told: list[str]) -> int:
+def _look(folder: str, inside: str, files: list[str], told: list[str], left_out: str = "") -> int:
     """Find the files in a folder, by their paths, and what tells them apart; gives the latest time.
 
     Byte code comes and goes: another process may be writing some; so does what editors put there.
@@ -63,7 +64,8 @@ def _look(folder: str, inside: str, files: list[str], told: list[str]) -> int:
         if each.name == "__pycache__" or each.name.startswith("."):
             continue
         if each.is_dir():
-            latest = max(latest, _look(each.path, path + "/", files, told))
+            if each.path != left_out:
+                latest = max(latest, _look(each.path, path + "/", files, told, left_out))
         else:
             about = each.stat()
             files.append(path)

@@ -93,7 +93,7 @@ def test_scripts_make_tensors_on_meta() -> None:
     empty, doubled = made(torch.ones(2))
     assert (empty.shape, empty.is_meta) == ((2, 3), True)
     assert doubled.tolist() == [2.0, 2.0]
-    assert tiers_of(made._rushlight_function).way(False).executable.asks_elsewhere
+    assert tiers_of(made._rushlight_function).way(False).executable.traits.asks_elsewhere
 
 
 @torch.jit.script
@@ -115,7 +115,7 @@ def test_texts_that_name_meta_make_tensors_on_it_if_devices_are_made_of_texts() 
         assert placed(torch.tensor([3.0, 4.0]), "cpu").tolist() == [4.0, 5.0]
         assert placed(torch.tensor([[3.0, 4.0]]), "meta").is_meta
     asks = [
-        tiers_of(each._rushlight_function).way(False).executable.asks_elsewhere
+        tiers_of(each._rushlight_function).way(False).executable.traits.asks_elsewhere
         for each in (lengths, placed)
     ]
     assert asks == [False, True]

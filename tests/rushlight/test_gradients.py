@@ -89,7 +89,7 @@ def make_constant(value: float) -> torch.Tensor:
 def test_what_makes_no_leaves_is_not_recorded(function: Any, makes: bool) -> None:
     scripted = torch.jit.script(function)
     assert scripted(3.0).requires_grad == makes
-    assert tiers_of(scripted._rushlight_function).way().executable.makes_leaves == makes
+    assert tiers_of(scripted._rushlight_function).way().executable.traits.makes_leaves == makes
 
 
 def test_a_script_makes_leaves() -> None:

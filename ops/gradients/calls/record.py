@@ -26,6 +26,7 @@ from ...tensors.tensor import Tensor
 from ..nodes import autograd
 from ..nodes.autograd import is_wanted
 from ..nodes.bound import Bound, bound_row_in_script
+from ..nodes.late_rows import LateBound
 from ..nodes.view_rules import check_in_place
 from ..recording.noted import Noted, Step
 from ..recording.tape import backward, gradients_of
@@ -40,7 +41,7 @@ class Record(Noted):
 
     def __init__(self, calls: Calls | None = None) -> None:
         super().__init__()
-        self.steps: list[Step] = []
+        self.steps: list[Step | LateStep] = []
         self.writes: list[int] = []
         self.bounds: dict[Any, None] = {}
         """The bounds of code that is not trusted which ran."""
@@ -60,6 +61,12 @@ class Record(Noted):
     def noted_alone(entry: Operator) -> Bound | None:
         """What a step calls an operator by that needs nothing but a note; None for any other."""
         return _noted_alone(entry)
+
+    @staticmethod
+    def noted_late(entry: Operator, put: Callable[[Any], None]) -> LateBound:
+        """The same of one of which that is known, without its row, of which `put` is told once
+        somebody asks for a gradient."""
+        return LateBound(entry, put)
 
     def know(self, values: Iterable[object]) -> None:
         """Take note of tensors that come in."""
@@ -183,7 +190,7 @@ class Record(Noted):
         with autograd.RESOLVING:
             if not self.steps and not self._pending:
                 return  # done, or being done further out
-            steps = self.steps.copy()
+            steps = list(map(_settled, self.steps))
             self.steps.clear()  # the list stays: plans add to it
             pending, self._pending = self._pending, []
             self._later = {}
@@ -205,6 +212,16 @@ class Record(Noted):
                 for handle in pending:  # until now they tell other threads to wait
                     handle._notes_are_done(self)
                 autograd.TURN[0] = turn + 2
+
+
+LateStep = tuple[LateBound, tuple[Any, ...], Any, None]
+
+
+def _settled(step: Step | LateStep) -> Step:
+    bound, args, result, old = step
+    if isinstance(bound, LateBound):
+        return bound.settled(), args, result, old
+    return bound, args, result, old
 
 
 def recorder(entry: Operator) -> Callable[..., object]:

@@ -1,15 +1,16 @@
-"""Graphs that are kept on disk as they are run, for the next process that opens the archive."""
+"""Code that is kept on disk as it is run, for the next process that opens the archive."""
 
 from __future__ import annotations
 
-import json
+import marshal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import rushlight as torch
-from rushlight.interpreter.running import kept_graphs
+from rushlight.interpreter.running import kept_code
 from rushlight.ops.kernels import kept_files
 from rushlight.ops.kernels.kept_files import keep, read_kept
 
@@ -27,7 +28,7 @@ _LINES = [
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made = tmp_path / "graphs"
     made.mkdir()
-    monkeypatch.setattr(kept_graphs, "_folder", lambda: made)
+    monkeypatch.setattr(kept_code, "_folder", lambda: made)
     return made
 
 
@@ -116,11 +117,19 @@ def test_are_compiled_when_they_are_looked_at(folder: Path, tmp_path: Path) -> N
     assert _is_compiled(module)
 
 
-def _told(file: Path) -> Any:
-    return json.loads(read_kept(file) or b"")
+def _put(file: Path, place: Sequence[int], part: object) -> None:
+    """Put something in the place of a part of a file."""
+    told = inner = marshal.loads(read_kept(file) or b"")
+    for number in place[:-1]:
+        inner = inner[number]
+    inner[place[-1]] = part
+    keep(file, marshal.dumps(told))
 
 
-@pytest.mark.parametrize("fault", ["cut off", "no data", "names", "numbers", "parts"])
+_FACTS, _TABLES, _PLANS, _GRAPH = (0, 1), (0, 2), (1,), (2,)
+
+
+@pytest.mark.parametrize("fault", ["cut off", "no data", "names", "numbers", "parts", "types"])
 def test_that_are_not_whole_are_made_again(folder: Path, tmp_path: Path, fault: str) -> None:
     path = _archive(tmp_path / "a.pt")
     expected, _ = _run(path)
@@ -133,15 +142,66 @@ def test_that_are_not_whole_are_made_again(folder: Path, tmp_path: Path, fault: 
     elif fault == "names":
         keep(file, whole.replace(b"aten::stack", b"aten::stuck"))
     elif fault == "numbers":
-        told = _told(file)
-        told[0][1][0][2] = [10**6]
-        keep(file, json.dumps(told).encode())
+        _put(file, (*_FACTS, 0), [10**6])
+    elif fault == "types":
+        _put(file, (*_TABLES, 0), [["simple", "Tensors"]])
     else:
-        keep(file, json.dumps(_told(file)[:2]).encode())
+        keep(file, marshal.dumps(marshal.loads(whole)[:2]))
     found, compiled = _run(path)
     assert compiled
     assert torch.equal(found, expected)
     assert read_kept(file) == whole
+
+
+@pytest.mark.parametrize("plan", [b"", b"?", marshal.dumps((1, 2)), marshal.dumps([])])
+def test_plans_that_are_none_are_made_again(folder: Path, tmp_path: Path, plan: bytes) -> None:
+    path = _archive(tmp_path / "a.pt")
+    expected, _ = _run(path)
+    (file,) = folder.iterdir()
+    _put(file, _PLANS, {False: plan, True: plan})
+    found, compiled = _run(path)
+    assert not compiled
+    assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("graph", [b"", marshal.dumps([[], []]), marshal.dumps(None)])
+def test_graphs_that_are_none_are_made_again(folder: Path, tmp_path: Path, graph: bytes) -> None:
+    path = _archive(tmp_path / "a.pt")
+    expected, _ = _run(path)
+    (file,) = folder.iterdir()
+    _put(file, _GRAPH, graph)
+    module = torch.jit.load(path)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"found\.append[\s\S]*x59 : float32\[1, 2\]"):
+            module(torch.ones(1, 2), 2)
+    assert torch.equal(module(torch.arange(6.0).view(3, 2), 2), expected)
+
+
+@pytest.mark.usefixtures("folder")
+def test_plans_run_what_was_kept_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = "def forward(x: Tensor, n: int) -> Tensor:\n    y = x + n\n    return y * y.sum()"
+    loop = "def forward(n: int) -> int:\n    for i in range(n):\n        n += i\n    return n"
+    given: list[tuple[str, tuple[Any, ...]]] = [
+        (row, (torch.ones(2), 2)),
+        (row, (torch.ones(2, requires_grad=True), 2)),
+        (loop, (7,)),
+    ]
+    monkeypatch.delenv("RUSHLIGHT_PLAN", raising=False)
+    for text, values in given:
+        torch.jit.save(torch.jit.CompilationUnit(text).forward, tmp_path / "a.pt")
+        expected = torch.jit.load(tmp_path / "a.pt")(*values)
+        with monkeypatch.context() as patched:
+            patched.setattr("rushlight.interpreter.running.executable.assemble", None)
+            patched.setattr("rushlight.interpreter.running.tiers.make_plan", None)
+            found = torch.jit.load(tmp_path / "a.pt")(*values)
+        assert str(found) == str(expected)
+
+
+def test_environments_have_code_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    stamp = kept_code._stamp.__wrapped__
+    before = stamp()
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
+    assert stamp() != before
 
 
 def test_untrusted_code_has_none(folder: Path, tmp_path: Path) -> None:

@@ -1,0 +1,101 @@
+"""What is asked of a code before and after it runs, found once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...ir.graphs.graph import Graph, Node
+from ...ir.graphs.kinds import entry_of
+from ...ops.memory.dtype import Device
+from ...ops.table.table import TABLE
+from ...typecheck.types.types import TENSOR
+from ..code.code import Code
+from ..code.instructions import row
+from ..code.shared_views import SharedView
+
+__all__ = ["Traits", "traits_of"]
+
+
+class Traits(NamedTuple):
+    """What is known of a code.
+
+    One that `shares_views` has conjugates that may have to share memory, for which values are
+    tensors themselves; one that `asks_elsewhere` may make tensors of another device.
+    """
+
+    makes_leaves: bool
+    gives_slots: bool
+    asks_elsewhere: bool
+    shares_views: bool
+    changes: bool
+    sets_slots: bool
+    calls_others: bool
+    loops: bool
+    length: int
+    operand_count: int
+
+    @property
+    def is_left(self) -> bool:
+        """Whether its values may be tensors themselves."""
+        return self.asks_elsewhere or self.makes_leaves or self.shares_views
+
+
+def traits_of(graph: Graph, code: Code) -> Traits:
+    """The traits of the code of a graph."""
+    kinds = {row(instruction).name for instruction in code.instructions}
+    nodes = [node for each in graph.with_tasks for node in each.all_nodes]
+    names = {node.kind for node in nodes}
+    # what is left to Python may use parameters that no argument reaches
+    makes_leaves = "function" in kinds or (
+        not names.isdisjoint(TABLE.names_with("of_leaves")) and any(map(_makes_leaves, nodes))
+    )
+    changes = not kinds.isdisjoint(_CHANGING) or any(entry.changes for entry in code.operators)
+    return Traits(
+        makes_leaves=makes_leaves,
+        gives_slots="prim::GetAttr" in names and any(map(_gives_slot, graph.all_nodes)),
+        asks_elsewhere=_makes_on_meta(nodes),
+        shares_views=any(isinstance(each, SharedView) for each in code.operators),
+        changes=changes,
+        sets_slots=not kinds.isdisjoint(("set_slot", "set_tensor", *_CALLING)),
+        calls_others=not kinds.isdisjoint(_CALLING),
+        loops=code.has_loop,
+        length=len(code.instructions),
+        operand_count=code.operand_count,
+    )
+
+
+def _makes_on_meta(nodes: Sequence[Node]) -> bool:
+    """Whether there is a constant that the device without memory may be made of: `torch.norm` only
+    compares its name with that of another."""
+    named = [node for node in nodes if node.is_constant and _is_meta(node.value)]
+    if any(isinstance(node.value, Device) for node in named):
+        return True
+    texts = [node.inputs[0].node for node in nodes if node.kind == "aten::device"]
+    return bool(named) and any(not node.is_constant or node in named for node in texts)
+
+
+def _is_meta(constant: object) -> bool:
+    """Whether a constant names the device without memory."""
+    return isinstance(constant, (str, Device)) and str(constant).partition(":")[0] == "meta"
+
+
+_CALLING = ("method", "function")
+_CHANGING = frozenset(("set_slot", "set_tensor", "append", *_CALLING))
+"""Instructions that may change what outlives the run."""
+
+
+def _gives_slot(node: Node) -> bool:
+    """Whether an attribute goes anywhere but into an operator: it may come out as it is."""
+    if node.kind != "prim::GetAttr" or node.output.type != TENSOR:
+        return False
+    return not all(use.user.kind.startswith("aten::") for use in node.output.uses)
+
+
+def _makes_leaves(node: Node) -> bool:
+    """Whether an operator can make tensors that require gradients, or must know of views."""
+    entry = entry_of(node)
+    if entry is None or not entry.of_leaves or entry.is_in_place:
+        return entry is not None and entry.of_leaves
+    requires_grad = node.inputs[-1].node
+    return not (requires_grad.is_constant and requires_grad.value is False)
