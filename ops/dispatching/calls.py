@@ -7,7 +7,6 @@ from typing import Any
 from ..eager.calls import run as run_plainly
 from ..eager.elsewhere import Choose
 from ..memory.errors import OnDispatch
-from ..memory.unforeseen import told
 from ..tensors import dispatched
 from .modes import modes
 
@@ -29,5 +28,3 @@ def call(
             return choose(modes.running(run_plainly, by_choice=True))
     except OnDispatch as error:
         raise NotImplementedError(f"{operator_name}: {error}") from None
-    except Exception as error:
-        raise told(error, operator_name)  # noqa: B904

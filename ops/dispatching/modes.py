@@ -110,7 +110,8 @@ class Modes(threading.local):
         try:
             return function.choose(args, kwargs, self.running(run_plainly, by_choice=True))
         except Elsewhere as place:
-            return elsewhere(place.kind).call(
+            return elsewhere(
+                place.kind,
                 function.operator_name,
                 args,
                 kwargs,

@@ -196,8 +196,12 @@ class EagerFunction(Called):
 
     def elsewhere(self, place: Elsewhere, args: tuple[object, ...], kwargs: dict[str, Any]) -> Any:
         """Does a call that met a tensor behind which no array stands in the room of its kind."""
-        return elsewhere(place.kind).call(
-            self.operator_name, args, kwargs, lambda run: self._choose(args, kwargs, None, run)
+        return elsewhere(
+            place.kind,
+            self.operator_name,
+            args,
+            kwargs,
+            lambda run: self._choose(args, kwargs, None, run),
         )
 
     def told(self, error: Exception) -> Exception:
@@ -471,7 +475,8 @@ class _LazyFunction(EagerFunction):
         given = args[0] if args else kwargs.get("self")
         if not self._is_lazy_of(given):
             return EagerFunction.__call__(self, *args, **kwargs)
-        return elsewhere("conjugate").call(
+        return elsewhere(
+            "conjugate",
             self.operator_name,
             args,
             kwargs,

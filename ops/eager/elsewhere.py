@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, Final, Protocol
 
 from ...frontend.foundations.declared import Declared
+from ..memory.unforeseen import told
 from ..table.table import Operator
 
 __all__ = ["Choose", "Room", "Run", "elsewhere", "install"]
@@ -45,7 +46,26 @@ def install(kind: str, load: Callable[[], Room]) -> None:
     _LOADERS.put([kind], load)
 
 
+def elsewhere(
+    kind: str,
+    operator_name: str,
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+    choose: Choose,
+) -> Any:
+    """What an operator gives in the room of a kind.
+
+    Raises:
+        OperatorError: memory was at an end, or Python or NumPy stumbled over the arguments.
+        Exception: what the room raises.
+    """
+    try:
+        return _room(kind).call(operator_name, args, kwargs, choose)
+    except Exception as error:
+        raise told(error, operator_name)  # noqa: B904
+
+
 @cache
-def elsewhere(kind: str) -> Room:
+def _room(kind: str) -> Room:
     """The room of a kind, loaded when first asked for."""
     return _LOADERS[kind]()

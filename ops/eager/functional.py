@@ -200,7 +200,7 @@ def _in_layout(name: str) -> object:
     """A method that sparse tensors know of."""
 
     def method(self: Tensor, *args: object, **kwargs: object) -> Any:
-        return elsewhere("sparse").call(f"aten::{name}", (self, *args), kwargs, _never)
+        return elsewhere("sparse", f"aten::{name}", (self, *args), kwargs, _never)
 
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     method.__doc__ = "What the name says, in a sparse layout."

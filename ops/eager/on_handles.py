@@ -87,12 +87,13 @@ def _run(
                 f"code that is not trusted takes no {place.kind} tensors: what `{entry.name}` does "
                 "with them is not bounded"
             ) from None
-        room = elsewhere(place.kind)
+        kind = place.kind
     except Exception as error:
         raise told(error, entry.name)  # noqa: B904
 
     def call(*args: object, **kwargs: object) -> Any:
-        return room.call(
+        return elsewhere(
+            kind,
             entry.name,
             args,
             kwargs,

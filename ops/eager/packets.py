@@ -98,7 +98,8 @@ class Overload:
             check_dispatched(args, kwargs)
             return self._call(args, kwargs, run if below is None else below.run)
         except Elsewhere as place:
-            return elsewhere(place.kind).call(
+            return elsewhere(
+                place.kind,
                 self._entry.name,
                 args,
                 kwargs,

@@ -204,3 +204,15 @@ def test_a_number_that_is_no_dtype() -> None:
 
     with pytest.raises(RuntimeError, match=r"Unsupported TypeMeta in ATen: nullptr"):
         f(100)
+
+
+def test_memory_that_ends_in_another_room_is_told_as_ever() -> None:
+    x = torch.ones(1, dtype=torch.complex64).conj().expand(10**13)
+    for call in (
+        x.resolve_conj,
+        lambda: torch.sin(x),
+        lambda: torch.ones(1).expand(10**13).to_sparse(),
+    ):
+        with pytest.raises(RuntimeError, match="not enough memory") as caught:
+            call()
+        assert not isinstance(caught.value, MemoryError)
