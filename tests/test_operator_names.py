@@ -137,7 +137,8 @@ ASKED = {
     "what plans and native code do in a row, and what ends it": """
         interpreter/code/steps.py: aten::einsum.sublist
         interpreter/native/islands.py: aten::__getitem__ aten::tensor
-        interpreter/plans/lifting.py: aten::__getitem__
+        interpreter/plans/given.py: aten::__contains__ aten::__getitem__
+        interpreter/plans/lifting.py: aten::__getitem__ aten::tensor
         interpreter/plans/number_writes.py: aten::copy_ aten::tensor prim::device prim::dtype
         interpreter/plans/plan.py: aten::set_grad_enabled
         interpreter/running/conditions.py: aten::__is__ aten::__isnot__ aten::len

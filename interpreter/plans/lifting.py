@@ -1,29 +1,33 @@
-"""Steps of a stretch that are done in front of it: views that a number chooses, tensors of lists.
+"""Steps of a stretch that are done in front of it: views that a number chooses, what tensors are
+made of numbers, parts of lists and tuples.
 
-A stretch is known for tensors of some sizes and for the values of numbers, so `x[i]` in it would
-make it another one for each `i`.  Done in front, it gives the stretch one more tensor; and so does
-that of a list, which a stretch does not take as a whole.
+A stretch is known for tensors of some sizes and for the values of numbers, so `x[i]` or
+`torch.tensor([i])` in it would make it another one for each `i`.  Done in front, it gives the
+stretch one more tensor; and so does that of a list or tuple, which a stretch does not take as a
+whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Collection, Set
 from typing import Final
 
+from ...ir.graphs.graph import Node
 from ...ops.memory.errors import OperatorError
 from ...ops.table.record import Operator
-from ...typecheck.types.types import BOOL, FLOAT, INT, NONE, TENSOR
-from ..code.code import Region, Step
-from ..code.instructions import Instruction, read_numbers, row
+from ...typecheck.types.types import BOOL, FLOAT, INT, NONE, TENSOR, Type
+from ..code.code import Region, Step, parts_of
+from ..code.instructions import Instruction, opcode, read_numbers, row
 from .registers import Part, Registers, targets_of, values_read
 
-__all__ = ["FAULTS", "Lifting", "is_item", "without_unread"]
+__all__ = ["FAULTS", "Lifting", "is_item", "single_steps", "without_unread"]
 
-FAULTS: Final = (IndexError, ArithmeticError, OperatorError)
+FAULTS: Final = (IndexError, ArithmeticError, OperatorError, TypeError)
 """What lifted steps may raise; then all is done in its own order, without them."""
 
 _NUMBERS: Final = (INT, FLOAT, BOOL)
 _CHOOSING: Final = (INT, NONE)
+_ITEM: Final = opcode("item")
 
 
 class Lifting:
@@ -34,12 +38,51 @@ class Lifting:
         held: by the registers of the code that hold what such a step gives: its own register.
     """
 
-    def __init__(self, before: Lifting | None = None) -> None:
-        """No steps yet, or those of another one."""
+    def __init__(self, before: Lifting | None = None, *, makes: bool = False) -> None:
+        """No steps yet, or those of another one; `makes` says whether tensors may be made."""
         self.steps: list[Step] = [*before.steps] if before else []
         self.held: dict[int, int] = dict(before.held) if before else {}
+        self._makes = makes
+        self._appends: bool = before is not None and before._appends
 
-    def takes_view(self, step: Step, entry: Operator | None, own: Set[int]) -> bool:
+    def watch(self, part: Part) -> None:
+        """A part comes next, after which lists may be others."""
+        steps = (each for each in parts_of([part]) if isinstance(each, Step))
+        self._appends = self._appends or any(
+            row(each.instruction).name == "append" for each in steps
+        )
+
+    def takes(self, step: Step, entry: Operator | None, own: Set[int]) -> bool:
+        """Whether a step is done in front of the stretch alone, which writes the registers `own` by
+        then."""
+        return (
+            self._takes_view(step, entry, own)
+            or (is_item(step) and self._is_there(step, own))
+            or self._takes_part(step, own)
+            or (self._makes and self._takes_made(step, own))
+        )
+
+    def _takes_part(self, step: Step, own: Set[int]) -> bool:
+        """Whether a step takes a tuple apart, or a number out of a list that nobody changes."""
+        if row(step.instruction).name in ("item", "unpack"):
+            return self._is_there(step, own)
+        is_number = is_item(step, _NUMBERS) and not self._appends
+        return is_number and self._is_there(step, own)
+
+    def _takes_made(self, step: Step, own: Set[int]) -> bool:
+        """Whether a step makes a tensor of numbers, or the list for one."""
+        if all(number < 0 for number in read_numbers(step.instruction)):
+            return False
+        if row(step.instruction).name == "list":
+            made = step.node.output
+            is_taken = made.type.list_of in _NUMBERS and all(
+                _makes_tensor(use.user) for use in made.uses
+            )
+        else:
+            is_taken = _makes_tensor(step.node)
+        return is_taken and self._is_there(step, own)
+
+    def _takes_view(self, step: Step, entry: Operator | None, own: Set[int]) -> bool:
         """Whether a step gives a part of a tensor that a number chooses, and both are there in
         front of the stretch, which writes the registers `own` by then."""
         if entry is None or not entry.views_by_form or len(targets_of(step)) != 1:
@@ -50,11 +93,6 @@ class Lifting:
         numbers = [(register, value.type) for register, value in read[1:]]
         chosen = any(register >= 0 and type == INT for register, type in numbers)
         return chosen and all(type in _CHOOSING for _, type in numbers)
-
-    def takes_item(self, step: Step, own: Set[int]) -> bool:
-        """Whether a step takes a tensor out of a list by a number, and both are there in front of
-        the stretch."""
-        return is_item(step) and self._is_there(step, own)
 
     def takes_number(self, step: Step, own: Set[int]) -> bool:
         """Whether a step makes a number of numbers that are there in front of the stretch."""
@@ -84,12 +122,26 @@ class Lifting:
         return tuple(reversed(found))
 
 
-def is_item(step: Step) -> bool:
-    """Whether a step takes a tensor out of a list by a number."""
+def is_item(step: Step, elements: Collection[Type] = (TENSOR,)) -> bool:
+    """Whether a step takes a tensor, or what else `elements` says, out of a list by a number."""
     node, read = step.node, values_read(step)
     if node.kind != "aten::__getitem__" or len(read) != 2 or len(targets_of(step)) != 1:
         return False
-    return read[0][1].type.list_of == TENSOR and read[1][1].type == INT
+    return read[0][1].type.list_of in elements and read[1][1].type == INT
+
+
+def single_steps(step: Step) -> list[tuple[int, Step]]:
+    """The steps, each with the register it writes, that do what one does."""
+    targets = targets_of(step)
+    if row(step.instruction).name != "unpack":
+        return [(targets[0], step)]
+    source = step.instruction[2]
+    made = ((target, (_ITEM, target, source, place)) for place, target in enumerate(targets))
+    return [(target, Step(instruction, step.node)) for target, instruction in made]
+
+
+def _makes_tensor(node: Node) -> bool:
+    return node.kind == "aten::tensor"
 
 
 def _renamed(instruction: Instruction, target: int, read: Callable[[int], int]) -> Instruction:

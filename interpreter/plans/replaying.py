@@ -152,6 +152,8 @@ class Replay:
             self._failed(failed.cause, call)
         except Unforeseen as cause:
             self._failed(cause, call)
+            if isinstance(cause, _NotNew):
+                self._met[tuple(map(_form, values))] = -_FOR_EVER
         else:
             self._left, self.why_not = MOST_TRIED, ""
             self._runs += len(found.notes or ())
@@ -203,10 +205,12 @@ class Replay:
             return _FOR_EVER, None
         if any(type(each) is ndarray and not each.size for each in values):
             return 0, None  # for which operators run nothing
+        form = tuple(map(_form, values))
+        if self.learned and self._met[form] < 0:
+            return 0, None
         self._misses += 1
         if self._misses == LONG:
             self.drag()
-        form = tuple(map(_form, values))
         self._new_in_a_row = 0 if form in self._met else self._new_in_a_row + 1
         is_fruitless = self._new_in_a_row > FRUITLESS
         if is_fruitless or self._misses > MOST_MISSES * (1 + self.learned):
@@ -260,6 +264,13 @@ def _form(value: Any) -> Any:
 
 class _TooLarge(Unforeseen):
     """A stretch that gains nothing, or cannot be known."""
+
+
+class _NotNew(Unforeseen):
+    """A call that gives what it was given, or a part of a tensor; others may not."""
+
+    def __init__(self) -> None:
+        super().__init__("a result is no new tensor")
 
 
 class _OverLarge(_TooLarge):
@@ -400,7 +411,7 @@ class _Looking(Looking):
         for each in results:
             is_new = type(each) is ndarray and id(root_of(each)) in self._made
             if not is_new or not owns_all(each):
-                raise Unforeseen("a result is no new tensor")
+                raise _NotNew
         notes, scratch, fresh = self._settled(results)
         return family("calls.prepared").Seen(tuple(results), notes, scratch, fresh=fresh)
 

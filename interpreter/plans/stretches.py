@@ -7,7 +7,7 @@ most.  What it reads of modules it is given, too.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
@@ -15,12 +15,22 @@ from ...ir.graphs.graph import Value
 from ...ops.table.direct import has_direct_form
 from ...ops.table.record import Operator
 from ...typecheck.definitions.class_types import ClassType
-from ...typecheck.types.types import FLOAT, INT, TENSOR, Type
+from ...typecheck.types.types import TENSOR, Type
 from ..code.code import Branch, Code, Region, Repeat, Step, parts_of
-from ..code.instructions import opcode, operator_number, row
+from ..code.instructions import opcode, operator_number, read_numbers, row
 from .chains import find_chains
+from .given import (
+    lists_read,
+    may_be_given,
+    may_be_lifted,
+    reads_dict,
+    reads_of,
+    types_given,
+    written_by,
+    written_lists,
+)
 from .groups import find_runs
-from .lifting import Lifting, is_item, without_unread
+from .lifting import Lifting, is_item, single_steps, without_unread
 from .loop_tests import test_spans
 from .masks import Masks
 from .numerals import Numerals
@@ -46,7 +56,6 @@ _REFUSED: Final = frozenset(
     "set_slot set_tensor create method function return enum_name enum_value dict tensor_dict "
     "is_instance".split()
 )
-_CHANGING: Final = frozenset(("set_slot", "set_tensor", "method", "function"))
 _MOVE, _RETURN = map(opcode, ("move", "return"))
 _MOST_GIVEN: Final = 500
 _MOST_LEFT_OUT: Final = 10
@@ -93,13 +102,14 @@ class _Finder:
         self.found: dict[int, dict[int, Found]] = {}
         self._indices: set[int] = set()
         self._registers, self._masks = Registers(), Masks(code)
-        written = {whole for part in parts_of(code.body) for whole in _written_by(code, part)}
+        written = {whole for part in parts_of(code.body) for whole in written_by(code, part)}
         self._numerals = Numerals(code, written)
-        names = {row(each).name for each in code.instructions}
-        self._reads_slots = names.isdisjoint(_CHANGING)
+        creates = opcode("create")  # an object may lack what is read on a way that is not gone
+        self._reads_slots = all(each[0] != creates for each in code.instructions)
         values = (value for node in code.nodes for value in (*node.inputs, *node.outputs))
         self._has_lists = any(value.type.list_of == TENSOR for value in values)
         self._writes = any(each.is_in_place for each in code.operators)
+        self._makes = not self._writes and not any(map(self._numerals.read_by, code.nodes))
 
     def region(self, region: Region, live_end: frozenset[int]) -> None:
         """Find those of a region, behind which the registers `live_end` are needed."""
@@ -149,7 +159,9 @@ class _Finder:
         """The longest stretch that begins at the first of the `ends` and reaches up to another."""
         building, built = None, list[tuple[int, _Building]]()
         for begin, end in pairwise(ends):
-            building = _Building(self.code, self._registers, building, writes=self._writes)
+            building = _Building(
+                *(self.code, self._registers, building), writes=self._writes, makes=self._makes
+            )
             for part in region[begin:end]:
                 building.take(part)
             built.append((end, building))
@@ -169,10 +181,10 @@ class _Finder:
         for position, part in enumerate(region):
             made.update(dict.fromkeys(made_by([part]), position))
             latest = list[int]()
-            if self._has_lists and not _may_be_lifted(part, origins):
-                latest += [origins.get(register, -1) for register in _lists_read(part)]
+            if self._has_lists and not may_be_lifted(part, origins):
+                latest += [origins.get(register, -1) for register in lists_read(part)]
             if self._writes:
-                latest += [made.get(whole, -1) for whole in _written_by(self.code, part)]
+                latest += [made.get(whole, -1) for whole in written_by(self.code, part)]
             latest += [made.get(each, -1) for each in self._numerals.read_by(part.node)]
             is_of_numbers = self.is_network and self._is_loop_over_numbers(part)
             if is_of_numbers:
@@ -180,7 +192,7 @@ class _Finder:
             takes = self._takes(part, is_on_a_way=is_of_numbers)
             found.append(min([position, *latest]) if takes else -1)
             written.update(dict.fromkeys(self._registers.uses(part).written, position))
-            for register, is_list in _written_lists(part) if self._has_lists else ():
+            for register, is_list in written_lists(part) if self._has_lists else ():
                 origins[register] = position if is_list else -1
         return found
 
@@ -203,7 +215,7 @@ class _Finder:
         if isinstance(part, Repeat):
             is_taken = is_on_a_way or not self._is_loop_over_numbers(part)
             return is_taken and all(self._takes(each) for each in part.body)
-        if part in self._left_out:
+        if part in self._left_out or (reads_dict(part) and not reads_of(part)):
             return False
         entry = self.code.called(part)
         if entry is not None:
@@ -239,40 +251,6 @@ def _ends(
             break  # it is one group, and better so where nobody makes views for it
         found.append(last)
     return [start, *reversed(found)]
-
-
-def _may_be_lifted(part: Part, origins: Mapping[int, int]) -> bool:
-    """Whether a part takes a tensor out of a list that is there in front of the region."""
-    return isinstance(part, Step) and is_item(part) and values_read(part)[0][0] not in origins
-
-
-def _written_by(code: Code, part: Part) -> Iterator[Value]:
-    """The tensors that a part writes, as wholes."""
-    for each in parts_of([part]):
-        entry = code.called(each) if isinstance(each, Step) else None
-        if entry is not None and entry.is_in_place:
-            yield code.whole_of(each.node.inputs[0])
-
-
-def _lists_read(part: Part) -> set[int]:
-    """The registers with lists of tensors that a part reads and has not made itself."""
-    if isinstance(part, Step):
-        return {n for n, value in values_read(part) if n >= 0 and value.type.list_of == TENSOR}
-    found = set[int]()
-    for region in (part.then, part.otherwise) if isinstance(part, Branch) else (part.body,):
-        own = set[int]()
-        for each in region:
-            found |= _lists_read(each) - own
-            for register, is_list in _written_lists(each):
-                (own.add if is_list else own.discard)(register)
-    return found
-
-
-def _written_lists(part: Part) -> Iterator[tuple[int, bool]]:
-    """The registers of a part's results, and whether they hold lists of tensors then."""
-    for register, value in results_of(part):
-        if value is not None:
-            yield register, value.type.list_of == TENSOR
 
 
 def spans_together(code: Code, region: Region) -> list[tuple[int, int]]:
@@ -338,29 +316,6 @@ def _worth(code: Code, region: Sequence[Part], weight: int = 1) -> int:
     return count
 
 
-def _types_given(registers: Registers, region: Region, given: Collection[int]) -> Iterator[Type]:
-    """The types of what parts read from some registers before they write to them."""
-    left = set(given)
-    for part in region:
-        written = registers.written([part])
-        inside = left if isinstance(part, Step) else left - written
-        for step in parts_of([part]):
-            if isinstance(step, Step):
-                yield from (value.type for number, value in values_read(step) if number in inside)
-        left -= written
-
-
-def _may_be_given(type: Type) -> bool:
-    """Whether native code may know a call that takes such a value."""
-    if type.tuple_of:
-        return all(each == INT for each in type.tuple_of)
-    return type.dict_of is None and type.list_of in (None, TENSOR, INT, FLOAT)
-
-
-def _is_object(type: Type) -> bool:
-    return isinstance(type, ClassType)
-
-
 # -------------------------------------------------------------------------------------- building
 
 
@@ -368,10 +323,16 @@ class _Building:
     """A stretch whose reads of modules are put in front of it, part by part."""
 
     def __init__(
-        self, code: Code, registers: Registers, before: _Building | None, *, writes: bool
+        self,
+        code: Code,
+        registers: Registers,
+        before: _Building | None,
+        *,
+        writes: bool,
+        makes: bool,
     ) -> None:
         """No parts yet, or those of another one; `writes` says whether the code has operators
-        that write tensors."""
+        that write tensors, `makes` whether tensors of numbers may be made in front."""
         self._code, self._registers, self._writes = code, registers, writes
         self._region: Region = [*before._region] if before else []
         self._body: Region = [*before._body] if before else []
@@ -383,7 +344,7 @@ class _Building:
         self._read_lists: set[int] = set(before._read_lists) if before else set()
         self._types: dict[int, Type | None] = dict(before._types) if before else {}
         self._views: set[int] = set(before._views) if before else set()
-        self._lifting: Lifting = Lifting(before._lifting if before else None)
+        self._lifting: Lifting = Lifting(before._lifting if before else None, makes=makes)
         self._numbers: set[int] = set(before._numbers) if before else set()
         self._made: set[Value] = set(before._made) if before else set()
         self._is_known: bool = before is None or before._is_known
@@ -395,6 +356,7 @@ class _Building:
         if self._writes:
             self._made.update(made_by([part]))
             self._is_known = self._is_known and not self._writes_outside(part)
+        self._lifting.watch(part)
         for each in self._lifted(part) or self._without_reads([part]):
             self._body.append(each)
             self._row.add(each)
@@ -406,24 +368,29 @@ class _Building:
         """
         if not isinstance(part, Step):
             return []
-        lifting, entry, register = self._lifting, self._code.called(part), self._next_register
-        if lifting.takes_view(part, entry, self._own) or lifting.takes_item(part, self._own):
-            lifting.lift(part, register)
-            (target,) = targets_of(part)
-            made: Region = [Step((_MOVE, target, register), part.node)]
-            self._wrote(target)
-            self._views.add(target)
-        elif lifting.takes_number(part, self._own):
-            lifting.lift(part, register)
-            (target,) = targets_of(part)
+        lifting, entry = self._lifting, self._code.called(part)
+        made: Region = []
+        if lifting.takes_number(part, self._own):
             made = [part]
-            self._wrote(target)
-            self._numbers.add(id(part))
-        else:
+        elif not lifting.takes(part, entry, self._own):
             self._is_known = self._is_known and not self._asks_outside(part)
             return []
+        held = dict[int, int]()
+        for target, step in single_steps(part):
+            held[target] = self._next_register
+            lifting.lift(step, held[target])
+        if not made:
+            made = [Step((_MOVE, *pair), part.node) for pair in held.items()]
+            self._numbers.update(map(id, made))
+        else:
+            self._numbers.add(id(part))
+        is_number = made == [part]
+        for target in held:
+            self._wrote(target)
+            if not is_number:
+                self._views.add(target)
         self._know(part)
-        lifting.held[target] = register
+        lifting.held.update(held)
         return made
 
     def _asks_outside(self, step: Step) -> bool:
@@ -432,7 +399,7 @@ class _Building:
 
     def _writes_outside(self, part: Part) -> bool:
         """Whether a part writes a tensor that the stretch has not made, which none may."""
-        return any(whole not in self._made for whole in _written_by(self._code, part))
+        return any(whole not in self._made for whole in written_by(self._code, part))
 
     @property
     def _next_register(self) -> int:
@@ -454,7 +421,7 @@ class _Building:
             return None
         results = [each for each in results if each not in lists] + lists
         given = sorted(uses.given(results), key=lambda n: (n in self._read_lists, n))
-        if not all(_may_be_given(type) for type in _types_given(self._registers, body, given)):
+        if not all(may_be_given(type) for type in types_given(self._registers, body, given)):
             return None
         texts = {number: text for text, number in self._reads.items()}
         if not given or len(given) + len(results) > _MOST_GIVEN:
@@ -557,6 +524,8 @@ class _Building:
         made: list[Step] = [step]
         if name in ("get_slot", "get_tensor"):
             made = [] if path else self._read(step, name)
+        elif reads := reads_of(step):
+            made = self._read_parts(step, reads)
         targets = list(targets_of(step))
         source = step.instruction[2] if name == "move" else None
         for register in targets if name != "free" else ():
@@ -577,7 +546,7 @@ class _Building:
 
     def _path_of(self, step: Step, name: str) -> str:
         """From where a step reads an object; empty if it does no such thing."""
-        is_read = name == "get_slot" and _is_object(step.node.output.type)
+        is_read = name == "get_slot" and isinstance(step.node.output.type, ClassType)
         return self._place(step) if is_read else ""
 
     def _place(self, step: Step) -> str:
@@ -586,6 +555,19 @@ class _Building:
         assert isinstance(owner, int)
         before = self._paths.get(owner) or ("" if owner in self._own else f"r{owner}")
         return before and f"{before}.slots[{slot}]"
+
+    def _read_parts(self, step: Step, reads: Sequence[tuple[int, str]]) -> list[Step]:
+        """Moves from registers of their own in the place of a step that reads parts of a dict or
+        tuple, which is there in front of the stretch: dicts have to be."""
+        (source, *_) = read_numbers(step.instruction)
+        if source in self._own:
+            self._is_known = self._is_known and not reads_dict(step)
+            return [step]
+        made = list[Step]()
+        for target, text in reads:
+            number = self._reads.setdefault(text, self._next_register)
+            made.append(Step((_MOVE, target, number), step.node))
+        return made
 
     def _read(self, step: Step, name: str) -> list[Step]:
         target, text = step.instruction[1], self._place(step)

@@ -28,10 +28,15 @@ _rnn_tanh_cell: Operator = eager_function("aten::rnn_tanh_cell")
 _zeros: Operator = eager_function("aten::zeros")
 
 
-def _check_dims(kind: str, name: str, x: Tensor) -> None:
-    """Raises: ValueError: `x` is neither a vector nor a batch of vectors."""
+def _check_dims(kind: str, name: str, x: Tensor, place: int = -1) -> None:
+    """Check an argument, or what stands in a place of it.
+
+    Raises:
+        ValueError: `x` is neither a vector nor a batch of vectors.
+    """
     if x.dim() not in (1, 2):
-        raise ValueError(f"{kind}: Expected {name} to be 1D or 2D, got {x.dim()}D instead")
+        where = name if place < 0 else f"{name}[{place}]"
+        raise ValueError(f"{kind}: Expected {where} to be 1D or 2D, got {x.dim()}D instead")
 
 
 _check_dims.__module__ = "rushlight.nn.modules.rnn"  # as archives know it
@@ -155,8 +160,8 @@ class LSTMCell(RNNCellBase):
         """(B, input_size) or (input_size), and the state."""
         _check_dims("LSTMCell", "input", input)
         if hx is not None:
-            for number, part in enumerate(hx):
-                _check_dims("LSTMCell", f"hx[{number}]", part)
+            for place, part in enumerate(hx):
+                _check_dims("LSTMCell", "hx", part, place)
         weights, biases = (self.weight_ih, self.weight_hh), (self.bias_ih, self.bias_hh)
         rows = input if input.ndim == 2 else input.unsqueeze(0)
         if hx is None:
