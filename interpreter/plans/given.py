@@ -13,7 +13,15 @@ from .lifting import is_item
 from .registers import Part, Registers, results_of, targets_of, values_read
 
 __all__ = [
-    *("lists_read", "may_be_given", "may_be_lifted", "reads_dict", "reads_of", "types_given"),
+    *(
+        "is_only_read",
+        "lists_read",
+        "may_be_given",
+        "may_be_lifted",
+        "reads_dict",
+        "reads_of",
+        "types_given",
+    ),
     *("written_by", "written_lists"),
 ]
 
@@ -41,18 +49,25 @@ def written_by(code: Code, part: Part) -> Iterator[Value]:
             yield code.whole_of(each.node.inputs[0])
 
 
-def lists_read(part: Part) -> set[int]:
+def lists_read(part: Part) -> dict[int, Value]:
     """The registers with lists of tensors that a part reads and has not made itself."""
     if isinstance(part, Step):
-        return {n for n, value in values_read(part) if n >= 0 and value.type.list_of == TENSOR}
-    found = set[int]()
+        read = values_read(part)
+        return {n: value for n, value in read if n >= 0 and value.type.list_of == TENSOR}
+    found = dict[int, Value]()
     for region in (part.then, part.otherwise) if isinstance(part, Branch) else (part.body,):
         own = set[int]()
         for each in region:
-            found |= lists_read(each) - own
+            found.update((n, value) for n, value in lists_read(each).items() if n not in own)
             for register, is_list in written_lists(each):
                 (own.add if is_list else own.discard)(register)
     return found
+
+
+def is_only_read(value: Value) -> bool:
+    """Whether operators read a list and no more: none changes it, no container holds it."""
+    called = [use.user.signature for use in value.uses]
+    return all(each is not None and not each.is_mutable for each in called)
 
 
 def written_lists(part: Part) -> Iterator[tuple[int, bool]]:

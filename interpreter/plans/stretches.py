@@ -20,6 +20,7 @@ from ..code.code import Branch, Code, Region, Repeat, Step, parts_of
 from ..code.instructions import opcode, operator_number, read_numbers, row
 from .chains import find_chains
 from .given import (
+    is_only_read,
     lists_read,
     may_be_given,
     may_be_lifted,
@@ -182,7 +183,12 @@ class _Finder:
             made.update(dict.fromkeys(made_by([part]), position))
             latest = list[int]()
             if self._has_lists and not may_be_lifted(part, origins):
-                latest += [origins.get(register, -1) for register in lists_read(part)]
+                read = lists_read(part).items()
+                latest += [
+                    origins.get(register, -1)
+                    for register, value in read
+                    if register in origins or not self._may_be_passed(part, value)
+                ]
             if self._writes:
                 latest += [made.get(whole, -1) for whole in written_by(self.code, part)]
             latest += [made.get(each, -1) for each in self._numerals.read_by(part.node)]
@@ -195,6 +201,11 @@ class _Finder:
             for register, is_list in written_lists(part) if self._has_lists else ():
                 origins[register] = position if is_list else -1
         return found
+
+    def _may_be_passed(self, part: Part, value: Value) -> bool:
+        """Whether all tensors of a list are given for a part: a loop goes through it."""
+        is_loop = isinstance(part, Repeat) and not self.is_network
+        return is_loop and is_only_read(value)
 
     def _is_loop_over_numbers(self, part: Part) -> bool:
         return isinstance(part, Repeat) and not _worth(self.code, part.body)
@@ -438,14 +449,17 @@ class _Building:
             self._code.names,
         )
         read_lists = [each for each in given if each in self._read_lists]
-        own = sum(each < self._code.register_count for each in given)
+        own = sum(
+            each < self._code.register_count for each in given[: len(given) - len(read_lists)]
+        )
         stretch = Stretch(code, tuple(given), len(read_lists), own, tuple(results), bool(lists))
         emptied = tuple(n for n in given if n not in texts and n not in live)
         freed = emptied_by(self._registers, self._region)
         heavy = tuple(n for n in emptied if n in freed)
         single = [texts.get(n, f"r{n}") for n in given if n not in read_lists]
-        lengths = [f"len({texts[n]})" for n in read_lists]
-        elements = [f"*{texts[n]}" for n in read_lists]
+        whole = [texts.get(n, f"r{n}") for n in read_lists]
+        lengths = [f"len({each})" for each in whole]
+        elements = [f"*{each}" for each in whole]
         texts_given = (*single, *lengths, *elements)
         return Found(stop, stretch, texts_given, heavy, tuple(objects.items()), lifted)
 
@@ -485,6 +499,7 @@ class _Building:
                 self._forget(part)
                 found.append(made)
             elif isinstance(part, Repeat):
+                self._read_lists.update(lists_read(part).keys() - self._own)
                 for register in self._registers.written(part.body):
                     self._wrote(register)
                 body = self._without_reads(part.body)

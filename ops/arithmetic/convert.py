@@ -35,7 +35,7 @@ def _one(dtype: str) -> str:
 @operator(
     "aten::item(Tensor self) -> Scalar",
     inline=inline("{0}.item()", "({0}.dtype is float32 or {0}.dtype is int64) and {0}.size == 1"),
-    native=native("{0}", ("array_numel({0}) == 1",), gives="array"),
+    native=native("array_number({0})", ("array_numel({0}) == 1",), gives="array"),
     face="method",
     data_dependent=always,
 )

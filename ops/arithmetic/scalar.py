@@ -13,7 +13,7 @@ from typing import Any, Final, Unpack
 
 from ..memory.dtype import Device, Scalar
 from ..memory.errors import OperatorError
-from ..table.inline import SHORT, inline, native
+from ..table.inline import SHORT, Native, inline, native
 from ..table.record import Known
 from ..table.table import operator
 
@@ -356,6 +356,29 @@ def _as_wider(compare: Callable[[Any, Any], bool]) -> Callable[[Scalar, Scalar],
     return on_scalars
 
 
+def _of_numbers(sign: str) -> tuple[Native, ...]:
+    """How native code compares numbers of tensors, whose dtypes show when it runs."""
+    real, whole = "array_is_real({0})", f"array_whole({{0}}) {sign}"
+    other_real, other_whole = "array_is_real({1})", f"{sign} array_whole({{1}})"
+    floats = f"array_float({{0}}) {sign} array_float({{1}})"
+    return (
+        native(f"array_float({{0}}) {sign} {{1}}", of=("array float",))
+        + native(f"{{0}} {sign} array_float({{1}})", of=("float array",))
+        + native(
+            f"(array_real({{0}}) {sign} float({{1}}) if {real} else {whole} {{1}})",
+            of=("array int",),
+        )
+        + native(
+            f"(float({{0}}) {sign} array_real({{1}}) if {other_real} else {{0}} {other_whole})",
+            of=("int array",),
+        )
+        + native(
+            f"({floats} if {real} or {other_real} else {whole} array_whole({{1}}))",
+            of=("array array",),
+        )
+    )
+
+
 for _name, _sign, _compare in (
     *(("eq", "==", python.eq), ("ne", "!=", python.ne), ("lt", "<", python.lt)),
     *(("le", "<=", python.le), ("gt", ">", python.gt), ("ge", ">=", python.ge)),
@@ -375,7 +398,9 @@ for _name, _sign, _compare in (
             inline=inline(_text),
             native=native(_text),
         )
-    operator(f"aten::{_name}(Scalar a, Scalar b) -> bool")(_as_wider(_compare))
+    operator(f"aten::{_name}(Scalar a, Scalar b) -> bool", native=_of_numbers(_sign))(
+        _as_wider(_compare)
+    )
     if _name not in ("eq", "ne"):
         operator(
             f"aten::{_name}.str(str a, str b) -> bool",

@@ -513,12 +513,18 @@ def _check_sortable(values: List) -> None:
         _check_comparable(values)
 
 
+_PLAIN: Final = frozenset((int, float, bool, str))
+
+
 def _check_comparable(values: List) -> None:
     """Whether tuples hold values of the same types.
 
     Raises:
         OperatorError: they do not.
     """
+    shapes = {tuple(map(type, value)) for value in values}
+    if len(shapes) == 1 and _PLAIN.issuperset(*shapes):
+        return
     first = type_name(values[0])
     for other in map(type_name, values):
         if other != first:

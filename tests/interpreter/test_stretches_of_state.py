@@ -213,3 +213,40 @@ def test_a_way_that_gives_a_view_does_not_end_the_others() -> None:
     for seed in range(3):
         x = random(1, 4, seed=seed)
         assert same(scripted(x, w, 5), written(x, w, 5))
+
+
+def test_lists_that_loops_go_through_are_given_tensor_by_tensor() -> None:
+    def summed(xs: list[Tensor]) -> Tensor:
+        total = torch.zeros_like(xs[0])
+        for x in xs:
+            total = total * 0.5 + x
+        return total
+
+    scripted = torch.jit.script(summed)
+    xs = [random(5, seed=seed) for seed in range(6)]
+    spy = replayed(scripted, xs)
+    assert same(scripted(xs), summed(xs))
+    xs[2] = xs[4] = xs[0]
+    assert same(scripted(xs), summed(xs))
+    xs[1] = random(10, seed=8)[::2]
+    assert same(scripted(xs), summed(xs))
+    assert spy.done == [True, True, False]
+    for count in (1, 3, 8):
+        xs = [random(5, seed=seed) for seed in range(count)]
+        assert same(scripted(xs), summed(xs))
+    with pytest.raises(RuntimeError):
+        scripted([])
+
+
+def test_lists_that_loops_change_are_not_given() -> None:
+    def grown(xs: list[Tensor], rounds: int) -> Tensor:
+        for i in range(rounds):
+            xs.append(torch.tanh(xs[i] * 2.0) + xs[0])
+        total = xs[0]
+        for x in xs:
+            total = total * 0.5 + x
+        return total
+
+    scripted = torch.jit.script(grown)
+    for _ in range(80):
+        assert same(scripted([random(5)], 4), grown([random(5)], 4))
