@@ -74,39 +74,71 @@ def test_a_loop_that_counts_has_no_condition() -> None:
 
 
 def test_what_can_be_done_in_front_of_a_stretch() -> None:
-    """Numbers of numbers, parts of tensors and of lists: of what is there, or was lifted before."""
+    """Numbers of numbers, parts of tensors, of lists and tuples, tensors of numbers: of what is
+    there, or was lifted before."""
     code = code_of("""
-        graph(%x : Tensor, %l : Tensor[], %i : int):
+        graph(%x : Tensor, %l : Tensor[], %i : int, %t : (int, Tensor), %n : int[]):
           %zero : int = prim::Constant[value=0]()
+          %one : int = prim::Constant[value=1]()
+          %none : NoneType = prim::Constant()
+          %false : bool = prim::Constant[value=0]()
           %j : int = aten::mul(%i, %i)
           %view : Tensor = aten::select(%x, %zero, %j)
           %item : Tensor = aten::__getitem__(%l, %j)
-          %made : Tensor = aten::add(%view, %item, %i)
-          return (%made)
+          %part : Tensor = prim::TupleIndex(%t, %one)
+          %last : int = aten::__getitem__(%n, %j)
+          %row : int[] = prim::ListConstruct(%j)
+          %of : Tensor = aten::tensor(%row, %none, %none, %false)
+          %sizes : int[] = prim::ListConstruct(%j)
+          %zeros : Tensor = aten::zeros(%sizes, %none, %none, %none, %none)
+          %one_sum : Tensor = aten::add(%view, %item, %last)
+          %other : Tensor = aten::add(%part, %of, %i)
+          %made : Tensor = aten::add(%one_sum, %other, %i)
+          %all : (Tensor, Tensor) = prim::TupleConstruct(%made, %zeros)
+          return (%all)
         """)
     steps = [part for part in code.body if isinstance(part, Step)]
     steps = [step for step in steps if row(step.instruction).name not in ("free", "return")]
-    number, view, item, made = steps
+    number, view, *_, made, _all = steps
+    names = {id(each): each.node.outputs[0].debug_name for each in steps}
 
     def taken(own: set[int], lifting: Lifting) -> list[str]:
-        ways = {
-            "number": lambda step: lifting.takes_number(step, own),
-            "view": lambda step: lifting.takes_view(step, code.called(step), own),
-            "item": lambda step: lifting.takes_item(step, own),
-        }
-        found = ([word for word, takes in ways.items() if takes(step)] for step in steps)
-        return [" ".join(words) for words in found if words]
+        numbers = [each for each in steps if lifting.takes_number(each, own)]
+        assert all(each is number for each in numbers)
+        whole = (each for each in steps if lifting.takes(each, code.called(each), own))
+        return [names[id(each)] for each in (*numbers, *whole)]
 
-    assert taken(set(), Lifting()) == ["number", "view", "item"]
+    every = ["j", "view", "item", "part", "last", "row", "of"]
+    assert taken(set(), Lifting(makes=True)) == every
+    assert taken(set(), Lifting()) == every[:-2]
     written = set(targets_of(number))
-    assert taken(written, Lifting()) == ["number"]
+    assert taken(written, Lifting()) == ["j", "part"]
     lifting = Lifting()
     lifting.lift(number, 90)
     lifting.held[targets_of(number)[0]] = 90
-    assert taken(written, lifting) == ["number", "view", "item"]
+    assert taken(written, lifting) == every[:-2]
     lifting.lift(view, 91)
     assert 90 in lifting.steps[1].instruction
     assert [step.node for step in lifting.needed({91})] == [number.node, view.node]
     assert lifting.needed({90}) == lifting.needed({90, 99}) != lifting.needed({91})
-    assert not lifting.takes_item(made, set())
-    assert lifting.takes_item(item, set())
+    assert not lifting.takes(made, code.called(made), set())
+
+
+def test_lists_that_were_changed_are_not_read_in_front() -> None:
+    code = code_of("""
+        graph(%n : int[], %l : Tensor[], %i : int):
+          %none : NoneType = prim::Constant()
+          %gone : int[] = aten::append(%n, %i)
+          %last : int = aten::__getitem__(%n, %i)
+          %item : Tensor = aten::__getitem__(%l, %i)
+          %made : Tensor = aten::add(%item, %last, %i)
+          return (%made)
+        """)
+    steps = [part for part in code.body if isinstance(part, Step)]
+    append, last, item, *_ = (s for s in steps if row(s.instruction).name != "free")
+    lifting = Lifting()
+    assert lifting.takes(last, code.called(last), set())
+    lifting.watch(append)
+    assert not lifting.takes(last, code.called(last), set())
+    assert lifting.takes(item, code.called(item), set())
+    assert not Lifting(lifting).takes(last, code.called(last), set())
