@@ -15,10 +15,12 @@ from typing import Any, Final
 import numpy as np
 
 from ...eager.open_operators import OpenOperator
+from ...kernels import TRIALS
 from ...memory.dtype import Array
 from ...memory.versions import owner_of, versions_then, write_count, written
 from ...python_values.futures import TASK_RESULTS
 from ...python_values.named_tuples import NamedValues, make_named
+from ...table.direct import direct_form, has_direct_form
 from ...table.grad_mode import RUNNING, is_recording
 from ...table.out_forms import no_gradients, outs_in
 from ...table.table import TABLE, Operator
@@ -49,6 +51,8 @@ class Record(Noted):
         self._calls = calls
         self._guarded: set[int] = set()
         """The owners of the memory of views that may not be written."""
+        self._leaves: set[int] = set()
+        """The owners of the memory of leaves that came in."""
 
     # ------------------------------------------------------------------ while it runs
 
@@ -73,6 +77,8 @@ class Record(Noted):
         for value in values:
             if isinstance(value, Tensor):
                 self.known[id(value._array)] = value
+                if value._requires_grad is True and value._grad_node is None:
+                    self._leaves.add(id(owner_of(value._array)))
             elif isinstance(value, (list, tuple)):
                 self.know(value)
             elif isinstance(value, dict):
@@ -100,22 +106,13 @@ class Record(Noted):
         """Refuse to write into a leaf that requires gradients, or into a view of one."""
         if not is_recording():
             return
-        if id(owner_of(array)) in self._guarded or self._is_of_leaf(array):
+        owner = id(owner_of(array))
+        if owner in self._guarded or owner in self._leaves:
             target: Tensor | None = self.handle_of(array)
         else:
             target = self.known.get(id(array))
         if target is not None and target._requires_grad:
             check_in_place(target, True)
-
-    def _is_of_leaf(self, array: Array) -> bool:
-        """Whether the memory of an array is that of a leaf that requires gradients."""
-        owner = owner_of(array)
-        return any(
-            each._requires_grad is True
-            and each._grad_node is None
-            and owner_of(each._array) is owner
-            for each in self.known.values()
-        )
 
     def backward(
         self, arrays: Any, grads: Any, retain_graph: bool | None, create_graph: bool
@@ -388,8 +385,26 @@ def _out_recorder(entry: Operator) -> Callable[..., object]:
     return run
 
 
+def _learned(entry: Operator) -> Callable[..., object]:
+    """The forward of an operator that writes, of whose calls native code learns once they come
+    often."""
+    if not has_direct_form(entry):
+        return entry.forward
+    left, known = TRIALS, entry.forward
+
+    def run(*args: object) -> object:
+        nonlocal left, known
+        if left:
+            left -= 1
+            if not left:
+                known = direct_form(entry)
+        return known(*args)
+
+    return run
+
+
 def _in_place_recorder(bound: Bound) -> Callable[..., object]:
-    forward = bound.entry.forward
+    forward = _learned(bound.entry)
     copies = any(0 in kept for kept in bound.keeps.values())
     becomes = bound.entry.written == "replaced"
 

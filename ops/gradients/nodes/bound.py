@@ -50,8 +50,11 @@ Back = Callable[["RowNode", list[Tensor | None]], list[Tensor | None]]
 Recorder = Callable[..., Any]
 """Runs and records a call: (arguments, machine values, forward, whether that keeps NumPy from
 warning itself) -> result."""
-Replay = Callable[[dict[int, Tensor], Callable[[Array], Tensor], Sequence[Any], Any], object]
-"""Makes the node of a call that ran: (known handles, what makes others, machine values, result)."""
+Replay = Callable[
+    [dict[int, Tensor], Callable[[Array], Tensor], Sequence[Any], Any, Array | None], object
+]
+"""Makes the node of a call that ran: (known handles, what makes others, machine values, result, and
+what it wrote over, if that was kept)."""
 
 
 Traced = tuple[list[Edge | None], list[tuple[int, int | None]], Sequence[Any], Set[int]]

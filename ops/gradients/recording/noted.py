@@ -47,15 +47,16 @@ class Noted:
         self, bound: Bound, args: tuple[Any, ...], result: object, old: Array | None
     ) -> None:
         """Make the node of one note."""
-        if bound.is_plain and bound.watched:
+        if bound.in_place:
+            self._later[id(owner_of(args[0]))] -= 1
+        if (bound.is_plain or bound.writes_alone) and bound.watched:
             types = tuple(map(type, args))
             replay = bound.replays.get(types) or replayer_for(bound, types)
-            if replay(self.known, self.handle, args, result) is not MISSED:
+            if replay(self.known, self.handle, args, result, old) is not MISSED:
                 return
         handles = [self._lifted(value) for value in args]
         active = bound.watched and is_active(bound, handles)
         if bound.in_place:
-            self._later[id(owner_of(args[0]))] -= 1
             check_in_place(handles[0], active)
         if not active:
             wrapped = self._lifted(result)

@@ -39,7 +39,7 @@ from .recorder_parts import (
     is_among,
     is_behind,
 )
-from .writes import copied_before, rebase
+from .writes import as_it_was, copied_before, rebase
 
 __all__ = ["MISSED", "recorder_for", "replayer_for"]
 
@@ -161,7 +161,7 @@ _HANDLE: Final = """
   a{at} = handle_of(values[{at}])"""
 
 _REPLAY: Final = """
-def replay(known, handle_of, values, result):
+def replay(known, handle_of, values, result, before=None):
 {others}
  {names}, = values{handles}{edges}
  if anomaly[0] or type(result) is not ndarray or result.dtype.kind in "biu"{same}:
@@ -172,6 +172,18 @@ def replay(known, handle_of, values, result):
  if made is None:
   made = handle_of(result)
  made._output_number = 0{node}
+"""
+
+_REWRITE: Final = """
+def replay(known, handle_of, values, result, before=None):
+{others}
+ {names}, = values{handles}{edges}
+ if anomaly[0] or result is not values[0]:
+  return MISSED
+ if {inactive}:
+  return MISSED{allowed}
+ old = a0 if before is None else as_it_was(a0, before)
+ made = a0{node}
 """
 
 _SPACE: Final[dict[str, Any]] = {
@@ -211,6 +223,7 @@ _SPACE: Final[dict[str, Any]] = {
     "written": written,
     "rebase": rebase,
     "check_in_place": check_in_place,
+    "as_it_was": as_it_was,
     "copied_before": copied_before,
     "RowNode": RowNode,
 }
@@ -231,7 +244,8 @@ def replayer_for(bound: Bound, types: Sequence[type]) -> Replay:
     """What makes the node of a noted call with values of some types, which is remembered."""
     if not _NOTED.issuperset(types):
         return _missed
-    found = bound.replays[tuple(types)] = _written(_REPLAY, "replay", bound, types, None)
+    form = _REWRITE if bound.in_place else _REPLAY
+    found = bound.replays[tuple(types)] = _written(form, "replay", bound, types, None)
     return found
 
 
@@ -248,12 +262,12 @@ def _written(
     row = bound.row
     lists = [i for i, kind in enumerate(types) if kind in _LISTS and bound.takes_tensors(i)]
     several = bound.gives_several
-    if row is None or row.moves or ((lists or several) and form is _REPLAY):
+    if row is None or row.moves or ((lists or several) and form is not _RECORD):
         return _missed
     tensors = [at for at, kind in enumerate(types) if kind in _TENSORS]
     ends = [at for at in bound.order if at in tensors and at not in whole]
     listed = [at for at in bound.order if at in lists]
-    if bound.in_place and (listed or several or form is _REPLAY):
+    if bound.in_place and (listed or several):
         return _missed
     if (not ends and not listed) or (listed and (ends or len(lists) > 1 or bound.looks)):
         return _missed
@@ -268,7 +282,7 @@ def _written(
         space["back"] = back_of_list(bound, *listed)
     else:
         space["back"] = back_of(bound, ends, tensors, lists)
-    if form is _REPLAY:
+    if form is not _RECORD:
         space["edge_of"] = edge_within
     mixed = [at for at in bound.order if at in tensors] if bound.shared is not None else []
     variants: dict[frozenset[int], Callable[..., Any]] = {}
@@ -335,8 +349,8 @@ def _text(
     count = len(types)
     names = ", ".join(f"a{at}" for at in range(count))
     given = "args, values, forward, is_quiet"
-    if form is _REPLAY:
-        given = "known, handle_of, values, result"
+    if form is not _RECORD:
+        given = "known, handle_of, values, result, before"
     listed = [at for at in lists if at in bound.order]
     whose = [d for d in ends if bound.keeps_result[d]]
     checks = "".join(_LISTED.format(at=at) for at in lists if at not in listed)
@@ -377,7 +391,9 @@ def _text(
         handles="".join(_HANDLE.format(at=at) for at in tensors),
         edges=edges,
         inactive=inactive,
-        allowed=_before_writing(bound, ends),
+        allowed=_before_writing(bound, ends)
+        if form is _RECORD
+        else _VIEW_TO_WRITE * bound.in_place,
         others=checks + (_OTHERS.format(strange=strange, given=given) if strange else ""),
         same=same,
         idle=f"idle_view(a{tensors[0]}, handle_of(result))" if bound.is_view else "None",

@@ -174,6 +174,27 @@ def test_every_call_gives_what_the_first_one_gave(program: Callable[[Tensor], Te
         assert seen(program) == first
 
 
+SCRIPTED = [
+    *(scaled, added, reads_what_was, reads_what_comes, reads_two, reads_itself, turned),
+    *(other_views_follow, of_a_view_of_a_view, by_places, by_masks, places_are_written_later),
+    *(a_leaf, part_of_a_leaf, kept_then_written),
+]
+
+
+@pytest.mark.parametrize("program", SCRIPTED, ids=lambda program: str(program.__name__))
+def test_scripts_give_the_same(program: Callable[[Tensor], Tensor]) -> None:
+    wanted, scripted = seen(program), torch.jit.script(program)
+    for _ in range(OFTEN):
+        found = seen(scripted)
+        if isinstance(wanted, str):
+            assert isinstance(found, str)
+            assert wanted.partition(":")[0] in found
+        else:
+            assert isinstance(found, tuple)
+            assert isinstance(wanted, tuple)
+            assert found[:3] == wanted[:3]
+
+
 def test_writes_are_counted() -> None:
     out = torch.ones(2, requires_grad=True) * 2.0
     for count in range(OFTEN):
