@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from .ops.tensors.tensor import Tensor
 
@@ -70,7 +69,7 @@ def _check_not_implemented(cond: bool, message: Message = None) -> None:
     _check_with(NotImplementedError, cond, message)
 
 
-def _check_is_size(i: Any, message: Message = None, *, max: int | None = None) -> None:
+def _check_is_size(i: int, message: Message = None, *, max: int | None = None) -> None:
     """Raise RuntimeError where a number is negative, or above `max`."""
     _check(i >= 0, message)
     if max is not None:

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...ops.memory.dtype import Array
+
 __all__ = ["LARGE", "reuse"]
 
 LARGE: Final = 1 << 15
@@ -36,7 +38,7 @@ def _measured() -> int:
 _ALONE: Final = _measured()
 
 
-def reuse(kernel: Callable[..., object], array: Any, other: Any) -> object:
+def reuse(kernel: Callable[..., object], array: Array, other: Array) -> object:
     """`kernel(array, other)`, for arrays of one dtype; over `array` if nobody else can see it, and
     a new result would lie like it."""
     if (

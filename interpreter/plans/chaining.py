@@ -23,6 +23,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ...ops.kernels import family
+from ...ops.memory.dtype import Array
 from ...ops.table.formula import Formula
 from ...ops.table.record import Later, Operator
 from ..code.calls import PLAIN
@@ -111,7 +112,7 @@ class _Work:
             np.copyto(out, value)
 
 
-def _lies_like(value: Any, out: Any) -> bool:
+def _lies_like(value: Array, out: Array) -> bool:
     if value.dtype is not _FLOAT32 or value.shape != out.shape:
         return False
     lies_so = value.flags.c_contiguous if out.flags.c_contiguous else value.strides == out.strides
@@ -221,7 +222,7 @@ class Chain:
             work.scale(*scales)
         return scales is not None
 
-    def _filled(self, out: Any, given: Sequence[Sequence[object]]) -> None:
+    def _filled(self, out: Array, given: Sequence[Sequence[object]]) -> None:
         """Compute `out`, of operands that could be taken along before."""
         work = self._begun(given[0])
         if work is not None and work.later.out.shape == out.shape:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...ops.memory.dtype import Array
 from ...ops.memory.storage import address, root_of
 from ...ops.table.noticing import Unforeseen
 from ...ops.table.record import Operator
@@ -37,7 +38,7 @@ class Looking(Calls, ABC):
         """
 
 
-def bytes_of(array: Any) -> Any:
+def bytes_of(array: Array) -> Array:
     """The memory of an array, not to be written to.
 
     Raises:
@@ -51,7 +52,7 @@ def bytes_of(array: Any) -> Any:
     return found
 
 
-def owns_all(array: Any) -> bool:
+def owns_all(array: Array) -> bool:
     """Whether an array has its memory for itself."""
     root = root_of(array)
     return root.nbytes == array.nbytes and address(root) == address(array)

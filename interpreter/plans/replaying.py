@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 
 from ...ops.kernels import LARGE, family
-from ...ops.memory.dtype import default_dtype
+from ...ops.memory.dtype import Array, default_dtype
 from ...ops.memory.storage import address, root_of
 from ...ops.table.direct import formulas_of, is_compiling
 from ...ops.table.noticing import Unforeseen, arrays_in, notes_of_copy, noticed
@@ -339,7 +339,7 @@ class _Looking(Looking):
                 self._make(root_of(each))
         return result
 
-    def _is_settled(self, array: Any) -> bool:
+    def _is_settled(self, array: Array) -> bool:
         """Whether an array follows from numbers alone."""
         root = id(root_of(array))
         return root in self._thawing or (root in self._constant and is_numeral(array))
@@ -421,7 +421,7 @@ class _Looking(Looking):
             raise self._cause
 
     def _settled(
-        self, results: Sequence[Any]
+        self, results: Sequence[Array]
     ) -> tuple[list[tuple[Any, ...]], Any, list[tuple[int, int, int]]]:
         """The runs, with constants that nobody can write to and one piece of memory, and what runs
         use of that first."""
@@ -525,7 +525,7 @@ def _can_be_taken(value: Any) -> bool:
 _PART: Final = object()
 
 
-def _pattern(notes: Sequence[Any], parts: Sequence[Any]) -> Any:
+def _pattern(notes: Sequence[Any], parts: Sequence[Array]) -> Any:
     """Runs with the places of operands and results among `parts`; None if there is more in them."""
     numbers = {id(each): number for number, each in reversed(list(enumerate(parts)))}
     found = []
@@ -549,7 +549,7 @@ def _deep_form(value: Any) -> Any:
     return _form(value)
 
 
-def _is_scratch(word: Any, root: Any) -> bool:
+def _is_scratch(word: Array, root: Array) -> bool:
     """Whether a word is memory of a kernel's own, and no flag or counter."""
     is_free = word.flags.writeable and root.flags.owndata
     return is_free and not family("calls.pieces").is_flag(root)

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
 
 from ...ops.kernels import family
+from ...ops.memory.dtype import Array
 from ...ops.memory.storage import laid_out
 from ...ops.table.formula import letter_of
 from ...ops.table.record import Operator
@@ -50,7 +52,7 @@ class RowGroup(Group):
         is_hopeless = self._failed >= _MOST_FAILED and not self._is_useful
         return None if is_hopeless else super().__call__(*given)
 
-    def _way(self, arrays: Any, given: Sequence[Any], facts: Sequence[Fact]) -> Way:
+    def _way(self, arrays: ModuleType, given: Sequence[Any], facts: Sequence[Fact]) -> Way:
         made = _Writing(arrays, self, given, facts)
         self._failed += not made.is_whole
         self._is_useful |= made.is_whole
@@ -122,7 +124,7 @@ class _Writing:
     """
 
     def __init__(
-        self, arrays: Any, group: Group, given: Sequence[Any], facts: Sequence[Fact]
+        self, arrays: ModuleType, group: Group, given: Sequence[Any], facts: Sequence[Fact]
     ) -> None:
         self._arrays, self._group, self._given, self._facts = arrays, group, given, facts
         self._first = len(given)
@@ -257,7 +259,7 @@ class _Writing:
         self.inputs.append(number)
         return True
 
-    def _kind_of_array(self, array: Any) -> str:
+    def _kind_of_array(self, array: Array) -> str:
         if not array.flags.c_contiguous or not array.flags.aligned:
             return ""
         if self._arrays.LETTERS[array.dtype] not in tuple("fdl?"):

@@ -107,7 +107,7 @@ def _optional_outward(type: OptionalType) -> Convert:
     return lambda value: None if value is None else inner(value)
 
 
-def _string_outward(value: Any) -> object:
+def _string_outward(value: str) -> object:
     """A string; script cuts strings between bytes, and not every piece is text.
 
     Raises:

@@ -26,7 +26,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...frontend.foundations.loaded_names import loaded_name
-from ...ops.memory.dtype import dtype_of
+from ...ops.memory.dtype import Array, dtype_of
 from ...typecheck.types.types import BOOL, FLOAT, INT, STRING, TENSOR, ListType, Type
 from ..graphs.graph import Node, Value
 
@@ -138,7 +138,7 @@ class Guards:
         same = self._call(overload, [read, wanted], BOOL)
         self._check(same, True, f"{what} {found!r}")
 
-    def _on_elements(self, value: Value, array: Any) -> None:
+    def _on_elements(self, value: Value, array: Array) -> None:
         if type(array) is not np.ndarray or array.dtype.names is not None:
             raise NotImplementedError(
                 f"{self._where()}: trace(guards=...) cannot compare elements that are quantized, "
@@ -153,7 +153,7 @@ class Guards:
             array = np.where(missing, array.dtype.type(0), array)
         self._equal(value, array)
 
-    def _equal(self, value: Value, array: Any) -> None:
+    def _equal(self, value: Value, array: Array) -> None:
         wanted = self.tracer.constant(array.copy("K"), TENSOR)
         same = self._call("aten::equal", [value, wanted], BOOL)
         self._check(same, True, "the elements")
@@ -196,7 +196,7 @@ class Guards:
 _FILES: Final = ("ir.tracing.tracing", "ops.tensors.tensor", "ops.tensors.tracing")
 
 
-def _kind(array: Any) -> str:
+def _kind(array: Array) -> str:
     kind: str = array.dtype.kind
     return "f" if kind == "V" and array.dtype.names is None else kind  # bfloat16 and such
 

@@ -514,7 +514,7 @@ def _declare_clamp() -> None:
             )((in_place if suffix else _clamp_in_place)(forward))
     for type, suffix, forward in (("Scalar", "", clamp), ("Tensor", ".Tensor", clamp_tensors)):
 
-        def above(self: Array, min: Any, forward: Any = forward) -> Array:
+        def above(self: Array, min: float | Array, forward: Any = forward) -> Array:
             if isinstance(min, complex):
                 _refuse_clamp[True, False](result_dtype([self, min]))
             return forward(self, min, None)  # type: ignore[no-any-return]

@@ -80,7 +80,7 @@ COMPLEX_FUNCTIONS: Final[dict[str, Callable[[complex], complex]]] = {
 """The functions of `cmath`."""
 
 
-def power_of_complex(a: Any, b: Any) -> complex:
+def power_of_complex(a: complex | float, b: complex | float) -> complex:
     """`a` to the power of `b`, of which one may be real."""
     if not isinstance(a, complex):
         if a > 0:

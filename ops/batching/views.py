@@ -58,25 +58,25 @@ def _rank(whole: Tensor) -> int:
     return whole.dim() - 1
 
 
-def squeezed(whole: Any) -> Any:
+def squeezed(whole: Tensor) -> Tensor:
     """Slices without their dimensions of one element."""
     return whole.squeeze([dim for dim in range(1, whole.dim()) if whole.shape[dim] == 1])
 
 
 @VIEWS.of("t")
-def _turned(whole: Any) -> Any:
+def _turned(whole: Tensor) -> Any:
     if _rank(whole) > 2:
         raise NotTogetherError
     return whole.transpose(1, 2) if _rank(whole) == 2 else whole.view_as(whole)
 
 
 @PROPERTIES.of("T")
-def _reversed(whole: Any) -> Any:
+def _reversed(whole: Tensor) -> Tensor:
     return whole.permute([0, *range(_rank(whole), 0, -1)]) if _rank(whole) else whole[:]
 
 
 @PROPERTIES.of("mT")
-def _exchanged(whole: Any) -> Any:
+def _exchanged(whole: Tensor) -> Tensor:
     if _rank(whole) < 2:
         raise NotTogetherError
     return whole.transpose(-1, -2)
@@ -97,12 +97,12 @@ def _adjoint_of_matrix(whole: Any) -> Any:
 
 
 @VIEWS.of("ravel")
-def _raveled(whole: Any) -> Any:
+def _raveled(whole: Tensor) -> Tensor:
     return whole.flatten(1) if _rank(whole) else whole.unsqueeze(1)
 
 
 @VIEWS.of("unfold")
-def _unfolded(whole: Any, dimension: int, size: int, step: int) -> Any:
+def _unfolded(whole: Tensor, dimension: int, size: int, step: int) -> Any:
     rank = _rank(whole)
     if not -rank <= dimension < rank:
         raise NotTogetherError
@@ -123,7 +123,7 @@ def _split(least: int) -> Callable[..., object]:
 
 
 @VIEWS.of("as_strided")
-def _strided(whole: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+def _strided(whole: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     if storage_offset is not None:
         raise NotTogetherError
     return whole.as_strided([whole.shape[0], *size], [whole.stride(0), *stride])
@@ -134,5 +134,5 @@ for _least, _letter in enumerate("vhd", 1):
 
 
 @VIEWS.of("detach")
-def _detached(whole: Any) -> Any:
+def _detached(whole: Tensor) -> Tensor:
     return whole.detach()

@@ -273,7 +273,7 @@ def _neg_view(self: Tensor) -> Tensor:
     return _turn(self, NEGATED)
 
 
-def _adjoint(self: Any, name: str = "adjoint()") -> Tensor:
+def _adjoint(self: Tensor, name: str = "adjoint()") -> Tensor:
     if self.ndim == 1:
         raise RuntimeError(
             f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
@@ -281,7 +281,7 @@ def _adjoint(self: Any, name: str = "adjoint()") -> Tensor:
     return _conj(eager_function("aten::transpose")(self, -2, -1) if self.ndim else self)
 
 
-def _mH(self: Any) -> Tensor:
+def _mH(self: Tensor) -> Tensor:
     return _adjoint(self, "mH")
 
 

@@ -59,7 +59,7 @@ class Turns(NamedTuple):
             return as_array(made) if made is not array else array.copy("K")
         return as_array(np.logical_not(made) if made.dtype == bool else np.negative(made))
 
-    def recorded(self, tensor: Any) -> Tensor:
+    def recorded(self, tensor: Tensor) -> Tensor:
         """The same of a tensor, as operators that gradients know."""
         made = _of_elements(_conj, tensor) if self.conj else tensor
         return eager_function("aten::neg")(made) if self.neg else made
@@ -124,7 +124,7 @@ def turned_as_said(memory: Tensor, words: Iterable[str], requires_grad: bool = F
     return made._want_gradients(requires_grad)
 
 
-def is_wanted(tensor: Any) -> bool:
+def is_wanted(tensor: Tensor) -> bool:
     """Whether gradients of an ordinary tensor are wanted, be it for directions alone."""
     return bool(tensor._requires_grad) and tape().is_wanted(tensor)
 

@@ -32,7 +32,7 @@ def _conv(
     bias: Tensor | None,
     stride: list[int],
     padding: object,
-    dilation: Any,
+    dilation: list[int],
     groups: int,
 ) -> object:
     zeros = [0] * (weight.dim() - 2)

@@ -189,7 +189,7 @@ def _to_dtype(
 @form_of("to.dtype_layout")
 def _to_layout(
     x: Tensor, dtype: Any, layout: object, device: object, pinned: object, non_blocking: object,
-    copy: Any,
+    copy: bool,
     memory_format: Any,
 ) -> object:  # fmt: skip
     if device is not None and device != x.device:

@@ -119,7 +119,7 @@ def _method(name: str, plain: Any) -> _Method:
     return _Method(plain, call)
 
 
-def _parts(self: Any) -> Iterator[object]:
+def _parts(self: Tensor) -> Iterator[object]:
     """The parts along the first dimension, which are instances of the class."""
     heard = (asks(self) or overriding.STATE.below is not None) and self.dim()
     return iter(self.unbind(0)) if heard else _plain("__iter__")(self)

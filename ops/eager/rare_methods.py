@@ -275,7 +275,7 @@ def __delitem__(self: object, key: object) -> None:
     raise TypeError("Tensor does not support deleting items")
 
 
-def __reversed__(self: Any) -> object:
+def __reversed__(self: Tensor) -> object:
     """The elements of the first dimension from the last one on."""
     return self.flip(0) if self.ndim else self
 

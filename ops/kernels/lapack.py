@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Dtype
 from . import blas, family, written_by_numpy
 
 __all__ = [
@@ -142,7 +142,7 @@ def _done(name: str, matrices: Array, *given: object) -> bool:
     return not flag[0]
 
 
-def _words(dtype: Any, given: tuple[Any, ...]) -> tuple[str, tuple[int, ...]]:
+def _words(dtype: Dtype, given: tuple[Any, ...]) -> tuple[str, tuple[int, ...]]:
     """The letters of arguments, and the words of the table."""
     form, words = "", list[int]()
     for each in given:
@@ -171,7 +171,7 @@ def _table(words: tuple[int, ...]) -> Array:
 
 
 @lru_cache(64)
-def _zeros(shape: tuple[int, ...], dtype: Any) -> Array:
+def _zeros(shape: tuple[int, ...], dtype: Dtype) -> Array:
     zeros = np.zeros(shape, dtype)
     zeros.setflags(write=False)
     return zeros

@@ -69,7 +69,7 @@ def rounded_moments(input: Array, dtype: Any, count: int) -> tuple[Array, Array,
     """Mean, variance and its unbiased estimate, as torch has them of bfloat16 but not of float16:
     the mean, the sum of squares and their quotients are rounded."""
 
-    def rounded(value: Any) -> Array:
+    def rounded(value: Array) -> Array:
         return as_array(value).astype(dtype).astype(np.float64)
 
     axes = (0, *range(2, input.ndim))

@@ -140,7 +140,7 @@ def _arrays_for(self: Array) -> ModuleType | None:
     return family("elementwise.arrays") if is_real(self) else None
 
 
-def _powers(arrays: Any, self: Array, axis: int) -> tuple[Array, Array, Array]:
+def _powers(arrays: ModuleType, self: Array, axis: int) -> tuple[Array, Array, Array]:
     """`exp(x - top)`, the top along a dimension, and the sum."""
     letter = arrays.LETTERS[self.dtype]
     top = as_array(folded(self, (axis,), True, "max"))
@@ -222,7 +222,7 @@ def _narrow_log_softmax(self: Array) -> Array:
     return as_array(wide - logs - top).astype(self.dtype)
 
 
-def _log_softmax_by_kernels(arrays: Any, self: Array) -> Array:
+def _log_softmax_by_kernels(arrays: ModuleType, self: Array) -> Array:
     letter = arrays.LETTERS[self.dtype]
     top = folded(self, (self.ndim - 1,), True, "max")
     grown = arrays.evaluate([("subtract", "f", (0, 1)), ("exp", "f", (2,))], "f", self, top)

@@ -13,7 +13,7 @@ import ctypes
 import sys
 from threading import get_ident
 from types import FrameType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -145,7 +145,7 @@ def become(array: Array, other: Array) -> Array:
     with _LOCK:
         seen = other[...]  # which nobody else can change
         before, under = _under(array.base), _under(seen.base)
-        was: Any = np.empty(0, np.uint8)  # it gets what the array was
+        was: Array = np.empty(0, np.uint8)  # it gets what the array was
         kept = None if before is None else before.kept
         if array.base is None or type(array) is not np.ndarray:
             kept = (kept, was)

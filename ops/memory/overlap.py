@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -245,14 +245,14 @@ def guarded(written: Written, forward: Callable[..., object]) -> Callable[..., o
     if written == "itself":
 
         @wraps(forward)
-        def checked_alone(self: Any, *rest: object) -> object:
+        def checked_alone(self: Array, *rest: object) -> object:
             check_written(self)
             return forward(self, *rest)
 
         return checked_alone
 
     @wraps(forward)
-    def checked(self: Any, *rest: object) -> object:
+    def checked(self: Array, *rest: object) -> object:
         check_written(self, rest)
         return forward(self, *rest)
 

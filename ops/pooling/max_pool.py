@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import reduce
 from math import prod
-from typing import Any, Final
+from types import ModuleType
+from typing import Final
 
 import numpy as np
 
@@ -242,7 +243,9 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]
     return values.reshape(shape), places.reshape(shape) if with_places else places
 
 
-def _over_pixels(last: Any, pixels: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]:
+def _over_pixels(
+    last: ModuleType, pixels: Array, g: Geometry, with_places: bool
+) -> tuple[Array, ...]:
     """The same of planes whose channels lie last."""
     settings = zip(
         pixels.shape[1:3], g.kernel, g.stride, g.padding, g.dilation, g.output, strict=True
@@ -254,7 +257,7 @@ def _over_pixels(last: Any, pixels: Array, g: Geometry, with_places: bool) -> tu
     return values.transpose(order), places.transpose(order) if with_places else places
 
 
-def _over_volumes(kernels: Any, x: Array, given: Sequence[Ints]) -> Array:
+def _over_volumes(kernels: ModuleType, x: Array, given: Sequence[Ints]) -> Array:
     """Maxima over three dimensions: of the maxima of planes, which stand in a line each."""
     *lead, deep = x.shape[:-2]
     last = (each[1:] for each in given)

@@ -471,7 +471,7 @@ def _order(values: List) -> Callable[[Any], Any] | None:
     return cmp_to_key(_compare_tensors) if arrays else None
 
 
-def _compare_tensors(one: Any, other: Any) -> int:
+def _compare_tensors(one: Array, other: Array) -> int:
     less = np.asarray(one < other)
     if less.size != 1:
         raise OperatorError("Boolean value of Tensor with more than one value is ambiguous")

@@ -212,15 +212,20 @@ def _declare_packing(dims: int) -> None:
     cls = _class(dims)
 
     def plain(
-        weight: Array, bias: Array | None, stride: Any, padding: Any, dilation: Any, groups: int
+        weight: Array,
+        bias: Array | None,
+        stride: list[int],
+        padding: Any,
+        dilation: Any,
+        groups: int,
     ) -> PackedConvolution:
         return _pack(weight, bias, stride, padding, [], dilation, groups, False, dims)
 
     def transposed(
         weight: Array,
         bias: Array | None,
-        stride: Any,
-        padding: Any,
+        stride: list[int],
+        padding: list[int],
         output_padding: Any,
         dilation: Any,
         groups: int,

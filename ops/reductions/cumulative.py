@@ -29,7 +29,7 @@ _FLOAT64: Final = np.dtype(np.float64)
 _ALL: Final = slice(None)
 
 
-def _part(axis: int, start: int | None, stop: int | None) -> tuple[Any, ...]:
+def _part(axis: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
     return (_ALL,) * axis + (slice(start, stop),)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Final
+from types import ModuleType
+from typing import Final
 
 import numpy as np
 
@@ -88,7 +89,12 @@ def _kept(self: Array, axes: tuple[int, ...]) -> list[int]:
 
 
 def _fold_groups(
-    folds: Any, self: Array, ordered: tuple[int, ...], keepdim: bool, operation: str, wide: bool
+    folds: ModuleType,
+    self: Array,
+    ordered: tuple[int, ...],
+    keepdim: bool,
+    operation: str,
+    wide: bool,
 ) -> Array | None:
     groups, dtype = _groups(ordered), _result_dtype(self, operation, wide)
     if operation == "present" and len(groups) > 1:
@@ -124,7 +130,7 @@ def _shaped(made: Array, self: Array, axes: tuple[int, ...], keepdim: bool, dtyp
 
 
 def _fold_lines(
-    folds: Any, self: Array, axes: tuple[int, ...], keepdim: bool, operation: str, wide: bool
+    folds: ModuleType, self: Array, axes: tuple[int, ...], keepdim: bool, operation: str, wide: bool
 ) -> Array | None:
     """What lies in no order, by lines that do: over the last dimensions, then over the others."""
     last = next((n for n in range(len(axes), 0, -1) if _lines(self, axes[-n:]) is not None), 0)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from types import ModuleType
+from typing import Final
 
 import numpy as np
 
@@ -538,7 +539,9 @@ def _narrow_logsumexp(self: Array, top: Array, axes: tuple[int, ...], keepdim: b
     return as_array(np.log(sums) + top.reshape(sums.shape)).astype(self.dtype, copy=False)
 
 
-def _logsumexp_by_kernels(arrays: Any, self: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
+def _logsumexp_by_kernels(
+    arrays: ModuleType, self: Array, axes: tuple[int, ...], keepdim: bool
+) -> Array:
     """The same in few passes; each step of 16-bit floats is rounded, but for the sum."""
     own = arrays.LETTERS[self.dtype]
     wide = "f" if is_half(self.dtype) else own

@@ -56,7 +56,7 @@ def _log_ndtr(x: Array) -> object:
     return np.where(np.isnan(x), x, np.where(x < -1, left, right))
 
 
-def _ndtri(p: Any) -> object:
+def _ndtri(p: Array) -> object:
     """The inverse of `ndtr`, by Newton's steps on the logarithm."""
     upper = p > 0.5
     tail = np.where(upper, 1 - p, p)

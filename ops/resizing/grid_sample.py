@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import family, in_order, is_ready, products
-from ..memory.dtype import Array, dtype_of
+from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import OperatorError
 from ..memory.remembered import remembered
 from ..shapes.windows import Ints, wide_dtype
@@ -275,7 +275,7 @@ def grid_sampler(
 # --------------------------------------------------------------------------- grids
 
 
-def _steps(count: int, align: bool, dtype: Any) -> Array:
+def _steps(count: int, align: bool, dtype: Dtype) -> Array:
     """From -1 to 1, at the corners or at the middles of `count` elements."""
     if count <= 1:
         return np.zeros(count, dtype)
@@ -284,7 +284,7 @@ def _steps(count: int, align: bool, dtype: Any) -> Array:
 
 
 @remembered(1 << 22)
-def _bases(space: tuple[int, ...], align: bool, dtype: Any) -> Array:
+def _bases(space: tuple[int, ...], align: bool, dtype: Dtype) -> Array:
     """The places of all elements, each followed by a one: [elements, dimensions and one]."""
     axes = np.meshgrid(*(_steps(count, align, dtype) for count in space), indexing="ij")
     base = np.stack([*reversed(axes), np.ones(space, dtype)], -1).reshape(-1, len(space) + 1)

@@ -131,7 +131,7 @@ def check_rows(self: Array, dim: int, index: Array) -> None:
             )
 
 
-def check_fits(self: Array, key: tuple[Any, ...], values: Array) -> None:
+def check_fits(self: Array, key: tuple[Array | slice, ...], values: Array) -> None:
     """See that the values have as many elements as there are positions, or one for many.
 
     Which rows the numbers name does not matter for that; whether there are such is asked later.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -251,7 +252,7 @@ def note_of(
     return (kernel, way.size, way.least, way.geometry, *taken, target)
 
 
-def is_same(arrays: Any, formula: Formula, joins: str, result: Array) -> bool:
+def is_same(arrays: ModuleType, formula: Formula, joins: str, result: Array) -> bool:
     """Whether a formula that computes in a dtype, if in any, has the bits of a forward's result:
     some forwards are exact or compute by it always, others from a certain size on."""
     letter = arrays.LETTERS[result.dtype]
@@ -301,7 +302,7 @@ def formula_for(formulas: Sequence[Formula], values: Sequence[object]) -> Formul
     return None
 
 
-def _lies(arrays: Any, value: Any, shape: tuple[int, ...]) -> Any:
+def _lies(arrays: ModuleType, value: Any, shape: tuple[int, ...]) -> Any:
     """How an operand lies, as `way_of` is told."""
     if type(value) is not np.ndarray:
         return None

@@ -10,11 +10,12 @@ such operands.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
+from ..memory.dtype import Array
 from .promotion import result_dtype
 
 __all__ = [
@@ -72,13 +73,13 @@ would be kept for nothing."""
 def few_filled_with(number: object) -> Callable[..., list[Part]]:
     """What says that a new tensor of few elements holds a number everywhere."""
 
-    def parts(result: Any, *_: object) -> list[Part]:
+    def parts(result: Array, *_: object) -> list[Part]:
         return [filled_with(number, result)] if result.size <= _FEW else []
 
     return parts
 
 
-def as_known(result: Any, *_: object) -> list[Part]:
+def as_known(result: Array, *_: object) -> list[Part]:
     """The part that says that calls with the same numbers give the same few elements."""
     if result.size > _FEW:
         return []
@@ -98,7 +99,7 @@ def formula(
     return (Formula(name, operands or (0,), meets, at, checks),)
 
 
-def meeting(arrays: Any, formula: Formula, values: Sequence[Any], result: str) -> str:
+def meeting(arrays: ModuleType, formula: Formula, values: Sequence[Any], result: str) -> str:
     """The letter of the dtype that a formula computes in; empty if it cannot.
 
     `arrays` are the kernels that know the formulas, `result` is the letter of the result's dtype.
@@ -129,7 +130,7 @@ def _are_alike(letters: Sequence[str], found: str, masks: Sequence[int]) -> bool
     return all(each in f"{found}DL" for at, each in enumerate(letters) if at not in masks)
 
 
-def letter_of(arrays: Any, value: Any) -> str:
+def letter_of(arrays: ModuleType, value: Any) -> str:
     """The letter of an operand; empty if formulas take none such."""
     if type(value) is np.ndarray:
         return str(arrays.LETTERS[value.dtype])

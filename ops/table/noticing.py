@@ -93,7 +93,7 @@ def _in_one_piece(values: Sequence[object]) -> tuple[list[object], list[tuple[ob
     return list(map(whole, values)), copies
 
 
-def _gives(notes: Sequence[tuple[Any, ...]], values: Sequence[Any], made: Sequence[Any]) -> bool:
+def _gives(notes: Sequence[tuple[Any, ...]], values: Sequence[Any], made: Sequence[Array]) -> bool:
     """Whether runs give what was made, whatever lies in the memory that they take besides: it may
     be a copy of an operand, made by NumPy."""
     known = {id(root_of(each)) for each in (*arrays_in(values), *made)}
@@ -118,7 +118,7 @@ def _gives(notes: Sequence[tuple[Any, ...]], values: Sequence[Any], made: Sequen
     return is_same
 
 
-def _other_bytes(root: Any) -> Array:
+def _other_bytes(root: Array) -> Array:
     """Memory for an array; a flag or a counter begins as 0."""
     return np.full(root.nbytes, 0 if family("calls.pieces").is_flag(root) else 0xFF, np.uint8)
 

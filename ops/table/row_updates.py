@@ -27,7 +27,7 @@ class RowUpdate:
         update: Update,
         rows: Sequence[Sequence[Array]],
         free: int,
-        table: Any,
+        table: Array,
         numbers: slice,
         held: object,
     ) -> None:

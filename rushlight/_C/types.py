@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from ..ir.graphs.tensor_types import contiguous_strides, refined_type, type_of_array
 from ..ir.text.text import type_text
 from ..ops.memory.dtype import DTYPES, Device, DType
+from ..ops.tensors.tensor import Tensor
 from ..typecheck.definitions import class_types
 from ..typecheck.definitions.functions import Function
 from ..typecheck.relations.relations import is_subtype, optional, union
@@ -246,7 +247,7 @@ class TensorType(_Simple):
         return cls()
 
     @classmethod
-    def create_from_tensor(cls, tensor: Any) -> Type:
+    def create_from_tensor(cls, tensor: Tensor) -> Type:
         """The type that says all there is to say of a tensor."""
         array = tensor._array
         return type_handle(type_of_array(array, bool(tensor.requires_grad)))

@@ -45,7 +45,7 @@ def _jacobian_of(run: _Recorded, output: Tensor) -> object:
     return tree_unflatten(tables, run.spec)
 
 
-def _check_real(values: list[Any], name: str, what: str) -> None:
+def _check_real(values: list[Tensor], name: str, what: str) -> None:
     for place, each in enumerate(values):
         if isinstance(each, Tensor) and each.is_complex():
             raise RuntimeError(

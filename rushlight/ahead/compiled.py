@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..interpreter.running.evaluating import CONTEXT
 from ..ir.functions.inline import inline
 from ..jit.freezing import freeze
+from ..nn.modules.module import Module
 from ..ops.table.direct import knows_calls
 from ..ops.table.grad_mode import no_grad
 from ..typecheck.definitions.schema import Argument, Signature
@@ -49,7 +50,7 @@ class Compiled:
     constants: int
 
 
-def compile_module(module: Any, arguments: Sequence[object], name: str, source: str) -> Compiled:
+def compile_module(module: Module, arguments: Sequence[object], name: str, source: str) -> Compiled:
     """Compile the `forward` of a scripted module for arguments like the given ones.
 
     Args:
@@ -101,7 +102,7 @@ _ABOUT: Final = """Gives 0, or the number of a failure, which {name}_failure has
 
 
 def _programs(
-    module: Any, arguments: Sequence[object], sizes: Sequence[Size], name: str, pool: Pool
+    module: Module, arguments: Sequence[object], sizes: Sequence[Size], name: str, pool: Pool
 ) -> list[Program]:
     """The programs for all values of the sizes."""
     function = module._c.cls.method("forward")
@@ -160,7 +161,7 @@ def _parameters(
     return given, [each.default for each in rest]
 
 
-def _of_texts(module: Any, arguments: Sequence[object], name: str, source: str) -> Compiled:
+def _of_texts(module: Module, arguments: Sequence[object], name: str, source: str) -> Compiled:
     if arguments:
         raise CannotCompile("forward takes no tensors, so it needs no --input")
     made = text_program(module._c.cls.method("forward"), module._c, name)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import string_at
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from ..ir.graphs.graph import Node, Value
+from ..ops.memory.dtype import Array
 from .known import CannotCompile, Known, Tensor, as_kind_of_number
 from .program import (
     Buffer,
@@ -81,7 +81,7 @@ class Writing:
         self.program.scalars.append(made)
         return made
 
-    def constant(self, array: Any) -> Place:
+    def constant(self, array: Array) -> Place:
         """A place with the memory of an array."""
         steps = zip(array.shape, array.strides, strict=True)
         span = sum((size - 1) * step for size, step in steps) + array.itemsize

@@ -59,7 +59,7 @@ class _Ways(NamedTuple):
         )
 
     def go(
-        self, func: Function, given: list[Any], checked: Sequence[Checked], bounds: _Bounds
+        self, func: Function, given: list[Tensor], checked: Sequence[Checked], bounds: _Bounds
     ) -> None:
         """Raises: GradcheckError: something does not agree."""
         _check_jacobians(func, given, checked, bounds, self.backward, self.forward)
@@ -136,7 +136,7 @@ def gradcheck(
     return True
 
 
-def _taken(given: list[Any], masked: bool) -> tuple[list[Any], list[Checked]]:
+def _taken(given: list[Tensor], masked: bool) -> tuple[list[Any], list[Checked]]:
     """Inputs, and those to check; of sparse ones all elements unless they are masked."""
     checked = _checked_inputs(given)
     return (given, checked) if masked else _with_all_elements(given, checked)

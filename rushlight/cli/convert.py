@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..nn.modules.module import Module
 from ..ops.memory.dtype import Array
 from ..ops.tensors.tensor import Tensor
 from ..serialization.source.load import weight_arrays
@@ -95,7 +96,7 @@ def _archive(module: Any, arguments: argparse.Namespace, files: list[Path]) -> N
     module.save(str(files[0]))
 
 
-def _npz(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None:
+def _npz(module: Module, arguments: argparse.Namespace, files: list[Path]) -> None:
     arrays = weight_arrays(module.state_dict())
     if not arrays:
         raise CommandError(f"{arguments.source}: there are no weights")

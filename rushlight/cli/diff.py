@@ -99,7 +99,7 @@ def _constants(one: dict[str, str], two: dict[str, str]) -> Iterator[dict[str, s
             yield {"name": name, "first": one.get(name), "second": two.get(name)}
 
 
-def _weights(one: dict[str, Any], two: dict[str, Tensor]) -> Iterator[dict[str, Any]]:
+def _weights(one: dict[str, Tensor], two: dict[str, Tensor]) -> Iterator[dict[str, Any]]:
     for name in progress(sorted({*one, *two}), "comparing"):
         told = {"name": name, "first": _shape(one.get(name)), "second": _shape(two.get(name))}
         if told["first"] != told["second"]:
@@ -122,7 +122,7 @@ def _shape(tensor: Any) -> str | None:
     return None if tensor is None else f"{tensor.dtype.name} {list(tensor.shape)}"
 
 
-def _numbers(tensor: Any) -> Array:
+def _numbers(tensor: Tensor) -> Array:
     """The values in double precision."""
     plain = tensor.dequantize() if tensor.is_quantized else tensor
     array: Array = plain._array

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._C.handles import Graph
+from ..nn.modules.module import Module
 from ..serialization.mobile.compile import CannotCompile
 from ..serialization.mobile.save import used_operators
 from .function import last_run
@@ -12,7 +11,7 @@ from .function import last_run
 __all__ = ["export_opnames", "last_executed_optimized_graph"]
 
 
-def export_opnames(m: Any) -> list[str]:
+def export_opnames(m: Module) -> list[str]:
     """The operators of a scripted module's mobile code, each as `aten::add.Tensor`, sorted.
 
     Raises:

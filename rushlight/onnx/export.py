@@ -186,7 +186,7 @@ def export(
 def _built(
     model: object,
     given: tuple[object, ...],
-    named: dict[str, Any],
+    named: dict[str, Tensor],
     training: TrainingMode,
     wishes: Wishes,
 ) -> Program:

@@ -89,7 +89,7 @@ def _bracket(
     return [start, trial], limits.trials, False
 
 
-def _kept_inside(length: Any, low: int, high: Any, was_near: bool) -> tuple[Any, bool]:
+def _kept_inside(length: Tensor, low: int, high: Any, was_near: bool) -> tuple[Any, bool]:
     """A length moved off the ends of the bracket if it is near one for the second time."""
     margin = 0.1 * (high - low)
     if min(high - length, length - low) >= margin:

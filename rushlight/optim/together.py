@@ -139,7 +139,7 @@ class _Rows:
     def did(self, optimizer: _Optimizer, group: State) -> bool:
         """Do the step; False, with nothing done, where something is not what it was."""
         params, states = group["params"], optimizer.state
-        grads: list[Any] = [each._gradient for each in self._chosen]
+        grads: list[Tensor | None] = [each._gradient for each in self._chosen]
         if (
             len(params) != len(self._params)
             or not all(map(is_, params, self._params))

@@ -18,9 +18,10 @@ from enum import Enum
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from ..nn.handles import RemovableHandle
+from ..nn.modules.module import Module
 from ..serialization.archives.package_load import DATA
 from ..serialization.archives.package_save import ScriptModules
 from ..serialization.files.container_writer import ContainerWriter, Sink, write_container
@@ -335,7 +336,7 @@ class PackageExporter:
         """Put bytes into a file beside the modules of `package`."""
         self._write(path_of(package, resource), bytes(binary))
 
-    def add_script_module(self, module: Any) -> str:
+    def add_script_module(self, module: Module) -> str:
         """Take in a scripted module; the number by which a pickle speaks of it."""
         return self._scripts.add(module._c)
 

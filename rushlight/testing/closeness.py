@@ -256,7 +256,7 @@ def _places(layout: str) -> tuple[str, ...]:
     return ("crow_indices", "col_indices") if by_rows else ("ccol_indices", "row_indices")
 
 
-def _sparse_fault(actual: Any, expected: object, terms: _Terms) -> str | None:
+def _sparse_fault(actual: Tensor, expected: object, terms: _Terms) -> str | None:
     """What differs in the numbers of dimensions and of values, in the places or the values."""
     layout = str(actual.layout).removeprefix("torch.")
     kind = f"sparse {layout[-3:].upper()}"

@@ -220,7 +220,9 @@ class Makers:
         except (RuntimeError, TypeError, ValueError) as error:
             raise self._damaged(f"has a sparse tensor that is none: {error}") from None
 
-    def _array(self, storage: Any, offset: int, size: Any, stride: Any) -> Array:
+    def _array(
+        self, storage: Any, offset: int, size: tuple[int, ...], stride: tuple[int, ...]
+    ) -> Array:
         if isinstance(storage, StorageView):
             last = sum((n - 1) * s for n, s in zip(size, stride, strict=True))
             if 0 not in size and offset + last >= storage.count:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -135,8 +136,8 @@ def _lstm(
 
 
 def _lstm_natively(
-    kernels: Any, layer: _Layer, gates: Array, cells: Array, bent: Array, grads: Array | None,
-    ends: Ends,
+    kernels: ModuleType, layer: _Layer, gates: Array, cells: Array, bent: Array,
+    grads: Array | None, ends: Ends,
 ) -> tuple[Array, list[Array]]:  # fmt: skip
     """The gradients of the gates of all steps, and of the first states."""
     found, w_hh = np.empty(gates.shape, gates.dtype), layer.weights[1]

@@ -46,8 +46,8 @@ def _pooled(name: str) -> Any:
 
 
 def _sensitively_aligned(
-    gs: Any,
-    results: Any,
+    gs: list[Tensor],
+    results: list[Tensor],
     rois: Tensor,
     input_sizes: Ints,
     spatial_scale: float,

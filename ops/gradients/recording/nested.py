@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from ...tensors.tensor import Tensor
+
 __all__ = ["in_parts", "joined", "results_in_parts"]
 
 
@@ -26,7 +28,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 def results_in_parts(
-    results: Sequence[Any], grads: Sequence[Any]
+    results: Sequence[Any], grads: Sequence[Tensor | None]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """Results and their gradients, with parts in the place of nested ones.
 
@@ -59,7 +61,7 @@ def in_parts(tensors: Sequence[object]) -> Sequence[Any]:
     return [part for each in tensors for part in _parts(each)]
 
 
-def joined(gradients: list[Any], wanted: Sequence[object]) -> list[Any]:
+def joined(gradients: list[Tensor | None], wanted: Sequence[object]) -> list[Any]:
     """Gradients of what `in_parts` gave, as those of the tensors themselves."""
     if len(gradients) == len(wanted) and not any(map(_is_nested, wanted)):
         return gradients

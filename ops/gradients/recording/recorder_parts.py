@@ -75,7 +75,7 @@ def is_among(result: object, arrays: Sequence[object]) -> bool:
     return id(result) in map(id, arrays)
 
 
-def forms_of(arrays: Sequence[Any]) -> list[object]:
+def forms_of(arrays: Sequence[Array]) -> list[object]:
     """The shapes and dtypes of arrays in turn."""
     found: list[Any] = []
     for each in arrays:
@@ -95,7 +95,7 @@ def are_new(results: Any, values: Sequence[object]) -> bool:
     return {*map(id, values)}.isdisjoint(map(id, results))
 
 
-def handles_of(entry: Operator, results: Any) -> Sequence[Tensor]:
+def handles_of(entry: Operator, results: list[Array] | tuple[Array, ...]) -> Sequence[Tensor]:
     """Tensors of several new arrays, in what the operator gives them in."""
     several = several_of(entry) if type(results) is tuple else None
     return tuple.__new__(several or tuple, map(Tensor._of, results))

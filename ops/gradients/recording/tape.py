@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...eager.calls import finish, note_view, run, tensors_in
+from ...memory.dtype import Array
 from ...memory.made_since import WATCHED, check_age
 from ...memory.quiet import QUIET, enter, leave
 from ...memory.warned import warn_caller_once
@@ -159,7 +160,7 @@ def _in_place_of(values: list[Any], handles: Sequence[Any]) -> list[Any] | None:
     return args
 
 
-def _holds(values: list[Any], handles: Sequence[object]) -> bool:
+def _holds(values: list[Array], handles: Sequence[object]) -> bool:
     """Whether values are those of handles, one by one."""
     if len(values) != len(handles):
         return False

@@ -47,7 +47,7 @@ def fuse_conv_bn(is_qat: bool, conv: Module, bn: Module) -> Any:
     return getattr(nni, f"ConvBn{_dims(conv)}d")(conv, bn)
 
 
-def _check_norm(conv: Any, bn: Any) -> None:
+def _check_norm(conv: Module, bn: Module) -> None:
     if bn.num_features != conv.out_channels:
         raise AssertionError("Output channel of Conv2d must match num_features of BatchNorm2d.")
     if not bn.affine:

@@ -127,7 +127,7 @@ def _propagate(
 # --------------------------------------------------------------------------- observers
 
 
-def _observer_forward_hook(self: Any, input: tuple[Tensor, ...], output: Tensor) -> object:
+def _observer_forward_hook(self: Module, input: tuple[Tensor, ...], output: Tensor) -> object:
     """What a module gives goes through its observer."""
     return self.activation_post_process(output)
 

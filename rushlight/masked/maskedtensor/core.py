@@ -197,7 +197,7 @@ def _again(data: Tensor, mask: Tensor, requires_grad: bool) -> MaskedTensor:
 # --------------------------------------------------------------------------- pairs
 
 
-def _checked(data: Any, mask: Tensor) -> tuple[object, object]:
+def _checked(data: Tensor, mask: Tensor) -> tuple[object, object]:
     """A pair that fits, with sparse elements at the places of the mask.
 
     Raises:
@@ -269,7 +269,7 @@ def first_masked(args: tuple[object, ...]) -> Any:
 
 
 def _tensors_match(
-    a: Any, b: Any, exact: bool = True, rtol: float = 1e-05, atol: float = 1e-08
+    a: Tensor, b: Tensor, exact: bool = True, rtol: float = 1e-05, atol: float = 1e-08
 ) -> bool:
     """Whether two plain tensors of one layout are equal, or close; of sparse ones elements and
     places.

@@ -75,7 +75,7 @@ def _along(
     return paired(result, _any(mask, dims, keepdim))
 
 
-def _form(func: Any, self: Any, *args: Any, **kwargs: Any) -> object:
+def _form(func: Any, self: Tensor, *args: Any, **kwargs: Any) -> object:
     return _reduced(func.__name__.partition(".")[0], self, *args, **kwargs)
 
 

@@ -70,7 +70,7 @@ def _sizes_of_list(input: Tensor, size: list[int]) -> list[int]: ...
 
 
 @declares(_sizes_of_one, _sizes_of_list)
-def _sizes(input: Any, size: Any) -> Any:
+def _sizes(input: Tensor, size: Any) -> Any:
     """A size for each dimension of space.
 
     Raises:
@@ -114,7 +114,7 @@ def _factors_of_list(input: Tensor, factor: list[float]) -> list[float]: ...
 
 
 @declares(_factors_of_list, _factors_of_one)
-def _factors(input: Any, factor: Any) -> Any:
+def _factors(input: Tensor, factor: Any) -> Any:
     """A factor for each dimension of space.
 
     Raises:

@@ -68,7 +68,7 @@ class LazyModuleMixin(_Base):
                 tensor.materialize(given.shape)  # type: ignore[union-attr]
 
     def _infer_parameters(
-        self, module: Any, args: tuple[object, ...], kwargs: dict[str, object] | None = None
+        self, module: Module, args: tuple[object, ...], kwargs: dict[str, object] | None = None
     ) -> None:
         module.initialize_parameters(*args, **(kwargs or {}))
         if module.has_uninitialized_params():

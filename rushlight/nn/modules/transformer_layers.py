@@ -55,7 +55,7 @@ def _number_of(activation: Activation) -> int:
 
 
 def _furnish(
-    layer: Any,
+    layer: Module,
     attentions: tuple[str, ...],
     widths: tuple[int, int, int],
     dropout: float,

@@ -85,7 +85,7 @@ class ExpandedWeight(Tensor):
         for weight in weights.values():
             _check_batch(first, weight)
 
-        def applied(samples: Tensor, plain: tuple[Any, ...]) -> Tensor:
+        def applied(samples: Tensor, plain: tuple[Tensor, ...]) -> Tensor:
             held = dict(zip(places, values, strict=True)) | dict(zip(weights, plain, strict=True))
             result: Tensor = func(
                 samples,

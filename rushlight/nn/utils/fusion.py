@@ -81,7 +81,7 @@ def _given(norm: _BatchNorm) -> tuple[Tensor, Tensor, float, Tensor, Tensor]:
     return norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
 
 
-def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
+def fuse_conv_bn_eval(conv: Module, bn: Any, transpose: bool = False) -> Any:
     """A copy of the convolution that also normalises.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ....memory.dtype import Array
+from ....memory.dtype import Array, Dtype
 from ..calls.run import run
 from ..functions.formulas import HALVES
 from ..language.named_counts import counts_of
@@ -42,13 +42,13 @@ def attend(
     query: Array,
     key: Array,
     value: Array,
-    mask: Any,
+    mask: Array | None,
     scale: float,
     *,
     is_causal: bool = False,
     hides: bool = False,
     as_columns: bool = False,
-    sums: Any = None,
+    sums: Array | None = None,
 ) -> Any:
     """`softmax(query @ key.T * scale + mask) @ value`, [batch, heads, length, width]; None of what
     is too wide.
@@ -91,7 +91,7 @@ def _own(x: Array) -> Array:
     return x.copy() if any(step % x.itemsize for step in x.strides) else x
 
 
-def _check(q: Array, k: Array, v: Array, mask: Any) -> None:
+def _check(q: Array, k: Array, v: Array, mask: Array | None) -> None:
     """Raise a ValueError if sizes or dtypes of operands do not fit."""
     fit = k.shape[:3] == v.shape[:3] and q.dtype == k.dtype == v.dtype
     fit = fit and (q.shape[0], q.shape[3]) == (k.shape[0], k.shape[3])
@@ -104,19 +104,19 @@ def _check(q: Array, k: Array, v: Array, mask: Any) -> None:
         raise ValueError("the mask holds other numbers")
 
 
-def _is_added(mask: Any) -> bool:
+def _is_added(mask: Array | None) -> bool:
     """Whether a mask holds numbers that are added to scores."""
     return mask is not None and mask.dtype != np.bool_
 
 
-def _extent(mask: Any) -> str:
+def _extent(mask: Array | None) -> str:
     """How far a mask reaches, as `Form` has it."""
     if mask is None:
         return "none"
     return "whole" if mask.shape[2] > 1 and mask.strides[2] else "line"
 
 
-def _lying(mask: Any) -> Any:
+def _lying(mask: Array) -> Array:
     """The mask, with columns side by side if they are more than one and there are several."""
     if mask.shape[3] == 1 or mask.strides[3] == mask.itemsize:
         return mask
@@ -124,7 +124,7 @@ def _lying(mask: Any) -> Any:
     return np.broadcast_to(np.ascontiguousarray(mask[parts]), mask.shape)
 
 
-def _made(shape: _Ints, dtype: Any, as_columns: bool) -> tuple[Array, Array]:
+def _made(shape: _Ints, dtype: Dtype, as_columns: bool) -> tuple[Array, Array]:
     """Memory for a result, and the result in it."""
     batch, heads, rows, width = shape
     if not as_columns:
@@ -194,7 +194,7 @@ def gradients(
     query: Array,
     key: Array,
     value: Array,
-    mask: Any,
+    mask: Array | None,
     result: Array,
     scale: float,
     is_causal: bool,

@@ -7,8 +7,9 @@ its elements' address takes its place.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from ....memory.dtype import Array
 from ..language.target import Target
 from ..loading.objects import kernel
 from .run import CREW, HEAD, run
@@ -51,7 +52,7 @@ done:
 """
 
 
-def run_rows(table: Any, free: int) -> bool:
+def run_rows(table: Array, free: int) -> bool:
     """Run the rows of an int64 table, in order, in this thread; False where there is no such code.
 
     The word `free` of those that kernels are given holds the identity of an array.

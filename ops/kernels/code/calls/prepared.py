@@ -374,7 +374,7 @@ class _Entry:
             return self._numbers(value)
         raise Unknown
 
-    def _numbers(self, values: Sequence[Any]) -> tuple[int, int, int, int]:
+    def _numbers(self, values: Sequence[int]) -> tuple[int, int, int, int]:
         """The four words of a list, or a tuple, of ints alone or of floats alone."""
         of_floats = bool(values) and type(values[0]) is float
         if {float if of_floats else int} != {type(each) for each in values or [0]}:

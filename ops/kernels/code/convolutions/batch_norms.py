@@ -43,7 +43,9 @@ _LEAST: Final = 1 << 15
 _BESIDE: Final = 4
 
 
-def normalized(x: Any, mean: Any, spread: Any, weight: Any, bias: Any, eps: float) -> Array:
+def normalized(
+    x: Array, mean: Array, spread: Array, weight: Array | None, bias: Array | None, eps: float
+) -> Array:
     """`(x - mean) / sqrt(spread + eps) * weight + bias`.
 
     All four have an element for each channel; weight and bias may be None.  Mean and spread are
@@ -65,7 +67,7 @@ class Elements:
 
     __slots__ = ("_x", "out")
 
-    def __init__(self, x: Any, out: Any = None) -> None:
+    def __init__(self, x: Array, out: Array | None = None) -> None:
         self._x = x[...]  # which no other thread can change
         self.out = unfilled(x.shape, F, is_last=is_last_whole(x)) if out is None else out
 
@@ -106,7 +108,7 @@ class Elements:
 
 
 def factors(
-    channels: int, mean: Any, spread: Any, weight: Any, bias: Any, eps: float
+    channels: int, mean: Array, spread: Array, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Any, Any]:
     """The factor and the term of each channel, float32, by which `normalized` is computed."""
     wide = mean.dtype.itemsize == 8
@@ -161,7 +163,7 @@ def _factors_text(target: Target, element: str, has_weight: int, has_bias: int) 
     return code.kernel("batch_norm", [(DOUBLE, "eps"), *arrays])
 
 
-def moments(x: Any) -> tuple[Any, Any]:
+def moments(x: Array) -> tuple[Any, Any]:
     """Mean and variance of each channel over samples and space, float64.
 
     Sums are taken of the samples in order, each in 32 lanes that are added up in a fixed order.
@@ -178,7 +180,7 @@ def moments(x: Any) -> tuple[Any, Any]:
     return mean, variance
 
 
-def moments_of_rows(x: Any) -> tuple[Any, Any]:
+def moments_of_rows(x: Array) -> tuple[Any, Any]:
     """The same of float32 [samples, channels]; samples are added in order."""
     x = x[...]  # which no other thread can change
     samples, channels = x.shape
@@ -295,7 +297,14 @@ def _moments_text(target: Target) -> str:
 
 
 def gradients(
-    g: Any, x: Any, mean: Any, spread: Any, weight: Any, eps: float, *, of_batch: bool
+    g: Array,
+    x: Array,
+    mean: Array,
+    spread: Array,
+    weight: Array | None,
+    eps: float,
+    *,
+    of_batch: bool,
 ) -> tuple[Any, Any, Any]:
     """The gradients of `(x - mean) / sqrt(spread + eps) * weight + bias` in x, weight and bias from
     its own, g.

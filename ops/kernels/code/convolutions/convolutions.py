@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ....memory.dtype import Array
 from ....memory.remembered import Recent, remembered
 from ...precision import PRECISION
 from ...threads import get_threads
@@ -89,7 +90,7 @@ class Settled(NamedTuple):
         items = int(numbers[0])
         return Settled(form, numbers, len(form.SIZES), items, slot, padded, made, no_bias, words)
 
-    def seen(self, x: Any) -> Any:
+    def seen(self, x: Array) -> Any:
         """What the kernel reads of an input: float32, or words of float32 or bfloat16."""
         if not self.words:
             return x
@@ -105,7 +106,7 @@ UNFIT: Final = Settled(sums, np.zeros(0), 0, 0, 0, None, (), np.zeros(0), 0)
 
 @remembered(12 << 20)
 def settled(
-    shape: Any,
+    shape: tuple[int, ...],
     weight: Any,
     output: Any,
     stride: Any,
@@ -163,7 +164,7 @@ def settled(
     return Settled.by(form, numbers, padded, made, weight[0], words)
 
 
-def shortness(x: Any, weight: Any, groups: int) -> str:
+def shortness(x: Array, weight: Array, groups: int) -> str:
     """Whether what is multiplied is short: `halves` if arrays are bfloat16, `numbers` if they are
     float32 that may be rounded; else, and where arrays do not fit or have few channels, nothing."""
     if x.itemsize == 4 and not (PRECISION.convolutions_may_be_short and host().has_pairs):
@@ -180,7 +181,7 @@ class Convolution:
     __slots__ = ("_column", "_given", "_short", "out", "settled")
 
     def __init__(
-        self, settled: Settled, x: object, weight: Any, bias: Any, short: str = ""
+        self, settled: Settled, x: object, weight: Array, bias: Array | None, short: str = ""
     ) -> None:
         """The arrays are in one piece, of the shapes that it was settled for, and no other thread
         can change them; x is what has been `seen`.  Without a bias it is None.  What is multiplied

@@ -62,7 +62,13 @@ def of_weights(
 
 @remembered(4 << 20)
 def _settled(
-    x: Any, grad: Any, size: Any, stride: Any, pads: Any, dilation: Any, groups: int
+    x: Any,
+    grad: Any,
+    size: tuple[int, int],
+    stride: tuple[int, int],
+    pads: tuple[int, int],
+    dilation: tuple[int, int],
+    groups: int,
 ) -> Settled:
     """How it is computed for arrays of four dimensions; without `items` if it is not."""
     batch, made, *ends = grad

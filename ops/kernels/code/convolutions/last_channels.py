@@ -7,7 +7,7 @@ what comes after the sums.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from ....memory.dtype import Array
 from ... import unfilled
@@ -59,7 +59,7 @@ class Pixels(Afterwards):
 
     __slots__ = ("_bias", "_pixels", "_weight")
 
-    def __init__(self, x: Any, weight: Any, bias: Any) -> None:
+    def __init__(self, x: Array, weight: Array, bias: Array | None) -> None:
         """The input is in one piece but for the place of its channels.
 
         Raises:

@@ -90,9 +90,9 @@ class Depthwise:
 
     def __init__(
         self,
-        x: Any,
-        weight: Any,
-        bias: Any,
+        x: Array,
+        weight: Array,
+        bias: Array | None,
         stride: Ints,
         pads: Pads,
         dilation: Ints,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -83,7 +84,7 @@ def steps_of(shape: Any) -> tuple[int, ...]:
     return tuple(4 * prod(shape[place + 1 :]) for place in range(len(shape)))
 
 
-def _numbers(form: Any, sizes: dict[str, int], steps: object, shape: Any) -> Array:
+def _numbers(form: ModuleType, sizes: dict[str, int], steps: object, shape: Any) -> Array:
     """Sizes as the kernel wants them, and behind them how far in bytes weights' partners lie."""
     places = np.indices(shape, np.int64).reshape(len(shape), -1)
     offsets = (np.array(steps, np.int64)[:, None] * places).sum(0)
@@ -439,7 +440,7 @@ def are_planes(shape: Any, weight: Any, output: Any, stride: Any) -> bool:
     return bool(host().has_scaling and is_same and weight[1] == 1 and small)
 
 
-def planes_plan(shape: Any, weight: Any, before: Any, dilation: Any) -> object:
+def planes_plan(shape: Any, weight: Any, before: tuple[int, int], dilation: Any) -> object:
     """The numbers of `convolution_planes`, for so many zeros before the rows and columns."""
     width, depth, channels = shape[4], prod(weight[2:]), weight[0]
     ways = zip(weight[3:], dilation[1:], before, strict=True)
@@ -468,7 +469,13 @@ def planes_plan(shape: Any, weight: Any, before: Any, dilation: Any) -> object:
 
 
 def strips_plan(
-    x: Any, weight: Any, output: Any, stride: Any, before: Any, dilation: Any, groups: int
+    x: Any,
+    weight: Any,
+    output: Any,
+    stride: Any,
+    before: tuple[int, int],
+    dilation: Any,
+    groups: int,
 ) -> object:
     inside, depth, made = weight[1], prod(weight[1:]), weight[0] // groups
     down, across = stride[1:]

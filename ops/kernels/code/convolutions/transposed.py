@@ -78,7 +78,7 @@ class Plan(NamedTuple):
         """Whether it is one plain convolution."""
         return len(self.parts) == 1 and self.counts == self.made[2:]
 
-    def settled(self, part: _Part, x: Any, weight: Any, short: str) -> Settled:
+    def settled(self, part: _Part, x: Array, weight: Array, short: str) -> Settled:
         """The plain convolution of a part."""
         found: Settled = settled(
             *(x.shape, weight.shape, self.counts, (1,) * len(part.size), part.pads, part.dilation),
@@ -166,7 +166,7 @@ class Transposed(Afterwards):
 
     __slots__ = ("_bias", "_plan", "_weight", "_x")
 
-    def __init__(self, plan: Plan, x: Any, weight: Any, bias: Any) -> None:
+    def __init__(self, plan: Plan, x: Array, weight: Array, bias: Array | None) -> None:
         """The arrays are in one piece, of the shapes that the plan is for, and no other thread can
         change them; without a bias it is None.
 
@@ -211,7 +211,7 @@ class Transposed(Afterwards):
             put_beside(made, plan.counts, plan.stride, plan.places, self._bias, out)
 
 
-def _columns(x: Any, weight: Any, groups: int) -> tuple[Array, bool]:
+def _columns(x: Array, weight: Array, groups: int) -> tuple[Array, bool]:
     """What every input gives, [batch, channels, *kernel, *space]; or, where one product makes those
     of a whole batch together, [channels, *kernel, batch, *space]."""
     batch, channels, *space = x.shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _FEW: Final = LANES
 Parts = tuple[tuple[int, ...], ...]
 
 
-def cut(weight: Any, groups: int, parts: Parts) -> list[Array]:
+def cut(weight: Array, groups: int, parts: Parts) -> list[Array]:
     """The weights [out channels, in channels of a group, taps] of each part.
 
     `weight` is float32 [in channels, out channels of a group, *taps]; a part names its taps by

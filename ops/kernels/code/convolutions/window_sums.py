@@ -63,7 +63,7 @@ def are_near(size: int, stride: int) -> bool:
 
 
 def put_back(
-    columns: Any,
+    columns: Array,
     output: Ints,
     counts: Ints,
     stride: Ints,
@@ -72,7 +72,7 @@ def put_back(
     *,
     together: bool = False,
     bias: object = None,
-    out: Any = None,
+    out: Array | None = None,
 ) -> Array | None:
     """The sums [batch, channels, *output] of float32 or float64 [batch, channels, *size, *counts].
 
@@ -102,7 +102,7 @@ def put_back(
 
 
 def put_beside(
-    parts: object, counts: Ints, stride: Ints, places: tuple[Ints, ...], bias: object, out: Any
+    parts: object, counts: Ints, stride: Ints, places: tuple[Ints, ...], bias: object, out: Array
 ) -> bool:
     """Write sums of [batch, channels, *counts] to `out`, float32 [batch, channels, *output] in one
     piece: `parts` has one behind the other for all elements of a window, which stand at these
@@ -118,7 +118,7 @@ def put_beside(
 
 
 def _sum_up(
-    columns: Any, what: _Windows, steps: tuple[int, int, int], bias: object, out: Any
+    columns: Any, what: _Windows, steps: tuple[int, int, int], bias: object, out: Array
 ) -> bool:
     """Run the kernel, by steps to the next element of a window, sample and channel."""
     columns = np.ascontiguousarray(columns[...])  # which no other thread can change

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....memory.dtype import Array
 from ..calls.run import run, unforeseen
 from ..language.target import Target
 from ..language.text import INT32, INT64, LANES, POINTER, Code, Kind, Value, Variable
@@ -24,7 +25,7 @@ _PER_THREAD: Final = 1 << 14
 _ARRAYS: Final = ("work", "pivots", "info")
 
 
-def factored(matrices: Any) -> tuple[Any, Any, Any] | None:
+def factored(matrices: Array) -> tuple[Any, Any, Any] | None:
     """L and U in one matrix, the row, from 1, that each row was exchanged with, and the step, from
     1, in which a pivot was 0 first, or 0; None for other dtypes than float32 and float64."""
     element = _ELEMENTS.get(matrices.dtype.str[1:])

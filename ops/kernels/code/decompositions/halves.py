@@ -4,11 +4,11 @@ of rows amount to, and complex vectors of real parts."""
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from ....memory.dtype import Array
+from ....memory.dtype import Array, Dtype
 from ..calls.run import run, unforeseen
 from ..functions import doubles, scalars
 from ..language.named_counts import counts_of, named_counts
@@ -219,7 +219,7 @@ def _permuting_text(target: Target, element: Kind) -> str:
     return code.kernel("permuted", [(POINTER, name) for name in ("numbers", "b", "rows", "out")])
 
 
-def order_matrices(places: Array, dtype: Any) -> Array:
+def order_matrices(places: Array, dtype: Dtype) -> Array:
     """Matrices of zeros and ones, whose products have rows in these places [matrices, rows]."""
     count, rows = places.shape
     out = np.empty((count, rows, rows), dtype)

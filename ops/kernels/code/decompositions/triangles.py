@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
+from ....memory.dtype import Array
 from ..calls.run import run
 from ..language.target import Target
 from ..language.text import INT64, LANES, POINTER, Code, Kind, Value
@@ -17,7 +18,7 @@ _PER_THREAD: Final = 1 << 14
 """Products that are worth another thread."""
 
 
-def solve(factors: object, x: Any, upper: bool, unit: bool) -> None:
+def solve(factors: object, x: Array, upper: bool, unit: bool) -> None:
     """Put X of A X = B in the place of B.
 
     Args:

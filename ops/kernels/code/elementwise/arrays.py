@@ -291,7 +291,7 @@ def _casting(own: str, letter: str, places: str, rank: int) -> int:
     return expression_kernel(Expression(own, (step,), ((0, letter),)), places, rank)
 
 
-def apply(name: str, operands: tuple[Any, ...]) -> Any:
+def apply(name: str, operands: tuple[Array, ...]) -> Any:
     """A formula of arrays of one dtype, but for masks; None where there is none of that dtype."""
     formula = FORMULAS[name]
     operands = tuple([each[...] for each in operands])  # which no other thread can change
@@ -331,7 +331,7 @@ def _alone(name: str, letter: str, letters: str, places: str, rank: int) -> int:
 _BOOL: Final = np.dtype(np.bool_)
 
 
-def _alike(array: Any, result: Any) -> Any:
+def _alike(array: Array, result: Array) -> Array:
     """A copy that lies like the result."""
     copy = np.empty_like(result, array.dtype)
     copy[...] = array

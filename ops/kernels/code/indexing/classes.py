@@ -6,7 +6,7 @@ Each number is looked at once, where it is used, so that no other thread can cha
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def picked(
     return None if outside[0] else (out, total)
 
 
-def one_hot(index: Any, classes: int) -> object | None:
+def one_hot(index: Array, classes: int) -> object | None:
     """Rows [*, classes] of zeros with a 1 at the place that contiguous int64 [*] names; None if a
     place is not there."""
     index = index[...]

@@ -24,7 +24,7 @@ _PART: Final = 1 << 14
 _WHOLE: Final = INT64.of_lanes(LANES)
 
 
-def span(x: Any) -> tuple[int, int]:
+def span(x: Array) -> tuple[int, int]:
     """The least and the largest of the int64 numbers of a contiguous array that is not empty."""
     x = x[...]  # which no other thread can change
     unforeseen()
@@ -36,7 +36,7 @@ def span(x: Any) -> tuple[int, int]:
     return int(ends[0].min()), int(ends[1].max())
 
 
-def count(x: Any, size: int, weights: Any = None) -> Any | None:
+def count(x: Array, size: int, weights: Any = None) -> Any | None:
     """How often each number below `size` occurs in a contiguous int64 array, as int64; or the sums
     of float64 weights, of which there are as many.  None if there is another number.
 
@@ -54,7 +54,7 @@ def count(x: Any, size: int, weights: Any = None) -> Any | None:
     return None if outside[0] else counts
 
 
-def tally(x: Any) -> tuple[object, object] | None:
+def tally(x: Array) -> tuple[object, object] | None:
     """How often each number below `TALLIED` occurs in a contiguous int64 array, and the largest of
     them, both int64; None if there is another number."""
     x = x[...]
@@ -63,7 +63,7 @@ def tally(x: Any) -> tuple[object, object] | None:
     return None if outside[0] else (counts, most)
 
 
-def has_zero(x: Any) -> bool | None:
+def has_zero(x: Array) -> bool | None:
     """Whether one of the whole numbers of a contiguous array is 0; None for unusual dtypes."""
     x = x[...]
     letter = LETTERS[x.dtype]

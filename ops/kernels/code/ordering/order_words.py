@@ -6,7 +6,7 @@ NaN is the largest number, whatever its sign, and zeros of both signs are one.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _NAN: Final = 0x7FC00000
 _SIGN: Final = -(1 << 31)
 
 
-def order_words(x: Any, *, descending: bool) -> Array:
+def order_words(x: Array, *, descending: bool) -> Array:
     """The words of a contiguous array of float32, uint64 of its shape; places are those along its
     last dimension, in the low halves.  Descending words put the largest number first."""
     x = x[...]  # which no other thread can change

@@ -94,7 +94,7 @@ def multiply(a: Any, b: Any, bias: Any = None) -> Any:
     return _product(*_operands(a, b), bias)
 
 
-def multiply_into(out: Any, a: Any, b: Any, bias: object = None) -> None:
+def multiply_into(out: Array, a: Any, b: Any, bias: object = None) -> None:
     """Write `a @ b + bias` for matrices of float32 to a matrix in one piece.
 
     Raises:
@@ -109,7 +109,7 @@ def multiply_into(out: Any, a: Any, b: Any, bias: object = None) -> None:
     _product(element, a, b, bias, out)
 
 
-def _added(made: Any, bias: Any) -> Array:
+def _added(made: Array, bias: Array) -> Array:
     """A column and a number, by a kernel: so that products may be learned with it."""
     letter = LETTERS[made.dtype]
     column = made.reshape(-1)
@@ -127,7 +127,7 @@ def _product(element: str, a: Any, b: Any, bias: Any = None, out: Any = None) ->
     return out
 
 
-def _operands(a: Any, b: Any) -> tuple[str, object, object]:
+def _operands(a: Array, b: Array) -> tuple[str, object, object]:
     """What is multiplied: the numbers as they are, or words of two that are, or may be, bfloat16;
     columns of b that are packed but once become words only then.
 
@@ -151,7 +151,7 @@ def _operands(a: Any, b: Any) -> tuple[str, object, object]:
     return "pair", a, pairs.across(b)
 
 
-def _pays(a: Any, b: Any) -> bool:
+def _pays(a: Array, b: Array) -> bool:
     """Whether to round float32 first makes a product quicker."""
     depth, columns = a.shape[-1], b.shape[-1]
     is_large = a.size * columns >= _SHORT_WORK and min(depth, columns) >= _SHORT_LEAST
@@ -185,7 +185,7 @@ def _batches(element: str, a: Array, b: Array) -> Any:
     return out
 
 
-def multiply_vectors(a: Any, b: Any) -> Array:
+def multiply_vectors(a: Array, b: Array) -> Array:
     """The sum of products of two contiguous vectors of one length and dtype, 0-d; no other thread
     can change them.
 

@@ -43,7 +43,7 @@ def along(x: Any) -> Any:
     return made
 
 
-def across(x: Any) -> Array:
+def across(x: Array) -> Array:
     """Words [..., (n + 1) / 2, m] of float32 or bfloat16 [..., n, m]."""
     *shape, n, m = x.shape
     made = np.empty((*shape, (n + 1) // 2, m), np.float32)
@@ -51,7 +51,7 @@ def across(x: Any) -> Array:
     return made
 
 
-def rounded(x: Any, dtype: Any) -> Array:
+def rounded(x: Array, dtype: Any) -> Array:
     """float32 in one piece as `dtype`, which is bfloat16."""
     made = np.empty(x.shape, dtype)
     code = kernel("halves", (), _rounded_text)
@@ -66,7 +66,7 @@ def widened(x: Any) -> Any:
     return wide.view(np.float32)
 
 
-def _as_it_lies(x: Any) -> object:
+def _as_it_lies(x: Array) -> object:
     """Neighbours of bfloat16 need no change."""
     if x.shape[-1] % 2:
         even = np.zeros((*x.shape[:-1], x.shape[-1] + 1), x.dtype)
@@ -75,14 +75,14 @@ def _as_it_lies(x: Any) -> object:
     return np.ascontiguousarray(x).view(np.float32)
 
 
-def _of_four(x: Any) -> Any:
+def _of_four(x: Array) -> Array:
     """The same with four dimensions, the last of them in one piece."""
     if x.ndim > 4 or x.strides[-1] != x.itemsize or not x.flags.aligned:
         x = np.ascontiguousarray(x)
     return x.reshape(-1, *x.shape[-3:]) if x.ndim > 4 else x[(None,) * (4 - x.ndim)]
 
 
-def _fill(form: str, x: Any, beside: int, made: Any) -> None:
+def _fill(form: str, x: Array, beside: int, made: Array) -> None:
     """Make the words; those in one place of three dimensions, `beside` rows, are a row of them."""
     if not made.size:
         return

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....memory.dtype import Array
 from ..calls.run import run
 from ..language.target import Target
 from ..language.text import INT32, INT64, LANES, POINTER, Code, Kind, Value
@@ -27,7 +28,7 @@ _ROWS: Final = 60
 _STORED: Final = {"i1": "i8", "u1": "i8", "i2": "i16", "i4": "i32", "i8": "i64"}
 
 
-def multiplied(a: Any, b: Any) -> Any | None:
+def multiplied(a: Array, b: Array) -> Any | None:
     """`a @ b` of batches of matrices of one dtype, or of two matrices; None of other dtypes.
 
     Raises:

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ....memory.dtype import Array
 from ..calls.run import run
 from ..elementwise.loops import NUMBER_LETTERS
 from ..functions.formulas import FORMULAS, KINDS, as_kind, stored_as, stored_kind, taken_from
@@ -90,7 +91,7 @@ def row_text(target: Target, program: RowProgram) -> str:
     return _Text(target, program).text()
 
 
-def cosines(x: Any, other: Any, eps: float) -> Any | None:
+def cosines(x: Array, other: Array, eps: float) -> Any | None:
     """The cosines of the angles between rows of two matrices of float32 in one piece, whose lengths
     count as at least `eps`; None for rows that are folded otherwise."""
     x, other = x[...], other[...]  # which no other thread can change

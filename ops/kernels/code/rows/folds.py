@@ -145,7 +145,7 @@ _Form = tuple[str, str, str]
 
 
 def _fold_columns(
-    form: _Form, x: Any, out: object, sizes: tuple[int, int, int], number: float
+    form: _Form, x: Array, out: object, sizes: tuple[int, int, int], number: float
 ) -> None:
     outer, count, inner = sizes
     units = strip_count(outer, inner)

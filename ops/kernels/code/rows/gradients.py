@@ -50,7 +50,7 @@ def layer_norm(g: Array, x: Array, weight: Array, eps: float) -> tuple[Any, Any]
 
 
 def class_slopes(
-    g: Any, scores: Array, target: Any, ignored: int, is_mean: bool, is_each: bool
+    g: Array, scores: Array, target: Array, ignored: int, is_mean: bool, is_each: bool
 ) -> Any:
     """The gradient of scores [N, C] whose rows have losses, minus the logarithms of softmax at the
     classes that contiguous int64 `target` [N] names, but for those that name `ignored`.

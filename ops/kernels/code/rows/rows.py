@@ -88,7 +88,7 @@ def group_norm(
     return out, mean, scale
 
 
-def rms_norm(x: Any, weight: Any, eps: float) -> tuple[object, object]:
+def rms_norm(x: Array, weight: Array, eps: float) -> tuple[object, object]:
     """Rows over the roots of their mean squares, times a vector: result, factors."""
     if weight.size != x.shape[1]:
         raise ValueError("the weight does not fit the rows")

@@ -49,7 +49,7 @@ def running(x: Array, axis: int, operation: str) -> Array | None:
     return out
 
 
-def running_extreme(x: Any, axis: int, operation: str) -> tuple[object, object] | None:
+def running_extreme(x: Array, axis: int, operation: str) -> tuple[object, object] | None:
     """Maxima ("max") or minima ("min") so far and their places, the last ones among equals."""
     x = x[...]
     element = _element(x.dtype)

@@ -67,13 +67,13 @@ def _counts(steps: int, width: int, is_biased: bool, pitch: int) -> Array:
 def through_time(
     kind: str,
     gates: Array,
-    state: tuple[Any, ...],
+    state: tuple[Array, ...],
     weights: Array,
     bias: Array,
     order: Order,
     out: Array,
-    ends: tuple[Any, ...],
-    kept: tuple[Any, ...] = (),
+    ends: tuple[Array, ...],
+    kept: tuple[Array, ...] = (),
 ) -> None:
     """Write what a layer puts out, [rows, width], and its state at the end.  An LSTM's open gates
     and its cell states after each step are `kept` as well, if there are arrays for them,

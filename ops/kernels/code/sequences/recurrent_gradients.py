@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from ....memory.dtype import Array
 from ..calls.run import run
@@ -19,7 +19,9 @@ _PLACES: Final = ("gates", "before", "bent", "hidden", "cell", "out")
 _GATES: Final = 4
 
 
-def lstm_step(gates: Any, before: Any, bent: Array, hidden: Array, cell: Array, out: Any) -> None:
+def lstm_step(
+    gates: Array, before: Array, bent: Array, hidden: Array, cell: Array, out: Array
+) -> None:
     """The gradients of the gates before they were bent, and of the cell's state before the step.
 
     Args:

@@ -125,7 +125,7 @@ class _Call(NamedTuple):
     written: int = 0
 
 
-def _run(load: str, store: str, call: _Call, x: object, out: Any, turns: object) -> None:
+def _run(load: str, store: str, call: _Call, x: object, out: Array, turns: object) -> None:
     real = _REALS[out.dtype.str[1:]]
     plan, factors = _plan(call.points), _factors(call.points, real)
     blocks = call.outer * -(-call.inner // LANES)
@@ -206,12 +206,12 @@ def _factors(points: int, real: object) -> Array:
     return _as_pairs(np.concatenate(found), real)
 
 
-def _roots(numbers: Any, count: int) -> Any:
+def _roots(numbers: Array, count: int) -> Any:
     """Powers of a root of 1, the first one clockwise."""
     return np.exp(-2j * np.pi * (numbers % count) / count)
 
 
-def _as_pairs(numbers: Any, real: Any) -> Array:
+def _as_pairs(numbers: Array, real: Any) -> Array:
     made = np.stack((numbers.real, numbers.imag), -1).astype(real)
     made.setflags(write=False)
     return made

@@ -9,7 +9,7 @@ from functools import cache, reduce
 from itertools import product
 from math import prod
 from operator import and_
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -32,7 +32,7 @@ _CUBIC: Final = -0.75
 """The slope of cubic weights at the neighbours."""
 
 
-def sample(input: Any, grid: Any, form: str, padding: str, align: bool) -> Array | None:
+def sample(input: Array, grid: Array, form: str, padding: str, align: bool) -> Array | None:
     """float32 [N, C, *space] at the places float32 [N, *out, D] names, x first, in two or three
     dimensions: both contiguous and not empty.
 

@@ -66,7 +66,7 @@ def _kept(starts: Array, stops: Array) -> Array:
 
 
 def maxima(
-    x: Any, rows: Array, columns: Array, steps: tuple[int, int], *, with_places: bool
+    x: Array, rows: Array, columns: Array, steps: tuple[int, int], *, with_places: bool
 ) -> tuple[Array, Array]:
     """The maxima of [samples, height, width, channels] in one piece, laid out in that way, and
     their places in the plane; without these there is an empty array for them.
@@ -80,7 +80,7 @@ def maxima(
     return made, places
 
 
-def means(x: Any, rows: Array, columns: Array, divisors: object, *, nested: bool) -> Any:
+def means(x: Array, rows: Array, columns: Array, divisors: object, *, nested: bool) -> Array:
     """The means of the same.
 
     What a window sees is added in order, or column by column where that is `nested`.  What the sum
@@ -92,7 +92,7 @@ def means(x: Any, rows: Array, columns: Array, divisors: object, *, nested: bool
     return made
 
 
-def _made(x: Any, rows: Array, columns: Array) -> Any:
+def _made(x: Array, rows: Array, columns: Array) -> Array:
     return np.empty((len(x), rows.shape[1], columns.shape[1], x.shape[3]), np.float32)
 
 
@@ -103,7 +103,7 @@ def _run(
     columns: Array,
     steps: tuple[int, int],
     divisors: object,
-    made: Any,
+    made: Array,
     places: object,
 ) -> None:
     samples, height, width, channels = x.shape

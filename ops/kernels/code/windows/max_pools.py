@@ -41,7 +41,14 @@ _UNROLLED: Final = ((2, 2), (3, 3))
 
 
 def max_pool(
-    x: Any, size: Any, stride: Any, pads: Any, dilation: Any, output: Any, *, with_places: bool
+    x: Array,
+    size: tuple[int, int],
+    stride: tuple[int, int],
+    pads: tuple[int, int],
+    dilation: tuple[int, int],
+    output: Any,
+    *,
+    with_places: bool,
 ) -> tuple[Array, Array]:
     """The maxima of float32 [..., height, width] in one piece, and their places in the plane.
 

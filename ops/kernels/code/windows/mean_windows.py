@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -46,7 +46,7 @@ Ints = tuple[int, ...]
 
 
 def means_of_windows(
-    x: Any, size: Ints, stride: Ints, pads: Ints, output: Ints, divisors: object
+    x: Array, size: Ints, stride: Ints, pads: Ints, output: Ints, divisors: object
 ) -> Array | None:
     """The means [..., *output] of an array [..., *space] in one piece.
 

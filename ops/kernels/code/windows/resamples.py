@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -26,7 +26,7 @@ _BESIDE: Final = 2
 """Vectors that are worked on side by side."""
 
 
-def resample(x: Any, places: Any, weights: Any) -> Array:
+def resample(x: Array, places: Array, weights: Array) -> Array:
     """Slices of [outer, count, inner]: the sums of those of [outer, size, inner] at int64 places
     [taps, count], times weights [taps, count], the first tap first.
 

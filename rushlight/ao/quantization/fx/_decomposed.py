@@ -58,7 +58,7 @@ def _floats(x: Tensor) -> Tensor:
     return found
 
 
-def _rounded(input: Tensor, scale: Any, zero_point: Any, least: Any, most: int) -> Tensor:
+def _rounded(input: Tensor, scale: Any, zero_point: Any, least: int, most: int) -> Tensor:
     """Whole numbers within bounds for floats, still as floats."""
     inverse = 1.0 / scale
     found: Tensor = (_floats(input) * inverse).round() + zero_point

@@ -36,6 +36,7 @@ from ....ir.graphs.tensor_types import type_of_array
 from ....ir.passes.constant_pooling import pool_constants
 from ....ir.passes.dead_code import eliminate_dead_code
 from ....ir.passes.operators import insert_operator, overload
+from ....nn.modules.module import Module
 from ....ops.memory.dtype import DTYPES, QSCHEMES, DType, QScheme
 from ....ops.tensors.tensor import Tensor
 from ....typecheck.relations.relations import is_subtype
@@ -76,7 +77,7 @@ def _observer_name(node: Node) -> str | None:
     return None
 
 
-def _rounded(node: Node, observer: Any) -> Value:
+def _rounded(node: Node, observer: Module) -> Value:
     value = node.inputs[1]
     weight = constant_value(value)
     if isinstance(weight, np.ndarray):

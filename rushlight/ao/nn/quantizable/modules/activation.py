@@ -70,7 +70,7 @@ class MultiheadAttention(floats.MultiheadAttention):
         return "QuantizableMultiheadAttention"
 
     @classmethod
-    def from_float(cls, other: Any) -> Any:
+    def from_float(cls, other: Module) -> Any:
         """The observed layer of a float one, which is in evaluation.
 
         Raises:
@@ -229,11 +229,11 @@ def _plain(tensor: Tensor) -> Tensor:
     return found.dequantize() if found.is_quantized else found.clone()
 
 
-def _weight(linear: Any) -> Tensor:
+def _weight(linear: Module) -> Tensor:
     """The weight of a float or quantized layer, in floats."""
     return _plain(linear.weight() if callable(linear.weight) else linear.weight)
 
 
-def _bias(linear: Any) -> Tensor | None:
+def _bias(linear: Module) -> Tensor | None:
     found = linear.bias() if callable(linear.bias) else linear.bias
     return None if found is None else _plain(found)

@@ -272,7 +272,7 @@ class _LSTMLayer(Module):
     @classmethod
     def from_float(
         cls,
-        other: Any,
+        other: Module,
         layer_idx: int = 0,
         qconfig: Any = None,
         *,
@@ -377,7 +377,7 @@ class LSTM(Module):
         return "QuantizableLSTM"
 
     @classmethod
-    def from_float(cls, other: Any, qconfig: Any = None, split_gates: bool = False) -> Any:
+    def from_float(cls, other: Module, qconfig: Any = None, split_gates: bool = False) -> Any:
         """The observed layer of a float one.
 
         Args:

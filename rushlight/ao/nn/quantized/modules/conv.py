@@ -291,7 +291,7 @@ class _ConvNd(WeightedQuantizedModule):
         )
 
     @classmethod
-    def from_reference(cls, ref_qconv: Any, output_scale: Any, output_zero_point: Any) -> Self:
+    def from_reference(cls, ref_qconv: Module, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference one."""
         made = cls._of(ref_qconv)
         made.set_weight_bias(ref_qconv.get_quantized_weight(), ref_qconv.bias)

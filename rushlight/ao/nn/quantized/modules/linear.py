@@ -255,7 +255,9 @@ class Linear(WeightedQuantizedModule):
             raise AssertionError("Input float module must have qconfig defined")
 
     @classmethod
-    def from_reference(cls, ref_qlinear: Any, output_scale: Any, output_zero_point: Any) -> Self:
+    def from_reference(
+        cls, ref_qlinear: Module, output_scale: float, output_zero_point: int
+    ) -> Self:
         """The layer of a reference one."""
         made = cls(ref_qlinear.in_features, ref_qlinear.out_features)
         made.set_weight_bias(ref_qlinear.get_quantized_weight(), ref_qlinear.bias)

@@ -40,7 +40,7 @@ def empty_weight(sizes: list[int]) -> Tensor:
     return made
 
 
-def _quantize_weight(float_wt: Tensor, observer: Any) -> Tensor:
+def _quantize_weight(float_wt: Tensor, observer: Module) -> Tensor:
     """Weights by what their observer, which has seen them, says.
 
     Raises:

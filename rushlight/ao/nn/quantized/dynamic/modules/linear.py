@@ -113,7 +113,7 @@ class Linear(static.Linear):
         return made
 
     @classmethod
-    def _observer(cls, mod: Module, source: Any, precomputed: bool) -> Module:
+    def _observer(cls, mod: Module, source: Module, precomputed: bool) -> Module:
         if mod.qconfig is not None and mod.qconfig.weight is not None:
             return observed_weight(mod, source.weight, precomputed)
         observer = _torch.ao.quantization.qconfig.default_dynamic_qconfig.weight()

@@ -36,7 +36,7 @@ def pack_weight_bias(qweight: Tensor, bias: Tensor | None, dtype: DType) -> Any:
     return (_prepack if dtype is _QINT8 else _prepack_fp16)(qweight, bias)
 
 
-def _packed(weight: Tensor, bias: Tensor | None, observer: Any) -> Any:
+def _packed(weight: Tensor, bias: Tensor | None, observer: Module) -> Any:
     """A float weight as its observer says, packed."""
     dtype: DType = observer.dtype
     if dtype is _QINT8:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 from ......module_names import names_of
 from ......nn import functional as F
 from ......nn.modules import linear as floats
+from ......nn.modules.module import Module
 from ......ops.memory.dtype import DType
 from ......ops.tensors.tensor import Tensor
 from .utils import ReferenceQuantizedModule
@@ -39,7 +40,7 @@ class Linear(floats.Linear, ReferenceQuantizedModule):
         return F.linear(x, self.get_weight(), self.bias)
 
     @classmethod
-    def from_float(cls, float_linear: Any, weight_qparams: Mapping[str, Any]) -> Self:
+    def from_float(cls, float_linear: Module, weight_qparams: Mapping[str, Any]) -> Self:
         """The layer of one in floats; they share weight and bias."""
         made = cls(
             float_linear.in_features,
