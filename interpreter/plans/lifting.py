@@ -20,7 +20,7 @@ from ..code.code import Region, Step, parts_of
 from ..code.instructions import Instruction, opcode, read_numbers, row
 from .registers import Part, Registers, targets_of, values_read
 
-__all__ = ["FAULTS", "Lifting", "is_item", "single_steps", "without_unread"]
+__all__ = ["FAULTS", "Lifting", "is_item", "reads_element", "single_steps", "without_unread"]
 
 FAULTS: Final = (IndexError, ArithmeticError, OperatorError, TypeError)
 """What lifted steps may raise; then all is done in its own order, without them."""
@@ -36,12 +36,14 @@ class Lifting:
     Attributes:
         steps: those steps, in order.
         held: by the registers of the code that hold what such a step gives: its own register.
+        of_modules: by those that hold tensors of modules: the registers that have them in front.
     """
 
     def __init__(self, before: Lifting | None = None, *, makes: bool = False) -> None:
         """No steps yet, or those of another one; `makes` says whether tensors may be made."""
         self.steps: list[Step] = [*before.steps] if before else []
         self.held: dict[int, int] = dict(before.held) if before else {}
+        self.of_modules: dict[int, int] = dict(before.of_modules) if before else {}
         self._makes = makes
         self._appends: bool = before is not None and before._appends
 
@@ -59,6 +61,7 @@ class Lifting:
             self._takes_view(step, entry, own)
             or (is_item(step) and self._is_there(step, own))
             or self._takes_part(step, own)
+            or self._takes_element(step, entry, own)
             or (self._makes and self._takes_made(step, own))
         )
 
@@ -94,6 +97,14 @@ class Lifting:
         chosen = any(register >= 0 and type == INT for register, type in numbers)
         return chosen and all(type in _CHOOSING for _, type in numbers)
 
+    def _takes_element(self, step: Step, entry: Operator | None, own: Set[int]) -> bool:
+        """Whether a step makes a number of the element of a tensor that is there in front of the
+        stretch, or that a module holds."""
+        if not reads_element(entry):
+            return False
+        read = [number for number in read_numbers(step.instruction) if number >= 0]
+        return all(number in self.of_modules or number not in own for number in read)
+
     def takes_number(self, step: Step, own: Set[int]) -> bool:
         """Whether a step makes a number of numbers that are there in front of the stretch."""
         outputs = step.node.outputs
@@ -109,7 +120,8 @@ class Lifting:
 
     def lift(self, step: Step, register: int) -> None:
         """Have a step write a register of its own, in front; reading what others there wrote."""
-        renamed = _renamed(step.instruction, register, lambda n: self.held.get(n, n))
+        known = self.of_modules | self.held
+        renamed = _renamed(step.instruction, register, lambda n: known.get(n, n))
         self.steps.append(Step(renamed, step.node))
 
     def needed(self, registers: Set[int]) -> tuple[Step, ...]:
@@ -120,6 +132,11 @@ class Lifting:
                 found.append(step)
                 needed.update(read_numbers(step.instruction))
         return tuple(reversed(found))
+
+
+def reads_element(entry: Operator | None) -> bool:
+    """Whether an operator gives a number that a tensor has for an element."""
+    return entry is not None and entry.gives_number and entry.data_dependent is not None
 
 
 def is_item(step: Step, elements: Collection[Type] = (TENSOR,)) -> bool:

@@ -199,8 +199,9 @@ class _Writer:
         values = f"*made, {paths}" if paths else "made"
         kept = f"{''.join(goals)} = {values}"
         own = [each for step in found.lifted for each in targets_of(step)]
+        own += [register for register, _ in found.read]
         if own:
-            self._lifted(found.lifted, f"warm{name}", depth, first)
+            self._lifted(found, f"warm{name}", depth, first)
         self._if_made(call, kept, [*found.emptied, *own], depth, first)
         if own:
             self.source.add(depth + 1, "".join(f"r{n} = " for n in own) + "None", first)
@@ -210,13 +211,15 @@ class _Writer:
         if len(self.source.lines) == lines:
             self.source.add(depth + 1, "pass")
 
-    def _lifted(self, steps: Sequence[Step], test: str, depth: int, first: Step) -> None:
+    def _lifted(self, found: FoundStretch, test: str, depth: int, first: Step) -> None:
         """Steps that are done in front, and whether they could be, as `made`."""
         self.source.add(depth, f"made = {test}", first)
         self.source.add(depth, "if made:", first)
         self.source.add(depth + 1, "try:", first)
         self._steps.freed = frozenset()
-        for step in steps:
+        for register, text in found.read:
+            self.source.add(depth + 2, f"r{register} = {text}", first)
+        for step in found.lifted:
             self._steps.write(step, depth + 2)
         self.source.add(depth + 1, "except faults: made = False", first)
 

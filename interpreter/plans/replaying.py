@@ -111,7 +111,7 @@ class Replay:
         self._invoke = invoke
         code = stretch.code
         self._network: Network | None = None
-        if make is not None and any(each.later is not None for each in code.operators):
+        if make is not None and any(each.makes_networks for each in code.operators):
             self._network = Network(stretch.own, code.constants, make)
         self._left = MOST_TRIED
         self._met = Counter[Any]()
@@ -257,8 +257,8 @@ class Replay:
 
 def _form(value: Any) -> Any:
     """What is the same of operands that are done alike."""
-    if type(value) is ndarray:
-        return value.dtype, value.shape, value.strides
+    if isinstance(value, ndarray):
+        return value.dtype, value.shape, value.strides, getattr(value, "quantizer", None)
     return (type(value), tuple(value)) if type(value) in (list, tuple) else (type(value), value)
 
 
@@ -334,7 +334,8 @@ class _Looking(Looking):
                 raise _TooLarge("it is too long")
             self._notes.append(notes)
             for each in arrays_in(result):
-                if each.size >= LARGE and (formulas_of(entry) or entry.later is not None):
+                joins = type(each) is ndarray and (formulas_of(entry) or entry.later is not None)
+                if joins and each.size >= LARGE:
                     raise _OverLarge
                 self._make(root_of(each))
         return result
@@ -519,7 +520,8 @@ _TAKEN: Final = (ndarray, int, float, bool, str, type(None), list, tuple)
 def _can_be_taken(value: Any) -> bool:
     """Whether native code can tell a value from others: no list but of numbers of one kind."""
     kinds = {type(each) for each in value} if type(value) in (list, tuple) else set()
-    return type(value) in _TAKEN and kinds in (set(), {int}, {float})
+    is_taken = type(value) in _TAKEN or getattr(type(value), "never_changes", False)
+    return is_taken and kinds in (set(), {int}, {float})
 
 
 _PART: Final = object()

@@ -12,9 +12,7 @@ from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 from ...ir.graphs.graph import Value
-from ...ops.table.direct import has_direct_form
 from ...ops.table.record import Operator
-from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.types.types import TENSOR, Type
 from ..code.code import Branch, Code, Region, Repeat, Step, parts_of
 from ..code.instructions import opcode, operator_number, read_numbers, row
@@ -31,7 +29,7 @@ from .given import (
     written_lists,
 )
 from .groups import find_runs
-from .lifting import Lifting, is_item, single_steps, without_unread
+from .lifting import Lifting, is_item, reads_element, single_steps, without_unread
 from .loop_tests import test_spans
 from .masks import Masks
 from .numerals import Numerals
@@ -47,6 +45,7 @@ from .registers import (
 )
 from .replaying import Stretch
 from .slots import is_plain_slot
+from .taken import asks, is_object, takes_operator
 
 __all__ = ["Found", "find_stretches", "spans_together"]
 
@@ -73,7 +72,7 @@ class Found(NamedTuple):
     """A stretch from one position of a region up to another, and the text of what it is given.
 
     `objects` are the registers that hold objects behind it, with the text of each, `lifted` steps
-    that are done in front of it.
+    that are done in front of it, `read` the registers that these read, with the text of each.
     """
 
     stop: int
@@ -82,6 +81,7 @@ class Found(NamedTuple):
     emptied: tuple[int, ...]
     objects: tuple[tuple[int, str], ...]
     lifted: tuple[Step, ...] = ()
+    read: tuple[tuple[int, str], ...] = ()
 
 
 def find_stretches(code: Code, left_out: Collection[Step] = ()) -> dict[int, dict[int, Found]]:
@@ -98,7 +98,7 @@ class _Finder:
 
     def __init__(self, code: Code, left_out: Collection[Step]) -> None:
         self.code = code
-        self.is_network = any(each.later is not None for each in code.operators)
+        self.is_network = any(each.makes_networks for each in code.operators)
         self._left_out = frozenset(left_out)
         self.found: dict[int, dict[int, Found]] = {}
         self._indices: set[int] = set()
@@ -225,18 +225,29 @@ class _Finder:
             return all(self._takes(each, is_on_a_way=True) for each in parts)
         if isinstance(part, Repeat):
             is_taken = is_on_a_way or not self._is_loop_over_numbers(part)
-            return is_taken and all(self._takes(each) for each in part.body)
+            inside = (self._takes(each, is_on_a_way=is_on_a_way) for each in part.body)
+            return is_taken and all(inside)
         if part in self._left_out or (reads_dict(part) and not reads_of(part)):
             return False
         entry = self.code.called(part)
         if entry is not None:
             is_cut = entry.data_dependent is not None and self._masks.are_among(part.node)
-            is_taken = _takes_operator(entry) or bool(self._numerals.read_by(part.node))
+            is_taken = takes_operator(entry) or bool(self._numerals.read_by(part.node))
+            is_taken = is_taken or self._reads_of_module(part, entry)
             return is_taken and not is_cut
         name = row(part.instruction).name
         if name in ("get_slot", "get_tensor"):
             return self._reads_slots
         return name not in _REFUSED
+
+    def _reads_of_module(self, step: Step, entry: Operator) -> bool:
+        """Whether a step reads the scale or zero point that a tensor of a module has, which it may
+        do in front: other numbers may be new ones in each call."""
+        if not (self._reads_slots and reads_element(entry)):
+            return False
+        users = (self.code.called_by.get(use.user) for use in step.node.output.uses)
+        is_setting = all(each is not None and each.quantized_prepared for each in users)
+        return is_setting and step.node.inputs[0].node.kind == "prim::GetAttr"
 
 
 def _ends(
@@ -273,30 +284,6 @@ def spans_together(code: Code, region: Region) -> list[tuple[int, int]]:
     return [*found, *((begin, run.stop) for begin, run in runs.items())]
 
 
-def _takes_operator(entry: Operator) -> bool:
-    """Whether an operator may be nothing but kernels, as far as its record tells."""
-    if entry.random or entry.effects:
-        return False
-    if "Tensor" not in entry.schema:
-        return True
-    if entry.trains_by and not entry.signature.is_mutable:
-        return True  # if it does not train, which is seen
-    if entry.may_write:
-        return entry.is_in_place and has_direct_form(entry)
-    if entry.views_by_form or _asks(entry) or has_direct_form(entry) or entry.later is not None:
-        return True
-    return not _takes_tensors(entry)
-
-
-def _asks(entry: Operator) -> bool:
-    """Whether an operator asks what kind of tensor it is given, or how that lies."""
-    return entry.of_form or entry.of_layout
-
-
-def _takes_tensors(entry: Operator) -> bool:
-    return any("Tensor" in str(argument.type) for argument in entry.signature.arguments)
-
-
 def _is_idle(part: Part) -> bool:
     """Whether a stretch need not begin with a part: it makes no tensor."""
     if not isinstance(part, Step):
@@ -318,7 +305,7 @@ def _worth(code: Code, region: Sequence[Part], weight: int = 1) -> int:
         if isinstance(part, Step):
             entry = code.called(part)
             if entry is not None:
-                makes = "Tensor" in entry.schema and not (entry.is_view or _asks(entry))
+                makes = "Tensor" in entry.schema and not (entry.is_view or asks(entry))
                 count += weight * makes
         elif isinstance(part, Branch):
             count += _worth(code, part.then, weight) + _worth(code, part.otherwise, weight)
@@ -461,7 +448,9 @@ class _Building:
         lengths = [f"len({each})" for each in whole]
         elements = [f"*{each}" for each in whole]
         texts_given = (*single, *lengths, *elements)
-        return Found(stop, stretch, texts_given, heavy, tuple(objects.items()), lifted)
+        asked = {number for step in lifted for number in read_numbers(step.instruction)}
+        read = tuple((number, texts[number]) for number in sorted(asked & texts.keys()))
+        return Found(stop, stretch, texts_given, heavy, tuple(objects.items()), lifted, read)
 
     def _without_lifted(self, live: frozenset[int]) -> tuple[Region, Row, tuple[Step, ...]]:
         """The body, behind which the registers `live` are needed, what it uses, and the steps that
@@ -532,6 +521,7 @@ class _Building:
         self._types.pop(register, None)
         self._views.discard(register)
         self._lifting.held.pop(register, None)
+        self._lifting.of_modules.pop(register, None)
 
     def _step(self, step: Step) -> list[Step]:
         name = row(step.instruction).name
@@ -557,11 +547,15 @@ class _Building:
             self._know(step)
         if path:
             self._paths[targets[0]] = path
+        elif name == "get_tensor" and made:
+            number = made[0].instruction[2]
+            assert isinstance(number, int)
+            self._lifting.of_modules[targets[0]] = number
         return made
 
     def _path_of(self, step: Step, name: str) -> str:
         """From where a step reads an object; empty if it does no such thing."""
-        is_read = name == "get_slot" and isinstance(step.node.output.type, ClassType)
+        is_read = name == "get_slot" and is_object(step.node.output.type)
         return self._place(step) if is_read else ""
 
     def _place(self, step: Step) -> str:

@@ -17,6 +17,7 @@ from ...ir.passes.autocast import enters_autocast, insert_casts
 from ...ir.passes.constant_propagation import propagate_constants, take_known_branches
 from ...ir.passes.constants_as_numbers import constants_as_numbers
 from ...ir.passes.dead_code import eliminate_dead_code
+from ...ir.passes.elements_as_numbers import elements_as_numbers
 from ...ir.passes.groups import open_groups
 from ...ir.passes.objects_as_values import objects_as_values
 from ...ir.passes.peephole import peephole
@@ -191,7 +192,7 @@ def _cleaned(graph: Graph, guard: Bounding | None, *, is_clean: bool = False) ->
     while sizes_as_numbers(graph):
         take_known_branches(graph)  # those that ask whether sizes are floats
         changed = True
-    changed |= constants_as_numbers(graph)
+    changed |= constants_as_numbers(graph) | elements_as_numbers(graph)
     changed |= take_known_branches(graph)
     for each in graph.with_tasks:
         changed |= objects_as_values(each)

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family, in_order, is_ready
+from ..kernels import family, in_order, is_ready, written_by_numpy
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
@@ -214,7 +214,7 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]
     """Maxima, and their places if asked for, by kernels: of planes of float32 in one piece that all
     windows begin in; else None."""
     x = input = input[...]  # which no other thread can change
-    native = with_kernels(input, len(g.kernel))
+    native = with_kernels(input, len(g.kernel), of_bytes=not with_places)
     if native is None and ends_in_channels(input):
         x = in_order(input)
     if native is None and not is_ready(x):
@@ -281,6 +281,7 @@ def max_pool(input: Array, g: Geometry, name: str) -> Array:
     found = _natively(input, g, False)
     if found is not None:
         return follow_format(found[0], input)
+    written_by_numpy()
     wide = wide_dtype(input.dtype)
     result = _values(input.astype(wide, copy=False), g).astype(input.dtype, copy=False)
     return follow_format(result, input)

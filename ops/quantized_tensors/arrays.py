@@ -14,13 +14,14 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from ..arithmetic.convert import is_channels_last, item
-from ..kernels import family, is_large
+from ..kernels import family, is_whole, written_by_numpy
 from ..memory.dtype import QSCHEMES, Array, DType, dtype_by_number, dtype_of
 from ..memory.errors import OperatorError, UnsupportedOperator, unsupported
 from ..memory.metadata import CHANGEABLE
 from ..shapes.shape import select
 from ..table.table import operator
 from .halves import LARGEST_HALF, are_halves, joined_halves
+from .steps import numbers_by_kernel, values_by_kernel
 
 __all__ = [
     "Quantizer",
@@ -169,7 +170,15 @@ def quantize(values: Array, dtype: DType, quantizer: Quantizer) -> QuantizedArra
     scale, zero_point = quantizer.spread(values.ndim)
     least, most = _limits(dtype)
     with np.errstate(all="ignore"):
-        inverse, given = np.asarray(F32(1) / scale, F32), values.astype(F32)
+        inverse = np.asarray(F32(1) / scale, F32)
+    if quantizer.axis is None and field.itemsize == 1 and type(values) is np.ndarray:
+        limits = least, most
+        found = numbers_by_kernel(values, float(inverse), quantizer.zero_point, limits, field)
+        if found is not None:
+            return quantized_array(found, dtype, quantizer)
+    written_by_numpy()
+    with np.errstate(all="ignore"):
+        given = values.astype(F32)
         # the zero point is added before rounding to whole numbers, which decides ties
         if quantizer.axis is None and field.itemsize == 1:  # product and sum are rounded once
             scaled = (given * inverse.astype(np.float64) + zero_point).astype(F32)
@@ -195,6 +204,11 @@ def dequantize(array: Array) -> Array:
     quantizer = quantizer_of(array, "dequantize")
     scale, zero_point = quantizer.spread(array.ndim)
     numbers = numbers_of(array)
+    if quantizer.axis is None and not quantizer.is_float:
+        found = values_by_kernel(numbers, float(scale), zero_point)
+        if found is not None:
+            return found
+    written_by_numpy()
     if quantizer.is_float:
         return np.asarray((numbers.astype(F32) - zero_point.astype(F32)) * scale, F32)
     wide = np.int64 if numbers.dtype.itemsize == 4 else np.int32
@@ -275,11 +289,16 @@ def _check(values: Array, zero_point: int, number: int, name: str) -> DType:
 
 
 @operator(
-    "aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType dtype) "
-    "-> Tensor",
     "aten::quantize_per_tensor.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, "
     "ScalarType dtype) -> Tensor",
     face="function",
+    by_numbers="aten::quantize_per_tensor",
+)
+@operator(
+    "aten::quantize_per_tensor(Tensor self, float scale, int zero_point, ScalarType dtype) "
+    "-> Tensor",
+    face="function",
+    quantized_prepared=True,
 )
 def quantize_per_tensor(self: Array, scale: object, zero_point: object, dtype: int) -> Array:
     factor, zero = _number(scale), int(_number(zero_point))
@@ -357,9 +376,14 @@ def quantize_per_channel(
     return quantize(self, kind, quantizer)
 
 
-@operator("aten::dequantize.self(Tensor self) -> Tensor", order="self_out tensors tensor list")
+@operator(
+    "aten::dequantize.self(Tensor self) -> Tensor",
+    order="self_out tensors tensor list",
+    quantized_prepared=True,
+)
 def dequantize_tensor(self: Array) -> Array:
     if self.dtype.names is None:
+        written_by_numpy()
         return self.astype(F32)
     return dequantize(self)
 
@@ -384,7 +408,7 @@ def dequantize_any(tensors: object) -> object:
     return tensors
 
 
-@operator("aten::int_repr(Tensor self) -> Tensor", order="out -")
+@operator("aten::int_repr(Tensor self) -> Tensor", order="out -", quantized_prepared=True)
 def int_repr(self: Array) -> Array:
     quantizer_of(self, "int_repr")
     if are_halves(self):
@@ -398,8 +422,12 @@ def _copied(numbers: Array) -> Array:
         inner = tuple(range(1, numbers.ndim - 1))
         last = numbers.transpose(0, *(dim + 1 for dim in inner), 1)
         return _copied(last).transpose(0, numbers.ndim - 1, *inner)
-    copies = family("elementwise.copies") if is_large(numbers) else None
-    return numbers.copy("C") if copies is None else copies.copied(numbers)
+    copies = family("elementwise.copies") if is_whole(numbers) else None
+    if copies is None:
+        written_by_numpy()
+        return numbers.copy("C")
+    made: Array = copies.copied(numbers)
+    return made
 
 
 def _uniform(array: Array, name: str) -> Quantizer:

@@ -12,17 +12,16 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family
+from ..kernels import family, is_last_whole, unfilled, written_by_numpy
 from ..memory.dtype import Array, DType, dtype_of
 from ..memory.remembered import Recent
 from .arrays import Quantizer, numbers_of, quantized_array, quantizer_of
+from .steps import in_format, rounding
 
 __all__ = ["looked_up", "of_two"]
 
 F32: Final = np.float32
 _KINDS: Final = ("quint8", "qint8")
-_LEAST: Final = 1 << 10
-"""Elements of two tensors that are worth a kernel."""
 _FAR: Final = 512.0
 """Numbers, less their zero point, are nearer to zero."""
 
@@ -38,7 +37,8 @@ def _is_of_bytes(array: Array) -> bool:
 def looked_up(qx: Array, compute: Callable[[Array], Array], what: tuple[Hashable, ...]) -> Array:
     """What `compute` makes of a quantized tensor, of each element by itself, quantized again; that
     follows from dtype and quantizer and from `what` is computed."""
-    if not _is_of_bytes(qx) or qx.size <= 1:
+    if not _is_of_bytes(qx) or not qx.size:
+        written_by_numpy()
         return compute(qx)
     numbers, kind, quantizer = numbers_of(qx), dtype_of(qx), quantizer_of(qx, "lookup")
     key = (kind.name, *quantizer.numbers, *what)
@@ -46,9 +46,22 @@ def looked_up(qx: Array, compute: Callable[[Array], Array], what: tuple[Hashable
     if table is None:
         every = np.arange(256, dtype=np.uint8).view(numbers.dtype)
         table = _TABLES.keep(key, compute(quantized_array(every, kind, quantizer)))
-    made = np.empty(numbers.shape, numbers.dtype)
-    np.take(numbers_of(table), numbers.view(np.uint8), out=made, mode="clip")  # the quickest
+        table.flags.writeable = False
+    made = _found(numbers_of(table), numbers)
     return quantized_array(made, dtype_of(table), quantizer_of(table, "lookup"))
+
+
+def _found(table: Array, numbers: Array) -> Array:
+    """What a table has for numbers of 8 bits."""
+    tables = family("quantized.tables")
+    if tables is None:
+        made = np.empty(numbers.shape, table.dtype)
+        np.take(table, numbers.view(np.uint8), out=made, mode="clip")  # the quickest
+        return made
+    given = in_format(numbers[...])
+    made = unfilled(given.shape, table.dtype, is_last=is_last_whole(given))
+    tables.looked_up(table, given, made)
+    return made
 
 
 _TABLES: Final[Recent[tuple[Hashable, ...], Array]] = Recent(1000)
@@ -61,7 +74,7 @@ def of_two(name: str, a: Array, b: Array, result: Quantizer, *, relu: bool) -> A
     if b.size > a.size:
         a, b = b, a  # which changes no bit of either
     kind = dtype_of(a)
-    if a.size < _LEAST or not (_is_of_bytes(a) and _is_of_bytes(b)) or kind != dtype_of(b):
+    if not a.size or not (_is_of_bytes(a) and _is_of_bytes(b)) or kind != dtype_of(b):
         return None
     sizes = zip(b.shape[::-1], a.shape[::-1], strict=False)
     if b.ndim > a.ndim or any(n not in (1, m) for n, m in sizes):
@@ -77,13 +90,9 @@ def of_two(name: str, a: Array, b: Array, result: Quantizer, *, relu: bool) -> A
     ]
     if relu:
         steps.append(("relu", "f", (14,)))
-    last = 9 + len(steps)
-    steps += [
-        *(("multiply", "d", (last, 6)), ("add", "d", (last + 1, 7)), ("same", "f", (last + 2,))),
-        *(("rint", "f", (last + 3,)), ("maximum", "f", (last + 4, 8))),
-        ("minimum", "f", (last + 5, 9)),
-    ]
-    made = arrays.evaluate(steps, letter, numbers_of(a), numbers_of(b), *settings)
+    first = 10 + len(steps)
+    steps += rounding(first - 1, 6, first)
+    made = arrays.evaluate(steps, letter, numbers_of(a), numbers_of(b), *settings, in_format=True)
     return quantized_array(made, kind, result)
 
 

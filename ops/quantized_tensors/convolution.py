@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import written_by_numpy
 from ..layers.convolution import convolution
 from ..memory.dtype import Array, dtype_by_name
 from ..memory.errors import OperatorError
@@ -83,6 +84,7 @@ def _static(x: Array, packed: PackedConvolution, scale: float, zero: int, relu: 
         if wanted is not None:
             made = bytes_by_patches(numbers_of(x), packed, wanted)
     if made is None:
+        written_by_numpy()
         sums, multiplier = _exact(x, packed)
         bias = None if packed.bias is None else _along_channels(packed.bias, x)
         made = requantize(sums, multiplier, bias, scale, zero, relu)
@@ -146,7 +148,7 @@ def _declare_static(dims: int, relu: bool) -> None:
 
     end = "float output_scale, int output_zero_point) -> Tensor"
     start = f"quantized::{name}{'.new' if dims > 1 else ''}(Tensor qx, {cls} packed_weight, "
-    operator(start + end, cost="convolved")(new)
+    operator(start + end, cost="convolved", quantized_prepared=True)(new)
     if dims > 1:
         ints = "int[] stride, int[] padding, int[] dilation, int groups, "
         operator(f"quantized::{name}(Tensor qx, {cls} weight, {ints}{end}", cost="convolved")(old)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..kernels import family, is_last_whole, is_whole, written_by_numpy
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError
 from ..table.table import TABLE
@@ -27,6 +28,7 @@ from .arrays import (
 )
 from .by_number import looked_up
 from .pointwise import clamped, joined
+from .steps import values_by_kernel
 
 __all__: list[str] = []
 
@@ -40,8 +42,10 @@ def _is_quantized(value: object) -> bool:
     return type(value) is QuantizedArray
 
 
-def _join(full_name: str, special: Forward) -> None:
+def _join(full_name: str, special: Forward, *, prepared: bool = False) -> None:
     """Make a form the one of an operator for quantized tensors; it gets the plain forward first.
+
+    One that is `prepared` runs kernels alone, or says that it does not.
 
     Raises:
         LookupError: there is no such operator, or not yet.
@@ -60,7 +64,7 @@ def _join(full_name: str, special: Forward) -> None:
             return special(plain, first, *rest)
         return plain(first, *rest)
 
-    entry.join_quantized(special, forward)
+    entry.join_quantized(special, forward, prepared=prepared)
 
 
 # --------------------------------------------------------------------------- moving numbers
@@ -109,12 +113,17 @@ upsample_nearest1d.vec upsample_nearest2d.vec upsample_nearest3d.vec channel_shu
 pixel_shuffle pixel_unshuffle unfold reflection_pad1d reflection_pad2d gather roll
 """.split()
 
+_PREPARED: Final = """
+max_pool1d max_pool2d channel_shuffle upsample_nearest2d upsample_nearest2d.vec
+""".split()
+"""Those whose ordinary form runs kernels for bytes, or says that it does not."""
+
 for _name in _ANY_QUANTIZER:
-    _join(f"aten::{_name}", _on_numbers)
+    _join(f"aten::{_name}", _on_numbers, prepared=True)
 for _name in ("reshape", "view", "flatten.using_ints"):
-    _join(f"aten::{_name}", _in_other_sizes)
+    _join(f"aten::{_name}", _in_other_sizes, prepared=True)
 for _name in _UNIFORM:
-    _join(f"aten::{_name}", _on_uniform_numbers)
+    _join(f"aten::{_name}", _on_uniform_numbers, prepared=_name in _PREPARED)
 
 
 # --------------------------------------------------------------------------- by way of floats
@@ -134,10 +143,12 @@ def _one_by_one(name: str) -> Forward:
     return forward
 
 
-for _name in ("mean", "mean.dim", "std", "std.dim"):
+for _name in ("mean", "mean.dim"):
+    _join(f"aten::{_name}", _same_scale, prepared=True)
+for _name in ("std", "std.dim"):
     _join(f"aten::{_name}", _same_scale)
 for _name in ("leaky_relu", "elu", "threshold"):
-    _join(f"aten::{_name}", _one_by_one(_name))
+    _join(f"aten::{_name}", _one_by_one(_name), prepared=True)
 
 
 def _rounded_numbers(plain: Forward, x: Array, *rest: object) -> Array:
@@ -145,7 +156,10 @@ def _rounded_numbers(plain: Forward, x: Array, *rest: object) -> Array:
     quantizer = quantizer_of(x, "mean")
     if quantizer.axis is not None:
         return _same_scale(plain, x, *rest)
-    numbers = numbers_of(x).astype(F32) - F32(quantizer.zero_point)
+    numbers = values_by_kernel(numbers_of(x), 1.0, quantizer.zero_point)
+    if numbers is None:
+        written_by_numpy()
+        numbers = numbers_of(x).astype(F32) - F32(quantizer.zero_point)
     made = plain(numbers, *rest)
     rounded = quantize(made, dtype_of(x), per_tensor(1.0, quantizer.zero_point))
     return quantized_array(numbers_of(rounded), dtype_of(x), quantizer)
@@ -157,7 +171,7 @@ _adaptive_avg_pool2d _adaptive_avg_pool3d upsample_bilinear2d upsample_bilinear2
 """.split()
 
 for _name in _AVERAGES:
-    _join(f"aten::{_name}", _rounded_numbers)
+    _join(f"aten::{_name}", _rounded_numbers, prepared=True)
 
 _RANGES: Final = {"sigmoid": (256, 0), "hardsigmoid": (256, 0), "tanh": (128, 128)}
 """One over the scale, and the zero point, of results between known bounds."""
@@ -176,7 +190,7 @@ def _bounded(name: str) -> Forward:
 
 
 for _name in _RANGES:
-    _join(f"aten::{_name}", _bounded(_name))
+    _join(f"aten::{_name}", _bounded(_name), prepared=True)
 
 
 # --------------------------------------------------------------------------- bounds
@@ -198,14 +212,18 @@ for _name, _special in (
     *(("relu", _relu), ("relu6", _relu6)),
     *(("clamp", _clamp), ("hardtanh", _clamp)),
 ):
-    _join(f"aten::{_name}", _special)
+    _join(f"aten::{_name}", _special, prepared=True)
 
 
 def _written(special: Forward) -> Forward:
     """The same in place."""
 
     def forward(plain: Forward, x: Array, *rest: object) -> Array:
-        numbers_of(x)[...] = numbers_of(special(plain, x, *rest))
+        made, target = numbers_of(special(plain, x, *rest)), numbers_of(x)
+        arrays = family("elementwise.arrays") if is_whole(target) or is_last_whole(target) else None
+        if arrays is None or not arrays.moved(made, target):
+            written_by_numpy()
+            target[...] = made
         return x
 
     return forward
@@ -215,7 +233,7 @@ for _name, _special in (
     *(("relu_", _relu), ("relu6_", _relu6)),
     *(("clamp_", _clamp), ("hardtanh_", _clamp)),
 ):
-    _join(f"aten::{_name}", _written(_special))
+    _join(f"aten::{_name}", _written(_special), prepared=True)
 
 
 # --------------------------------------------------------------------------- several tensors
@@ -230,8 +248,8 @@ def _stack(plain: Forward, tensors: list[Array], dim: int) -> Array:
     return joined(places, dim, None, None, False)
 
 
-_join("aten::cat", _cat)
-_join("aten::stack", _stack)
+_join("aten::cat", _cat, prepared=True)
+_join("aten::stack", _stack, prepared=True)
 
 
 def _copy(plain: Forward, x: Array, source: Array, *rest: object) -> Array:

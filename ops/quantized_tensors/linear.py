@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import blas
+from ..kernels import blas, by_formula, written_by_numpy
 from ..memory.dtype import Array, dtype_by_name
 from ..memory.errors import OperatorError
 from ..table.table import operator
@@ -82,6 +82,7 @@ def _static(packed: PackedLinear, x: Array, scale: float, zero: int, relu: bool)
     wanted = requantizing(packed, quantizer, scale, zero, relu)
     made = None if wanted is None else bytes_by_panels(numbers_of(x), packed, wanted)
     if made is None:
+        written_by_numpy()
         multiplier = F32(quantizer.scale) * np.asarray(of_weight.scale, F32)
         sums = blas.matmul(centred(x, "linear")[0], centred(packed.weight, "linear")[0].T)
         made = requantize(sums, multiplier, packed.bias, scale, zero, relu)
@@ -91,6 +92,7 @@ def _static(packed: PackedLinear, x: Array, scale: float, zero: int, relu: bool)
 @operator(
     f"quantized::linear(Tensor X, {_W} W_prepack, float Y_scale_i, int Y_zero_point_i) -> Tensor Y",
     cost="product-transposed",
+    quantized_prepared=True,
 )
 def linear(x: Array, packed: PackedLinear, scale: float, zero_point: int) -> Array:
     return _static(packed, x, scale, zero_point, False)
@@ -100,6 +102,7 @@ def linear(x: Array, packed: PackedLinear, scale: float, zero_point: int) -> Arr
     f"quantized::linear_relu(Tensor X, {_W} W_prepack, float Y_scale_i, "
     "int Y_zero_point_i) -> Tensor Y",
     cost="product-transposed",
+    quantized_prepared=True,
 )
 def linear_relu(x: Array, packed: PackedLinear, scale: float, zero_point: int) -> Array:
     return _static(packed, x, scale, zero_point, True)
@@ -147,6 +150,7 @@ def dynamic_linear(x: Array, packed: PackedLinear, reduce_range: bool) -> Array:
     found = floats_by_panels(x, packed, most)
     if found is not None:
         return found
+    written_by_numpy()
     quantizer = choose_quantizer(x, 0, most)
     numbers, _ = centred(quantize(x, dtype_by_name("quint8"), quantizer), "linear")
     weights, of_weight = centred(packed.weight, "linear_dynamic")
@@ -158,6 +162,7 @@ def dynamic_linear(x: Array, packed: PackedLinear, reduce_range: bool) -> Array:
 @operator(
     f"quantized::linear_dynamic(Tensor X, {_W} W_prepack, bool reduce_range=False) -> Tensor Y",
     cost="product-transposed",
+    quantized_prepared=True,
 )
 def linear_dynamic(x: Array, packed: PackedLinear, reduce_range: bool) -> Array:
     return dynamic_linear(x, packed, reduce_range)
@@ -167,9 +172,12 @@ def linear_dynamic(x: Array, packed: PackedLinear, reduce_range: bool) -> Array:
     f"quantized::linear_relu_dynamic(Tensor X, {_W} W_prepack, bool reduce_range=False) "
     "-> Tensor Y",
     cost="product-transposed",
+    quantized_prepared=True,
 )
 def linear_relu_dynamic(x: Array, packed: PackedLinear, reduce_range: bool) -> Array:
-    return np.maximum(dynamic_linear(x, packed, reduce_range), F32(0))
+    made = dynamic_linear(x, packed, reduce_range)
+    found = by_formula("relu", made)
+    return np.maximum(made, F32(0)) if found is None else found
 
 
 @operator(
@@ -178,6 +186,7 @@ def linear_relu_dynamic(x: Array, packed: PackedLinear, reduce_range: bool) -> A
 )
 def half_linear(x: Array, packed: PackedLinear) -> Array:
     _check_input(x, packed)
+    written_by_numpy()
     made = blas.matmul(x.astype(F32, copy=False), packed.weight.astype(F32).T)
     return made if packed.bias is None else np.asarray(made + packed.bias, F32)
 

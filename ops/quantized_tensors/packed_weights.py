@@ -34,6 +34,8 @@ class PackedWeights:
     """What all of them are."""
 
     class_name: ClassVar[str]
+    never_changes: ClassVar[bool] = True
+    """What native code knows of calls with one holds for all calls with it."""
 
     @property
     def qualified_name(self) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import Prepared, family
+from ..kernels import Prepared, family, in_order
 from ..memory.dtype import Array, dtype_by_name
 from ..memory.errors import OperatorError
 from .arrays import QuantizedArray, Quantizer, numbers_of, per_tensor, quantized_array, quantizer_of
@@ -180,7 +180,7 @@ class _Panels:
 
     def _filled(self, numbers: Array) -> Array:
         """Rows of as many bytes as the weights are for; what is behind the inputs is anything."""
-        rows = np.ascontiguousarray(numbers)[...]
+        rows = in_order(numbers)[...]
         if self.inputs == self.depth:
             return rows
         height = rows.size // self.inputs
@@ -246,7 +246,7 @@ def floats_by_panels(x: Array, packed: PackedLinear, most: int) -> Array | None:
     panels = _panels(packed) if x.size else None
     if panels is None or not family("quantized.integers").row_quantizer():
         return None
-    rows = np.ascontiguousarray(x)[...]
+    rows = in_order(x)[...]
     bias = None if packed.bias is None else np.ascontiguousarray(packed.bias, F32)[...]
     if rows.shape[-1] != panels.inputs or (bias is not None and bias.shape != (panels.columns,)):
         return None  # they were changed

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family
+from ..kernels import family, in_order, written_by_numpy
 from ..memory.dtype import Array
 from .arrays import numbers_of, quantizer_of
 from .packed_weights import PackedConvolution
@@ -78,13 +78,14 @@ class Patches:
         made = np.empty((images, height + 2 * top, width + 2 * left, self.depth), np.uint8)
         groups = self._groups()
         if groups > 1 and self.depth != channels:
+            written_by_numpy()
             made[...] = zero_point
             inner = made[:, top : top + height, left : left + width]
             parts = last.reshape(images, height, width, groups, -1)
             inner.reshape(*inner.shape[:3], groups, -1, copy=False)[..., : parts.shape[-1]] = parts
             return made
         if not is_last:
-            x = np.ascontiguousarray(x)
+            x = in_order(x)
             if not (top or left):
                 joined = _joined_lines(height, width)
                 height, width = height // joined, width * joined

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.convert import item
-from ..kernels import blas
+from ..kernels import blas, family, is_last_whole, is_whole, unfilled, written_by_numpy
 from ..layers.batch_norm import instance_norm
 from ..layers.normalize import group_norm, layer_norm
 from ..memory.dtype import Array, DType, Scalar, dtype_of
@@ -53,8 +53,17 @@ def clamped(array: Array, low: Scalar | None, high: Scalar | None) -> Array:
     """Values kept between two bounds: the numbers are, as they rise with the values."""
     quantizer, numbers = quantizer_of(array, "clamp"), numbers_of(array)
     bounds = [b if b is None else _number(float(b.real), array, quantizer) for b in (low, high)]
-    made = np.clip(numbers, bounds[0], bounds[1]) if bounds != [None, None] else numbers.copy()
-    return quantized_array(made, dtype_of(array), quantizer)
+    if bounds == [None, None]:
+        return quantized_array(numbers.copy(), dtype_of(array), quantizer)
+
+    def between(x: Array) -> Array:
+        made = np.clip(numbers_of(x), bounds[0], bounds[1])
+        return quantized_array(made, dtype_of(array), quantizer)
+
+    if is_whole(numbers) or is_last_whole(numbers):
+        return looked_up(array, between, ("clamp", *bounds))
+    written_by_numpy()
+    return between(array)
 
 
 def _number(value: float, array: Array, quantizer: Quantizer) -> int:
@@ -120,6 +129,7 @@ def _declare_pair(name: str, compute: Callable[[Array, Array], Array], relu: boo
         made = of_two(formula, a, b, per_tensor(scale, zero_point), relu=relu)
         if made is not None:
             return made
+        written_by_numpy()
         values = compute(a, b)
         return requantized(np.maximum(values, F32(0)) if relu else values, a, scale, zero_point)
 
@@ -138,9 +148,10 @@ def _declare_pair(name: str, compute: Callable[[Array, Array], Array], relu: boo
     def by_tensor(a: Array, b: Array) -> Array:
         return with_scalar(name, a, item(b), relu)
 
-    operator(f"quantized::{full}(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc")(
-        pair
-    )
+    operator(
+        f"quantized::{full}(Tensor qa, Tensor qb, float scale, int zero_point) -> Tensor qc",
+        quantized_prepared=True,
+    )(pair)
     for ending in (".out", "_out"):
         operator(
             f"quantized::{full}{ending}(Tensor qa, Tensor qb, Tensor(a!) out) -> Tensor(a!) out"
@@ -188,15 +199,49 @@ def joined(tensors: list[Array], dim: int, scale: Any, zero_point: Any, relu: bo
     for tensor in tensors:
         same = quantizer_of(tensor, "cat") == target and not relu
         parts.append(numbers_of(tensor if same else looked_up(tensor, again, what)))
-    return quantized_array(np.concatenate(parts, dim), kind, target)
+    return quantized_array(_side_by_side(parts, dim), kind, target)
 
 
-@operator("quantized::cat(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor")
+def _side_by_side(parts: list[Array], dim: int) -> Array:
+    """The numbers of several tensors in one, with channels last if all have them so."""
+    arrays, is_last = family("elementwise.arrays"), all(map(is_last_whole, parts))
+    if arrays is None or not _fit(parts, dim) or not (is_last or all(map(is_whole, parts))):
+        written_by_numpy()
+        return np.concatenate(parts, dim)
+    shape, begun = list(parts[0].shape), 0
+    shape[dim] = sum(each.shape[dim] for each in parts)
+    made = unfilled(shape, parts[0].dtype, is_last=is_last)
+    along = made.swapaxes(0, dim)
+    for part in parts:
+        target = along[begun : begun + part.shape[dim]].swapaxes(0, dim)
+        if not arrays.moved(part, target, is_part=True):
+            written_by_numpy()
+            target[...] = part
+        begun += part.shape[dim]
+    return made
+
+
+def _fit(parts: list[Array], dim: int) -> bool:
+    """Whether arrays are of one dtype, and of equal sizes but for those along a dimension."""
+    rank, dtype = parts[0].ndim, parts[0].dtype
+    if not -rank <= dim < rank or any(p.ndim != rank or p.dtype is not dtype for p in parts):
+        return False
+    at = dim % rank
+    return len({(*each.shape[:at], *each.shape[at + 1 :]) for each in parts}) == 1
+
+
+@operator(
+    "quantized::cat(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor",
+    quantized_prepared=True,
+)
 def cat(qx: list[Array], dim: int, scale: object, zero_point: object) -> Array:
     return joined(qx, dim, scale, zero_point, False)
 
 
-@operator("quantized::cat_relu(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor")
+@operator(
+    "quantized::cat_relu(Tensor[] qx, int dim, float? scale, int? zero_point) -> Tensor",
+    quantized_prepared=True,
+)
 def cat_relu(qx: list[Array], dim: int, scale: object, zero_point: object) -> Array:
     return joined(qx, dim, scale, zero_point, True)
 
@@ -223,7 +268,7 @@ def _sigmoid(x: Array) -> Array:
     return np.asarray(F32(1) / (F32(1) + np.exp(-x)), F32)
 
 
-@operator(f"quantized::sigmoid(Tensor qx, {_OUT}) -> Tensor")
+@operator(f"quantized::sigmoid(Tensor qx, {_OUT}) -> Tensor", quantized_prepared=True)
 def sigmoid(qx: Array, scale: float, zero_point: int) -> Array:
     return _of_one(_sigmoid, qx, scale, zero_point, "sigmoid")
 
@@ -232,13 +277,14 @@ def _hardswish(x: Array) -> Array:
     return np.asarray(x * np.clip(x + F32(3), 0, 6) / F32(6), F32)
 
 
-@operator(f"quantized::hardswish(Tensor input, {_OUT}) -> Tensor")
+@operator(f"quantized::hardswish(Tensor input, {_OUT}) -> Tensor", quantized_prepared=True)
 def hardswish(qx: Array, scale: float, zero_point: int) -> Array:
     return _of_one(_hardswish, qx, scale, zero_point, "hardswish")
 
 
 @operator(
-    f"quantized::leaky_relu(Tensor qx, Scalar negative_slope, bool inplace, {_OUT}) -> Tensor"
+    f"quantized::leaky_relu(Tensor qx, Scalar negative_slope, bool inplace, {_OUT}) -> Tensor",
+    quantized_prepared=True,
 )
 def leaky(qx: Array, slope: Scalar, inplace: bool, scale: float, zero_point: int) -> Array:
     plain = _plain("leaky_relu")
@@ -247,7 +293,8 @@ def leaky(qx: Array, slope: Scalar, inplace: bool, scale: float, zero_point: int
 
 @operator(
     f"quantized::elu(Tensor self, {_OUT}, Scalar alpha=1, Scalar scale=1, "
-    "Scalar input_scale=1) -> Tensor"
+    "Scalar input_scale=1) -> Tensor",
+    quantized_prepared=True,
 )
 def exponential(
     qx: Array, out_scale: float, zero_point: int, alpha: Scalar, scale: Scalar, input_scale: Scalar
@@ -257,7 +304,9 @@ def exponential(
     return _of_one(lambda x: plain(x, alpha, scale, input_scale), qx, out_scale, zero_point, *what)
 
 
-@operator(f"quantized::celu(Tensor self, {_OUT}, Scalar alpha=1) -> Tensor")
+@operator(
+    f"quantized::celu(Tensor self, {_OUT}, Scalar alpha=1) -> Tensor", quantized_prepared=True
+)
 def celu(qx: Array, scale: float, zero_point: int, alpha: float) -> Array:
     plain, slope = _plain("elu"), 1.0 / float(alpha)
     return _of_one(lambda x: plain(x, alpha, 1, slope), qx, scale, zero_point, "celu", alpha)
@@ -278,16 +327,24 @@ def softmax(qx: Array, dim: int, scale: float, zero_point: int) -> Array:
     return requantized(powers / powers.sum(dim, keepdims=True), qx, scale, zero_point)
 
 
-@operator("quantized::relu6(Tensor qx, bool inplace=False) -> Tensor", layout="L")
+@operator(
+    "quantized::relu6(Tensor qx, bool inplace=False) -> Tensor",
+    layout="L",
+    quantized_prepared=True,
+)
 def relu6(qx: Array, inplace: bool) -> Array:
     made = clamped(qx, 0, 6)
     if inplace:
+        written_by_numpy()
         numbers_of(qx)[...] = numbers_of(made)
         return qx
     return made
 
 
-@operator("quantized::clamp(Tensor qx, Scalar? min=None, Scalar? max=None) -> Tensor qy")
+@operator(
+    "quantized::clamp(Tensor qx, Scalar? min=None, Scalar? max=None) -> Tensor qy",
+    quantized_prepared=True,
+)
 def clamp(qx: Array, low: Scalar | None, high: Scalar | None) -> Array:
     return clamped(qx, low, high)
 

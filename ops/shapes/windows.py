@@ -128,10 +128,11 @@ def ends_in_channels(array: Array) -> bool:
     return is_channels_last(array)
 
 
-def pixels_of(array: Array, least: int) -> Array | None:
-    """A tensor of float32 that lies with channels last in one piece, as [samples, height, width,
-    channels]; None for all others, and where there are fewer channels than that."""
-    if array.ndim != 4 or array.dtype is not _FLOAT32 or array.shape[1] < least:
+def pixels_of(array: Array, least: int, *, of_bytes: bool = False) -> Array | None:
+    """A tensor of float32, or `of_bytes`, that lies with channels last in one piece, as [samples,
+    height, width, channels]; None for all others, and where there are fewer channels than that."""
+    is_taken = array.dtype is _FLOAT32 or (of_bytes and array.dtype.char in "Bb")
+    if array.ndim != 4 or not is_taken or array.shape[1] < least:
         return None
     found = array.transpose(0, 2, 3, 1) if ends_in_channels(array) else None
     return found if found is not None and found.flags.c_contiguous else None

@@ -41,16 +41,19 @@ def noticed(entry: Operator, values: Sequence[object]) -> tuple[object, list[tup
         Unforeseen: it is not known, or not yet, that kernels alone give the result.
     """
     check_training(entry, values)
+    is_quantized = any(type(each) is not ndarray for each in arrays_in(values))
+    if is_quantized and not (entry.quantized_prepared or entry.is_view or _asks(entry)):
+        raise Unforeseen(f"`{entry.name}` of quantized tensors is more than kernels")
     result, notes, *_ = family("calls.prepared").seen(entry.forward, values)
     made = list(arrays_in(result))
     if not made:
-        if entry.of_form or entry.of_layout:
+        if _asks(entry):
             return result, []
         raise Unforeseen(f"`{entry.name}` looks into tensors")
     operands = {id(root_of(each)) for each in arrays_in(values)}
     if not entry.is_in_place and all(id(root_of(each)) in operands for each in made):
         return result, []
-    told = _told(entry, values, result)
+    told = None if is_quantized else _told(entry, values, result)
     found = told if told is not None else notes
     closer, copies = _in_one_piece(values)
     is_all = bool(found) and () not in found
@@ -66,6 +69,11 @@ def noticed(entry: Operator, values: Sequence[object]) -> tuple[object, list[tup
     if not _are_alike(result, again):
         raise Unforeseen(f"`{entry.name}` asks how its operands lie")
     return again, [*before, *notes]
+
+
+def _asks(entry: Operator) -> bool:
+    """Whether an operator asks what kind of tensor it is given, or how that lies."""
+    return entry.of_form or entry.of_layout
 
 
 def check_training(entry: Operator, values: Sequence[object]) -> None:
@@ -169,8 +177,8 @@ def notes_of_copy(source: object, target: object) -> list[tuple[object, ...]]:
 
 
 def arrays_in(value: Any) -> Iterator[Any]:
-    """The arrays among values, in lists and tuples too."""
-    if type(value) is ndarray:
+    """The arrays among values, in lists and tuples too, those of quantized tensors as well."""
+    if isinstance(value, ndarray):
         yield value
     elif type(value) in (list, tuple):
         for each in value:

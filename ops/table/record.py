@@ -106,6 +106,7 @@ class Known(TypedDict, total=False):
     autocast: Policy
     autocast_in_graphs: Policy
     between_devices: bool
+    by_numbers: str
     cost: Cost
     counts_apart: bool
     cuts_off: bool
@@ -133,6 +134,7 @@ class Known(TypedDict, total=False):
     out: str
     parts: Callable[..., Sequence[Part]] | None
     prepared: bool
+    quantized_prepared: bool
     out_dtype: OutDtype
     out_layout: OutLayout
     out_overlap: OutOverlap
@@ -332,6 +334,12 @@ class Operator:
     follows from dtypes, sizes, strides and numbers, and kernels look for all elements that it
     refuses."""
 
+    by_numbers: str = ""
+    """The overload that takes numbers where this one takes tensors of one element, by full name."""
+
+    quantized_prepared: bool = False
+    """Whether, where tensors are quantized, kernels do all of it, or it says that they do not."""
+
     layout: str = ""
     """How its results lie in memory, a letter for each, where not as computed (see `layouts`)."""
 
@@ -388,8 +396,17 @@ class Operator:
         if known:
             self.__dict__.update(known)
 
+    @property
+    def makes_networks(self) -> bool:
+        """Whether networks are made of it: convolutions, and what their kernels may do besides."""
+        return self.later is not None or (self.quantized_prepared and self.cost == "convolved")
+
     def join_quantized(
-        self, quantized: Callable[..., object], forward: Callable[..., object]
+        self,
+        quantized: Callable[..., object],
+        forward: Callable[..., object],
+        *,
+        prepared: bool = False,
     ) -> None:
         """Add a form for quantized tensors; `forward` chooses between it and the one there was.
 
@@ -399,6 +416,7 @@ class Operator:
         if self.quantized is not None:
             raise ValueError(f"{self.full_name} has two forms for quantized tensors")
         self.quantized, self.on_arrays, self.forward = quantized, self.forward, forward
+        self.quantized_prepared = prepared
 
     @made_once
     def random(self) -> bool:

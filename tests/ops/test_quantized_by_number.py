@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.ops.quantized_tensors import by_number, pointwise
+from rushlight.ops.kernels import family
+from rushlight.ops.quantized_tensors import arrays, by_number, pointwise
 from rushlight.ops.quantized_tensors.arrays import per_tensor
 
 quantized = torch.ops.quantized
@@ -70,13 +71,67 @@ def test_of_two(
 
 def test_what_no_kernel_takes() -> None:
     x, y = (_tensor(seed, 2000, dtype=torch.quint8) for seed in (1, 2))
-    arrays = x._array, y._array
-    assert by_number.of_two("add", *arrays, per_tensor(0.1, 3), relu=False) is not None
+    pair = x._array, y._array
+    assert by_number.of_two("add", *pair, per_tensor(0.1, 3), relu=False) is not None
     small = 1e-40  # one over it is no number
-    assert by_number.of_two("add", *arrays, per_tensor(small, 3), relu=False) is None
-    few = x[:10]._array, y[:10]._array
-    assert by_number.of_two("add", *few, per_tensor(0.1, 3), relu=False) is None
+    assert by_number.of_two("add", *pair, per_tensor(small, 3), relu=False) is None
     other = _tensor(1, 2000, dtype=torch.qint32)._array
     assert by_number.of_two("add", other, other, per_tensor(0.1, 3), relu=False) is None
     values = np.asarray(quantized.add(x, y, small, 3).int_repr().numpy())
     assert set(values.tolist()) <= {0, 3, 255}
+
+
+def _last(x: torch.Tensor) -> torch.Tensor:
+    return x.contiguous(memory_format=torch.channels_last)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_channels_stay_last(dtype: torch.dtype) -> None:
+    x, y = (_tensor(seed, 2, 24, 7, 5, dtype=dtype) for seed in (1, 2))
+    calls: list[Any] = [
+        lambda x, y: quantized.add(x, y, 0.1, 3),
+        lambda x, y: quantized.mul_relu(x, y[:, :, :1, :1], 0.1, 3),
+        lambda x, y: quantized.hardswish(x, 0.05, 3),
+        lambda x, y: quantized.cat([x, y], 1, 0.07, 9),
+        lambda x, y: torch.relu(x),
+        lambda x, y: torch.nn.functional.max_pool2d(x, 3, 2, 1),
+        lambda x, y: torch.nn.functional.avg_pool2d(x, 2),
+    ]
+    for call in calls:
+        found, wanted = call(_last(x), _last(y)), call(x, y)
+        assert torch.equal(found.int_repr(), wanted.int_repr())
+        assert found.is_contiguous(memory_format=torch.channels_last)
+        assert wanted.is_contiguous()
+    assert _last(x).dequantize().is_contiguous(memory_format=torch.channels_last)
+    again = torch.quantize_per_tensor(_last(x).dequantize(), x.q_scale(), x.q_zero_point(), dtype)
+    assert torch.equal(again.int_repr(), x.int_repr())
+    assert again.is_contiguous(memory_format=torch.channels_last)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [1, 15, 64, 1000])
+def test_numbers_by_kernel_are_those_of_numpy(
+    size: int, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = np.random.default_rng(size).standard_normal(size).astype(np.float32)
+    values[: size // 2] = np.round(values[: size // 2] * 40) * 0.125  # halves of numbers
+    ends = np.array([np.nan, np.inf, -np.inf, -0.0, 1e30, 3e-39], np.float32)
+    x = torch.from_numpy(np.concatenate([values, ends]))
+    found = torch.quantize_per_tensor(x, 0.25, 7, dtype)
+    back = found.dequantize()
+    monkeypatch.setattr(arrays, "numbers_by_kernel", lambda *given: None)
+    monkeypatch.setattr(arrays, "values_by_kernel", lambda *given: None)
+    assert torch.equal(found.int_repr(), torch.quantize_per_tensor(x, 0.25, 7, dtype).int_repr())
+    assert back.numpy().tobytes() == found.dequantize().numpy().tobytes()
+
+
+def test_tables_look_up_every_number() -> None:
+    tables = family("quantized.tables")
+    if tables is None:
+        pytest.skip("there is no native code here")
+    table = np.random.default_rng(1).permutation(256).astype(np.uint8)
+    for size in (1, 63, 64, 256, 1000):
+        given = np.arange(size).astype(np.uint8)
+        out = np.zeros_like(given)
+        tables.looked_up(table, given, out)
+        assert np.array_equal(out, table[given])

@@ -364,7 +364,7 @@ class _Entry:
         kind = type(value)
         if kind is ndarray:
             return self._array(index, value, values)
-        if kind is bool or value is None or kind is str:
+        if kind is bool or value is None or kind is str or getattr(kind, "never_changes", False):
             return _IDENTICAL, id(value), 0, 0
         if kind is int and -(1 << 63) <= value < 1 << 63:
             return _INT, value, 0, 0

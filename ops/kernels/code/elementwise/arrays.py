@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ....memory.dtype import Array
-from ... import LARGE
+from ... import LARGE, is_last_whole, unfilled
 from ..calls.run import run
 from ..functions.formulas import FORMULAS
 from ..language.target import host
@@ -31,6 +31,7 @@ __all__ = [
     "FORMULAS",
     "LETTERS",
     "Expression",
+    "Ordered",
     "Step",
     "Way",
     "apply",
@@ -73,6 +74,9 @@ _SHORT_ROW: Final = 16
 """Rows of fewer elements cost more to begin than to compute."""
 
 Strides = tuple[int, ...]
+
+Ordered = tuple[str, str, tuple[int, ...]]
+"""What a `Step` is made of."""
 
 
 class Way(NamedTuple):
@@ -185,15 +189,19 @@ def compute(
     run(kernel, way.size, way.least, way.geometry, *operands, *results)
 
 
-def evaluate(steps: list[tuple[str, str, tuple[int, ...]]], letter: str, *operands: Any) -> Array:
+def evaluate(
+    steps: Sequence[Ordered], letter: str, *operands: Any, in_format: bool = False
+) -> Array:
     """What steps of formulas give of arrays with letters, and of Python's numbers, in a dtype.
 
     Each step names its formula, the dtype it computes in and its operands, of which those given
-    come first.  The first array has the shape that the others broadcast to.
+    come first.  The first array has the shape that the others broadcast to; where the result is
+    `in_format`, it has channels last if that has.
     """
     operands = tuple([each[...] if type(each) is np.ndarray else each for each in operands])
     first = operands[0]
-    out = np.empty(first.shape, _DTYPES.get(letter, first.dtype))
+    is_last = in_format and is_last_whole(first)
+    out = unfilled(first.shape, _DTYPES.get(letter, first.dtype), is_last=is_last)
     lies = tuple([_lies(each, first.shape) for each in operands])
     way = way_of(out.shape, out.strides, lies)
     letters = "".join([_letter(each) for each in operands])
@@ -202,7 +210,10 @@ def evaluate(steps: list[tuple[str, str, tuple[int, ...]]], letter: str, *operan
     return out
 
 
-_DTYPES: Final = {"f": np.float32, "d": np.float64, "?": np.bool_}
+_DTYPES: Final = {
+    **{"f": np.float32, "d": np.float64, "?": np.bool_},
+    **{"B": np.uint8, "b": np.int8},
+}
 """The dtypes of results, where they are not that of the first operand."""
 
 
@@ -221,7 +232,7 @@ def _letter(value: object) -> str:
 @lru_cache(256)
 def _evaluating(
     letters: str,
-    steps: tuple[tuple[str, str, tuple[int, ...]], ...],
+    steps: tuple[Ordered, ...],
     letter: str,
     places: str,
     rank: int,
@@ -261,14 +272,16 @@ def in_order(x: Array) -> Array | None:
     return out
 
 
-def moved(x: Array, out: Array) -> bool:
+def moved(x: Array, out: Array, *, is_part: bool = False) -> bool:
     """Whether the elements of an array were written to another of its shape and dtype, which lies
-    in one piece; not where the dtype has no letter, or rows of a large array are too short."""
+    in one piece, or is a part of such a one; not where the dtype has no letter, or rows of a large
+    array are too short."""
     x = x[...]
     letter = LETTERS[x.dtype]
     if not letter or x.dtype is not out.dtype:
         return False
-    way = way_of(out.shape, out.strides, ((x.itemsize, x.strides),))
+    target = (out.itemsize, out.strides) if is_part else None
+    way = way_of(out.shape, out.strides, ((x.itemsize, x.strides),), target)
     if not (way.is_quick or x.size < LARGE):
         return False
     run(_casting(letter, letter, way.places, way.rank), way.size, way.least, way.geometry, x, out)

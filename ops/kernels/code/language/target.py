@@ -16,7 +16,8 @@ class Target:
     """A CPU: LLVM's words for it, and what our code asks of it.
 
     `has_byte_products`: VNNI's sums of four products; `has_scaling`: AVX-512's product with a power
-    of two; `has_pairs`: sums of two products of bfloat16; `has_halves`: casts of float16.
+    of two; `has_pairs`: sums of two products of bfloat16; `has_halves`: casts of float16;
+    `has_byte_lookups`: AVX-512's bytes that are found in two registers.
     `description` tells CPUs apart whose code differs; an empty `cpu` or `triple` is the machine at
     hand.
     """
@@ -30,6 +31,7 @@ class Target:
     triple: str = ""
     has_pairs: bool = False
     has_halves: bool = False
+    has_byte_lookups: bool = False
 
 
 @cache
@@ -45,6 +47,7 @@ def host() -> Target:
         has_scaling="avx512f" in flags,
         has_pairs="avx512_bf16" in flags,
         has_halves=is_arm or "f16c" in flags,
+        has_byte_lookups="avx512vbmi" in flags,
     )
 
 

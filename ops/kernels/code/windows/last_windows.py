@@ -1,4 +1,4 @@
-"""Maxima and means over windows of planes of float32 whose channels lie last.
+"""Maxima and means over windows of planes of float32 whose channels lie last, maxima of bytes too.
 
 A vector holds 16 channels of a pixel.  What a window sees is looked at in the order that planes
 with channels first have (`max_pools`, `mean_windows`, `adaptive_pools`), so the bits are the same.
@@ -15,7 +15,7 @@ from ....memory.dtype import Array
 from ....memory.remembered import remembered
 from ..calls.run import run
 from ..language.target import Target
-from ..language.text import FLOAT, FLOATS, INT32, INT64, POINTER, Code, Value
+from ..language.text import FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
 
 __all__ = ["LEAST_CHANNELS", "lengths", "maxima", "means", "shares", "sliding"]
@@ -29,6 +29,10 @@ _COUNTS: Final = (
     *("height", "width", "channels", "made_height", "made_width", "row_step", "column_step"),
 )
 _ARRAYS: Final = ("x", "rows", "columns", "divisors", "out", "places")
+_MAXIMA: Final = {"f": "maxima", "B": "bytes", "b": "signed-bytes"}
+"""The forms of maxima by what they are of."""
+_KINDS: Final = {"bytes": Kind("i8", LANES, unsigned=True), "signed-bytes": Kind("i8", LANES)}
+_LEAST: Final = {"bytes": 0, "signed-bytes": -128}
 _NO_PLACES: Final = np.empty(0, np.int64)
 _NO_PLACES.setflags(write=False)
 _NO_DIVISORS: Final = np.empty(0, np.float32)
@@ -71,11 +75,12 @@ def maxima(
     """The maxima of [samples, height, width, channels] in one piece, laid out in that way, and
     their places in the plane; without these there is an empty array for them.
 
-    Of equal numbers the first one is it, of NaNs the last one; every window sees something.
+    Of equal numbers the first one is it, of NaNs the last one; every window sees something.  Bytes,
+    with a sign or without, have maxima alone.
     """
     made = _made(x, rows, columns)
     places = np.empty(made.shape, np.int64) if with_places else _NO_PLACES
-    form = "places" if with_places else "maxima"
+    form = "places" if with_places else _MAXIMA[x.dtype.char]
     _run(form, x, rows, columns, steps, _NO_DIVISORS, made, places)
     return made, places
 
@@ -93,7 +98,7 @@ def means(x: Array, rows: Array, columns: Array, divisors: object, *, nested: bo
 
 
 def _made(x: Array, rows: Array, columns: Array) -> Array:
-    return np.empty((len(x), rows.shape[1], columns.shape[1], x.shape[3]), np.float32)
+    return np.empty((len(x), rows.shape[1], columns.shape[1], x.shape[3]), x.dtype)
 
 
 def _run(
@@ -145,6 +150,8 @@ class _Windows:
 
     def __init__(self, code: Code, form: str) -> None:
         self.code, self.form = code, form
+        self.kind = _KINDS.get(form, FLOATS)
+        self.element = self.kind.of_lanes(0)
         self.size = {name: code.argument(INT64, name) for name in _COUNTS}
         self.at = {name: code.argument(POINTER, name) for name in _ARRAYS}
         self.zero = code.constant(INT64, 0)
@@ -161,11 +168,11 @@ class _Windows:
             window = _Window(source, rows, columns, goal)
 
             def visit(channels: list[Value], mask: Value | None) -> None:
-                if self.form in ("maxima", "places"):
-                    self.largest(window, channels, mask)
-                else:
+                if self.form in ("means", "nested"):
                     divisor = self.divisor(row) * self.divisor(size["made_height"] + place)
                     self.mean(window, channels, mask, divisor)
+                else:
+                    self.largest(window, channels, mask)
 
             code.vectors(self.zero, size["channels"], _BESIDE, visit)
 
@@ -183,14 +190,15 @@ class _Windows:
     def seen(self, pixel: Value, channel: Value, mask: Value | None) -> Value:
         """Channels of a pixel."""
         code = self.code
-        place = code.at(self.at["x"], pixel * self.size["channels"] + channel, FLOAT)
-        return code.load_if(FLOATS, place, mask)
+        place = code.at(self.at["x"], pixel * self.size["channels"] + channel, self.element)
+        return code.load_if(self.kind, place, mask)
 
     def largest(self, window: _Window, channels: list[Value], mask: Value | None) -> None:
         """The maxima of a window, and where they are."""
         code, size = self.code, self.size
         source, rows, columns, goal = window
-        best = [code.variable(code.constant(FLOATS, -np.inf)) for _ in channels]
+        least = code.constant(self.kind, _LEAST.get(self.form, -np.inf))
+        best = [code.variable(least) for _ in channels]
         first = rows[0] * size["width"] + columns[0]
         found = [code.variable(code.spread(first)) for _ in channels]
         with (
@@ -200,12 +208,14 @@ class _Windows:
             pixel = row * size["width"] + column
             for largest, where, channel in zip(best, found, channels, strict=True):
                 seen = self.seen(source + pixel, channel, mask)
-                better = (seen > largest.now) | seen.is_nan()
+                better = seen > largest.now
+                if self.kind.is_real:
+                    better = better | seen.is_nan()
                 largest.set(code.choose(better, seen, largest.now))
                 if self.form == "places":
                     where.set(code.choose(better, code.spread(pixel), where.now))
         for largest, where, channel in zip(best, found, channels, strict=True):
-            code.store_if(largest.now, code.at(self.at["out"], goal + channel, FLOAT), mask)
+            code.store_if(largest.now, code.at(self.at["out"], goal + channel, self.element), mask)
             if self.form == "places":
                 code.store_if(where.now, code.at(self.at["places"], goal + channel, INT64), mask)
 

@@ -1,0 +1,47 @@
+"""Which operators stretches may consist of, and what of modules they are not given."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
+from ...ops.table.direct import has_direct_form
+from ...ops.table.record import Operator
+from ...typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE
+from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.types.types import Type
+
+__all__ = ["asks", "is_object", "takes_operator"]
+
+_PACKED: Final = frozenset(BUILTIN_NAMESPACE + name for name in PACKED_CLASSES)
+
+
+def takes_operator(entry: Operator) -> bool:
+    """Whether an operator may be nothing but kernels, as far as its record tells."""
+    if entry.random or entry.effects:
+        return False
+    if "Tensor" not in entry.schema:
+        return True
+    if entry.trains_by and not entry.signature.is_mutable:
+        return True  # if it does not train, which is seen
+    if entry.may_write:
+        return entry.is_in_place and has_direct_form(entry)
+    if entry.views_by_form or asks(entry) or has_direct_form(entry) or entry.makes_networks:
+        return True
+    if entry.quantized_prepared:
+        return True
+    return not _takes_tensors(entry)
+
+
+def asks(entry: Operator) -> bool:
+    """Whether an operator asks what kind of tensor it is given, or how that lies."""
+    return entry.of_form or entry.of_layout
+
+
+def _takes_tensors(entry: Operator) -> bool:
+    return any("Tensor" in str(argument.type) for argument in entry.signature.arguments)
+
+
+def is_object(type: Type) -> bool:
+    """Whether values of a type are objects, other than packed weights, which are given as such."""
+    return isinstance(type, ClassType) and type.qualified_name not in _PACKED
