@@ -19,7 +19,13 @@ from ...ops.kernels import family, is_last_whole
 from ...ops.memory.dtype import default_dtype
 from ...ops.memory.storage import root_of
 from ...ops.table.direct import is_compiling
-from ...ops.table.noticing import Unforeseen, arrays_in, check_training, noticed
+from ...ops.table.noticing import (
+    Unforeseen,
+    arrays_in,
+    check_training,
+    notes_of_copy,
+    noticed,
+)
 from ...ops.table.record import Operator
 from ..code.outside import comes_from_outside
 from .compiling import is_under_way
@@ -217,8 +223,25 @@ class Telling(Looking):
     def _check(self, entry: Operator, values: Sequence[Any]) -> None:
         """Raise `Unforeseen` before anything outside is written to: it is done again then."""
         check_training(entry, values)
-        if entry.signature.is_mutable and self.told.piece(root_of(values[0])) is None:
+        if not entry.signature.is_mutable:
+            return
+        root = root_of(values[0])
+        if self.told.is_held(root):
+            self._thaw(root)
+        elif self.told.piece(root) is None:
             raise Unforeseen("it writes to what is outside")
+
+    def _thaw(self, root: Any) -> None:
+        """What follows from numbers alone is written in place: it is a copy of that then."""
+        copy = root.copy("K")
+        copy.flags.writeable = False
+        self.told.let_go(root)
+        try:
+            for note in notes_of_copy(copy, root):
+                self.told.note(*note)
+        except Unforeseen as cause:
+            self.told.note()
+            self.cause = self.cause or cause
 
     def look(self, entry: Operator, values: Sequence[object]) -> Any:
         """The result of an operator, whose runs are told."""

@@ -283,9 +283,13 @@ def reach(sizes: Ints, strides: Ints) -> int:
 
 def root_of(array: Array) -> Array:
     """The array that owns an array's memory, as far as arrays of NumPy's own class go."""
-    while type(array.base) is np.ndarray:
-        array = array.base
-    return array
+    while True:
+        base: Any = array.base
+        if type(base) is _Place:
+            base = base.base
+        if type(base) is not np.ndarray:
+            return array
+        array = base
 
 
 def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:

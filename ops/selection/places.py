@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import prod
 from typing import Any, Final
 
@@ -78,7 +78,8 @@ def joined_places(self: Array, indices: Indices) -> tuple[Array, int, Array] | N
     """What index tensors that follow each other name, by one of them: the tensor with their
     dimensions as one, which one that is, and the places in it.
 
-    None if they are no int64 tensors of one shape, or if a place is not there.
+    None if they are no int64 tensors of one shape, or of shapes that make many places when they are
+    broadcast to each other, or if a place is not there.
     """
     self = self[...]  # which no other thread can change
     given = [index[...] for index in indices if index is not None]
@@ -91,7 +92,8 @@ def joined_places(self: Array, indices: Indices) -> tuple[Array, int, Array] | N
         return None
     if not rest:
         return self, axis, first
-    if any(index.shape != first.shape for index in rest) or len(given) > _MOST or not first.ndim:
+    shapes = {index.shape for index in given}
+    if len(given) > _MOST or () in shapes or (len(shapes) > 1 and not _pay_broadcast(shapes)):
         return None
     places = family("indexing.places")
     sizes = self.shape[axis : axis + len(given)]
@@ -104,6 +106,16 @@ def joined_places(self: Array, indices: Indices) -> tuple[Array, int, Array] | N
 
 _MOST: Final = 8
 """Index tensors that are joined."""
+
+
+def _pay_broadcast(shapes: Collection[tuple[int, ...]]) -> bool:
+    """Whether index tensors of these shapes make many places, or somebody learns from what native
+    code runs."""
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError:  # which is told in other words
+        return False
+    return 0 not in shape and (prod(shape) >= LARGE or _is_watched())
 
 
 def taken_by(self: Array, indices: Indices) -> Array | None:

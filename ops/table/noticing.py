@@ -57,7 +57,7 @@ def noticed(entry: Operator, values: Sequence[object]) -> tuple[object, list[tup
     found = told if told is not None else notes
     closer, copies = _in_one_piece(values)
     is_all = bool(found) and () not in found
-    if is_all and (told is not None or not copies or _gives(found, values, made)):
+    if is_all and (told is not None or _gives(found, values, made)):
         return result, [_with_numbers(note, values) for note in found]
     if not copies or entry.is_in_place:
         raise Unforeseen(f"`{entry.name}` runs more than kernels", result)

@@ -283,6 +283,28 @@ def test_networks_write_once_to_what_they_are_given() -> None:
         assert bits(x) == bits(y)
 
 
+def test_networks_may_write_to_what_they_make_of_numbers(runs: list[tuple[int, int]]) -> None:
+    class Painted(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = nn.Parameter(drawn(8, 8, 3, 3) * 0.1)
+
+        def forward(self, x: Tensor) -> Tensor:
+            y = F.relu(F.conv2d(x, self.w, None, 1, 1))
+            made = torch.zeros(8, 40, 40)
+            for i in range(8):
+                made[i] = y[0, i] * float(i)
+            return F.conv2d(y + made, self.w, None, 1, 1)
+
+    model = Painted()
+    scripted = torch.jit.script(model)
+    learned(scripted, drawn(1, 8, 40, 40))
+    for seed in range(1, 4):
+        x = drawn(1, 8, 40, 40, seed=seed)
+        assert bits(scripted(x)) == bits(model(x))
+    assert len(runs) == 1
+
+
 def test_threads_look_at_a_network_one_at_a_time() -> None:
     model, inputs = network(), [drawn(2, 3, 40, 40, seed=seed) for seed in range(4)]
     wanted, scripted = [bits(model(x)) for x in inputs], torch.jit.script(model)

@@ -125,6 +125,19 @@ def indexed(table: Tensor, places: Tensor) -> Tensor:
     return found
 
 
+def chosen(table: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    total = table[rows, columns]
+    for i in range(3):
+        total = total * 0.5 + table[rows + i, columns]
+    return total
+
+
+def trees(x: Tensor, choice: Tensor, codes: Tensor) -> Tensor:
+    features = torch.clamp(torch.einsum("bi,itd->btd", x, choice), 0.0, 1.0)
+    both = torch.stack([1 - features, features], -1)
+    return torch.einsum("btds,dcs->btdc", both, codes).prod(2).sum(-1)
+
+
 def halved(x: Tensor, w: Tensor, n: int) -> Tensor:
     y = w
     while n > 0:
@@ -235,6 +248,22 @@ class Net(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.cell(x) * 2.0
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_places_by_several_tensors_are_known_however_few(count: int) -> None:
+    table, scripted = random(7, 4), torch.jit.script(chosen)
+    rows, columns = torch.arange(count) % 4, torch.arange(count) % 3
+    replayed(scripted, table, rows, columns)
+    assert same(scripted(table, rows + 1, columns), chosen(table, rows + 1, columns))
+
+
+def test_products_of_permuted_operands_are_known() -> None:
+    choice, codes = random(20, 64, 6), random(6, 64, 2)
+    scripted = torch.jit.script(trees)
+    replayed(scripted, random(1, 20), choice, codes)
+    x = random(1, 20, seed=3)
+    assert same(scripted(x, choice, codes), trees(x, choice, codes))
 
 
 def test_what_a_module_holds_may_change() -> None:

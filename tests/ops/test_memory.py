@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import rushlight as torch
 from rushlight.interpreter.bounds import watch
 from rushlight.ops.memory.metadata import become
-from rushlight.ops.memory.storage import bounds_of, memory_of, view_of
+from rushlight.ops.memory.storage import bounds_of, memory_of, root_of, view_of
 
 ROOT = Path(__file__).parents[2]
 M = 2**63 - 1
@@ -29,6 +29,14 @@ DTYPES = [
 
 
 # --------------------------------------------------------------------------- views
+
+
+def test_views_of_views_lie_in_the_memory_that_one_array_owns() -> None:
+    owner = np.zeros((4, 6), np.float32)
+    view = view_of(view_of(owner.T, (3, 2), (4, 4)), (2, 2), (4, 4))
+    assert root_of(view) is owner
+    assert root_of(view.T[1:]) is owner
+    assert root_of(owner) is owner
 
 
 def test_views_of_memory_are_made_in_one_place() -> None:

@@ -33,7 +33,9 @@ from ..nodes.view_rules import check_in_place
 from ..recording.noted import Noted, Step
 from ..recording.tape import backward, gradients_of
 from ..table.rows import Rewriting
+from .idle import without_idle
 from .nodes import Calls
+from .shapes import LONGEST
 
 __all__ = ["Record", "recorder"]
 
@@ -104,7 +106,7 @@ class Record(Noted):
 
     def check_write(self, array: Array) -> None:
         """Refuse to write into a leaf that requires gradients, or into a view of one."""
-        if not is_recording():
+        if not is_recording() or array.dtype.kind in "biu":  # whole numbers have no history
             return
         owner = id(owner_of(array))
         if owner in self._guarded or owner in self._leaves:
@@ -190,6 +192,8 @@ class Record(Noted):
             steps = list(map(_settled, self.steps))
             self.steps.clear()  # the list stays: plans add to it
             pending, self._pending = self._pending, []
+            if len(steps) > LONGEST:
+                steps = without_idle(self, steps, pending)
             self._later = {}
             for bound, args, _, _ in steps:
                 if bound.in_place:

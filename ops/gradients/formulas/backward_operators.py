@@ -22,7 +22,7 @@ from ...table.table import TABLE, Operator
 from ...tensors.tensor import Tensor
 from ..recording.tape import gradients_of
 from ..table.families import row_of
-from ..table.rows import Formula, Ints, aten, composite
+from ..table.rows import Formula, Ints, aten, composite, constant
 from ..table.rules import widened
 from .windows import placed
 
@@ -313,3 +313,6 @@ def conv_tbc_back(
     args = {"self": input, "weight": weight, "bias": bias, "pad": pad}
     found = walked(_entry("aten::conv_tbc"), args, ("self", "weight", "bias"), self)
     return found["self"], found["weight"], found["bias"]
+
+
+constant("aten::grad", "prim::grad")  # a walk that is differentiated records what it computes

@@ -212,10 +212,10 @@ def moving(*operators: str, of: str = "self", name: str | None = None) -> None:
 
 
 def constant(*operators: str) -> None:
-    """Declare operators whose results do not depend on any tensor's values smoothly: none of them
-    needs gradients."""
+    """Declare operators whose results do not depend on any tensor's values smoothly, or have their
+    history by then: none of them needs gradients."""
     for operator in operators:
-        _put(Row(f"aten::{operator}", is_constant=True))
+        _put(Row(operator if "::" in operator else f"aten::{operator}", is_constant=True))
 
 
 def lying(lies: Lies | Mapping[str, Lies], *operators: str) -> None:

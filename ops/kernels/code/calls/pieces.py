@@ -81,6 +81,11 @@ class Told:
         self._held.append(array)
         self._constants[id(array)] = constant
 
+    def let_go(self, array: object) -> None:
+        """What is held is no constant from now on: runs write to it."""
+        self._held = [each for each in self._held if each is not array]
+        del self._constants[id(array)]
+
     def is_held(self, array: Any) -> bool:
         """Whether an array lies in one of those that are the same in each call."""
         root = root_of(array)

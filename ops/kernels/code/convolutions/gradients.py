@@ -28,7 +28,9 @@ _DEEPEST: Final = 1 << 16
 _MOST: Final = 1 << 24
 """Numbers that all groups' sums may have."""
 _FEW: Final = 8
-"""Channels of a group from which this is quicker than a convolution of the whole batch."""
+_NEAR: Final = 25
+"""Channels of a group below which a convolution of the whole batch is quicker where windows have
+more numbers than that."""
 
 
 def of_weights(
@@ -39,7 +41,9 @@ def of_weights(
     x [batch, channels, *space] and grad [batch, made, *ends] are float32; there is a number a
     dimension of stride, padding and dilation.  None for what is not computed here.
     """
-    if not x.size * grad.size or x.ndim > 4 or grad.shape[1] // groups < _FEW:
+    if not x.size * grad.size or x.ndim > 4:
+        return None
+    if grad.shape[1] // groups < _FEW and prod(shape[2:]) > _NEAR:
         return None
     lead = (1,) * (4 - x.ndim)
     x, grad = (in_order(each).reshape(*each.shape[:2], *lead, *each.shape[2:])

@@ -17,6 +17,7 @@ import numpy as np
 
 from ....memory.dtype import Array
 from ..calls.run import run
+from ..elementwise.arrays import evaluate
 from ..language.target import Target
 from ..language.text import INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
@@ -70,11 +71,33 @@ def combine(target: Array, axis: int, index: Array, source: Array, operation: st
 
 def joined(indices: list[Array], sizes: tuple[int, ...]) -> Any | None:
     """Places in dimensions of these sizes, counted through all of them: contiguous int64 arrays of
-    one shape, which may count from the end.  None if a place is not there."""
+    one shape, or of shapes that are broadcast to each other, which may count from the end.  None if
+    a place is not there."""
     indices = [index[...] for index in indices]
-    out, outside = np.empty(indices[0].shape, np.int64), np.zeros(1, np.int64)
-    run(_joining(len(sizes)), out.size, _PER_THREAD, *sizes, *indices, out, outside)
-    return None if outside[0] else out
+    if any(index.shape != indices[0].shape for index in indices):
+        return _joined_broadcast(indices, sizes)
+    count, shape = indices[0].size, indices[0].shape
+    # memory of one number alone would pass for a flag, and be no part of a call that is known
+    memory, outside = np.empty(max(count, 2), np.int64), np.zeros(1, np.int64)
+    run(_joining(len(sizes)), count, _PER_THREAD, *sizes, *indices, memory, outside)
+    return None if outside[0] else memory[:count].reshape(shape)
+
+
+def _joined_broadcast(indices: list[Array], sizes: tuple[int, ...]) -> Any | None:
+    """The same of several shapes: each index is looked at once, however often it is named."""
+    alone = list[Array]()
+    for index, size in zip(indices, sizes, strict=True):
+        seen = joined([index], (size,))
+        if seen is None:
+            return None
+        alone.append(seen)
+    whole = np.broadcast_to(alone[0], np.broadcast_shapes(*[each.shape for each in alone]))
+    steps, count, total = list[tuple[str, str, tuple[int, ...]]](), 2 * len(alone) - 1, 0
+    for place in range(1, len(alone)):
+        steps.append(("multiply", "l", (total, len(alone) + place - 1)))
+        steps.append(("add", "l", (count + 2 * place - 2, place)))
+        total = count + 2 * place - 1
+    return evaluate(steps, "l", whole, *alone[1:], *sizes[1:])
 
 
 @cache
