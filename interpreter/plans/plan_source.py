@@ -482,7 +482,7 @@ class _Writer:
             assert isinstance(owner, int)
             assert isinstance(slot, int)
             if (owner, slot) not in self._steps.kept:
-                name = self._steps.kept[owner, slot] = f"h{self._named_slots}"
+                name = self._steps.kept[owner, slot] = f"held{self._named_slots}"
                 self._named_slots += 1
                 self.source.add(depth, f"{name} = read_slot(r{owner}.slots[{slot}])", step)
         self._loop(part, depth)

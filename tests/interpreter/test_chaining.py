@@ -348,3 +348,25 @@ def test_what_is_known_of_a_convolution_follows_the_precision() -> None:
     assert torch.equal(F.conv2d(x, weight), plain)
     with pytest.raises(RuntimeError, match="expected bias to be 1-dimensional"):
         F.conv2d(x, weight, torch.randn(15))
+
+
+def test_loops_behind_a_chain_read_what_a_module_holds() -> None:
+    class Decoder(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.places = torch.nn.Parameter(torch.randn(4, 8))
+            self.first = torch.nn.Conv1d(8, 8, 3, padding=1)
+
+        def forward(self, x: torch.Tensor, steps: int) -> torch.Tensor:
+            x = torch.nn.functional.gelu(self.first(x)).mean(2)
+            made: list[torch.Tensor] = []
+            for i in range(steps):
+                made.append(x + self.places[i] * x.sum())
+            return torch.stack(made)
+
+    model, x = Decoder(), torch.randn(2, 8, 200)
+    scripted = torch.jit.script(model)
+    with torch.no_grad():
+        wanted = model(x, 3)
+        for _ in range(40):
+            assert torch.equal(scripted(x, 3), wanted)

@@ -139,7 +139,7 @@ def test_slots_are_read_once_only_if_nothing_changes_them(changes: bool) -> None
     change = ' = prim::SetAttr[name="w"](%self, %z)' if changes else ""
     cls = with_attributes(w=TENSOR)
     code, plan = both(LOOP.format(change=change), {"__torch__.M": cls})
-    assert ("h0 = read_slot" in plan.text) is not changes
+    assert ("held0 = read_slot" in plan.text) is not changes
     results = []
     for run in (lambda *a: Machine(code, no_calls).run(a), plan.run):
         target = ScriptObject(cls, [Tensor._of(np.ones(2, np.float32))])

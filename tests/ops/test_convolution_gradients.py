@@ -69,7 +69,8 @@ def test_what_is_computed_natively() -> None:
     assert found[0] is not None
     assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
     few = torch.randn(6, 4, 20, 20).numpy()
-    assert weight_gradient(x.numpy(), few, (4, 16, 3, 3), *given, 1) is None
+    assert weight_gradient(x.numpy(), few, (4, 16, 3, 3), *given, 1) is not None
+    assert weight_gradient(x.numpy(), few, (4, 16, 9, 3), *given, 1) is None
     assert weight_gradient(x.numpy(), grad.numpy(), (24, 16, 9, 3), *given, 1) is None
 
 

@@ -25,7 +25,7 @@ quantized_gru quantized_lstm
 """They take or give quantized tensors, which have no gradients."""
 
 NOT_OPERATORS_OVER_ELEMENTS = """
-_no_grad_fill _no_grad_normal _no_grad_uniform _no_grad_zero as_tensor dict grad items keys popitem
+_no_grad_fill _no_grad_normal _no_grad_uniform _no_grad_zero as_tensor dict items keys popitem
 requires_grad sorted
 """
 """Containers, modes, and what runs without gradients."""
