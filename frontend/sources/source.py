@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from ..foundations.made_once import made_once
 from ..foundations.value_class import value_class
@@ -36,9 +37,7 @@ class Source:
     @made_once
     def line_starts(self) -> list[int]:
         """The offset of the first character of every line."""
-        starts = [0]
-        starts.extend(i + 1 for i, c in enumerate(self.text) if c == "\n")
-        return starts
+        return list(accumulate((len(line) + 1 for line in self.lines[:-1]), initial=0))
 
     @made_once
     def lines(self) -> list[str]:

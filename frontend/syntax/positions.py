@@ -35,6 +35,8 @@ class Positions:
         self._indent = indent
         self._first = first - 1
         self._ascii = source.text.isascii()
+        self._starts = source.line_starts
+        self._last = len(self._starts) - 1
 
     def within(self, line_index: int, column: int) -> Positions:
         """Offsets of what was parsed from one line of the source, from a column on."""
@@ -42,8 +44,8 @@ class Positions:
 
     def offset(self, line: int, column: int) -> int:
         """The offset of `ast`'s 1-based line and 0-based column in bytes."""
-        index = min(line + self._first, len(self.source.lines) - 1)
-        begin = self.source.offset(index, self._indent)
+        index = line + self._first
+        begin = self._starts[index if index < self._last else self._last] + self._indent
         if self._ascii:
             return begin + column
         bytes = self.source.bytes

@@ -25,7 +25,7 @@ from ...frontend.diagnostics.paths import PACKAGE
 from ...frontend.foundations.garbage import uncollected
 from ...ir.graphs.graph import Graph
 from ...ir.text.pack import Data, NotPacked, Packing, Unpacking, packed, unpacked
-from ...ops.kernels.cache_folder import CACHE_VARIABLE, cache_folder
+from ...ops.kernels.cache_folder import CACHE_VARIABLE, cache_folder, made_folder
 from ...ops.kernels.kept_files import keep, read_kept
 from ...ops.kernels.source_stamps import digest_of_times
 from ...ops.table.table import TABLE, Operator
@@ -195,12 +195,7 @@ def _file(function: Function) -> Path | None:
 @cache
 def _folder() -> Path | None:
     folder = cache_folder()
-    if folder is None:
-        return None
-    with suppress(OSError):
-        (folder / "graphs").mkdir(mode=0o700, exist_ok=True)
-        return folder / "graphs"
-    return None
+    return None if folder is None else made_folder(folder / "graphs")
 
 
 @cache

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["CACHE_VARIABLE", "cache_folder"]
+__all__ = ["CACHE_VARIABLE", "cache_folder", "made_folder"]
 
 CACHE_VARIABLE: Final = "RUSHLIGHT_CACHE"
 
@@ -31,6 +31,12 @@ def cache_folder() -> Path | None:
     else:
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         folder = Path(base) / "rushlight" / "kernels"
+    return made_folder(folder)
+
+
+def made_folder(folder: Path) -> Path | None:
+    """A folder that is there from now on, for what is run; None if others may write to it, or it
+    cannot be made."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder if _is_safe(folder) else None

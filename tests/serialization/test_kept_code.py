@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import marshal
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -202,6 +203,18 @@ def test_environments_have_code_of_their_own(monkeypatch: pytest.MonkeyPatch) ->
     before = stamp()
     monkeypatch.setenv("RUSHLIGHT_NATIVE", "now")
     assert stamp() != before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such modes")
+def test_none_is_read_where_others_may_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_code, "cache_folder", lambda: tmp_path)
+    look = kept_code._folder.__wrapped__
+    assert look() == tmp_path / "graphs"
+    for mode in (0o777, 0o720, 0o702):
+        (tmp_path / "graphs").chmod(mode)
+        assert look() is None
 
 
 def test_untrusted_code_has_none(folder: Path, tmp_path: Path) -> None:
