@@ -25,9 +25,9 @@ from ..plans.registers import (
     Registers,
     Row,
     emptied_by,
+    operands_read,
     results_of,
     targets_of,
-    values_read,
 )
 from ..plans.source import FoundIsland, Island
 from ..plans.stretches import spans_together
@@ -357,7 +357,7 @@ def _reads(region: Region, moved: Moved, own: set[int]) -> Iterator[tuple[int, T
 
 def _read_by_step(step: Step, moved: Moved) -> Iterator[tuple[int, Type]]:
     if step.instruction[0] != _MOVE:
-        yield from ((number, value.type) for number, value in values_read(step))
+        yield from ((number, value.type) for number, value in operands_read(step))
         return
     _, goal, source = step.instruction
     assert isinstance(goal, int)

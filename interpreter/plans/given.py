@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from ...ir.graphs.graph import Value
 from ...typecheck.types.types import BOOL, FLOAT, INT, STRING, TENSOR, Type
 from ..code.code import Branch, Code, Region, Step, parts_of
-from ..code.instructions import read_numbers, row
+from ..code.instructions import row
 from .lifting import is_item
-from .registers import Part, Registers, results_of, targets_of, values_read
+from .registers import Part, Registers, operands_read, results_of, targets_of, values_read
 
 __all__ = [
     *(
@@ -85,7 +85,7 @@ def types_given(registers: Registers, region: Region, given: Collection[int]) ->
         inside = left if isinstance(part, Step) else left - written
         for step in parts_of([part]):
             if isinstance(step, Step):
-                yield from (value.type for number, value in _all_read(step) if number in inside)
+                yield from (value.type for number, value in operands_read(step) if number in inside)
         left -= written
 
 
@@ -94,13 +94,6 @@ def may_be_given(type: Type) -> bool:
     if type.tuple_of:
         return all(each == INT for each in type.tuple_of)
     return type.dict_of is None and type.list_of in (None, TENSOR, INT, FLOAT)
-
-
-def _all_read(step: Step) -> Sequence[tuple[int, Value]]:
-    """The operands of a step; parts are read of the first one."""
-    if row(step.instruction).name in ("item", "slice"):
-        return list(zip(read_numbers(step.instruction), step.node.inputs, strict=False))
-    return values_read(step)
 
 
 def reads_dict(step: Step) -> bool:

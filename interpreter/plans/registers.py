@@ -10,8 +10,8 @@ from ..code.code import Branch, Region, Repeat, Step, parts_of
 from ..code.instructions import read_numbers, row, written_numbers
 
 __all__ = [
-    *("Part", "Registers", "Row", "emptied_by", "made_by", "results_of", "targets_of"),
-    "values_read",
+    *("Part", "Registers", "Row", "emptied_by", "made_by", "operands_read", "results_of"),
+    *("targets_of", "values_read"),
 ]
 
 Part = Step | Branch | Repeat
@@ -129,6 +129,13 @@ def values_read(step: Step) -> list[tuple[int, Value]]:
     that reads something else than its node does."""
     numbers, values = read_numbers(step.instruction), step.node.inputs
     return list(zip(numbers, values, strict=True)) if len(numbers) == len(values) else []
+
+
+def operands_read(step: Step) -> list[tuple[int, Value]]:
+    """The same, with the tuple that a step takes a part of."""
+    if row(step.instruction).name in ("item", "slice"):
+        return list(zip(read_numbers(step.instruction), step.node.inputs, strict=False))
+    return values_read(step)
 
 
 def results_of(part: Part) -> list[tuple[int, Value | None]]:

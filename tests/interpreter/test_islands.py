@@ -6,7 +6,7 @@ import copy
 import re
 import time
 import types
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -291,3 +291,30 @@ def test_an_island_becomes_native_when_it_is_hot(monkeypatch: pytest.MonkeyPatch
         assert torch.equal(scripted(torch.zeros(1), 50_000), wanted)
     assert torch.equal(scripted(torch.zeros(1), 50_000), wanted)
     assert space["warmi0"]
+
+
+class Held(NamedTuple):
+    tokens: list[int]
+    score: float
+    state: Tensor
+
+
+def of_tuples(held: Held, pair: tuple[float, Tensor], x: Tensor):
+    y = torch.sin(x)
+    found: list[tuple[float, int]] = []
+    for k in range(x.size(0)):
+        number = held.score + float(y[k]) + float(held.state[k]) * pair[0]
+        found.append((number - float(pair[1][0]), held.tokens[k]))
+    return y, found
+
+
+def test_tuples_with_tensors_are_read_in_islands(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = Held([5, 6, 7], 0.5, torch.arange(3.0)), (2.0, torch.ones(2)), torch.arange(3.0)
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "off")
+    wanted = outcome(torch.jit.script(fresh(of_tuples)), given)
+    only_islands(monkeypatch)
+    scripted = torch.jit.script(fresh(of_tuples))
+    assert [outcome(scripted, given) for _ in range(3)] == [wanted] * 3
+    plan = tiers_of(scripted._rushlight_function).way(False).plan
+    assert plan is not None
+    assert [each.is_native for each in plan.islands] == [True]
