@@ -135,3 +135,18 @@ def test_tables_look_up_every_number() -> None:
         out = np.zeros_like(given)
         tables.looked_up(table, given, out)
         assert np.array_equal(out, table[given])
+
+
+@pytest.mark.parametrize("columns", [70, 40, 9])
+def test_rows_do_not_depend_on_how_many_there_are(columns: int) -> None:
+    weight = _tensor(5, columns, 24, dtype=torch.qint8, scale=0.002)
+    weight = torch.quantize_per_tensor(weight.dequantize(), 0.01, 0, torch.qint8)
+    packed = quantized.linear_prepack(weight, torch.randn(columns))
+    x = _tensor(6, 15, 24, dtype=torch.quint8)
+    whole = quantized.linear(x, packed, 0.5, 100).int_repr()
+    exact = x.dequantize() @ weight.dequantize().t()
+    assert len(set(whole.flatten().tolist())) > 20
+    assert abs((whole.float() - 100) * 0.5 - exact).max() < 5
+    for count in range(1, 15):
+        part = quantized.linear(x[:count], packed, 0.5, 100).int_repr()
+        assert torch.equal(part, whole[:count])

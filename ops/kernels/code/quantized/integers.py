@@ -56,9 +56,9 @@ TAKEN: Final = 4
 _BYTES: Final = Kind("i8", LANES)
 PANELS: Final = 4
 """Panels that are worked on together."""
-BESIDE: Final = (6, 2, 1)
+BESIDE: Final = (6, 4, 3, 2, 1)
 """Rows of the blocks of a product."""
-ROWS: Final = {PANELS: BESIDE, 2: (8, 2, 1), 1: (8, 2, 1)}
+ROWS: Final = {PANELS: BESIDE, 2: (8, 4, 2, 1), 1: (8, 4, 2, 1)}
 """Rows or pixels of blocks that have so many panels."""
 
 
@@ -330,10 +330,19 @@ def added_products(code: Code, sums: Value, four: Value, weights: Value) -> Valu
 def beside(
     code: Code, count: Value, sizes: tuple[int, ...] = BESIDE
 ) -> Iterator[tuple[Value, int]]:
-    """Loops over blocks of rows or pixels, as large ones as there are: first row, and how many."""
+    """Loops over blocks of rows or pixels: first row, and how many.
+
+    They are as large as there are, but that none of a single row is left where several could share
+    its weights: seven are four and three, five are three and two.
+    """
     begun = code.constant(INT64, 0)
     for size in sizes:
-        ended = begun + (count - begun) / code.constant(INT64, size) * size
+        left = count - begun
+        times = left / code.constant(INT64, size)
+        if 3 in sizes and size > 3:
+            is_one_left = (left - times * size).equals(1) & (left > 1)
+            times = code.choose(is_one_left, times - 1, times)
+        ended = begun + times * size
         with code.counted(begun, ended, size) as at:
             yield at, size
         begun = ended
