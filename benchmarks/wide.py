@@ -3,8 +3,9 @@
     python benchmarks/wide.py small --torch PYTHON [--only TEXT] [--worst 40]
 
 Tables: `small` (few elements), `gradients` (the same, of tensors that require them), `kernels`
-(10,000 and 1,000,000 elements of many dtypes, in one piece and not).  CPU time of one thread, each
-library's processes in turn, the best of the rounds.
+(10,000 and 1,000,000 elements of many dtypes, in one piece and not), `usual` (what programs do, at
+their sizes) and `steps` (the same with the way back).  CPU time of one thread, each library's
+processes in turn, the best of the rounds.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ def calls(table: str, only: str) -> dict[str, Call]:
     names: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
     if table == "kernels":
         return _large(names, only)
+    if table in ("usual", "steps"):
+        return _usual(names, table == "steps", only)
     names["GRADIENTS"] = table == "gradients"
     exec(told("small_names"), names)
     lines = told("small").splitlines()
@@ -66,6 +69,34 @@ def _large(names: dict[str, Any], only: str) -> dict[str, Call]:
             place = names | names["values"](count, dtype, strided)
             found |= {f"{how} {each}": eval(f"lambda: {each}", dict(place)) for each in chosen}
     return found
+
+
+def _usual(names: dict[str, Any], back: bool, only: str) -> dict[str, Call]:
+    exec(told("usual_names"), names)
+    lines = [each for each in told("usual").splitlines() if only in each]
+    if not back:
+        return {each: eval(f"lambda: {each}", names) for each in lines}
+    torch = names["torch"]
+    names |= {
+        name: value.detach().requires_grad_()
+        for name, value in names.items()
+        if isinstance(value, torch.Tensor) and value.is_floating_point()
+    }
+    found = {each: eval(f"lambda: {each}", names) for each in lines}
+    return {each: _step(call) for each, call in found.items() if _is_recorded(call)}
+
+
+def _is_recorded(call: Call) -> bool:
+    try:
+        found = call()
+        found.sum().backward()
+    except Exception:
+        return False
+    return True
+
+
+def _step(call: Call) -> Call:
+    return lambda: call().sum().backward()
 
 
 def measure(arguments: argparse.Namespace) -> Times:
@@ -111,7 +142,7 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Time many eager calls.")
     add_options(parser, rounds=5, count=200)
-    parser.add_argument("table", choices=("small", "gradients", "kernels"))
+    parser.add_argument("table", choices=("small", "gradients", "kernels", "usual", "steps"))
     parser.add_argument("--only", default="", help="calls that hold this text")
     parser.add_argument("--worst", type=int, default=60, help="lines that are printed")
     parser.add_argument("--budget", type=float, default=2, help="milliseconds of a round")

@@ -16,6 +16,7 @@ from rushlight.ops.kernels.code.convolutions import convolutions, transposed
 from rushlight.ops.kernels.code.convolutions import plans as convolution_plans
 from rushlight.ops.kernels.code.convolutions import square_plans as convolution_square_plans
 from rushlight.ops.kernels.code.convolutions import squares as convolution_squares
+from rushlight.ops.kernels.code.convolutions import strips as convolution_strips
 from rushlight.ops.kernels.code.language.target import Target, host
 from rushlight.ops.kernels.code.language.tiles import Tile
 from rushlight.ops.kernels.code.loading import elf
@@ -39,7 +40,7 @@ def convolved(*given: Any) -> Any:
 @st.composite
 def settings_of_convolutions(draw: st.DrawFn) -> dict[str, Any]:
     small = st.integers(1, 3)
-    kernel = (draw(st.sampled_from((1, 1, 2))), draw(small), draw(st.integers(1, 5)))
+    kernel = (draw(st.sampled_from((1, 1, 2, 3))), draw(small), draw(st.integers(1, 5)))
     stride, dilation = (draw(st.tuples(small, small, small)) for _ in range(2))
     pads = tuple((draw(st.integers(0, 2)), draw(st.integers(0, 3))) for _ in range(3))
     pads = pads if kernel[0] > 1 else ((0, 0), *pads[1:])
@@ -82,6 +83,27 @@ def test_all_settings(given: dict[str, Any]) -> None:
     wide = x.astype(np.float64), weight.astype(np.float64)
     wanted = plain_convolution.forward(*wide, stride, pads, dilation, groups)
     assert np.array_equal(made, wanted + bias.reshape(-1, 1, 1, 1))
+
+
+def test_deep_windows_of_few_channels_are_strips() -> None:
+    ones, pads = (1, 1, 1), ((1, 1),) * 3
+    for channels, made, groups, is_strip in ((16, 16, 16, 1), (4, 2, 1, 1), (16, 16, 1, 0)):
+        weight = (made, channels // groups, 3, 3, 3)
+        found = convolutions.settled(
+            (1, channels, 6, 9, 20), weight, (6, 9, 20), ones, pads, ones, groups
+        )
+        assert (found.form is convolution_strips) == is_strip
+
+
+def test_planes_before_and_behind_the_input_are_zeros() -> None:
+    x, weight = whole_numbers((2, 3, 4, 5, 18)), whole_numbers((6, 1, 3, 2, 3), 1)
+    bias, ones = whole_numbers(6, 2), (1, 1, 1)
+    pads, stride, dilation = ((5, 3), (1, 0), (1, 1)), (2, 1, 1), (2, 1, 1)
+    output = plain_convolution.sizes_of(x, (3, 2, 3), stride, pads, dilation)
+    made = convolved(x, weight, bias, output, stride, pads, dilation, 3)
+    wide_ones = x.astype(np.float64), weight.astype(np.float64)
+    wanted = plain_convolution.forward(*wide_ones, stride, pads, dilation, 3)
+    assert np.array_equal(made, wanted + bias.reshape(-1, *ones))
 
 
 @settings(max_examples=60, deadline=None)

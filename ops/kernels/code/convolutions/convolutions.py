@@ -45,6 +45,8 @@ _COLUMNS: Final = (4, 8)
 """Bytes between windows that have kernels of their own: most are neighbours, or step over one."""
 _FEW: Final = 8
 """With fewer channels a group, strips are quicker."""
+_PLANES: Final = 32
+"""Planes of the input that a deep window of strips sees, at most."""
 
 
 _NO_MEMORY: Final = np.zeros(1, F)
@@ -137,9 +139,10 @@ def settled(
     if not fits or shape[1] != weight[1] * groups or weight[0] % groups:
         return UNFIT
     are_pixels = groups == prod(weight[2:]) == 1 and tuple(space) == tuple(shape[2:])
-    if weight[0] // groups < _FEW and shape[2] == space[0] == weight[2] == 1 and not are_pixels:
-        before = pads[1][0], pads[2][0]
-        if are_planes(shape, weight, space, stride):
+    is_flat = weight[2] == 1 or prod(weight[1:3]) <= _PLANES
+    if weight[0] // groups < _FEW and is_flat and not are_pixels:
+        before = pads[0][0], pads[1][0], pads[2][0]
+        if weight[2] == shape[2] == space[0] == 1 and are_planes(shape, weight, space, stride):
             form, numbers = planes, planes_plan(shape, weight, before, dilation)
         else:
             numbers = strips_plan(shape, weight, space, stride, before, dilation, groups)

@@ -443,7 +443,7 @@ def are_planes(shape: Any, weight: Any, output: Any, stride: Any) -> bool:
 def planes_plan(shape: Any, weight: Any, before: tuple[int, int], dilation: Any) -> object:
     """The numbers of `convolution_planes`, for so many zeros before the rows and columns."""
     width, depth, channels = shape[4], prod(weight[2:]), weight[0]
-    ways = zip(weight[3:], dilation[1:], before, strict=True)
+    ways = zip(weight[3:], dilation[1:], before[1:], strict=True)
     rows, columns = ([i * far - pad for i in range(count)] for count, far, pad in ways)
     window = [(down, across) for down in rows for across in columns]
     area, count = prod(shape[2:]), shape[0] * channels
@@ -481,12 +481,12 @@ def strips_plan(
     down, across = stride[1:]
     reach = [d * (k - 1) for d, k in zip(dilation[1:], weight[3:], strict=True)]
     pitch = -(-(output[2] + reach[1] // across) // LANES) * LANES
-    line = inside * across * pitch
+    line = inside * weight[2] * across * pitch
     rows = max(1, (_STRIP // line - reach[0] - 1) // (down * _STEP)) * _STEP
     rows = min(rows, output[1])
     seen = (rows - 1) * down + reach[0] + 1
     chunks = -(-output[1] // rows)
-    count = x[0] * groups * chunks
+    count = x[0] * groups * chunks * output[0]
     block = max(1, _STRIPS // (depth * made * rows * output[2]))
     sizes = {
         "items": -(-count // block),
@@ -504,17 +504,23 @@ def strips_plan(
         "width": x[4],
         "down": down,
         "across": across,
-        "top": before[0],
-        "left": before[1],
+        "top": before[1],
+        "left": before[2],
         "made_height": output[1],
         "made_width": output[2],
         "seen": seen,
         "pitch": pitch,
+        "planes": x[2],
+        "deep": stride[0],
+        "apart": dilation[0],
+        "front": before[0],
+        "levels": weight[2],
+        "made_planes": output[0],
     }
     # the columns of a window lie in rows by their place in a stride
     places = np.arange(weight[4]) * dilation[2]
     columns = (places % across) * pitch + places // across
     rows_of = np.arange(weight[3])[:, None] * (dilation[1] * across * pitch)
-    channels = np.arange(inside)[:, None, None] * (seen * across * pitch)
+    channels = np.arange(inside * weight[2])[:, None, None] * (seen * across * pitch)
     offsets = (channels + rows_of + columns).reshape(-1) * 4
     return np.concatenate([np.array([sizes[name] for name in strips.SIZES]), offsets])

@@ -1,8 +1,9 @@
-"""Convolutions over two dimensions whose groups have few channels, such as depthwise ones.
+"""Convolutions whose groups have few channels, such as depthwise ones.
 
 A vector holds 16 neighbours of a row of the output.  Some rows of a group's input, a strip, are
 copied into memory of the thread's own, with zeros around them and the columns sorted by their place
-in a stride; there all windows of a row move by one number.  A table tells how far from a window's
+in a stride; there all windows of a row move by one number.  Where windows are deep, a strip has the
+rows of all planes that an output plane sees.  A table tells how far from a window's
 first number its others lie.  Sums are chains as in `convolution_sums`.
 """
 
@@ -23,13 +24,15 @@ SIZES: Final = (
     *("items", "block", "strips", "chunks", "rows", "groups", "inside", "made", "depth", "slot"),
     *("height", "width", "down", "across", "top", "left"),
     *("made_height", "made_width", "seen", "pitch", "room"),
+    *("planes", "deep", "apart", "front", "levels", "made_planes"),
 )
 """What the numbers are that the kernel is given.
 
 The work is cut into `items`, `block` of all `strips`; there are `chunks` strips of `rows` output
-rows for each sample and group, of which there are `groups`, with `inside` channels that become
-`made`.  A strip has `seen` rows, for each of the places in a stride `across` a row of `pitch`, in
-`room` numbers, of which a slot has some side by side.
+rows for each sample, group and plane of the output, of which there are `groups` and `made_planes`;
+`inside` channels become `made`.  A strip has `seen` rows, for each of the places in a stride
+`across` a row of `pitch`, in `room` numbers, of which a slot has some side by side.  Of `planes` of
+the input windows see `levels`, so many `apart`; they move by `deep`, from `front` before the first.
 """
 
 BESIDE: Final = 4
@@ -45,9 +48,9 @@ def text(target: Target, after: After = PLAIN) -> str:
     - turn: uint64 [1], 0 before the call, the next item that nobody has taken;
     - sizes: int64, as `SIZES` says;
     - offsets: int64 [depth], in bytes, within a strip;
-    - x: float32 [samples, groups * inside, height, width];
+    - x: float32 [samples, groups * inside, planes, height, width];
     - weight, bias: float32 [groups * made, depth] and [groups * made];
-    - out: float32 [samples, groups * made, made_height, made_width];
+    - out: float32 [samples, groups * made, made_planes, made_height, made_width];
     - slots: float32, `slot` of them, a strip and `SLACK`, for each slot.
 
     The operands of what comes `after` follow.
@@ -74,33 +77,41 @@ class _Strips(Convolving):
                     with code.counted(begin, stop) as strip:
                         here = code.at(slot, (strip - begin) * size["room"], FLOAT)
                         rest, group = code.split(strip, size["groups"])
-                        sample, chunk = code.split(rest, size["chunks"])
-                        plane = sample * size["groups"] + group
+                        rest, chunk = code.split(rest, size["chunks"])
+                        sample, level = code.split(rest, size["made_planes"])
+                        which = sample * size["groups"] + group, level
                         top = chunk * size["rows"]
                         count = code.lesser(size["rows"], size["made_height"] - top)
-                        part(here, plane, top, count)
+                        part(here, which, top, count)
 
-    def _strip(self, slot: Value, plane: Value, top: Value, count: Value) -> None:
-        """All channels made of a strip."""
+    def _strip(self, slot: Value, which: tuple[Value, Value], top: Value, count: Value) -> None:
+        """All channels made of a strip, of which group of a sample and which plane it is."""
         code, size = self.code, self.size
-        _, group = code.split(plane, size["groups"])
+        of_sample, level = which
+        _, group = code.split(of_sample, size["groups"])
         with code.counted(self.zero, size["made"]) as channel:
-            row = plane * size["made"] + channel
-            self._channel(slot, group * size["made"] + channel, row, top, count)
+            plane = (of_sample * size["made"] + channel) * size["made_planes"] + level
+            self._channel(slot, group * size["made"] + channel, plane, top, count)
 
-    def _fill(self, slot: Value, plane: Value, top: Value, count: Value) -> None:
-        """Copy the rows that `count` rows of the output from `top` on see."""
+    def _fill(self, slot: Value, which: tuple[Value, Value], top: Value, count: Value) -> None:
+        """Copy the rows that `count` rows of the output from `top` on see; none of planes that are
+        not there."""
         code, size = self.code, self.size
         needed = size["seen"] - (size["rows"] - count) * size["down"]
         first = top * size["down"] - size["top"]
         begin = code.lesser(code.choose(first < 0, -first, 0), needed)
         end = code.choose(first + needed > size["height"], size["height"] - first, needed)
         end = code.choose(end < begin, begin, end)
-        with code.counted(self.zero, size["inside"]) as channel:
-            line = (plane * size["inside"] + channel) * size["height"] + first
-            source = code.at(self.at["x"], line * size["width"], FLOAT)
-            start = channel * size["seen"] * size["across"] * size["pitch"]
-            self._copy(source, code.at(slot, start, FLOAT), (begin, end, needed))
+        of_sample, level = which
+        with code.counted(self.zero, size["inside"] * size["levels"]) as number:
+            channel, seen = code.split(number, size["levels"])
+            plane = level * size["deep"] + seen * size["apart"] - size["front"]
+            line = (of_sample * size["inside"] + channel) * size["planes"] + plane
+            source = (line * size["height"] + first) * size["width"]
+            start = number * size["seen"] * size["across"] * size["pitch"]
+            rows = begin, code.choose(plane.below(size["planes"]), end, begin), needed
+            goal = code.at(slot, start, FLOAT)
+            self._copy(code.at(self.at["x"], source, FLOAT), goal, rows)
 
     def _copy(self, source: Value, goal: Value, rows: tuple[Value, ...]) -> None:
         """Copy rows, sorted by their place in a stride; the first and last are zeros."""
