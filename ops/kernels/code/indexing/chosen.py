@@ -16,12 +16,13 @@ from ....memory.dtype import Array
 from ..calls.run import run, unforeseen
 from ..language.named_counts import counts_of
 from ..language.target import Target
-from ..language.text import INT64, LANES, POINTER, Code, Kind, Value, Variable
+from ..language.text import DOUBLE, INT64, LANES, POINTER, Code, Kind, Value, Variable
 from ..loading.objects import kernel
 
 __all__ = ["Chosen", "chosen", "places", "put", "take"]
 
 _WORD: Final = 64
+_BYTE: Final = 8
 _BLOCK: Final = 64 * _WORD
 """Elements of a block."""
 _PER_THREAD: Final = 1 << 15
@@ -62,7 +63,8 @@ def places(marks: Chosen) -> Array:
     """The places of what is chosen, in order: a row for each dimension, of which there is one."""
     rank = len(marks.shape)
     out = np.empty((rank, marks.total), np.int64)
-    _follow("places", str(rank), marks, marks.total, _sizes(marks.shape), out)
+    words = marks.total, _sizes(marks.shape), _places_of_bits(), out
+    _follow("places", str(rank), marks, *words)
     return out
 
 
@@ -126,8 +128,8 @@ def chosen_text(target: Target, operation: str, form: str) -> str:
         return code.kernel("chosen", words)
     words = [(POINTER, "bits"), (POINTER, "begins")]
     if operation == "places":
-        words += [(INT64, "count"), (POINTER, "sizes"), (POINTER, "out")]
-        _Places(code, int(form)).write()
+        words += [(INT64, "count"), *((POINTER, name) for name in ("sizes", "bytes", "out"))]
+        _write_places(code, int(form))
     else:
         words += [(INT64, "inner"), (INT64, "step"), (POINTER, "x"), (POINTER, "other")]
         element, _, rows = form.partition(" ")
@@ -190,47 +192,68 @@ class _Bits:
                 left.set(now & (now - 1))
 
 
-class _Places:
-    """What writes places; the row that was last come upon is remembered."""
+@cache
+def _places_of_bits() -> Array:
+    """uint8 [256, 8]: the places of the bits that are set in a byte, in order."""
+    bits = np.arange(256)[:, None] >> np.arange(_BYTE) & 1
+    found = np.argsort(bits ^ 1, 1, kind="stable").astype(np.uint8)
+    found.setflags(write=False)
+    return found
 
-    def __init__(self, code: Code, rank: int) -> None:
-        self.code, self.rank = code, rank
-        sizes = code.argument(POINTER, "sizes")
-        self.sizes = [code.load(INT64, code.at(sizes, dim, INT64)) for dim in range(rank)]
 
-    def write(self) -> None:
-        code = self.code
-        with code.units() as block:
-            bits = _Bits(code, block)
-            zero = code.constant(INT64, 0)
-            begins = code.variable(code.constant(INT64, -(1 << 62)))
-            row = [code.variable(zero) for _ in range(self.rank - 1)]
+def _write_places(code: Code, rank: int) -> None:
+    """Write places in memory to the last row of the result, those of eight elements at a time;
+    then divide them by sizes, a vector at a time."""
+    out, count = code.argument(POINTER, "out"), code.argument(INT64, "count")
+    bits, begins = code.argument(POINTER, "bits"), code.argument(POINTER, "begins")
+    lines = [code.at(out, count * dim, INT64) for dim in range(rank)]
+    sizes = [
+        code.load(INT64, code.at(code.argument(POINTER, "sizes"), dim, INT64))
+        for dim in range(rank)
+    ]
+    with code.units() as block:
+        begin = code.load(INT64, code.at(begins, block, INT64))
+        number, first = code.variable(begin), block * (_BLOCK // _WORD)
+        with code.counted(first, first + _BLOCK // _WORD) as word:
+            seen = code.load(INT64, code.at(bits, word, INT64))
+            with code.when(seen.differs(0)):
+                for byte in range(_WORD // _BYTE):
+                    here = seen.unsigned_shift(_BYTE * byte) & 0xFF
+                    _write_byte(code, here, (word << 6) + _BYTE * byte, number, lines[-1])
+        if rank > 1:
+            _divide(code, lines, sizes, (begin, number.now))
 
-            def each(place: Value, number: Value) -> None:
-                if self.rank > 1:
-                    self._find_row(place, begins, row)
-                    self._put(number, self.rank - 1, place - begins.now)
-                    for dim, at in enumerate(row):
-                        self._put(number, dim, at.now)
-                else:
-                    self._put(number, 0, place)
 
-            bits.visit(each)
+def _write_byte(code: Code, byte: Value, first: Value, number: Variable, line: Value) -> None:
+    """Write the places of the bits of a byte, counted from one on."""
+    table = code.at(code.argument(POINTER, "bytes"), byte * _BYTE, Kind("i8"))
+    kind = INT64.of_lanes(_BYTE)
+    places = code.load(Kind("i8", _BYTE), table).converted("zext", kind)
+    found = code.call("llvm.ctpop.i64", INT64, [byte])
+    now = number.now
+    goal = code.at(line, now, INT64)
+    code.store_if(places + code.spread(first, _BYTE), goal, code.first(found, _BYTE))
+    number.set(now + found)
 
-    def _find_row(self, place: Value, begins: Variable, row: list[Variable]) -> None:
-        code, columns = self.code, self.sizes[-1]
-        with code.when((place - begins.now) >= columns):
-            number, column = code.split(place, columns)
-            begins.set(place - column)
-            for dim in range(self.rank - 2, 0, -1):
-                number, at = code.split(number, self.sizes[dim])
-                row[dim].set(at)
-            row[0].set(number)
 
-    def _put(self, number: Value, dim: int, at: Value) -> None:
-        code = self.code
-        line = code.argument(INT64, "count") * dim + number
-        code.store(at, code.at(code.argument(POINTER, "out"), line, INT64))
+def _divide(code: Code, lines: list[Value], sizes: list[Value], ends: tuple[Value, Value]) -> None:
+    """Make places in each dimension of places in memory, which are so few that float64 has them
+    and their halves: none is so near to a multiple that the product could be beyond it."""
+    wide, real = INT64.of_lanes(LANES), DOUBLE.of_lanes(LANES)
+    shares = [code.spread(1.0 / size.converted("sitofp", DOUBLE)) for size in sizes]
+
+    def visit(places: list[Value], mask: Value | None) -> None:
+        for at in places:
+            seen = code.load_if(wide, code.at(lines[-1], at, INT64), mask)
+            for dim in range(len(lines) - 1, 0, -1):
+                share = (seen.converted("sitofp", real) + 0.5) * shares[dim]
+                above = share.converted("fptosi", wide)
+                left = seen - above * code.spread(sizes[dim])
+                code.store_if(left, code.at(lines[dim], at, INT64), mask)
+                seen = above
+            code.store_if(seen, code.at(lines[0], at, INT64), mask)
+
+    code.vectors(*ends, 1, visit)
 
 
 def _move_all(code: Code, operation: str, element: Kind, *, is_rows: bool) -> None:
