@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from ...frontend.foundations.declared import Declared
+from ..kernels import by_formula, is_half
 from ..memory.dtype import Array, default_dtype
 from ..memory.errors import OperatorError
 from ..random_numbers.random_ops import bernoulli_
@@ -51,10 +52,25 @@ def _factors(input: Array, p: float, train: bool, features: bool, alpha: bool) -
         raise cast_error(default_dtype.float, input.dtype)
     noise = bernoulli_(_noise_of_features(input) if features else np.empty_like(input), 1 - p, None)
     if not alpha:
-        return as_array(noise / number(1 - p)), None
+        return _with("divide", np.true_divide, noise, number(1 - p)), None
     scale = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
-    shift = (noise - number(1)) * number(_ALPHA * scale) + number(_ALPHA * scale * p)
-    return as_array(noise * number(scale)), as_array(shift)
+    shift = _with("subtract", np.subtract, noise, number(1))
+    shift = _with("multiply", np.multiply, shift, number(_ALPHA * scale))
+    shift = _with("add", np.add, shift, number(_ALPHA * scale * p))
+    return _with("multiply", np.multiply, noise, number(scale)), shift
+
+
+def _computed(name: str, function: np.ufunc, one: Array, other: Array) -> Array:
+    """A function of two arrays: of 16-bit floats by its formula, which gives the same bits."""
+    found = None
+    if is_half(one.dtype) and one.size >= other.size:
+        found = by_formula(name, one, other)
+    return as_array(function(one, other)) if found is None else found
+
+
+def _with(name: str, function: np.ufunc, array: Array, number: np.generic) -> Array:
+    """The same of an array and a number of its dtype."""
+    return _computed(name, function, array, as_array(number))
 
 
 def _declare(name: str, features: bool, alpha: bool) -> Callable[[Array, float, bool], Array]:
@@ -68,7 +84,8 @@ def _declare(name: str, features: bool, alpha: bool) -> Callable[[Array, float, 
         if found is None:
             return input
         noise, shift = found
-        return as_array(input * noise if shift is None else input * noise + shift)
+        made = _computed("multiply", np.multiply, input, noise)
+        return made if shift is None else _computed("add", np.add, made, shift)
 
     def forward_in_place(self: Array, p: float, train: bool) -> Array:
         result = forward(self, p, train)

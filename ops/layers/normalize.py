@@ -21,6 +21,7 @@ from ..kernels import (
     family,
     in_order,
     is_half,
+    is_last_whole,
     is_real,
     is_whole,
 )
@@ -263,6 +264,8 @@ def _root_mean_square(
     check_normalized_shape(input, shape, weight, None, "")
     if input.dtype.kind in "biu":
         _check_float(input, "rms_norm")
+    if not ends_in_channels(input):
+        input = in_order(input)
     wide = cast(input, wide_dtype(input.dtype))
     if eps is None:
         eps = float(np.finfo(wide.dtype).eps)
@@ -375,6 +378,10 @@ def native_group_norm(
         if not holds:
             raise not_held(what)
     saved = statistics_dtype(input, weight, bias)
+    found = _groups_of_last(input, weight, bias, group, eps)
+    if found is not None:
+        result, mean, scale = found
+        return result, cast(mean, saved), cast(scale, saved)
     rows: Array = in_order(input).reshape(batch * group, channels // group * space)
     if is_half(rows.dtype):
         rows = cast_by_kernel(rows, _FLOAT32)
@@ -400,6 +407,24 @@ def native_group_norm(
         cast(mean.reshape(batch, group), saved),
         cast(scale.reshape(batch, group), saved),
     )
+
+
+def _groups_of_last(
+    input: Array, weight: Array | None, bias: Array | None, groups: int, eps: float
+) -> tuple[Array, Array, Array] | None:
+    """The same where channels lie last, as they lie; None of others, and of float64."""
+    kernels = family("rows.last_groups") if is_last_whole(input) else None
+    if kernels is None:
+        return None
+    order = 0, *range(2, input.ndim), 1
+    pixels = input.transpose(order)
+    given = (None if p is None else cast(np.ascontiguousarray(p), _FLOAT32) for p in (weight, bias))
+    rows = pixels.reshape(input.shape[0], -1, input.shape[1])
+    found = kernels.group_norm(rows, *given, eps, groups)
+    if found is None:
+        return None
+    made, mean, scale = found
+    return made.reshape(pixels.shape).transpose(0, -1, *range(1, input.ndim - 1)), mean, scale
 
 
 @operator(

@@ -22,7 +22,7 @@ import numpy as np
 
 from ...frontend.foundations.locks import fork_safe_lock
 from ..arithmetic.fused import fused_double, fused_float
-from ..kernels import family
+from ..kernels import cast_by_kernel, family
 from ..memory.complex_parts import is_complex, parts
 from ..memory.dtype import CPU, Array, Device, Dtype, of_numpy
 from ..memory.errors import OperatorError
@@ -354,10 +354,20 @@ def uniform(g: Generator, count: int, dtype: Dtype, low: float, high: float) -> 
         if low == 0.0 and high == 1.0:
             return unit
         return fused_float(unit, F(high) - F(low), F(low))
-    wide = fused_float(g.floats(count), F(high) - F(low), F(low))
-    rounded = wide.astype(dtype)
+    rounded = cast_by_kernel(_single(g, count, low, high), dtype)
     limit, start = np.asarray(high, F).astype(dtype), np.asarray(low, F).astype(dtype)
-    return np.where(rounded.astype(F) >= limit.astype(F), start, rounded).astype(dtype)
+    np.putmask(rounded, cast_by_kernel(rounded, _FLOAT32) >= limit.astype(F), start)
+    return rounded
+
+
+def _single(g: Generator, count: int, low: float, high: float) -> Array:
+    """`count` float32 numbers from `low` to `high`."""
+    native = _natively() if count else None
+    if native is None:
+        return fused_float(g.floats(count), F(high) - F(low), F(low))
+    made = np.empty(count, F)
+    native.uniforms(g.words(count), low, high, made)
+    return made
 
 
 # --------------------------------------------------------------------------- normal numbers

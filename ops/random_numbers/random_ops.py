@@ -468,9 +468,9 @@ def bernoulli_like(self: Array, p: float, generator: Generator | None) -> Array:
 )
 def bernoulli_(self: Array, p: float, generator: Generator | None) -> Array:
     check_kernel("bernoulli_scalar_cpu_", self)
-    if fill_by_chance(self[...], generator, p):
+    target = memory_order(self[...])  # which no other thread can change
+    if fill_by_chance(target, generator, p):
         return self
-    target = memory_order(self)
     target[...] = chances(generator, self.size, p).reshape(target.shape)
     return self
 

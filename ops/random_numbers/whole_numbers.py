@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family
+from ..kernels import cast_by_kernel, family, is_half
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from .random import Generator, default_generator, from_libm
@@ -86,13 +86,18 @@ def unbounded(g: Generator | None, count: int, dtype: Dtype) -> Array:
 
 
 def fill_by_chance(array: Array, g: Generator | None, p: float) -> bool:
-    """Whether native code filled contiguous float32 with 1 with probability `p`, else 0."""
-    is_whole = array.dtype == F and array.flags.c_contiguous and array.flags.writeable
+    """Whether native code filled contiguous floats of 32 or 16 bits with 1 with probability `p`,
+    else 0."""
+    is_whole = array.flags.c_contiguous and array.flags.writeable
+    is_whole = is_whole and (array.dtype == F or is_half(array.dtype))
     native = family("drawing.draws") if is_whole and array.size else None
     if native is None:
         return False
     _check_chance(p)
-    native.chances((g or default_generator).words(2 * array.size), p, array)
+    made = array if array.itemsize == 4 else np.empty(array.shape, F)
+    native.chances((g or default_generator).words(2 * array.size), p, made)
+    if made is not array:
+        array[...] = cast_by_kernel(made, array.dtype)
     return True
 
 
