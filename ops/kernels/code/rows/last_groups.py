@@ -126,7 +126,6 @@ def _factors_text(target: Target, form: str) -> str:
     pixels, channels, groups, eps, sums, means, factors, scales, *weight = (
         code.argument(*each) for each in words
     )
-    zero = code.constant(INT64, 0)
     of_group = channels / groups
     count = of_group.converted("sitofp", DOUBLE)
     each = pixels.converted("sitofp", DOUBLE)
