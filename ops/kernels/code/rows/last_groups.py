@@ -101,10 +101,12 @@ def _sums_text(target: Target, letter: str) -> str:
             totals = [code.variable(zeros) for _ in places]
             squares = [code.variable(zeros) for _ in places]
             with code.counted(zero, pixels) as pixel:
-                for at, number in enumerate(seen(pixel)):
-                    apart = number - shifts[at]
-                    totals[at].set(totals[at].now + apart)
-                    squares[at].set(code.multiply_add(apart, apart, squares[at].now))
+                for shift, total, square, number in zip(
+                    shifts, totals, squares, seen(pixel), strict=True
+                ):
+                    apart = number - shift
+                    total.set(total.now + apart)
+                    square.set(code.multiply_add(apart, apart, square.now))
             for at, shift, total, square in zip(places, shifts, totals, squares, strict=True):
                 apart = total.now / count
                 left = code.multiply_add(-apart, total.now, square.now)
