@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, is_whole
+from ..kernels import family, in_order, is_whole
 from ..layers.activation import log_sigmoid
 from ..memory.dtype import Array, Dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError
@@ -53,16 +53,17 @@ def _of_pairs(
 def _natively(
     form: str, self: Array, target: Array, level: float = 1.0, by_steps: str = ""
 ) -> Array | None:
-    """Losses of floats in one piece by native code; None of others."""
+    """Losses of floats by native code, which lie in the order of the first ones; None of others."""
     self, target = self[...], target[...]  # which no other thread can change
     if self.shape != target.shape or self.dtype is not target.dtype or kind(self.dtype) != 2:
         return None
-    turned = None if is_whole(self) or self.strides != target.strides else order_of(self)
+    turned = None if is_whole(self) else order_of(self)
     if turned is not None:
         self, target = self.transpose(turned), target.transpose(turned)
-    kernels = family("elementwise.pair_losses") if is_whole(self) and is_whole(target) else None
+    kernels = family("elementwise.pair_losses") if is_whole(self) else None
     if kernels is None:
         return None
+    target = in_order(target)
     steps = of_numpy(self.dtype).name in by_steps.split()
     found: Array | None = kernels.pair_losses(form, self, target, level, by_steps=steps)
     if turned is None or found is None:

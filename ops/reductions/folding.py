@@ -57,6 +57,10 @@ def _folded(
     if folds is None:
         return None
     ordered = tuple(range(self.ndim)) if axes is None else tuple(sorted(axes))
+    if 0 in self.strides:
+        found = _folded_repeated(self, ordered, keepdim, operation, wide)
+        if found is not None:
+            return found
     if self.flags.c_contiguous:
         return _fold_groups(folds, self, ordered, keepdim, operation, wide)
     order = order_of(self)
@@ -73,6 +77,28 @@ def _folded(
     if kept != sorted(kept):
         found = in_order(found.transpose([kept.index(dim) for dim in sorted(kept)]))
     return found.reshape(_kept(self, ordered)) if keepdim else found
+
+
+def _folded_repeated(
+    self: Array, axes: tuple[int, ...], keepdim: bool, operation: str, wide: bool
+) -> Array | None:
+    """What is folded over dimensions along which the same is repeated: of that once, so many times.
+
+    None where nothing is, and of what is rounded to 16 bits before it is multiplied.
+    """
+    repeated = [dim for dim in axes if self.shape[dim] > 1 and not self.strides[dim]]
+    adds = operation in ("sum", "squares", "present")
+    is_known = adds or operation in ("max", "min")
+    if not (repeated and self.size and is_known) or (adds and is_half(self.dtype) and not wide):
+        return None
+    once: Any = tuple(slice(1 if dim in repeated else None) for dim in range(self.ndim))
+    made = _folded(self[once], axes, keepdim, operation, wide)
+    if made is None or not adds:
+        return made
+    times = np.full((), prod(self.shape[dim] for dim in repeated), made.dtype)
+    times.setflags(write=False)
+    found: Array | None = family("elementwise.arrays").apply("multiply", (made, times))
+    return found
 
 
 def _pays_copied(self: Array) -> bool:

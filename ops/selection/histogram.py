@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Prepared, family, is_whole
+from ..kernels import Prepared, cast_by_kernel, family, is_whole
 from ..memory.counts import check_storage
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import OperatorError, UnsupportedDtype
@@ -67,6 +67,16 @@ def _tally(self: Array) -> tuple[Array, Array] | None:
 _known_tally: Final = Prepared(_tally)
 
 
+def _of_tally(counts: Array, length: int) -> Array:
+    """So many counts, of which a tally has the first ones."""
+    if length <= counts.size:
+        return counts[:length].copy()
+    check_storage([length])
+    made = np.zeros(length, _INT64)
+    made[: counts.size] = counts
+    return made
+
+
 @operator(
     "aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
     data_dependent=always,
@@ -82,10 +92,12 @@ def bincount(self: Array, weights: Array | None, minlength: int) -> Array:
     if self.ndim == 1 and not self.size:
         check_storage([minlength])
         return np.zeros(minlength, _INT64)
+    if self.dtype is not _INT64 and self.itemsize <= 4:
+        self = cast_by_kernel(self, _INT64, of_any_size=True)
     if weights is None and self.dtype is _INT64 and self.size <= _FEW and self.ndim == 1:
         found = _known_tally.call(self) if is_whole(self) else None
-        if found is not None and minlength <= found[0].size:
-            return found[0][: max(found[1].item() + 1, minlength)].copy()  # type: ignore[no-any-return]
+        if found is not None:
+            return _of_tally(found[0], max(found[1].item() + 1, minlength))
     low, most = span(self) if self.ndim == 1 else (-1, 0)
     if low < 0:
         raise OperatorError("bincount only supports 1-d non-negative integral inputs.")

@@ -108,6 +108,10 @@ def _median(name: str, skip_nan: bool) -> None:
         if flat.size <= _FEW:
             return along(flat, 0, False)[0]
         rest = cast_by_kernel(flat, _FLOAT32) if is_half(flat.dtype) else flat
+        middles = family("ordering.middles") if is_whole(rest) else None
+        found = None if middles is None else middles.placed(rest, (flat.size - 1) // 2)
+        if found is not None:
+            return np.asarray(found).astype(flat.dtype, copy=False)
         if rest.dtype.isbuiltin == 1 and not _has_nan(rest):
             middle = (flat.size - 1) // 2
             return np.asarray(np.partition(rest, middle)[middle]).astype(flat.dtype)
@@ -371,9 +375,12 @@ def _runs_of_line(
 
 def _counted_through(flat: Array, return_inverse: bool) -> tuple[Array, Array, Array] | None:
     """The same of whole numbers between bounds that are not far apart; None of others."""
-    counting = family("ordering.counting") if flat.dtype is _INT64 and flat.size >= _MANY else None
+    is_known = flat.dtype is _INT64 or (flat.dtype.kind in "iu" and flat.itemsize <= 4)
+    counting = family("ordering.counting") if is_known and flat.size >= _MANY else None
     if counting is None:
         return None
+    if flat.dtype is not _INT64:
+        flat = cast_by_kernel(flat, _INT64, of_any_size=True)
     low, high = counting.span(flat)
     if high - low >= flat.size:
         return None

@@ -26,6 +26,8 @@ _PER_THREAD: Final = 1 << 15
 """Numbers looked at that are worth another thread."""
 _BESIDE: Final = 4
 """Long windows of a row that are added at once."""
+_LONG: Final = 4 * LANES
+"""Elements of windows whose maxima are looked for along them."""
 _COUNTS: Final = ("size", "count", "inner", "longest", "rows")
 _WORDS: Final = INT32.of_lanes(LANES)
 _PLACES: Final = INT64.of_lanes(LANES)
@@ -73,7 +75,8 @@ def maxima(x: Array, output: tuple[int, ...]) -> tuple[Array, Array]:
         out = np.empty((*made.shape[:axis], count, *made.shape[axis + 1 :]), np.float32)
         found = np.empty(out.shape, np.int64)
         units = outer if is_last else strip_count(outer, inner)
-        form = f"{'short' if is_last else 'strips'}{' first' if place == 0 else ''}"
+        form = ("long" if longest >= _LONG else "short") if is_last else "strips"
+        form += " first" if place == 0 else ""
         run(
             *(_kernel("maxima", form), units, _PER_THREAD * units // made.size + 1),
             *(size, count, inner, longest, 1, made, _ends(size, count), out, places, found),
@@ -290,6 +293,39 @@ class _Maxima(_Sums):
                 self.compare(best, found, seen, places, None)
             code.store_if(best.now, code.at(self.at["out"], goal + at, FLOAT), mask)
             code.store_if(found.now, code.at(self.at["places"], goal + at, INT64), mask)
+
+    def long(self, row: Value, source: Value, goal: Value, window: Value) -> None:
+        """The maxima of some windows, one after the other, sixteen neighbours at a time."""
+        until = self.code.lesser(window + _BESIDE, self.size["count"])
+        with self.code.counted(window, until) as each:
+            self._along(source, goal + each, self.ends(each))
+
+    def _along(self, source: Value, goal: Value, ends: tuple[Value, Value]) -> None:
+        """The maximum of a window."""
+        code = self.code
+        best, found = self.best()
+
+        def visit(places: list[Value], mask: Value | None) -> None:
+            for at in places:
+                seen = code.load_if(FLOATS, code.at(self.at["x"], source + at, FLOAT), mask)
+                if self.is_first:
+                    where = code.order(_PLACES) + code.spread(at)
+                else:
+                    address = code.at(self.at["given"], source + at, INT64)
+                    where = code.load_if(_PLACES, address, mask)
+                self.compare(best, found, seen, where, mask)
+
+        code.vectors(*ends, 1, visit)
+        half = LANES // 2
+        while half:
+            turned = [(lane + half) % LANES for lane in range(LANES)]
+            seen = code.shuffled(best.now, best.now, turned)
+            where = code.shuffled(found.now, found.now, turned)
+            self.compare(best, found, seen, where, where >= 0)
+            half //= 2
+        alone = code.chosen([lane == 0 for lane in range(LANES)])
+        code.store_if(best.now, code.at(self.at["out"], goal, FLOAT), alone)
+        code.store_if(found.now, code.at(self.at["places"], goal, INT64), alone)
 
     def short(
         self, row: Value, source: Value, goal: Value, window: Value, mask: Value | None
