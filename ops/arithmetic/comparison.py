@@ -464,10 +464,16 @@ def clamp_tensors(self: Array, min: Array | None, max: Array | None) -> Array:
 
 
 def _parts_of_clamp(result: Array, self: Array, min: Array | None, max: Array | None) -> list[Part]:
-    """The larger of an element and one bound, then the smaller of that and the other."""
-    if min is None or max is None or not self.dtype == min.dtype == max.dtype:
+    """The larger of an element and one bound, then the smaller of that and the other; of one bound
+    that alone."""
+    bounds = [each for each in (min, max) if each is not None]
+    if any(each.dtype != self.dtype for each in bounds):
         return []
-    return [Part([("maximum", "", (0, 1)), ("minimum", "", (3, 2))], [self, min, max], result)]
+    if len(bounds) == 1:
+        return [
+            Part([("maximum" if max is None else "minimum", "", (0, 1))], [self, *bounds], result)
+        ]
+    return [Part([("maximum", "", (0, 1)), ("minimum", "", (3, 2))], [self, *bounds], result)]
 
 
 _OF_CLAMP: Final = (

@@ -23,7 +23,7 @@ from ..memory.dtype import (
 )
 from ..memory.errors import BadNumber, OperatorError
 from ..memory.remembered import remembered
-from ..table.formula import as_known, few_filled_with, filled_with
+from ..table.formula import as_known, filled_with, made_with
 from ..table.inline import native
 from ..table.layouts import like
 from ..table.out_dtypes import MADE
@@ -91,7 +91,7 @@ def float_dtype(dtype: int | None) -> Dtype:
 
 @operator(
     f"aten::zeros(SymInt[] size, {OPTIONS}) -> Tensor",
-    parts=few_filled_with(0),
+    parts=made_with(0),
     out_dtype=MADE,
     native=native("zeros_tensor({0}, {1})", ("{2} is None", "{4} is None"), gives="made"),
 )
@@ -99,9 +99,7 @@ def zeros(size: Sizes, dtype: int | None, *_: object) -> Array:
     return np.zeros(check_sizes(size, "zeros"), float_dtype(dtype))
 
 
-@operator(
-    f"aten::ones(SymInt[] size, {OPTIONS}) -> Tensor", parts=few_filled_with(1), out_dtype=MADE
-)
+@operator(f"aten::ones(SymInt[] size, {OPTIONS}) -> Tensor", parts=made_with(1), out_dtype=MADE)
 def ones(
     size: Sizes,
     dtype: int | None,
@@ -114,7 +112,7 @@ def ones(
 
 @operator(
     f"aten::full(SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor",
-    parts=lambda result, size, value, *_: few_filled_with(value)(result),
+    parts=lambda result, size, value, *_: made_with(value)(result),
     out_dtype=MADE,
     native=native(
         "full_tensor({0}, {1})",
@@ -203,7 +201,7 @@ def _declare_like(name: str, value: Scalar | None) -> None:
     )(like)
     operator(
         f"aten::new_{name}(Tensor self, SymInt[] size, {OPTIONS}) -> Tensor",
-        parts=None if value is None else few_filled_with(value),
+        parts=None if value is None else made_with(value),
         out="",
         face="method",
         undefined=open_,
@@ -238,7 +236,7 @@ def full_like(
 
 @operator(
     f"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, {OPTIONS}) -> Tensor",
-    parts=lambda result, self, size, value, *_: few_filled_with(value)(result),
+    parts=lambda result, self, size, value, *_: made_with(value)(result),
     out="",
     face="method",
 )

@@ -19,7 +19,7 @@ from ..memory.dtype import Array
 from .promotion import result_dtype
 
 __all__ = [
-    *("Formula", "Meeting", "Part", "as_known", "few_filled_with", "filled_with", "formula"),
+    *("Formula", "Meeting", "Part", "as_known", "made_with", "filled_with", "formula"),
     *("letter_of", "meeting", "moved"),
 ]
 
@@ -70,11 +70,11 @@ _FEW: Final = 1024
 would be kept for nothing."""
 
 
-def few_filled_with(number: object) -> Callable[..., list[Part]]:
-    """What says that a new tensor of few elements holds a number everywhere."""
+def made_with(number: object) -> Callable[..., list[Part]]:
+    """What says that a new tensor holds a number everywhere: of zeros one of few elements."""
 
     def parts(result: Array, *_: object) -> list[Part]:
-        return [filled_with(number, result)] if result.size <= _FEW else []
+        return [filled_with(number, result)] if number != 0 or result.size <= _FEW else []
 
     return parts
 
