@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ...frontend.foundations.declared import Declared
-from ..kernels import by_formula, is_half
+from ..kernels import by_formula
 from ..memory.dtype import Array, default_dtype
 from ..memory.errors import OperatorError
 from ..random_numbers.random_ops import bernoulli_
@@ -61,10 +61,9 @@ def _factors(input: Array, p: float, train: bool, features: bool, alpha: bool) -
 
 
 def _computed(name: str, function: np.ufunc, one: Array, other: Array) -> Array:
-    """A function of two arrays: of 16-bit floats by its formula, which gives the same bits."""
-    found = None
-    if is_half(one.dtype) and one.size >= other.size:
-        found = by_formula(name, one, other)
+    """A function of two arrays of one dtype, by its formula where that pays, which gives the same
+    bits."""
+    found = by_formula(name, one, other) if one.size >= other.size else None
     return as_array(function(one, other)) if found is None else found
 
 

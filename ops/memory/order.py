@@ -14,7 +14,9 @@ import numpy as np
 from .dtype import Array
 from .storage import laid_out, strides_of, with_steps_of_ones
 
-__all__ = ["beside", "dims_in_memory", "lies_beside", "order_of", "strides_beside"]
+__all__ = [
+    *("beside", "dims_in_memory", "lies_beside", "memory_order", "order_of", "strides_beside"),
+]
 
 Steps = tuple[int, ...]
 
@@ -36,6 +38,11 @@ def dims_in_memory(array: Array) -> Steps:
     """The dimensions in the order they have in memory, that of the largest stride first."""
     steps = array.strides
     return tuple(sorted(range(array.ndim), key=lambda dim: -steps[dim]))
+
+
+def memory_order(array: Array) -> Array:
+    """The array with its dimensions in that order."""
+    return array.transpose(dims_in_memory(array))
 
 
 def order_of(array: Array) -> Steps | None:

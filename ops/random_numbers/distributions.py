@@ -20,6 +20,7 @@ from ..arithmetic.fused import fused_double
 from ..kernels import family, of_floats
 from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
+from ..memory.order import memory_order
 from ..shapes.creation import OPTIONS
 from ..special_functions.implicit_derivatives import beta_derivative, gamma_derivative
 from ..table.faces import Face
@@ -35,7 +36,6 @@ from .random import (
     fill_normal,
     fill_uniform,
     from_libm,
-    memory_order,
     single_normals,
 )
 from .random_ops import (

@@ -26,7 +26,7 @@ from ..kernels import cast_by_kernel, family
 from ..memory.complex_parts import is_complex, parts
 from ..memory.dtype import CPU, Array, Device, Dtype, of_numpy
 from ..memory.errors import OperatorError
-from ..memory.order import dims_in_memory
+from ..memory.order import memory_order
 from ..table.refusals import cpp_name, not_implemented
 from .cephes import log, sine_and_cosine
 from .engine import WORDS, Engine
@@ -350,10 +350,7 @@ def uniform(g: Generator, count: int, dtype: Dtype, low: float, high: float) -> 
             return made
         return fused_double(g.doubles(count), high - low, low)
     if dtype == F:
-        unit = g.floats(count)
-        if low == 0.0 and high == 1.0:
-            return unit
-        return fused_float(unit, F(high) - F(low), F(low))
+        return _single(g, count, low, high)
     rounded = cast_by_kernel(_single(g, count, low, high), dtype)
     limit, start = np.asarray(high, F).astype(dtype), np.asarray(low, F).astype(dtype)
     np.putmask(rounded, cast_by_kernel(rounded, _FLOAT32) >= limit.astype(F), start)
@@ -365,9 +362,7 @@ def _single(g: Generator, count: int, low: float, high: float) -> Array:
     native = _natively() if count else None
     if native is None:
         return fused_float(g.floats(count), F(high) - F(low), F(low))
-    made = np.empty(count, F)
-    native.uniforms(g.words(count), low, high, made)
-    return made
+    return native.uniforms(g.words(count), low, high, np.empty(count, F))  # type: ignore[no-any-return]
 
 
 # --------------------------------------------------------------------------- normal numbers
@@ -474,11 +469,6 @@ def _overlapped(groups: Array, count: int) -> Array:
 
 
 # --------------------------------------------------------------------------- filling tensors
-
-
-def memory_order(array: Array) -> Array:
-    """The tensor with its dimensions in the order they have in memory, largest stride first."""
-    return array.transpose(dims_in_memory(array))
 
 
 _LARGEST: Final = {

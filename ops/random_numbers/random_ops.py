@@ -23,6 +23,7 @@ from ..memory.dtype import (
     of_numpy,
 )
 from ..memory.errors import OperatorError
+from ..memory.order import memory_order
 from ..memory.warned import warn_caller
 from ..selection.ranking import topk
 from ..selection.searching import search
@@ -42,7 +43,6 @@ from .random import (
     fill_normal,
     fill_uniform,
     largest_float,
-    memory_order,
 )
 from .whole_numbers import (
     chances,

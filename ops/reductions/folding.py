@@ -18,6 +18,7 @@ from ..kernels import (
     is_real,
     written_by_numpy,
 )
+from ..memory.complex_parts import parts
 from ..memory.dtype import Array, Dtype
 from ..memory.order import order_of
 from ..memory.storage import view_of
@@ -40,13 +41,22 @@ def folded(
 ) -> Array | None:
     """The "sum", "product", "max" or "min" over dimensions, in the tensor's dtype; None if it is to
     be had otherwise.  Of floats the "squares" too, the sum of them, and "present", the sum of what
-    is not NaN.
+    is not NaN; of complex numbers the sum alone.
 
     Sums and products of whole numbers and bools are in int64, of 16-bit floats in float32 where
     they are `wide`.  Groups of neighbouring dimensions are folded from the last one on.
     """
+    if self.dtype.kind == "c":
+        return _folded_parts(self, axes, keepdim) if operation == "sum" and self.size else None
     found: Array | None = _known.call(self, axes, keepdim, operation, wide)
     return found
+
+
+def _folded_parts(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array | None:
+    """The sum of complex numbers: real and imaginary parts are added for themselves."""
+    ordered = tuple(range(self.ndim)) if axes is None else axes
+    made: Array | None = _known.call(parts(self[...]), ordered, keepdim, "sum", False)
+    return None if made is None else made.view(self.dtype)[..., 0]
 
 
 def _folded(

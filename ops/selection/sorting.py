@@ -107,7 +107,9 @@ def _median(name: str, skip_nan: bool) -> None:
         flat = self.reshape(-1)
         if flat.size <= _FEW:
             return along(flat, 0, False)[0]
-        rest = cast_by_kernel(flat, _FLOAT32) if is_half(flat.dtype) else flat
+        rest = flat
+        if flat.itemsize < 4:
+            rest = cast_by_kernel(flat, _FLOAT32 if is_half(flat.dtype) else np.dtype(np.int32))
         middles = family("ordering.middles") if is_whole(rest) else None
         found = None if middles is None else middles.placed(rest, (flat.size - 1) // 2)
         if found is not None:

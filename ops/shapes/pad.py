@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, in_order, unfilled, written_by_numpy
+from ..kernels import family, in_order, is_last_whole, unfilled, written_by_numpy
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError, UnsupportedOperator
 from ..memory.remembered import remembered
@@ -143,6 +143,11 @@ def _taken(self: Array, pad: Ints, indexer: Indexer) -> Array:
     if native is not None and self.itemsize in native.SIZES:
         space = self.shape[self.ndim - len(pairs) :]
         if min(size + sum(pair) for size, pair in zip(space, pairs, strict=True)) > 0:
+            if len(pairs) == self.ndim - 2 and is_last_whole(self):
+                pixels = self.transpose(0, *range(2, self.ndim), 1)
+                places = _places(pixels.shape[1:], (*pairs, (0, 0)), indexer)
+                made = native.edged(pixels, places)
+                return made.transpose(0, -1, *range(1, self.ndim - 1))  # type: ignore[no-any-return]
             places = _places(space, tuple(pairs), indexer)
             return follow_format(native.edged(in_order(self), places), self)
     result = self
