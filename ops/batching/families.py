@@ -18,11 +18,21 @@ from .views import VIEWS
 __all__ = ["Family", "family_of", "is_random", "replaces", "sizes_depend_on_data"]
 
 Family = Literal[
-    "", "elements", "dims", "sizes", "views", "products", "samples", "convolutions", "losses"
+    "",
+    "elements",
+    "dims",
+    "folds",
+    "sizes",
+    "views",
+    "products",
+    "samples",
+    "convolutions",
+    "losses",
 ]
-"""`elements`: each element by itself; `dims`: along dimensions that arguments name; `sizes`: views
-of given sizes; `views`: other ones; `products`: of matrices, which broadcast; `samples`: each
-sample by itself; `convolutions`: with weights; `losses`: of elements, which are reduced."""
+"""`elements`: each element by itself; `dims`: along dimensions that arguments name; `folds`: the
+same, or of all; `sizes`: views of given sizes; `views`: other ones; `products`: of matrices, which
+broadcast; `samples`: each sample by itself; `convolutions`: with weights; `losses`: of elements,
+which are reduced."""
 
 
 @cache
@@ -38,10 +48,17 @@ def family_of(name: str) -> Family:
     if short.endswith("_") and not short.startswith("_"):
         of_twin = family_of(f"aten::{short[:-1]}") if TABLE.operators(f"aten::{short[:-1]}") else ""
         return "elements" if of_twin == "elements" else ""
-    if entries and all(map(is_by_elements, entries)):
+    on_tensors = [each for each in entries if _takes_tensors(each)]
+    if on_tensors and all(map(is_by_elements, on_tensors)):
         return "elements"
     found = {_of_samples(entry) for entry in entries if not entry.is_out_form}
     return found.pop() if len(found) == 1 else ""
+
+
+def _takes_tensors(entry: Operator) -> bool:
+    """Whether an overload is one for tensors, and gives sizes that do not depend on numbers."""
+    kinds = [str(each.type) for each in entry.signature.arguments]
+    return any(kind.rstrip("?") == "Tensor" for kind in kinds) and entry.data_dependent is None
 
 
 def _of_samples(entry: Operator) -> Family:

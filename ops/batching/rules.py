@@ -83,6 +83,17 @@ def _behind(dim: object, rank: int) -> object:
 
 def _dims(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> object:
     """Dimensions that arguments name, as a form says, are counted behind the slices'."""
+    return _along_dims(func, args, kwargs, of_all=False)
+
+
+def _folds(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> object:
+    """The same, where all dimensions of a slice are meant if none is named."""
+    return _along_dims(func, args, kwargs, of_all=True)
+
+
+def _along_dims(
+    func: EagerFunction, args: list[Any], kwargs: dict[str, Any], *, of_all: bool
+) -> object:
     if not args or not _is_open(args[0]):
         raise NotTogetherError
     if func.__name__ == "squeeze" and len(args) == 1 and not kwargs:
@@ -98,20 +109,39 @@ def _dims(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> objec
     given = dict(zip(form.names, args, strict=False)) | kwargs
     found = {name: each[0] if _is_open(each) else each for name, each in given.items()}
     known = [name for name in form.names if name in (*_ONE_DIM, *_MANY)]
+    if not known and of_all:
+        form, known = _with_dims(func, form, found), ["dim"]
     if not known:
         raise NotTogetherError
     for name, argument in zip(form.names, form.arguments, strict=True):
         if name not in known:
             continue
-        value = found.get(name, argument.default if argument.has_default else None)
-        if value is None or value == []:
-            raise NotTogetherError
-        is_list = "[]" in str(argument.type) and not isinstance(value, (list, tuple))
+        default = argument.default if argument.has_default else None
+        value = found.get(name, default)
+        takes_several = "[]" in str(argument.type)
+        if value is None or (isinstance(value, (list, tuple)) and not value):
+            if not (of_all and takes_several and (value is None) == (default is None)):
+                raise NotTogetherError
+            value = list(range(rank))
+        is_list = takes_several and not isinstance(value, (list, tuple))
         found[name] = _behind([value] if is_list else value, rank)
         if func.__name__ == "permute":
             found[name] = [0, *found[name]]
     self = found.pop(form.names[0])
     return func(self, **found)
+
+
+def _with_dims(func: EagerFunction, form: Any, given: dict[str, object]) -> Any:
+    """The form of a fold that takes several dimensions, and all that another one takes, whose
+    defaults are added to what is given."""
+    for each in func.forms:
+        kinds = {name: str(a.type) for name, a in zip(each.names, each.arguments, strict=True)}
+        if "[]" in kinds.get("dim", "") and kinds.keys() > {*form.names[1:]}:
+            for name, argument in zip(form.names, form.arguments, strict=True):
+                if argument.has_default:
+                    given.setdefault(name, argument.default)
+            return each
+    raise NotTogetherError
 
 
 def _fits(form: Any, args: list[object], kwargs: dict[str, object]) -> bool:
@@ -209,6 +239,7 @@ RULES: Final[dict[Family, Rule]] = {
     **{
         "elements": _elements,
         "dims": _dims,
+        "folds": _folds,
         "sizes": _sizes,
         "views": _views,
         "products": _products,

@@ -172,7 +172,7 @@ def _of_sizes(sizes: Array, order: float, axes: tuple[int, ...], keepdim: bool) 
     cost="reads",
     out_dtype=SAME,
     out_overlap="read-first",
-    on_slices="dims",
+    on_slices="folds",
 )
 def linalg_vector_norm(
     self: Array, ord: Scalar, dim: Dims, keepdim: bool, dtype: int | None
@@ -423,7 +423,7 @@ def _check_floating(dtype: Dtype, what: str) -> None:
     order="out ScalarOpt_dtype ScalarOpt_dtype_out Scalar_out",
     cost="reads",
     out_overlap="read-first",
-    on_slices="dims",
+    on_slices="folds",
 )
 def norm(self: Array, p: Scalar) -> Array:
     _check_floating(self.dtype, "input dtype")

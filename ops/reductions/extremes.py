@@ -141,7 +141,7 @@ def _declare_over(name: str, choose: Any) -> None:
 
     operator(
         f"aten::a{name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-        on_slices="dims",
+        on_slices="folds",
         row_fold=name,
         prepared=True,
         out_dtype=OutDtype(

@@ -120,7 +120,7 @@ def _is_pairwise(self: Array, axes: tuple[int, ...] | None) -> bool:
     autocast_in_graphs="full-unless-dtype",
     out_dtype=COMPUTED,
     out_overlap="read-first",
-    on_slices="dims",
+    on_slices="folds",
 )
 def total(self: Array, dtype: int | None) -> Array:
     if dtype is None and self.dtype is _BOOL and self.size >= LARGE:
@@ -154,7 +154,7 @@ def refuse_complex_nansum(self: Array) -> None:
     prepared=True,
     out_dtype=COMPUTED,
     out_overlap="read-first",
-    on_slices="dims",
+    on_slices="folds",
 )
 def nansum(self: Array, dim: Dims, keepdim: bool, dtype: int | None) -> Array:
     refuse_complex_nansum(self)
@@ -195,7 +195,7 @@ def _no_mean(self: Array, dtype: int | None) -> OperatorError:
     order="out dtype_out",
     out_dtype=COMPUTED,
     out_overlap="read-first",
-    on_slices="dims",
+    on_slices="folds",
 )
 def mean(self: Array, dtype: int | None) -> Array:
     return mean_over(self, None, False, dtype)
@@ -311,7 +311,7 @@ def _real_dtype(self: Array) -> Dtype:
     order="- dim correction",
     layout="C",
     out_overlap="read-first",
-    on_slices="dims",
+    on_slices="folds",
 )
 def var(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
     return _known_variance.call(self, dim, correction, keepdim, False)  # type: ignore[no-any-return]
@@ -377,7 +377,7 @@ _known_both: Final = Prepared(_spread_and_mean)
     order="- dim correction",
     layout="C",
     out_overlap="read-first",
-    on_slices="dims",
+    on_slices="folds",
 )
 def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
     return _known_variance.call(self, dim, correction, keepdim, True)  # type: ignore[no-any-return]

@@ -82,7 +82,7 @@ def _truth(name: str, choose: Any) -> None:
 
     operator(
         f"aten::{name}(Tensor self) -> Tensor",
-        on_slices="dims",
+        on_slices="folds",
         prepared=True,
         out="all_out",
         out_dtype=_OUT_OF_ALL,

@@ -107,7 +107,7 @@ def _median(name: str, skip_nan: bool) -> None:
         flat = self.reshape(-1)
         if flat.size <= _FEW:
             return along(flat, 0, False)[0]
-        rest = flat
+        rest: Array = flat
         if flat.itemsize < 4:
             rest = cast_by_kernel(flat, _FLOAT32 if is_half(flat.dtype) else np.dtype(np.int32))
         middles = family("ordering.middles") if is_whole(rest) else None

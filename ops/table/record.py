@@ -48,9 +48,10 @@ Look = Literal["", "again", "count", "dtype", "itself", "rank", "whole"]
 """What an operator tells of an array at a look (`ops/eager/looks.py`)."""
 
 
-OnSlices = Literal["", "dims", "products", "sizes"]
+OnSlices = Literal["", "dims", "folds", "products", "sizes"]
 """How an operator that is no view runs on all slices of a batch at once: along dimensions that its
-arguments name, on matrices that broadcast, or to sizes that it is given."""
+arguments name, or folds all where they name none, on matrices that broadcast, or to sizes that it
+is given."""
 
 
 Told = Literal["", "elements", "place"]

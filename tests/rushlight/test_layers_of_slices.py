@@ -49,6 +49,18 @@ AT_ONCE: list[tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = [
     (lambda a, c: F.binary_cross_entropy_with_logits(a, c.sigmoid()), (X, T)),
     (lambda a, c: F.binary_cross_entropy(a.sigmoid(), c.sigmoid(), reduction="sum"), (X, T)),
 ]
+WHOLE: list[Callable[[torch.Tensor], torch.Tensor]] = [
+    *(
+        lambda a, name=name: getattr(a, name)()
+        for name in "sum mean std var norm amax amin".split()
+    ),
+    *(lambda a, name=name: (a > -1).any() if name else (a > -1).all() for name in (True, False)),
+    *(lambda a: a.sum(dtype=torch.float64), lambda a: a.var(unbiased=False), lambda a: a.norm(1)),
+    *(lambda a: torch.linalg.vector_norm(a), lambda a: a.amax(keepdim=True), lambda a: a.nansum()),
+    lambda a: torch.var(a, correction=0),
+]
+ELEMENTS = "sin cos exp log tanh sqrt neg isnan floor sign".split()
+PAIRS = "mul add sub div pow remainder atan2 fmod lt".split()
 ONE_BY_ONE: list[tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = [
     (lambda a, v: F.conv1d(a, v, padding="same"), (R(4, 2, 3, 8), R(4, 5, 3, 3))),
     (lambda a, c: F.binary_cross_entropy_with_logits(a, c.sigmoid(), pos_weight=B[:1]), (X, T)),
@@ -65,18 +77,56 @@ def _agrees(function: Callable[..., Any], given: tuple[torch.Tensor, ...]) -> No
         torch.testing.assert_close(one, torch.stack(others), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("number", range(len(AT_ONCE)))
-def test_all_slices_at_once(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    function, given = AT_ONCE[number]
+def _refuse(monkeypatch: pytest.MonkeyPatch, *families: str) -> None:
+    """Fail where an operator of one of these runs slice by slice."""
 
     def refuse(level: object, func: object, *rest: Any) -> Any:
-        if family_of(getattr(func, "operator_name", "")) in ("convolutions", "samples", "losses"):
+        if family_of(getattr(func, "operator_name", "")) in families:
             raise AssertionError(f"{func} runs slice by slice")
         return one_by_one(level, func, *rest)
 
     one_by_one = batched._one_by_one
     monkeypatch.setattr(batched, "_one_by_one", refuse)
+
+
+@pytest.mark.parametrize("number", range(len(AT_ONCE)))
+def test_all_slices_at_once(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, given = AT_ONCE[number]
+
+    _refuse(monkeypatch, "convolutions", "samples", "losses")
     _agrees(function, given)
+
+
+@pytest.mark.parametrize("number", range(len(WHOLE)))
+def test_whole_slices_are_folded_at_once(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    _refuse(monkeypatch, "folds", "elements")
+    _agrees(WHOLE[number], (X,))
+    _agrees(lambda a: vmap(WHOLE[number])(a), (X,))
+
+
+def test_no_dimensions_that_are_named_are_not_all() -> None:
+    _agrees(lambda a: torch.any(a > 0, dim=()), (X,))
+    _agrees(lambda a: a.max() + a.prod() + a.median(), (X,))
+    _agrees(lambda a: a.sum(dim=(), keepdim=True), (X,))
+    _agrees(lambda a: a[0, 0, 0, 0].sum(), (X,))
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_elements_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the operator has for numbers of Python."""
+    assert family_of(f"aten::{name}") == "elements"
+    _refuse(monkeypatch, "elements")
+    _agrees(lambda a: getattr(torch, name)(a.abs() + 0.5), (X,))
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pairs_of_elements_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert family_of(f"aten::{name}") == "elements"
+    _refuse(monkeypatch, "elements")
+    _agrees(lambda a, b: getattr(torch, name)(a.abs() + 0.5, b), (X, T))
+    if name != "atan2":
+        _agrees(lambda a: getattr(torch, name)(a.abs() + 0.5, 2), (X,))
+    _agrees(lambda a, b: getattr(torch, name)(a.abs() + 0.5, b[0, 0]), (X, T))
 
 
 @pytest.mark.parametrize("number", range(len(ONE_BY_ONE)))
