@@ -20,7 +20,7 @@ from ..kernels import family, in_order, is_ready, written_by_numpy
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
-from ..selection.places import combined_natively
+from ..selection.places import combined_natively, taken_natively
 from ..shapes.windows import Ints, ends_in_channels, follow_format, wide_dtype
 from ..table.record import Policy
 from ..table.refusals import Refusal, not_implemented
@@ -219,7 +219,7 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]
         x = in_order(input)
     if native is None and not is_ready(x):
         return None
-    if (with_places and len(g.kernel) > 2) or prod(g.kernel) > _LONGEST:
+    if prod(g.kernel) > _LONGEST:
         return None
     sizes = input.shape[input.ndim - len(g.kernel) :]
     settings = zip(sizes, g.output, g.stride, g.padding, g.dilation, strict=True)
@@ -234,7 +234,7 @@ def _natively(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...]
         return None
     given = [g.kernel, g.stride, g.padding, g.dilation, g.output]
     if len(sizes) == 3:
-        return _over_volumes(kernels, x, given), x
+        return _over_volumes(kernels, x, given, with_places)
     if len(sizes) == 1:
         x = x[..., None, :]
         given = [(first, *each) for first, each in zip((1, 1, 0, 1, 1), given, strict=True)]
@@ -257,17 +257,29 @@ def _over_pixels(
     return values.transpose(order), places.transpose(order) if with_places else places
 
 
-def _over_volumes(kernels: ModuleType, x: Array, given: Sequence[Ints]) -> Array:
-    """Maxima over three dimensions: of the maxima of planes, which stand in a line each."""
+def _over_volumes(
+    kernels: ModuleType, x: Array, given: Sequence[Ints], with_places: bool
+) -> tuple[Array, Array]:
+    """Maxima over three dimensions: of the maxima of planes, which stand in a line each; and their
+    places, else what does not matter."""
     *lead, deep = x.shape[:-2]
     last = (each[1:] for each in given)
-    planes: Array = kernels.max_pool(x, *last, with_places=False)[0]
+    planes, within = kernels.max_pool(x, *last, with_places=with_places)
     made = planes.reshape(*lead, deep, -1)
     first = (
         (each[0], other) for each, other in zip(given, (1, 1, 0, 1, made.shape[-1]), strict=True)
     )
-    values: Array = kernels.max_pool(made, *first, with_places=False)[0]
-    return values.reshape(*lead, given[-1][0], *planes.shape[-2:])
+    values, lines = kernels.max_pool(made, *first, with_places=with_places)
+    shape = (*lead, given[-1][0], *planes.shape[-2:])
+    if not with_places:
+        return values.reshape(shape), lines
+    lines, within = (each.reshape(prod(lead), -1) for each in (lines, within))
+    chosen = taken_natively(within, 1, lines)
+    written_by_numpy()
+    if chosen is None:
+        chosen = np.take_along_axis(within, lines, 1)
+    places = chosen + lines // made.shape[-1] * prod(x.shape[-2:])
+    return values.reshape(shape), places.reshape(shape)
 
 
 def _check_dtype(input: Array, name: str) -> None:

@@ -92,23 +92,29 @@ def _folded(
 def _folded_repeated(
     self: Array, axes: tuple[int, ...], keepdim: bool, operation: str, wide: bool
 ) -> Array | None:
-    """What is folded over dimensions along which the same is repeated: of that once, so many times.
+    """What is folded where the same is repeated along dimensions: of that once, so many times.
 
     None where nothing is, and of what is rounded to 16 bits before it is multiplied.
     """
-    repeated = [dim for dim in axes if self.shape[dim] > 1 and not self.strides[dim]]
+    repeated = [dim for dim, size in enumerate(self.shape) if size > 1 and not self.strides[dim]]
+    times = prod(self.shape[dim] for dim in repeated if dim in axes)
     adds = operation in ("sum", "squares", "present")
-    is_known = adds or operation in ("max", "min")
-    if not (repeated and self.size and is_known) or (adds and is_half(self.dtype) and not wide):
+    is_known = times == 1 or adds or operation in ("max", "min")
+    is_rounded = adds and times > 1 and is_half(self.dtype) and not wide
+    if not (repeated and self.size and is_known) or is_rounded:
         return None
     once: Any = tuple(slice(1 if dim in repeated else None) for dim in range(self.ndim))
-    made = _folded(self[once], axes, keepdim, operation, wide)
-    if made is None or not adds:
-        return made
-    times = np.full((), prod(self.shape[dim] for dim in repeated), made.dtype)
-    times.setflags(write=False)
-    found: Array | None = family("elementwise.arrays").apply("multiply", (made, times))
-    return found
+    made = _folded(self[once], axes, True, operation, wide)
+    if made is not None and adds and times > 1:
+        count = np.full((), times, made.dtype)
+        count.setflags(write=False)
+        made = family("elementwise.arrays").apply("multiply", (made, count))
+    if made is None:
+        return None
+    sizes = _kept(self, axes)
+    if list(made.shape) != sizes:
+        made = in_order(np.broadcast_to(made, sizes))
+    return made if keepdim else made.reshape([n for d, n in enumerate(sizes) if d not in axes])
 
 
 def _pays_copied(self: Array) -> bool:

@@ -12,6 +12,7 @@ import rushlight as torch
 from rushlight.nn import functional
 from rushlight.ops import kernels
 from rushlight.ops.losses import losses
+from rushlight.ops.pooling import max_pool
 from rushlight.ops.reductions import folding, reduce
 from rushlight.ops.selection import sorting
 from rushlight.ops.shapes import pad
@@ -158,3 +159,52 @@ def test_bounds_and_new_tensors_of_any_size() -> None:
         assert np.array_equal(torch.clamp(low, max=x).numpy(), np.minimum(x, low).numpy())
         assert (torch.full((100, 90), 3.5) == 3.5).all()
         assert torch.ones(9000, dtype=torch.int32).sum().item() == 9000
+
+
+@native
+@pytest.mark.parametrize(
+    ("shape", "settings"),
+    [
+        ((2, 3, 6, 7, 8), (2, 2, 0, 1)),
+        ((1, 2, 7, 9, 8), (3, 2, 1, 1)),
+        ((2, 3, 6, 7, 9), ((2, 3, 1), (1, 2, 2), (1, 1, 0), (1, 1, 2))),
+        ((3, 5, 5, 5), (2, 1, 0, 2)),
+    ],
+)
+def test_places_of_maxima_of_volumes(
+    shape: tuple[int, ...], settings: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(0)
+    for has_nan in (False, True):
+        x = random.integers(0, 4, shape).astype(np.float32)
+        if has_nan:
+            x.reshape(-1)[::37], x.reshape(-1)[5::91] = np.nan, -np.inf
+        given = torch.from_numpy(x), *settings
+        with monkeypatch.context() as patch:
+            patch.setattr(max_pool, "_natively", lambda *_: None)
+            wanted = functional.max_pool3d(*given, return_indices=True)
+            patch.undo()
+            patch.setattr(max_pool, "_with_places", refused)
+            made = functional.max_pool3d(*given, return_indices=True)
+        for one, other in zip(made, wanted, strict=True):
+            assert np.array_equal(one.numpy(), other.numpy(), equal_nan=True)
+
+
+def test_gradients_of_copies_of_elements_are_added() -> None:
+    x = torch.arange(12.0, dtype=torch.float64).view(3, 4).requires_grad_()
+    repeats = torch.tensor([1, 0, 3])
+    for function in (
+        lambda: x.repeat_interleave(2),
+        lambda: x.repeat_interleave(3, 0),
+        lambda: x.repeat_interleave(2, -1),
+        lambda: x.repeat_interleave(0, 1),
+        lambda: x.t().repeat_interleave(2, 0),
+        lambda: x.repeat_interleave(repeats, 0),
+        lambda: x.repeat_interleave(torch.tensor([2]), 1),
+    ):
+        made = function()
+        weights = torch.arange(float(made.numel()), dtype=torch.float64).view(made.shape)
+        (grad,) = torch.autograd.grad(made, x, weights)
+        assert grad.shape == x.shape
+        for value, slope in zip(x.detach().view(-1), grad.reshape(-1), strict=True):
+            assert slope == weights[made.detach() == value].sum()

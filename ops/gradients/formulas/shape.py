@@ -250,12 +250,29 @@ moving(
     *(
         f"aten::{name}"
         for name in """native_channel_shuffle combinations _pad_circular unfold
-        repeat_interleave diagonal_copy select_copy slice_copy unbind_copy
+        diagonal_copy select_copy slice_copy unbind_copy
         split_copy split_with_sizes_copy unfold_copy replication_pad1d replication_pad2d
         replication_pad3d reflection_pad1d reflection_pad2d reflection_pad3d
         narrow_copy expand_copy adjoint_copy resize_as""".split()
     )
 )
+
+
+def _added_again(
+    g: Tensor, self_sizes: Ints, repeats: int | Tensor, dim: int | None = None
+) -> Tensor:
+    """The gradients of all copies of an element, added."""
+    sizes = list(self_sizes) if dim is not None and len(self_sizes) else [math.prod(self_sizes)]
+    axis = (dim or 0) % len(sizes)
+    if isinstance(repeats, Tensor):
+        counts = repeats.expand(sizes[axis]) if repeats.numel() == 1 else repeats
+        places = aten.repeat_interleave(counts)
+        return g.new_zeros(sizes).index_add(axis, places, g).reshape(list(self_sizes))
+    apart = g.reshape([*sizes[: axis + 1], repeats, *sizes[axis + 1 :]])
+    return apart.sum(axis + 1).reshape(list(self_sizes))
+
+
+gradient("aten::repeat_interleave", self=_added_again)
 gradient("aten::ravel", self=lambda g, self_sizes: g.reshape(list(self_sizes)))
 gradient("aten::fft_fftshift", self=lambda g, dim=None: aten.fft_ifftshift(g, dim))
 gradient("aten::fft_ifftshift", self=lambda g, dim=None: aten.fft_fftshift(g, dim))
