@@ -103,7 +103,7 @@ def _folded_repeated(
     is_rounded = adds and times > 1 and is_half(self.dtype) and not wide
     if not (repeated and self.size and is_known) or is_rounded:
         return None
-    once: Any = tuple(slice(1 if dim in repeated else None) for dim in range(self.ndim))
+    once = tuple(slice(1 if dim in repeated else None) for dim in range(self.ndim))
     made = _folded(self[once], axes, True, operation, wide)
     if made is not None and adds and times > 1:
         count = np.full((), times, made.dtype)

@@ -92,3 +92,23 @@ def test_gradients_are_those_of_other_layouts() -> None:
         each.requires_grad_(False)
     for one, other in zip(*found, strict=True):
         assert torch.allclose(one, other, atol=1e-5)
+
+
+@pytest.mark.parametrize("is_last", [False, True])
+@pytest.mark.parametrize("parameters", ["", "weight", "weight bias"])
+def test_gradients_are_as_exact_as_sums(parameters: str, is_last: bool) -> None:
+    torch.manual_seed(3)
+    for shape, groups in (((2, 8, 5, 7), 2), ((1, 32, 16, 16), 32), ((3, 6, 4, 4), 1)):
+        x, grad = torch.randn(shape) * 2 + 3, torch.randn(shape)
+        x = last(x) if is_last else x
+        given = [x, *(torch.randn(shape[1]) for _ in parameters.split())]
+        found = []
+        for dtype in (torch.float32, torch.float64):
+            leaves = [each.detach().to(dtype).requires_grad_() for each in given]
+            for _ in range(3):
+                made = functional.group_norm(leaves[0], groups, *leaves[1:])
+                slopes = torch.autograd.grad(made, leaves, grad.to(dtype))
+            assert slopes[0].stride() == x.stride()
+            found.append(slopes)
+        for one, wide in zip(*found, strict=True):
+            assert ((one.double() - wide).abs() / (1 + wide.abs())).max() < 2e-5

@@ -8,12 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from ...kernels import Prepared, family, in_order, is_ready
+from ...kernels import Prepared, family, in_order, is_last_whole, is_ready
 from ...layers.attention import dropped
 from ...layers.normalize import vector_of
 from ...layers.swept_attention import swept_gradients
 from ...memory.dtype import Array, DType
 from ...reductions.reduce import sum_over
+from ...shapes.windows import channels_last
 from ...tensors.tensor import Tensor
 from ..formulas.layers import likeness
 from ..table.rows import Grads, Ints, Wanted, aten, direct
@@ -111,20 +112,50 @@ def _groups(
     of_weight: bool,
     of_bias: bool,
 ) -> tuple[Array, ...]:
-    kernels, sizes = family("rows.gradients"), x.shape
-    rows, dims = x.reshape(sizes[0] * groups, -1), [d for d in range(x.ndim) if d != 1]
-    ones, slope = vector_of(1.0, rows.shape[1]), g
+    """Of each channel what gradients add up to, and products of them with what is normalised; the
+    gradient of the input follows from means of these over groups."""
+    batch, channels = x.shape[:2]
+    sizes, short = (batch, groups, channels // groups, -1), (batch, groups, channels // groups, 1)
+    whole, slope = x.reshape(sizes), g.reshape(sizes)
+    mean, scale = _of_rows(x.reshape(batch * groups, -1), eps)
+    mean, scale = (each.reshape(batch, groups, 1, 1) for each in (mean, scale))
+    normal = [("subtract", "f", (0, 1)), ("multiply", "f", (4, 2))]
+    parts = _computed([*normal, ("multiply", "f", (5, 3))], whole, mean, scale, slope)
+    sums = [sum_over(each, [3], False, None).reshape(short) for each in (slope, parts)]
+    weighted, count = sums, float(whole.shape[2] * whole.shape[3])
+    factor = vector_of(1.0, channels) if weight is None else weight
+    factor = factor.reshape(1, *short[1:])
     if weight is not None:
-        factors = weight.reshape(1, -1, *[1] * (x.ndim - 2))
-        slope = family("elementwise.arrays").evaluate([("multiply", "f", (0, 1))], "f", g, factors)
-    of_input, parts = kernels.layer_norm(slope.reshape(rows.shape), rows, ones, eps)
-    made = [of_input.reshape(sizes)]
-    if of_weight:
-        parts = kernels.layer_norm(g.reshape(rows.shape), rows, ones, eps)[1]
-        made.append(sum_over(parts.reshape(sizes), dims, False, None))
-    if of_bias:
-        made.append(sum_over(g, dims, False, None))
+        weighted = [_computed([("multiply", "f", (0, 1))], each, factor) for each in sums]
+    means = [
+        _computed([("divide", "f", (0, 1))], sum_over(each, [2], True, None), count)
+        for each in weighted
+    ]
+    steps = [("subtract", "f", (0, 1)), ("multiply", "f", (7, 2)), ("multiply", "f", (8, 6))]
+    steps += [("multiply", "f", (3, 4)), ("subtract", "f", (10, 5)), ("subtract", "f", (11, 9))]
+    steps += [("multiply", "f", (12, 2))]
+    of_input = _computed(steps, whole, mean, scale, slope, factor, *means)
+    made = [of_input.reshape(x.shape)]
+    for is_asked, each in ((of_weight, sums[1]), (of_bias, sums[0])):
+        if is_asked:
+            made.append(sum_over(each.reshape(batch, channels), [0], False, None))
     return tuple(made)
+
+
+def _of_rows(rows: Array, eps: float) -> tuple[Array, Array]:
+    """The means of rows, and what they are multiplied by to have the variance 1."""
+    middle, squares = family("rows.rows").moments(rows)
+    steps = [("divide", "d", (0, 1)), ("add", "d", (3, 2)), ("sqrt", "d", (4,))]
+    root = family("elementwise.arrays").evaluate(
+        [*steps, ("same", "f", (5,))], "f", squares, float(rows.shape[1]), eps
+    )
+    return _computed([("same", "f", (0,))], middle), _computed([("reciprocal", "f", (0,))], root)
+
+
+def _computed(steps: list[tuple[str, str, tuple[int, ...]]], *operands: Array | float) -> Array:
+    """What steps of formulas give in float32."""
+    found: Array = family("elementwise.arrays").evaluate(steps, "f", *operands)
+    return found
 
 
 _known_groups: Final = Prepared(_groups)
@@ -135,14 +166,16 @@ def _of_groups(
 ) -> Three | None:
     """The gradients of input, weight and bias where groups of channels are normalised."""
     x, grad = input._array[...], g._array[...]  # which no other thread can change
-    factors = None if weight is None else weight._array[...]
+    factors, is_last = None if weight is None else weight._array[...], is_last_whole(x)
+    x = in_order(x) if is_last else x
     fits = x.ndim > 1 and is_ready(x) and grad.dtype is x.dtype and grad.shape == x.shape
     fits = fits and (factors is None or is_ready(factors))
-    if not fits or family("rows.gradients") is None:
+    if not fits or family("rows.rows") is None:
         return None
     asked = wanted["weight"] and factors is not None, wanted["bias"]
     made = iter(_known_groups.call(in_order(grad), x, groups, factors, eps, *asked))
-    of_input = Tensor._of(next(made))
+    first = next(made)
+    of_input = Tensor._of(channels_last(first) if is_last else first)
     of_weight, of_bias = (Tensor._of(next(made)) if each else None for each in asked)
     return of_input, of_weight, of_bias
 
