@@ -440,7 +440,7 @@ def are_planes(shape: Any, weight: Any, output: Any, stride: Any) -> bool:
     return bool(host().has_scaling and is_same and weight[1] == 1 and small)
 
 
-def planes_plan(shape: Any, weight: Any, before: tuple[int, int], dilation: Any) -> object:
+def planes_plan(shape: Any, weight: Any, before: tuple[int, int, int], dilation: Any) -> object:
     """The numbers of `convolution_planes`, for so many zeros before the rows and columns."""
     width, depth, channels = shape[4], prod(weight[2:]), weight[0]
     ways = zip(weight[3:], dilation[1:], before[1:], strict=True)
@@ -473,7 +473,7 @@ def strips_plan(
     weight: Any,
     output: Any,
     stride: Any,
-    before: tuple[int, int],
+    before: tuple[int, int, int],
     dilation: Any,
     groups: int,
 ) -> object:
