@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Final
 
@@ -121,8 +121,9 @@ def _groups(
     mean, scale = (each.reshape(batch, groups, 1, 1) for each in (mean, scale))
     normal = [("subtract", "f", (0, 1)), ("multiply", "f", (4, 2))]
     parts = _computed([*normal, ("multiply", "f", (5, 3))], whole, mean, scale, slope)
-    sums = [sum_over(each, [3], False, None).reshape(short) for each in (slope, parts)]
-    weighted, count = sums, float(whole.shape[2] * whole.shape[3])
+    sums: list[Array] = [sum_over(each, [3], False, None).reshape(short) for each in (slope, parts)]
+    weighted: list[Array] = sums
+    count = float(whole.shape[2] * whole.shape[3])
     factor = vector_of(1.0, channels) if weight is None else weight
     factor = factor.reshape(1, *short[1:])
     if weight is not None:
@@ -152,9 +153,9 @@ def _of_rows(rows: Array, eps: float) -> tuple[Array, Array]:
     return _computed([("same", "f", (0,))], middle), _computed([("reciprocal", "f", (0,))], root)
 
 
-def _computed(steps: list[tuple[str, str, tuple[int, ...]]], *operands: Array | float) -> Array:
+def _computed(steps: Sequence[tuple[str, str, tuple[int, ...]]], *operands: Array | float) -> Array:
     """What steps of formulas give in float32."""
-    found: Array = family("elementwise.arrays").evaluate(steps, "f", *operands)
+    found: Array = family("elementwise.arrays").evaluate([*steps], "f", *operands)
     return found
 
 
