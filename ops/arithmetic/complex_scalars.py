@@ -18,7 +18,7 @@ import numpy as np
 from ..memory.dtype import Scalar
 from ..table.inline import native
 from ..table.table import operator
-from .scalar import INVALID, divide_floats, power
+from .scalar import INVALID, OF_TENSORS, divide_floats, power
 
 _Two = Callable[[Any, Any], complex]
 
@@ -139,7 +139,8 @@ def _polar(length: float, angle: float) -> complex:
 
 @operator(
     "aten::div(Scalar a, Scalar b) -> float",
-    native=native("float({0}) / float({1})", of=("float float", "float int", "int float")),
+    native=native("float({0}) / float({1})", of=("float float", "float int", "int float"))
+    + native("number_float({0}) / number_float({1})", of=OF_TENSORS),
     order="out_mode Scalar_out Scalar_mode_out int complex float -",
 )
 def divide_scalars(a: Scalar, b: Scalar) -> Scalar:

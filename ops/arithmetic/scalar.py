@@ -19,6 +19,7 @@ from ..table.table import operator
 
 __all__ = [
     "INVALID",
+    "OF_TENSORS",
     "divide_floats",
     "floordiv_floats",
     "floordiv_ints",
@@ -121,16 +122,27 @@ def _wrapping(forward: Callable[[Any, Any], Any]) -> Callable[[Scalar, Scalar], 
     return on_scalars
 
 
-for _name, _sign, _forward in (
-    *(("add", "+", python.add), ("sub", "-", python.sub), ("mul", "*", python.mul)),
+OF_TENSORS: Final = ("array float", "float array", "array int", "int array", "array array")
+"""Operands of native code one of which is the number of a tensor."""
+
+for _name, _sign, _forward, _native in (
+    ("add", "+", python.add, "numbers_added"),
+    ("sub", "-", python.sub, "numbers_apart"),
+    ("mul", "*", python.mul, "numbers_times"),
 ):
     _known: Known = {"native": native(f"{{0}} {_sign} {{1}}"), "instruction": _name}
     operator(f"aten::{_name}.float(float a, float b) -> float", **_known)(_forward)
     _declare_pairs(_name, _forward, _PAIRS, "float", **_known)
-    operator(f"aten::{_name}(Scalar a, Scalar b) -> Scalar")(_wrapping(_forward))
+    operator(
+        f"aten::{_name}(Scalar a, Scalar b) -> Scalar",
+        native=native(f"{_native}({{0}}, {{1}})", of=OF_TENSORS, gives="array"),
+    )(_wrapping(_forward))
 
 
-@operator("aten::neg.Scalar(Scalar a) -> Scalar")
+@operator(
+    "aten::neg.Scalar(Scalar a) -> Scalar",
+    native=native("number_negated({0})", of=("array",), gives="array"),
+)
 def neg_scalar(a: Scalar) -> Scalar:
     return wrap64(-a) if isinstance(a, int) else -a
 

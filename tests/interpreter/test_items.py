@@ -82,3 +82,30 @@ def test_mixed_numbers_are_compared_as_floats_whatever_does_it(
     monkeypatch.setenv("RUSHLIGHT_NATIVE", "off")
     in_plan = torch.jit.CompilationUnit(inspect.getsource(compared)).compared
     assert found == [in_plan(*each) for each in calls]
+
+
+def computed(x: Tensor, y: Tensor) -> list[float]:
+    found: list[float] = []
+    for i in range(x.size(0)):
+        a, b = x[i].item(), y[i].item()
+        found.append(float(a * 2 + 1 - b))
+        found.append(float(-a * b) + a / 4 + (a + 0.5) / (b * b + 1))
+        if 3 - a > b * 0.25:
+            found.append(float(int(a * 7) + int(0.5 * b)))
+    return found
+
+
+@pytest.mark.parametrize("one", [torch.float32, torch.int64, torch.bool])
+@pytest.mark.parametrize("other", [torch.float64, torch.int32])
+def test_numbers_of_tensors_are_computed_with(one: object, other: object) -> None:
+    scripted = torch.jit.script(computed)
+    x, y = torch.arange(8).remainder(3).to(one), (torch.arange(8) * 0.3 - 1).to(other)
+    assert scripted(x, y) == computed(x, y)
+    assert is_native(scripted)
+
+
+def test_whole_numbers_of_tensors_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.tensor([2**62, -(2**63), 3])
+    found = torch.jit.script(computed)(x, x)
+    monkeypatch.setenv("RUSHLIGHT_NATIVE", "off")
+    assert found == torch.jit.CompilationUnit(inspect.getsource(computed)).computed(x, x)
