@@ -247,7 +247,7 @@ sys.meta_path.append(_Finder)
 sys.meta_path.insert(0, _Entrances(_NAME, _PACKAGES))
 
 
-def _loaded(name: str) -> Any:
+def _loaded(name: str) -> object:
     """A module of ours with all that it imports, among which Python looks for no garbage."""
     found = sys.modules.get(f"{_NAME}{name}")
     if found is not None:
@@ -290,7 +290,7 @@ class _StandingIn:
     """
 
     @staticmethod
-    def find_spec(fullname: str, path: object = None, target: object = None) -> Any:
+    def find_spec(fullname: str, path: object = None, target: object = None) -> object:
         if fullname.partition(".")[0] not in ("torch", "functorch"):
             return None
         own = sys.modules.get(_NAME)

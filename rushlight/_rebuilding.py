@@ -89,7 +89,7 @@ def _rebuild_wrapper_subclass(
     layout: Layout,
     device: Device,
     requires_grad: bool,
-) -> Any:
+) -> object:
     """A tensor without memory of a class that is asked for operators.
 
     Raises:

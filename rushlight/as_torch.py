@@ -59,7 +59,7 @@ class StandIn(abc.MetaPathFinder):
 
     def __init__(self) -> None:
         self._version: object = None
-        self._renamed: list[tuple[Any, str]] = []
+        self._renamed: list[tuple[object, str]] = []
         self._pickled: list[type] = []
         self._modules: list[ModuleType] = []
         self._prepared: Callable[[str], dict[str, object]] | None = None
@@ -202,7 +202,7 @@ def _says_its_module(thing: Any) -> bool:
     return "__module__" in own and hasattr(thing, "__qualname__")
 
 
-def _members(kind: type) -> Iterator[Any]:
+def _members(kind: type) -> Iterator[object]:
     """The members of a class and of its bases; functions among them say that they are."""
     for base in kind.__mro__[:-1]:
         for name, member in vars(base).items():

@@ -35,7 +35,7 @@ def _check(layout: Layout | None, device: Device | str | None = None) -> None:
         check_device(Device(device))
 
 
-def _joined(parts: Sequence[Tensor]) -> Any:
+def _joined(parts: Sequence[Tensor]) -> object:
     """The nested tensor of parts with as many dimensions each."""
     for place, part in enumerate(parts):
         if part.ndim != parts[0].ndim:

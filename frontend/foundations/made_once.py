@@ -28,7 +28,7 @@ class made_once(Generic[Made]):
     def __get__(self, instance: None, owner: type) -> Self: ...
     @overload
     def __get__(self, instance: object, owner: type) -> Made: ...
-    def __get__(self, instance: object, owner: type) -> Any:
+    def __get__(self, instance: object, owner: type) -> object:
         if instance is None:
             return self
         return instance.__dict__.setdefault(self._name, self._make(instance))

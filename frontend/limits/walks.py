@@ -117,7 +117,7 @@ def containers_in(value: object) -> list[Any]:
     return []
 
 
-def _containers_among(parts: list[Any] | tuple[object, ...]) -> list[Any]:
+def _containers_among(parts: list[Any] | tuple[object, ...]) -> list[object]:
     if not any(issubclass(kind, _CONTAINERS) for kind in {*map(type, parts)}):
         return []
     return [part for part in parts if isinstance(part, _CONTAINERS)]

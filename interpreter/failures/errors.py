@@ -33,7 +33,7 @@ from .traced import is_trace, traced_at
 
 __all__ = ["Failure", "script_error", "task_error"]
 
-Read = Callable[[int], Any]
+Read = Callable[[int], object]
 """The value of an operand: a register's number, or a constant's, which is negative."""
 
 

@@ -254,7 +254,7 @@ class Chain:
             work.fill_by_calls()
 
     @staticmethod
-    def _way(work: _Work) -> tuple[Any, Compiling]:
+    def _way(work: _Work) -> tuple[object, Compiling]:
         whole, later, operands = work.whole(), work.later, work.operands
         return whole, Compiling(
             [(type(later), whole)],

@@ -368,7 +368,7 @@ def plan_of_text(
 ) -> Plan:
     """The plan of a text that was kept, which `written` tells when something fails."""
     operators, recording = tables.operators, calls.recording
-    space, notes = dict[str, Any](), dict[int, Any]()
+    space, notes = dict[str, object](), dict[int, object]()
     for number in itself.noted:
         assert recording is not None
         put = partial(space.__setitem__, f"b{number}")
@@ -382,7 +382,7 @@ def plan_of_text(
     return Plan(run, run.__code__, written, itself)
 
 
-def _plan_of_stretch(stretch: Stretch, invoke: Invoke, calls: Telling) -> Callable[..., Any]:
+def _plan_of_stretch(stretch: Stretch, invoke: Invoke, calls: Telling) -> Callable[..., object]:
     """A plan of a stretch that calls operators, and what they are joined to, by way of `calls`."""
     source = write_plan(stretch.code, calls_all=True, stretch=stretch)
     assert source is not None  # the code around it nests deeper
@@ -405,7 +405,7 @@ def _space(
     calls: Calls,
     notes: dict[int, Any],
     plain: Collection[int] = (),
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What the names of a plan's text mean; `plain` operators are called as they are."""
     space: dict[str, Any] = {"__builtins__": {}, **ACTIONS, **NAMES, **named}
     space.update(invoke=invoke, reuse=reuse, running=RUNNING, faults=FAULTS)

@@ -58,7 +58,7 @@ MOST_TRIED: Final = 12
 MOST_WATCHED: Final = 2000
 """Tensors and objects that an object may hold."""
 
-Slow = Callable[..., Any]
+Slow = Callable[..., object]
 
 
 class Quick:
@@ -100,7 +100,7 @@ class Quick:
         """There is another plan."""
         self.call, self._left = None, FIRST
 
-    def drop(self, *given: object, **named: object) -> Any:
+    def drop(self, *given: object, **named: object) -> object:
         """Something is no longer as it was: the call is done slowly, and there will be another."""
         self.call, self._left = None, FIRST
         return self._slow(*given, **named)
@@ -460,7 +460,7 @@ def _holds_values(type: Type) -> bool:
 
 def _by_levels(
     levels: Callable[[object], tuple[object, list[Tensor]]] | None, convert: Convert
-) -> Callable[[object], tuple[Any, list[Tensor]]]:
+) -> Callable[[object], tuple[object, list[Tensor]]]:
     """What takes a container to the machine, one by one where its values are not as usual, and
     tells the tensors in it."""
 

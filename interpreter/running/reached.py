@@ -56,7 +56,7 @@ def _is_plain(type: Type) -> bool:
     return all(map(_is_plain, inside)) if inside else type in _WORDS
 
 
-def held_by(value: dict[Any, Any]) -> Iterable[Any]:
+def held_by(value: dict[Any, Any]) -> Iterable[object]:
     """The values of a dict, and its keys where those are tensors."""
     if isinstance(next(iter(value), None), Tensor):
         return [*value, *value.values()]

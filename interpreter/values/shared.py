@@ -22,7 +22,7 @@ from .shared_values import SharedValues
 __all__ = ["ScriptDict", "ScriptList"]
 
 
-def _taken(wanted: Type, error: type[Exception] = TypeError) -> Callable[[Any], object]:
+def _taken(wanted: Type, error: type[Exception] = TypeError) -> Callable[[object], object]:
     """The conversion of an element to the machine; `error` is raised for one of another type."""
     convert = inward(wanted)
 

@@ -33,7 +33,7 @@ def _levels(type: Type) -> int:
     return inner + type.is_collection
 
 
-def bounded_conversion(type: Type, convert: Callable[[Any], object]) -> Callable[[Any], object]:
+def bounded_conversion(type: Type, convert: Callable[[Any], object]) -> Callable[[object], object]:
     """A conversion of values of a type that raises BoundExceeded for what has too many copies, or
     holds itself."""
 

@@ -18,7 +18,7 @@ from ...typecheck.definitions.schema import Signature
 
 __all__ = ["IN_PARTS", "recorded", "signature_named"]
 
-Recorded = tuple[Signature, Sequence[Any], bool]
+Recorded = tuple[Signature, Sequence[object], bool]
 """Signature, arguments, and whether results tell that they require gradients."""
 
 _STRIDED: Final = 0

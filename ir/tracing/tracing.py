@@ -347,7 +347,7 @@ class GraphTracer(Scopes):
         """Call an operator by name."""
         return eager_function(name)(*args)
 
-    def get_item(self, tensor: Tensor, key: object) -> Any:
+    def get_item(self, tensor: Tensor, key: object) -> object:
         """`tensor[key]`."""
         return get_item(tensor, key)
 

@@ -40,7 +40,7 @@ _FLOAT32: Final = np.dtype(np.float32)
 _FLOAT64: Final = np.dtype(np.float64)
 _PLAIN: Final = frozenset(map(np.dtype, (np.float32, np.int64)))
 """Dtypes that every operator of this file takes, if they meet their like."""
-Kernel = Callable[..., Any]
+Kernel = Callable[..., object]
 _name: str
 _kernel: Kernel
 

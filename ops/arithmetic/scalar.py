@@ -534,7 +534,9 @@ def _larger(a: float, b: float) -> float:
     return a if a > b else b
 
 
-def _reduce(choose: Callable[[Sequence[Any]], object], name: str) -> Callable[[list[Any]], object]:
+def _reduce(
+    choose: Callable[[Sequence[Any]], object], name: str
+) -> Callable[[list[object]], object]:
     """The first of those that no other is before; Python's own looks at them in this order, too."""
 
     def over_list(values: Sequence[object]) -> object:

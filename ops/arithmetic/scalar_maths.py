@@ -128,7 +128,7 @@ _REAL: Final[dict[str, Function]] = {
 
 def _either(
     real: Function, compute: Callable[[complex], complex] | None
-) -> Callable[[Any], object]:
+) -> Callable[[object], object]:
     """The function of a number of any kind; of a real one it has float32 precision, as in torch."""
 
     def call(a: Any) -> Any:

@@ -237,7 +237,7 @@ def _later_transposed(
     output_padding: Ints,
     groups: int,
     dilation: Ints,
-) -> Any:
+) -> object:
     """The same of a transposed convolution."""
     input, weight = input[...], weight[...]  # which no other thread can change
     bias = None if bias is None else bias[...]
@@ -329,7 +329,7 @@ def _pads_of(padding: Ints | str, weight: Array, dilation: Ints) -> list[tuple[i
     return [(max(0, n) // 2, max(0, n) - max(0, n) // 2) for n in needed]
 
 
-_SETTLED: Final[Recent[Hashable, Any]] = Recent(200)
+_SETTLED: Final[Recent[Hashable, object]] = Recent(200)
 """What is known of convolutions that were checked, by shapes and settings."""
 
 

@@ -32,7 +32,7 @@ def for_keys(
     written: tuple[Inline, ...] = (),
     natively: tuple[Native, ...] = (),
     instruction: str = "",
-) -> Callable[[Callable[..., Any]], Callable[..., object]]:
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Declare a forward for every key type; `KEY` in the schemas stands for it.
 
     It is `written` out in plans for keys that are never NaN.

@@ -116,7 +116,9 @@ class QuantizedArray(Array):
             quantizer = None  # its axis is not known any more
         self.quantizer = quantizer
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: object, **options: object) -> Any:
+    def __array_ufunc__(
+        self, ufunc: Any, method: str, *inputs: object, **options: object
+    ) -> object:
         raise unsupported(str(ufunc.__name__))
 
     def item(self, *place: Any) -> Any:

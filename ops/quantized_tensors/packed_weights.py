@@ -291,7 +291,7 @@ def _float_linear(state: object) -> FloatLinear:
     raise _bad(FloatLinear.class_name)
 
 
-def _float_convolution(transpose: bool) -> Callable[[Any], FloatConvolution]:
+def _float_convolution(transpose: bool) -> Callable[[object], FloatConvolution]:
     def make(state: Any) -> FloatConvolution:
         match state:
             case (np.ndarray() as weight, np.ndarray() | None as bias, *sizes, groups, least, most):
@@ -335,7 +335,7 @@ def _bad(name: str) -> OperatorError:
     return OperatorError(f"the state of a `{name}` has an unknown form")
 
 
-PACKED_CLASSES: Final[dict[str, Callable[[Any], PackedWeights]]] = {
+PACKED_CLASSES: Final[dict[str, Callable[[object], PackedWeights]]] = {
     "quantized.LinearPackedParamsBase": _linear,
     "quantized.Conv2dPackedParamsBase": _convolution(2),
     "quantized.Conv3dPackedParamsBase": _convolution(3),

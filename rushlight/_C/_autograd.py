@@ -53,7 +53,7 @@ def _pop_saved_tensors_default_hooks() -> None:
 
 def _top_saved_tensors_default_hooks(
     ignore_is_tracing: bool,
-) -> tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]] | None:
+) -> tuple[Callable[[Tensor], object], Callable[[object], Tensor]] | None:
     """The last ones, if there are any."""
     del ignore_is_tracing
     return PACKING.hooks[-1] if PACKING.hooks else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
 from .transforms import grad, grad_and_value
 from .vmap import _process_batched_inputs, vmap
@@ -18,7 +17,7 @@ def chunk_vmap(
     out_dims: object = 0,
     randomness: str = "error",
     chunks: int = 2,
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """A function that runs `func` for each slice of its inputs, in `chunks` rounds.
 
     Args:
@@ -33,7 +32,7 @@ def chunk_vmap(
     """
 
     @functools.wraps(func)
-    def wrapped(*args: object, **kwargs: object) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> object:
         if chunks <= 0:
             raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
         count = _process_batched_inputs(in_dims, args, func)[0]

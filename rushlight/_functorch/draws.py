@@ -33,7 +33,7 @@ class DrawsForSlices(TorchFunctionMode):
         types: object,
         args: tuple[object, ...] = (),
         kwargs: dict[str, Any] | None = None,
-    ) -> Any:
+    ) -> object:
         """The function, which draws as often as there are slices if it makes a tensor.
 
         Raises:
@@ -63,7 +63,7 @@ class DrawsForSlices(TorchFunctionMode):
 
 def _of_all(
     name: str, args: tuple[Any, ...], kwargs: dict[str, Any], count: int
-) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+) -> tuple[tuple[object, ...], dict[str, object]] | None:
     """The arguments with sizes that begin with the number of slices; None if no sizes are given."""
     if "size" in kwargs:
         return args, {**kwargs, "size": (count, *kwargs["size"])}

@@ -95,7 +95,9 @@ class FakeTensor(Tensor):
         return self.fake_device
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> object:
         """What the mode of the first fake tensor among the arguments makes of an operator."""
         found = next(
             each for each in tree_flatten((args, kwargs))[0] if isinstance(each, FakeTensor)
@@ -165,7 +167,7 @@ class FakeTensorMode(TorchDispatchMode):
         source: object = None,
         symbolic_context: object = None,
         trace: bool = True,
-    ) -> Any:
+    ) -> object:
         """The fake tensor of another one, always the same as long as that lives.
 
         Raises:
@@ -179,7 +181,7 @@ class FakeTensorMode(TorchDispatchMode):
                 self._known[tensor] = self._fake(tensor)
         return self._known[tensor]
 
-    def _fake(self, tensor: Any, constant: Tensor | None = None) -> Any:
+    def _fake(self, tensor: Any, constant: Tensor | None = None) -> object:
         if tensor.layout != STRIDED:
             raise UnsupportedFakeTensorException(f"a tensor of layout {tensor.layout}")
         place = META if is_meta(tensor) else tensor.device
@@ -195,7 +197,9 @@ class FakeTensorMode(TorchDispatchMode):
 
     # ------------------------------------------------------------------ operators
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> object:
         """The result of an operator without elements.
 
         Raises:
@@ -228,7 +232,7 @@ class FakeTensorMode(TorchDispatchMode):
             return FakeTensor(self, made, place, known)
         return tree_map(lambda each: self._made(each, place), made)
 
-    def _of_constants(self, func: OpOverload, args: Any, kwargs: Any) -> Any:
+    def _of_constants(self, func: OpOverload, args: Any, kwargs: Any) -> object:
         """What an operator gives for tensors of data that fake ones stand for; None if it needs
         others, too, or draws."""
         fakes = _fakes((args, kwargs))
@@ -237,7 +241,7 @@ class FakeTensorMode(TorchDispatchMode):
         args, kwargs = tree_map(_or_constant, (args, kwargs))
         return func(*args, **kwargs)
 
-    def _taken(self, func: OpOverload, args: Any, kwargs: Any, value: Any) -> Any:
+    def _taken(self, func: OpOverload, args: Any, kwargs: Any, value: Any) -> object:
         if not isinstance(value, Tensor) or isinstance(value, FakeTensor):
             return value
         is_number = not (value.ndim or func.mutates or value.requires_grad)
@@ -271,7 +275,7 @@ class FakeTensorMode(TorchDispatchMode):
     def _made(self, value: Any, place: Device) -> Any:
         return FakeTensor(self, value, place) if isinstance(value, Tensor) else value
 
-    def _written(self, func: Any, args: Any, kwargs: Any, is_known: bool) -> Any:
+    def _written(self, func: Any, args: Any, kwargs: Any, is_known: bool) -> object:
         """What an operator gives that writes: what it has written, in its new sizes."""
         signature = func.entry.signature
         names = [argument.name for argument in signature.arguments]
@@ -295,11 +299,11 @@ def _constant(value: object) -> Tensor | None:
     return value.constant if isinstance(value, FakeTensor) else None
 
 
-def _or_constant(value: Any) -> Any:
+def _or_constant(value: Any) -> object:
     return value.constant if isinstance(value, FakeTensor) else value
 
 
-def _without(value: Any) -> Any:
+def _without(value: Any) -> object:
     return value._meta if isinstance(value, FakeTensor) else value
 
 

@@ -170,7 +170,7 @@ def _run(entry: object, run: tuple[int, int, int, list[tuple[int, Any]]]) -> Run
     return Run(kernel, count, [_told(entry, kind, number) for kind, number in words])
 
 
-def _told(entry: Any, kind: int, number: int) -> tuple[str, Any]:
+def _told(entry: Any, kind: int, number: int) -> tuple[str, object]:
     words = family("calls.prepared")
     if kind == words._NUMBER and number in entry.constants:
         return "constant", entry.constants[number]

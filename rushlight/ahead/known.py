@@ -48,7 +48,7 @@ def scalars_of(values: Sequence[Known]) -> list[Scalar]:
     return [each for each in flattened(values) if isinstance(each, Scalar)]
 
 
-def machine_value(value: Known) -> Any:
+def machine_value(value: Known) -> object:
     """What an operator's forward is given."""
     if isinstance(value, Tensor):
         return value.array

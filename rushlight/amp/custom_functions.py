@@ -50,7 +50,7 @@ def custom_fwd(
     forward = fwd
 
     @wraps(forward)
-    def decorated(*args: Any, **kwargs: object) -> Any:
+    def decorated(*args: Any, **kwargs: object) -> object:
         is_on = is_autocast_enabled(device_type)
         args[0]._dtype = get_autocast_dtype(device_type)
         if cast_inputs is None:
@@ -79,7 +79,7 @@ def custom_bwd(bwd: Callable[..., object] | None = None, *, device_type: str) ->
     backward = bwd
 
     @wraps(backward)
-    def decorated(*args: Any, **kwargs: Any) -> Any:
+    def decorated(*args: Any, **kwargs: Any) -> object:
         context = args[0]
         with autocast(device_type, enabled=context._fwd_used_autocast, dtype=context._dtype):
             return backward(*args, **kwargs)

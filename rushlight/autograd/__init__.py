@@ -201,7 +201,7 @@ def __getattr__(name: str) -> Any:
     return profiler.kineto_available if name == "kineto_available" else _others(name)
 
 
-def _above(name: str) -> Any:
+def _above(name: str) -> object:
     """What `gradcheck` asks for, which imports this package."""
     if name == "vmap":
         return import_module(__name__.rpartition(".")[0]).vmap

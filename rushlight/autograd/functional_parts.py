@@ -13,7 +13,7 @@ __all__ = [
 ]
 
 
-def _as_tuple(inp: object, arg_name: str | None = None, fn_name: str | None = None) -> Any:
+def _as_tuple(inp: object, arg_name: str | None = None, fn_name: str | None = None) -> object:
     """Whether a value is a tuple, and the tuple (of itself); with names it is of tensors.
 
     Raises:
@@ -39,14 +39,14 @@ def _construct_standard_basis_for(
     return tuple(found)
 
 
-def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
+def _grad_postprocess(inputs: Any, create_graph: bool) -> object:
     """Gradients, in tuples, with history if `create_graph`."""
     if isinstance(inputs, Tensor):
         return inputs if create_graph else inputs.detach()
     return tuple(_grad_postprocess(each, create_graph) for each in inputs)
 
 
-def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> Any:
+def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> object:
     """Results, out of the tuples that the caller has not given.
 
     Args:

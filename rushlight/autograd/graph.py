@@ -60,7 +60,7 @@ class saved_tensors_hooks:
             self.__exit__()
             raise
 
-    def _pack(self, tensor: Tensor) -> Any:
+    def _pack(self, tensor: Tensor) -> object:
         held = PACKING.hooks
         try:
             PACKING.put([])

@@ -219,14 +219,14 @@ class _AllAtOnce(Function):
             cls.original.setup_context(context, given, shown)
 
     @classmethod
-    def backward(cls, ctx: Any, *grads: Any) -> Any:
+    def backward(cls, ctx: Any, *grads: Any) -> object:
         batch: _Batch = ctx.batch
         with batch.context._of(ctx) as context:
             given = backward_of(cls.original)(context, *_closed(grads, batch.results, batch.level))
         return None, *_spread(_several(given), batch.arguments, batch.level)
 
     @classmethod
-    def jvp(cls, ctx: Any, *directions: Any) -> Any:
+    def jvp(cls, ctx: Any, *directions: Any) -> object:
         batch: _Batch = ctx.batch
         with batch.context._of(ctx) as context:
             given = cls.original.jvp(
@@ -244,14 +244,14 @@ def _all_at_once(cls: type[Function]) -> type[Function]:
     return known
 
 
-def _spread(values: Sequence[object], marks: Sequence[bool], level: Level) -> list[Any]:
+def _spread(values: Sequence[object], marks: Sequence[bool], level: Level) -> list[object]:
     """Gradients for tensors with all slices, or for those that slices share."""
     if len(values) != len(marks):
         return list(values)  # the node says how many there should be
     return [_one_spread(*pair, level) for pair in zip(values, marks, strict=True)]
 
 
-def _one_spread(value: Any, mark: bool, level: Level) -> Any:
+def _one_spread(value: Any, mark: bool, level: Level) -> object:
     stands = type(value) is Batched and value._level is level
     if value is None or stands == mark:
         return value._value if stands else value
@@ -285,7 +285,7 @@ class _Step(Function):
     """The linear step; its value does not count."""
 
     @staticmethod
-    def backward(ctx: Any, *tangents: Any) -> Any:
+    def backward(ctx: Any, *tangents: Any) -> object:
         node: FunctionNode = ctx.of
         given: list[Any] = [None] * len(node._needs)
         for (place, _), tangent in zip(node._arguments, tangents, strict=True):

@@ -53,7 +53,7 @@ def read_inputs(
     return args, kwargs
 
 
-def _value(word: str, parameter: Argument | None) -> Any:
+def _value(word: str, parameter: Argument | None) -> object:
     """The value of a word that stands for one argument."""
     path, colon, key = word.rpartition(":")
     if word.endswith(".npy"):

@@ -6,11 +6,11 @@ meaning without a line in the changelog.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 __all__ = ["SCHEMAS"]
 
-Schema = dict[str, Any]
+Schema = dict[str, object]
 
 
 def _record(*optional: str, **properties: Schema) -> Schema:

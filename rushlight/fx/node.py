@@ -133,8 +133,8 @@ class Node:
         ValueError: `target` is a function where a name belongs, or the reverse.
     """
 
-    _args: tuple[Any, ...]
-    _kwargs: dict[str, Any]
+    _args: tuple[object, ...]
+    _kwargs: dict[str, object]
     attrs_for_lowering: dict[str, Any]
     """What `lift_lowering_attrs_to_nodes` says of it."""
 

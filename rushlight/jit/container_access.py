@@ -73,7 +73,7 @@ def _is_dict(module: ContainerAccess) -> bool:
     return module._c.cls.container == "ModuleDict"
 
 
-def _elements(module: ContainerAccess, what: str) -> dict[str, Any]:
+def _elements(module: ContainerAccess, what: str) -> dict[str, object]:
     """The children.
 
     Raises:

@@ -142,7 +142,7 @@ class ScriptModule(Module, metaclass=ScriptMeta):
 
     _compiled = True
     _not_stateless = "Jitted modules"
-    _script_methods: ClassVar[dict[str, Any]]
+    _script_methods: ClassVar[dict[str, object]]
     forward: Any = _Forward()
 
     if TYPE_CHECKING:  # of the compiled module, where `__getattr__` finds them

@@ -84,7 +84,7 @@ class _Formula:
         return Overload(self._entry)(*handles)
 
     def _function(self, layout: Layout) -> type[Function]:
-        def backward(ctx: object, *grads: object) -> tuple[Any, ...]:
+        def backward(ctx: object, *grads: object) -> tuple[object, ...]:
             if self._backward is None:
                 raise RuntimeError(
                     f"Trying to backward through {Overload(self._entry)} but no autograd formula "

@@ -16,7 +16,7 @@ import signal
 import time
 import warnings
 from collections.abc import Sequence
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from ..cli.checked_file import check_unsaved
 from ..cli.failure import CommandError
@@ -64,7 +64,7 @@ def _keep(question: dict[str, str], facts: Facts, functions: list[FunctionFacts]
         _KEPT[question["path"]] = Kept.of(outline, functions, told)
 
 
-def _told(text: str) -> dict[str, Any]:
+def _told(text: str) -> dict[str, object]:
     place = {"place": [0, 0, 0, 0], "related": [], "fixes": [], "notes": []}
     return {"code": "file-stopped", "severity": "error", "message": text, **place}
 

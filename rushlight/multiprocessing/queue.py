@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing.queues
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..module_names import names_of
 from . import sent_tensors as sent_tensors
@@ -12,8 +12,8 @@ __all__ = ["Queue", "SimpleQueue"]
 
 
 if TYPE_CHECKING:
-    _Queue = multiprocessing.queues.Queue[Any]
-    _SimpleQueue = multiprocessing.queues.SimpleQueue[Any]
+    _Queue = multiprocessing.queues.Queue[object]
+    _SimpleQueue = multiprocessing.queues.SimpleQueue[object]
 else:
     _Queue, _SimpleQueue = multiprocessing.queues.Queue, multiprocessing.queues.SimpleQueue
 

@@ -312,7 +312,7 @@ def _function(program: ScriptFunction | Module) -> tuple[Function, object]:
 
 def _bound(
     parameters: Sequence[Argument], given: Sequence[object], named: Mapping[str, object]
-) -> list[Any]:
+) -> list[object]:
     """The arguments in the order of the parameters."""
     if len(given) > len(parameters):
         raise OnnxExporterError(

@@ -116,7 +116,7 @@ def _orthogonal(matrix: Tensor, group: Group) -> Tensor:
 
 def _iterated(
     matrix: Array, first: float, third: float, fifth: float, least: float, steps: int
-) -> Any:
+) -> object:
     """The iteration over a matrix that is not tall, in float32, each result rounded to bfloat16."""
     x = _rounded(matrix)
     if not x.size:

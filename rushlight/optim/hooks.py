@@ -107,11 +107,11 @@ class Hooked:
         return add_hook(self._optimizer_load_state_dict_post_hooks, hook, prepend=prepend)
 
 
-def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+def _with_hooks(step: Callable[..., Any]) -> Callable[..., object]:
     """A `step` that calls hooks: those of all optimizers outermost."""
 
     @wraps(step)
-    def with_hooks(*args: Any, **kwargs: Any) -> Any:
+    def with_hooks(*args: Any, **kwargs: Any) -> object:
         optimizer = args[0]
         before = vars(optimizer).get("_optimizer_step_pre_hooks")
         if before is None:  # it wraps another one, without the state of one

@@ -53,12 +53,12 @@ def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
     return ["cuda", "xpu", "hpu", "privateuseone", *(["xla"] if supports_xla else [])]
 
 
-def _get_value(x: object) -> Any:
+def _get_value(x: object) -> object:
     """The number in a tensor; a number as it is."""
     return x.item() if isinstance(x, Tensor) else x
 
 
-def _stack_if_compiling(x: object) -> Any:
+def _stack_if_compiling(x: object) -> object:
     """The same, as nothing is compiled."""
     return x
 

@@ -111,7 +111,7 @@ class FunctionEventAvg(_Times):
         self.count = 0
         self.cpu_time_total = self.self_cpu_time_total = 0.0
         self.cpu_memory_usage = self.self_cpu_memory_usage = 0
-        self.input_shapes: Any = None
+        self.input_shapes: object = None
         self.stack: list[str] | None = None
         self.is_user_annotation = False
 

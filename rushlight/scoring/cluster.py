@@ -105,8 +105,8 @@ def computed(
         ScriptFailed: the archive's code raised, or its results have no rows.
         CannotScore: rows cannot be read; workers died over a part, or none is left.
     """
-    came, watch = queue.SimpleQueue[Any](), _Watch(client)
-    waiting, under_way = iter(parts), dict[str, tuple[Part, Any]]()
+    came, watch = queue.SimpleQueue[object](), _Watch(client)
+    waiting, under_way = iter(parts), dict[str, tuple[Part, object]]()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sending large graph")
         held = client.submit(bytes, archive, key=f"rushlight-archive-{job.digest}-{os.getpid()}")
@@ -161,7 +161,7 @@ class _Watch:
                     raise CannotScore("no worker is left, and none has come") from None
 
 
-def _result(client: Any, watch: _Watch, future: Any, part: Part) -> dict[str, Any]:
+def _result(client: Any, watch: _Watch, future: Any, part: Part) -> dict[str, object]:
     """What a worker made.  It may die before it has sent that: another one makes it then."""
     gathered = client.gather(future, asynchronous=True)
     sent = asyncio.run_coroutine_threadsafe(gathered, client.loop.asyncio_loop)

@@ -217,7 +217,7 @@ class check_sparse_tensor_invariants:
     def __call__(self, mth: F) -> F:
         """A function that runs with what was said here."""
 
-        def test_mth(*args: object, **kwargs: object) -> Any:
+        def test_mth(*args: object, **kwargs: object) -> object:
             with type(self)(self._wanted):
                 return mth(*args, **kwargs)
 

@@ -317,7 +317,7 @@ def tree_map_(
     return tree
 
 
-def _chooses(wanted: Any) -> Callable[[Any], bool]:
+def _chooses(wanted: Any) -> Callable[[object], bool]:
     if isinstance(wanted, type | tuple) or not callable(wanted):
         return lambda value: isinstance(value, wanted)
     return lambda value: bool(wanted(value))
@@ -327,7 +327,7 @@ def map_only(type_or_types_or_pred: object, /) -> Callable[[Callable[[Any], Any]
     """Makes a function that leaves everything alone but values of the given types."""
     chosen = _chooses(type_or_types_or_pred)
 
-    def decorate(func: Callable[[Any], object]) -> Callable[[Any], object]:
+    def decorate(func: Callable[[Any], object]) -> Callable[[object], object]:
         return lambda value: func(value) if chosen(value) else value
 
     return decorate

@@ -75,7 +75,7 @@ def has_name(
 # ------------------------------------------------------------------------------------ contexts
 
 
-def _found(module: str, path: str) -> Any:
+def _found(module: str, path: str) -> object:
     return attrgetter(path)(import_module(module))
 
 
@@ -119,7 +119,7 @@ def _named_tuple_written(cls: type) -> str:
     return known.name
 
 
-def _class_named(name: str) -> Any:
+def _class_named(name: str) -> object:
     if name not in SERIALIZED_TYPE_TO_PYTHON_TYPE:
         raise NotImplementedError(f"Deserializing {name} in pytree is not registered.")
     return SERIALIZED_TYPE_TO_PYTHON_TYPE[name]

@@ -121,7 +121,7 @@ class ConstantNode:
     value: Any
 
 
-def _of_constant(tree: object) -> tuple[list[Any], Context]:
+def _of_constant(tree: object) -> tuple[list[object], Context]:
     return [], ConstantNode(tree)
 
 

@@ -136,7 +136,7 @@ class _Kept:
         self.value: Tensor | None = None
 
 
-def _form(tensor: Tensor) -> tuple[Any, ...]:
+def _form(tensor: Tensor) -> tuple[object, ...]:
     """Sizes, dtype and device; of plain tensors, which are on the CPU, as their array has them."""
     if type(tensor) in PLAIN_TENSORS:
         array = tensor._array

@@ -155,7 +155,7 @@ class FlopCounterMode:
             )
         self.depth = depth
         self.display = display
-        self.flop_counts: dict[str, dict[Any, int]] = _counts()
+        self.flop_counts: dict[str, dict[object, int]] = _counts()
         self.flop_registry = dict(flop_registry)
         for target, formula in (custom_mapping or {}).items():
             raw = getattr(formula, "_get_raw", False)

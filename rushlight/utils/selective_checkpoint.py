@@ -77,7 +77,7 @@ class _Keeping(TorchDispatchMode):
 
     def __torch_dispatch__(
         self, func: Any, types: object, args: Any = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
+    ) -> object:
         """Run an operator."""
         given = kwargs or {}
         made = func(*args, **given)
@@ -104,7 +104,7 @@ class _Giving(TorchDispatchMode):
 
     def __torch_dispatch__(
         self, func: Any, types: object, args: Any = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
+    ) -> object:
         """Run an operator, or give what was kept of it.
 
         Raises:

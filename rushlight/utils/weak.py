@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from ..ops.tensors.tensor import Tensor
 
-_References = dict[Any, Any]
+_References = dict[object, object]
 __all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary"]
 
 

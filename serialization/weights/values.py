@@ -297,7 +297,7 @@ class Makers:
         self._set_state(made, state)
         return made
 
-    def of_type(self, make: Any, kind: object, arguments: Any, state: object) -> Any:
+    def of_type(self, make: Any, kind: object, arguments: Any, state: object) -> object:
         """A tensor of a class of its own, or with attributes (`_rebuild_from_type_v2`)."""
         if isinstance(make, Name) and make.make is not None:
             made = make.make(self, *arguments)

@@ -16,7 +16,7 @@ from .values import Name, Unset
 
 __all__ = ["SAFE", "VouchedReader", "named"]
 
-Vouched = Callable[..., Any] | tuple[Callable[..., Any], str]
+Vouched = Callable[..., object] | tuple[Callable[..., object], str]
 
 SAFE: Final[dict[str, object]] = {}
 """What is vouched for, by the names under which files speak of it."""

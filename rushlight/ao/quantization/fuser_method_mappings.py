@@ -107,14 +107,14 @@ def fuse_convtranspose_bn(is_qat: bool, convt: Module, bn: Module) -> Any:
 
 
 def _sequential(kind: type) -> Fuser:
-    def fuse(is_qat: bool, first: Module, second: Module) -> Any:
+    def fuse(is_qat: bool, first: Module, second: Module) -> object:
         return kind(first, second)
 
     return fuse
 
 
 @cache
-def _default() -> Mapping[tuple[Any, ...], object]:
+def _default() -> Mapping[tuple[object, ...], object]:
     """The fusers by the kinds of modules."""
     made: dict[tuple[Any, ...], object] = {}
     relu = activation.ReLU

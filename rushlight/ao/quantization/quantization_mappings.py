@@ -271,7 +271,7 @@ def get_quantized_operator(float_op: Kind | str) -> Any:
     return found
 
 
-def _get_special_act_post_process(module: Module) -> Any:
+def _get_special_act_post_process(module: Module) -> object:
     """What observes a module whose results lie between known bounds; None for others."""
     kind = type_before_parametrizations(module)
     return DEFAULT_MODULE_TO_ACT_POST_PROCESS.get(kind)

@@ -65,7 +65,7 @@ def _custom(given: Any, kind: type[Custom]) -> Custom:
     return given if isinstance(given, kind) else kind.from_dict(given)
 
 
-def _preserved(model: Module, config: Any) -> dict[str, Any]:
+def _preserved(model: Module, config: Any) -> dict[str, object]:
     names = config.preserved_attributes
     return {name: getattr(model, name) for name in names if hasattr(model, name)}
 

@@ -40,7 +40,7 @@ class _Broadcast(Function):
         return made
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[object, ...]:
         return None, None, _Reduce.apply(ctx.src, ReduceOp.SUM, ctx.group, grad)
 
 
@@ -56,7 +56,7 @@ class _Reduce(Function):
         return made if get_group_rank(members, dst) == members.rank() else _like(tensor)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[object, ...]:
         return None, None, None, _Broadcast.apply(ctx.dst, ctx.group, grad)
 
 
@@ -71,7 +71,7 @@ class _AllReduce(Function):
         return made
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[object, ...]:
         return None, None, _AllReduce.apply(ctx.op, ctx.group, grad)
 
 
@@ -86,7 +86,7 @@ class _AllToAll(Function):
         return tuple(made)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Any, ...]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[object, ...]:
         return None, None, *_AllToAll.apply(ctx.group, ctx.inputs, *grads)
 
 

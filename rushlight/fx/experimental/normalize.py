@@ -18,7 +18,7 @@ class NormalizeArgs(Transformer):
 
     def __init__(self, module: GraphModule, normalize_to_only_use_kwargs: bool = True) -> None:
         super().__init__(module)
-        self.node_map: dict[Any, Node] = {}
+        self.node_map: dict[object, Node] = {}
         self.normalize_to_only_use_kwargs = normalize_to_only_use_kwargs
 
     def run_node(self, n: Node) -> Any:

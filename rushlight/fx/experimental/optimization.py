@@ -98,7 +98,7 @@ def remove_dropout(model: Module) -> Module:
 
         def call_module(
             self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, object]
-        ) -> Any:
+        ) -> object:
             """Leave dropouts out."""
             if isinstance(self.submodules[str(target)], nn.Dropout):
                 return args[0]

@@ -40,7 +40,7 @@ def _place_in_whole(data: Any, place: Tensor) -> Any:
     return found.to(DTYPES["float32"])
 
 
-def _reduced(name: str, self: Any, *args: Any, **kwargs: Any) -> Any:
+def _reduced(name: str, self: Any, *args: Any, **kwargs: Any) -> object:
     function = _all if name == "all" else FUNCTIONS[name]
     data, mask = self._masked_data, self._masked_mask
     if args or kwargs:
@@ -61,7 +61,7 @@ def _along(
     dim: Any = None,
     keepdim: bool = False,
     dtype: Any = None,
-) -> Any:
+) -> object:
     if layout_of(data) != "strided":
         raise TypeError(
             f"The sparse version of {name} is not implemented in reductions.\nIf you would like "

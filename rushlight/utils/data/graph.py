@@ -21,7 +21,7 @@ def _in_place_of_a_pipe() -> str:
     return "STUB"
 
 
-def _without_others(state: object) -> Any:
+def _without_others(state: object) -> object:
     """What of a pipe's state may hold pipes."""
 
     def may(value: object) -> bool:

@@ -65,7 +65,7 @@ def _may_be_short(q: Array, k: Array, v: Array) -> bool:
     return PRECISION.products_may_be_short and is_large and host().has_pairs
 
 
-def _along(x: Array) -> Any:
+def _along(x: Array) -> object:
     """Neighbours of rows in words: as they lie, if they are bfloat16."""
     steps = x.strides
     if (

@@ -46,7 +46,7 @@ def method(name: str, address: int, table: bytes, *, named: bool = False) -> Cal
     return function
 
 
-def member(name: str, address: int, kind: type) -> Callable[..., Any]:
+def member(name: str, address: int, kind: type) -> Callable[..., object]:
     """The same as a member of a class: native code gets the instance in the place of the table."""
     flags = _FASTCALL | _NAMED
     made = _MADE.setdefault((name, address), _Method(name.encode(), address, flags, None))

@@ -144,7 +144,7 @@ class Depthwise:
         run(self._kernel(after), slots, 2 if slots == 1 else 1, *words)
 
 
-def _by_pixels(operand: object) -> Any:
+def _by_pixels(operand: object) -> object:
     """An operand that lies as the result does, in the order of its elements."""
     if isinstance(operand, np.ndarray) and operand.ndim == 4:
         return operand.transpose(0, 2, 3, 1)

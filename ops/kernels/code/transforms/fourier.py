@@ -76,7 +76,7 @@ def along(x: Any, dim: int, scale: float, *, inverse: bool, last: bool = False) 
     return out
 
 
-def of_real(x: Any, scale: float) -> Any:
+def of_real(x: Any, scale: float) -> object:
     """The first half of the transforms of rows of real numbers; None of other sizes."""
     x = x[...]
     real, size = _REALS.get(x.dtype.str[1:]), x.shape[-1]
@@ -93,7 +93,7 @@ def of_real(x: Any, scale: float) -> Any:
     return out
 
 
-def of_half(x: Any, size: int, scale: float) -> Any:
+def of_half(x: Any, size: int, scale: float) -> object:
     """The real numbers, so many in a row, of whose transforms this is the first half."""
     x = x[...]
     real = _REALS.get(x.dtype.str[1:])

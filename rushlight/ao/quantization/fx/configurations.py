@@ -31,7 +31,7 @@ def configurations(
     Raises:
         LookupError: layers that were fused, whose kinds have different configurations.
     """
-    counts = Counter[tuple[str, Any]]()
+    counts = Counter[tuple[str, object]]()
     made: dict[Node, Any] = {}
     for node in nodes:
         kind = kind_of(node, modules)

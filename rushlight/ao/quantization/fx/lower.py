@@ -58,7 +58,7 @@ _BINARY: Final = {
     _function("mul"): "mul",
     _function("matmul"): "matmul",
 }
-_POINTWISE: Final[dict[Any, tuple[str, tuple[str, ...]]]] = {
+_POINTWISE: Final[dict[object, tuple[str, tuple[str, ...]]]] = {
     F.hardswish: ("hardswish", ()),
     F.elu: ("elu", ("alpha",)),
     F.leaky_relu: ("leaky_relu", ("negative_slope", "inplace")),

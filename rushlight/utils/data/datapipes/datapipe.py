@@ -101,7 +101,7 @@ class _Pipe:
         made = partial(cls_to_register)
         cls.functions[function_name] = update_wrapper(made, cls_to_register, assigned=("__doc__",))
 
-    def state_of(self, state: Any) -> Any:
+    def state_of(self, state: Any) -> object:
         """What is pickled of a pipe: its state, or what `getstate_hook` makes of it."""
         hook = self._kind.getstate_hook
         return state if hook is None else hook(state)
@@ -160,7 +160,7 @@ class IterDataPipe(_Pipe, IterableDataset[Sample]):
     _valid_iterator_id: int | None = None
     _number_of_samples_yielded = 0
     _snapshot_state = _SnapshotState.NotStarted
-    _fast_forward_iterator: Iterator[Any] | None = None
+    _fast_forward_iterator: Iterator[object] | None = None
     _is_child_datapipe = False  # asked before each sample: a pipe need not look for a method then
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -214,13 +214,13 @@ class _ForLoader:
 class _IterDataPipeSerializationWrapper(_ForLoader, IterDataPipe[Any]):
     def __init__(self, datapipe: IterDataPipe[Any]) -> None:
         super().__init__(datapipe)
-        self._datapipe_iter: Iterator[Any] | None = None
+        self._datapipe_iter: Iterator[object] | None = None
 
     def __iter__(self) -> _IterDataPipeSerializationWrapper:
         self._datapipe_iter = iter(self._datapipe)
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> object:
         if self._datapipe_iter is None:
             raise AssertionError(
                 "Iterator has not been initialized; call __iter__() before __next__()"

@@ -124,7 +124,7 @@ def _tell_where(error: Exception, pipe: object) -> None:
 
 def _of_generator(make: Callable[..., Generator[object, object, None]]) -> Callable[..., object]:
     @wraps(make)
-    def samples_of(pipe: Any, *args: Any, **kwargs: Any) -> Generator[Any, Any, None]:
+    def samples_of(pipe: Any, *args: Any, **kwargs: Any) -> Generator[object, object, None]:
         forwarded = _taken(pipe)
         if forwarded is not None:
             yield from forwarded
@@ -157,7 +157,7 @@ class _Numbered:
     def __iter__(self) -> _Numbered:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> object:
         with _profiled(self._pipe):
             _check(self._pipe, self._number)
             sample = next(self._samples)
@@ -171,7 +171,7 @@ class _Numbered:
 
 def _of_others(make: Callable[..., Iterator[object]], has_next: bool) -> Callable[..., object]:
     @wraps(make)
-    def samples_of(pipe: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+    def samples_of(pipe: Any, *args: Any, **kwargs: Any) -> Iterator[object]:
         samples = make(pipe, *args, **kwargs)
         pipe._snapshot_state = _SnapshotState.Iterating
         forwarded = _taken(pipe)

@@ -251,7 +251,7 @@ class _ConvNd(WeightedQuantizedModule):
         )
 
     @classmethod
-    def _sources(cls) -> list[Any]:
+    def _sources(cls) -> list[object]:
         """The classes of float modules that it is made of."""
         kinds = [cls._FLOAT_MODULE, cls._NNI_CONV_RELU_MODULE]
         return [kind for kind in kinds if kind is not None]

@@ -129,7 +129,7 @@ class Linear(WeightedQuantizedModule):
     """
 
     _version = 3
-    _FLOAT_MODULE: ClassVar[Any] = (floats.Linear, floats.NonDynamicallyQuantizableLinear)
+    _FLOAT_MODULE: ClassVar[object] = (floats.Linear, floats.NonDynamicallyQuantizableLinear)
     _packed_params: LinearPackedParams
 
     def __init__(

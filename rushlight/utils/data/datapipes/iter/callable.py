@@ -22,7 +22,7 @@ def of_columns(fn: Callable[..., Any], data: Any, columns: Any) -> Any:
     return fn(data[columns])
 
 
-def _with_result(data: Any, result: object, inputs: Any, output: Any) -> Any:
+def _with_result(data: Any, result: object, inputs: Any, output: Any) -> object:
     """A sample with a result put in the place of its inputs, at an output, or at the end (-1)."""
     changed = list(data) if isinstance(data, tuple) else data
     if output == -1:
@@ -70,7 +70,7 @@ class MapperIterDataPipe(IterDataPipe[Any]):
         self.output_col = output_col
         validate_input_col(fn, input_col)
 
-    def _apply_fn(self, data: Any) -> Any:
+    def _apply_fn(self, data: Any) -> object:
         result = of_columns(self.fn, data, self.input_col)
         if self.input_col is None:
             return result

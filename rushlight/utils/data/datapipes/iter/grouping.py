@@ -93,7 +93,7 @@ class GrouperIterDataPipe(IterDataPipe[DataChunk[Sample]]):
             )
         guaranteed = guaranteed_group_size or (group_size if buffer_size is not None else None)
         self.guaranteed_group_size, self.drop_remaining = guaranteed, drop_remaining
-        self.wrapper_class: Callable[[list[Sample]], Any] = DataChunk
+        self.wrapper_class: Callable[[list[Sample]], object] = DataChunk
         self.reset()
 
     def _largest(self) -> list[Sample] | None:
@@ -137,7 +137,7 @@ class GrouperIterDataPipe(IterDataPipe[DataChunk[Sample]]):
     def reset(self) -> None:
         """Forget the samples that were read ahead."""
         self.curr_buffer_size = 0
-        self.buffer_elements: dict[Any, list[Sample]] = {}
+        self.buffer_elements: dict[object, list[Sample]] = {}
 
     def __getstate__(self) -> object:
         return self.state_of(

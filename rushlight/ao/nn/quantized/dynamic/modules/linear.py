@@ -38,7 +38,7 @@ class Linear(static.Linear):
     """
 
     _version = 4
-    _FLOAT_MODULE: ClassVar[Any] = (floats.Linear, floats.NonDynamicallyQuantizableLinear)
+    _FLOAT_MODULE: ClassVar[object] = (floats.Linear, floats.NonDynamicallyQuantizableLinear)
 
     def __init__(
         self, in_features: int, out_features: int, bias_: bool = True, dtype: DType = _QINT8
