@@ -88,10 +88,6 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         exact = p * (p - 1) / (1 - 2 * p).pow(2) + 1 / ((-p).log1p() - p.log()).pow(2)
         return self._pick(exact, 1 / 12 - (1 / 15 - 128 / 945 * square) * square)
 
-    @property
-    def stddev(self) -> Tensor:
-        return self.variance.sqrt()
-
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return self.icdf(aten.rand(shape, dtype=self.probs.dtype, device=self.probs.device))

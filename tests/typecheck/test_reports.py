@@ -210,3 +210,24 @@ def test_a_mixed_list_is_only_a_warning() -> None:
     checked = Checked('def f():\n    x = [1, "a"]\n')
     assert checked.error.severity == "warning"
     assert checked.function.typed is not None
+
+
+@pytest.mark.parametrize(
+    ("test", "message"),
+    [
+        ('kind == "a"', '"unknown kind: " + kind'),
+        ("n == 1", '"no case applies"'),
+        ("kind", '"no case applies"'),
+    ],
+)
+def test_what_is_offered_to_be_raised_names_texts_that_were_compared(
+    test: str, message: str
+) -> None:
+    found = Checked(f"def f(n: int, kind: str) -> int:\n    if {test}:\n        return 1\n").error
+    assert found.code == "missing-return"
+    assert f"raise ValueError({message})" in found.helps[0].edits[0].text
+
+
+def test_a_missing_return_is_told_at_the_last_statement() -> None:
+    found = Checked("def f(n: int) -> int:\n    m = n\n    m += 1\n").error
+    assert (found.code, place(found)) == ("missing-return", "m += 1")

@@ -12,6 +12,7 @@ from ...frontend.syntax.places import Place
 from ..definitions.class_types import ClassType
 from ..definitions.functions import Function
 from ..scopes.advice import BUILTINS
+from ..scopes.dispatch import is_text
 from ..scopes.environment import Variable
 from ..scopes.scope import Scope
 from ..types.types import Type
@@ -65,7 +66,7 @@ def _optional(scope: Scope, annotation: Span) -> str:
 def default_in_body(scope: Scope, node: tree.Parameter, written: tree.Expr) -> tuple[Help, ...]:
     """`xs: List[int] = []` -> `xs: Optional[List[int]] = None`, and `if xs is None: xs = []`."""
     text = "make the default `None`, and the value in the function"
-    body = [s for s in scope.tree.body if not _is_docstring(s)]
+    body = [s for s in scope.tree.body if not is_text(s)]
     if node.annotation is None or not body:
         return (Help(text),)
     place, first = node.annotation.span.whole, body[0].span
@@ -81,12 +82,6 @@ def default_in_body(scope: Scope, node: tree.Parameter, written: tree.Expr) -> t
         Edit(Span(source, first.start, first.start), added),
     )
     return (Help(text, edits),)
-
-
-def _is_docstring(statement: tree.Statement) -> bool:
-    return isinstance(statement, tree.ExpressionStatement) and isinstance(
-        statement.value, tree.Literal
-    )
 
 
 def annotated_list(variable: Variable | None, element: Type) -> tuple[Help, ...]:

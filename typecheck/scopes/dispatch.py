@@ -20,7 +20,7 @@ from .lint import warn_unreachable
 from .scope import Scope
 from .values import as_any, value_of
 
-__all__ = ["block", "checks", "checks_statement", "expression", "sugared"]
+__all__ = ["block", "checks", "checks_statement", "expression", "is_text", "sugared"]
 
 E = TypeVar("E", bound=tree.Expr)
 S = TypeVar("S", bound=tree.Statement)
@@ -72,13 +72,13 @@ def block(scope: Scope, statements: tuple[tree.Statement, ...]) -> tuple[typed.S
             break
         checkpoint()
         scope.collector.at = statement.span
-        if not _is_text(statement):
+        if not is_text(statement):
             into.append(typed.Line(statement.span))
         _STATEMENTS[type(statement)](scope, statement, into)
     return tuple(into)
 
 
-def _is_text(statement: tree.Statement) -> bool:
+def is_text(statement: tree.Statement) -> bool:
     """Whether a statement is a docstring or the like, which Python does not run."""
     return isinstance(statement, tree.ExpressionStatement) and isinstance(
         statement.value, tree.Literal

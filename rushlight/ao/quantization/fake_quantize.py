@@ -310,10 +310,6 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         self.is_symmetric_quant = _is_symmetric_quant(seen.qscheme)
 
     @export
-    def calculate_qparams(self) -> tuple[Tensor, Tensor]:  # type: ignore[override]
-        return self.activation_post_process.calculate_qparams()
-
-    @export
     def extra_repr(self) -> str:
         return (
             f"fake_quant_enabled={self.fake_quant_enabled}, "

@@ -170,9 +170,6 @@ class StackTransform(_Sliced):
 
     _arguments = ("transforms", "dim")
 
-    def __init__(self, tseq: Sequence[Transform], dim: int = 0, cache_size: int = 0) -> None:
-        super().__init__(tseq, dim, cache_size)
-
     def _slices(self, whole: Tensor) -> Sequence[Tensor]:
         self._check(whole, len(self.transforms), "len(transforms)")
         return whole.unbind(self.dim)

@@ -74,16 +74,6 @@ class Linear(Module):
 class NonDynamicallyQuantizableLinear(Linear):
     """A Linear that tools which quantize models leave alone; the last one of attention."""
 
-    def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        bias: bool = True,
-        device: Device | str | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        super().__init__(in_features, out_features, bias=bias, device=device, dtype=dtype)
-
 
 class Bilinear(Module):
     """`y[k] = x1 @ weight[k] @ x2 + bias[k]`."""
