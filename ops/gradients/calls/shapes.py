@@ -308,7 +308,8 @@ class _Finding:
                     raise NotJoined
                 saved |= needed
         shape.saved = sorted(saved)
-        shape.watched = [n for n in shape.saved if n in self._reached]
+        reached = self._reached
+        shape.watched = [n for n in shape.saved if n in reached]
         return shape
 
     @property

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ....memory.dtype import Array
-from ... import in_order
+from ... import in_order, move
 from ..products.matrices import multiply, multiply_batches
 from .afterwards import Afterwards
 from .convolutions import Convolution, Settled, settled, shortness
@@ -185,11 +185,22 @@ class Transposed(Afterwards):
             self._fill_by_columns()
 
     def _fill_by_columns(self) -> None:
-        plan, out = self._plan, self.out
-        columns, together = _columns(self._x, self._weight, plan.groups)
-        space, more = self._x.shape[2:], (plan.stride, plan.dilation, plan.padding)
-        goal = {"bias": self._bias, "out": out, "together": together}
-        put_back(columns, plan.made[2:], space, *more, **goal)
+        plan, x, weight, out = self._plan, self._x, self._weight, self.out
+        space: Ints = x.shape[2:]
+        settings: tuple[Ints, ...] = plan.stride, plan.dilation, plan.padding
+        is_turned = _go_down(space) and are_near(weight.shape[-2], plan.stride[-2])
+        if is_turned:
+            x, weight = x.swapaxes(-2, -1), in_order(weight.swapaxes(-2, -1))
+            space, settings = _turned(space), tuple(map(_turned, settings))
+        columns, together = _columns(x, weight, plan.groups)
+        output = plan.made[2:]
+        if is_turned:
+            made = put_back(columns, _turned(output), space, *settings, bias=self._bias,
+                            together=together)  # fmt: skip
+            assert made is not None
+            move(made.swapaxes(-2, -1), out)
+        else:
+            put_back(columns, output, space, *settings, bias=self._bias, out=out, together=together)
 
     def _fill_by_parts(self) -> None:
         plan, x, out = self._plan, self._x, self.out
@@ -209,6 +220,16 @@ class Transposed(Afterwards):
             convolution.fill()
         if not is_single:
             put_beside(made, plan.counts, plan.stride, plan.places, self._bias, out)
+
+
+def _go_down(space: Ints) -> bool:
+    """Whether windows lie below each other, one in a line: turned around they are one line."""
+    return len(space) > 1 and space[-1] == 1 < space[-2]
+
+
+def _turned(sizes: Ints) -> Ints:
+    """Numbers of dimensions with the last two changed over."""
+    return (*sizes[:-2], sizes[-1], sizes[-2])
 
 
 def _columns(x: Array, weight: Array, groups: int) -> tuple[Array, bool]:
