@@ -22,6 +22,7 @@ from ...frontend.foundations.loaded_names import loaded_name
 from ...frontend.sources.source import UNKNOWN, Source, Span
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device
+from ...ops.python_values.display_aten import format_tensor
 from ...ops.quantized_tensors.packed_weights import PackedWeights
 from ...ops.table.table import Operator
 from ...ops.tensors.tensor import Tensor
@@ -136,7 +137,8 @@ class GraphTracer(Scopes):
             if tensor.requires_grad:
                 raise RuntimeError(
                     "Cannot insert a Tensor that requires grad as a constant. Consider making it a "
-                    f"parameter or input, or detaching the gradient\nTensor:\n{tensor!r}"
+                    "parameter or input, or detaching the gradient\nTensor:\n"
+                    + format_tensor(tensor._array, recorded=True)
                 )
             made = self.constant(tensor._array, TENSOR, span)
             self.learn(tensor, made)

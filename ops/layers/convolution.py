@@ -28,6 +28,7 @@ from ..table.refusals import Refusal
 from ..table.table import operator
 from ..table.without_data import rows_of
 from .convolution_checks import (
+    check_bias_dtype,
     check_convolution,
     check_dims,
     check_ranks,
@@ -138,6 +139,8 @@ def _convolve(
     output = sizes_of(input, weight.shape[2:], stride, pads, dilation)
     if not input.shape[1]:  # what has no channels has none in torch's result either
         return np.zeros((input.shape[0], 0, *output), input.dtype)
+    if bias is not None:
+        bias = bias.astype(input.dtype, copy=False)
     if input.dtype is _FLOAT32 is weight.dtype and input.size * weight.size and min(output) > 0:
         made = _filled(_natively(input, weight, bias, output, stride, pads, dilation, groups))
         if made is not None:
@@ -187,11 +190,13 @@ def _later(
     bias = None if bias is None else bias[...]
     if input.dtype is not _FLOAT32 or weight.dtype is not _FLOAT32:
         return None
+    if bias is not None and bias.dtype is not _FLOAT32:
+        return None
     if input.ndim != dims + 2 or weight.ndim != dims + 2:
         return None
     is_last = ends_in_channels(input) or ends_in_channels(weight)
     key = None
-    if not PRECISION.convolutions_may_be_short and (bias is None or bias.dtype is _FLOAT32):
+    if not PRECISION.convolutions_may_be_short:
         shapes = input.shape, weight.shape, None if bias is None else bias.shape
         key = shapes, tuple(stride), tuple(padding), tuple(dilation), groups
         known, native = _SETTLED.get(key), family("convolutions.convolutions")
@@ -485,6 +490,7 @@ def _declare(dims: int) -> None:
         dilation: Ints,
         groups: int,
     ) -> Array:
+        check_bias_dtype(input, bias)
         quick = _filled(later(input, weight, bias, stride, padding, dilation, groups))
         if quick is not None:
             return quick

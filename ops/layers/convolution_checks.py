@@ -13,7 +13,14 @@ from ..memory.remembered import Recent
 from ..shapes.windows import Ints
 from ..table.refusals import class_name, cpp_name, not_implemented
 
-__all__ = ["check_convolution", "check_dims", "check_ranks", "expanded", "transposed_sizes"]
+__all__ = [
+    "check_bias_dtype",
+    "check_convolution",
+    "check_dims",
+    "check_ranks",
+    "expanded",
+    "transposed_sizes",
+]
 
 
 def _shape_error(sentence: str, headline: str, **roles: str) -> OperatorError:
@@ -72,7 +79,7 @@ def check_ranks(input: Array, weight: Array) -> None:
     if input.ndim != weight.ndim:
         raise _shape_error(
             f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional "
-            f"weight{list(weight.shape)}, but got {input.ndim}-dimensional input of size "
+            f"weight {list(weight.shape)}, but got {input.ndim}-dimensional input of size "
             f"{list(input.shape)} instead",
             f"a weight of shape {list(weight.shape)} takes inputs of {weight.ndim} dimensions, "
             f"not {input.ndim}",
@@ -152,25 +159,34 @@ def _is_large(input: Array, weight: Array, groups: int) -> bool:
 
 
 def _check_dtypes(input: Array, weight: Array, bias: Array | None, groups: int) -> None:
-    if bias is not None and bias.dtype != input.dtype:
-        raise _dtype_error(
-            f"Input type ({cpp_name(dtype_of(input))}) and bias type ({cpp_name(dtype_of(bias))}) "
-            "should be the same",
-            input,
-            "bias",
-            bias,
-        )
-    if weight.dtype != input.dtype:
-        a, b = dtype_of(input), dtype_of(weight)
-        sentence = f"expected scalar type {a.scalar_name} but found {b.scalar_name}"
+    for name, other in ("weight", weight), ("bias", bias):
+        if other is None or other.dtype == input.dtype:
+            continue
+        a, b = dtype_of(input), dtype_of(other)
         if a.name == "float32" and _is_large(input, weight, groups):
             sentence = (
-                f"Input type ({class_name(a)}) and weight type ({class_name(b)}) should be the "
-                "same or input should be a MKLDNN tensor and weight is a dense tensor"
+                f"Input type ({class_name(a)}) and {name} type ({class_name(b)}) should be the "
+                f"same or input should be a MKLDNN tensor and {name} is a dense tensor"
             )
-        raise _dtype_error(sentence, input, "weight", weight)
+        elif name == "weight":
+            sentence = f"expected scalar type {a.scalar_name} but found {b.scalar_name}"
+        else:  # which is added as the input's dtype
+            continue
+        raise _dtype_error(sentence, input, name, other)
     if input.dtype.kind == "b":
         raise not_implemented(f"slow_conv{max(input.ndim - 2, 2)}d_cpu", input.dtype)
+
+
+def check_bias_dtype(input: Array, bias: Array | None) -> None:
+    """Refuse a bias of another dtype, which layers look at before anything else.
+
+    Raises:
+        OperatorError: the dtypes differ.
+    """
+    if bias is not None and bias.dtype != input.dtype:
+        a, b = cpp_name(dtype_of(input)), cpp_name(dtype_of(bias))
+        sentence = f"Input type ({a}) and bias type ({b}) should be the same"
+        raise _dtype_error(sentence, input, "bias", bias)
 
 
 def _dtype_error(sentence: str, input: Array, name: str, other: Array) -> OperatorError:

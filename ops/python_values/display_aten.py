@@ -25,6 +25,7 @@ from ..quantized_tensors.arrays import dequantize, quantizer_of
 __all__ = ["format_for_print", "format_number", "format_tensor"]
 
 LINE_SIZE: Final = 80
+_OF_PYTHON: Final = ("Float", "Double", "Half")  # whose classes of tensors Python knows by a type
 
 
 # --------------------------------------------------------------------------- numbers
@@ -111,10 +112,13 @@ def _quantizer_text(array: Array) -> str:
     return f", qscheme: {quantizer.scheme}, {numbers}"
 
 
-def format_tensor(array: Array) -> str:
-    """A tensor as C++ prints it, without the newline at the end; of complex ones the real part."""
-    kind = f"CPU{dtype_of(array).scalar_name}Type"
-    more = ""
+def format_tensor(array: Array, recorded: bool = False) -> str:
+    """A tensor as C++ prints it, without the newline at the end; of complex ones the real part.
+
+    One whose history is `recorded` is of a class that Python has where there is one.
+    """
+    name, more = dtype_of(array).scalar_name, ""
+    kind = f"torch.{name}Tensor" if recorded and name in _OF_PYTHON else f"CPU{name}Type"
     if array.dtype.names is not None:
         kind, more = f"Quantized{kind}", _quantizer_text(array)
         array = dequantize(array)

@@ -36,7 +36,8 @@ __all__ = [
         "hidden",
         "is_dispatched",
     ),
-    *("is_off", "is_wrapper", "opened", "own_dispatch", "rebuilt", "resized", "shown_by_form"),
+    *("given_away", "is_off", "is_wrapper", "opened", "own_dispatch", "rebuilt", "resized"),
+    "shown_by_form",
 ]
 
 
@@ -189,8 +190,6 @@ class Form:
         return len(self._hidden)
 
     def __getitem__(self, key: object) -> NoReturn:
-        if key is Ellipsis:
-            raise RuntimeError(".numpy() is not supported for tensor subclasses.")
         raise _NoItems(_NO_ELEMENTS)
 
     def tolist(self) -> NoReturn:
@@ -257,6 +256,17 @@ def array_behind(tensor: Any) -> Array:
     slot = _SLOT.installed
     found: Array = slot.__get__(tensor) if slot and is_dispatched(tensor) else tensor._array
     return found
+
+
+def given_away(array: Array | Form) -> Array:
+    """The array behind a tensor as others get it, who know nothing of tensors.
+
+    Raises:
+        RuntimeError: only a class may compute with it.
+    """
+    if isinstance(array, Form):
+        raise RuntimeError(".numpy() is not supported for tensor subclasses.")
+    return array[...]
 
 
 def is_wrapper(tensor: object) -> bool:

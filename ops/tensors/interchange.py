@@ -9,6 +9,7 @@ import numpy as np
 from ..memory.dtype import CPU, LAYOUTS, Device
 from .capsules import opened, retold, words_of
 from .construct import in_memory_of
+from .dispatched import given_away
 from .tensor import Tensor
 
 __all__ = ["dlpack", "dlpack_device", "from_dlpack"]
@@ -62,7 +63,7 @@ def dlpack(
     if stream is not None and type(stream) is not int:
         raise TypeError("stream must be ``int`` or ``none``")
     assert stream in (None, _NO_ORDER), "stream should be None on cpu."
-    seen = self._array[...]  # which stays what it is when the tensor is changed
+    seen = given_away(self._array)  # which stays what it is when the tensor is changed
     if seen.dtype.isbuiltin == 1:
         return seen.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
     words = words_of(seen, self.dtype.name)
@@ -112,7 +113,7 @@ def from_dlpack(
     if device is not None and Device(device) != CPU:
         raise RuntimeError(f"from_dlpack() cannot move memory to {Device(device)}")
     if isinstance(ext_tensor, Tensor) and not copy:
-        return Tensor._of(ext_tensor._array[...])
+        return Tensor._of(given_away(ext_tensor._array))
     is_capsule = type(ext_tensor).__name__ == "PyCapsule"
     if not is_capsule and not hasattr(ext_tensor, "__dlpack__"):
         raise RuntimeError(_INVALID)

@@ -41,6 +41,7 @@ from .dispatched import (
     cloned,
     disabled_dispatch,
     dispatching,
+    given_away,
     is_dispatched,
     is_wrapper,
     shown_by_form,
@@ -295,7 +296,7 @@ class Tensor(_Base):
             )
         if self._array.dtype.isbuiltin != 1:
             raise TypeError(f"Got unsupported ScalarType {self.dtype.scalar_name}")
-        return self._array[...]
+        return given_away(self._array)
 
     def __bool__(self) -> bool:
         if ACTIVE:

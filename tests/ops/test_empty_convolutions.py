@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
+from rushlight.nn import functional as F
 
 
 @pytest.mark.filterwarnings("ignore:Initializing zero-element tensors")
@@ -38,3 +39,16 @@ def test_gradients_of_no_samples_are_zero(transposed: bool) -> None:
     made.sum().backward()
     assert not layer.weight.grad.any()
     assert layer.bias.grad.tolist() == [0.0] * 6
+
+
+@pytest.mark.parametrize("padding", ["valid", "same"])
+def test_a_bias_of_another_dtype_is_added_as_the_inputs(padding: str) -> None:
+    """Where torch's own loops convolve; layers with padding in numbers look at it first."""
+    x, weight, bias = torch.ones(1, 1, 5, 5), torch.ones(2, 1, 3, 3), torch.tensor([0.25, 1.0])
+    made = F.conv2d(x, weight, bias.double(), padding=padding)
+    assert made.dtype is torch.float32
+    assert torch.equal(made, F.conv2d(x, weight, bias, padding=padding))
+    turned = F.conv_transpose2d(x, weight.transpose(0, 1), bias.double())
+    assert torch.equal(turned, F.conv_transpose2d(x, weight.transpose(0, 1), bias))
+    with pytest.raises(RuntimeError, match="Input type \\(float\\) and bias type \\(double\\)"):
+        F.conv2d(x, weight, bias.double())

@@ -370,3 +370,48 @@ def test_they_are_saved_with_what_they_hold() -> None:
         found = torch.load(file)["w"]
     assert type(found) is Wrapped
     assert torch.equal(found.inner, X)
+
+
+class _Halved(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, weight: torch.Tensor) -> torch.Tensor:
+        return Wrapped(weight.detach() * 0.5)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return grads[0] * 0.5
+
+
+class _Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x, weight)
+        return (x @ weight).inner
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        x, weight = ctx.saved_tensors
+        assert type(weight) is Wrapped
+        return torch.matmul(grads[0], weight.inner.t()), torch.matmul(x.t(), grads[0])
+
+
+def test_functions_keep_them_for_the_way_back_with_their_class() -> None:
+    weight = torch.arange(6.0).view(2, 3).requires_grad_()
+    x = torch.ones(4, 2, requires_grad=True)
+    made = _Product.apply(x, _Halved.apply(weight))
+    made.sum().backward()
+    assert made.tolist() == [[1.5, 2.5, 3.5]] * 4
+    assert weight.grad is not None
+    assert x.grad is not None
+    assert weight.grad.tolist() == [[2.0] * 3] * 2
+    assert x.grad.tolist() == [[1.5, 6.0]] * 4
+
+
+@pytest.mark.parametrize("size", [1, 3, 40])
+def test_products_with_one_that_lies_in_order(size: int) -> None:
+    """Of every size, so that each way of multiplying asks the class."""
+    made = torch.matmul(torch.ones(size, size), Wrapped(torch.ones(size, size)))
+    assert type(made) is Wrapped
+    assert made.inner.tolist() == [[float(size)] * size] * size
+    with pytest.raises(RuntimeError, match=r"\.numpy\(\) is not supported for tensor subclasses"):
+        made.numpy()

@@ -23,7 +23,7 @@ from ...memory.inference import MADE, is_for_inference
 from ...memory.storage import spread
 from ...memory.versions import version_of
 from ...table.grad_mode import ANOMALY, RUNNING, is_recording
-from ...tensors.dispatched import Dispatched
+from ...tensors.dispatched import Dispatched, array_behind
 from ...tensors.tensor import Tensor
 from .anomaly import note_place
 from .hook_results import all_after, none_after
@@ -492,7 +492,7 @@ class Saved:
     ) -> None:  # fmt: skip
         """`edge` is where it came from.  A result of the node that keeps it has a `number` if it
         is of floats."""
-        self.array: Array | None = handle._array
+        self.array: Array | None = array_behind(handle)
         self.version = version
         self.number = number
         self.edge = edge
@@ -541,7 +541,7 @@ class Saved:
             if not is_recording():  # nobody can tell that it has no history
                 return Tensor._of(array) if handle is None else handle
             edge = _edge_of_result(node, self.number)
-        if handle is not None and handle._array is array:
+        if handle is not None and array_behind(handle) is array:
             if edge is None or not isinstance(edge[0], AccumulateGrad):
                 same = edge is None or handle._grad_node is edge[0]
             else:
