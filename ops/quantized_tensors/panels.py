@@ -247,7 +247,7 @@ def floats_by_panels(x: Array, packed: PackedLinear, most: int) -> Array | None:
     if panels is None or not family("quantized.integers").row_quantizer():
         return None
     rows = in_order(x)[...]
-    bias = None if packed.bias is None else np.ascontiguousarray(packed.bias, F32)[...]
+    bias = None if packed.bias is None else constant(np.ascontiguousarray(packed.bias, F32))
     if rows.shape[-1] != panels.inputs or (bias is not None and bias.shape != (panels.columns,)):
         return None  # they were changed
     made: Array = panels.dynamic.call(rows, bias, most)

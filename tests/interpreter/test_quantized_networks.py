@@ -161,3 +161,15 @@ def test_elements_of_arguments_are_read_anew() -> None:
         assert same(net(x, scale, zero), torch.relu(y).dequantize() * 2.0 + 1.0)
     with pytest.raises(RuntimeError, match="a Tensor with 2 elements cannot be converted"):
         net(x, torch.ones(2), torch.tensor(3))
+
+
+def test_dynamic_layers_are_one_call(learned: list[int]) -> None:
+    layers = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 3))
+    dynamic = torch.ao.quantization.quantize_dynamic(layers.eval())
+    frozen = torch.jit.freeze(torch.jit.script(dynamic))
+    settled(learned, frozen, drawn(4, 8))
+    for seed in range(3):
+        x = drawn(4, 8, seed=seed) * (1 + seed)
+        assert same(frozen(x), dynamic(x))
+    with pytest.raises(RuntimeError, match="NaN"):
+        frozen(drawn(4, 8) * float("nan"))
