@@ -207,6 +207,10 @@ _ELSEWHERE = {
 def _public_names() -> dict[str, object]:
     """What `ops` offers; the first look-up imports it, and NumPy with it."""
     found: dict[str, object] = _loaded(".ops.eager.namespace").public_names()
+    own = globals()  # in which some look for dtypes and functions by name
+    for name, value in found.items():
+        if name not in _PACKAGES and name not in _ELSEWHERE:
+            own.setdefault(name, value)
     return found
 
 

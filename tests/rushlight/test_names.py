@@ -14,6 +14,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.module_names import names_in
+from rushlight.ops.eager.namespace import public_names
 from rushlight.refused_names import reason_of
 
 ROOT = Path(__file__).parents[2]
@@ -213,3 +214,11 @@ def test_parts_of_containers_with_what_finds_them() -> None:
     pairs, context = _pytree._dict_flatten_with_keys({"a": 1})
     assert [(str(key), value) for key, value in pairs] == [("['a']", 1)]
     assert _pytree._dict_unflatten([2], context) == {"a": 2}
+
+
+def test_the_module_holds_its_names_once_one_was_used() -> None:
+    """Some look for dtypes and functions in `vars`."""
+    torch.tanh(torch.ones(1))
+    elsewhere = {*torch._PACKAGES, *torch._ELSEWHERE}
+    assert not set(public_names()) - vars(torch).keys() - elsewhere
+    assert vars(torch)["float32"] is torch.float32
