@@ -6,7 +6,8 @@ import contextlib
 import io
 import json
 import pickle
-from collections import OrderedDict
+import zipfile
+from collections import OrderedDict, deque
 from pathlib import Path
 from typing import Any
 
@@ -255,3 +256,35 @@ def test_keys_of_all_kinds_come_back() -> None:
     assert again(OrderedDict(kept)) == kept
     assert again([{(1, 2): 3}, {1.5: 1}] * 500) == [{(1, 2): 3}, {1.5: 1}] * 500
     assert again({_deep(100)}) == {_deep(100)}
+
+
+def records(value: object) -> dict[str, bytes]:
+    file = io.BytesIO()
+    torch.save(value, file)
+    with zipfile.ZipFile(file) as archive:
+        return {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
+
+
+def test_objects_with_items_of_their_own_keep_them() -> None:
+    file = io.BytesIO()
+    torch.save(deque([1, "b"], maxlen=3), file)
+    file.seek(0)
+    loaded = torch.load(file, weights_only=False)
+    assert (loaded, loaded.maxlen) == (deque([1, "b"]), 3)
+
+
+def test_tensors_without_data_keep_their_form_alone() -> None:
+    loaded = again(torch.empty_strided((2, 3), (1, 2), dtype=torch.float16, device="meta"))
+    assert (loaded.device.type, loaded.dtype) == ("meta", torch.float16)
+    assert (loaded.shape, loaded.stride()) == ((2, 3), (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "maker"), [("float32", "_rebuild_tensor_v2"), ("uint16", "_rebuild_tensor_v3")]
+)
+def test_dtypes_without_typed_storages_are_made_by_a_function_of_their_own(
+    dtype: str, maker: str
+) -> None:
+    made = torch.tensor([1, 2], dtype=getattr(torch, dtype))
+    assert maker.encode() in records(made)["data.pkl"]
+    assert again(made).dtype is made.dtype
