@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight.ops.memory.inference import handler_name
+from rushlight.ops.memory.made_since import WATCHED, Since
 
 Function = Callable[..., torch.Tensor]
 
@@ -74,3 +77,19 @@ def test_many_transforms_know_what_is_older() -> None:
     for _ in range(3):
         with pytest.raises(RuntimeError, match="that would mutate a captured Tensor"):
             torch.func.grad(function)(x())
+
+
+def test_memory_is_made_as_before_behind_a_function() -> None:
+    before = handler_name(np.empty(3))
+    with Since((), "refused"):
+        assert handler_name(np.empty(3)) != before
+    assert handler_name(np.empty(3)) == before
+    assert not WATCHED
+
+
+def test_nothing_is_looked_at_where_memory_is_made_in_another_way() -> None:
+    with torch.inference_mode():
+        inference = handler_name(np.empty(3))
+        with Since((), "refused"):
+            assert not WATCHED
+            assert handler_name(np.empty(3)) == inference
