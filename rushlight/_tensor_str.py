@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from .ops.tensors.display import PRINT_OPTIONS as PRINT_OPTS
 from .ops.tensors.display import format_elements, set_printoptions
-from .ops.tensors.tensor import Tensor
+from .ops.tensors.tensor import Parameter, Tensor, text_of
 
 __all__ = ["PRINT_OPTS", "printoptions", "set_printoptions"]
 
@@ -21,7 +21,9 @@ def _tensor_str(self: Tensor, indent: int) -> str:
 
 
 def _str(self: Tensor, *, tensor_contents: str | None = None) -> str:
-    """What `repr(tensor)` gives."""
+    """What `repr(tensor)` gives where nobody has put another function in its place."""
+    if type(self).__repr__ in (Tensor.__repr__, Parameter.__repr__):
+        return text_of(self)
     return repr(self)
 
 

@@ -65,7 +65,7 @@ from .tracing import (
 from .untyped_storage import Storage
 from .with_memory import with_memory
 
-__all__ = ["PLAIN_TENSORS", "Parameter", "Tensor", "view_of"]
+__all__ = ["PLAIN_TENSORS", "Parameter", "Tensor", "text_of", "view_of"]
 
 Shown = TypeVar("Shown", bound="Tensor")
 
@@ -559,6 +559,7 @@ class Parameter(Tensor, metaclass=ParameterType):
         return "Parameter containing:\n" + super().__repr__()
 
 
+text_of: Final = Tensor.__repr__  # whatever others put in its place
 overriding.make_plain(Tensor)
 overriding.make_plain(Parameter)
 

@@ -567,3 +567,13 @@ def test_annotations_of_losses_are_read_with_other_names() -> None:
     names: dict[str, object] = {}
     assert get_type_hints(torch.nn.CrossEntropyLoss(), names, names)["ignore_index"] is int
     assert get_type_hints(torch.nn.Module(), names, names)["training"] is bool
+
+
+def test_texts_of_tensors_whose_class_shows_them_in_another_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x, weight = torch.ones(2), torch.nn.Parameter(torch.zeros(1))
+    shown = torch._tensor_str._str
+    monkeypatch.setattr(torch.Tensor, "__repr__", lambda self: f"<{shown(self)}>")
+    assert repr(x) == "<tensor([1., 1.])>"
+    assert shown(weight) == "tensor([0.], requires_grad=True)"
