@@ -122,7 +122,8 @@ class Plan:
         while traceback is not None:
             if traceback.tb_frame.f_code is self.compiled:
                 line: int | None = traceback.tb_lineno  # None between two lines
-                step = None if line is None else self.written().steps[line - 1]
+                steps = self.written().steps
+                step = None if line is None or line > len(steps) else steps[line - 1]
                 return None if step is None else (step, dict(traceback.tb_frame.f_locals))
             traceback = traceback.tb_next
         return None
@@ -308,7 +309,8 @@ def _compiled_text(text: str) -> CodeType:
 def _defined(compiled: CodeType, space: dict[str, Any]) -> FunctionType:
     exec(compiled, space)
     found = space["plan"]
-    assert isinstance(found, FunctionType)
+    if not isinstance(found, FunctionType):
+        raise TypeError("no function")
     return found
 
 
@@ -366,11 +368,16 @@ def plan_of_text(
     calls: Calls,
     written: Callable[[], Written],
 ) -> Plan:
-    """The plan of a text that was kept, which `written` tells when something fails."""
+    """The plan of a text that was kept, which `written` tells when something fails.
+
+    Raises:
+        LookupError, TypeError, NameError: it is none of such a code that is called so.
+    """
     operators, recording = tables.operators, calls.recording
     space, notes = dict[str, object](), dict[int, object]()
     for number in itself.noted:
-        assert recording is not None
+        if recording is None:
+            raise LookupError("notes are taken that nobody wants")
         put = partial(space.__setitem__, f"b{number}")
         notes[number] = recording.noted_late(operators[number], put)
     plain = itself.plain

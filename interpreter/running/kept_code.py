@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
+from types import CodeType
 from typing import Final, NamedTuple
 
 from ...frontend.diagnostics.paths import PACKAGE
@@ -44,7 +45,10 @@ _ROOMS: Final = ("frontend", "typecheck", "ops", "ir", "interpreter", "serializa
 _OF_KERNELS: Final = PACKAGE / "ops" / "kernels" / "code"
 """What writes the text of kernels, a fifth of all files, of which neither graphs nor plans know."""
 
-FAULTS: Final = (LookupError, TypeError, ValueError, AttributeError, RecursionError, EOFError)
+FAULTS: Final = (
+    *(LookupError, TypeError, ValueError, AttributeError, NameError),
+    *(RecursionError, EOFError),
+)
 """What is raised where something was not written by this library."""
 
 
@@ -90,7 +94,10 @@ class KeptCode:
     def plan(self, records: bool) -> PlanText | None:
         """The plan for the first calls, if there is one; raises one of `FAULTS`."""
         told = self.plans.get(records)
-        return PlanText(*marshal.loads(told)) if told else None
+        found = PlanText(*marshal.loads(told)) if told else None
+        if found is not None and not isinstance(found.compiled, CodeType):
+            raise TypeError("no code")
+        return found
 
     def put_plan(self, records: bool, plan: PlanText | None) -> None:
         """Keep a plan beside the others, or that there is none."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from math import inf
 from time import thread_time
 from typing import Any, Final
@@ -117,7 +117,8 @@ class Way:
                     return result
             plan = self._step_up()
             if plan is None:
-                return self._on_machine(values) if self._draft is None else self._in_draft(values)
+                draft = self._draft  # which another thread may let go of
+                return self._on_machine(values) if draft is None else self._in_draft(draft, values)
         try:
             if self._native is not None:
                 return self._native.call(plan, values)
@@ -188,7 +189,7 @@ class Way:
         with suppress(*FAULTS):
             text = kept.plan(self.records)
             if text is not None:
-                again = partial(self._written_again, text)
+                again = cache(partial(self._written_again, text))
                 made = plan_of_text(text, kept.facts, self._invoke, self._calls, again)
                 self.plan, self._draft = (made, None) if text.is_whole else (None, made)
 
@@ -218,9 +219,8 @@ class Way:
         self._draft = make_draft(self.executable.code, self._invoke, self._calls)
         return None if self._draft is None else self._draft.itself
 
-    def _in_draft(self, values: Sequence[object]) -> object:
-        draft, since = self._draft, thread_time()
-        assert draft is not None
+    def _in_draft(self, draft: Plan, values: Sequence[object]) -> object:
+        since = thread_time()
         try:
             return draft.run(*values)
         except Exception as cause:

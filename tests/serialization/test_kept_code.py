@@ -154,7 +154,17 @@ def test_that_are_not_whole_are_made_again(folder: Path, tmp_path: Path, fault: 
     assert read_kept(file) == whole
 
 
-@pytest.mark.parametrize("plan", [b"", b"?", marshal.dumps((1, 2)), marshal.dumps([])])
+def _plan(text: str, noted: tuple[int, ...] = ()) -> bytes:
+    return marshal.dumps((compile(text, "<plan>", "exec"), (), (), noted, (), True))
+
+
+_NO_PLANS = [
+    *(b"", b"?", marshal.dumps((1, 2)), marshal.dumps([]), marshal.dumps(("1", (), (), (), (), 1))),
+    *map(_plan, ("", "plan = 1", "plan = what")),
+]
+
+
+@pytest.mark.parametrize("plan", _NO_PLANS)
 def test_plans_that_are_none_are_made_again(folder: Path, tmp_path: Path, plan: bytes) -> None:
     path = _archive(tmp_path / "a.pt")
     expected, _ = _run(path)
@@ -163,6 +173,23 @@ def test_plans_that_are_none_are_made_again(folder: Path, tmp_path: Path, plan: 
     found, compiled = _run(path)
     assert not compiled
     assert torch.equal(found, expected)
+
+
+def test_a_plan_of_unknown_lines_fails_without_a_place(folder: Path, tmp_path: Path) -> None:
+    path = _archive(tmp_path / "a.pt")
+    _run(path)
+    (file,) = folder.iterdir()
+    _put(file, _PLANS, {False: _plan("\n" * 500 + "def plan(*given): return [][1]")})
+    with pytest.raises(RuntimeError, match="list index out of range"):
+        _run(path)
+
+
+def test_a_plan_with_notes_is_none_where_no_notes_are_taken(folder: Path, tmp_path: Path) -> None:
+    path = _archive(tmp_path / "a.pt")
+    expected, _ = _run(path)
+    (file,) = folder.iterdir()
+    _put(file, _PLANS, {False: _plan("def plan(*given): return 1", noted=(0,))})
+    assert torch.equal(_run(path)[0], expected)
 
 
 @pytest.mark.parametrize("graph", [b"", marshal.dumps([[], []]), marshal.dumps(None)])
