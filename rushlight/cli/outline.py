@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..interpreter.values.objects import ScriptObject
-from ..nn.modules.module import Module
 from ..ops.tensors.tensor import Tensor
 from ..serialization.files.container import ArchiveReader
 from ..serialization.files.identify import MOBILE_FLATBUFFER, identify
@@ -73,7 +72,7 @@ def _size(count: int) -> str:
     raise AssertionError
 
 
-def constants_of(module: Module) -> dict[str, str]:
+def constants_of(module: Any) -> dict[str, str]:
     """The values that code names `CONSTANTS.c0` and so on, as text, over all methods."""
     found: dict[str, str] = {}
     for inner in module.modules():
