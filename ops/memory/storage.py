@@ -28,6 +28,7 @@ __all__ = [
     "is_resizable",
     "laid_out",
     "memory_of",
+    "part_of",
     "reach",
     "root_of",
     "settled",
@@ -161,6 +162,18 @@ def view_of(
     if not writeable:
         view.flags.writeable = False
     return view
+
+
+def part_of(
+    memory: Array, sizes: tuple[int, ...], strides: tuple[int, ...], offset: int, dtype: Dtype
+) -> Array | None:
+    """The same as `view_of`, sooner, of memory without gaps; None where it would reach outside, or
+    where NumPy does not hand over elements of such a kind."""
+    try:
+        return np.ndarray(sizes, dtype, memory, offset, strides)
+    except ValueError:
+        return None
+
 
 
 class _Place:
