@@ -18,4 +18,8 @@ def started(name: str, target: Callable[..., object], *args: object) -> threadin
         if not str(error).startswith("can't"):  # but from the handler of a signal
             raise
         return None
+    except KeyError as error:
+        if error.args == (thread,) and error.__context__ is not None:  # a handler raised that one
+            raise error.__context__ from None  # while Python began what had begun already
+        raise
     return thread

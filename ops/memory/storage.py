@@ -175,7 +175,6 @@ def part_of(
         return None
 
 
-
 class _Place:
     """Memory of an array as NumPy's interface tells it: for what is no buffer."""
 
