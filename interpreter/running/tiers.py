@@ -98,7 +98,8 @@ class Way:
         self._before_plan = 0.0 if self._loops else _before_plan(traits)
         """Seconds that the machine, or a draft, runs it until it is worth a plan."""
         self._draft: Plan | None = None
-        if os.environ.get(PLAN_VARIABLE, "").lower() == "off":
+        self._is_off = os.environ.get(PLAN_VARIABLE, "").lower() == "off"
+        if self._is_off:
             self._before_plan = inf
         else:
             self._take_kept()
@@ -165,7 +166,7 @@ class Way:
             return "its values are tensors themselves"
         if self._before_plan != inf:
             return ""
-        if os.environ.get(PLAN_VARIABLE, "").lower() == "off":
+        if self._is_off:
             return "plans are switched off"
         return "it is too long, or nests too deeply"
 
