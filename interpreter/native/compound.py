@@ -55,7 +55,7 @@ class Compounds(Unions):
             return value
         if not is_convertible(kind, wanted):
             raise NotNative(f"{kind} for {wanted}")
-        if wanted.family == "array":
+        if kind.family == wanted.family == "array":
             return Value(wanted, value.text)
         if wanted.family == "union":
             return self._into(value, wanted)

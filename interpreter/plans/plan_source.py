@@ -202,7 +202,8 @@ class _Writer:
         own += [register for register, _ in found.read]
         if own:
             self._lifted(found, f"warm{name}", depth, first)
-        self._if_made(call, kept, [*found.emptied, *own], depth, first)
+        results = [*found.stretch.results, *(register for register, _ in found.objects)]
+        self._if_made(call, kept, results, [*found.emptied, *own], depth, first)
         if own:
             self.source.add(depth + 1, "".join(f"r{n} = " for n in own) + "None", first)
         lines, self.source.within = len(self.source.lines), name
@@ -232,7 +233,7 @@ class _Writer:
         given = ", ".join(f"r{register}" for register in found.island.given)
         goals = "".join(f"r{register}, " for register in found.island.results)
         call, kept = f"{name}({given}) if warm{name} else None", f"{goals} = made" if goals else ""
-        self._if_made(call, kept, found.emptied, depth, first)
+        self._if_made(call, kept, found.island.results, found.emptied, depth, first)
         self.source.add(depth + 1, f"since{name} = clock() if warm{name} else None", first)
         self._row(region, depth + 1)
         last = place_of(region[-1].node)
@@ -240,13 +241,20 @@ class _Writer:
         self.source.add(depth + 1, told, last)
 
     def _if_made(
-        self, call: str, kept: str, emptied: Sequence[int], depth: int, step: Step
+        self,
+        call: str,
+        kept: str,
+        results: Sequence[int],
+        emptied: Sequence[int],
+        depth: int,
+        step: Step,
     ) -> None:
-        """The lines where a call gives something, `kept` by one of them; what stands for it
-        where the call gives None is to follow."""
+        """The lines where a call gives something, `kept` by one of them in the registers of its
+        `results`; what stands for it where the call gives None is to follow."""
         self.source.add(depth, f"if (made := {call}) is not None:", step)
         if kept:
             self.source.add(depth + 1, kept, step)
+            self._steps.name_slots(results, depth + 1, step)
         for register in emptied:
             self.source.add(depth + 1, f"r{register} = None", step)
         self.source.add(depth + 1, "made = None", step)
@@ -395,7 +403,7 @@ class _Writer:
         goal = ", ".join(f"r{register}" for register in goals)
         kept = f"{goal} = {', '.join(values)}" if goals else ""
         call = f"{name}({given}) if {sizes} else {small}"
-        self._if_made(call, kept, run.emptied, depth, first)
+        self._if_made(call, kept, goals, run.emptied, depth, first)
         if is_folded:
             return self._row(region[begin : run.stop], depth + 1, folds=False)
         for position in range(begin, run.stop):

@@ -86,11 +86,19 @@ class StepWriter:
         lines = self._noting(step) if self._noted else [self.line(step)]
         for line in lines:
             self.source.add(depth, line, step)
-        if entry.name == "create" and step.instruction[1] in self._created:
+        if entry.name == "create":
             number = step.instruction[1]
-            self.source.add(depth, f"s{number} = r{number}.slots", step)
+            assert isinstance(number, int)
+            self.name_slots([number], depth, step)
         for line in self._checks(step):
             self.source.add(depth, line.format(f"r{step.instruction[1]}"), step)
+
+    def name_slots(self, registers: Sequence[int], depth: int, step: Step) -> None:
+        """Write the names for slots of objects that registers hold from now on, where they have
+        such names."""
+        for number in registers:
+            if number in self._created:
+                self.source.add(depth, f"s{number} = r{number}.slots", step)
 
     def _noting(self, step: Step) -> list[str]:
         """The lines of a step with a note of what it did, before any operand is written over."""

@@ -95,6 +95,21 @@ def unset(x: Tensor, n: int):
     return y * 2, found
 
 
+class Tally:
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+
+def created(x: Tensor, n: int):
+    tally = Tally(n)
+    seen: list[int] = []
+    for i in range(n):
+        seen.append(i)
+    y = x * 2
+    tally.count += len(seen)
+    return y, [tally]
+
+
 def read(x: Tensor, y: Tensor, n: int):
     total, whole, flags = 0.0, 0, [True]
     for i in range(-n, n):
@@ -318,3 +333,13 @@ def test_tuples_with_tensors_are_read_in_islands(monkeypatch: pytest.MonkeyPatch
     plan = tiers_of(scripted._rushlight_function).way(False).plan
     assert plan is not None
     assert [each.is_native for each in plan.islands] == [True]
+
+
+def test_objects_that_islands_create_are_written_behind_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    only_islands(monkeypatch)
+    scripted = torch.jit.script(fresh(created))
+    for _ in range(3):
+        assert scripted(torch.ones(2), 6)[1][0].count == 12
+    assert "i0" in space_of(scripted)

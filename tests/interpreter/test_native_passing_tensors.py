@@ -46,6 +46,16 @@ def padded(xs: list[Tensor]) -> tuple[Tensor, Tensor, list[Tensor]]:
     return torch.stack(rows), torch.tensor(sizes), rows
 
 
+def first_of(xs: list[Tensor], found: Tensor | None) -> tuple[Tensor, int]:
+    changes = 0
+    for x in xs:
+        if found is None:
+            changes += 1
+            found = x
+    assert found is not None
+    return found, changes
+
+
 def views(xs: list[Tensor]) -> list[Tensor]:
     found: list[Tensor] = []
     for x in xs:
@@ -150,6 +160,8 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (scaled, ({"a": torch.ones(3, 2), "b": torch.arange(3)}, torch.arange(3.0))),
     (tracks, ([TWICE, torch.ones(1)], [Track("x", TWICE)])),
     (tracks, ([], [Track("x", PARAMETER)])),
+    (first_of, ([TWICE, torch.ones(1)], None)),
+    (first_of, ([TWICE], torch.ones(1))),
 ]
 
 
