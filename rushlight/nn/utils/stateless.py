@@ -112,24 +112,8 @@ def _functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call a module with tensors by name in place of its own.
-
-    Args:
-        module: the module; as before when the call is over, whether it fails or not.
-        parameter_and_buffer_dicts: tensors by dotted names, in a dict or several. What the module
-            puts in their places comes into the one dict. Names it has not are attributes for
-            the time of the call.
-        args: the arguments, a tuple, or one that is none.
-        kwargs: arguments by keyword.
-        tie_weights: whether a tensor under several names is exchanged under all of them.
-        strict: whether all names must be given, and no others.
-
-    Raises:
-        RuntimeError: `strict` is set, and names are missing or unknown; or the module is scripted
-            or traced, or code is being traced.
-        ValueError: several dicts share names, or differ about one tensor.
-        TypeError, AttributeError: a name leads to no tensor.
-    """
+    """What calls of both names do.  What the module puts in the tensors' places comes into the one
+    dict; names that it has not are attributes for the time of the call."""
     given = _together(parameter_and_buffer_dicts)
     kind = "Jitted modules" if current_tracer() is not None else module._not_stateless
     if kind:

@@ -283,16 +283,18 @@ class _Maxima(_Sums):
         for at in columns:
             best, found = self.best()
             with code.counted(*ends) as row:
-                place = row * inner + at
-                seen = code.load_if(FLOATS, code.at(self.at["x"], source + place, FLOAT), mask)
-                if self.is_first:
-                    places = code.order(_PLACES) + code.spread(place)
-                else:
-                    address = code.at(self.at["given"], source + place, INT64)
-                    places = code.load_if(_PLACES, address, mask)
-                self.compare(best, found, seen, places, None)
+                self.compare(best, found, *self._seen(source, row * inner + at, mask), None)
             code.store_if(best.now, code.at(self.at["out"], goal + at, FLOAT), mask)
             code.store_if(found.now, code.at(self.at["places"], goal + at, INT64), mask)
+
+    def _seen(self, source: Value, at: Value, mask: Value | None) -> tuple[Value, Value]:
+        """Neighbours of an input that begins at `source`, and their places in it."""
+        code = self.code
+        seen = code.load_if(FLOATS, code.at(self.at["x"], source + at, FLOAT), mask)
+        if self.is_first:
+            return seen, code.order(_PLACES) + code.spread(at)
+        address = code.at(self.at["given"], source + at, INT64)
+        return seen, code.load_if(_PLACES, address, mask)
 
     def long(self, row: Value, source: Value, goal: Value, window: Value) -> None:
         """The maxima of some windows, one after the other, sixteen neighbours at a time."""
@@ -307,13 +309,7 @@ class _Maxima(_Sums):
 
         def visit(places: list[Value], mask: Value | None) -> None:
             for at in places:
-                seen = code.load_if(FLOATS, code.at(self.at["x"], source + at, FLOAT), mask)
-                if self.is_first:
-                    where = code.order(_PLACES) + code.spread(at)
-                else:
-                    address = code.at(self.at["given"], source + at, INT64)
-                    where = code.load_if(_PLACES, address, mask)
-                self.compare(best, found, seen, where, mask)
+                self.compare(best, found, *self._seen(source, at, mask), mask)
 
         code.vectors(*ends, 1, visit)
         half = LANES // 2
