@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -50,20 +51,24 @@ def test_few_sizes_are_looked_at(special: int, monkeypatch: pytest.MonkeyPatch) 
         lambda self, invoke: (looked.append(self), seen(self, invoke))[1],
     )
     x, w, counts = random(60, 3), random(3, seed=1), torch.arange(60)
-    scripted = torch.jit.script(shrinking)
     with torch.no_grad():
         wanted = shrinking(x, w, counts, special)
-        until = time.monotonic() + 60
-        while True:
-            assert all_alike(scripted(x, w, counts, special), wanted)
-            plan = tiers_of(scripted._rushlight_function).way(False).plan
-            if plan is not None and max((each.learned for each in plan.replays), default=0) > 50:
-                break
-            assert time.monotonic() < until, "few are known"
+        for _ in range(2):  # kernels are compiled meanwhile, the first time
+            looked.clear()
+            scripted = torch.jit.script(FunctionType(shrinking.__code__, globals(), "shrinking"))
+            until = time.monotonic() + 60
+            while not knows_fifty(scripted):
+                assert time.monotonic() < until, "few are known"
+                assert all_alike(scripted(x, w, counts, special), wanted)
         assert len(looked) < 20
         for seed in (2, 3):
             x = random(60, 3, seed=seed)
             assert all_alike(scripted(x, w, counts, special), shrinking(x, w, counts, special))
+
+
+def knows_fifty(scripted: Any) -> bool:
+    plan = tiers_of(scripted._rushlight_function).way(False).plan
+    return plan is not None and max((each.learned for each in plan.replays), default=0) > 50
 
 
 def test_what_rises_in_proportion() -> None:
