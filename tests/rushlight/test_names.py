@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import importlib
 import pickle
 import subprocess
@@ -222,3 +224,10 @@ def test_the_module_holds_its_names_once_one_was_used() -> None:
     elsewhere = {*torch._PACKAGES, *torch._ELSEWHERE}
     assert not set(public_names()) - vars(torch).keys() - elsewhere
     assert vars(torch)["float32"] is torch.float32
+
+
+def test_the_module_itself_uses_no_function_of_python_that_its_names_hide() -> None:
+    tree = ast.parse(Path(torch.__file__).read_text("utf-8"))
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert used & vars(builtins).keys()
+    assert not used & vars(builtins).keys() & public_names().keys()
