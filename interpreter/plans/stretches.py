@@ -45,7 +45,7 @@ from .registers import (
 )
 from .replaying import Stretch
 from .slots import is_plain_slot
-from .taken import asks, is_object, takes_operator
+from .taken import is_object, takes_operator
 
 __all__ = ["Found", "find_stretches", "spans_together"]
 
@@ -305,7 +305,7 @@ def _worth(code: Code, region: Sequence[Part], weight: int = 1) -> int:
         if isinstance(part, Step):
             entry = code.called(part)
             if entry is not None:
-                makes = "Tensor" in entry.schema and not (entry.is_view or asks(entry))
+                makes = "Tensor" in entry.schema and not (entry.is_view or entry.asks_form)
                 count += weight * makes
         elif isinstance(part, Branch):
             count += _worth(code, part.then, weight) + _worth(code, part.otherwise, weight)

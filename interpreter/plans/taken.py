@@ -11,7 +11,7 @@ from ...typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE
 from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.types.types import Type
 
-__all__ = ["asks", "is_object", "takes_operator"]
+__all__ = ["is_object", "takes_operator"]
 
 _PACKED: Final = frozenset(BUILTIN_NAMESPACE + name for name in PACKED_CLASSES)
 
@@ -26,16 +26,11 @@ def takes_operator(entry: Operator) -> bool:
         return True  # if it does not train, which is seen
     if entry.may_write:
         return entry.is_in_place and has_direct_form(entry)
-    if entry.views_by_form or asks(entry) or has_direct_form(entry) or entry.makes_networks:
+    if entry.views_by_form or entry.asks_form or has_direct_form(entry) or entry.makes_networks:
         return True
     if entry.quantized_prepared:
         return True
     return not _takes_tensors(entry)
-
-
-def asks(entry: Operator) -> bool:
-    """Whether an operator asks what kind of tensor it is given, or how that lies."""
-    return entry.of_form or entry.of_layout
 
 
 def _takes_tensors(entry: Operator) -> bool:

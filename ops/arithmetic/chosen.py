@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..kernels import family, in_order, is_half, is_whole, written_by_numpy
+from ..memory.dims import expands_to
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..memory.storage import settled
@@ -74,8 +75,8 @@ def put_where(self: Array, mask: Array, source: Array) -> bool:
     """Whether what is the same for all that a mask of the first dimensions chooses was written
     there."""
     self, mask, source = self[...], mask[...], source[...]
-    sizes = zip(reversed(source.shape), reversed(self.shape[mask.ndim :]), strict=False)
-    if not (self.size and self.flags.writeable) or any(one not in (1, all) for one, all in sizes):
+    is_open = self.size and self.flags.writeable
+    if not is_open or not expands_to(source.shape, self.shape[mask.ndim :]):
         return False
     where = mask.reshape((*mask.shape, *(1,) * (self.ndim - mask.ndim)))
     arrays = family("elementwise.arrays") if self.flags.carray else None

@@ -129,7 +129,7 @@ def _asks_how_it_lies(entry: Operator) -> bool:
     if entry.full_name in _OF_MEMORY:
         return True
     returned = entry.schema.rpartition("-> ")[2]
-    return (entry.of_layout or entry.of_form) and "Tensor" not in returned
+    return entry.asks_form and "Tensor" not in returned
 
 
 _OF_MEMORY: Final = ("aten::_version", "aten::is_inference", "aten::storage_offset")

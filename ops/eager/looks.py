@@ -47,7 +47,7 @@ def _looking_alone(entry: Operator) -> Operator | None:
     """An operator that tells something of one tensor at a look.  This is asked of all methods when
     the library is imported: few have to know their signature for it."""
     if not entry.looks:
-        is_told = (entry.of_form or entry.of_layout) and not entry.quantized
+        is_told = entry.asks_form and not entry.quantized
         if not (is_told and entry.gives_number and len(entry.signature.arguments) == 1):
             return None
     return entry

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from .errors import IndexOutOfRange, OperatorError
 
-__all__ = ["checked_dim", "broadcast_error", "infer_size", "size_at", "wrap_dim", "wrap_dims"]
+__all__ = [
+    "checked_dim",
+    "broadcast_error",
+    "expands_to",
+    "infer_size",
+    "size_at",
+    "wrap_dim",
+    "wrap_dims",
+]
 
 
 def wrap_dim(dim: int, ndim: int) -> int:
@@ -96,6 +104,12 @@ def infer_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
         headline=f"{numel} elements cannot have the shape {list(sizes)}",
         roles={"self": f"has {numel} elements"},
     )
+
+
+def expands_to(sizes: Sequence[int], wanted: Sequence[int]) -> bool:
+    """Whether a tensor of some sizes broadcasts to one of others."""
+    pairs = zip(reversed(sizes), reversed(wanted), strict=False)
+    return len(sizes) <= len(wanted) and all(size in (1, other) for size, other in pairs)
 
 
 def broadcast_error(

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from ..kernels import family, is_last_whole, unfilled, written_by_numpy
+from ..memory.dims import expands_to
 from ..memory.dtype import Array, DType, dtype_of
 from ..memory.remembered import Recent
 from .arrays import Quantizer, numbers_of, quantized_array, quantizer_of
@@ -76,8 +77,7 @@ def of_two(name: str, a: Array, b: Array, result: Quantizer, *, relu: bool) -> A
     kind = dtype_of(a)
     if not a.size or not (_is_of_bytes(a) and _is_of_bytes(b)) or kind != dtype_of(b):
         return None
-    sizes = zip(b.shape[::-1], a.shape[::-1], strict=False)
-    if b.ndim > a.ndim or any(n not in (1, m) for n, m in sizes):
+    if not expands_to(b.shape, a.shape):
         return None
     arrays, settings = family("elementwise.arrays"), _settings(a, b, result, kind)
     if arrays is None or settings is None:

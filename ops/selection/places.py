@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import LARGE, cast_by_kernel, family, in_order, is_half, is_whole, written_by_numpy
+from ..memory.dims import expands_to
 from ..memory.dtype import Array, Dtype, Scalar
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
@@ -162,9 +163,8 @@ def put_by(self: Array, indices: Indices, values: Array, accumulate: bool) -> bo
 
 def _spread_over(values: Array, shape: tuple[int, ...]) -> Array:
     """Values that are the same for several places of a few, for each of them, if they fit."""
-    sizes = zip(reversed(values.shape), reversed(shape), strict=False)
-    fits = values.ndim <= len(shape) and all(one in (1, all) for one, all in sizes)
-    return np.broadcast_to(values, shape) if fits and prod(shape) <= LARGE else values
+    fits = expands_to(values.shape, shape) and prod(shape) <= LARGE
+    return np.broadcast_to(values, shape) if fits else values
 
 
 def combined_natively(

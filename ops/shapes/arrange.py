@@ -11,7 +11,7 @@ import numpy as np
 
 from ..memory.complex_parts import is_complex
 from ..memory.counts import check_count, repeated
-from ..memory.dims import wrap_dim
+from ..memory.dims import expands_to, wrap_dim
 from ..memory.dtype import Array, Scalar, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.versions import counted_apart
@@ -520,16 +520,13 @@ def repeated_places(repeats: Array, output_size: int | None) -> Array:
 @operator("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor", out="", face="method")
 def sum_to_size(self: Array, size: Sequence[int]) -> Array:
     """The tensor added up to a smaller size that would broadcast to its own."""
-    new = self.ndim - len(size)
-    fits = new >= 0 and all(
-        n in (1, own) for n, own in zip(size, self.shape[max(new, 0) :], strict=True)
-    )
-    if not fits:
+    if not expands_to(size, self.shape):
         raise OperatorError(
             f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}.",
             code="shape-mismatch",
         )
     if not size:
         return total(self, None)
+    new = self.ndim - len(size)
     axes = [dim for dim in range(self.ndim) if dim < new or size[dim - new] != self.shape[dim]]
     return sum_over(self, axes, True, None).reshape(size) if axes else self

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arithmetic.elementwise import check_alpha, check_subtraction
 from ..eager.dispatch import eager_function
-from ..memory.dims import broadcast_error, wrap_dims
+from ..memory.dims import broadcast_error, expands_to, wrap_dims
 from ..memory.dtype import DTYPES, DType, Scalar, of_numpy
 from ..table.out_dtypes import CASTABLE, OutDtype, check_out_dtype
 from ..table.pointwise import number_in
@@ -237,11 +237,7 @@ def _of_both(a: Tensor, b: Tensor) -> Tensor:
 
 def _widened(dense: Tensor, shape: tuple[int, ...]) -> Tensor:
     """A dense tensor in the shape of a sparse one, if it broadcasts to that."""
-    fits = dense.ndim <= len(shape) and all(
-        size in (1, wanted)
-        for size, wanted in zip(reversed(dense.shape), reversed(shape), strict=False)
-    )
-    return dense.expand(shape) if fits else dense
+    return dense.expand(shape) if expands_to(dense.shape, shape) else dense
 
 
 def _quotient(

@@ -42,12 +42,12 @@ def noticed(entry: Operator, values: Sequence[object]) -> tuple[object, list[tup
     """
     check_training(entry, values)
     is_quantized = any(type(each) is not ndarray for each in arrays_in(values))
-    if is_quantized and not (entry.quantized_prepared or entry.is_view or _asks(entry)):
+    if is_quantized and not (entry.quantized_prepared or entry.is_view or entry.asks_form):
         raise Unforeseen(f"`{entry.name}` of quantized tensors is more than kernels")
     result, notes, *_ = family("calls.prepared").seen(entry.forward, values)
     made = list(arrays_in(result))
     if not made:
-        if _asks(entry):
+        if entry.asks_form:
             return result, []
         raise Unforeseen(f"`{entry.name}` looks into tensors")
     operands = {id(root_of(each)) for each in arrays_in(values)}
@@ -69,11 +69,6 @@ def noticed(entry: Operator, values: Sequence[object]) -> tuple[object, list[tup
     if not _are_alike(result, again):
         raise Unforeseen(f"`{entry.name}` asks how its operands lie")
     return again, [*before, *notes]
-
-
-def _asks(entry: Operator) -> bool:
-    """Whether an operator asks what kind of tensor it is given, or how that lies."""
-    return entry.of_form or entry.of_layout
 
 
 def check_training(entry: Operator, values: Sequence[object]) -> None:

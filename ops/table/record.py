@@ -398,6 +398,11 @@ class Operator:
             self.__dict__.update(known)
 
     @property
+    def asks_form(self) -> bool:
+        """Whether it asks what kind of tensor it is given, or how that lies."""
+        return self.of_form or self.of_layout
+
+    @property
     def makes_networks(self) -> bool:
         """Whether networks are made of it: convolutions, and what their kernels may do besides."""
         return self.later is not None or (self.quantized_prepared and self.cost == "convolved")

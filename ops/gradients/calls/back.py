@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...memory.dims import expands_to
 from ...memory.dtype import Array, of_numpy
 from ...reductions.reduce import sum_over
 from ...table.direct import direct_form
@@ -220,10 +221,10 @@ class _Back:
 
     def _summed(self, sizes: tuple[int, ...], wanted: tuple[int, ...]) -> str | None:
         """What sums up an array along the dimensions that broadcasting has made."""
+        if not expands_to(wanted, sizes):
+            return None
         new = len(sizes) - len(wanted)
         full = (1,) * new + wanted
-        if new < 0 or any(n not in (1, own) for n, own in zip(full, sizes, strict=True)):
-            return None
         axes = [dim for dim, n in enumerate(sizes) if dim < new or full[dim] != n]
         if not wanted or not axes or 0 in sizes:
             return None

@@ -17,6 +17,7 @@ from ..language.target import Target
 from ..language.text import INT32, INT64, LANES, POINTER, Code, Kind, Value, Variable
 from ..loading.objects import kernel
 from .asked_rows import asked_rows
+from .float_bits import with_turned_negatives
 
 __all__ = ["LONGEST", "in_order"]
 
@@ -127,7 +128,7 @@ class _Rows:
         if self.element.is_real:
             bits = (seen + 0.0).bits(kind)  # no -0.0
             most = -1 - sign
-            made = bits ^ ((bits >> (31 if self.is_single else 63)) & most)
+            made = with_turned_negatives(bits, 32 if self.is_single else 64)
             made = code.choose(seen.is_nan(), code.constant(kind, most), made)
         return made ^ (-1 - sign if self.is_falling else sign)
 

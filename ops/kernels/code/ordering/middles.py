@@ -17,6 +17,7 @@ from ..language.lanes import folded
 from ..language.target import Target
 from ..language.text import INT32, INT64, LANES, POINTER, Code, Kind, Value, Variable
 from ..loading.objects import kernel
+from .float_bits import with_turned_negatives
 
 __all__ = ["LONGEST", "placed"]
 
@@ -124,13 +125,12 @@ class _Middle:
         if not self.element.is_real:
             return seen
         bits = (seen + 0.0).bits(self.key.of_lanes(LANES))  # no -0.0
-        return bits ^ ((bits >> (self.bits - 1)) & ((1 << (self.bits - 1)) - 1))
+        return with_turned_negatives(bits, self.bits)
 
     def _element(self, key: Value) -> Value:
         if not self.element.is_real:
             return key
-        bits = key ^ ((key >> (self.bits - 1)) & ((1 << (self.bits - 1)) - 1))
-        return bits.bits(self.element)
+        return with_turned_negatives(key, self.bits).bits(self.element)
 
     def _count(self, most: Value) -> Value:
         """How many keys are not above one."""
