@@ -92,6 +92,11 @@ def test_medians(dtype: Any) -> None:
         assert tensor.median(1).indices[3] == 4
 
 
+@pytest.mark.parametrize("count", [5, 300])
+def test_the_median_of_negative_zeros_is_one(count: int) -> None:
+    assert 1 / torch.full((count,), -0.0).median() == -torch.inf
+
+
 def rows_with_nan(count: int, width: int, seed: int) -> Any:
     numbers = []
     for _ in range(count * width):

@@ -28,8 +28,8 @@ _KINDS: Final = {"f": Kind("float"), "d": Kind("double"), "i": INT32, "l": INT64
 
 
 def placed(x: Array, place: int) -> Any | None:
-    """The element at a place of the order, of contiguous float32, float64, int32 or int64; zeros
-    are positive.  None of other dtypes, or if there is a NaN."""
+    """The element at a place of the order, of contiguous float32, float64, int32 or int64; -0.0
+    lies before 0.0.  None of other dtypes, or if there is a NaN."""
     x = x[...]  # which no other thread can change
     letter = "l" if x.dtype == np.int64 else x.dtype.char
     if letter not in _KINDS or not 0 < x.size <= LONGEST:
@@ -124,8 +124,7 @@ class _Middle:
     def _key(self, seen: Value) -> Value:
         if not self.element.is_real:
             return seen
-        bits = (seen + 0.0).bits(self.key.of_lanes(LANES))  # no -0.0
-        return with_turned_negatives(bits, self.bits)
+        return with_turned_negatives(seen.bits(self.key.of_lanes(LANES)), self.bits)
 
     def _element(self, key: Value) -> Value:
         if not self.element.is_real:
