@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import rushlight.ops
 from rushlight.ir.graphs.kinds import KINDS
@@ -181,10 +182,20 @@ ASKED = {
 asks nothing.  What is true of an operator wherever it stands is asked of its record instead."""
 
 
+class Named(NamedTuple):
+    """What a file says of operators; its tree is not kept."""
+
+    tables: list[str]
+    """The module-level variables that name at least four."""
+
+    asked: set[str]
+    """Those that code compares what it meets with, or looks for."""
+
+
 @cache
-def files() -> list[tuple[str, ast.Module]]:
+def files() -> dict[str, Named]:
     """The product's files outside the families of operators."""
-    found = []
+    found = {}
     rooms = [ROOT / "ops" / room for room in NOT_FAMILIES]
     parts = [ROOT / part for part in ("frontend", "typecheck", "ir", "interpreter")]
     for folder in (*parts, *rooms, ROOT / "rushlight"):
@@ -192,7 +203,9 @@ def files() -> list[tuple[str, ast.Module]]:
             name = file.relative_to(ROOT).as_posix()
             linked = folder.name == "rushlight" and file.resolve() != file
             if not linked and not name.startswith(TEXTS):
-                found.append((name, ast.parse(file.read_text(encoding="utf-8"))))
+                text = file.read_text(encoding="utf-8")
+                tree = ast.parse(text)
+                found[name] = Named(list(tables(tree)), set(asked(tree) if "::" in text else ()))
     return found
 
 
@@ -231,25 +244,25 @@ def operators_named(value: ast.expr) -> set[str]:
     return {word for text in texts for word in WORD.findall(text)} & NAMES
 
 
-def tables() -> Iterator[tuple[str, str]]:
-    """The module-level variables that name at least four operators, with their files."""
-    for file, tree in files():
-        for node in tree.body:
-            if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
-                continue
-            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-            named = ast.unparse(target)
-            is_sentence = isinstance(node.value, ast.Constant) and "\n" not in str(node.value.value)
-            if named == "__all__" or is_sentence:
-                continue
-            if len(operators_named(node.value)) >= 4:
-                yield file, named
+def tables(tree: ast.Module) -> Iterator[str]:
+    """The module-level variables that name at least four operators."""
+    for node in tree.body:
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+            continue
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        named = ast.unparse(target)
+        is_sentence = isinstance(node.value, ast.Constant) and "\n" not in str(node.value.value)
+        if named == "__all__" or is_sentence:
+            continue
+        if len(operators_named(node.value)) >= 4:
+            yield named
 
 
 def test_what_is_known_of_operators_stands_with_their_declarations() -> None:
     lines = (line.strip() for text in ALLOWED.values() for line in text.strip().splitlines())
     split = (line.split(": ") for line in lines)
-    assert set(tables()) == {(file, name) for file, names in split for name in names.split()}
+    found = {(file, name) for file, named in files().items() for name in named.tables}
+    assert found == {(file, name) for file, names in split for name in names.split()}
 
 
 def test_only_these_files_ask_which_operator_they_meet() -> None:
@@ -258,5 +271,5 @@ def test_only_these_files_ask_which_operator_they_meet() -> None:
     for line in lines:
         file, names = line.split(": ")
         allowed.setdefault(file, set()).update(names.split())
-    found = {file: named for file, tree in files() if (named := set(asked(tree)))}
+    found = {file: named.asked for file, named in files().items() if named.asked}
     assert found == allowed
