@@ -106,7 +106,10 @@ def _call_bound(
             assert reached is not None
             result = finished(record, way.executable, reached, result)
         elif recognize is not None and reached is not None:
-            result = recognize(result, reached.tensors)
+            known = reached.tensors
+            if way.executable.traits.sets_slots:  # what was put into attributes is that tensor
+                known = [*Reached(given).tensors, *known]
+            result = recognize(result, known)
         return tiers.binding.give_back(result)
     finally:
         if not records:  # also if an interrupt came before it was known here

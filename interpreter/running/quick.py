@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
+import numpy as np
 from numpy import ndarray
 
 from ...ops.memory.quiet import QUIET, enter, leave
@@ -22,7 +23,7 @@ from ...ops.tensors.overriding import STATE
 from ...ops.tensors.tensor import Parameter, Tensor
 from ...ops.tensors.tracing import ACTIVE
 from ...typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE
-from ...typecheck.definitions.class_types import ClassType
+from ...typecheck.definitions.class_types import ClassAttribute, ClassType
 from ...typecheck.definitions.functions import Function
 from ...typecheck.definitions.schema import Argument
 from ...typecheck.types.types import (
@@ -163,6 +164,8 @@ class _Text:
         self._given: list[str] = []
         self._given_tensors: list[str] = []
         self._watched: list[str] = []
+        self._reading: list[str] = []
+        self._set: list[str] = []
         self.space: dict[str, Any] = {
             "__builtins__": _BUILTINS,
             **{"ACTIVE": ACTIVE, "KEEPING": KEEPING, "RUNNING": RUNNING, "STATE": STATE},
@@ -175,6 +178,7 @@ class _Text:
             **{"FAILED": FAILED, "STOPPED": STOPPED, "owner": self._owner},
             **{"give_back": tiers.binding.give_back, "finish": quick.finish, "way": way},
             **{"recognize": tiers.binding.recognize, "tensors_of": _tensors_of},
+            "NOTHING": Tensor._of(np.empty(0, np.float32)),
         }
 
     def made(
@@ -318,8 +322,10 @@ class _Text:
         self.space["plan"] = self._way.plan.run
         wanted, stale = " or ".join(self._wanted), " or ".join(self._stale)
         slots = self._watched if self._way.executable.traits.gives_slots else []
-        known = f"({''.join(f'{each}, ' for each in [*self._given_tensors, *slots])})"
-        lines = []
+        known = ", ".join([*self._set, *self._given_tensors, *slots, ""])
+        alone = [*self._bare, *(each for each in slots if each[0] != "*"), *self._set]
+        several = [each[1:] for each in slots if each[0] == "*"]
+        lines = [line.format(f"return drop({given})") for line in self._reading]
         if self._converted:  # whatever is wrong is said there
             lines += [" try:", *(f"  {each}" for each in self._converted)]
             lines += [f" except Exception: return slow({given})"]
@@ -340,22 +346,25 @@ class _Text:
             " finally:",
             "  leave(loud)",
             " if isinstance(made, ndarray):",
-            *(f"  if made is {each}._array: return {each}" for each in [*self._bare, *slots]),
+            *(f"  if made is {each}._array: return {each}" for each in alone),
+            *(f"  for each in {t}:\n   if made is each._array: return each" for t in several),
             "  handle = new(Tensor)",
             "  handle._array, handle._requires_grad, handle._view_of = made, False, None",
             "  return handle",
-            *([] if self.space["recognize"] is None else [f" made = recognize(made, {known})"]),
+            *([] if self.space["recognize"] is None else [f" made = recognize(made, ({known}))"]),
             " return give_back(made)",
         ]
 
     def _counting(self, values: Sequence[str]) -> list[str]:
         """The lines that count what the call writes of what it is given."""
-        executable, lines, deeper = self._way.executable, list[str](), list[Written]()
+        arguments, lines, deeper = self._way.executable.arguments, list[str](), list[Written]()
         for each in self._way.writes:
-            if each.is_argument and executable.arguments[each.argument] == TENSOR:
-                lines.append(f" written({values[each.argument]})")
-            else:
+            slots = None if each.conditions else each.slots_of(arguments[each.argument])
+            if slots is None:
                 deeper.append(each)
+                continue
+            path = values[each.argument] + "".join(f".slots[{slot}]" for slot in slots)
+            lines.append(f" written({path}{'._array' if slots else ''})")
         if deeper:
             self.space["deeper"], self.space["count_writes_of"] = deeper, count_writes_of
             lines.append(f" count_writes_of(({', '.join(values)},), deeper)")
@@ -367,22 +376,50 @@ class _Text:
         if self._owner is None:
             return True
         holders, number = [self._owner], 0
+        sets = self._way.executable.traits.sets
         for holder in holders:
-            for at, value in _held(holder):
-                if number >= MOST_WATCHED or value is _UNKNOWN:
+            slots = f"s{id(holder)}"
+            self.space[slots] = holder.slots
+            for at, attribute, value in _held(holder):
+                type, changes = attribute.type, attribute.name in sets
+                if number >= MOST_WATCHED:
                     return False
-                if isinstance(value, Tensor):
-                    self._watched.append(f"t{number}")
-                    wants = f" or t{number}._requires_grad"
-                else:
-                    wants = ""
+                slot, name = f"{slots}[{at}]", f"t{number}"
+                number += 1
+                wants = ""
+                if isinstance(value, ScriptObject):
                     if any(value is each for each in holders):
                         return False
                     holders.append(value)
-                slots = f"s{id(holder)}"
-                self.space[slots], self.space[f"t{number}"] = holder.slots, value
-                self._stale.append(f"{slots}[{at}] is not t{number}{wants}")
-                number += 1
+                elif isinstance(value, Tensor) and not changes:
+                    self._watched.append(name)
+                    wants = f" or {name}._requires_grad"
+                elif self._reads(slot, name, type):
+                    self._set += [slot] if changes and type == TENSOR else []
+                    continue
+                elif value is not None or changes:
+                    return False
+                self.space[name] = value
+                self._stale.append(f"{slot} is not {name}{wants}")
+        return True
+
+    def _reads(self, slot: str, name: str, type: Type) -> bool:
+        """Have the tensors in a slot looked at anew in each call; whether that can be done."""
+        inner = type.optional_of
+        if TENSOR in (type, inner):
+            self._watched.append(name)
+            self._reading.append(f" {name} = {slot}")
+            if inner is not None:
+                self._reading.append(f" if {name} is None: {name} = NOTHING")
+            kind = f"(kind := type({name})) is not Tensor and kind is not Parameter"
+            self._reading.append(f" if {kind}: {{}}")
+            self._stale.append(f"{name}._requires_grad")
+        elif _holds_values(type):
+            self._watched.append(f"*{name}")
+            self._reading.append(f" {name} = [*tensors_of(({slot},))]")
+            self._stale.append(f"any(map(wants, {name}))")
+        else:
+            return False
         return True
 
 
@@ -429,16 +466,11 @@ _PLAIN: Final = (int, float, bool, str, type(None))
 """Classes of defaults that are the same in each call."""
 
 
-def _held(holder: ScriptObject) -> Iterator[tuple[int, Any]]:
-    """The tensors and modules in an object's slots; `_UNKNOWN` for what may hold such."""
+def _held(holder: ScriptObject) -> Iterator[tuple[int, ClassAttribute, object]]:
+    """The tensors and modules in an object's slots, and whatever may hold tensors."""
     for at, attribute in enumerate(holder.cls.attributes.values()):
-        value, type = holder.slots[at], attribute.type
-        if isinstance(value, Tensor) or (
-            isinstance(value, ScriptObject) and isinstance(type, ClassType)
-        ):
-            yield at, value
-        elif value is not None and not _is_plain(type):
-            yield at, _UNKNOWN
+        if not _is_plain(attribute.type):
+            yield at, attribute, holder.slots[at]
 
 
 def _holds_words(type: Type) -> bool:

@@ -22,6 +22,7 @@ class Traits(NamedTuple):
 
     One that `shares_views` has conjugates that may have to share memory, for which values are
     tensors themselves; one that `asks_elsewhere` may make tensors of another device.
+    `sets` are the names of attributes that it sets itself.
     """
 
     makes_leaves: bool
@@ -29,7 +30,7 @@ class Traits(NamedTuple):
     asks_elsewhere: bool
     shares_views: bool
     changes: bool
-    sets_slots: bool
+    sets: tuple[str, ...]
     calls_others: bool
     loops: bool
     length: int
@@ -39,6 +40,11 @@ class Traits(NamedTuple):
     def is_left(self) -> bool:
         """Whether its values may be tensors themselves."""
         return self.asks_elsewhere or self.makes_leaves or self.shares_views
+
+    @property
+    def sets_slots(self) -> bool:
+        """Whether attributes may hold something else afterwards."""
+        return bool(self.sets) or self.calls_others
 
 
 def traits_of(graph: Graph, code: Code) -> Traits:
@@ -57,7 +63,7 @@ def traits_of(graph: Graph, code: Code) -> Traits:
         asks_elsewhere=_makes_on_meta(nodes),
         shares_views=any(isinstance(each, SharedView) for each in code.operators),
         changes=changes,
-        sets_slots=not kinds.isdisjoint(("set_slot", "set_tensor", *_CALLING)),
+        sets=tuple(sorted({str(n.attributes["name"]) for n in nodes if n.kind == "prim::SetAttr"})),
         calls_others=not kinds.isdisjoint(_CALLING),
         loops=code.has_loop,
         length=len(code.instructions),

@@ -15,7 +15,7 @@ from ...ops.memory.versions import written
 from ...ops.table.table import Operator
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.definitions.class_types import ClassType
-from ...typecheck.types.types import TENSOR
+from ...typecheck.types.types import TENSOR, Type
 from ..code.code import Code
 from ..values.objects import ScriptObject
 from .conditions import UNKNOWN, Conditions, Told
@@ -55,6 +55,17 @@ class Written(NamedTuple):
     def is_argument(self) -> bool:
         """Whether it is an argument itself, or all tensors in it, whatever else there is."""
         return not self.steps and not self.conditions
+
+    def slots_of(self, type: Type) -> list[int] | None:
+        """The slots that lead from an argument of a type to a tensor that is always there; None
+        where the path, or what is at its end, is another."""
+        slots = list[int]()
+        for is_slot, key in self.steps:
+            if not (is_slot and isinstance(type, ClassType) and isinstance(key, int)):
+                return None
+            slots.append(key)
+            type = list(type.attributes.values())[key].type
+        return slots if type == TENSOR else None
 
     def is_met(self, values: Sequence[object]) -> bool:
         """Whether arguments meet the conditions, as far as that is known."""

@@ -249,12 +249,69 @@ class Lists(nn.Module):
         return x + self.kept[0]
 
 
-def test_modules_that_hold_lists_of_tensors_have_no_quick_calls() -> None:
+def test_modules_that_hold_lists_of_tensors_have_quick_calls() -> None:
     model, x = torch.jit.script(Lists()), torch.ones(3)
-    for _ in range(60):
-        model(x)
-    assert _quick(model).call is None
+    hot(model, x)
     assert model(x).tolist() == [2.0] * 3
+    model.kept = [torch.full((3,), 4.0)]
+    assert model(x).tolist() == [5.0] * 3
+
+
+class Keeping(nn.Module):
+    mean: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(2))
+        self.register_buffer("seen", torch.zeros(2))
+        self.steps = {"n": torch.zeros(1)}
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.mean = self.mean * 0.5 + x
+        self.seen.add_(1.0)
+        self.steps["n"] = self.steps["n"] + 1.0
+        return self.mean
+
+
+def test_modules_that_put_tensors_into_attributes_have_quick_calls() -> None:
+    model, x = torch.jit.script(Keeping()), torch.ones(2)
+    quick = hot(model, x)
+    seen, version = model.seen, model.seen._version
+    for _ in range(20):
+        assert model(x) is model.mean
+    assert quick.call is not None
+    assert model.seen is seen
+    assert seen._version == version + 20
+    assert model.steps["n"].item() == seen[0].item()
+    model.mean = torch.ones(2, requires_grad=True)
+    found = model(x)
+    assert found.requires_grad
+    assert found is model.mean
+    model.mean = torch.zeros(2)
+    with torch.no_grad():
+        assert not model(x).requires_grad
+
+
+class Maybe(nn.Module):
+    held: Tensor | None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        held = self.held
+        return x if held is None else x + held
+
+
+def test_what_was_none_may_want_gradients_later() -> None:
+    model, x = torch.jit.script(Maybe()), torch.ones(2)
+    hot(model, x)
+    assert model(x) is x
+    model.held = torch.ones(2, requires_grad=True)
+    assert model(x).requires_grad
+    model.held = None
+    assert model(x) is x
 
 
 def test_layers_over_packed_weights_have_quick_calls() -> None:
