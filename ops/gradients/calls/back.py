@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -68,6 +68,14 @@ class _Run:
         return len(self.writing.tasks) > LONGEST - 14 or len(self.given) + numbers > MOST_WORDS - 12
 
 
+class _Hole(NamedTuple):
+    """Where in the gradient of a value that of the view is missing which was written over."""
+
+    whole: int
+    view: int
+    key: str
+
+
 class _Back:
     """The writing of a way back.
 
@@ -89,6 +97,7 @@ class _Back:
         self._thin: dict[int, str] = {}
         """The texts of sparse tensors, which are parts of gradients as well."""
         self._own: set[int] = set()
+        self._put_into: _Hole | None = None
         self._run: _Run | None = None
         self._done: list[str] = []
         self._count = 0
@@ -107,10 +116,18 @@ class _Back:
             if number in self._wanted and self._given_out[place]:
                 self._arrives(number, f"gs[{place}]._array")
         text.add(1, "gs = None")
+        hole: _Hole | None = None
         for index in range(len(shape.steps) - 1, -1, -1):
             step = shape.steps[index]
-            if shape.useful[index] and any(e.value in self._wanted for e in step.ends):
+            if index in shape.puts:
+                hole = self._taken_out(index) if shape.useful[index] else None
+            elif shape.useful[index] and any(e.value in self._wanted for e in step.ends):
+                self._put_into = hole
                 self._step(step)
+                self._put_into = None
+            if hole is not None and index not in shape.puts:
+                self._fill(hole)
+                hole = None
             self._done += [f"v{n}" for n in sorted(self._read_by(step)) if first[n] == index]
             made = step.results if step.active else ()  # others may give what they were given
             for number in set(made).difference(self._asked):
@@ -149,6 +166,42 @@ class _Back:
         if shape.keeps_results(step):
             found.update(step.results)
         return found.intersection(shape.saved)
+
+    # ------------------------------------------------------------------ written views
+
+    def _taken_out(self, index: int) -> _Hole | None:
+        """Go back through what puts a part into a value: the gradient of the part is a copy, that
+        of the rest has a hole, which is filled when the gradient of what stood there is known."""
+        put, step = self.shape.puts[index], self.shape.steps[index]
+        made, (whole, part) = step.results[0], [end.value for end in step.ends]
+        self._finish_run()
+        grad = self._grads.get(made)
+        if grad is None:
+            return None
+        key = self.name(put.key)
+        if part in self._wanted:
+            self._arrives(part, f"{grad}[{key}].copy()")
+            self._own.add(part)
+        if whole not in self._wanted:
+            return None
+        if made not in self._own:
+            grad = self._named(f"{grad}.copy()")
+        self._grads.pop(made)
+        self._arrives(whole, str(grad))
+        self._own.add(whole)
+        return _Hole(whole, put.view, key)
+
+    def _fill(self, hole: _Hole) -> None:
+        self._finish_run()
+        found = self._grads.pop(hole.view, None)
+        self.text.add(1, f"{self._grads[hole.whole]}[{hole.key}] = {0 if found is None else found}")
+        if found is not None:
+            self._done.append(str(found))
+
+    @property
+    def fills_a_hole(self) -> bool:
+        """Whether what an operator wrote over needs no gradient where that is zero."""
+        return self._put_into is not None
 
     # ------------------------------------------------------------------ what forms ask
 
@@ -247,7 +300,8 @@ class _Back:
         found = None if form is None else form(self, step, ends, str(grads[0]))
         if found is not None:
             for end, grad in zip(ends, found, strict=True):
-                self._arrives_unfit(end.value, grad)
+                if grad is not None:
+                    self._arrives_unfit(end.value, grad)
         elif len(smooth) > 1 or not self._pointwise_apart(step, smooth[0], ends):
             self._on_tensors(step, ends, [None if g is None else f"tensor({g})" for g in grads])
 

@@ -49,7 +49,7 @@ def derived(
 ) -> Derivative | None:
     """What gives the gradients of calls of that shape, learnt from one of them; None where that
     cannot be said."""
-    if shape.may_be_thin:
+    if shape.may_be_thin or shape.puts:
         return None
     arrays = arrays_of(shape, saved)
     leaves = [Tensor._of(arrays[n], True) for n in shape.edges]
@@ -111,6 +111,8 @@ class _Learnt:
         try:
             shape = shape_of(notes, list(outward.values()), self._edge)
         except NotJoined:
+            return None
+        if shape.puts:
             return None
         shape.views, shape.bases = {}, []
         numbers = shape.numbers_of(notes)

@@ -34,9 +34,14 @@ class Writer(Protocol):
     def value(self, number: int) -> Value:
         """What is known of a value."""
 
+    @property
+    def fills_a_hole(self) -> bool:
+        """Whether what an operator wrote over needs no gradient where that is zero."""
 
-Form = Callable[[Writer, Did, Sequence[End], str], list[str] | None]
-"""The gradients of the ends, in order; None for what is left to others."""
+
+Form = Callable[[Writer, Did, Sequence[End], str], Sequence[str | None] | None]
+"""The gradients of the ends, in order, None for one that is known to be zero; None for what is left
+to others."""
 
 FORMS: Final[Declared[str, Form]] = Declared()
 
@@ -176,6 +181,15 @@ def _among_zeros(writer: Writer, step: Did, g: str, place: object) -> list[str] 
     writer.line(f"whole = {writer.name(np.zeros)}({value.shape!r}, {writer.name(value.dtype)})")
     writer.line(f"whole[{key}] = {g}")
     return ["whole"]
+
+
+@_form("copy", "fill", "zero")
+def _replaced(
+    writer: Writer, step: Did, ends: Sequence[End], g: str
+) -> Sequence[str | None] | None:
+    if not writer.fills_a_hole or (len(step.args) > 1 and step.bound.entry.overload == "Tensor"):
+        return None
+    return [g if end.at else None for end in ends]
 
 
 @_form("cat")

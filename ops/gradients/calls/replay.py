@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import compress
 from typing import Any
+
+import numpy as np
 
 from ...memory.dtype import Array
 from ...memory.versions import versions_then
 from ...table.direct import direct_form
 from ...table.grad_mode import RUNNING
+from ...tensors.differentiable import BEHIND
+from ...tensors.tensor import Tensor
 from ..nodes.autograd import Edge, edge_within
 from ..recording.noted import Noted
-from .shapes import At, CallShape, numbers_in
+from .shapes import At, CallShape, Did, numbers_in
 from .texts import Text
 
 __all__ = ["arrays_of", "nodes_of", "notes_of", "runs_for", "write_runs"]
@@ -25,14 +30,13 @@ def arrays_of(shape: CallShape, saved: Sequence[Array]) -> list[Array]:
 
 def notes_of(shape: CallShape, arrays: Sequence[Array]) -> list[tuple[Any, ...]]:
     """The notes of the operators through which gradients come back, with these arrays."""
-    notes: list[tuple[Any, ...]] = []
-    for step in _useful(shape):
-        args = tuple(_filled(value, arrays) for value in step.args)
-        results = [arrays[n] for n in step.results]
-        notes.append(
-            (step.bound, args, results[0] if step.many is None else step.many(results), None)
-        )
-    return notes
+    return [_note_of(step, arrays) for step in compress(shape.steps, shape.useful)]
+
+
+def _note_of(step: Did, arrays: Sequence[Array]) -> tuple[Any, ...]:
+    args = tuple(_filled(value, arrays) for value in step.args)
+    results = [arrays[n] for n in step.results]
+    return step.bound, args, results[0] if step.many is None else step.many(results), None
 
 
 def nodes_of(
@@ -55,17 +59,43 @@ def nodes_of(
             handle._grad_node, handle._output_number = edge
     before, RUNNING.version_of = RUNNING.version_of, versions_then(clock, {})
     try:
-        for step, note in zip(_useful(shape), notes_of(shape, arrays), strict=True):
-            if there.keys().isdisjoint(step.results):
-                noted.replay(*note)
+        for index, step in enumerate(shape.steps):
+            if not shape.useful[index] or index + 1 in shape.puts:
+                continue
+            if index in shape.puts:
+                _write_again(shape, index, arrays, noted)
+            elif there.keys().isdisjoint(step.results):
+                noted.replay(*_note_of(step, arrays))
         return [edge_within(noted.handle(arrays[n])) for n in shape.outward], noted
     finally:
         RUNNING.version_of = before
 
 
-def _useful(shape: CallShape) -> list[Any]:
-    pairs = zip(shape.steps, shape.useful, strict=True)
-    return [step for step, useful in pairs if useful]
+def _write_again(shape: CallShape, index: int, arrays: Sequence[Array], noted: Noted) -> None:
+    """Make the nodes of what writes a view, in memory of the same form."""
+    put, step, write = shape.puts[index], shape.steps[index], shape.steps[index - 1]
+    value = shape.values[step.results[0]]
+    whole = np.empty(value.shape, value.dtype)
+    part = whole[put.key]
+    before, view = noted.handle(whole), noted.handle(part)
+    _take_history(before, noted.handle(arrays[step.args[0].number]))
+    if before._requires_grad:
+        view._view_of, view._view_version, view._requires_grad = before, BEHIND, True
+    else:
+        view._seen_as(before, True)
+    args = (part, *(_filled(each, arrays) for each in write.args[1:]))
+    old = arrays[put.view] if index - 1 in shape.copies else None
+    noted.make_node(shape.noted[index - 1], args, part, old)
+    _take_history(noted.handle(arrays[step.results[0]]), before)
+    _take_history(noted.handle(arrays[write.results[0]]), view)
+
+
+def _take_history(handle: Tensor, other: Tensor) -> None:
+    """Have a tensor come from where another one does."""
+    edge = edge_within(other)
+    if edge is not None:
+        handle._requires_grad = True
+        handle._grad_node, handle._output_number = edge
 
 
 def _filled(value: object, arrays: Sequence[Array]) -> Any:

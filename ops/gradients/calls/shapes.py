@@ -15,9 +15,11 @@ import numpy as np
 
 from ...memory.complex_parts import is_complex
 from ...memory.dtype import Array, Device, DType, Layout, MemoryFormat
+from ...memory.storage import address
 from ...table.table import TABLE, Operator
 from ..nodes.autograd import Edge
 from ..nodes.bound import Bound, bound_row_in_script
+from .puts import Memory, Put, key_between
 
 __all__ = [
     *("At", "CallShape", "Did", "End", "NotJoined", "Value", "numbers_in", "shape_of"),
@@ -98,6 +100,15 @@ class CallShape:
         """Of those the values that they wrote over, of which the notes have copies."""
         self.views: dict[int, tuple[int, str | None]] = {}
         """Of views that are made here: of what, and by which operator that makes several."""
+        self.puts: dict[int, Put] = {}
+        """The steps that have no note: each puts what the step before it has made of a view into
+        what that is a view of."""
+        self.placed: set[int] = set()
+        """The steps that make views which are written."""
+        self.wholes: list[int] = []
+        """The values that were made in memory which is written later."""
+        self.lent: list[int] = []
+        """The saved values from outside, of which none may lie in that memory."""
 
     def numbers_of(self, notes: Sequence[Any]) -> dict[int, int]:
         """The numbers of the arrays of the notes that the shape was made of, by their identity."""
@@ -190,32 +201,57 @@ class _Finding:
         self._numbers: dict[int, int] = {}
         self._made: set[int] = set()
         self._written: set[int] = set()
-        self._own: set[int] = set()
-        """Values made here in memory of their own."""
+        self._memory: dict[int, Memory] = {}
+        """The memory of values whose memory was made here."""
+        self._makers: dict[int, tuple[int, int]] = {}
+        """By which step views in it were made, and of which value."""
+        self._stale: set[int] = set()
+        """Values that stood in memory before it was written."""
         self._shared: set[int] = set()
-        """Values that views are made of, and views."""
+        """Values that may lie in the memory of others, nobody knows how."""
         self._waiting: dict[int, Array] = {}
         self._idle_views: set[int] = set()
         self.shape = CallShape()
 
     def add(self, bound: Bound, args: Sequence[object], result: Any, has_copy: bool) -> None:
         """The next note; `has_copy` says that what it wrote over is noted, too."""
-        shape = self.shape
         taken = tuple(map(self._argument, args))
-        if bound.in_place and not self._is_smooth(taken, result):
+        if not self._stale.isdisjoint(numbers_in(taken)):
+            raise NotJoined
+        if not bound.in_place:
+            self._add_step(bound, taken, result)
+            return
+        if not self._is_smooth(taken, result):
             self._add_counter(bound, taken)
             return
-        if bound.in_place:
-            bound = self._write(bound, taken, result, has_copy)
+        old = taken[0].number
+        memory = self._memory_of(old, taken)
+        self._add_step(self._write(bound, taken, result, has_copy), taken, result, memory)
+        if not memory.members & self._written:
+            self.shape.wholes.append(memory.now)
+        self._stale.update(memory.members)
+        self._written.update(memory.members)
+        made = self._numbers[id(result)]
+        self._memory[made] = memory
+        if result is memory.whole:
+            memory.now = made
+        else:
+            self._put(memory, old, result)
+        memory.members.update((made, memory.now))
+
+    def _add_step(
+        self, bound: Bound, taken: tuple[Any, ...], result: Any, memory: Memory | None = None
+    ) -> None:
+        """The next step; `memory` is what it writes."""
+        shape = self.shape
         ends = tuple(self._ends(bound, taken))
         for end in ends:
             self._look_outside(end.value)
         many = type(result) if type(result) in (list, tuple) else None
-        results = tuple(map(self._result, result if many else (result,)))
-        if _shares(bound):
-            self._shared.update(numbers_in(taken), results)
-        else:
-            self._own |= self._made
+        arrays = result if many else (result,)
+        results = tuple(map(self._result, arrays))
+        if memory is None:
+            self._note_memory(bound, taken, results, arrays)
         active = any(end.value in shape.active for end in ends)
         active = active and any(shape.values[number].is_smooth for number in results)
         if active and bound.row is None:
@@ -243,6 +279,66 @@ class _Finding:
                 shape.views[number] = of, among if bound.forbids_writes else None
         self._made.clear()
 
+    # ------------------------------------------------------------------ memory
+
+    def _note_memory(
+        self, bound: Bound, taken: tuple[Any, ...], results: Sequence[int], arrays: Sequence[Array]
+    ) -> None:
+        """Note in which memory results lie: in their own, as views in that of the first argument,
+        or in what nothing is known of, where nothing may be written."""
+        if not _shares(bound):
+            for number, array in zip(results, arrays, strict=True):
+                if number in self._made:
+                    self._memory[number] = Memory(array, number)
+            return
+        memory = self._memory.get(taken[0].number) if taken and type(taken[0]) is At else None
+        if memory is None or not bound.is_view or bound.gives_several:
+            self._shared.update(numbers_in(taken), results)
+            return
+        self._makers[results[0]] = len(self.shape.steps), taken[0].number
+        self._memory[results[0]] = memory
+        memory.members.add(results[0])
+
+    def _memory_of(self, old: int, taken: Sequence[object]) -> Memory:
+        """The memory of a value that is written.
+
+        Raises:
+            NotJoined: somebody else may see that.
+        """
+        memory = self._memory.get(old)
+        others = set(numbers_in(taken[1:]))
+        if memory is None or old in others or not self._shared.isdisjoint(memory.members):
+            raise NotJoined
+        if memory.now == old and not others.isdisjoint(memory.members):
+            raise NotJoined
+        return memory
+
+    def _put(self, memory: Memory, old: int, part: Array) -> None:
+        """Put what a written view holds now into what it is a view of."""
+        shape, whole = self.shape, memory.whole
+        key = key_between(whole, part)
+        if key is None:
+            raise NotJoined
+        made, before = self._numbers[id(part)], memory.now
+        memory.now = number = self._new(whole)
+        self._memory[number] = memory
+        shape.views[made] = number, None
+        maker = self._makers.get(old)
+        while maker is not None:
+            shape.placed.add(maker[0])
+            maker = self._makers.get(maker[1])
+        self._makers[made] = len(shape.steps), old
+        shape.puts[len(shape.steps)] = Put(old, key)
+        unit = whole.itemsize
+        steps = [stride // unit for stride in part.strides]
+        begin = (address(part) - address(whole)) // unit
+        args = At(before), At(made), list(part.shape), steps, begin
+        ends = End(0, None, before), End(1, None, made)
+        active = not shape.active.isdisjoint((before, made))
+        if active:
+            shape.active.add(number)
+        shape.steps.append(Did(_putting(), args, (number,), None, ends, active))
+
     def _is_smooth(self, taken: tuple[object, ...], result: object) -> bool:
         """Whether it is a value that may have a gradient that is written."""
         first = taken[0] if taken else None
@@ -256,15 +352,12 @@ class _Finding:
         """Take what writes a value made here, which nobody else sees, for the operator that makes
         another one; no other may need what was there before."""
         old, values = taken[0].number, self.shape.values
-        if old not in self._own or old in self._shared or old in numbers_in(taken[1:]):
-            raise NotJoined
         others = [values[n] for n in numbers_in(taken)]
         if any(each.is_smooth and each.dtype is not values[old].dtype for each in others):
             raise NotJoined
         twin = _twin(bound.entry)
         if twin is None:
             raise NotJoined
-        self._written.add(old)
         self.shape.noted[len(self.shape.steps)] = bound
         if has_copy:
             self.shape.copies[len(self.shape.steps)] = old
@@ -283,7 +376,7 @@ class _Finding:
         shape.pending = len(outward)
         for array in outward:
             number = self._numbers.get(id(array))
-            if number is None or number in self._idle_views:
+            if number is None or number in self._idle_views or number in self._stale:
                 raise NotJoined
             shape.outward.append(number)
         outside = self._outside
@@ -303,11 +396,15 @@ class _Finding:
             if useful:
                 needed = set(numbers_in(step.args[at] for at in shape.keeps(step)))
                 if shape.keeps_results(step):
+                    if index + 1 in shape.puts:
+                        raise NotJoined  # what is kept is the view itself
                     needed.update(step.results)
                 if not self._written.isdisjoint(needed - {shape.copies.get(index)}):
                     raise NotJoined
                 saved |= needed
         shape.saved = sorted(saved)
+        if shape.wholes:
+            shape.lent = [n for n in shape.saved if n in outside and shape.values[n].is_smooth]
         reached = self._reached
         shape.watched = [n for n in shape.saved if n in reached]
         return shape
@@ -396,6 +493,14 @@ _PLAIN: Final = frozenset({int, float, bool, str, DType, Device, Layout, MemoryF
 def _shares(bound: Bound) -> bool:
     """Whether a result may lie in the memory of an argument."""
     return any(each.alias is not None for each in bound.entry.signature.returns)
+
+
+@cache
+def _putting() -> Bound:
+    """The operator that gives a tensor with a part of it exchanged."""
+    entry = TABLE.operator("aten::as_strided_scatter")
+    assert entry is not None
+    return bound_row_in_script(entry)
 
 
 @cache

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...memory.versions import owner_of
 from ...tensors.tensor import Tensor
 from ..nodes.autograd import edge_within
 from .shapes import At, CallShape
@@ -52,13 +53,22 @@ def match_of(shape: CallShape) -> Match:
     """What gives the saved arrays of a call of that shape and where its arguments came from, or
     None for one of another shape: `match(notes, tensors that went out, tensors by array)`."""
     text = Text("def match(steps, pending, known):")
-    text.space |= {"edge_within": edge_within, "ndarray": np.ndarray}
-    text.add(1, f"if len(steps) != {len(shape.steps)} or len(pending) != {shape.pending}:")
+    text.space |= {"edge_within": edge_within, "ndarray": np.ndarray, "owner_of": owner_of}
+    count = len(shape.steps) - len(shape.puts)
+    text.add(1, f"if len(steps) != {count} or len(pending) != {shape.pending}:")
     text.add(2, "return None")
     seen: dict[int, str] = {}
-    for index in range(len(shape.steps)):
-        text.add(1, f"b{index}, a{index}, r{index}, o{index} = steps[{index}]")
+    wholes: dict[int, str] = {}
+    note = 0
+    for index, step in enumerate(shape.steps):
+        if index in shape.puts:  # the array is the same, and lies as its views' keys say
+            whole = seen[step.results[0]] = seen[step.args[0].number]
+            text.add(1, f"if not {whole}.flags.c_contiguous: return None")
+            continue
+        text.add(1, f"b{index}, a{index}, r{index}, o{index} = steps[{note}]")
         _check_step(text, shape, index, seen)
+        wholes.update((n, seen[n]) for n in step.results if n in shape.wholes)
+        note += 1
     tests = [f"pending[{i}]._array is not {seen[n]}" for i, n in enumerate(shape.outward)]
     text.add(1, f"if {' or '.join(tests[: shape.pending])}:", " return None")
     for number in shape.outside:
@@ -73,6 +83,10 @@ def match_of(shape: CallShape) -> Match:
         else:
             text.add(1, f"e{number} = None if h is None else edge_within(h)")
         text.add(1, f"if e{number} is {'' if is_wanted else 'not '}None:", " return None")
+    for whole in wholes.values() if shape.lent else ():
+        text.add(1, f"owner = owner_of({whole})")
+        tests = [f"owner_of({seen[n]}) is owner" for n in shape.lent]
+        text.add(1, f"if {' or '.join(tests)}: return None")
     saved = "".join(f"{seen[n]}, " for n in shape.saved)
     edges = ", ".join(f"e{n}" for n in shape.edges)
     others = "".join(f"{seen[n]}, " for n in shape.bases)
@@ -89,7 +103,8 @@ def _check_step(text: Text, shape: CallShape, index: int, seen: dict[int, str]) 
     ]
     tests.append(f"len(a{index}) != {len(step.args)}")
     text.add(1, f"if {' or '.join(tests)}:", " return None")
-    _check_parts(text, shape, step.args, f"a{index}", seen, shape.useful[index])
+    is_read = shape.useful[index] or index in shape.placed
+    _check_parts(text, shape, step.args, f"a{index}", seen, is_read)
     if noted is not None:
         text.add(1, f"if r{index} is not a{index}_0:", " return None")
         if index in shape.copies:

@@ -46,9 +46,15 @@ class Noted:
     def replay(
         self, bound: Bound, args: tuple[Any, ...], result: object, old: Array | None
     ) -> None:
-        """Make the node of one note."""
+        """Make the node of one note, of those that came in order."""
         if bound.in_place:
             self._later[id(owner_of(args[0]))] -= 1
+        self.make_node(bound, args, result, old)
+
+    def make_node(
+        self, bound: Bound, args: tuple[Any, ...], result: object, old: Array | None
+    ) -> None:
+        """Make the node of a note."""
         if (bound.is_plain or bound.writes_alone) and bound.watched:
             types = tuple(map(type, args))
             replay = bound.replays.get(types) or replayer_for(bound, types)
