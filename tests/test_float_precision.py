@@ -11,6 +11,7 @@ import rushlight as torch
 from rushlight.ops.kernels import family
 from rushlight.ops.kernels.code.language.target import host
 from rushlight.ops.kernels.precision import PRECISION
+from rushlight.ops.layers import convolution
 from rushlight.ops.memory.dtype import DTYPES
 
 BACKENDS = torch.backends
@@ -102,6 +103,34 @@ def test_convolutions_too(inside: int, made: int, size: int, stride: int, groups
     rounded = conv2d(_near(x), _near(weight), _near(bias), *settings)
     assert halves.dtype is torch.bfloat16
     torch.testing.assert_close(halves.double(), rounded, rtol=2**-8, atol=1e-3)
+
+
+ALONE = [
+    *((51, 60, 1, 1, 1, (7, 7)), (402, 130, 1, 1, 1, (20, 15)), (34, 320, 1, 1, 2, (9, 11))),
+    *((33, 264, 3, 2, 1, (14, 14)), (24, 200, 1, 2, 1, (14, 14)), (500, 400, 1, 1, 1, (8, 12))),
+]
+
+
+@pytest.mark.parametrize(("inside", "made", "window", "stride", "groups", "size"), ALONE)
+def test_weights_of_one_sample_are_rounded_in_the_kernel(
+    inside: int, made: int, window: int, stride: int, groups: int, size: tuple[int, int]
+) -> None:
+    x, weight = torch.randn(1, inside, *size), torch.randn(made, inside // groups, window, window)
+    settings = None, stride, window // 2, 1, groups
+    torch.set_float32_matmul_precision("medium")
+    several = conv2d(torch.cat([x, x]), weight, *settings)
+    threads = torch.get_num_threads()
+    try:
+        for count in (1, 2, 3):
+            torch.set_num_threads(count)
+            assert torch.equal(conv2d(x, weight, *settings)[0], several[1])
+    finally:
+        torch.set_num_threads(threads)
+    pads = ((window // 2,) * 2,) * 2
+    places = several.shape[2:], (stride, stride), pads, (1, 1), groups
+    for batch in (x, torch.cat([x, x])) if ROUNDED else ():
+        made = convolution._natively(batch.numpy(), weight.numpy(), None, *places)
+        assert made.settled.takes_words is (len(batch) > 1)
 
 
 @pytest.mark.parametrize("size", [(7, 7), (1, 33), (64, 64), (9, 11)])

@@ -92,6 +92,12 @@ class Settled(NamedTuple):
         items = int(numbers[0])
         return Settled(form, numbers, len(form.SIZES), items, slot, padded, made, no_bias, words)
 
+    @property
+    def takes_words(self) -> bool:
+        """Whether weights are words of two numbers, if they are short."""
+        of_points = self.form is points
+        return of_points and not self.numbers[points.SIZES.index("is_rounded")]
+
     def seen(self, x: Array) -> Any:
         """What the kernel reads of an input: float32, or words of float32 or bfloat16."""
         if not self.words:
@@ -154,7 +160,7 @@ def settled(
         what = Windows(shape, weight, prod(weight[1:]), space, stride, pads, dilation, groups)
         if short != "halves" and are_squares(what, together):
             form, numbers, padded = squares, squares_plan(what, together), None
-        elif (short != "halves" and are_points(what)) or (not short and are_gathered(what)):
+        elif short != "halves" and (are_points(what) or are_gathered(what)):
             form, numbers, padded = points, points_plan(what, together), None
         else:
             what, words = (what.in_pairs(), groups) if short else (what, 0)
@@ -197,7 +203,7 @@ class Convolution:
             bias = settled.no_bias
         elif bias.shape != settled.no_bias.shape:
             raise ValueError("the bias does not fit the channels")
-        if short and settled.form is points:
+        if short and settled.takes_words:
             weight = pairs.along(weight.reshape(weight.shape[0], -1))
         self.out = np.empty(settled.made, F)
         self.settled, self._given = settled, (x, weight, bias)

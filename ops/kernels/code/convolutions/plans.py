@@ -73,6 +73,10 @@ _LEAST: Final = 1 << 18
 """Products of numbers that are worth taking from a thread that has others to do."""
 _SHARES: Final = 16
 """Pieces of work that threads share evenly."""
+_PACKED: Final = 72
+"""Channels that are worth making pixels to words for once more."""
+_WORDS: Final = 1 << 19
+"""Bytes of weights made to words that stay near."""
 _BLOCK: Final = 96
 """Channels that are worth packing pixels for once more."""
 _ROWS: Final = 24
@@ -231,8 +235,8 @@ def points_plan(what: Windows, together: int = 1) -> object:
     plane = prod(shape[2:])
     is_far = not (4 * plane) % _PAGE and made >= _FEW
     is_packed = is_gathered or together > 1 or is_far
-    is_spread = (not is_packed or together > 1) and made >= 2 * prod(size)
-    chunks, block = _shares_of_points(what, is_gathered, is_spread)
+    is_spread = not is_gathered and (not is_packed or together > 1) and made >= 2 * prod(size)
+    chunks, block = _shares_of_points(what, is_gathered, is_spread, together)
     blocks = -(-made // block)
     count = shape[0] * groups * chunks
     deep = points.depth_of_piece(depth)
@@ -244,9 +248,12 @@ def points_plan(what: Windows, together: int = 1) -> object:
     piece = -(-points.slot_size(deep, most) // LANES) * LANES
     is_cut = 4 * pieces * piece > _KEPT or pixels - odd > wide
     waiting = piece if is_cut else pieces * piece
-    packed = LANES + waiting + (block + _ROWS) * points.ODD * LANES * (odd > 0)
+    words = waiting + (block + _ROWS) * points.ODD * LANES * (odd > 0)
+    is_kept = chunks > 1 or pixels - odd > most
+    of_weights, packed = _sizes_of_weights(what, together, block if is_kept else 0, words)
     sizes = {
         **dict.fromkeys(points.SIZES, 0),
+        **of_weights,
         "items": count * blocks,
         "chunks": chunks,
         "chunk_step": 1 if is_spread else blocks,
@@ -259,7 +266,7 @@ def points_plan(what: Windows, together: int = 1) -> object:
         "block": block,
         "groups": groups,
         "made": made,
-        "inside": size[0],
+        "inside": prod(size),
         "depth": depth,
         "deep": deep,
         "pieces": pieces,
@@ -276,11 +283,32 @@ def points_plan(what: Windows, together: int = 1) -> object:
     }
     if not is_gathered:
         return _numbers(points, sizes, (0, 0, 0, 0), (0, 0, 0, 0))
-    more, steps = _gathered_sizes(what, pixels, deep, packed)
+    more, steps = _gathered_sizes(what, pixels, deep * together, packed)
     return _numbers(points, sizes | more, steps, size)
 
 
-def _shares_of_points(what: Windows, is_gathered: bool, is_spread: bool) -> tuple[int, int]:
+def _sizes_of_weights(
+    what: Windows, together: int, kept: int, words: int
+) -> tuple[dict[str, int], int]:
+    """What tells how weights are read, and the size of a slot: words are made of them from a place
+    in it on, for so many channels or else those of a tile, if there is one sample alone; of several
+    they are made once, beforehand."""
+    numbers = prod(what.weight[1:])
+    depth = -(-numbers // together)
+    room = (kept or points.MOST_ROWS) * depth
+    is_rounded = together > 1 and what.shape[0] == 1 and 4 * room <= _WORDS
+    sizes = {
+        "weights": depth if together > 1 and not is_rounded else numbers,
+        "is_rounded": int(is_rounded),
+        "is_kept": int(kept > 0),
+        "words": words,
+    }
+    return sizes, LANES + words + -(-room // LANES) * LANES * is_rounded
+
+
+def _shares_of_points(
+    what: Windows, is_gathered: bool, is_spread: bool, together: int
+) -> tuple[int, int]:
     """Into how many chunks pixels are cut, and how many channels a thread makes of one."""
     made, pixels = what.weight[0] // what.groups, prod(what.output)
     most = max(1, pixels * prod(what.weight[1:]) * made // _LEAST)
@@ -289,7 +317,8 @@ def _shares_of_points(what: Windows, is_gathered: bool, is_spread: bool) -> tupl
     blocks = min(most // chunks, -(-_SHARES // count), -(-made // _BLOCK))
     blocks = min(max(2, get_threads()), blocks) if is_gathered else max(1, blocks)
     if is_spread:  # threads share channels, as they do in the layer after, which is often depthwise
-        blocks = max(1, min(_SPREAD, most // 2, made // _ROWS))
+        least = _ROWS if together == 1 else _PACKED
+        blocks = max(1, min(_SPREAD, most // 2, made // least))
         chunks = max(1, min(chunks, -(-_SHARES // blocks)))
     block, step = -(-made // blocks), _STEP if is_gathered else _ROWS
     return chunks, -(-block // step) * step

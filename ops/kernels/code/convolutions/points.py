@@ -14,19 +14,27 @@ in the end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
 from ..language.target import Target
-from ..language.text import BYTE, FLOAT, FLOATS, INT64, LANES, Code, Value
+from ..language.text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, Code, Value
 from ..language.tiles import Tile
-from ..products.pairs import joined
+from ..products.pairs import beside, joined
 from .frame import COPIED, PLAIN, After, Convolving
 
 __all__ = [
     *("NAME", "ODD", "SIZES", "WIDE"),
-    *("BEYOND", "MOST_GATHERED", "depth_of_piece", "line_size", "pixels_of_tile", "slot_size"),
+    *(
+        "BEYOND",
+        "MOST_GATHERED",
+        "MOST_ROWS",
+        "depth_of_piece",
+        "line_size",
+        "pixels_of_tile",
+        "slot_size",
+    ),
     "text",
 ]
 
@@ -36,34 +44,28 @@ SIZES: Final = (
     *("items", "chunks", "chunk_step", "tiles", "most", "blocks", "block_step", "block"),
     *("groups", "made", "inside", "depth", "deep", "pieces", "line", "is_packed"),
     *("slot", "piece", "is_cut", "pixels", "odd", "x_plane", "x_sample", "x_group"),
-    *(
-        "waiting",
-        "is_gathered",
-        "is_direct",
-        "width",
-        "next_row",
-        "is_second",
-        "gathered",
-        "copied",
-        *COPIED,
-    ),
+    *("waiting", "weights", "is_rounded", "is_kept", "words"),
+    *("is_gathered", "width", "next_row", "is_second", "gathered", "copied", *COPIED),
 )
 """What the numbers are that the kernel is given.
 
 The work is cut into `items`: a part, one of `chunks`, of the `tiles` that the `pixels` of a sample
 fill, for a `block` of the channels that are `made` of a group of `groups`; the number of an item of
 a group, divided by a step, tells which it is; `most` pixels are taken at once.  There are `pieces`
-of the `depth`, `deep` each but for the last; of pairs it counts words of two of the channels that
-are `inside`.  Pixels that are read lie in lines, so many bytes
+of the `depth`, `deep` each but for the last; of pairs it counts words of two of the `inside`
+numbers of a window.  Pixels that are read lie in lines, so many bytes
 apart: they are packed, if that `is_packed`, or else the planes themselves.  A slot has all pieces
 of the pixels that are packed at once, `piece` numbers apart, or, if it `is_cut`, one.  The `odd`
 pixels are summed by themselves; their sums are kept in the place `waiting` of a slot.  Planes,
 samples and groups of the input lie so many bytes apart.
 
+A channel has so many `weights`: words, or numbers that are to be `is_rounded` to such, which go to
+the place `words` of a slot: those of a block if that `is_kept` for all of its pixels, or else those
+of a tile.
+
 Where windows are gathered the input is copied first (see `COPIED`), to the place `copied` of a
 slot; to `gathered` go the numbers of a piece, a line of `x_plane` bytes for each, which is `width`
-neighbours, or every second one, of each row; rows lie so many bytes apart.  Where that `is_direct`
-lines are those of the only tile, and need not be packed.
+neighbours, or every second one, of each row; rows lie so many bytes apart.
 """
 
 BEYOND: Final = 2 * LANES
@@ -84,6 +86,8 @@ _ALONE: Final = 4
 """Tiles of pixels that are taken together where there is one channel alone."""
 _FEW: Final = 4
 """Channels that are taken together where no more are left for a tall tile."""
+MOST_ROWS: Final = 8
+"""Channels of a tile, at most."""
 
 
 def pixels_of_tile(target: Target) -> int:
@@ -118,12 +122,12 @@ def text(target: Target, after: After = PLAIN, pairs: str = "") -> str:
     - sizes: int64, as `SIZES` says;
     - offsets: int64 [depth], in bytes within what is copied, or none;
     - x: float32, with all planes in it;
-    - weight, bias: float32 [groups * made, depth] and [groups * made];
+    - weight, bias: float32 [groups * made, weights] and [groups * made];
     - out: float32 [samples, groups * made, pixels];
     - slots: float32, `slot` of them for each slot.
 
-    The operands of what comes `after` follow.  Where there are `pairs` weights are words of two
-    bfloat16 (see `pairs`), and what is packed is made to such; nothing is gathered then.
+    The operands of what comes `after` follow.  Where there are `pairs` what is packed is made to
+    words of two bfloat16 (see `pairs`), and weights are such words, or are made to them.
     """
     return _Points(target, after, bool(pairs)).text(NAME)
 
@@ -150,11 +154,13 @@ class _Points(Convolving):
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
         code, size = self.code, self.size
-        packed, copied = (code.variable(code.constant(INT64, -1)) for _ in range(2))
-        names = "is_gathered", "is_direct", "is_packed"
-        is_gathered, is_direct, is_packed = (size[name].differs(0) for name in names)
-        places = "copied", "gathered", "waiting"
-        local, lines, self._waiting = (code.at(slot, size[name], FLOAT) for name in places)
+        packed, copied, known = (code.variable(code.constant(INT64, -1)) for _ in range(3))
+        is_gathered, is_packed = (size[name].differs(0) for name in ("is_gathered", "is_packed"))
+        is_kept = size["is_kept"].differs(0)
+        places = "copied", "gathered", "waiting", "words"
+        self._local, self._gathered, self._waiting, self._words_at = (
+            code.at(slot, size[name], FLOAT) for name in places
+        )
         with self.handed_out(size["items"]) as item:
             plane, within = code.split(item, size["chunks"] * size["blocks"])
             _, chunk = code.split(within / size["chunk_step"], size["chunks"])
@@ -165,10 +171,14 @@ class _Points(Convolving):
             x = code.at(self.at["x"], source, BYTE)
             with code.when(is_gathered & copied.now.differs(plane)):
                 copied.set(plane)
-                self.fill(local, x, [-size[name] for name in ("front", "top", "left")])
+                self.fill(self._local, x, [-size[name] for name in ("front", "top", "left")])
             row = block * size["block"]
             rows = row, code.lesser(row + size["block"], size["made"])
             self._channel = group * size["made"]
+            which = group * size["blocks"] + block
+            self._is_new = code.variable(size["is_rounded"])
+            with code.when(is_kept & known.now.equals(which)):
+                self._is_new.set(self.zero)
             self._sample = sample * size["groups"] * size["made"]
             start, end = (
                 each * size["tiles"] / size["chunks"] * self.width for each in (chunk, chunk + 1)
@@ -187,19 +197,10 @@ class _Points(Convolving):
                 here = (rest * size["pieces"] + number * size["is_cut"]) * size["pixels"] + begin
                 goal = code.at(slot, number * size["piece"], FLOAT)
                 seen = code.at(x, first * self.together * size["x_plane"], BYTE)
-                seen = code.choose(is_gathered, lines, seen)
+                seen = code.choose(is_gathered, self._gathered, seen)
                 has_odd = end.equals(even) & (size["odd"] > 0)
                 with code.when(packed.now.differs(here)):
-                    if self.together == 1:
-                        with code.when(is_gathered):
-                            self._gather(local, piece, code.choose(is_direct, goal, lines))
-                    with code.when(is_direct.equals(0) & is_packed):
-                        self._pack(seen, begin, end, piece, goal)
-                    with code.when(has_odd):
-                        if self.together == 1:
-                            self._pack_odd(x, local, piece, goal)
-                        else:
-                            self._pair_odd(seen, piece, goal)
+                    self._make_panels((x, seen), (begin, end), piece, goal, has_odd)
                     with code.when(size["is_cut"].differs(0) | piece[1].equals(size["depth"])):
                         packed.set(here)
                 self._panels = code.choose(is_packed, goal, code.at(seen, begin, FLOAT))
@@ -207,6 +208,33 @@ class _Points(Convolving):
                 self._rows(rows, (begin, end), piece, goal, has_odd)
                 with code.when(piece[1].equals(size["depth"])):
                     part.set(end)
+                    known.set(which)
+                    self._is_new.set(code.choose(is_kept, 0, self._is_new.now))
+
+    def _make_panels(
+        self,
+        planes: tuple[Value, Value],
+        pixels: tuple[Value, Value],
+        piece: tuple[Value, Value],
+        goal: Value,
+        has_odd: Value,
+    ) -> None:
+        """Gather and pack what there is to be, of planes and of those that a piece begins with."""
+        code, size, (x, seen) = self.code, self.size, planes
+        with code.when(size["is_gathered"].differs(0)):
+            self._gather(self._local, self._numbers(piece), self._gathered)
+        with code.when(size["is_packed"].differs(0)):
+            self._pack(seen, *pixels, piece, goal)
+        with code.when(has_odd):
+            if self.together == 1:
+                self._pack_odd(x, self._local, piece, goal)
+            else:
+                self._pair_odd(seen, piece, goal)
+
+    def _numbers(self, piece: tuple[Value, Value]) -> tuple[Value, Value]:
+        """The numbers of windows that a piece of the depth is of."""
+        first, end = (each * self.together for each in piece)
+        return first, end if self.together == 1 else self.code.lesser(end, self.size["inside"])
 
     def _gather(self, local: Value, piece: tuple[Value, Value], lines: Value) -> None:
         """What the windows of all pixels see, a line for each of their numbers in a piece."""
@@ -336,10 +364,7 @@ class _Points(Convolving):
             with code.when(first > 0):
                 for room, total in zip(rooms, sums, strict=True):
                     total.set(code.load(FLOATS, room))
-            lines = [
-                code.at(self.at["weight"], channel * size["depth"] + first, FLOAT)
-                for channel in channels
-            ]
+            lines = self._lines(channels, row, first)
 
             def add(places: list[Value], mask: Value | None) -> None:
                 for at in places:
@@ -382,9 +407,12 @@ class _Points(Convolving):
         for count, start, stop in ((tall, row, until), (_FEW, until, last)):
             with code.counted(start, stop, count) as here:
                 channels = [code.lesser(here + i, last - 1) + self._channel for i in range(count)]
+                if self.together > 1:
+                    with code.when(self._is_new.now.differs(0)):
+                        self._round(here - row, (here, code.lesser(here + count, last)), piece)
                 with code.counted(after, end, self.width) as pixel:
                     panel = code.at(self._panels, (pixel - begin) * self._beside, FLOAT)
-                    self._panel(channels, panel, pixel, end - pixel, piece)
+                    self._panel(channels, here - row, panel, pixel, end - pixel, piece)
                 with code.when(has_odd):
                     self._odd(channels, here - row, piece, slot)
 
@@ -400,12 +428,14 @@ class _Points(Convolving):
         stop = begin + count * (vectors * LANES)
         with code.counted(begin, stop, vectors * LANES) as pixel:
             panel = code.at(self._panels, pixel - begin, FLOAT)
-            self._tile([row + self._channel], _Panel(panel, pixel, vectors, None), piece)
+            here = _Panel(panel, pixel, vectors, None)
+            self._tile([row + self._channel], self.zero, here, piece)
         return stop
 
     def _panel(
         self,
         channels: list[Value],
+        row: Value,
         panel: Value,
         pixel: Value,
         left: Value,
@@ -414,35 +444,33 @@ class _Points(Convolving):
         """Channels of the pixels that a tile has, or of those that are left, vector by vector."""
         code, vectors = self.code, self.tile.vectors
         with code.when(left > self.width - 1):
-            self._tile(channels, _Panel(panel, pixel, vectors, None), piece)
+            self._tile(channels, row, _Panel(panel, pixel, vectors, None), piece)
         with code.when(left < self.width), code.counted(self.zero, left, LANES) as at:
             mask = code.first(left - at)
             here = _Panel(code.at(panel, at, FLOAT), pixel + at, 1, mask)
-            self._tile(channels, here, piece)
+            self._tile(channels, row, here, piece)
 
-    def _tile(self, channels: list[Value], panel: _Panel, piece: tuple[Value, Value]) -> None:
-        """The sums of channels over a piece of the depth."""
+    def _tile(
+        self, channels: list[Value], row: Value, panel: _Panel, piece: tuple[Value, Value]
+    ) -> None:
+        """The sums of channels, of a block those from a row on, over a piece of the depth."""
         code, size, (first, end) = self.code, self.size, piece
         vectors = range(panel.vectors)
         places = [(self._sample + channel) * size["pixels"] + panel.pixel for channel in channels]
         goals = [
             [code.at(self.at["out"], place + v * LANES, FLOAT) for v in vectors] for place in places
         ]
-        for row in goals:
-            code.prefetch(row[0])
+        for written in goals:
+            code.prefetch(written[0])
         sums = [[code.variable(self.number_of(each, "bias")) for _ in vectors] for each in channels]
         with code.when(first > 0):
-            for row, totals in zip(goals, sums, strict=True):
-                for goal, total in zip(row, totals, strict=True):
+            for written, totals in zip(goals, sums, strict=True):
+                for goal, total in zip(written, totals, strict=True):
                     total.set(code.load_if(FLOATS, goal, panel.mask))
-        lines = [
-            code.at(self.at["weight"], channel * size["depth"] + first, FLOAT)
-            for channel in channels
-        ]
-        below = code.at(lines[0], size["depth"] * len(channels), FLOAT)
+        lines = self._lines(channels, row, first)
+        ahead = self._ahead(channels[0] + len(channels), lines, first)
         with code.counted(self.zero, end - first) as k:
-            ahead = code.at(below, (k & (_LINES - 1)) * size["depth"], FLOAT)
-            code.prefetch(code.at(ahead, k & -LANES, FLOAT))
+            code.prefetch(ahead(k))
             at = code.at(panel.lines, k * size["line"], BYTE)
             numbers = [
                 code.load_if(FLOATS, code.at(at, v * LANES, FLOAT), panel.mask) for v in vectors
@@ -452,15 +480,82 @@ class _Points(Convolving):
                 for number, total in zip(numbers, totals, strict=True):
                     total.set(self.multiply_add(number, weight, total.now))
         is_last = end.equals(size["depth"])
-        for channel, place, row, totals in zip(channels, places, goals, sums, strict=True):
+        for channel, place, written, totals in zip(channels, places, goals, sums, strict=True):
             seen = partial(self.number_of, channel)
             with code.when(is_last):
                 for v, total in zip(vectors, totals, strict=True):
                     made = self.finished_at(total.now, place + v * LANES, panel.mask, seen)
-                    code.store_if(made, row[v], panel.mask)
+                    code.store_if(made, written[v], panel.mask)
             with code.when(is_last.equals(0)):
-                for goal, total in zip(row, totals, strict=True):
+                for goal, total in zip(written, totals, strict=True):
                     code.store_if(total.now, goal, panel.mask)
+
+    # ------------------------------------------------------------------------------- weights
+
+    def _round(self, row: Value, rows: tuple[Value, Value], piece: tuple[Value, Value]) -> None:
+        """Make words of the weights of a piece, for the channels of a tile that begins with a row
+        of a block."""
+        code, size, numbers = self.code, self.size, self._numbers(piece)
+        left = numbers[1] - numbers[0]
+        with code.counted(*rows) as channel:
+            goal = self._made_words(row, channel - rows[0], piece[0])
+            line = (self._channel + channel) * size["weights"] + numbers[0]
+            source = code.at(self.at["weight"], line, FLOAT)
+
+            def make(places: list[Value], mask: Value | None) -> None:
+                for at in places:
+                    halves = [at * 2, at * 2 + LANES]
+                    masks = [None if mask is None else code.first(left - each) for each in halves]
+                    low, high = (
+                        code.load_if(FLOATS, code.at(source, each, FLOAT), some)
+                        for each, some in zip(halves, masks, strict=True)
+                    )
+                    code.store_if(beside(code, low, high), code.at(goal, at, INT32), mask)
+
+            code.vectors(self.zero, left >> 1, 2, make)
+            with code.when((left & 1).differs(0)):
+                last = code.first(self.zero + 1)
+                number = code.load_if(FLOATS, code.at(source, left - 1, FLOAT), last)
+                word = joined(code, number, code.constant(FLOATS, 0.0))
+                code.store_if(word, code.at(goal, left >> 1, INT32), last)
+
+    def _made_words(self, row: Value, beyond: Value, first: Value) -> Value:
+        """Where words lie that weights are made to, of a row so far beyond one of a block, from a
+        depth on."""
+        place = (row * self.size["is_kept"] + beyond) * self.size["depth"] + first
+        return self.code.at(self._words_at, place, FLOAT)
+
+    def _lines(self, channels: list[Value], row: Value, first: Value) -> list[Value]:
+        """Where the weights lie of channels, which begin with a row of a block, from a depth on."""
+        code, size = self.code, self.size
+        lines = [
+            code.at(self.at["weight"], channel * size["depth"] + first, FLOAT)
+            for channel in channels
+        ]
+        if self.together == 1:
+            return lines
+        is_rounded = size["is_rounded"].differs(0)
+        words = (self._made_words(row, channel - channels[0], first) for channel in channels)
+        return [code.choose(is_rounded, *pair) for pair in zip(words, lines, strict=True)]
+
+    def _ahead(self, channel: Value, lines: list[Value], first: Value) -> Callable[[Value], Value]:
+        """Where weights lie that are brought near while a tile is summed: for the n-th step the
+        n-th of some lines of the channels below."""
+        code, size = self.code, self.size
+        below = code.at(lines[0], size["depth"] * len(lines), FLOAT)
+        step, wide, block = size["depth"], self.zero + 1, LANES
+        if self.together > 1:
+            is_new, block = self._is_new.now.differs(0), LANES // 2
+            far = channel * size["weights"] + first * 2
+            below = code.choose(is_new, code.at(self.at["weight"], far, FLOAT), below)
+            step = code.choose(is_new, size["weights"], step)
+            wide = code.choose(is_new, 2, wide)
+
+        def place(k: Value) -> Value:
+            line = code.at(below, (k & (_LINES - 1)) * step, FLOAT)
+            return code.at(line, (k & -block) * wide, FLOAT)
+
+        return place
 
 
 def _added(code: Code, numbers: Value) -> Value:
