@@ -27,6 +27,7 @@ from ...typecheck.definitions.schema import Argument, Signature
 from ...typecheck.scopes.annotations import AnnotationReader
 from ...typecheck.types.types import BOOL, COMPLEX, FLOAT, INT, STRING, EnumType, TupleType, Type
 from .archive_names import ArchiveResolver, Operators, Upgrade, no_upgrade
+from .literals import literal
 from .old_slots import declared_before
 
 __all__ = ["CodeFile", "CodeImporter"]
@@ -243,7 +244,7 @@ class CodeImporter:
             if member.annotation is None:
                 continue
             if _is_final(member.annotation):
-                cls.constants[member.name] = _literal(member.value)
+                self._take_constant(cls, member)
                 continue
             kind: Kind = "attribute"
             if member.name in parameters:
@@ -288,7 +289,10 @@ class CodeImporter:
         function.declared = Signature(function.name, "", tuple(arguments), (result,))
 
     def _enum(self, qualified: str, definition: tree.ClassDefinition) -> Type | None:
-        members = tuple((m.name, _literal(m.value)) for m in definition.members)
+        try:
+            members = tuple((m.name, literal(m.value, self.constant)) for m in definition.members)
+        except ValueError:
+            members = ()
         kinds = {type(value) for _, value in members}
         value_type = _SCALARS.get(kinds.pop()) if len(kinds) == 1 else None
         if value_type is None:
@@ -296,12 +300,18 @@ class CodeImporter:
             return None
         return EnumType(qualified, value_type, members)
 
+    def _take_constant(self, cls: ClassType, member: tree.ClassMember) -> None:
+        try:
+            cls.constants[member.name] = literal(member.value, self.constant)
+        except ValueError:
+            self._report(member.span, f"`{member.name}` is no constant that code files hold")
+
     @staticmethod
     def _strings(definition: tree.ClassDefinition, name: str) -> tuple[str, ...]:
         """The strings of `__parameters__ = ["weight", ]`."""
         for member in definition.members:
             if member.name == name and isinstance(member.value, tree.ListDisplay):
-                values = (_literal(element) for element in member.value.elements)
+                values = (e.value for e in member.value.elements if isinstance(e, tree.Literal))
                 return tuple(value for value in values if isinstance(value, str))
         return ()
 
@@ -328,20 +338,3 @@ def _is_final(annotation: tree.Expr) -> bool:
         case tree.Subscript(value=tree.Name(id="Final")) | tree.Name(id="Final"):
             return True
     return False
-
-
-def _literal(expression: tree.Expr | None) -> object:
-    """The value of a constant as code files write it; None for what is none."""
-    match expression:
-        case tree.Literal(value=value):
-            return value
-        case tree.Name(id="inf" | "nan" as name):
-            return float(name)
-        case tree.Unary(operator="-", operand=operand):
-            number = _literal(operand)
-            return -number if isinstance(number, int | float | complex) else None
-        case tree.TupleDisplay(elements=elements):
-            return tuple(_literal(element) for element in elements)
-        case tree.ListDisplay(elements=elements):
-            return [_literal(element) for element in elements]
-    return None

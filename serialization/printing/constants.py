@@ -8,6 +8,7 @@ import numpy as np
 
 from ...frontend.syntax.literal_text import escape, float_text
 from ...ir.text.text import constant_text
+from ...ops.memory.dtype import Device
 from ...ops.random_numbers.random import Generator
 from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.types.types import (
@@ -62,6 +63,8 @@ def type_of(value: object) -> Type:
             return NONE
         case str():
             return STRING
+        case Device():
+            return DEVICE
         case tuple() | list():
             return TupleType(tuple(map(type_of, value)))
         case dict() if value:

@@ -8,6 +8,7 @@ import pytest
 
 from rushlight.frontend.diagnostics.diagnostics import Collector
 from rushlight.frontend.sources.source import UNKNOWN
+from rushlight.ops.memory.dtype import Device
 from rushlight.serialization.loading.import_code import CodeFile, CodeImporter
 from rushlight.serialization.loading.unknown_operators import unknown_operators
 from rushlight.typecheck.definitions.class_types import ClassType, InterfaceType
@@ -95,6 +96,39 @@ def resolve(code: CodeImporter, dotted: str) -> Meaning | None:
     for name in rest:
         meaning = meaning.member(name, UNKNOWN)  # type: ignore[union-attr]
     return meaning
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("True", True),
+        ("-1.5", -1.5),
+        ("1.-2.j", 1 - 2j),
+        ('(1, (2., "x"),)', (1, (2.0, "x"))),
+        ("annotate(List[int], [])", []),
+        ('{"a": 1}', {"a": 1}),
+        ("CONSTANTS.c0", "a"),
+        ('torch.device("cuda:1")', Device("cuda:1")),
+    ],
+)
+def test_constants_of_a_class(text: str, value: object) -> None:
+    code = importer(files={"__torch__": f"class M(Module):\n  c : Final[int] = {text}\n"})
+    cls = code.type_named("__torch__.M")
+    assert isinstance(cls, ClassType)
+    assert cls.constants == {"c": value}
+
+
+@pytest.mark.parametrize(
+    "text", ["torch.ones([2])", 'torch.device("nowhere")', "CONSTANTS.c1", '-"a"', "1 * 2"]
+)
+def test_what_is_no_constant_is_told_with_its_place(text: str) -> None:
+    collector = Collector()
+    files = {"__torch__": f"class M(Module):\n  c : Final[int] = {text}\n"}
+    importer(collector, files).type_named("__torch__.M")
+    [found] = collector.found
+    assert "`c` is no constant that code files hold" in found.message
+    assert found.primary is not None
+    assert found.primary.span.line == 2
 
 
 def test_a_module_class() -> None:

@@ -384,3 +384,25 @@ def test_tables_that_were_frozen_keep_their_type_where_they_hold_nothing() -> No
     loaded = again(torch.jit.freeze(torch.jit.script(Table().eval())))
     assert "CONSTANTS" in loaded.code
     assert [loaded("größer"), loaded("c")] == [[1, 2], []]
+
+
+class Placed(torch.nn.Module):
+    __constants__ = ("device", "places", "name")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.device = torch.device("cpu")
+        self.places = (torch.device("cpu"), 2.5)
+        self.name = "é"
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.ones(2, device=self.device) * x * self.places[1]
+
+
+def test_constants_come_back_from_what_was_loaded_too() -> None:
+    module: Any = torch.jit.script(Placed())
+    for _ in range(2):
+        module = again(module)
+        assert module.device == torch.device("cpu")
+        assert (*module.places, module.name) == (torch.device("cpu"), 2.5, "é")
+        assert module(torch.ones(2)).tolist() == [2.5, 2.5]

@@ -9,6 +9,7 @@ import pytest
 
 from rushlight.ir.graphs.graph import Graph
 from rushlight.ir.text.parser import parse_ir
+from rushlight.ops.memory.dtype import Device
 from rushlight.serialization.printing.classes import PrintedUnit, print_unit
 from rushlight.serialization.printing.printer import PrintError
 from rushlight.serialization.printing.types import TypeNames
@@ -207,6 +208,7 @@ def test_values_of_enumerations() -> None:
         ({"a": 1}, 'c : Final[Dict[str, int]] = {"a": 1}'),
         (1 - 2j, "c : Final[complex] = 1.-2.j"),
         ("é", "c : Final[str] = CONSTANTS.c0"),
+        (Device("cpu"), 'c : Final[Device] = torch.device("cpu")'),
     ],
 )
 def test_final_constants(value: object, line: str) -> None:
