@@ -8,7 +8,8 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from ..memory.dtype import DTYPES, MemoryFormat
+from ..memory.dtype import DTYPES, STRIDED, MemoryFormat
+from ..memory.shared_memory import share
 from ..tensors.construct import stands_for, tensor
 from ..tensors.overriding import PLAIN, ask_for, askers, asks, handle_torch_function
 from ..tensors.tensor import Tensor
@@ -217,13 +218,17 @@ _LAYOUTS: Final = (
 
 
 def _share_memory(self: Tensor) -> Tensor:
-    """The tensor; processes that are forked share nothing."""
+    """The tensor, its storage moved to memory that processes share."""
+    if self.layout is STRIDED and not self.is_meta:
+        share(self._array)  # without a storage beside it, for which all others are looked through
+    else:
+        self.untyped_storage().share_memory_()
     return self
 
 
 def _is_shared(self: Tensor) -> bool:
-    """False: no tensor is."""
-    return False
+    """Whether processes share the memory."""
+    return self.untyped_storage().is_shared()
 
 
 def _is_distributed(self: Tensor) -> bool:

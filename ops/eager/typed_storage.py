@@ -143,11 +143,12 @@ class TypedStorage:
         return cls._over(memory, kind)
 
     def is_shared(self) -> bool:
-        """Whether other processes see the memory: no."""
-        return False
+        """Whether processes share the memory."""
+        return self._untyped_storage.is_shared()
 
     def share_memory_(self) -> TypedStorage:
-        """The storage; processes that are forked share nothing."""
+        """The storage, moved to memory that processes share."""
+        self._untyped_storage.share_memory_()
         return self
 
     def is_pinned(self, device: Device | str | None = None) -> bool:

@@ -10,6 +10,7 @@ import ctypes
 import sys
 from collections.abc import Sequence
 from math import prod
+from mmap import mmap
 from typing import Any, Final
 
 import numpy as np
@@ -241,8 +242,10 @@ def borrowed(array: Array) -> Array:
 
 
 def is_resizable(array: Array) -> bool:
-    """Whether the storage of an array may be exchanged for a larger one: it is not borrowed."""
-    return not isinstance(storage_of(array)[0].base, _Lender)
+    """Whether the storage of an array may be exchanged for a larger one: it is not borrowed, nor
+    that of a file or of several processes."""
+    lender = storage_of(array)[0].base
+    return not isinstance(lender, _Lender) and not isinstance(getattr(lender, "obj", None), mmap)
 
 
 def _holder(array: Array) -> tuple[Array, int, int]:

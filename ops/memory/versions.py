@@ -16,7 +16,8 @@ from .made_since import WATCHED, check_age
 
 __all__ = [
     *("count_writes", "counted_apart", "counts_by_owner", "counts_of", "owner_of", "version_of"),
-    *("version_to_keep", "versions_then", "moved", "write_clock", "write_count", "written"),
+    *("version_to_keep", "versions_then", "moved", "unwritten", "write_clock", "write_count"),
+    "written",
 ]
 
 _COUNTS: Final[dict[int, list[Any]]] = {}
@@ -136,6 +137,12 @@ def written(array: Array, times: int = 1) -> None:
     found[2] = next(_CLOCK)
     if found[3] and not is_on():
         raise RuntimeError(_NOT_WRITTEN)
+
+
+def unwritten(array: Array) -> None:
+    """Note that an operator which writes this array leaves it as it is: whoever counts its calls
+    counts one too many."""
+    counts_of(array)[1] -= 1
 
 
 def counts_of(array: Array) -> list[Any]:

@@ -24,6 +24,7 @@ from ..memory.storage import (
     strides_of,
     view_of,
 )
+from ..memory.versions import unwritten
 from ..shapes import shape as views
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
 from ..table.layouts import contiguous
@@ -279,11 +280,6 @@ operator(
 # --------------------------------------------------------------------------- other memory
 
 
-@operator(
-    "aten::resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) "
-    "-> Tensor(a!)",
-    written="replaced",
-)
 def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Array:
     """Other sizes on the same memory, which is exchanged for larger one if it is too small."""
     if min(size, default=0) < 0:
@@ -306,6 +302,17 @@ def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Arra
 
 
 @operator(
+    "aten::resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) "
+    "-> Tensor(a!)",
+    written="replaced",
+)
+def resize(self: Array, size: Sizes, memory_format: int | None) -> Array:
+    if self.shape == tuple(size):
+        unwritten(self)
+    return resize_in_place(self, size, memory_format)
+
+
+@operator(
     "aten::resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) "
     "-> Tensor(a!)",
     written="replaced",
@@ -313,10 +320,10 @@ def resize_in_place(self: Array, size: Sizes, memory_format: int | None) -> Arra
 )
 def resize_as(self: Array, the_template: Array, memory_format: int | None) -> Array:
     if memory_format == 1:  # as the template lies
-        resize_in_place(self, the_template.shape, None)
+        resize(self, the_template.shape, None)
         steps = strides_of(in_format(np.empty_like(the_template), None))
         return become(self, as_strided(self, the_template.shape, steps, None))
-    return resize_in_place(self, the_template.shape, memory_format)
+    return resize(self, the_template.shape, memory_format)
 
 
 @operator(

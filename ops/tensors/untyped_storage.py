@@ -12,6 +12,7 @@ import numpy as np
 from ..memory.dtype import CPU, DTYPES, Array, Device, DType, place_of
 from ..memory.growing import grown
 from ..memory.mapped_file import mapped_file
+from ..memory.shared_memory import share, shared_by
 from ..memory.storage import borrowed, bounds_of, copied_with_storage, is_resizable, storage_of
 from .storage_bytes import bytes_of_buffer, bytes_of_items, checked_size
 
@@ -211,12 +212,21 @@ class Storage:
         raise AssertionError("HPU device module is not loaded")
 
     def share_memory_(self) -> Storage:
-        """The storage; processes that are forked share nothing."""
+        """The storage, moved to memory that processes share.
+
+        Raises:
+            RuntimeError: there are no bytes, on `meta`.
+        """
+        if self.is_meta:
+            raise RuntimeError("_share_fd_: only available on CPU")
+        if not self._is_mapped:
+            _KNOWN.setdefault(id(self._owner), self)
+            share(self._owner)
         return self
 
     def is_shared(self) -> bool:
-        """Whether it is the memory of a file."""
-        return self._is_mapped
+        """Whether processes share it, or it is the memory of a file."""
+        return self._is_mapped or shared_by(self._owner) is not None
 
     def resizable(self) -> bool:
         """Whether the memory can become another size."""

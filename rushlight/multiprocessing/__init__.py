@@ -1,4 +1,5 @@
-"""`torch.multiprocessing`: Python's `multiprocessing`; tensors are sent as copies."""
+"""`torch.multiprocessing`: Python's `multiprocessing`; tensors in shared memory stay shared where
+they are sent, others are sent as copies."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ def get_all_sharing_strategies() -> set[str]:
 
 
 def get_sharing_strategy() -> str:
-    """The way that is chosen; tensors are sent as copies in any case."""
+    """The way that is chosen; shared memory is known by its descriptor in any case."""
     return _CHOSEN.now
 
 

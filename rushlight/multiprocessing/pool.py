@@ -1,4 +1,4 @@
-"""`torch.multiprocessing.pool`: pools of processes, to which tensors are sent as copies."""
+"""`torch.multiprocessing.pool`: pools of processes, which take tensors."""
 
 from __future__ import annotations
 

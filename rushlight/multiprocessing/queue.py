@@ -1,4 +1,4 @@
-"""`torch.multiprocessing.queue`: queues between processes, through which tensors go as copies."""
+"""`torch.multiprocessing.queue`: queues between processes, which take tensors."""
 
 from __future__ import annotations
 

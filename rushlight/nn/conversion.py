@@ -168,7 +168,7 @@ class Conversions:
     ipu = _refused("ipu")
 
     def share_memory(self) -> Self:
-        """Nothing but that parameters without sizes refuse it."""
+        """Move parameters and buffers to memory that processes share."""
         for tensor in chain(self.parameters(), self.buffers()):
             tensor.share_memory_()
         return self

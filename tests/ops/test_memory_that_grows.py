@@ -107,3 +107,19 @@ def test_tensors_without_an_array_do_not_matter() -> None:
     x.resize_(8).fill_(4.0)
     assert part.tolist() == [4.0, 4.0]
     assert len(others) == 3
+
+
+def test_what_has_its_sizes_already_is_not_written() -> None:
+    x, like = torch.rand(1), torch.rand(3)
+    x.resize_(1, 2)
+    x.resize_as_(like)
+    assert x._version == 2
+    x.resize_(3).resize_as_(like)
+    x.resize_as_(like, memory_format=torch.preserve_format)
+    assert x._version == 2
+    a = torch.rand(3, requires_grad=True)
+    b = a.exp()
+    with torch.no_grad():
+        b.resize_(3)
+    b.sum().backward()
+    assert torch.equal(a.grad, b.detach())

@@ -6,10 +6,13 @@ import os
 import pickle
 import signal
 import sys
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import rushlight as torch
 import rushlight.multiprocessing as mp
 
 pytestmark = pytest.mark.skipif(
@@ -73,3 +76,70 @@ def test_processes_can_be_waited_for_later(tmp_path: Path) -> None:
         pass
     assert not [name for name in started.error_files if Path(name).exists()]
     assert started.join()
+
+
+def _train(module: torch.nn.Module, tensor: torch.Tensor, queue: Any, done: Any) -> None:
+    with torch.no_grad():
+        for each in module.parameters():
+            each.fill_(3.0)
+    tensor[1] = 7
+    queue.put(tensor[1:])
+    done.wait(60)  # who receives it asks for the descriptor
+
+
+def test_forked_processes_write_to_memory_that_is_shared() -> None:
+    module, base = torch.nn.Linear(2, 2), torch.zeros(4, dtype=torch.bfloat16)
+    view = base[2:]
+    assert not any(each.is_shared() for each in (base, view, module.weight))
+    module.share_memory()
+    view.share_memory_()
+    assert all(each.is_shared() for each in (base, base.untyped_storage(), *module.parameters()))
+    assert base.data_ptr() + 4 == view.data_ptr()
+    context = mp.get_context("fork")
+    queue, done = context.Queue(), context.Event()
+    process = context.Process(target=_train, args=(module, base, queue, done))
+    process.start()
+    received = queue.get(timeout=60)
+    done.set()
+    process.join()
+    assert all(torch.equal(each, torch.full_like(each, 3.0)) for each in module.parameters())
+    assert (base.tolist(), received.tolist()) == ([0, 7, 0, 0], [7, 0, 0])
+    received[2] = 5
+    assert (view.tolist(), received.data_ptr() - base.data_ptr()) == ([0, 5], 2)
+
+
+def test_shared_memory_is_told_by_its_descriptor() -> None:
+    parameter = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3).t(), requires_grad=False)
+    copied = ForkingPickler.loads(ForkingPickler.dumps(parameter))
+    assert (type(copied), copied.is_shared()) == (torch.nn.Parameter, False)
+    parameter.share_memory_()
+    sent = ForkingPickler.loads(ForkingPickler.dumps(parameter))
+    assert (type(sent), sent.requires_grad) == (torch.nn.Parameter, False)
+    assert (sent.stride(), sent.is_shared()) == ((1, 3), True)
+    sent[0, 1] = 9
+    assert parameter[0, 1] == 9
+
+
+def test_shared_memory_keeps_its_size_and_goes_with_its_tensors() -> None:
+    x = torch.ones(3)
+    with pytest.raises(RuntimeError, match="storage that is not resizable"):
+        x.share_memory_().resize_(100)
+    assert (x.clone().is_shared(), x.untyped_storage().resizable()) == (False, False)
+    if Path("/proc/self/fd").exists():
+        before = os.listdir("/proc/self/fd")
+        for _ in range(20):
+            torch.ones(10).share_memory_()
+        assert len(os.listdir("/proc/self/fd")) <= len(before)
+    storage = torch.UntypedStorage(8)
+    storage.share_memory_()[0] = 3
+    assert (storage.is_shared(), storage[0], storage.nbytes()) == (True, 3, 8)
+    with pytest.raises(RuntimeError, match="only available on CPU"):
+        torch.empty(2, device="meta").share_memory_()
+
+
+def test_gradients_reach_what_has_moved_to_shared_memory() -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = x * x
+    x.share_memory_()
+    y.sum().backward()
+    assert x.grad.tolist() == [2, 2]
