@@ -10,10 +10,11 @@ import numpy as np
 
 from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
-from ..ops.memory.dtype import STRIDED, Array
+from ..ops.memory.dtype import DTYPES, STRIDED, Array
 from ..ops.memory.overlap import overlaps_itself
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.with_memory import with_memory
+from ..testing.random_tensors import make_tensor
 from .functional import gradients
 from .gradient_rules import GradcheckError, check_directions, check_rules
 from .jacobians import (
@@ -344,7 +345,7 @@ def gradgradcheck(
     """Whether the gradients of a function's gradients agree with finite differences.
 
     Args:
-        grad_outputs: the gradients to begin with; random ones by default.
+        grad_outputs: the gradients to begin with; by default random ones of the default generator.
         gen_non_contig_grad_outputs: whether these shall have gaps.
         check_fwd_over_rev: whether directions of gradients are compared.
         check_rev_over_rev: whether gradients of gradients are.
@@ -363,8 +364,10 @@ def gradgradcheck(
     _check_needed("check_rev_over_rev", check_rev_over_rev, further)
     given = _several(inputs)
     outputs = outputs_of(func, given)
-    is_cut = gen_non_contig_grad_outputs
-    grads = _drawn(outputs, is_cut) if grad_outputs is None else _several(grad_outputs)
+    if grad_outputs is None:
+        grads = [_drawn(each, gen_non_contig_grad_outputs) for each in outputs]
+    else:
+        grads = _several(grad_outputs)
     count = len(given)
 
     def of_gradients(*args: Tensor) -> tuple[Tensor, ...]:
@@ -392,15 +395,17 @@ def _was_wanted(now: object, before: object) -> bool:
     return _is_checked(before) and isinstance(now, Tensor) and not now.requires_grad
 
 
-def _drawn(outputs: Sequence[Tensor], has_gaps: bool) -> list[Tensor]:
-    source = np.random.default_rng(0)
-    grads = []
-    for output in outputs:
-        like = with_memory(output.detach())._array
-        shape = (*like.shape, 2) if has_gaps else like.shape
-        values = np.asarray(source.standard_normal(shape).astype(like.dtype))
-        grads.append(Tensor._of(values[..., 0] if has_gaps else values).requires_grad_())
-    return grads
+def _drawn(output: Tensor, has_gaps: bool) -> Tensor:
+    is_exact = not (output.is_floating_point() or output.is_complex())
+    return make_tensor(
+        output.shape,
+        dtype=DTYPES["float64"] if is_exact else output.dtype,
+        device=output.device,
+        low=-1,
+        high=1,
+        requires_grad=True,
+        noncontiguous=has_gaps,
+    )
 
 
 __getattr__ = names_of(__name__)

@@ -143,3 +143,10 @@ def test_gradients_of_sparse_tensors_are_checked_at_once() -> None:
     starts = torch.eye(4, dtype=torch.double)
     (found,) = torch.autograd.grad(x.to_dense(), x, starts, is_grads_batched=True)
     assert torch.equal(found.to_dense(), starts)
+
+
+def test_second_gradients_begin_with_numbers_that_the_seed_decides() -> None:
+    torch.manual_seed(0)
+    assert gradgradcheck(torch.exp, torch.randn(3, dtype=torch.double, requires_grad=True))
+    drawn = [round(each, 4) for each in torch.randn(3).tolist()]
+    assert drawn == [0.5684, -0.7831, 1.0622]  # torch's
