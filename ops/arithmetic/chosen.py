@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from ..memory.storage import settled
 from ..table.direct import note_of
 from ..table.formula import Part
 
-__all__ = ["chosen_places", "parts_of_places", "put_chosen", "put_where", "take_chosen", "truths"]
+__all__ = [
+    *("by_rows", "chosen_places", "few_chosen", "parts_of_places", "put_chosen", "put_where"),
+    *("rows_of", "take_chosen", "truths"),
+]
 
 _BUT_SIGNS: Final = np.int16(0x7FFF)
 
@@ -91,6 +94,23 @@ def put_where(self: Array, mask: Array, source: Array) -> bool:
     return True
 
 
+def few_chosen(mask: Array) -> Array | None:
+    """Which of its elements a mask chooses, by their numbers; None of a mask of many."""
+    return rows_of(mask) if mask.size < _FEW else None
+
+
+def rows_of(mask: Array) -> Array:
+    """Which of its elements a mask chooses, by their numbers."""
+    mask = settled(mask)
+    return (mask if mask.ndim == 1 else mask.reshape(-1)).nonzero()[0]
+
+
+def by_rows(array: Array, mask: Array) -> Array:
+    """An array without gaps with one dimension for those of a mask of the first ones."""
+    rank = mask.ndim
+    return array if rank == 1 else array.reshape(mask.size, *array.shape[rank:])
+
+
 def put_chosen(self: Array, mask: Array, source: Array, lacking: str = "") -> bool:
     """Whether elements of a tensor, in order, were written to where a mask chooses.
 
@@ -102,27 +122,35 @@ def put_chosen(self: Array, mask: Array, source: Array, lacking: str = "") -> bo
         OperatorError: with that sentence.
     """
     self, mask, source = self[...], mask[...], source[...]
+    if mask.ndim == 1 < self.ndim and mask.size < _FEW and self.flags.writeable:
+        whole_rows = rows_of(mask)
+        if source.shape == (whole_rows.size, *self.shape[1:]):
+            written_by_numpy()
+            self[whole_rows] = source
+            return True
     if not (self.flags.carray and is_whole(mask) and source.size):
         return False
     chosen = family("indexing.chosen")
     if chosen is None:
         return False
-    is_few = mask.size < _FEW
-    if is_few:
-        written_by_numpy()
-        mask = settled(mask)
-    marks = None if is_few else chosen.chosen(mask)
-    total = int(np.count_nonzero(mask)) if marks is None else marks.total
+    rows = few_chosen(mask)
+    marks: Any = chosen.chosen(mask) if rows is None else None
+    total = marks.total if rows is None else rows.size
     wanted = total * (self.size // mask.size)
     if lacking and source.size < wanted:
         raise OperatorError(lacking)
     is_one = source.size == 1 and mask.size == self.size
     if not (lacking or is_one or source.size == wanted):
         return False
-    if marks is None:
+    if rows is None:
+        done: bool = chosen.put(marks, self, np.ascontiguousarray(source))
+        return done
+    written_by_numpy()
+    if mask.ndim == self.ndim:
+        self.put(rows, source)
+    else:
         inner = self.shape[mask.ndim :]
-        rows = source.reshape(-1) if is_one else source.reshape(-1)[:wanted].reshape(total, *inner)
-        self[mask] = rows
-        return True
-    done: bool = chosen.put(marks, self, np.ascontiguousarray(source))
-    return done
+        if source.shape != (total, *inner):
+            source = source.reshape(-1)[:wanted].reshape(total, *inner)
+        by_rows(self, mask)[rows] = source
+    return True

@@ -55,6 +55,9 @@ class Listed:
 
     def taken_apart(self, function: Function) -> Function:
         """A function of the operator's arguments as one of these."""
+        at, others = self._lists[0], len(self._others)
+        if len(self._lists) == 1:
+            return lambda *values: function(*values[:at], list(values[others:]), *values[at:others])
         return lambda *values: function(*self.arguments(values))
 
     def put_together(self, function: Function) -> Function:

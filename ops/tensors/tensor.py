@@ -399,11 +399,13 @@ class Tensor(_Base):
     def __setitem__(self, key: object, value: Any) -> None:
         if type(key) is list and is_several(key):
             key = tuple(key)
-        if ACTIVE:
-            tracer = current_tracer()
-            if tracer is not None:
-                tracer.set_item(self, key, value)
-                return
+        wanted = self._requires_grad and type(key) in PLAIN and type(value) is Tensor
+        if wanted and not ACTIVE and is_recording():
+            tape().set_item(self, key, value)
+            return
+        if ACTIVE and (tracer := current_tracer()) is not None:
+            tracer.set_item(self, key, value)
+            return
         is_tensor = isinstance(value, Tensor)
         try:
             plain = without_tensors(key)
@@ -419,10 +421,8 @@ class Tensor(_Base):
             raise TypeError(
                 f"can't assign a {spelled_type(value)} to a torch.{self.dtype.scalar_name}Tensor"
             )
-        if isinstance(self, Dispatched) or isinstance(value, Dispatched):
-            tape().set_item(self, key, value)
-            return
-        if (self._requires_grad or (is_tensor and value._requires_grad)) and is_recording():
+        wanted = (self._requires_grad or (is_tensor and value._requires_grad)) and is_recording()
+        if wanted or isinstance(self, Dispatched) or isinstance(value, Dispatched):
             tape().set_item(self, key, value)
             return
         if is_tensor:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arithmetic.chosen import put_chosen
+from ...arithmetic.chosen import by_rows, few_chosen, put_chosen
 from ...layers.embedding import embedding_dense_backward
 from ...memory.dtype import Array
 from ...memory.errors import OperatorError
@@ -140,10 +140,10 @@ def _added() -> Any:
 def index(g: Tensor | None, self_sizes: Ints, indices: Grads) -> tuple[Tensor] | None:
     """By whole numbers along one dimension, or a mask of the first ones; the rest is left to the
     formula."""
-    given = [(dim, each) for dim, each in enumerate(indices) if each is not None]
-    if g is None or len(given) != 1:
+    dim = len(indices) - 1
+    each = indices[dim] if indices else None
+    if g is None or each is None or any(other is not None for other in indices[:dim]):
         return None
-    (dim, each) = given[0]
     if each._array.dtype.kind == "b":
         return None if dim else _chosen(g, self_sizes, each._array)
     return _slices(g, self_sizes, dim, each._array)
@@ -154,8 +154,34 @@ def _chosen(g: Tensor, sizes: Ints, mask: Array) -> tuple[Tensor] | None:
     if not are_wide(g) or not mask.ndim or not g._array.size:
         return None
     whole = np.zeros(tuple(sizes), g._array.dtype)
-    source = g._array + whole.dtype.type(0)  # no zero stays negative that is added to one
+    source = g._array + 0.0  # no zero stays negative that is added to one
+    rows = few_chosen(mask)
+    if rows is not None and mask.shape == whole.shape[: mask.ndim]:
+        by_rows(whole, mask)[rows] = source
+        return (Tensor._of(whole),)
     return (Tensor._of(whole),) if put_chosen(whole, mask, source) else None
+
+
+@direct("aten::index_put", of="self values")
+def index_put(
+    g: Tensor | None, asked: tuple[bool, ...], indices: Grads, accumulate: bool = False
+) -> tuple[Tensor | None, Tensor | None] | None:
+    """By a mask of few of the first dimensions; the rest is left to the formulas."""
+    if g is None or accumulate or len(indices) != 1 or indices[0] is None or not are_wide(g):
+        return None
+    mask, array = indices[0]._array, g._array
+    is_mask = mask.dtype.kind == "b" and mask.ndim > 0 and mask.shape == array.shape[: mask.ndim]
+    rows = few_chosen(mask) if is_mask and array.flags.c_contiguous and array.size else None
+    if rows is None:
+        return None
+    whole = part = None
+    if asked[0]:
+        rest = array.copy()
+        by_rows(rest, mask)[rows] = 0
+        whole = Tensor._of(rest)
+    if asked[1]:
+        part = Tensor._of(by_rows(array, mask).take(rows, 0))
+    return whole, part
 
 
 @direct("aten::index_select", of="self")

@@ -8,21 +8,23 @@ from weakref import ref
 
 import numpy as np
 
+from ...arithmetic.chosen import rows_of
 from ...eager.dispatch import eager_function
 from ...memory.dtype import Array, Dtype
 from ...memory.overlap import reach_of
 from ...memory.remembered import remembered
 from ...memory.storage import address, part_of, view_of
+from ...memory.versions import version_to_keep
 from ...table.grad_mode import RUNNING
 from ...tensors.tensor import Tensor
 from ...tensors.tracing import ACTIVE
 from ..table.rules import is_unheard
-from .autograd import WALKING, Edge, Node, edge_of, node_class
+from .autograd import WALKING, Edge, Node, Saved, edge_of, node_class
 from .removable import SEQUENCE
 
 _NEW: Final = object.__new__
 
-__all__ = ["AsStridedBackward0", "CopySlices", "Places", "copied_part"]
+__all__ = ["AsStridedBackward0", "CopySlices", "Places", "chosen_part", "copied_part"]
 
 
 Steps = tuple[int, ...]
@@ -332,7 +334,54 @@ class _CopiedPart(Node):
         return [rest, grad[self.key].clone()]
 
 
+class _ChosenPart(Node):
+    """The node of a tensor to elements of which, that a mask chooses of a part named by numbers,
+    those of another one were copied."""
+
+    __slots__ = ("key", "mask")
+
+    key: tuple[Any, ...]
+    mask: Saved
+
+    def name(self) -> str:
+        return CopySlices.name(self)  # type: ignore[arg-type]
+
+    def apply(self, grads: list[Tensor | None]) -> list[Tensor | None]:
+        (grad,) = grads
+        if grad is None:
+            return [None, None]
+        mask = self.mask.tensor(self)
+        if not _is_an_array(grad):
+            rest = grad.clone()
+            rest[(*self.key, mask)] = 0.0
+            return [rest, grad[(*self.key, mask)]]
+        base, value = self.edges if WALKING.leads is None else self.asked_edges()
+        array, places, whole, part = grad._array, rows_of(mask._array), None, None
+        if value is not None:
+            part = Tensor._of(array[*self.key, ...].take(places, 0))
+        if base is not None:
+            array = array.copy()
+            array[*self.key, ...][places] = 0
+            whole = Tensor._of(array)
+        return [whole, part]
+
+    def release(self) -> None:
+        self.mask.release()
+
+
 _PART: Final[type[_CopiedPart]] = node_class(_CopiedPart, "CopySlices")
+_CHOSEN: Final[type[_ChosenPart]] = node_class(_ChosenPart, "CopySlices")
+
+
+def chosen_part(
+    base: Edge | None, value: Edge | None, key: tuple[object, ...], mask: Tensor
+) -> Node:
+    """The node of a tensor to elements of a part of which another one was copied."""
+    node = _NEW(_CHOSEN)
+    node.edges, node.key = (base, value), key
+    node.mask = Saved(mask, None, version_to_keep(mask._array))
+    node.bounds, node.attached, node.sequence = RUNNING.bounds, None, next(SEQUENCE)
+    return node
 
 
 def copied_part(base: Edge | None, value: Edge | None, key: object) -> Node:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...arithmetic.chosen import rows_of
 from ...eager.dispatch import eager_function
 from ...eager.looks import is_left_alone
 from ...memory.dtype import Array
@@ -26,8 +27,9 @@ from ...tensors.keys import without_tensors
 from ...tensors.tape_port import tape
 from ...tensors.tensor import PLAIN_TENSORS, Tensor
 from ...tensors.tracing import ACTIVE
-from ..nodes.autograd import Edge, edge_of
-from ..nodes.view_nodes import AsStridedBackward0, copied_part
+from ..nodes.autograd import Edge, Node, edge_of
+from ..nodes.packing import PACKING
+from ..nodes.view_nodes import AsStridedBackward0, chosen_part, copied_part
 from ..table.rules import is_unwatched
 
 __all__ = ["as_part", "dims_of", "get_item", "in_order", "is_mask", "parts", "set_item"]
@@ -120,7 +122,8 @@ def parts(tensor: Tensor) -> Tensor:
 
 def set_item(tensor: Tensor, key: object, value: Any) -> None:
     """`tensor[key] = value` by operators."""
-    if isinstance(value, Tensor) and _is_copied_at_once(tensor, key, value):
+    is_index = type(key) in PLAIN_TENSORS
+    if isinstance(value, Tensor) and not is_index and _is_copied_at_once(tensor, key, value):
         return
     if key is False:
         put_item(tensor._array, key, value._array if isinstance(value, Tensor) else value)
@@ -132,7 +135,7 @@ def set_item(tensor: Tensor, key: object, value: Any) -> None:
         finally:
             leave(loud)
     sizes = value._array.shape
-    if type(key) in PLAIN_TENSORS and _is_put_at_once(tensor, key, value):
+    if is_index and _is_put_at_once(tensor, key, value):
         return
     try:
         view, indices = _walk(tensor, None if key is True else key)
@@ -176,14 +179,19 @@ def _is_mask_or_none(index: Tensor | None) -> bool:
 
 def _is_copied_at_once(tensor: Tensor, key: object, value: Tensor) -> bool:
     """Whether elements of just these sizes and that dtype, from memory elsewhere, were copied to a
-    part that numbers and slices name of a tensor that is no view, with nobody listening: that
-    leaves one node, and nothing is made of the part."""
+    part that numbers and slices name of a tensor that is no view, or to what a mask chooses of a
+    part, with nobody listening: that leaves one node, and nothing is made of the part."""
     if not is_left_alone(tensor) or not is_left_alone(value) or tensor._view_of is not None:
         return False
-    array, source, parts = tensor._array, value._array, _plain(key)
-    if array.dtype is not source.dtype or array.dtype.kind in "biu" or parts is None:
+    array, source = tensor._array, value._array
+    if array.dtype is not source.dtype or array.dtype.kind in "biu":
         return False
     if WATCHED or ANOMALY[0] or MADE[0] or tensor._retains_grad or not is_unwatched():
+        return False
+    if type(key) is tuple and len(key) > 1 and type(key[-1]) in PLAIN_TENSORS:
+        return _is_chosen_at_once(tensor, key[:-1], key[-1], value)
+    parts = _plain(key)
+    if parts is None:
         return False
     try:
         part = array[parts]
@@ -198,10 +206,40 @@ def _is_copied_at_once(tensor: Tensor, key: object, value: Tensor) -> bool:
         return _is_part_itself(before, edge, part, value)
     written(array)
     part[...] = source
+    _leave(tensor, copied_part(before, edge, parts))
+    return True
+
+
+def _is_chosen_at_once(
+    tensor: Tensor, key: tuple[object, ...], mask: Tensor, value: Tensor
+) -> bool:
+    """The same for what a mask chooses of a part that numbers name."""
+    array, source, chooses = tensor._array, value._array, mask._array
+    if not _INTS.issuperset(map(type, key)) or chooses.dtype.kind != "b" or PACKING.used:
+        return False
+    try:
+        part = array[*key, ...]  # type: ignore[arg-type]
+    except IndexError:
+        return False  # which is told elsewhere
+    if chooses.ndim != 1 or chooses.shape != part.shape[:1] or 0 in part.strides:
+        return False
+    places = rows_of(chooses)
+    if source.shape != (places.size, *part.shape[1:]) or may_share(array, source):
+        return False
+    before, edge = edge_of(tensor), edge_of(value)
+    if edge is None if before is None else before[0].is_leaf:
+        return False
+    written(array)
+    part[places] = source
+    _leave(tensor, chosen_part(before, edge, key, mask))
+    return True
+
+
+def _leave(tensor: Tensor, node: Node) -> None:
+    """Have a tensor that was written come from a node."""
     tensor._mark(BEHIND)
     tensor._requires_grad = True
-    tensor._grad_node, tensor._output_number = copied_part(before, edge, parts), 0
-    return True
+    tensor._grad_node, tensor._output_number = node, 0
 
 
 def _is_part_itself(before: Edge | None, edge: Edge | None, part: Array, value: Tensor) -> bool:
@@ -233,6 +271,7 @@ def _plain(key: object) -> tuple[EllipsisType | int | slice, ...] | None:
 
 
 _ENDS: Final = frozenset({int, type(None)})
+_INTS: Final = frozenset({int})
 _ALL: Final = slice(None)
 _NAMING: Final = frozenset(map(np.dtype, (np.bool_, np.int64)))
 """Dtypes of tensors that name places."""
