@@ -56,7 +56,8 @@ def make_subclass(
     dispatch_layout: bool = False,
     device_for_backend_keys: object = None,
 ) -> object:
-    """An instance of a subclass that shares a tensor's memory, and is a leaf.
+    """An instance of a subclass that shares a tensor's memory, and is a leaf; over a tensor on
+    `meta`, which has none, a wrapper.
 
     What else is said has no meaning: sizes, device and layout are those of the memory.
 
@@ -73,6 +74,11 @@ def make_subclass(
         )
     if not issubclass(cls, Tensor):
         raise TypeError("cls must be a type")
+    if data.is_meta and issubclass(cls, Dispatched):
+        form = {"strides": data.stride(), "storage_offset": data.storage_offset()}
+        return make_wrapper_subclass(
+            cls, data.shape, dtype=data.dtype, device="meta", requires_grad=require_grad, **form
+        )
     with undispatched():
         return cls._of(data._array.view(), require_grad)
 

@@ -455,6 +455,7 @@ def threshold(self: Array, threshold: Scalar, value: Scalar) -> Array:
 @operator(
     "aten::threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)",
     refuses=Refusal("qc", "threshold_cpu"),
+    written="unchecked",
     face="function",
 )
 def threshold_in_place(self: Array, level: Scalar, value: Scalar) -> Array:

@@ -186,9 +186,7 @@ def _edges(points: Array, bins: Sequence[int], range: Sequence[float] | None) ->
         raise OperatorError(
             f"histogramdd: bin edges should be specified for each dimension: {points.shape[1]}"
         )
-    for dim, count in enumerate(bins):
-        if count <= 0:
-            raise _no_bins(count, dim)
+    _check_counts(bins)
     return [
         equal_steps(low, high, count + 1, points.dtype)
         for count, (low, high) in zip(bins, _outer_edges(points, range), strict=True)
@@ -196,13 +194,6 @@ def _edges(points: Array, bins: Sequence[int], range: Sequence[float] | None) ->
 
 
 def _count(points: Array, edges: Sequence[Array], weight: Array | None, density: bool) -> Array:
-    for dim, edge in enumerate(edges):
-        if edge.ndim != 1:
-            raise OperatorError(
-                "torch.histogramdd: bins tensor should have one dimension, but got "
-                f"{edge.ndim} dimensions in the bins tensor for dimension {dim}",
-                code="shape-mismatch",
-            )
     shape = tuple(len(e) - 1 for e in edges)
     if not edges:  # no dimension has a bin
         return np.asarray(points.dtype.type(math.nan if density else 0))
@@ -230,7 +221,7 @@ def _count(points: Array, edges: Sequence[Array], weight: Array | None, density:
 
 
 def _check_bins(self: Array, bins: Sequence[Array]) -> None:
-    """Refuse edges of bins that are of another dtype than the points."""
+    """Refuse edges of bins that are of another dtype than the points, and what are none."""
     for place, edges in enumerate(bins):
         if edges.dtype != self.dtype:
             raise OperatorError(
@@ -239,9 +230,27 @@ def _check_bins(self: Array, bins: Sequence[Array]) -> None:
                 f"with dtype {cpp_name(dtype_of(edges))}",
                 code="dtype-mismatch",
             )
+        if edges.ndim != 1:
+            raise OperatorError(
+                "torch.histogramdd: bins tensor should have one dimension, but got "
+                f"{edges.ndim} dimensions in the bins tensor for dimension {place}",
+                code="shape-mismatch",
+            )
+        if not edges.size:
+            raise OperatorError(
+                "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements "
+                f"in the bins tensor for dimension {place}",
+                code="shape-mismatch",
+            )
 
 
-def _check_weight(name: str, points: Array, self: Array, weight: Array | None) -> None:
+def _check_counts(bins: Sequence[int]) -> None:
+    for dim, count in enumerate(bins):
+        if count <= 0:
+            raise _no_bins(count, dim)
+
+
+def _check_weight(self: Array, weight: Array | None) -> None:
     if weight is None:
         return
     if weight.dtype != self.dtype:
@@ -251,10 +260,11 @@ def _check_weight(name: str, points: Array, self: Array, weight: Array | None) -
             f"weight({cpp_name(dtype_of(weight))})",
             code="dtype-mismatch",
         )
-    if weight.size != len(points):
+    if weight.shape != self.shape[:-1]:
         raise OperatorError(
-            f"{name}: if weight tensor is provided it should have the same shape as the input "
-            "tensor excluding its innermost dimension",
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the "
+            "input tensor excluding its innermost dimension, but got input with shape "
+            f"{list(self.shape)} and weight with shape {list(weight.shape)}",
             code="shape-mismatch",
         )
 
@@ -282,11 +292,11 @@ def histogramdd(
     density: bool,
 ) -> tuple[Array, list[Array]]:
     points = _points(self)
-    _check_weight("torch.histogramdd", points, self, weight)
     if len(bins) != points.shape[1]:
         raise OperatorError(
             "histogramdd: The size of bins must be equal to the innermost dimension of the input."
         )
+    _check_weight(self, weight)
     edges = _edges(points, bins, range)
     return _count(points, edges, weight, density), edges
 
@@ -318,7 +328,8 @@ def histogramdd_at(
 ) -> tuple[Array, list[Array]]:
     points = _points(self)
     _check_bins(self, bins)
-    _check_weight("torch.histogramdd", points, self, weight)
+    _check_weight(self, weight)
+    _check_counts([edges.size - 1 for edges in bins])
     return _count(points, bins, weight, density), list(bins)
 
 
@@ -342,6 +353,10 @@ def histogramdd_counts_at(
     return histogramdd_at(self, bins, None, weight, density)[0]
 
 
+def _in_a_row(weight: Array | None) -> Array | None:
+    return None if weight is None else weight.reshape(-1)
+
+
 @operator(
     "aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, "
     "Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
@@ -353,7 +368,8 @@ def histogram(
 ) -> tuple[Array, Array]:
     _check_floats("histogramdd", self)
     points = self.reshape(-1, 1)
-    _check_weight("torch.histogram", points, self, weight)
+    _check_counts([bins])
+    _check_weight(points, _in_a_row(weight))
     edges = _edges(points, [bins], range)
     return _count(points, edges, weight, density), edges[0]
 
@@ -369,5 +385,6 @@ def histogram_at(
     _check_floats("histogramdd", self)
     points = self.reshape(-1, 1)
     _check_bins(self, [bins])
-    _check_weight("torch.histogram", points, self, weight)
+    _check_weight(points, _in_a_row(weight))
+    _check_counts([bins.size - 1])
     return _count(points, [bins], weight, density), bins.copy()

@@ -320,3 +320,8 @@ def test_shared_elements_are_told_after_what_products_say_of_sizes() -> None:
     for sizes, told in (((3, 3), "should match"), ((4, 5), "single memory location")):
         with pytest.raises(RuntimeError, match=told):
             one.expand(sizes).addmm_(torch.ones(4, 2), torch.ones(2, 5))
+
+
+def test_a_threshold_is_written_into_elements_that_share_memory() -> None:
+    x = torch.tensor([[0.1, 0.6]]).expand(3, 2)
+    assert torch.nn.functional.threshold_(x, 0.5, 0.75).tolist() == [[0.75, pytest.approx(0.6)]] * 3

@@ -296,6 +296,29 @@ def test_bins_and_weights_of_another_dtype() -> None:
         torch.fft.rfft2(torch.ones(2, 2) + 0j)
 
 
+def test_what_is_no_bins_and_no_weights() -> None:
+    x, edges, none = torch.rand(3, 3), torch.tensor([0.0, 1.0]), torch.tensor([])
+    refused = {
+        "at least 1 element, but got 0 elements in the bins tensor for dimension 0": (
+            lambda: torch.histogram(x, none)
+        ),
+        "at least 1 element, but got 0 elements in the bins tensor for dimension 2": (
+            lambda: torch.histogramdd(x, [edges, edges, none])
+        ),
+        "bins must be > 0, but got 0 for dimension 0": lambda: torch.histogram(x, edges[:1]),
+        r"input with shape \[9, 1\] and weight with shape \[3\]": (
+            lambda: torch.histogram(x, 3, weight=edges.new_ones(3))
+        ),
+        r"input with shape \[3, 3\] and weight with shape \[3, 1\]": (
+            lambda: torch.histogramdd(x, [2, 2, 2], weight=edges.new_ones(3, 1))
+        ),
+    }
+    for message, call in refused.items():
+        with pytest.raises(RuntimeError, match=message):
+            call()
+    assert torch.histogram(x, edges, weight=torch.ones(3, 3)).hist.tolist() == [9.0]
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_bins_have_the_edges_of_linspace(dtype: torch.dtype) -> None:
     x = torch.tensor([0.5, -1.25, 3.75], dtype=dtype)

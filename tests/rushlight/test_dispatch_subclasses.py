@@ -247,6 +247,23 @@ def test_a_class_may_leave_operators_as_they_are() -> None:
     assert len(SEEN) == 2
 
 
+class OverMeta(Wrapped):
+    @staticmethod
+    def __new__(cls: Any, inner: torch.Tensor, requires_grad: bool = False) -> Any:
+        wrapped = torch.Tensor._make_subclass(cls, inner.to("meta"), requires_grad)
+        wrapped.inner = inner
+        return wrapped
+
+
+def test_what_is_made_over_a_tensor_without_memory_has_none() -> None:
+    x = OverMeta(torch.arange(6.0).reshape(2, 3).t(), True)
+    assert (x.shape, x.stride(), x.device.type) == ((3, 2), (1, 3), "meta")
+    (x * 3).sum().backward()
+    assert x.grad.inner.tolist() == [[3.0] * 2] * 3
+    copied = copy.deepcopy(x)
+    assert (type(copied), copied.inner is x.inner) == (OverMeta, False)
+
+
 class Unable(Wrapped):
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
