@@ -32,7 +32,7 @@ from ..tensors.tensor import Parameter, Tensor
 
 __all__ = [
     *("CONJUGATED", "NEGATED", "ConjugateTensor", "Turns", "check_written", "holder"),
-    *("is_turned", "move", "resolved", "shares", "turned_view", "turns_of", "under"),
+    *("in_memory", "is_turned", "move", "resolved", "shares", "turned_view", "turns_of", "under"),
     *("is_wanted", "turned_as_said", "wants_gradients", "write"),
 ]
 
@@ -157,6 +157,11 @@ def resolved(tensor: Tensor) -> Tensor:
             made._requires_grad = True
             made.__dict__["_grad_node"], made.__dict__["_output_number"] = edge
     return made
+
+
+def in_memory(tensor: Tensor) -> Tensor:
+    """The same of such a tensor; any other one as it is."""
+    return resolved(tensor) if is_turned(tensor) else tensor
 
 
 def shares(made: object, memory: Tensor) -> bool:

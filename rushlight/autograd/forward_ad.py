@@ -12,8 +12,14 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, NamedTuple, TypeGuard
 
+from ..ops.conjugates.tensors import in_memory
 from ..ops.gradients.nodes.autograd import Edge, edge_of, is_wanted
-from ..ops.gradients.recording.directed import begin_direction, leads_to_leaf, without_direction
+from ..ops.gradients.recording.directed import (
+    begin_direction,
+    is_directed,
+    leads_to_leaf,
+    without_direction,
+)
 from ..ops.memory.dtype import STRIDED
 from ..ops.memory.versions import owner_of, version_of
 from ..ops.table.grad_mode import (
@@ -117,6 +123,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         )
     with enable_grad():
         if tensor.layout is STRIDED:
+            tensor, tangent = in_memory(tensor), in_memory(tangent)
             start, dual = begin_direction(tensor)
         else:  # whose history is its values'
             start = dual = tensor.detach().requires_grad_()
@@ -249,8 +256,9 @@ def _direction(result: Tensor, level: list[_Direction]) -> Tensor | None:
             vectors, [vector], given, retain_graph=True, allow_unused=True,
             create_graph=wanted or any(is_wanted(t) for t in given),
         )  # fmt: skip
-    # the products may be zeros that no vector changes
-    return result.detach().new_zeros(result.shape) if found is None else found
+    if found is None:  # the products may be zeros that no vector changes
+        return result.detach().new_zeros(result.shape)
+    return without_direction(found) if is_directed([found]) else found
 
 
 def _leads_back(result: Tensor, level: list[_Direction]) -> bool:

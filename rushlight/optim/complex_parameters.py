@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from ..ops.conjugates.tensors import in_memory
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
 
@@ -21,7 +22,7 @@ def as_pairs(values: _Several) -> _Several:
 
 def _as_pair(value: object) -> Any:
     if isinstance(value, Tensor) and value.is_complex():
-        return eager_function("aten::view_as_real")(value)
+        return eager_function("aten::view_as_real")(in_memory(value))
     return value
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ...conjugates.tensors import in_memory
 from ...eager.dispatch import eager_function
 from ...memory.complex_parts import is_complex
 from ...memory.dtype import LAYOUTS, Array, dtype_of
@@ -121,6 +122,7 @@ def first_gradient(
         return edge, one
     if like is None:
         return edge, grad
+    grad = in_memory(grad)
     is_sparse = _is_sparse(grad)  # and no array lies behind it
     if (tuple(grad.shape) if is_sparse else grad._array.shape) != like.shape:
         raise RuntimeError(

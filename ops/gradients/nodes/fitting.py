@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...conjugates.tensors import in_memory
 from ...eager.dispatch import eager_function
 from ...memory.dtype import DType
 from ...tensors.tensor import Tensor
@@ -25,8 +26,8 @@ def fit(
     Raises:
         RuntimeError: the tensor does not broadcast to the gradient's shape.
     """
-    if type(grad) is not Tensor and grad.is_sparse:
-        grad = grad.to_dense()
+    if type(grad) is not Tensor:
+        grad = grad.to_dense() if grad.is_sparse else in_memory(grad)
     if grad.dtype is not dtype:
         if grad.dtype.is_complex and not dtype.is_complex:
             grad = grad.real

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ...conjugates.tensors import in_memory
 from ...tensors.tensor import Tensor
 
 __all__ = ["all_after", "none_after", "one_after"]
@@ -21,8 +22,7 @@ def one_after(hook: Hook, grad: Grad, said: object) -> Grad:
     """
     if said is None:
         return grad
-    _check(hook, grad, said)
-    return said  # type: ignore[return-value]
+    return _checked(hook, grad, said)
 
 
 def all_after(hook: Hook, grads: Sequence[Grad], said: object) -> list[Grad]:
@@ -41,10 +41,10 @@ def all_after(hook: Hook, grads: Sequence[Grad], said: object) -> list[Grad]:
             f"{_named(hook)} has returned an incorrect number of values "
             f"(got {len(said)}, but expected {len(grads)})"
         )
-    for grad, each in zip(grads, said, strict=True):
-        if each is not None:
-            _check(hook, grad, each)
-    return list(said)
+    return [
+        None if each is None else _checked(hook, grad, each)
+        for grad, each in zip(grads, said, strict=True)
+    ]
 
 
 def none_after(hook: Hook, grad: Grad, said: object) -> None:
@@ -54,7 +54,7 @@ def none_after(hook: Hook, grad: Grad, said: object) -> None:
         TypeError, RuntimeError: it did.
     """
     if said is not None:
-        _check(hook, grad, said)
+        _checked(hook, grad, said)
         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
@@ -62,7 +62,7 @@ def _named(hook: Hook) -> str:
     return f"hook '{getattr(hook, '__name__', '<unknown>')}'"
 
 
-def _check(hook: Hook, grad: Grad, said: object) -> None:
+def _checked(hook: Hook, grad: Grad, said: object) -> Tensor:
     if grad is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if not isinstance(said, Tensor):
@@ -72,3 +72,4 @@ def _check(hook: Hook, grad: Grad, said: object) -> None:
         raise RuntimeError(f"{_named(hook)} has changed the type of value {kinds}")
     if said.shape != grad.shape:
         raise RuntimeError(f"{_named(hook)} has changed the size of value")
+    return in_memory(said)

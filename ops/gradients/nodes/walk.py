@@ -11,7 +11,14 @@ from typing import Any, Final
 import numpy as np
 
 from ...memory.quiet import QUIET, enter, leave
-from ...table.grad_mode import ANOMALY, BOUNDED, LOOKS_FOR_NAN, RUNNING, grad_mode_set
+from ...table.grad_mode import (
+    ANOMALY,
+    BOUNDED,
+    LOOKS_FOR_NAN,
+    RUNNING,
+    TRANSFORMS,
+    grad_mode_set,
+)
 from ...tensors.tensor import Tensor
 from ...tensors.tracing import ACTIVE
 from ..table.rules import is_unheard, is_unwatched
@@ -279,6 +286,7 @@ def run_backward(
     Returns:
         The gradients of the targets that were reached.
     """
+    keep = keep or TRANSFORMS.duals  # for directions, which are found when they are asked for
     opens = create or ANOMALY[0] or not is_unwatched()
     walk = _Walk(targets, keep, opens, create and keep)
     nodes = [edge[0] for edge, _ in roots]
