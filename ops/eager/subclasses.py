@@ -75,9 +75,14 @@ def make_subclass(
     if not issubclass(cls, Tensor):
         raise TypeError("cls must be a type")
     if data.is_meta and issubclass(cls, Dispatched):
-        form = {"strides": data.stride(), "storage_offset": data.storage_offset()}
         return make_wrapper_subclass(
-            cls, data.shape, dtype=data.dtype, device="meta", requires_grad=require_grad, **form
+            cls,
+            data.shape,
+            strides=data.stride(),
+            storage_offset=data.storage_offset(),
+            dtype=data.dtype,
+            device="meta",
+            requires_grad=require_grad,
         )
     with undispatched():
         return cls._of(data._array.view(), require_grad)

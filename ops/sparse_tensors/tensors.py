@@ -17,7 +17,7 @@ import numpy as np
 
 from ..eager import methods  # noqa: F401  (adds the methods that are called here)
 from ..eager.dispatch import eager_function
-from ..memory.dtype import Array, DType, get_default_dtype
+from ..memory.dtype import Array, DType, default_dtype
 from ..memory.errors import OnSparse
 from ..tensors import overriding
 from ..tensors.construct import tensor
@@ -353,7 +353,8 @@ class _Sparse:
     def __repr__(self: Any) -> str:
         own = parts_of(self)
         said = [f"size={own.sizes}", f"nnz={own.values.shape[0]}"]
-        if own.values.dtype is not get_default_dtype() and own.values.dtype.name not in _UNSAID:
+        is_default = own.values.dtype.numpy in (default_dtype.float, default_dtype.complex)
+        if not is_default and own.values.dtype.name not in _UNSAID:
             said.append(f"dtype={own.values.dtype}")
         said += [f"layout={own.layout}", *self._history()]
         text = shown(own.pieces(), said, isinstance(own, Coo))

@@ -256,9 +256,10 @@ def _direction(result: Tensor, level: list[_Direction]) -> Tensor | None:
             vectors, [vector], given, retain_graph=True, allow_unused=True,
             create_graph=wanted or any(is_wanted(t) for t in given),
         )  # fmt: skip
-    if found is None:  # the products may be zeros that no vector changes
-        return result.detach().new_zeros(result.shape)
-    return without_direction(found) if is_directed([found]) else found
+    if is_directed([found]):
+        found = without_direction(found)
+    # the products may be zeros that no vector changes
+    return result.detach().new_zeros(result.shape) if found is None else found
 
 
 def _leads_back(result: Tensor, level: list[_Direction]) -> bool:

@@ -913,3 +913,9 @@ def test_a_linear_layer_with_a_sparse_weight_takes_any_number_of_dimensions(
     torch.nn.functional.linear(same, dense, bias).sum().backward()
     assert torch.equal(x.grad, same.grad)
     assert weight.grad.layout is weight.layout
+
+
+def test_the_default_complex_dtype_is_not_printed() -> None:
+    z = torch.tensor([0j, 1j])
+    assert "dtype" not in repr(z.to_sparse())
+    assert "dtype=torch.complex128" in repr(z.to(torch.complex128).to_sparse())
