@@ -34,13 +34,12 @@ from ..plans.stretches import spans_together
 from .kinds import NotNative, holds_arrays, kind_of, lists_tensors
 from .native import LONGEST, NEVER, ROUNDS, Native, is_native_possible, native_island
 from .program import FAILED, STOPPED
+from .reads import ReadsInFront, is_read_of_tensor, names_set
 from .written import is_maker, is_of_few, written_places
 
 __all__ = ["ISLANDS", "find_islands"]
 
-_REFUSED: Final = frozenset(
-    ("get_tensor", "set_tensor", "tensor_dict", "method", "function", "return")
-)
+_REFUSED: Final = frozenset(("set_tensor", "tensor_dict", "method", "function", "return"))
 _MOVE, _TUPLE, _RETURN = map(opcode, ("move", "tuple", "return"))
 
 _READ: Final = (TENSOR, NUMBER, DEVICE)
@@ -87,6 +86,7 @@ class _Finder:
         self._code, self._taken, self._may_write = code, taken, may_write
         self._left_out = left_out
         self._registers, self._moved = Registers(), dict(_moved(code.body))
+        self._set = names_set(code)
         self.found: dict[int, dict[int, FoundIsland]] = {}
 
     def region(self, region: Region, live: frozenset[int]) -> None:
@@ -136,7 +136,7 @@ class _Finder:
 
     def _rows(self, region: Region) -> Iterator[tuple[int, int, int]]:
         """Where rows of parts that native code may do begin, where the last of their loops, and
-        tensors that are made of what these give, end, and where they end themselves."""
+        tensors that are made or written of what these give, end, and where they end themselves."""
         if not any(isinstance(part, Repeat) and self._takes(part) for part in region):
             return
         spans = [*self._taken.get(id(region), {}).items(), *spans_together(self._code, region)]
@@ -147,10 +147,15 @@ class _Finder:
                 if end > begin:
                     yield begin, end, position
                 begin = end = position + 1
-            elif isinstance(part, Repeat) or (end > begin and _makes_tensor(self._code, part)):
+            elif isinstance(part, Repeat) or (end > begin and self._leaves_tensor(part)):
                 end = position + 1
         if end > begin:
             yield begin, end, len(region)
+
+    def _leaves_tensor(self, part: Part) -> bool:
+        """Whether a part makes a tensor of a list, or writes to one."""
+        entry = self._code.called(part) if isinstance(part, Step) else None
+        return _makes_tensor(self._code, part) or (entry is not None and entry.is_in_place)
 
     def _takes(self, part: Part) -> bool:
         """Whether native code may do a part."""
@@ -158,6 +163,9 @@ class _Finder:
             return False
         steps = [each for each in parts_of([part]) if isinstance(each, Step)]
         if not self._left_out.isdisjoint(steps):
+            return False
+        read = (each.node.attributes["name"] for each in steps if is_read_of_tensor(each))
+        if not self._set.isdisjoint(read):
             return False
         return self._may_write or not any(
             each is not None and each.is_in_place for each in map(self._code.called, steps)
@@ -231,12 +239,17 @@ def _island(
 ) -> tuple[Island, tuple[int, ...]] | None:
     """The island that parts are, behind which the registers `live` are needed, and the registers
     that it empties; None if what it takes or gives is no native value."""
+    whole = region
+    reads = ReadsInFront(registers, region, code.register_count + 1)
+    region, texts = reads.region, reads.texts
+    if any(map(is_read_of_tensor, parts_of(region))):
+        return None
     uses = Row(registers)
     for part in region:
         uses.add(part)
     results = sorted(uses.written & live)
     given, made = sorted(uses.given(results)), _types_written(region)
-    types = {**made, **_types_read(region, moved)}
+    types = {**made, **_types_read(region, moved), **dict.fromkeys(texts, TENSOR)}
     if len(given) + len(results) > MOST_GIVEN:
         return None
     if not all(each in types and _enters(types[each]) for each in given):
@@ -254,7 +267,7 @@ def _island(
         code.name,
         body,
         len(given),
-        code.register_count + 1,
+        code.register_count + 1 + len(texts),
         constants,
         code.operators,
         code.types,
@@ -263,8 +276,9 @@ def _island(
     if len(part_of.instructions) > LONGEST or not _writes_what_is_given(part_of, given):
         return None
     arguments = tuple(types[each] for each in given)
-    island = Island(part_of, tuple(given), arguments, tuple(results))
-    return island, tuple(sorted(emptied_by(registers, region) - set(results)))
+    told = tuple(texts.get(each, f"r{each}") for each in given)
+    island = Island(part_of, tuple(given), told, arguments, tuple(results))
+    return island, tuple(sorted(emptied_by(registers, whole) - set(results)))
 
 
 def _tensors_made(code: Code, registers: Registers, region: Region) -> set[int]:

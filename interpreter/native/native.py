@@ -140,6 +140,7 @@ def count_refusal(why: str) -> None:
 
 
 _CALLS: Final = frozenset(("function", "method"))
+_OF_OBJECTS: Final = frozenset(("get_tensor", "set_tensor"))
 
 
 def reason_against(code: Code, arguments: Sequence[Type]) -> str:
@@ -157,6 +158,8 @@ def reason_against(code: Code, arguments: Sequence[Type]) -> str:
     for entry in code.operators:
         if "Tensor" in entry.schema and not entry.native:
             return f"`{entry.name}` is over tensors"
+    if any(row(each).name in _OF_OBJECTS for each in code.instructions):
+        return "it reads or sets tensors of objects"  # which islands are given
     why = _reason_of_arguments(arguments)
     if not why and _take_tensors(arguments) and find_stretches(code):
         return "its steps over tensors are one call"

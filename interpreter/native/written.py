@@ -9,6 +9,7 @@ from ...ops.table.record import Operator
 from ..code.code import Code, Step, parts_of
 from ..plans.registers import made_by, values_read
 from .kinds import NotNative
+from .reads import sources_of_reads
 
 __all__ = ["is_maker", "is_of_few", "written_places", "written_wholes"]
 
@@ -41,6 +42,7 @@ def written_places(code: Code, registers: Sequence[int]) -> list[int]:
     """
     steps = [part for part in parts_of(code.body) if isinstance(part, Step)]
     own, found = set(made_by(code.body)), set[int]()
+    sources = {node.output: number for node, number in sources_of_reads(code)}
     makers = (each.node for each in steps if is_maker(code.called(each)))
     made_here = {value for each in makers for value in each.outputs}
     for step in steps:
@@ -49,6 +51,9 @@ def written_places(code: Code, registers: Sequence[int]) -> list[int]:
             continue
         whole = code.whole_of(step.node.inputs[0])
         if whole in made_here:
+            continue
+        if whole in sources:
+            found.add(registers.index(sources[whole]))
             continue
         read = {number for each in steps for number, value in values_read(each) if value is whole}
         if whole in own or len(read) != 1 or not read <= set(registers):

@@ -230,7 +230,7 @@ class _Writer:
         self.source.islands[name] = found.island
         self.source.spans[name] = id(region[0]), id(region[-1])
         first = region[0] if isinstance(region[0], Step) else place_of(region[0].node)
-        given = ", ".join(f"r{register}" for register in found.island.given)
+        given = ", ".join(found.island.texts)
         goals = "".join(f"r{register}, " for register in found.island.results)
         call, kept = f"{name}({given}) if warm{name} else None", f"{goals} = made" if goals else ""
         self._if_made(call, kept, found.island.results, found.emptied, depth, first)

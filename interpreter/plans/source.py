@@ -18,12 +18,14 @@ __all__ = ["FoundIsland", "Island", "PlanSource"]
 class Island(NamedTuple):
     """Parts of a code over numbers and containers alone: `code` is they, with an end of its own.
 
-    The registers `given` hold what it takes, of these `types`; it gives a tuple of what the
+    The registers `given` hold what it takes, of these `types`: what the `texts` say, which are
+    registers, or tensors that are read of modules in front of it.  It gives a tuple of what the
     registers `results` hold behind it, or True where there are none.
     """
 
     code: Code
     given: tuple[int, ...]
+    texts: tuple[str, ...]
     types: tuple[Type, ...]
     results: tuple[int, ...]
 

@@ -43,7 +43,9 @@ class Conditions:
         block = node.owner
         while block is not None and block.node is not None:
             if block.node.kind == "prim::If":
-                yield self._of(block.node.inputs[0]), block is block.node.blocks[0]
+                told = self._of(block.node.inputs[0])
+                if told is not _nothing:
+                    yield told, block is block.node.blocks[0]
             block = block.node.owner
 
     def _of(self, value: Value) -> Told:
@@ -63,6 +65,8 @@ class Conditions:
         node, constant = value.node, constant_value(value)
         if constant is not MISSING:
             return lambda given: constant
+        if node.inputs and self._of(node.inputs[0]) is _nothing:
+            return _nothing
         match node.kind:
             case "prim::unchecked_cast":
                 return self._of(node.inputs[0])
@@ -73,7 +77,8 @@ class Conditions:
                 return lambda given: _one_of(condition(given), ways, given)
         if node.signature is None or not _is_of_numbers(node):
             return _nothing
-        return _result(TABLE.of(node.signature), [self._of(each) for each in node.inputs])
+        inputs = [self._of(each) for each in node.inputs]
+        return _nothing if _nothing in inputs else _result(TABLE.of(node.signature), inputs)
 
 
 def _needs(value: Value) -> Iterator[Value]:

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import Prepared, blas, family, is_ready, is_whole
+from ..kernels import Prepared, blas, family, in_order, is_ready, is_whole
 from ..linear_algebra.distance import vector_length
 from ..memory.counts import check_storage
 from ..memory.dims import size_at, wrap_dims
@@ -81,7 +81,7 @@ def _embedding(weight: Array, indices: Array) -> Array:
     if indices.size and is_ready(weight):
         lookups = family("indexing.lookups")
         if lookups is not None:
-            rows = lookups.rows(weight, np.ascontiguousarray(indices, np.int64).reshape(-1))
+            rows = lookups.rows(weight, in_order(cast(indices, _INT64)).reshape(-1))
             if rows is not None:
                 return as_array(rows.reshape(*indices.shape, -1))
     if indices.size and not is_within(indices, len(weight)):
@@ -253,7 +253,7 @@ def _bags_natively(
     lookups = family("indexing.lookups") if is_worth_it else None
     if lookups is None:
         return None
-    named, starts = np.ascontiguousarray(indices), np.ascontiguousarray(offsets)
+    named, starts = in_order(indices), in_order(offsets)
     form = _FORMS[mode] if shares is None else "shared"
     found: Bags | None = lookups.bags(weight, named.reshape(-1), starts, form, include_last, shares)
     return found

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ....memory.dtype import Array
+from ... import in_order
 from ...precision import PRECISION
 from ..calls.run import run
 from ..elementwise.arrays import LETTERS, evaluate
@@ -85,7 +86,7 @@ def multiply(a: Any, b: Any, bias: Any = None) -> Any:
         return multiply(b[None], a.T).reshape(-1)
     rows, columns = len(a), b.shape[1]
     if bias is not None:
-        bias = np.ascontiguousarray(bias, np.float64 if a.itemsize == 8 else np.float32)[...]
+        bias = in_order(np.asarray(bias, np.float64 if a.itemsize == 8 else np.float32))[...]
         if bias.shape != (columns,):
             raise ValueError("the bias is no row of the result")
     if columns == 1 < rows:
@@ -105,7 +106,7 @@ def multiply_into(out: Array, a: Any, b: Any, bias: object = None) -> None:
     if out.shape != (len(a), b.shape[1]) or not out.flags.c_contiguous:
         raise ValueError("the result has no room of its shape in one piece")
     if bias is not None:
-        bias = np.ascontiguousarray(bias, np.float32)[...]
+        bias = in_order(np.asarray(bias, np.float32))[...]
     _product(element, a, b, bias, out)
 
 
@@ -208,8 +209,7 @@ def _copied(a: Array, b: Array) -> tuple[Array, Array]:
     """Operands that lie as kernels read them; the second one stays turned if it is."""
     turned = b.swapaxes(-1, -2)
     is_turned = turned.strides[-1] == b.itemsize and b.strides[-1] != b.itemsize
-    b = turned.copy().swapaxes(-1, -2) if is_turned else b.copy()
-    return a.copy(), b
+    return in_order(a), in_order(turned).swapaxes(-1, -2) if is_turned else in_order(b)
 
 
 @lru_cache(1024)

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from ....memory.dtype import Array
+from ... import in_order
 from ..calls.run import run
 from ..language.target import Target
 from ..language.text import INT32, INT64, LANES, POINTER, Code, Kind, Value
@@ -41,9 +42,7 @@ def multiplied(a: Array, b: Array) -> Any | None:
         raise ValueError(f"{depth} columns times {b.shape[-2]} rows")
     if element is None or not (rows and depth and columns and prod(batch)):
         return None
-    left, right = (
-        np.ascontiguousarray(np.broadcast_to(each, batch + each.shape[-2:])[...]) for each in (a, b)
-    )
+    left, right = (in_order(np.broadcast_to(each, batch + each.shape[-2:])[...]) for each in (a, b))
     out = np.empty((*batch, rows, columns), a.dtype)
     strips = -(-columns // (LANES * _vectors(element)))
     units = prod(batch) * -(-rows // _ROWS) * strips

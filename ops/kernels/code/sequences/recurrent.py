@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ....memory.dtype import Array
+from ... import in_order
 from ..calls.run import run
 from ..functions.scalars import sigmoid, tanh
 from ..language.named_counts import counts_of, named_counts
@@ -86,9 +87,9 @@ def through_time(
     Raises:
         ValueError: the sizes do not fit.
     """
-    gates, weights = (np.ascontiguousarray(each)[...] for each in (gates, weights))
-    state = tuple(np.ascontiguousarray(each)[...] for each in state)
-    bias = weights[:0, 0] if bias is None else np.ascontiguousarray(bias)[...]
+    gates, weights = (in_order(each)[...] for each in (gates, weights))
+    state = tuple(in_order(each)[...] for each in state)
+    bias = weights[:0, 0] if bias is None else in_order(bias)[...]
     many, width = state[0].shape
     deep = GATES[kind] * width
     if (
