@@ -11,7 +11,6 @@ import rushlight as torch
 from rushlight.ops.kernels import family
 from rushlight.ops.kernels.code.language.target import host
 from rushlight.ops.kernels.precision import PRECISION
-from rushlight.ops.layers import convolution
 from rushlight.ops.memory.dtype import DTYPES
 
 BACKENDS = torch.backends
@@ -112,7 +111,7 @@ ALONE = [
 
 
 @pytest.mark.parametrize(("inside", "made", "window", "stride", "groups", "size"), ALONE)
-def test_weights_of_one_sample_are_rounded_in_the_kernel(
+def test_samples_and_threads_change_no_bit(
     inside: int, made: int, window: int, stride: int, groups: int, size: tuple[int, int]
 ) -> None:
     x, weight = torch.randn(1, inside, *size), torch.randn(made, inside // groups, window, window)
@@ -126,11 +125,6 @@ def test_weights_of_one_sample_are_rounded_in_the_kernel(
             assert torch.equal(conv2d(x, weight, *settings)[0], several[1])
     finally:
         torch.set_num_threads(threads)
-    pads = ((window // 2,) * 2,) * 2
-    places = several.shape[2:], (stride, stride), pads, (1, 1), groups
-    for batch in (x, torch.cat([x, x])) if ROUNDED else ():
-        made = convolution._natively(batch.numpy(), weight.numpy(), None, *places)
-        assert made.settled.takes_words is (len(batch) > 1)
 
 
 @pytest.mark.parametrize("size", [(7, 7), (1, 33), (64, 64), (9, 11)])

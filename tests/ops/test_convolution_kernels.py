@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from rushlight.ops import kernels
 from rushlight.ops.kernels import threads
 from rushlight.ops.kernels.code.convolutions import convolutions, transposed
+from rushlight.ops.kernels.code.convolutions import descents as convolution_descents
 from rushlight.ops.kernels.code.convolutions import plans as convolution_plans
 from rushlight.ops.kernels.code.convolutions import square_plans as convolution_square_plans
 from rushlight.ops.kernels.code.convolutions import squares as convolution_squares
 from rushlight.ops.kernels.code.convolutions import strips as convolution_strips
+from rushlight.ops.kernels.code.convolutions import sums as convolution_sums
 from rushlight.ops.kernels.code.language.target import Target, host
 from rushlight.ops.kernels.code.language.tiles import Tile
 from rushlight.ops.kernels.code.loading import elf
@@ -104,6 +106,47 @@ def test_planes_before_and_behind_the_input_are_zeros() -> None:
     wide_ones = x.astype(np.float64), weight.astype(np.float64)
     wanted = plain_convolution.forward(*wide_ones, stride, pads, dilation, 3)
     assert np.array_equal(made, wanted + bias.reshape(-1, *ones))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    *(st.integers(1, 3), st.integers(1, 3), st.integers(1, 2), st.sampled_from((3, 5, 7))),
+    *(st.integers(1, 2), st.tuples(*[st.integers(0, 8)] * 4), st.integers(1, 60)),
+    st.integers(9, 40),
+)
+def test_depthwise_squares(
+    samples: int,
+    groups: int,
+    made: int,
+    window: int,
+    step: int,
+    pads: tuple[int, int, int, int],
+    high: int,
+    wide: int,
+) -> None:
+    space = [(n - 1) * step + window for n in (high, wide)]
+    each = [(min(a, b), c) for a, b, c in zip(pads[:2], space, pads[2:], strict=True)]
+    rows, columns = (max(1, n - sum(p)) for n, p in zip(space, each, strict=True))
+    x, weight = (samples, groups, 1, rows, columns), (made * groups, 1, 1, window, window)
+    x, weight = whole_numbers(x), whole_numbers(weight, 1)
+    bias, steps, ones = whole_numbers(made * groups, 2), (1, step, step), (1, 1, 1)
+    around = (0, 0), *each
+    output = plain_convolution.sizes_of(x, (1, window, window), steps, around, ones)
+    found = convolved(x, weight, bias, output, steps, around, ones, groups)
+    numbers = x.astype(np.float64), weight.astype(np.float64)
+    wanted = plain_convolution.forward(*numbers, steps, around, ones, groups)
+    assert np.array_equal(found, wanted + bias.reshape(-1, *ones))
+
+
+def test_depthwise_squares_go_down_the_rows_where_they_fill_vectors() -> None:
+    if not host().has_scaling:
+        pytest.skip("vectors are short here")
+    for wide, window, step, goes in ((9, 3, 1, 1), (8, 3, 1, 0), (7, 5, 1, 1), (7, 3, 2, 1)):
+        steps, pads = (1, step, step), ((0, 0), *((window // 2,) * 2,) * 2)
+        output = (1, *(-(-n // step) for n in (10, wide * step)))
+        x, weight = (1, 6, 1, 10, wide * step), (6, 1, 1, window, window)
+        found = convolutions.settled(x, weight, output, steps, pads, (1, 1, 1), 6)
+        assert (found.form is convolution_descents) == goes
 
 
 @settings(max_examples=60, deadline=None)
@@ -411,8 +454,9 @@ def _for_target(monkeypatch: pytest.MonkeyPatch, target: Target) -> None:
         return placed(assembled(text, target), (form.NAME,))[form.NAME]
 
     def kernel(self: Any, after: Any) -> int:
-        column = self.settled.column
-        return address(self.settled.form, after, *(["", column] if column else []))
+        more = self.settled.written_for
+        is_short = ("",) if self.settled.form is convolution_sums and more else ()
+        return address(self.settled.form, after, *is_short, *more)
 
     monkeypatch.setattr(convolutions.Convolution, "_kernel", kernel)
     for plans in (convolution_plans, convolution_square_plans):

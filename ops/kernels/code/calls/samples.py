@@ -24,7 +24,7 @@ _EACH: Final = frozenset(
         *("convolution_sums", "convolution_points", "convolution_strips", "convolution_planes"),
         *("convolution_squares", "padded_planes", "max_pool", "expression", "pairs", "halves"),
         *("patch_product", "channel_product", "line_product", "bordered", "looked_up"),
-        "last_windows",
+        *("last_windows", "convolution_descents"),
     )
 )
 """Kernels whose results for a sample depend on no other one, nor on how many there are."""

@@ -1,9 +1,10 @@
 """Convolutions of float32 over up to three dimensions.
 
 `convolution_sums` does most of them; `convolution_strips` those over planes whose groups make too
-few channels to fill a vector, and `convolution_planes` those of them that are depthwise and keep
-the sizes of small planes; `convolution_points` those of windows of one number that lie side by
-side, and `convolution_squares` those of three by three that step by one over many channels.
+few channels to fill a vector, `convolution_planes` those of them that are depthwise and keep the
+sizes of small planes, and `convolution_descents` depthwise squares; `convolution_points` those of
+windows of one number that lie side by side, and `convolution_squares` those of three by three that
+step by one over many channels.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ from ..elementwise.loops import shown
 from ..language.target import host
 from ..loading.objects import is_kept, kernel
 from ..products import pairs
-from . import planes, points, squares, strips, sums
+from . import descents, planes, points, squares, strips, sums
 from .frame import PLAIN, After
 from .padded_planes import padded_planes
 from .plans import (
     Windows,
+    are_descents,
     are_gathered,
     are_planes,
     are_points,
+    descents_plan,
     filled_plan,
     planes_plan,
     points_plan,
@@ -73,12 +76,16 @@ class Settled(NamedTuple):
         return int(self.numbers.nbytes + self.no_bias.nbytes)
 
     @property
-    def column(self) -> int:
-        """The bytes to the next window in a row, if the kernel is one for so many; else 0."""
+    def written_for(self) -> tuple[int, ...]:
+        """What the kernel is one for, of those of its form: so many bytes to the next window in a
+        row, or some other number if that is 0, or windows of some size and step."""
+        if self.form is descents:
+            window, step = (int(self.numbers[descents.SIZES.index(n)]) for n in ("window", "step"))
+            return window, step
         if self.form is not sums:
-            return 0
+            return ()
         far = int(self.numbers[sums.SIZES.index("next_column")])
-        return far if far in _COLUMNS else 0
+        return (far if far in _COLUMNS else 0,)
 
     @staticmethod
     def by(
@@ -91,12 +98,6 @@ class Settled(NamedTuple):
         slot = int(numbers[form.SIZES.index("slot")])
         items = int(numbers[0])
         return Settled(form, numbers, len(form.SIZES), items, slot, padded, made, no_bias, words)
-
-    @property
-    def takes_words(self) -> bool:
-        """Whether weights are words of two numbers, if they are short."""
-        of_points = self.form is points
-        return of_points and not self.numbers[points.SIZES.index("is_rounded")]
 
     def seen(self, x: Array) -> Any:
         """What the kernel reads of an input: float32, or words of float32 or bfloat16."""
@@ -148,7 +149,10 @@ def settled(
     is_flat = weight[2] == 1 or prod(weight[1:3]) <= _PLANES
     if weight[0] // groups < _FEW and is_flat and not are_pixels:
         before = pads[0][0], pads[1][0], pads[2][0]
-        if weight[2] == shape[2] == space[0] == 1 and are_planes(shape, weight, space, stride):
+        what = Windows(shape, weight, prod(weight[1:]), space, stride, pads, dilation, groups)
+        if are_descents(what):
+            form, numbers = descents, descents_plan(what)
+        elif weight[2] == shape[2] == space[0] == 1 and are_planes(shape, weight, space, stride):
             form, numbers = planes, planes_plan(shape, weight, before, dilation)
         else:
             numbers = strips_plan(shape, weight, space, stride, before, dilation, groups)
@@ -187,7 +191,7 @@ def shortness(x: Array, weight: Array, groups: int) -> str:
 class Convolution:
     """A convolution that can be computed: `fill` writes it to `out`."""
 
-    __slots__ = ("_column", "_given", "_short", "out", "settled")
+    __slots__ = ("_given", "_short", "_written_for", "out", "settled")
 
     def __init__(
         self, settled: Settled, x: object, weight: Array, bias: Array | None, short: str = ""
@@ -203,11 +207,9 @@ class Convolution:
             bias = settled.no_bias
         elif bias.shape != settled.no_bias.shape:
             raise ValueError("the bias does not fit the channels")
-        if short and settled.takes_words:
-            weight = pairs.along(weight.reshape(weight.shape[0], -1))
         self.out = np.empty(settled.made, F)
         self.settled, self._given = settled, (x, weight, bias)
-        self._column, self._short = settled.column, short
+        self._written_for, self._short = settled.written_for, short
 
     def is_at_hand(self, after: After, operands: object) -> bool:
         """Whether the kernel with something after the sums need not be compiled."""
@@ -223,13 +225,12 @@ class Convolution:
 
     def _kernel(self, after: After) -> int:
         form = self.settled.form
-        which = form.NAME, self._short, self._column, id(after)
+        which = form.NAME, self._short, self._written_for, id(after)
         known = _KERNELS.get(which)
         if known is not None:
             return known[1]
-        more: Any = (self._short,) if form in (squares, points) else ()
-        if form is sums:
-            more = self._short, self._column
+        short = (self._short,) if form in (squares, points, sums) else ()
+        more: Any = *short, *self._written_for
         parameters = self._parameters(after)
         found = kernel(form.NAME, parameters, lambda target: form.text(target, after, *more))
         _KERNELS.keep(which, (after, found))
@@ -237,7 +238,7 @@ class Convolution:
 
     def _parameters(self, after: After) -> tuple[str | int, ...]:
         shape = (shown(after.expression), after.places) if after.expression.steps else ()
-        return (self._short, self._column, *shape)
+        return (self._short, *self._written_for, *shape)
 
     def fill(self, after: After = PLAIN, operands: Any = ()) -> None:
         """Compute: threads take items of the work, each with a slot of memory."""
@@ -253,5 +254,5 @@ class Convolution:
         run(self._kernel(after), slots, least, *words)
 
 
-_KERNELS: Final[Recent[tuple[str, str, int, int], tuple[After, int]]] = Recent(500)
+_KERNELS: Final[Recent[tuple[str, str, tuple[int, ...], int], tuple[After, int]]] = Recent(500)
 """Addresses by the identity of what comes after the sums, which lives as long as it is known."""

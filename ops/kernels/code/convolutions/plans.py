@@ -16,16 +16,18 @@ from ....memory.dtype import Array
 from ...threads import get_threads
 from ..language.target import host
 from ..language.text import LANES
-from . import planes, points, strips, sums
+from . import descents, planes, points, strips, sums
 from .padded_planes import padded_lying
 
 __all__ = [
     *(
         "Sums",
         "Windows",
+        "are_descents",
         "are_gathered",
         "are_planes",
         "are_points",
+        "descents_plan",
         "filled_plan",
         "planes_plan",
         "planned",
@@ -45,6 +47,12 @@ _STRIP: Final = 1 << 14
 """Numbers of a strip, unless a few rows have more."""
 _STRIPS: Final = 1 << 17
 """Products of numbers of strips in a piece of work."""
+_LYING: Final = 700
+"""Numbers of the input that vectors go down beside each other, for each row of a window."""
+_NARROW: Final = 8
+"""Columns of the output that leave half of a vector's lanes idle."""
+_SMALL: Final = 3
+"""Rows of windows for which that is not worth it."""
 _WIDEST: Final = 1 << 12
 """Numbers of a plane that stays in the nearest cache while its windows are summed."""
 _BITS: Final = 1 << 12
@@ -249,17 +257,16 @@ def points_plan(what: Windows, together: int = 1) -> object:
     is_cut = 4 * pieces * piece > _KEPT or pixels - odd > wide
     waiting = piece if is_cut else pieces * piece
     words = waiting + (block + _ROWS) * points.ODD * LANES * (odd > 0)
-    is_kept = chunks > 1 or pixels - odd > most
-    of_weights, packed = _sizes_of_weights(what, together, block if is_kept else 0, words)
+    is_kept = (count > groups or pixels - odd > most) and 4 * block * depth <= _WORDS
+    room = (block if is_kept else points.MOST_ROWS) * depth * (together > 1)
+    packed = LANES + words + -(-room // LANES) * LANES
     sizes = {
         **dict.fromkeys(points.SIZES, 0),
-        **of_weights,
+        **_order_of_points(
+            (shape[0] * groups, chunks, blocks), is_spread, is_kept and together > 1
+        ),
         "items": count * blocks,
-        "chunks": chunks,
-        "chunk_step": 1 if is_spread else blocks,
         "tiles": -(-(pixels - odd) // wide),
-        "blocks": blocks,
-        "block_step": chunks if is_spread else 1,
         "line": 4 * (wide if is_packed else plane),
         "is_packed": int(is_packed),
         "most": most,
@@ -276,6 +283,8 @@ def points_plan(what: Windows, together: int = 1) -> object:
         "pixels": pixels,
         "odd": odd,
         "waiting": waiting,
+        "is_kept": int(is_kept),
+        "words": words,
         "width": pixels,
         "x_plane": 4 * plane,
         "x_sample": 4 * plane * shape[1],
@@ -287,23 +296,18 @@ def points_plan(what: Windows, together: int = 1) -> object:
     return _numbers(points, sizes | more, steps, size)
 
 
-def _sizes_of_weights(
-    what: Windows, together: int, kept: int, words: int
-) -> tuple[dict[str, int], int]:
-    """What tells how weights are read, and the size of a slot: words are made of them from a place
-    in it on, for so many channels or else those of a tile, if there is one sample alone; of several
-    they are made once, beforehand."""
-    numbers = prod(what.weight[1:])
-    depth = -(-numbers // together)
-    room = (kept or points.MOST_ROWS) * depth
-    is_rounded = together > 1 and what.shape[0] == 1 and 4 * room <= _WORDS
-    sizes = {
-        "weights": depth if together > 1 and not is_rounded else numbers,
-        "is_rounded": int(is_rounded),
-        "is_kept": int(kept > 0),
-        "words": words,
-    }
-    return sizes, LANES + words + -(-room // LANES) * LANES * is_rounded
+def _order_of_points(
+    counts: tuple[int, int, int], is_spread: bool, is_kept: bool
+) -> dict[str, int]:
+    """How many planes, chunks and blocks there are, and how far from one to the next: blocks come
+    last where their weights are kept."""
+    planes, chunks, blocks = counts
+    steps = (chunks * blocks, 1, chunks) if is_spread else (chunks * blocks, blocks, 1)
+    if is_kept:
+        steps = chunks, 1, planes * chunks
+    names = "plane", "chunk", "block"
+    found = {f"{name}s": count for name, count in zip(names, counts, strict=True)}
+    return found | {f"{name}_step": step for name, step in zip(names, steps, strict=True)}
 
 
 def _shares_of_points(
@@ -459,6 +463,42 @@ def _plain_chunk(pixels: int, depth: int, others: int) -> int:
     if pixels < _MANY and others >= _SHARES:
         chunks = 1  # no two threads turn the weights of a panel around then
     return -(-pixels // (chunks * tall)) * tall
+
+
+def are_descents(what: Windows) -> bool:
+    """Whether windows are those of one plane, of few sizes, and rows fill vectors well enough."""
+    (deep, *window), stride, made = what.weight[2:], what.stride[1:], what.output
+    is_flat = what.weight[1] == deep == what.shape[2] == made[0] == what.dilation[1] == 1
+    is_square = window[0] == window[1] in descents.WINDOWS and stride[0] == stride[1] in (1, 2)
+    is_wide = made[2] > _NARROW or stride[0] > 1 or window[0] > _SMALL
+    is_near = what.dilation[2] == 1 and what.pads[1][0] < window[0]  # all rows see some
+    return bool(host().has_scaling and is_flat and is_square and is_wide and is_near)
+
+
+def descents_plan(what: Windows) -> object:
+    """The numbers of `convolution_descents`."""
+    (samples, _, _, height, width), (channels, _, _, window, _) = what.shape, what.weight
+    made_height, made_width = what.output[1:]
+    planes, step = samples * channels, what.stride[1]
+    block = max(1, _STRIPS // (window * window * made_height * made_width))
+    sizes = {
+        "items": -(-planes // block),
+        "block": block,
+        "planes": planes,
+        "slot": 0,
+        "channels": channels,
+        "made": channels // what.shape[1],
+        "window": window,
+        "step": step,
+        "height": height,
+        "width": width,
+        "made_height": made_height,
+        "made_width": made_width,
+        "top": what.pads[1][0],
+        "left": what.pads[2][0],
+        "rows": min(made_height, max(_STEP, _LYING * window // (width * step))),
+    }
+    return np.array([sizes[name] for name in descents.SIZES], np.int64)
 
 
 def are_planes(shape: Any, weight: Any, output: Any, stride: Any) -> bool:

@@ -41,27 +41,27 @@ __all__ = [
 NAME: Final = "convolution_points"
 
 SIZES: Final = (
-    *("items", "chunks", "chunk_step", "tiles", "most", "blocks", "block_step", "block"),
+    *("items", "planes", "plane_step", "chunks", "chunk_step", "tiles", "most"),
+    *("blocks", "block_step", "block"),
     *("groups", "made", "inside", "depth", "deep", "pieces", "line", "is_packed"),
     *("slot", "piece", "is_cut", "pixels", "odd", "x_plane", "x_sample", "x_group"),
-    *("waiting", "weights", "is_rounded", "is_kept", "words"),
+    *("waiting", "is_kept", "words"),
     *("is_gathered", "width", "next_row", "is_second", "gathered", "copied", *COPIED),
 )
 """What the numbers are that the kernel is given.
 
 The work is cut into `items`: a part, one of `chunks`, of the `tiles` that the `pixels` of a sample
-fill, for a `block` of the channels that are `made` of a group of `groups`; the number of an item of
-a group, divided by a step, tells which it is; `most` pixels are taken at once.  There are `pieces`
-of the `depth`, `deep` each but for the last; of pairs it counts words of two of the `inside`
-numbers of a window.  Pixels that are read lie in lines, so many bytes
-apart: they are packed, if that `is_packed`, or else the planes themselves.  A slot has all pieces
-of the pixels that are packed at once, `piece` numbers apart, or, if it `is_cut`, one.  The `odd`
-pixels are summed by themselves; their sums are kept in the place `waiting` of a slot.  Planes,
-samples and groups of the input lie so many bytes apart.
+fill, for a `block` of the channels that are `made` of one of `groups`, of which all samples have so
+many `planes`; the number of an item, divided by a step, tells which it is; `most` pixels are taken
+at once.  There are `pieces` of the `depth`, `deep` each but for the last; of pairs it counts words
+of two of the `inside` numbers of a window.  Pixels that are read lie in lines, so many bytes apart:
+they are packed, if that `is_packed`, or else the planes themselves.  A slot has all pieces of the
+pixels that are packed at once, `piece` numbers apart, or, if it `is_cut`, one.  The `odd` pixels
+are summed by themselves; their sums are kept in the place `waiting` of a slot.  Planes, samples and
+groups of the input lie so many bytes apart.
 
-A channel has so many `weights`: words, or numbers that are to be `is_rounded` to such, which go to
-the place `words` of a slot: those of a block if that `is_kept` for all of its pixels, or else those
-of a tile.
+Words that weights are made to go to the place `words` of a slot: those of a block if that `is_kept`
+for more pixels, or else those of a tile.
 
 Where windows are gathered the input is copied first (see `COPIED`), to the place `copied` of a
 slot; to `gathered` go the numbers of a piece, a line of `x_plane` bytes for each, which is `width`
@@ -122,12 +122,12 @@ def text(target: Target, after: After = PLAIN, pairs: str = "") -> str:
     - sizes: int64, as `SIZES` says;
     - offsets: int64 [depth], in bytes within what is copied, or none;
     - x: float32, with all planes in it;
-    - weight, bias: float32 [groups * made, weights] and [groups * made];
+    - weight, bias: float32 [groups * made, inside] and [groups * made];
     - out: float32 [samples, groups * made, pixels];
     - slots: float32, `slot` of them for each slot.
 
     The operands of what comes `after` follow.  Where there are `pairs` what is packed is made to
-    words of two bfloat16 (see `pairs`), and weights are such words, or are made to them.
+    words of two bfloat16 (see `pairs`), and so are weights.
     """
     return _Points(target, after, bool(pairs)).text(NAME)
 
@@ -162,9 +162,10 @@ class _Points(Convolving):
             code.at(slot, size[name], FLOAT) for name in places
         )
         with self.handed_out(size["items"]) as item:
-            plane, within = code.split(item, size["chunks"] * size["blocks"])
-            _, chunk = code.split(within / size["chunk_step"], size["chunks"])
-            _, block = code.split(within / size["block_step"], size["blocks"])
+            plane, chunk, block = (
+                code.split(item / size[f"{name}_step"], size[f"{name}s"])[1]
+                for name in ("plane", "chunk", "block")
+            )
             rest = plane * size["chunks"] + chunk
             sample, group = code.split(plane, size["groups"])
             source = sample * size["x_sample"] + group * size["x_group"]
@@ -176,9 +177,8 @@ class _Points(Convolving):
             rows = row, code.lesser(row + size["block"], size["made"])
             self._channel = group * size["made"]
             which = group * size["blocks"] + block
-            self._is_new = code.variable(size["is_rounded"])
-            with code.when(is_kept & known.now.equals(which)):
-                self._is_new.set(self.zero)
+            is_known = is_kept & known.now.equals(which)
+            self._is_new = code.variable(code.choose(is_known, self.zero, 1))
             self._sample = sample * size["groups"] * size["made"]
             start, end = (
                 each * size["tiles"] / size["chunks"] * self.width for each in (chunk, chunk + 1)
@@ -499,7 +499,7 @@ class _Points(Convolving):
         left = numbers[1] - numbers[0]
         with code.counted(*rows) as channel:
             goal = self._made_words(row, channel - rows[0], piece[0])
-            line = (self._channel + channel) * size["weights"] + numbers[0]
+            line = (self._channel + channel) * size["inside"] + numbers[0]
             source = code.at(self.at["weight"], line, FLOAT)
 
             def make(places: list[Value], mask: Value | None) -> None:
@@ -527,16 +527,10 @@ class _Points(Convolving):
 
     def _lines(self, channels: list[Value], row: Value, first: Value) -> list[Value]:
         """Where the weights lie of channels, which begin with a row of a block, from a depth on."""
-        code, size = self.code, self.size
-        lines = [
-            code.at(self.at["weight"], channel * size["depth"] + first, FLOAT)
-            for channel in channels
-        ]
-        if self.together == 1:
-            return lines
-        is_rounded = size["is_rounded"].differs(0)
-        words = (self._made_words(row, channel - channels[0], first) for channel in channels)
-        return [code.choose(is_rounded, *pair) for pair in zip(words, lines, strict=True)]
+        if self.together > 1:
+            return [self._made_words(row, channel - channels[0], first) for channel in channels]
+        places = (channel * self.size["depth"] + first for channel in channels)
+        return [self.code.at(self.at["weight"], place, FLOAT) for place in places]
 
     def _ahead(self, channel: Value, lines: list[Value], first: Value) -> Callable[[Value], Value]:
         """Where weights lie that are brought near while a tile is summed: for the n-th step the
@@ -546,9 +540,9 @@ class _Points(Convolving):
         step, wide, block = size["depth"], self.zero + 1, LANES
         if self.together > 1:
             is_new, block = self._is_new.now.differs(0), LANES // 2
-            far = channel * size["weights"] + first * 2
+            far = channel * size["inside"] + first * 2
             below = code.choose(is_new, code.at(self.at["weight"], far, FLOAT), below)
-            step = code.choose(is_new, size["weights"], step)
+            step = code.choose(is_new, size["inside"], step)
             wide = code.choose(is_new, 2, wide)
 
         def place(k: Value) -> Value:
