@@ -33,6 +33,7 @@ __all__ = [
     "dtype_by_name",
     "dtype_by_number",
     "dtype_of",
+    "is_here",
     "get_default_dtype",
     "layout_of",
     "numpy_dtype",
@@ -508,6 +509,11 @@ class Device:
 
 CPU: Final = Device("cpu")
 META: Final = Device("meta")
+
+
+def is_here(device: Device) -> bool:
+    """Whether tensors can be on a device."""
+    return device.type in ("cpu", "meta")
 
 
 def check_device(device: Device | None) -> None:

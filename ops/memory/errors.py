@@ -186,7 +186,10 @@ _COMPILED: Final = {
 
 def no_device(kind: str) -> OperatorError:
     """What is raised where tensors shall be on a device of a kind that is not here."""
-    headline = f"there is no device `{kind}`: rushlight computes on the CPU alone"
+    headline = (
+        f"there is no device `{kind}`: rushlight computes on the CPU alone, as does the code of an "
+        'archive that is loaded with map_location="cpu"'
+    )
     if kind in _COMPILED:
         return NotCompiled(_COMPILED[kind], headline=headline)
     text = f"PyTorch is not linked with support for {kind} devices"

@@ -21,10 +21,12 @@ def open_archive(
     *,
     restores: bool = True,
     without_data: bool = False,
+    only_here: bool = True,
 ) -> Any:
     """The module in an archive; without `restores` no code of it runs if it is not trusted.
 
-    `without_data` leaves the weights in the file.
+    `without_data` leaves the weights in the file.  With `only_here` code computes where the weights
+    are if it names devices that are not here; without, it stays as it is.
 
     Raises:
         CommandError: there is no such file, or it cannot be read.
@@ -35,7 +37,7 @@ def open_archive(
     try:
         if not restores:
             return wrap(load_archive(path, trusted=trust != "none", restores=False))
-        location = "meta" if without_data else None
+        location = "meta" if without_data else "cpu" if only_here else None
         return load(path, location, trust=trust)
     except ArchiveError:
         raise

@@ -73,7 +73,7 @@ def _convert(source: str, target: Path, arguments: argparse.Namespace) -> int:
         raise CommandError(f"{target}: the name must end with one of {known}")
     files = _files(target)
     refuse_existing(files, arguments.force)
-    module = open_archive(source, arguments.trust)
+    module = open_archive(source, arguments.trust, only_here=False)
     try:
         if arguments.to is not None:
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -60,7 +60,7 @@ def _tell(first: str, second: str, arguments: argparse.Namespace) -> int:
 
 def compare(first: str, second: str, trust: str = "none") -> dict[str, list[object]]:
     """The differences: unified diffs of code files, constants, and weights with norms."""
-    modules = [open_archive(path, trust) for path in (first, second)]
+    modules = [open_archive(path, trust, only_here=False) for path in (first, second)]
     return {
         "code": list(_code(first, second)),
         "constants": list(_constants(*map(constants_of, modules))),

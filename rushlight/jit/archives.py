@@ -63,7 +63,9 @@ def load(
     now.  As long as the module lives nobody may write into that file then, and the system kills
     this process if somebody cuts it off (replacing it by another file does no harm).
 
-    `map_location="meta"` reads no weights: the module's tensors have sizes and dtypes alone.
+    `map_location="meta"` reads no weights: the module's tensors have sizes and dtypes alone.  With
+    any `map_location` what code and attributes name of devices that are not here, as in traces made
+    on a card, moves with the weights; without, the weights alone are moved to the CPU.
 
     Raises:
         RuntimeError: it is no TorchScript archive (the message says what it is), is damaged, or
@@ -77,7 +79,11 @@ def load(
         if isinstance(f, str | Path) and not Path(f).exists():
             raise ValueError(f"The provided filename {f} does not exist")
         without_data, trusted = means_meta(map_location), trust != "none"
-        return wrap(load_archive(f, _extra_files, limits, trusted, mmap, without_data=without_data))
+        made = load_archive(
+            f, _extra_files, limits, trusted, mmap, without_data=without_data,
+            only_here=map_location is not None,
+        )  # fmt: skip
+        return wrap(made)
 
 
 def jit_module_from_flatbuffer(f: File) -> ScriptModule:

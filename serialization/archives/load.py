@@ -29,6 +29,7 @@ def load_archive(
     mapped: bool = False,
     restores: bool = True,
     without_data: bool = False,
+    only_here: bool = False,
 ) -> ScriptObject:
     """The root object of a TorchScript archive, or of a flatbuffer with code.
 
@@ -45,6 +46,8 @@ def load_archive(
         restores: whether objects may restore themselves by methods of code that is not trusted;
             if not, those objects stay without attributes, and no code of the archive runs.
         without_data: whether no weights are read, and all tensors lie on the device `meta`.
+        only_here: whether devices that are not here, named by code and data, are taken for that
+            of the weights.
 
     Raises:
         ArchiveError: the file is no TorchScript archive, is damaged, too new, goes beyond the
@@ -58,7 +61,7 @@ def load_archive(
             records = FlatbufferRecords(contents, len(file))
             flat = FlatbufferLoader(records, limits, trusted, False)
             flat.restores = restores
-            flat.without_data = without_data
+            flat.without_data, flat.only_here = without_data, only_here
             return flat.load(extra_files)
         archive = ArchiveReader(file, limits)
         make = Loader
@@ -68,5 +71,5 @@ def load_archive(
             make = PackageLoader
         loader = make(archive, limits, trusted, mapped)
         loader.restores = restores
-        loader.without_data = without_data
+        loader.without_data, loader.only_here = without_data, only_here
         return loader.load(extra_files)

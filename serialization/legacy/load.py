@@ -72,7 +72,7 @@ class LegacyLoader(Loader):
     @made_once
     def _values(self) -> _ModuleReader:
         storages, named = StorageReader(self.archive, "", self.mapped), self.importer.type_named
-        storages.without_data = self.without_data
+        storages.without_data, storages.only_here = self.without_data, self.only_here
         made = _ModuleReader(storages, named, self.call, "`model.json`", self.limits)
         made.states = self._states
         return made

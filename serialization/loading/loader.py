@@ -18,6 +18,7 @@ from ...ir.functions.define import define_function
 from ...ir.graphs.graph import Graph
 from ...ir.passes.constant_pooling import pool_constants
 from ...ir.passes.constant_propagation import propagate_constants
+from ...ops.memory.dtype import CPU, META, Device
 from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.functions import Function
 from ...typecheck.definitions.names import Constant
@@ -30,6 +31,7 @@ from ..pickles.read_values import UNRESTORED, ValueReader
 from ..pickles.reader import read_pickle
 from ..pickles.tensors import Records, StorageReader
 from ..pickles.value_types import machine_type
+from .absent_devices import take_for
 from .archive_table import ARCHIVE_TABLE
 from .builtin_methods import packed_class
 from .debug_info import LateOrigins, Origins, read_debug_records
@@ -128,6 +130,9 @@ class Loader:
     without_data = False
     """Whether the weights are left in the file, and all tensors lie on the device `meta`."""
 
+    only_here = False
+    """Whether devices that are not here, named by code and data, are taken for the weights'."""
+
     def __init__(self, archive: Archive, limits: Limits, trusted: bool, mapped: bool) -> None:
         self.mapped = mapped
         self.archive = archive
@@ -170,6 +175,8 @@ class Loader:
 
     def _load(self, extra_files: dict[str, object] | None) -> ScriptObject:
         self.constants.extend(self.constant_values())
+        if self.only_here:
+            self._digest.update(f"{self._home}\0".encode())
         if self.is_all_code and not self.constants:
             self.importer.digest = self._digest.hexdigest()
         root = self.root()
@@ -189,6 +196,11 @@ class Loader:
                 assert extra_files is not None
                 extra_files[name] = self.archive.read(f"extra/{name}")
         return made
+
+    @property
+    def _home(self) -> Device:
+        """The device of the weights."""
+        return META if self.without_data else CPU
 
     def weights(self) -> int:
         """What the records take up besides what reading them needs: about the weights, twice."""
@@ -267,7 +279,7 @@ class Loader:
     def storage_reader(self, folder: str) -> StorageReader:
         """What reads the storages in a folder."""
         storages = StorageReader(self.archive, folder, self.mapped)
-        storages.without_data = self.without_data
+        storages.without_data, storages.only_here = self.without_data, self.only_here
         return storages
 
     def call(self, function: Function, values: Sequence[object]) -> object:
@@ -354,6 +366,8 @@ class Loader:
             for each in graph.with_tasks:  # much of what was put in is known for this call
                 propagate_constants(each, CONTEXT, asks_types=False)
                 pool_constants(each, CONTEXT)
+        if self.only_here and isinstance(graph, Graph):
+            take_for(self._home, graph)
         if self.guard is not None and isinstance(function.graph, Graph):
             refuse_operators(function.graph, self.collector)
 

@@ -94,8 +94,10 @@ class FlatbufferLoader(Loader):
     def root_reader(self) -> ValueReader:
         """What makes the values."""
         contents = self.archive.contents
+        storages = contents.storages
+        storages.without_data, storages.only_here = self.without_data, self.only_here
         return ValueReader(
-            contents.storages, self.importer.type_named, self.call, contents.part, self.limits
+            storages, self.importer.type_named, self.call, contents.part, self.limits
         )
 
 

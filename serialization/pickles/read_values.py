@@ -194,9 +194,10 @@ class ValueReader:
 
     def _device(self, name: str) -> Device:
         try:
-            return Device(name)
+            device = Device(name)
         except RuntimeError:
             raise self._damaged(f"names a device that does not exist: {name!r}") from None
+        return self._storages.place_of(device)
 
     def _enum_member(self, node: EnumNode) -> EnumMember:
         enum = self._type_named(node.cls.qualified_name)

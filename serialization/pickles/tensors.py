@@ -16,7 +16,17 @@ from typing import Final, Protocol
 import numpy as np
 
 from ...ops.memory.complex_parts import is_complex
-from ...ops.memory.dtype import DTYPES, Array, DType, Dtype, dtype_of
+from ...ops.memory.dtype import (
+    CPU,
+    DTYPES,
+    META,
+    Array,
+    Device,
+    DType,
+    Dtype,
+    dtype_of,
+    is_here,
+)
 from ...ops.memory.errors import OperatorError
 from ...ops.memory.reserved import reserved
 from ...ops.memory.storage import address, contiguous_strides, storage_of, strides_of, view_of
@@ -85,10 +95,12 @@ class StorageReader:
 
     With `mapped`, their memory is a private mapping of the file, wherever that is possible.  With
     `without_data` none is read: all tensors are on the device `meta`, as those are anyway whose
-    storages say so.  What is `blank` has zeros in place of what the records hold.
+    storages say so.  What is `blank` has zeros in place of what the records hold.  With `only_here`
+    devices that are not here, named by values, are taken for that of the tensors.
     """
 
     without_data = False
+    only_here = False
     blank = False
 
     def __init__(self, archive: Records, folder: str, mapped: bool = False) -> None:
@@ -96,6 +108,12 @@ class StorageReader:
         self._archive = archive
         self._folder = folder
         self._read: dict[str, Array] = {}
+
+    def place_of(self, device: Device) -> Device:
+        """The device that is meant by one."""
+        if is_here(device) or not self.only_here:
+            return device
+        return META if self.without_data else CPU
 
     def array(self, node: TensorNode) -> Array:
         """The tensor as an array over its storage's memory; what is done to elements that are read
