@@ -254,13 +254,13 @@ def _address_of_object(self: Tensor) -> int:
 
 def __contains__(self: Tensor, element: object) -> bool:
     """Whether an element is a number, or any of another tensor's elements at its place."""
-    if not isinstance(element, Tensor | bool | int | float | complex):
+    if not isinstance(element, Tensor | bool | int | float | complex | np.number):
         raise RuntimeError(
             "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
             f"{type(element)}."
         )
     is_traced = ACTIVE and current_tracer() is not None
-    if is_traced or isinstance(self, Dispatched) or isinstance(element, Dispatched):
+    if is_traced or isinstance(self, Dispatched) or isinstance(element, Dispatched | np.number):
         return bool((self == element).any().item())
     value = element._array if isinstance(element, Tensor) else element
     return bool(np.any(self._array == value))

@@ -17,11 +17,12 @@ import numpy as np
 
 from ..eager import methods  # noqa: F401  (adds the methods that are called here)
 from ..eager.dispatch import eager_function
-from ..memory.dtype import Array, DType, default_dtype
+from ..memory.dtype import Array, DType
 from ..memory.errors import OnSparse
 from ..tensors import overriding
 from ..tensors.construct import tensor
 from ..tensors.differentiable import check_gradient
+from ..tensors.display import is_unsaid
 from ..tensors.marked_parameters import marked
 from ..tensors.sizes import Size
 from ..tensors.tensor import Parameter, Tensor
@@ -40,8 +41,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-_UNSAID: Final = ("int64", "bool")
-"""Dtypes that are not told where a tensor is printed."""
 
 
 def _array(self: object) -> NoReturn:
@@ -353,8 +352,7 @@ class _Sparse:
     def __repr__(self: Any) -> str:
         own = parts_of(self)
         said = [f"size={own.sizes}", f"nnz={own.values.shape[0]}"]
-        is_default = own.values.dtype.numpy in (default_dtype.float, default_dtype.complex)
-        if not is_default and own.values.dtype.name not in _UNSAID:
+        if not is_unsaid(own.values.dtype):
             said.append(f"dtype={own.values.dtype}")
         said += [f"layout={own.layout}", *self._history()]
         text = shown(own.pieces(), said, isinstance(own, Coo))

@@ -23,6 +23,7 @@ from ..memory.reserved import reserved
 from ..memory.storage import strides_of, view_of
 from ..table.grad_mode import grad_mode_set
 from . import overriding
+from .display import is_unsaid
 from .members import attributes_of, copy_attributes
 
 __all__ = [
@@ -276,9 +277,16 @@ def is_wrapper(tensor: object) -> bool:
 
 def shown_by_form(tensor: Any, contents: str | None) -> str:
     """How a tensor is printed whose elements nobody looks at, or that stands around `contents`."""
-    told = [f"size={tuple(tensor.shape)}", f"dtype={tensor.dtype}"] if contents is None else []
+    told = []
+    if contents is None:
+        told.append(f"size={tuple(tensor.shape)}")
+    elif tensor.device.type != "cpu":
+        told.append(f"device='{tensor.device}'")
+    if contents is None or not is_unsaid(tensor.dtype):
+        told.append(f"dtype={tensor.dtype}")
     parts = ["..." if contents is None else contents, *told, *tensor._history()]
-    return f"{type(tensor).__name__}({', '.join(parts)})"
+    text = f"{type(tensor).__name__}({', '.join(parts)})"
+    return f"Parameter({text})" if getattr(tensor, "_is_param", False) is True else text
 
 
 def is_dispatched(tensor: object) -> bool:

@@ -11,11 +11,11 @@ from typing import Final
 
 import numpy as np
 
-from ..memory.dtype import Array, default_dtype, dtype_of
+from ..memory.dtype import Array, DType, default_dtype, dtype_of
 from ..quantized_tensors.arrays import dequantize, quantizer_of
 from ..table.promotion import kind
 
-__all__ = ["PRINT_OPTIONS", "format_array", "format_elements", "set_printoptions"]
+__all__ = ["PRINT_OPTIONS", "format_array", "format_elements", "is_unsaid", "set_printoptions"]
 
 
 class _Options:
@@ -209,12 +209,17 @@ def format_elements(array: Array, indent: int) -> str:
     return _block(array, indent, cut, form)
 
 
+def is_unsaid(dtype: DType) -> bool:
+    """Whether a dtype is not told where a tensor with elements is printed."""
+    is_default = dtype.numpy in (default_dtype.float, default_dtype.complex)
+    return is_default or dtype.name in ("int64", "bool")
+
+
 def format_array(array: Array, extra: Sequence[str] = (), prefix: str = "tensor(") -> str:
     """A tensor as Python shows it; `extra` are further suffixes such as `requires_grad=True`."""
     indent = len(prefix)
     dtype = dtype_of(array)
     suffixes: list[str] = []
-    is_default = array.dtype in (default_dtype.float, default_dtype.complex)
     if array.dtype.names is not None:
         return _quantized(array, extra, prefix)
     if not array.size:
@@ -224,7 +229,7 @@ def format_array(array: Array, extra: Sequence[str] = (), prefix: str = "tensor(
             suffixes.append(f"dtype={dtype}")
         body = "[]"
     else:
-        if not is_default and dtype.name not in ("int64", "bool"):
+        if not is_unsaid(dtype):
             suffixes.append(f"dtype={dtype}")
         body = format_elements(array, indent)
     return _with_suffixes(prefix + body, [*suffixes, *extra], indent)

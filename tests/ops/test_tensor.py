@@ -137,6 +137,8 @@ def test_the_python_protocol() -> None:
     assert [10, 20, 30][x[0, 0]] == 20
     assert f"{TORCH.tensor(1.5):.2f}" == "1.50"
     assert 3 in x
+    assert np.int64(3) in x
+    assert np.float32(5) not in x
     assert x in {x}
     assert (x == None) is False  # noqa: E711
     assert x.shape == (2, 2)

@@ -264,6 +264,18 @@ def test_what_is_made_over_a_tensor_without_memory_has_none() -> None:
     assert (type(copied), copied.inner is x.inner) == (OverMeta, False)
 
 
+class Told(Wrapped):
+    def __repr__(self) -> str:  # type: ignore[override]
+        return super().__repr__(tensor_contents="...")
+
+
+def test_what_stands_around_contents() -> None:
+    said = "Told(..., dtype=torch.float16, requires_grad=True)"
+    assert repr(Told(torch.ones(2))) == "Told(...)"
+    assert repr(Told(torch.ones(2).half(), True)) == said
+    assert repr(nn.Parameter(Told(torch.ones(2)))) == "Parameter(Told(..., requires_grad=True))"
+
+
 class Unable(Wrapped):
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
