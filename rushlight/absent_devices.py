@@ -108,7 +108,7 @@ def names_without(library: str) -> dict[str, Any]:
 
 
 def _needing(said: str) -> Callable[..., object]:
-    def make(cls: type, *arguments: object, **named: object) -> Any:
+    def make(cls: type, *arguments: object, **named: object) -> object:
         raise RuntimeError(f"{cls.__name__}: {said}")
 
     return make

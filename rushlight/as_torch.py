@@ -194,7 +194,7 @@ class StandIn(abc.MetaPathFinder):
             yield _Distribution()
 
 
-def _says_its_module(thing: Any) -> bool:
+def _says_its_module(thing: object) -> bool:
     """Whether a value is a class or a function, or stands for one and says where it lies."""
     if isinstance(thing, type | FunctionType):
         return True
@@ -219,7 +219,7 @@ def _lie_in(module: ModuleType, home: str) -> None:
         kind.__module__ = home
 
 
-def _pickled(value: Any) -> str | tuple[Any, ...]:
+def _pickled(value: object) -> str | tuple[Any, ...]:
     found: str | tuple[Any, ...] = import_module(".pickled_for_torch", _OWN).pickled(value)
     return found
 

@@ -18,7 +18,7 @@ __all__ = ["spec_of"]
 class _Called(ModuleType):
     """A module that takes the place of a function of its name in the package (`spawn.spawn`)."""
 
-    _function: Callable[..., Any]
+    _function: Callable[..., object]
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         return self._function(*args, **kwargs)

@@ -10,7 +10,7 @@ from inspect import Parameter as Argument
 from inspect import Signature, signature
 from keyword import iskeyword
 from types import FunctionType, TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, ParamSpec, Self, TypeVar
 
 from .module_names import names_of
 from .nn.flag_dispatch import FlagDispatch
@@ -29,6 +29,7 @@ from .ops.tensors.overriding import (
     own_function,
 )
 from .ops.tensors.tensor import Tensor
+from .typecheck.definitions.schema import Argument as SchemaArgument
 
 __all__ = [
     *("BaseTorchFunctionMode", "TorchFunctionMode", "get_default_nowrap_functions"),
@@ -39,6 +40,9 @@ __all__ = [
     *("redispatch_function", "resolve_name", "wrap_torch_function"),
 ]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 def has_torch_function_variadic(*relevant_args: object) -> bool:
     """Whether a mode, or the class of one of some arguments, sees to functions itself."""
@@ -47,15 +51,16 @@ def has_torch_function_variadic(*relevant_args: object) -> bool:
 
 def wrap_torch_function(
     dispatcher: Callable[..., Iterable[object]],
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A decorator that has the classes of arguments asked first; `dispatcher` picks these."""
 
-    def inner(func: Callable[..., object]) -> Callable[..., Any]:
+    def inner(func: Callable[P, R]) -> Callable[P, R]:
         @wraps(func)
-        def wrapped(*args: object, **kwargs: object) -> object:
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
             relevant: Sequence[object] = tuple(dispatcher(*args, **kwargs))
             if has_torch_function(relevant):
-                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+                answer: R = handle_torch_function(wrapped, relevant, *args, **kwargs)
+                return answer
             return func(*args, **kwargs)
 
         return wrapped
@@ -69,7 +74,7 @@ def is_tensor_like(inp: object) -> bool:
 
 
 def redispatch_function(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     types: Iterable[type],
     args: Sequence[object],
     kwargs: Mapping[str, object] | None,
@@ -101,22 +106,24 @@ def _root() -> object:
     return import_module(__package__)
 
 
-def _functions_of(space: object, names: Iterable[str], asking: bool = True) -> list[Any]:
+def _functions_of(
+    space: object, names: Iterable[str], asking: bool = True
+) -> list[Callable[..., object]]:
     """The functions of a module that ask the classes of their arguments, or those that do not."""
     found = {getattr(space, name, None): None for name in names if not name.startswith("_")}
     kinds = (FunctionType, EagerFunction, FlagDispatch)
     return [f for f in found if isinstance(f, kinds) and _asks(f) is asking]
 
 
-def _asks(function: Any) -> bool:
+def _asks(function: Callable[..., object]) -> bool:
     """Whether a function asks the classes of its arguments."""
     if isinstance(function, EagerFunction):
         return any(_takes_tensors(form.arguments) for form in function.forms)
-    written = getattr(function, "if_true", function)
+    written: Any = getattr(function, "if_true", function)
     return not {"ask_for", "handle_torch_function"}.isdisjoint(written.__code__.co_names)
 
 
-def _takes_tensors(arguments: Iterable[Any]) -> bool:
+def _takes_tensors(arguments: Iterable[SchemaArgument]) -> bool:
     return any("Tensor" in str(argument.type) for argument in arguments)
 
 
@@ -203,7 +210,7 @@ def _like(function: Callable[..., object]) -> Callable[..., int]:
     return like
 
 
-def _signature_of(function: Any) -> Signature:
+def _signature_of(function: Callable[..., object]) -> Signature:
     if getattr(function, "__name__", "") == "__get__":
         return Signature([Argument("self", Argument.POSITIONAL_OR_KEYWORD)])
     if not isinstance(function, EagerFunction):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from .ops.eager.namespace import public_names
 
@@ -20,15 +19,15 @@ __all__ = [
 ]
 
 _NAMES = public_names()
-default_generator: Any = _NAMES["default_generator"]
-get_rng_state: Any = _NAMES["get_rng_state"]
-initial_seed: Any = _NAMES["initial_seed"]
-manual_seed: Any = _NAMES["manual_seed"]
-seed: Any = _NAMES["seed"]
-set_rng_state: Any = _NAMES["set_rng_state"]
+default_generator = _NAMES["default_generator"]
+get_rng_state = _NAMES["get_rng_state"]
+initial_seed = _NAMES["initial_seed"]
+manual_seed = _NAMES["manual_seed"]
+seed = _NAMES["seed"]
+set_rng_state = _NAMES["set_rng_state"]
 
 
-def thread_safe_generator() -> Any:
+def thread_safe_generator() -> None:
     """The generator of a thread that loads data, None in others; no thread loads data here."""
     return None
 

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -86,9 +86,9 @@ class PyTorchFileReader:
                 f"record {name} has {len(content)} bytes, fewer than {numel} elements of {dtype}"
             )
         storage = Storage.over(np.frombuffer(bytearray(content[:size]), np.uint8))
-        made: Any = Tensor._of(np.empty(0, dtype.numpy))
+        made = Tensor._of(np.empty(0, dtype.numpy))
         made.set_(storage, 0, (0,), (1,))
-        return made  # type: ignore[no-any-return]
+        return made
 
     def serialization_id(self) -> str:
         """The digits that stand for what the archive holds; empty where it has none."""

@@ -56,7 +56,7 @@ class StorageClass(type):
         cls._check(args, options)
         return TypedStorage(*args, dtype=cls.dtype, _internal=True, **options)
 
-    def _check(cls, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    def _check(cls, args: tuple[object, ...], options: dict[str, object]) -> None:
         said = f"{cls}.__new__{_FORMS}"
         for name in options:
             if name in ("device", "dtype"):

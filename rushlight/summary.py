@@ -96,7 +96,7 @@ class Summary:
         """Those of products, convolutions and recurrent layers; None without a call."""
         return None if self.inputs is None else self.root.multiply_adds
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         """The summary as plain values."""
         called = self.inputs is not None
         return {
@@ -271,7 +271,7 @@ def _recurrent(
     return 2 * int(prod(input[:-1])) * weights
 
 
-def _formulas() -> dict[Any, Callable[..., int]]:
+def _formulas() -> dict[object, Callable[..., int]]:
     from . import ops
 
     names = ("lstm", "gru", "rnn_tanh", "rnn_relu")
@@ -358,7 +358,7 @@ def _scripted(target: ScriptObject, given: list[Tensor] | None) -> Layer:
         raise RuntimeError(f"`{target.cls.name}` has no method `forward`")
     counting = _Counting()
 
-    def heard(owner: ScriptObject, name: str, run: Callable[[], object]) -> Any:
+    def heard(owner: ScriptObject, name: str, run: Callable[[], object]) -> object:
         is_forward = name.partition("__")[0] == "forward"  # overloads have numbers behind it
         return counting.hear(layers.get(id(owner)) if is_forward else None, run)
 

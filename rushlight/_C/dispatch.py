@@ -102,15 +102,15 @@ class DispatchKeySet:
     def __hash__(self) -> int:
         return hash(self._keys)
 
-    def has(self, key: Any) -> bool:
+    def has(self, key: object) -> bool:
         """Whether a key is among them."""
         return key in self._keys
 
-    def add(self, key: Any) -> DispatchKeySet:
+    def add(self, key: object) -> DispatchKeySet:
         """These and one more."""
         return DispatchKeySet(*self._keys, key)
 
-    def remove(self, key: Any) -> DispatchKeySet:
+    def remove(self, key: object) -> DispatchKeySet:
         """These without one."""
         return DispatchKeySet(*(self._keys - {key}))
 

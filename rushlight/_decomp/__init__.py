@@ -15,10 +15,10 @@ __all__ = [
     "register_decomposition",
 ]
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 Kind = Literal["post_autograd", "pre_autograd", "meta"]
 
-global_decomposition_table: Final[dict[str, dict[Any, Callable[..., Any]]]] = {
+global_decomposition_table: Final[dict[str, dict[object, Callable[..., object]]]] = {
     "post_autograd": {},
     "pre_autograd": {},
     "meta": {},

@@ -359,7 +359,7 @@ def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) ->
 
 
 def jvp(
-    func: Callable[..., Any],
+    func: Callable[..., object],
     primals: tuple[Tensor, ...],
     tangents: tuple[Tensor, ...],
     *,

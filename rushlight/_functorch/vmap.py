@@ -7,7 +7,7 @@ packages with containers of their own (tensordict) put theirs in their places.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -83,7 +83,7 @@ def vmap(
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     @functools.wraps(func)
-    def wrapped(*args: object, **kwargs: object) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> object:
         count, dims, flat, spec = _process_batched_inputs(in_dims, args, func)
         if chunk_size is None or chunk_size >= count:
             return _run(func, flat, dims, spec, count, out_dims, randomness, kwargs)
@@ -178,8 +178,8 @@ def _run(
     count: int,
     out_dims: object,
     randomness: str,
-    kwargs: dict[str, Any],
-) -> Any:
+    kwargs: dict[str, object],
+) -> object:
     levels = TRANSFORMS.levels
     level = Level(len(levels) + 1, count, randomness)
     levels.append(level)
@@ -293,10 +293,10 @@ def _maybe_remove_batch_dim(
     return value
 
 
-def _rejoined(parts: list[object], out_dims: object, func: Callable[..., object]) -> Any:
+def _rejoined(parts: list[object], out_dims: object, func: Callable[..., object]) -> object:
     """The results of pieces of the slices, joined where the slices lie."""
     _, dims, spec = _flat_outputs(parts[0], out_dims, func)
-    columns: Iterable[Any] = zip(*(tree_flatten(part)[0] for part in parts), strict=True)
+    columns = zip(*(tree_flatten(part)[0] for part in parts), strict=True)
     joined = [
         column[0] if dim is None else eager_function("aten::cat")(list(column), dim)
         for column, dim in zip(columns, dims, strict=True)

@@ -161,7 +161,7 @@ class FakeTensorMode(TorchDispatchMode):
 
     def from_tensor(
         self,
-        tensor: Any,
+        tensor: object,
         *,
         static_shapes: bool | None = None,
         source: object = None,
@@ -241,7 +241,7 @@ class FakeTensorMode(TorchDispatchMode):
         args, kwargs = tree_map(_or_constant, (args, kwargs))
         return func(*args, **kwargs)
 
-    def _taken(self, func: OpOverload, args: Any, kwargs: Any, value: Any) -> object:
+    def _taken(self, func: OpOverload, args: Any, kwargs: object, value: object) -> object:
         if not isinstance(value, Tensor) or isinstance(value, FakeTensor):
             return value
         is_number = not (value.ndim or func.mutates or value.requires_grad)
@@ -253,7 +253,7 @@ class FakeTensorMode(TorchDispatchMode):
             f"'allow_non_fake_inputs'. Found in {func}({shown})"
         )
 
-    def _place(self, func: object, args: Any, kwargs: Any) -> Device:
+    def _place(self, func: object, args: object, kwargs: Any) -> Device:
         """The device of a result: that said, or that of the operands; numbers lie anywhere.
 
         Raises:
@@ -272,7 +272,7 @@ class FakeTensorMode(TorchDispatchMode):
                 )
         return CPU if found is None else found
 
-    def _made(self, value: Any, place: Device) -> Any:
+    def _made(self, value: object, place: Device) -> Any:
         return FakeTensor(self, value, place) if isinstance(value, Tensor) else value
 
     def _written(self, func: Any, args: Any, kwargs: Any, is_known: bool) -> object:
@@ -299,11 +299,11 @@ def _constant(value: object) -> Tensor | None:
     return value.constant if isinstance(value, FakeTensor) else None
 
 
-def _or_constant(value: Any) -> object:
+def _or_constant(value: object) -> object:
     return value.constant if isinstance(value, FakeTensor) else value
 
 
-def _without(value: Any) -> object:
+def _without(value: object) -> object:
     return value._meta if isinstance(value, FakeTensor) else value
 
 
@@ -323,7 +323,7 @@ def is_fake(x: object) -> bool:
     return maybe_get_fake_mode(x) is not None
 
 
-def maybe_get_fake_mode(t: Any) -> FakeTensorMode | None:
+def maybe_get_fake_mode(t: object) -> FakeTensorMode | None:
     """The mode of a fake tensor, or of those that a wrapper is made of; None of others."""
     if isinstance(t, FakeTensor):
         return t.fake_mode

@@ -22,7 +22,7 @@ class Run(NamedTuple):
 
     kernel: int
     pieces: int
-    words: list[tuple[str, Any]]
+    words: list[tuple[str, object]]
 
 
 class Known(NamedTuple):
@@ -140,7 +140,7 @@ def _entry(
         """An entry that is not written for native code, but kept."""
 
         def __init__(self) -> None:
-            self.constants: dict[int, Any] = {}
+            self.constants: dict[int, object] = {}
             super().__init__(values, made, notes, before)
 
         def _word(self, value: object) -> tuple[int, object]:

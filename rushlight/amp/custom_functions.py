@@ -79,9 +79,8 @@ def custom_bwd(bwd: Callable[..., object] | None = None, *, device_type: str) ->
     backward = bwd
 
     @wraps(backward)
-    def decorated(*args: Any, **kwargs: Any) -> object:
-        context = args[0]
+    def decorated(context: Any, /, *args: object, **kwargs: object) -> object:
         with autocast(device_type, enabled=context._fwd_used_autocast, dtype=context._dtype):
-            return backward(*args, **kwargs)
+            return backward(context, *args, **kwargs)
 
     return decorated

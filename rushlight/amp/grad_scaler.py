@@ -207,7 +207,11 @@ class GradScaler:
         return made
 
     def _step_of_its_own(
-        self, optimizer: Any, state: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        optimizer: Any,
+        state: dict[str, Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, object],
     ) -> Any:
         """The step of an optimizer that unscales gradients, and leaves out what is not finite,
         itself: it finds the factor and whether that is so in attributes, or asks this object."""
@@ -346,7 +350,7 @@ class GradScaler:
         if self._growth_tracker is not None:
             self._growth_tracker.fill_(state_dict["_growth_tracker"])
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = dict(self.__dict__)
         if not self._enabled:
             return state
@@ -358,7 +362,7 @@ class GradScaler:
         kept = {"_init_scale": self.get_scale(), "_init_growth_tracker": self._get_growth_tracker()}
         return {**state, **kept, "_scale": None, "_growth_tracker": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
 
     def _check_inf_per_device(self, optimizer: object) -> dict[Device, Tensor]:

@@ -24,7 +24,7 @@ from ..ops.gradients.nodes.autograd import (
 )
 from ..ops.gradients.nodes.saved_tensors import SavedTensor, raw_tensors
 from ..ops.gradients.recording.writes import rebase
-from ..ops.memory.dtype import STRIDED, Array
+from ..ops.memory.dtype import STRIDED, Array, DType
 from ..ops.memory.versions import version_of, written
 from ..ops.memory.warned import warn_caller
 from ..ops.table.grad_mode import (
@@ -93,13 +93,13 @@ class FunctionNode(Node):
     __slots__ = ("__dict__", "function")
 
     takes_none = True
-    _forward_values: tuple[Any, ...] = ()
+    _forward_values: tuple[Tensor | None, ...] = ()
     _materialize = True
     _no_gradient: tuple[object, ...] = ()
-    _dirty: tuple[object, ...] = ()
-    _directed_values: tuple[Any, ...] = ()
-    _kept: tuple[Any, ...] = ()
-    _kept_for_directions: tuple[Any, ...] = ()
+    _dirty: tuple[Tensor, ...] = ()
+    _directed_values: tuple[Tensor | None, ...] = ()
+    _kept: tuple[Saved | Tensor | None, ...] = ()
+    _kept_for_directions: tuple[Saved | Tensor | None, ...] = ()
     _is_directed = False
     """Whether `jvp` runs."""
     _has_directed = False
@@ -109,9 +109,14 @@ class FunctionNode(Node):
     _without_gradient: frozenset[int] = frozenset()
     """The numbers of the results that were marked as having none."""
     undirected: frozenset[int] = frozenset()
-    _sizes: list[Any]
-    _arguments: list[Any]
-    function: Any
+    _sizes: Sequence[Array | None]
+    _arguments: Sequence[tuple[int, tuple[tuple[int, ...], DType]]]
+    function: type[Function]
+
+    if TYPE_CHECKING:  # a function keeps in it what it likes
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: object) -> None: ...
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for `backward`."""
@@ -135,7 +140,7 @@ class FunctionNode(Node):
         self._materialize = value
 
     @property
-    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+    def saved_tensors(self) -> tuple[Any, ...]:  # None among them where it was kept
         """What was kept for `backward`, or for `jvp` while that runs."""
         kept = self._kept_for_directions if self._is_directed else self._kept
         return tuple(s.seen(self) if isinstance(s, Saved) else s for s in kept)
@@ -208,8 +213,8 @@ class Function(metaclass=_FunctionMeta):
     which the slices lie, or with `generate_vmap_rule` the other methods on all slices.
     """
 
-    _node_class: type[Any]
-    _backward_cls: type[Any]
+    _node_class: type[FunctionNode]
+    _backward_cls: type[FunctionNode]
     """The same by torch's name."""
     generate_vmap_rule = False
 
@@ -238,7 +243,7 @@ class Function(metaclass=_FunctionMeta):
         )
 
     @staticmethod
-    def setup_context(ctx: object, inputs: tuple[object, ...], output: object) -> Any:
+    def setup_context(ctx: object, inputs: tuple[object, ...], output: object) -> object:
         """Keep what `backward` needs."""
         raise NotImplementedError("setup_context is not implemented.")
 
@@ -256,7 +261,7 @@ class Function(metaclass=_FunctionMeta):
     else:
 
         @staticmethod
-        def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        def backward(ctx: FunctionCtx, *grad_outputs: Tensor | None) -> NoReturn:
             """Compute the gradients of the arguments."""
             raise NotImplementedError(
                 "You must implement either the backward or vjp method for your custom "
@@ -264,7 +269,7 @@ class Function(metaclass=_FunctionMeta):
             )
 
         @staticmethod
-        def vjp(ctx: object, *grad_outputs: object) -> Any:
+        def vjp(ctx: object, *grad_outputs: object) -> NoReturn:
             """The same as `backward`, by its other name."""
             raise NotImplementedError(
                 "You must implement either the backward or vjp method for your custom "
@@ -272,7 +277,7 @@ class Function(metaclass=_FunctionMeta):
             )
 
         @staticmethod
-        def jvp(ctx: Any, *directions: Any) -> Any:
+        def jvp(ctx: FunctionCtx, *directions: Tensor | None) -> NoReturn:
             """Compute the directions of the results from those of the arguments."""
             raise NotImplementedError(
                 "You must implement the jvp function for custom autograd.Function to use it with "
@@ -280,7 +285,7 @@ class Function(metaclass=_FunctionMeta):
             )
 
         @staticmethod
-        def vmap(info: object, in_dims: tuple[int | None, ...], *args: object) -> Any:
+        def vmap(info: object, in_dims: tuple[int | None, ...], *args: object) -> NoReturn:
             """Compute the results of all slices, and say where their slices lie."""
             raise NotImplementedError(
                 "To use autograd.Function with vmap, you must either override the vmap "
@@ -306,7 +311,7 @@ class Function(metaclass=_FunctionMeta):
             if rules is not None and (level := rules.level_of(args)) is not None:
                 return rules.for_all_slices(cls, level, args)
 
-        def compute(node: object) -> object:
+        def compute(node: FunctionNode) -> object:
             if not has_setup:
                 return cls.forward(node, *args, **kwargs)
             result = cls.forward(*args)
@@ -323,22 +328,21 @@ def _run_traced(
     tracer: Tracer,
     cls: type[Function],
     args: Sequence[object],
-    compute: Callable[[Any], object],
+    compute: Callable[[FunctionNode], object],
     kwargs: Mapping[str, object],
-) -> Any:
+) -> object:
     """The same while a tracer listens: the trace calls the function again."""
     bodies: ModuleType = import_module("...ir.tracing.trace_bodies", __name__)
     call = bodies.TracedPythonCall(tracer, cls, args)
-    node: Any = None
+    nodes: list[FunctionNode] = []
 
-    def noted(own: object) -> Any:
-        nonlocal node
-        node = own
+    def noted(own: FunctionNode) -> object:
+        nodes.append(own)
         return call.run(lambda: compute(own))
 
     made = run_function(cls, args, noted)
     apply = partial(cls.apply, **kwargs) if kwargs else cls.apply
-    call.give(made, apply, in_place=bool(node._dirty))
+    call.give(made, apply, in_place=bool(nodes[0]._dirty))
     return made
 
 
@@ -375,8 +379,8 @@ def backward_of(cls: type[Function]) -> Callable[..., object]:
 
 
 def run_function(
-    cls: type[Function], args: Sequence[object], compute: Callable[[Any], object]
-) -> Any:
+    cls: type[Function], args: Sequence[object], compute: Callable[[FunctionNode], object]
+) -> object:
     """Run what a function computes, given its node, and give the results that node."""
     tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
     edges: list[Edge | None] = [
@@ -406,17 +410,17 @@ def _sizes_of(tensor: Tensor) -> tuple[int, ...]:
     return tensor._array.shape if plain else tuple(tensor.shape)
 
 
-def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool) -> object:
+def _finished(node: FunctionNode, result: object, inputs: Sequence[Tensor], active: bool) -> object:
     """The results with their node."""
     outputs = list(result) if isinstance(result, (tuple, list)) else [result]
     _check_dirty(node, outputs, inputs, active)
     made: list[object] = []
-    node._sizes = []
+    arrays: list[Array | None] = []
     for number, output in enumerate(outputs):
         if active and isinstance(output, Tensor):
             output = with_memory(output)  # what forward gives is never written as a view
         elif getattr(type(output), "_is_turned", False) or not isinstance(output, Tensor):
-            node._sizes.append(None)
+            arrays.append(None)
             made.append(output)
             continue
         has_gradient = not any(output is n for n in node._no_gradient)
@@ -439,20 +443,20 @@ def _finished(node: Any, result: object, inputs: Sequence[Tensor], active: bool)
             output._mark(BEHIND if dirty else version_of(output._array))
             output._requires_grad = True
             output._grad_node, output._output_number = node, number
-        node._sizes.append(output._array)
+        arrays.append(output._array)
         made.append(output)
     if active:
         node._kept = _kept_of(node, node._forward_values, made)
         node._kept_for_directions = _kept_of(node, node._directed_values, made)
     node._forward_values = node._directed_values = ()
-    node._sizes = [None if a is None else form_of(a) for a in node._sizes]
+    node._sizes = [None if a is None else form_of(a) for a in arrays]
     if not isinstance(result, (tuple, list)):
         return made[0]
     return tuple(made)
 
 
 def _check_dirty(
-    node: Any, outputs: Sequence[object], inputs: Sequence[Tensor], active: bool
+    node: FunctionNode, outputs: Sequence[object], inputs: Sequence[Tensor], active: bool
 ) -> None:
     """Note what was written in place.
 
@@ -493,10 +497,10 @@ _SEVERAL: Final = (
 
 
 def _kept_of(
-    node: object, tensors: Sequence[object], made: list[Any]
+    node: object, tensors: Sequence[Tensor | None], made: Sequence[object]
 ) -> tuple[Saved | Tensor | None, ...]:
     """Tensors as a node keeps them; an input that is given back as it is stays an input."""
-    kept: list[Any] = []
+    kept: list[Saved | Tensor | None] = []
     for tensor in tensors:
         if not isinstance(tensor, Tensor):
             kept.append(tensor)
@@ -505,12 +509,8 @@ def _kept_of(
         if tensor.layout is not STRIDED:  # nobody counts how often it is written
             kept.append(tensor)
             continue
-        place = next((i for i, o in enumerate(made) if o is tensor), None)
-        own = place is not None and made[place]._grad_node is node
-        if own and place is not None:
-            kept.append(saved(made[place], made[place]._output_number))
-        else:
-            kept.append(saved(tensor))
+        is_result = any(each is tensor for each in made) and tensor._grad_node is node
+        kept.append(saved(tensor, tensor._output_number) if is_result else saved(tensor))
     return tuple(kept)
 
 
@@ -547,10 +547,10 @@ def _without_history(result: object, node: Node) -> object:
     return made
 
 
-def once_differentiable(function: Any) -> Any:
+def once_differentiable(function: Callable[..., object]) -> Callable[..., object]:
     """A `backward` whose result cannot be differentiated again: walking back there raises."""
 
-    def wrapper(ctx: Any, *grads: object) -> object:
+    def wrapper(ctx: object, *grads: object) -> object:
         with no_grad():
             results = function(ctx, *grads)
         if not (is_recording() and any(isinstance(g, Tensor) and g.requires_grad for g in grads)):

@@ -187,7 +187,7 @@ def _checked_inputs(given: Sequence[object]) -> list[Checked]:
 
 def _with_all_elements(
     given: Sequence[object], checked: Sequence[Checked]
-) -> tuple[list[Any], list[Checked]]:
+) -> tuple[list[object], list[Checked]]:
     """The same with tensors by coordinates that have all elements, zeros, too."""
     args, found = list(given), []
     for each in checked:

@@ -6,11 +6,14 @@ import functools
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Optional
+from typing import Any, Optional, ParamSpec, TypeVar
 
 from ..module_names import names_of
 
 __all__ = ["active_recorder", "record_function"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def active_recorder() -> Any:
@@ -48,9 +51,9 @@ class record_function:
             recorder, span = self._spans.pop()
             recorder.finish(span)
 
-    def __call__(self, function: Callable[..., object]) -> Callable[..., Any]:
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
-        def call(*args: object, **kwargs: object) -> Any:
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
             with record_function(self.name, self.args):
                 return function(*args, **kwargs)
 

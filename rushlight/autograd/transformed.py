@@ -17,7 +17,14 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.table.grad_mode import TRANSFORMS
 from ..ops.tensors.tensor import Tensor
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
-from .function import IN_TRANSFORMS, Function, FunctionNode, backward_of, run_function
+from .function import (
+    IN_TRANSFORMS,
+    Function,
+    FunctionCtx,
+    FunctionNode,
+    backward_of,
+    run_function,
+)
 
 __all__ = ["VmapInfo", "for_all_slices", "level_of", "pushed"]
 
@@ -120,7 +127,7 @@ def _marks(values: Sequence[object], level: Level) -> tuple[bool, ...]:
     return tuple(type(each) is Batched and each._level is level for each in values)
 
 
-def _opened(values: Sequence[Any], marks: Sequence[bool]) -> list[Any]:
+def _opened(values: Sequence[Any], marks: Sequence[bool]) -> list[Any]:  # Batched where marked
     return [each._value if mark else each for each, mark in zip(values, marks, strict=True)]
 
 
@@ -131,7 +138,7 @@ def _closed(values: Sequence[Any], marks: Sequence[bool], level: Level) -> list[
     ]
 
 
-def _several(value: object) -> list[Any]:
+def _several(value: object) -> list[object]:
     return list(value) if isinstance(value, (tuple, list)) else [value]
 
 
@@ -155,7 +162,7 @@ class _Context:
 
     def __init__(self, level: Level) -> None:
         self._level = level
-        self._node: Any = None
+        self._node: FunctionNode
         self._marks: dict[bool, tuple[bool, ...]] = {False: (), True: ()}
 
     @contextmanager
@@ -166,7 +173,7 @@ class _Context:
             with _within(self._level):
                 yield self
         finally:
-            self._node = None
+            del self._node
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         self._marks[False] = _marks(tensors, self._level)
@@ -203,7 +210,7 @@ class _AllAtOnce(Function):
     original: type[Function]
 
     @classmethod
-    def forward(cls, batch: _Batch, *bare: object) -> Any:
+    def forward(cls, batch: _Batch, *bare: object) -> object:
         with _within(batch.level):
             made = cls.original.forward(*_closed(bare, batch.arguments, batch.level))
         found = _several(made)
@@ -211,22 +218,23 @@ class _AllAtOnce(Function):
         return _as(made, _opened(found, batch.results))
 
     @classmethod
-    def setup_context(cls, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    def setup_context(cls, ctx: Any, inputs: tuple[object, ...], output: object) -> None:
         batch = ctx.batch = inputs[0]
+        assert isinstance(batch, _Batch)
         shown = _as(output, _closed(_several(output), batch.results, batch.level))
         given = tuple(_closed(inputs[1:], batch.arguments, batch.level))
         with batch.context._of(ctx) as context:
             cls.original.setup_context(context, given, shown)
 
     @classmethod
-    def backward(cls, ctx: Any, *grads: Any) -> object:
+    def backward(cls, ctx: FunctionCtx, *grads: object) -> object:
         batch: _Batch = ctx.batch
         with batch.context._of(ctx) as context:
             given = backward_of(cls.original)(context, *_closed(grads, batch.results, batch.level))
         return None, *_spread(_several(given), batch.arguments, batch.level)
 
     @classmethod
-    def jvp(cls, ctx: Any, *directions: Any) -> object:
+    def jvp(cls, ctx: FunctionCtx, *directions: object) -> object:
         batch: _Batch = ctx.batch
         with batch.context._of(ctx) as context:
             given = cls.original.jvp(
@@ -270,10 +278,11 @@ def pushed(node: FunctionNode, grads: Sequence[Tensor | None]) -> list[Tensor | 
     if node.function.jvp is Function.jvp:
         Function.jvp(node)
     made = run_function(_Step, (node, *grads), lambda own: _zeros(own, node))
+    assert isinstance(made, tuple)
     return list(made)
 
 
-def _zeros(own: Any, node: FunctionNode) -> tuple[Tensor, ...]:
+def _zeros(own: FunctionNode, node: FunctionNode) -> tuple[Tensor, ...]:
     own.of = node
     return tuple(_new_zeros(sizes, dtype=dtype) for _, (sizes, dtype) in node._arguments)
 
@@ -285,16 +294,16 @@ class _Step(Function):
     """The linear step; its value does not count."""
 
     @staticmethod
-    def backward(ctx: Any, *tangents: Any) -> object:
+    def backward(ctx: FunctionCtx, *tangents: object) -> object:
         node: FunctionNode = ctx.of
-        given: list[Any] = [None] * len(node._needs)
+        given: list[object] = [None] * len(node._needs)
         for (place, _), tangent in zip(node._arguments, tangents, strict=True):
             if node._needs[place] or node._materialize:
                 given[place] = tangent
         return None, *directions_of(node, given)
 
 
-def directions_of(node: FunctionNode, given: Sequence[object]) -> list[Any]:
+def directions_of(node: FunctionNode, given: Sequence[object]) -> list[Tensor | None]:
     """What `jvp` gives for directions of arguments: zeros for those that have none, unless the
     function wants None for them.
 
@@ -315,7 +324,7 @@ def directions_of(node: FunctionNode, given: Sequence[object]) -> list[Any]:
     return _checked(node, made)
 
 
-def _checked(node: FunctionNode, made: list[Any]) -> list[Tensor | None]:
+def _checked(node: FunctionNode, made: list[object]) -> list[Tensor | None]:
     """The directions of the results.
 
     Raises:
@@ -326,8 +335,10 @@ def _checked(node: FunctionNode, made: list[Any]) -> list[Tensor | None]:
             "Function's jvp returned an invalid number of forward gradients (expected "
             f"{len(node._sizes)} but got {len(made)})"
         )
+    checked: list[Tensor | None] = []
     for number, (each, like) in enumerate(zip(made, node._sizes, strict=True)):
         if each is None or like is None:
+            checked.append(each if isinstance(each, Tensor) else None)
             continue
         if not isinstance(each, Tensor):
             raise RuntimeError(
@@ -339,7 +350,8 @@ def _checked(node: FunctionNode, made: list[Any]) -> list[Tensor | None]:
                 f"original Tensor, this is not supported. Tensor is of size {list(like.shape)} "
                 f"while the given forward gradient is of size {list(each.shape)}."
             )
-    return made
+        checked.append(each)
+    return checked
 
 
 IN_TRANSFORMS.install(sys.modules[__name__])

@@ -169,7 +169,7 @@ def _operators(path: str) -> set[str]:
     """The names of the operators in an archive's code, and in its graphs with calls inlined."""
     audit = importlib.import_module(f"{_OWN}.serialization.archives.audit").audit
     found = {name for names in audit(path, path).operators.values() for name in names}
-    module: Any = importlib.import_module(f"{_OWN}.jit").load(path)
+    module = importlib.import_module(f"{_OWN}.jit").load(path)
     for inner in module.modules():
         for name in list(inner._c.cls.methods):
             graph = inner._script_method(name).inlined_graph._inner

@@ -33,8 +33,8 @@ def read_inputs(
             its parameter is.
     """
     by_name = {parameter.name: parameter for parameter in parameters}
-    args: list[Any] = []
-    kwargs: dict[str, Any] = {}
+    args: list[object] = []
+    kwargs: dict[str, object] = {}
     for word in words:
         name, equals, rest = word.partition("=")
         if equals and name in by_name:

@@ -53,7 +53,7 @@ def compile(model: object = None, **options: object) -> Any:
     return _compiled if model is None else _compiled(model)
 
 
-def _compiled(function: object) -> Any:
+def _compiled(function: object) -> object:
     if not isinstance(function, import_module("..nn", __name__).Module):
         return function
     made = import_module(".._dynamo.eval_frame", __name__).OptimizedModule

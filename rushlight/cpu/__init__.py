@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 from contextlib import AbstractContextManager
-from typing import Any
 
 from ..ops.kernels.code.language.target import about_processor
 from . import amp
@@ -114,7 +113,7 @@ _WORDS = {"sse3": "pni", "fma3": "fma", "lzcnt": "abm", "bmi": "bmi1", "sha": "s
 """What Linux calls some of them."""
 
 
-def get_capabilities() -> dict[str, Any]:
+def get_capabilities() -> dict[str, object]:
     """What the processor is and can do: `architecture`, `num_logical_cores`, `avx2` and others."""
     flags = set(about_processor("flags").split())
     known = flags | {flag.replace("avx512", "avx512_", 1).replace("__", "_") for flag in flags}

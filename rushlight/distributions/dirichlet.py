@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from ..autograd import Function
+from ..autograd.function import Function, FunctionCtx
 from ..ops.gradients.table.rows import aten
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
@@ -19,13 +18,13 @@ class _Dirichlet(Function):
     """Draws whose shares move with the concentrations."""
 
     @staticmethod
-    def forward(ctx: Any, concentration: Tensor) -> Tensor:
+    def forward(ctx: FunctionCtx, concentration: Tensor) -> Tensor:
         shares = aten._sample_dirichlet(concentration)
         ctx.save_for_backward(shares, concentration)
         return shares
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+    def backward(ctx: FunctionCtx, gradient: Tensor) -> Tensor:
         """Each share's own movement, less what it takes from all (Jankowiak and Obermeyer,
         arXiv:1806.01851)."""
         shares, concentration = ctx.saved_tensors

@@ -36,7 +36,7 @@ class ExponentialFamily(Distribution):
         """theta cut off from its history, F(theta) and the gradients of F."""
         theta = [each.detach()._want_gradients() for each in self._natural_params]
         normalizer = self._log_normalizer(*theta)
-        means: Any = grad(normalizer.sum(), theta, create_graph=True)
+        means = grad(normalizer.sum(), theta, create_graph=True)
         return theta, normalizer, means
 
     def entropy(self) -> Tensor:

@@ -93,7 +93,7 @@ def _find_proxy(*values: object) -> Proxy | None:
     return None
 
 
-def wrapped_function(function: Callable[..., object]) -> Callable[..., Any]:
+def wrapped_function(function: Callable[..., object]) -> Callable[..., object]:
     """The function, but a call with a proxy becomes a node."""
 
     @wraps(function)

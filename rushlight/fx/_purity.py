@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from ..jit.special_names import _assert
 from ..ops.eager.dispatch import EagerFunction
@@ -12,7 +12,7 @@ from ..ops.eager.packets import Overload, Packet
 
 __all__ = ["has_side_effect", "impure_call"]
 
-Call = TypeVar("Call", bound=Callable[..., Any])
+Call = TypeVar("Call", bound=Callable[..., object])
 
 _side_effectful_functions: Final[set[object]] = {operator.setitem, _assert}
 _RANDOM: Final = frozenset(

@@ -277,7 +277,7 @@ class Tracer(TracerBase):
             RuntimeError: a method has no `self`, or a tuple of concrete values another length
                 than the parameters.
         """
-        function: Any = inspect.unwrap(root_fn)
+        function = inspect.unwrap(root_fn)
         if not hasattr(function, "__code__"):
             raise AssertionError(f"Expected FunctionType, got {type(function)}")
         code = function.__code__
@@ -370,7 +370,7 @@ class Tracer(TracerBase):
 
     def _begin(self, root: Module | Callable[..., object]) -> Callable[..., object]:
         """Take hold of what is traced."""
-        function: Any = root
+        function = root
         self.root = root if isinstance(root, Module) else Module()
         if isinstance(root, Module):
             if not hasattr(type(root), self.traced_func_name):
@@ -390,7 +390,7 @@ class Tracer(TracerBase):
                 "co_firstlineno": code.co_firstlineno,
             }
         self.tensor_attrs = _tensors_below(self.root)
-        return function  # type: ignore[no-any-return]
+        return function
 
     def _patch(self, patcher: Patcher, function: Any) -> None:
         from ..jit import RecursiveScriptModule
@@ -398,8 +398,8 @@ class Tracer(TracerBase):
         cache: dict[str, Proxy] = {}
         read = Module.__getattr__
 
-        def traced(call: Callable[..., object]) -> Callable[..., Any]:
-            def called(module: Module, *args: object, **kwargs: object) -> Any:
+        def traced(call: Callable[..., object]) -> Callable[..., object]:
+            def called(module: Module, *args: object, **kwargs: object) -> object:
                 if not is_tracing():  # another thread: the class is that of all
                     return call(module, *args, **kwargs)
 

@@ -18,7 +18,7 @@ __all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
 
 Argument = Any
 Target = str | Callable[..., Any]
-Call = TypeVar("Call", bound=Callable[..., Any])
+Call = TypeVar("Call", bound=Callable[..., object])
 
 _legal_ops: Final = dict.fromkeys(
     "placeholder call_method call_module call_function get_attr output root".split()

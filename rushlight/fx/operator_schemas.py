@@ -123,7 +123,7 @@ def create_type_hint(x: object) -> object:
     """The type of containers of types: `[int, int]` as `list[int]`; all else as it is."""
     if not isinstance(x, (list, tuple)):
         return x
-    whole: Any = list if isinstance(x, list) else tuple
+    whole = list if isinstance(x, list) else tuple
     if not x:
         return whole[typing.Any] if whole is list else whole[typing.Any, ...]
     if not isinstance(x[0], type):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from ..module_names import names_of
 
@@ -23,6 +23,9 @@ __all__ = [
     *("preserve_node_meta", "reset_grad_fn_seq_nr", "set_current_meta"),
     *("set_grad_fn_seq_nr", "set_stack_trace"),
 ]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class _Notes(threading.local):
@@ -92,7 +95,7 @@ class NodeSource:
         )
         return line + "".join(each.print_readable(indent + 4) for each in self.from_node)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The same as plain values."""
         return {
             "name": self.name,
@@ -138,12 +141,12 @@ def annotate(annotation_dict: dict[str, object]) -> Iterator[None]:
 
 def annotate_fn(
     annotation_dict: dict[str, object],
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A decorator: the function's calls are such blocks."""
 
-    def decorate(func: Callable[..., object]) -> Callable[..., object]:
+    def decorate(func: Callable[P, R]) -> Callable[P, R]:
         @wraps(func)
-        def wrapped(*args: object, **kwargs: object) -> object:
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
             with annotate(annotation_dict):
                 return func(*args, **kwargs)
 

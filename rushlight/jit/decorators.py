@@ -20,7 +20,7 @@ __all__ = [
     "unused",
 ]
 
-Function = TypeVar("Function", bound=Callable[..., Any] | property)
+Function = TypeVar("Function", bound=Callable[..., object] | property)
 T = TypeVar("T")
 
 SCRIPTED_IF_TRACING: Final = "_rushlight_script_if_tracing"

@@ -150,7 +150,7 @@ def _tensors(owner: ScriptObject, prefix: str, seen: set[int]) -> list[tuple[str
 def _load_for_lite_interpreter(
     f: File,
     map_location: object = None,
-    _extra_files: dict[str, Any] | None = None,
+    _extra_files: dict[str, object] | None = None,
     *,
     trust: str = "full",
     limits: Limits = DEFAULT_LIMITS,

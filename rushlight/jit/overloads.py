@@ -24,7 +24,7 @@ from .qualified_names import qualified_name
 
 __all__ = ["overload", "overload_method", "overloads_of", "tree_of_overload"]
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 _declared: dict[tuple[str, str], list[Callable[..., object]]] = {}
 

@@ -96,7 +96,7 @@ class LiveResolver:
     """The names a function sees: `scope` first (names of the frame that defines a class), then its
     closure, globals and the builtins.  `compile` makes a `Function` of a Python function."""
 
-    function: Callable[..., Any]
+    function: Callable[..., object]
     compile: CompileFunction
     scope: Mapping[str, object] = field(default_factory=dict)
 

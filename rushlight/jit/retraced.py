@@ -41,7 +41,7 @@ class Branches:
 
     trace: Callable[[object], Graph]
     define: Callable[[Graph], Function]
-    examples: Any
+    examples: object
     state: Callable[[], Mapping[str, Any]] = dict
     function: Function = field(init=False)
     _graphs: list[Graph] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Branches:
 
     def run(
         self,
-        call: Callable[[], Any],
+        call: Callable[[], object],
         args: Sequence[object],
         kwargs: Mapping[str, object],
     ) -> Any:
@@ -146,16 +146,16 @@ def _tensors(value: object) -> Iterator[Tensor]:
 
 def _run(
     traced: RetracedFunction | _RetracedMethod,
-    usual: Callable[..., Any],
+    usual: Callable[..., object],
     args: tuple[object, ...],
     kwargs: dict[str, object],
-) -> Any:
+) -> object:
     """What a call gives, by the `usual` way once all that it meets is traced."""
     branches = traced._branches
     if ACTIVE:
         return usual(*args, **kwargs)
 
-    def call() -> Any:
+    def call() -> object:
         traced._follow(branches.function)
         return usual(*args, **kwargs)
 

@@ -66,7 +66,7 @@ __all__ = [
 Class = TypeVar("Class")
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
-AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
 
 
 @overload

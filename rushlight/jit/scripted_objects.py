@@ -77,7 +77,7 @@ class RecursiveScriptClass:
 
 
 def _forwarded(name: str) -> Callable[..., object]:
-    def method(self: RecursiveScriptClass, *args: object) -> Any:
+    def method(self: RecursiveScriptClass, *args: object) -> object:
         return self.forward_magic_method(name, *args)
 
     method.__name__ = name

@@ -55,7 +55,7 @@ __all__ = [
     "trace_module",
 ]
 
-AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., object])
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
@@ -82,8 +82,8 @@ def trace(
     check_tolerance: float = 1e-5,
     strict: bool = True,
     _force_outplace: bool = False,
-    _module_class: Any = None,
-    _compilation_unit: Any = None,
+    _module_class: object = None,
+    _compilation_unit: object = None,
     example_kwarg_inputs: dict[str, object] | None = None,
     _store_inputs: bool = True,
     *,
@@ -99,8 +99,8 @@ def trace(
     check_tolerance: float = 1e-5,
     strict: bool = True,
     _force_outplace: bool = False,
-    _module_class: Any = None,
-    _compilation_unit: Any = None,
+    _module_class: object = None,
+    _compilation_unit: object = None,
     example_kwarg_inputs: dict[str, object] | None = None,
     _store_inputs: bool = True,
     *,
@@ -115,8 +115,8 @@ def trace(
     check_tolerance: float = 1e-5,
     strict: bool = True,
     _force_outplace: bool = False,
-    _module_class: Any = None,
-    _compilation_unit: Any = None,
+    _module_class: object = None,
+    _compilation_unit: object = None,
     example_kwarg_inputs: dict[str, object] | None = None,
     _store_inputs: bool = True,
     *,
@@ -244,7 +244,7 @@ def _wrapped(check_inputs: Any) -> list[object] | None:
     return None if check_inputs is None else [{"forward": c} for c in check_inputs]
 
 
-def _as_tuple(examples: Any) -> tuple[Any, ...]:
+def _as_tuple(examples: object) -> tuple[Any, ...]:
     if isinstance(examples, tuple):
         return examples
     return tuple(examples) if isinstance(examples, list) else (examples,)
@@ -523,7 +523,7 @@ def script_if_tracing(function: AnyFunction) -> AnyFunction:
     """Script the function when `trace` meets it; everywhere else it stays as it is."""
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: object) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         if not is_tracing():
             return function(*args, **kwargs)
         return script(function)(*args, **kwargs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Final
+from typing import Final
 
 from ..interpreter.values.objects import ScriptObject
 from ..nn.modules.module import Module
@@ -27,7 +27,7 @@ def is_compiled(module: Module) -> bool:
     return isinstance(getattr(module, "_c", None), ScriptObject)
 
 
-def unusable(value: Any, called: PythonName | None = None) -> Unusable:
+def unusable(value: object, called: PythonName | None = None) -> Unusable:
     """A value that script cannot use; `called` is what a call of it is left to."""
     if value is None:
         shown = "`{name}` is a module-level variable, whose value scripted code cannot read"

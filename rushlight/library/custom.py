@@ -115,7 +115,7 @@ class CustomOpDef:
     def _checked(self, function: Kernel, device: str) -> Kernel:
         """A kernel whose results share no memory with its arguments, and which counts writes."""
 
-        def run(*args: Any, **kwargs: object) -> Any:
+        def run(*args: Any, **kwargs: object) -> object:
             chosen = self._init_fn if device in self._disabled else function
             result = chosen(*args, **kwargs)
             _check_apart(self._entry.name.partition("::")[2], chosen, args, kwargs, result)

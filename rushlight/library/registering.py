@@ -120,7 +120,7 @@ def register_autocast(
         raise ValueError(f"Unknown device type: {device_type}")
     overload = Overload(entry)
 
-    def cast(*args: object, **kwargs: object) -> Any:
+    def cast(*args: object, **kwargs: object) -> object:
         before = autocast_state()
         set_autocast_state(before.switched("cpu", False))
         try:
@@ -205,6 +205,6 @@ def get_kernel(op: object, dispatch_key: Any) -> Any:
     return found
 
 
-def get_ctx() -> Any:
+def get_ctx() -> None:
     """What fakes of operators ask for sizes that depend on data: there are none here."""
     return None

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from ..cli.checked_file import Checked
 from ..frontend.diagnostics.diagnostics import Diagnostic, Help
@@ -20,9 +20,9 @@ from ..ir.graphs.graph import Graph
 from ..typecheck.definitions.class_types import ClassType
 from ..typecheck.definitions.functions import Function
 from ..typecheck.trees import typed
-from .kept import FunctionFacts, Place
+from .kept import Fix, FunctionFacts, Place, Told
 
-__all__ = ["Facts", "facts_of", "no_facts"]
+__all__ = ["Facts", "facts_of", "no_facts", "stopped"]
 
 
 class Facts(TypedDict):
@@ -30,13 +30,13 @@ class Facts(TypedDict):
     that is known; `inlays` stand after parameters without annotation; `functions` are the names of
     compiled functions with their graphs."""
 
-    diagnostics: list[dict[str, Any]]
+    diagnostics: list[Told]
     types: list[tuple[Place, str, tuple[str, Place] | None]]
     inlays: list[tuple[int, int, str]]
     functions: list[tuple[Place, str, str]]
 
 
-def no_facts(*told: dict[str, object]) -> Facts:
+def no_facts(*told: Told) -> Facts:
     """Nothing but diagnostics."""
     return {"diagnostics": list(told), "types": [], "inlays": [], "functions": []}
 
@@ -49,11 +49,9 @@ def facts_of(
     facts = no_facts(*(_diagnostic(each, path) for each in checked.diagnostics))
     if checked.stopped:
         text = f"the file stopped at {checked.stopped}"
-        place = [max(int(checked.stopped.rpartition(":")[2] or 1) - 1, 0)] * 2
-        told = {"code": "file-stopped", "severity": "error", "message": text, "notes": []}
-        at = [place[0], 0, place[0], 0]
+        line = max(int(checked.stopped.rpartition(":")[2] or 1) - 1, 0)
         if not facts["diagnostics"]:
-            facts["diagnostics"].append({**told, "place": at, "related": [], "fixes": []})
+            facts["diagnostics"].append(stopped(text, [line, 0, line, 0]))
     found = dict(known or {})
     others: list[FunctionFacts] = []
     for function in checked.functions:
@@ -87,7 +85,20 @@ def _place(span: Span) -> Place:
 # ------------------------------------------------------------------------------- diagnostics
 
 
-def _diagnostic(diagnostic: Diagnostic, path: str) -> dict[str, object]:
+def stopped(text: str, place: Place) -> Told:
+    """That a file could not be gone through."""
+    return {
+        "code": "file-stopped",
+        "severity": "error",
+        "message": text,
+        "notes": [],
+        "place": place,
+        "related": [],
+        "fixes": [],
+    }
+
+
+def _diagnostic(diagnostic: Diagnostic, path: str) -> Told:
     label = diagnostic.primary
     here = label is not None and _is_in(label.span, path)
     notes = [*diagnostic.notes, *(help.text for help in diagnostic.helps)]
@@ -106,7 +117,7 @@ def _diagnostic(diagnostic: Diagnostic, path: str) -> dict[str, object]:
     }
 
 
-def _fix(help: Help) -> dict[str, object]:
+def _fix(help: Help) -> Fix:
     edits = [(str(e.span.filename), _place(e.span), e.text) for e in help.edits]
     return {"title": help.text, "edits": edits, "sure": help.applicability == "machine"}
 

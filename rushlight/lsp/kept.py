@@ -12,9 +12,29 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
-__all__ = ["FunctionFacts", "Kept", "Outline", "outline_of"]
+__all__ = ["Fix", "FunctionFacts", "Kept", "Outline", "Told", "outline_of"]
 
 Place = list[int]
+
+
+class Fix(TypedDict):
+    """A change of texts that mends something, and whether it surely does."""
+
+    title: str
+    sure: bool
+    edits: list[tuple[str, Place, str]]
+
+
+class Told(TypedDict):
+    """A diagnostic."""
+
+    code: str
+    severity: str
+    message: str
+    notes: list[str]
+    place: Place
+    related: list[tuple[str, Place, str]]
+    fixes: list[Fix]
 
 
 class FunctionFacts(TypedDict):

@@ -20,7 +20,7 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from .. import __version__
 from .facts import Facts, no_facts
-from .kept import Place
+from .kept import Place, Told
 
 __all__ = ["serve"]
 
@@ -169,20 +169,20 @@ class _Server:
         self.connection.text_document_publish_diagnostics(parameters)
 
 
-def _diagnostic(document: _Document, told: dict[str, object]) -> lsp.Diagnostic:
+def _diagnostic(document: _Document, told: Told) -> lsp.Diagnostic:
     is_warning = told["severity"] == "warning"
-    message = "\n".join([str(told["message"]), *told["notes"]])  # type: ignore[misc]
+    message = "\n".join([told["message"], *told["notes"]])
     related = [
         lsp.DiagnosticRelatedInformation(
             lsp.Location(_uri(path), _place_in(document, path, place)), text
         )
-        for path, place, text in told["related"]  # type: ignore[attr-defined]
+        for path, place, text in told["related"]
     ]
     return lsp.Diagnostic(
-        range=document.place(told["place"]),  # type: ignore[arg-type]
+        range=document.place(told["place"]),
         message=message,
         severity=lsp.DiagnosticSeverity.Warning if is_warning else lsp.DiagnosticSeverity.Error,
-        code=str(told["code"]),
+        code=told["code"],
         source="rushlight",
         related_information=related,
     )

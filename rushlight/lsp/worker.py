@@ -20,7 +20,7 @@ from typing import IO, Final
 
 from ..cli.checked_file import check_unsaved
 from ..cli.failure import CommandError
-from .facts import Facts, facts_of, no_facts
+from .facts import Facts, facts_of, no_facts, stopped
 from .forms import FACTS, OF_FUNCTION, fits
 from .kept import FunctionFacts, Kept, outline_of
 
@@ -54,7 +54,7 @@ def answer(question: dict[str, str]) -> tuple[Facts, list[FunctionFacts]]:
             warnings.simplefilter("ignore")
             return facts_of(check_unsaved(path, text, is_known), path, known)
     except CommandError as error:
-        return no_facts(_told(str(error))), []
+        return no_facts(stopped(str(error), [0, 0, 0, 0])), []
 
 
 def _keep(question: dict[str, str], facts: Facts, functions: list[FunctionFacts]) -> None:
@@ -64,13 +64,8 @@ def _keep(question: dict[str, str], facts: Facts, functions: list[FunctionFacts]
         _KEPT[question["path"]] = Kept.of(outline, functions, told)
 
 
-def _told(text: str) -> dict[str, object]:
-    place = {"place": [0, 0, 0, 0], "related": [], "fixes": [], "notes": []}
-    return {"code": "file-stopped", "severity": "error", "message": text, **place}
-
-
 def _nothing(why: str) -> bytes:
-    return json.dumps((no_facts(_told(why)), [])).encode()
+    return json.dumps((no_facts(stopped(why, [0, 0, 0, 0])), [])).encode()
 
 
 def _in_child(question: dict[str, str], private: Sequence[int] = ()) -> bytes:

@@ -42,7 +42,7 @@ class ProcessException(Exception):
         self.error_index = error_index
         self.error_pid = pid
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.msg, self.error_index, self.error_pid)
 
 
@@ -68,7 +68,7 @@ class ProcessExitedException(ProcessException):
         self.exit_code = exit_code
         self.signal_name = signal_name
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         own = (self.msg, self.error_index, self.error_pid, self.exit_code, self.signal_name)
         return type(self), own
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from ..autograd.function import Function
+from ..autograd.function import Function, FunctionCtx
 from ..ops.table.grad_mode import is_grad_enabled
 from ..ops.tensors.tensor import Tensor
 from .handles import Hook, RemovableHandle, add_hook
@@ -123,7 +123,7 @@ class BackwardHookFunction(Function):
     """Gives back the tensors it is given, and lets their gradients pass."""
 
     @staticmethod
-    def forward(ctx: Any, *tensors: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: FunctionCtx, *tensors: Tensor) -> tuple[Tensor, ...]:
         ctx.mark_non_differentiable(*[t for t in tensors if not t.requires_grad])
         return tensors
 

@@ -237,7 +237,7 @@ def _reachable(tensor: Tensor, device: Device | str) -> Device:
     return found
 
 
-def _wrong(args: tuple[object, ...], kwargs: dict[str, Any]) -> TypeError:
+def _wrong(args: tuple[object, ...], kwargs: dict[str, object]) -> TypeError:
     parts = [builtins.type(value).__name__ for value in args]
     parts += [f"{name}={builtins.type(value).__name__}" for name, value in kwargs.items()]
     return TypeError(

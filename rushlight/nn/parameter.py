@@ -130,7 +130,7 @@ class UninitializedTensorMixin:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
-    def __reduce_ex__(self, protocol: object) -> Any:
+    def __reduce_ex__(self, protocol: object) -> str | tuple[object, ...]:
         return type(self), (self.requires_grad,)
 
 
@@ -145,7 +145,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         requires_grad: bool = True,
         device: Device | str | None = None,
         dtype: DType | None = None,
-    ) -> Any:
+    ) -> UninitializedParameter:
         return cls._of(_empty(0, device=device, dtype=dtype)._array, requires_grad)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Any:

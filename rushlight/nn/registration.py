@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Container
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from ..ops.tensors.tensor import Tensor
 from .handles import Hook, RemovableHandle, add_hook
@@ -76,7 +76,7 @@ def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
 def replaced(what: str, module: Members, name: str, value: Member) -> Member:
     """What to register for `value`: what the hooks for a `parameter`, `buffer` or `module` say."""
     for hook in REGISTRATION_HOOKS[what].values():
-        changed: Any = hook(module, name, value)
+        changed = hook(module, name, value)
         if changed is not None:
             value = changed
     return value

@@ -66,7 +66,7 @@ def _set_value(slot: Any, tensor: Tensor, value: object) -> None:
         slot.__delete__(tensor)
 
 
-def _slots() -> list[Any]:
+def _slots() -> list[object]:
     """What reads and sets the members of a tensor that no dict holds.
 
     Classes of tensors without an array refuse to be asked for it by name.

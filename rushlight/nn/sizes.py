@@ -32,7 +32,7 @@ __all__ = [
     "triple_of_floats",
 ]
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def in_script(

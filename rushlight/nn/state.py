@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Parameter, Tensor
@@ -20,6 +20,8 @@ from .replacement import REPLACEMENT, swap_tensors
 __all__ = [
     "EXTRA_STATE",
     "IncompatibleKeys",
+    "Metadata",
+    "StateDict",
     "get_extra_state",
     "load_all",
     "load_own",
@@ -27,6 +29,11 @@ __all__ = [
     "save_own",
     "set_extra_state",
 ]
+
+StateDict: TypeAlias = dict[str, Any]
+"""Tensors by dotted names, and what modules keep beside them."""
+Metadata: TypeAlias = dict[str, Any]
+"""What is noted of a module's state: its version, and what hooks add."""
 
 EXTRA_STATE = "_extra_state"
 """The key of what `Module.get_extra_state` gives."""
@@ -109,10 +116,10 @@ def load_all(
         raise TypeError(f"Expected state_dict to be dict-like, got {type(given)}.")
     found = IncompatibleKeys([], [])
     errors: list[str] = []
-    state: Any = OrderedDict(given)
+    state = OrderedDict(given)
     metadata = getattr(given, "_metadata", None)
     if metadata is not None:
-        state._metadata = metadata
+        state._metadata = metadata  # type: ignore[attr-defined]
     _load_below(module, state, "", metadata or {}, assign, found, errors)
     if strict:
         words = ("Missing", found.missing_keys), ("Unexpected", found.unexpected_keys)
@@ -126,9 +133,9 @@ def load_all(
 
 def _load_below(
     module: Members,
-    state: Mapping[str, object],
+    state: StateDict,
     prefix: str,
-    metadata: Mapping[str, Any],
+    metadata: Mapping[str, Mapping[str, object]],
     assign: bool,
     found: IncompatibleKeys,
     errors: list[str],

@@ -7,7 +7,6 @@ axis more, its real and imaginary parts.  Operators that do the same to both are
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from .items import Item, Operand
 from .table import COMPLEX, EXPORTS, PARTS, TAKING_COMPLEX, Form
@@ -59,7 +58,7 @@ def by_parts(form: Form, values: Collection[int] = (0,)) -> Form:
     imaginary part of zero.
     """
 
-    def made(w: Writer, *items: Item, **named: Item) -> Any:
+    def made(w: Writer, *items: Item, **named: Item) -> object:
         halves = []
         for which in (0, 1):
             given = [part_of(w, item, which, at in values) for at, item in enumerate(items)]

@@ -96,7 +96,7 @@ def export(
     args: object = (),
     f: File | None = None,
     *,
-    kwargs: dict[str, Any] | None = None,
+    kwargs: Mapping[str, object] | None = None,
     verbose: bool | None = None,
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
 
 from ..module_names import names_of
 from ..ops.tensors.tensor import Tensor
 
 __all__ = ["shape_as_tensor"]
 
-_torch: Any = import_module(__name__.partition(".")[0])
+_torch = import_module(__name__.partition(".")[0])
 
 
 def shape_as_tensor(x: Tensor) -> Tensor:

@@ -84,7 +84,7 @@ def _dtype(number: int) -> Dtype:
     return found
 
 
-def _type(operand: Operand) -> Any:
+def _type(operand: Operand) -> object:
     shape = operand.shape
     if operand.dtype.kind == "c" and shape is not None:
         shape = (*shape, 2)
@@ -280,7 +280,7 @@ def _all(nodes: Sequence[Any]) -> Iterator[Any]:
                 yield from _all(attribute.g.node)
 
 
-def _imports(opset: int, domains: Sequence[str]) -> list[Any]:
+def _imports(opset: int, domains: Sequence[str]) -> list[object]:
     make = _onnx("helper").make_opsetid
     return [make("", opset), *(make(domain, 1) for domain in domains)]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ..module_names import names_of
 
 __all__ = ["parse_args", "quantized_args"]
 
-Symbolic = TypeVar("Symbolic", bound=Callable[..., Any])
+Symbolic = TypeVar("Symbolic", bound=Callable[..., object])
 
 
 def parse_args(*arg_descriptors: str) -> Callable[[Symbolic], Symbolic]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
 
 from ..nn.handles import Hook, RemovableHandle, add_hook
 
@@ -14,6 +14,9 @@ __all__ = [
     "register_optimizer_step_post_hook",
     "register_optimizer_step_pre_hook",
 ]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _BEFORE: Final[OrderedDict[int, Hook]] = OrderedDict()
 _AFTER: Final[OrderedDict[int, Hook]] = OrderedDict()
@@ -55,7 +58,7 @@ class Hooked:
             cls.step = _with_hooks(step)  # type: ignore[attr-defined]
 
     @staticmethod
-    def profile_hook_step(func: Callable[..., object]) -> Callable[..., Any]:
+    def profile_hook_step(func: Callable[P, R]) -> Callable[P, R]:
         """A `step` that calls hooks, for packages that put one into a class by themselves."""
         return _with_hooks(func)
 
@@ -71,7 +74,7 @@ class Hooked:
             if name not in self.__dict__:
                 self.__dict__[name] = OrderedDict()
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self._make_tables()
 
@@ -107,11 +110,11 @@ class Hooked:
         return add_hook(self._optimizer_load_state_dict_post_hooks, hook, prepend=prepend)
 
 
-def _with_hooks(step: Callable[..., Any]) -> Callable[..., object]:
+def _with_hooks(step: Callable[P, R]) -> Callable[P, R]:
     """A `step` that calls hooks: those of all optimizers outermost."""
 
     @wraps(step)
-    def with_hooks(*args: Any, **kwargs: Any) -> object:
+    def with_hooks(*args: Any, **kwargs: Any) -> R:
         optimizer = args[0]
         before = vars(optimizer).get("_optimizer_step_pre_hooks")
         if before is None:  # it wraps another one, without the state of one

@@ -136,7 +136,7 @@ def _strong_wolfe(
     c2: float = 0.9,
     tolerance_change: float = 1e-9,
     max_ls: int = 25,
-) -> tuple[float, Tensor, Any, int]:
+) -> tuple[float, Tensor, object, int]:
     """A length along `d` that fulfils the strong Wolfe conditions, as far as one is found.
 
     Args:
@@ -232,7 +232,7 @@ class LBFGS(Optimizer):
             the loss before the first step.
         """
 
-        def evaluate() -> Any:
+        def evaluate() -> object:
             with enable_grad():
                 return closure()
 
@@ -249,7 +249,7 @@ def _two_loops(
 ) -> tuple[Array, list[Array]]:
     """The direction that remembered steps and changes of the gradient give (algorithm 7.4), and the
     shares of the first loop, each of no dimension."""
-    shares: list[Any] = [None] * len(dirs)
+    shares: list[object] = [None] * len(dirs)
     found = -gradient
     for i in reversed(range(len(dirs))):
         shares[i] = product(steps[i], found) * inverses[i]

@@ -52,7 +52,7 @@ def packed(groups: list[Group], state: Mapping[Any, object]) -> Group:
     return {"state": by_number, "param_groups": packed_groups}
 
 
-def _copied(value: object) -> Any:
+def _copied(value: object) -> object:
     return dict(value) if isinstance(value, dict) else value
 
 
@@ -66,7 +66,7 @@ def loaded_state(
         by_number: the parameters.
         has_counters: whether numbers of steps are tensors in this optimizer.
     """
-    state: defaultdict[Any, Any] = defaultdict(dict)
+    state: defaultdict[object, object] = defaultdict(dict)
     for key, values in saved.items():
         parameter = by_number.get(key)
         if parameter is None:
@@ -78,7 +78,7 @@ def loaded_state(
     return state
 
 
-def _fitting(name: str, value: object, parameter: Tensor) -> Any:
+def _fitting(name: str, value: object, parameter: Tensor) -> object:
     """A copy of what is kept of a parameter, floats in its dtype; steps stay what they are."""
     if isinstance(value, Tensor):
         other = value.detach().clone()

@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Function = TypeVar("_Function", bound=Callable[..., object])
 
 _params_doc = "params: tensors, pairs of a name and a tensor, or dicts of such and their options"
 _foreach_doc = "foreach: taken; tensors are updated one after the other"
@@ -33,7 +33,7 @@ def _use_grad_for_differentiable(func: _Function) -> _Function:
     """A `step` that records gradients where `self.defaults["differentiable"]` says so."""
 
     @wraps(func)
-    def step(self: Any, *args: object, **kwargs: object) -> Any:
+    def step(self: Any, *args: object, **kwargs: object) -> object:
         with set_grad_enabled(self.defaults["differentiable"]):
             return func(self, *args, **kwargs)
 

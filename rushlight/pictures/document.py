@@ -161,7 +161,7 @@ def _area(area: Area, picture: Picture) -> dict[str, object]:
     }
 
 
-def _box(box: Box, picture: Picture) -> dict[str, Any]:
+def _box(box: Box, picture: Picture) -> dict[str, object]:
     span, lines = box.node.span, box_lines(box)
     known = bool(span.source.text)
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Final
+from typing import Final
 
 from ..frontend.sources.source import UNKNOWN
 from ..interpreter.code.code import Code
@@ -43,10 +43,10 @@ class Compiled:
     not_native: str
     not_plan: str
     records: bool
-    stretches: list[dict[str, Any]]
-    islands: list[dict[str, Any]]
+    stretches: list[dict[str, object]]
+    islands: list[dict[str, object]]
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         """The function as plain values."""
         return dict(vars(self))
 
@@ -73,7 +73,7 @@ class Profile:
     modules: list[Total]
     root: Frame
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         """The profile as plain values."""
         return {
             "name": self.name,

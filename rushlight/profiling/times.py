@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from ..frontend.sources.source import UNKNOWN, Span
 from ..interpreter.failures.call_stack import named_frames
@@ -55,7 +55,7 @@ class Frame:
             found = self.inside[key] = Frame(name, kind, place, module)
         return found
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         """The frame and those inside, the longest first, as plain values."""
         inside = sorted(self.inside.values(), key=lambda frame: -frame.time)
         return {
@@ -79,7 +79,7 @@ class Total:
     calls: int = 0
     time: float = 0.0
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         """The sum as plain values."""
         found: dict[str, object] = {"name": self.name}
         if self.text:

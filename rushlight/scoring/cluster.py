@@ -60,7 +60,7 @@ def workers(scheduler: str | None, processes: int, threads: int) -> Iterator[Any
         stack.enter_context(_silenced())
         if scheduler is None:
             try:
-                cluster: Any = dask.LocalCluster(
+                cluster = dask.LocalCluster(
                     n_workers=max(1, processes),
                     threads_per_worker=threads,
                     processes=processes > 0,
@@ -147,7 +147,7 @@ class _Watch:
             self._seen = time.monotonic()
         return found
 
-    def until(self, wait: Callable[[], Any]) -> Any:
+    def until(self, wait: Callable[[], object]) -> Any:
         """What a wait gives, that is begun again each time it took too long.
 
         Raises:
@@ -179,5 +179,5 @@ def _result(client: Any, watch: _Watch, future: Any, part: Part) -> dict[str, ob
         begin, end = part.begin + result.begin, part.begin + result.end
         where = f"{part.source.path}, rows {begin} to {end - 1}" if end > begin else part.where()
         raise ScriptFailed(f"{where}: {result.text}")
-    made: dict[str, Any] = result
+    made: dict[str, object] = result
     return made

@@ -133,7 +133,7 @@ class _TableRows:
         except ImportError:
             raise CannotScore(f"{path}: tables need pyarrow; install `rushlight[dask]`") from None
         try:
-            self._file: Any = parquet.ParquetFile(path)
+            self._file = parquet.ParquetFile(path)
         except (OSError, ValueError) as error:
             raise CannotScore(f"{path}: {_first_line(error)}") from None
         known = self._file.schema_arrow.names

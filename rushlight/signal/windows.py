@@ -112,7 +112,7 @@ def bartlett(M: int, *, sym: bool = True, **options: object) -> Tensor:
 
 
 def _cosines(
-    name: str, length: int, factors: Iterable[float], sym: bool, options: dict[str, Any]
+    name: str, length: int, factors: Iterable[float], sym: bool, options: dict[str, object]
 ) -> Tensor:
     dtype = _dtype(name, length, options)
     if length <= 1:

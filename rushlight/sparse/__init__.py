@@ -8,7 +8,7 @@ values.  Operators without a form for them raise NotImplementedError, which name
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeVar, cast
+from typing import NoReturn, TypeVar, cast
 
 from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
@@ -39,7 +39,7 @@ __all__ = [
 
 _sparse_sum: Callable[..., Tensor] = eager_function("aten::_sparse_sum")
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 
 def mm(mat1: Tensor, mat2: Tensor, reduce: str | None = None) -> Tensor:

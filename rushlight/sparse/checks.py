@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..ops.memory.dtype import Layout
 from ..ops.sparse_tensors import creation
@@ -65,7 +64,7 @@ def _of_layout(name: str, make: Callable[..., Tensor]) -> Callable[..., None]:
         size: Sequence[int],
         check_pinning: bool | None = None,
     ) -> None:
-        options: dict[str, Any] = {"check_invariants": True}
+        options = {"check_invariants": True}
         make(compressed_indices, plain_indices, values, size, **options)
 
     function.__name__ = function.__qualname__ = f"_validate_sparse_{name}_tensor_args"

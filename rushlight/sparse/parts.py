@@ -42,6 +42,6 @@ row_indices_copy = _copying("row_indices")
 values_copy = _copying("values")
 
 
-def resize_as_sparse_(input: Tensor, the_template: Any) -> Any:
+def resize_as_sparse_(input: Tensor, the_template: object) -> Any:
     """Give a sparse tensor the sizes of another one."""
     return input.resize_as_sparse_(the_template)

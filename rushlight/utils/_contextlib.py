@@ -7,9 +7,12 @@ import inspect
 import warnings
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
-from typing import Any, Self
+from typing import Any, ParamSpec, Self, TypeVar
 
 __all__ = ["context_decorator"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _OF_CLASS = (
     "Decorating classes is deprecated and will be disabled in future versions. You should only "
@@ -18,7 +21,7 @@ _OF_CLASS = (
 )
 
 
-def context_decorator(ctx: Any, func: Callable[..., Any]) -> Callable[..., Any]:
+def context_decorator(ctx: Any, func: Callable[P, R]) -> Callable[P, R]:
     """A function whose calls run in a context; those of a generator function at every step.
 
     Args:
@@ -32,14 +35,14 @@ def context_decorator(ctx: Any, func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _within(
-    make: Callable[[], AbstractContextManager[object]], func: Callable[..., object]
-) -> Callable[..., Any]:
+    make: Callable[[], AbstractContextManager[object]], func: Callable[P, R]
+) -> Callable[P, R]:
     if inspect.isclass(func):
         warnings.warn(_OF_CLASS, FutureWarning, stacklevel=3)
     elif inspect.isgeneratorfunction(func):
         return _generator_within(make, func)
 
-    def call(*args: object, **kwargs: object) -> Any:
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
         with make():
             return func(*args, **kwargs)
 
@@ -49,11 +52,11 @@ def _within(
 
 def _generator_within(
     make: Callable[[], AbstractContextManager[object]], func: Callable[..., Any]
-) -> Callable[..., object]:
+) -> Callable[..., Any]:
     @functools.wraps(func)
-    def steps(*args: object, **kwargs: object) -> Generator[Any, Any, Any]:
+    def steps(*args: object, **kwargs: object) -> Generator[object, object, object]:
         generator = func(*args, **kwargs)
-        step: Callable[[], Any] = functools.partial(next, generator)
+        step: Callable[[], object] = functools.partial(next, generator)
         while True:
             try:
                 with make():
@@ -75,13 +78,13 @@ def _generator_within(
 class _DecoratorContextManager:
     """The base of contexts that can be put around functions: each call has a clone."""
 
-    def __call__(self, orig_func: Callable[..., object]) -> Callable[..., object]:
+    def __call__(self, orig_func: Callable[P, R]) -> Callable[P, R]:
         return _within(self.clone, orig_func)
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> object:
         raise NotImplementedError
 
-    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> Any:
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> bool | None:
         raise NotImplementedError
 
     def clone(self) -> Self:

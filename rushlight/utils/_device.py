@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self
+from typing import ParamSpec, Self, TypeVar
 
 from ..ops.memory.dtype import Device
 from ._contextlib import context_decorator
 
 __all__ = ["DeviceContext", "device_decorator", "set_device"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class DeviceContext:
@@ -35,11 +38,11 @@ class DeviceContext:
         self.device.__exit__(kind, error, trace)
 
 
-def device_decorator(device: Device | str, func: Callable[..., object]) -> Callable[..., Any]:
+def device_decorator(device: Device | str, func: Callable[P, R]) -> Callable[P, R]:
     """The function, which makes its tensors on a device."""
     return context_decorator(lambda: DeviceContext(device), func)
 
 
-def set_device(device: Device | str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def set_device(device: Device | str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A decorator of functions, which make their tensors on a device."""
     return lambda func: device_decorator(device, func)

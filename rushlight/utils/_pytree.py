@@ -7,7 +7,7 @@ nodes; other classes become nodes by `register_pytree_node`.  Everything else, N
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +70,7 @@ class TreeSpec:
 
     type: Any
     context: Context
-    children_specs: list[TreeSpec]
+    children_specs: Sequence[TreeSpec]
 
     def __hash__(self) -> int:
         return hash((self.type, str(self.context), tuple(self.children_specs)))
@@ -142,7 +142,7 @@ class TreeSpec:
             )
         return self._built(iter(given))
 
-    def _built(self, leaves: object) -> PyTree:
+    def _built(self, leaves: Iterator[object]) -> PyTree:
         made = [each._built(leaves) for each in self.children_specs]
         return SUPPORTED_NODES[self.type].unflatten_fn(made, self.context)
 
@@ -153,7 +153,7 @@ class LeafSpec(TreeSpec):
 
     type: Any = None
     context: Context = None
-    children_specs: Any = ()
+    children_specs: Sequence[TreeSpec] = ()
 
     __hash__ = TreeSpec.__hash__
 
@@ -170,7 +170,7 @@ class LeafSpec(TreeSpec):
         """The whole tree, which stands where the leaf is."""
         return [tree]
 
-    def _built(self, leaves: Any) -> PyTree:
+    def _built(self, leaves: Iterator[object]) -> PyTree:
         return next(leaves)
 
     def __repr__(self) -> str:

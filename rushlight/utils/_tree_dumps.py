@@ -24,15 +24,15 @@ _PROTOCOL: Final = 1
 class Named(NamedTuple):
     """How a class of nodes is written."""
 
-    typ: Any
+    typ: object
     name: str | None
-    written: Callable[[Any], object] | None
+    written: Callable[[object], object] | None
     read: Callable[[Any], object] | None
 
 
-SUPPORTED_SERIALIZED_TYPES: Final[dict[Any, Named]] = {}
+SUPPORTED_SERIALIZED_TYPES: Final[dict[object, Named]] = {}
 """What is known of classes."""
-SERIALIZED_TYPE_TO_PYTHON_TYPE: Final[dict[str, Any]] = {}
+SERIALIZED_TYPE_TO_PYTHON_TYPE: Final[dict[str, object]] = {}
 """The classes by the names that stand for them."""
 
 

@@ -45,10 +45,10 @@ class NodeDef(NamedTuple):
     type: Any
     flatten_fn: Flatten
     unflatten_fn: Unflatten
-    keys_fn: Callable[[Any], list[KeyEntry]] | None = None
+    keys_fn: Callable[[object], list[KeyEntry]] | None = None
 
 
-SUPPORTED_NODES: Final[dict[Any, NodeDef]] = {}
+SUPPORTED_NODES: Final[dict[object, NodeDef]] = {}
 """The classes of nodes."""
 
 
@@ -77,7 +77,7 @@ def register_pytree_node(
     """
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
-    keys: Callable[[Any], list[KeyEntry]] | None = None
+    keys: Callable[[object], list[KeyEntry]] | None = None
     if flatten_with_keys_fn is not None:
         with_keys = flatten_with_keys_fn
 

@@ -58,7 +58,7 @@ class InflatableArg(NamedTuple):
 def bundle_inputs(
     model: ScriptModule,
     inputs: Inputs | Mapping[Callable[..., Any], Inputs | None] | None,
-    info: list[str] | dict[Callable[..., Any], list[str]] | None = None,
+    info: list[str] | Mapping[Callable[..., object], list[str]] | None = None,
     *,
     _receive_inflate_expr: list[str] | None = None,
 ) -> ScriptModule:
@@ -114,7 +114,7 @@ def augment_many_model_functions_with_bundled_inputs(
     model: ScriptModule,
     inputs: Mapping[Callable[..., Any], Inputs | None],
     _receive_inflate_expr: list[str] | None = None,
-    info: dict[Callable[..., Any], list[str]] | None = None,
+    info: Mapping[Callable[..., object], list[str]] | None = None,
     skip_size_check: bool = False,
 ) -> None:
     """Put example arguments of several methods into a scripted module itself.

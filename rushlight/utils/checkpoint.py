@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final, Self
 
 from ..autograd import backward
-from ..autograd.function import Function
+from ..autograd.function import Function, FunctionCtx
 from ..autograd.graph import saved_tensors_hooks
 from ..ops.gradients.nodes.autograd import WALKING
 from ..ops.memory.dtype import CPU, DType, of_numpy
@@ -413,7 +413,7 @@ class CheckpointFunction(Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:
+    def forward(ctx: FunctionCtx, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:
         """What the function makes of the arguments; what it computes with is not kept."""
         check_backward_validity(args)
         ctx.run_function, ctx.args = run_function, args
@@ -424,7 +424,7 @@ class CheckpointFunction(Function):
             return run_function(*args)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, ...]:
+    def backward(ctx: FunctionCtx, *grads: Any) -> tuple[Tensor | None, ...]:
         """Compute again, under the same autocast and with the same random numbers if asked for, and
         walk back through that.
 

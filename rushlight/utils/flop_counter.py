@@ -26,7 +26,7 @@ __all__ = ["FlopCounterMode", "register_flop_formula"]
 Formula = Callable[..., int]
 Shape = Sequence[int]
 
-flop_registry: Final[dict[Any, Formula]] = {}
+flop_registry: Final[dict[object, Formula]] = {}
 """The operators that are counted, and their formulas."""
 
 
@@ -77,7 +77,7 @@ def register_flop_formula(targets: object, get_raw: bool = False) -> Callable[[F
 # --------------------------------------------------------------------------- formulas
 
 
-_aten: Any = ops.aten
+_aten = ops.aten
 
 
 @register_flop_formula(_aten.mm)
@@ -147,7 +147,7 @@ class FlopCounterMode:
         mods: object = None,
         depth: int = 2,
         display: bool = True,
-        custom_mapping: dict[Any, Formula] | None = None,
+        custom_mapping: dict[object, Formula] | None = None,
     ) -> None:
         if mods is not None:
             warnings.warn(
@@ -219,7 +219,7 @@ class _Counting(TorchDispatchMode):
         return self._counter._count_flops(func.overloadpacket, out, args, kwargs)
 
 
-def _counts() -> dict[str, dict[Any, int]]:
+def _counts() -> dict[str, dict[object, int]]:
     return defaultdict(lambda: defaultdict(int))
 
 

@@ -11,7 +11,7 @@ from ..nn.handles import RemovableHandle
 
 __all__ = ["RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
 
-Hook = TypeVar("Hook", bound=Callable[..., Any])
+Hook = TypeVar("Hook", bound=Callable[..., object])
 
 
 def unserializable_hook(f: Hook) -> Hook:

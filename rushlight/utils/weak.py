@@ -95,21 +95,21 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
             made.data[reference] = deepcopy(value, memo)
         return made
 
-    def __or__(self, other: Any) -> Self:
+    def __or__(self, other: object) -> Self:
         if not isinstance(other, Mapping):
             return NotImplemented
         made = self.copy()
         made.update(other)
         return made
 
-    def __ror__(self, other: Any) -> Self:
+    def __ror__(self, other: object) -> Self:
         if not isinstance(other, Mapping):
             return NotImplemented
         made = type(self)(other, self.ref_type)
         made.update(self)
         return made
 
-    def __ior__(self, other: Any) -> Self:
+    def __ior__(self, other: object) -> Self:
         self.update(other)
         return self
 

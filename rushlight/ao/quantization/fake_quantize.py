@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ...jit.decorators import export
 from ...nn.modules.module import Module
+from ...nn.state import Metadata, StateDict
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DTYPES, QSCHEMES, DType, QScheme
 from ...ops.tensors.construct import finfo, iinfo, tensor
@@ -220,9 +221,9 @@ class FakeQuantize(FakeQuantizeBase):
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],

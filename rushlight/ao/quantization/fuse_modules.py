@@ -4,35 +4,33 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from ...nn.modules.linear import Identity
 from ...nn.modules.module import Module
 from ...nn.utils.parametrize import type_before_parametrizations
-from .fuser_method_mappings import get_fuser_method
+from .fuser_method_mappings import Fuser, get_fuser_method
 
 __all__ = ["fuse_known_modules", "fuse_modules", "fuse_modules_qat"]
 
 Groups = Sequence[str] | Sequence[Sequence[str]]
+FuseGroup = Callable[..., Sequence[Module | None]]
+"""Makes the new modules of a list."""
 
 
 def fuse_known_modules(
     mod_list: Sequence[Module],
     is_qat: bool,
-    additional_fuser_method_mapping: Mapping[Any, object] | None = None,
+    additional_fuser_method_mapping: Mapping[object, Fuser] | None = None,
 ) -> list[Module | None]:
     """The fused module, and an `Identity` for each of the others.
 
     Hooks before the first and after the last module become those of the fused one.
 
     Raises:
-        NotImplementedError: nothing fuses such modules.
+        AssertionError: nothing fuses such modules.
     """
     types = tuple(type_before_parametrizations(module) for module in mod_list)
-    fuse = get_fuser_method(types, additional_fuser_method_mapping)
-    if fuse is None:
-        raise NotImplementedError(f"Cannot fuse modules: {types}")
-    fused = fuse(is_qat, *mod_list)
+    fused = get_fuser_method(types, additional_fuser_method_mapping)(is_qat, *mod_list)
     first, last = mod_list[0], mod_list[-1]
     for hook in list(first._forward_pre_hooks.values()):
         fused.register_forward_pre_hook(hook)
@@ -55,7 +53,7 @@ def _parent_of(model: Module, path: str) -> tuple[object, str]:
 
 
 def _fuse_group(
-    model: Module, names: Sequence[str], is_qat: bool, fuser: Callable[..., Any], extra: object
+    model: Module, names: Sequence[str], is_qat: bool, fuser: FuseGroup, extra: object
 ) -> None:
     places = [_parent_of(model, name) for name in names]
     held = [getattr(owner, name) for owner, name in places]
@@ -68,15 +66,14 @@ def _fuse_modules(
     modules_to_fuse: Groups,
     is_qat: bool,
     inplace: bool = False,
-    fuser_func: Callable[..., object] = fuse_known_modules,
+    fuser_func: FuseGroup = fuse_known_modules,
     fuse_custom_config_dict: Mapping[str, object] | None = None,
 ) -> Module:
     made = model if inplace else copy.deepcopy(model)
     extra = (fuse_custom_config_dict or {}).get("additional_fuser_method_mapping", {})
-    groups: Any = modules_to_fuse
-    if all(isinstance(each, str) for each in modules_to_fuse):
-        groups = [modules_to_fuse]
-    for group in groups:
+    names = [each for each in modules_to_fuse if isinstance(each, str)]
+    is_one = len(names) == len(modules_to_fuse)
+    for group in [names] if is_one else map(list, modules_to_fuse):
         _fuse_group(made, group, is_qat, fuser_func, extra)
     return made
 
@@ -85,7 +82,7 @@ def fuse_modules(
     model: Module,
     modules_to_fuse: Groups,
     inplace: bool = False,
-    fuser_func: Callable[..., object] = fuse_known_modules,
+    fuser_func: FuseGroup = fuse_known_modules,
     fuse_custom_config_dict: Mapping[str, object] | None = None,
 ) -> Module:
     """A model with some of its modules fused, in evaluation.
@@ -109,7 +106,7 @@ def fuse_modules_qat(
     model: Module,
     modules_to_fuse: Groups,
     inplace: bool = False,
-    fuser_func: Callable[..., object] = fuse_known_modules,
+    fuser_func: FuseGroup = fuse_known_modules,
     fuse_custom_config_dict: Mapping[str, object] | None = None,
 ) -> Module:
     """`fuse_modules` for training with quantization: batch norms stay modules of their own."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
 
 from ...nn.modules import activation, batchnorm, conv, linear
+from ...nn.modules.batchnorm import BatchNorm1d
+from ...nn.modules.linear import Linear
 from ...nn.modules.module import Module
 from ...nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 from ..nn import intrinsic as nni
@@ -21,11 +22,11 @@ __all__ = [
     "get_fuser_method_new",
 ]
 
-Fuser = Callable[..., Any]
+Fuser = Callable[..., Module]
 """Makes one module of several; its first argument says whether it is for training."""
 
 
-def _check_modes(first: str, *modules: Any) -> None:
+def _check_modes(first: str, *modules: Module) -> None:
     if len({module.training for module in modules}) > 1:
         raise AssertionError(f"{first} both must be in the same mode (train or eval).")
 
@@ -34,7 +35,12 @@ def _dims(layer: Module) -> int:
     return int(layer.weight.dim()) - 2
 
 
-def fuse_conv_bn(is_qat: bool, conv: Module, bn: Module) -> Any:
+def _of(name: str, *modules: Module) -> Module:
+    kind: type[Module] = getattr(nni, name)
+    return kind(*modules)
+
+
+def fuse_conv_bn(is_qat: bool, conv: Module, bn: Module) -> Module:
     """A convolution with the batch norm after it: in evaluation the norm goes into its weights.
 
     Raises:
@@ -44,7 +50,7 @@ def fuse_conv_bn(is_qat: bool, conv: Module, bn: Module) -> Any:
     if not is_qat:
         return fuse_conv_bn_eval(conv, bn)
     _check_norm(conv, bn)
-    return getattr(nni, f"ConvBn{_dims(conv)}d")(conv, bn)
+    return _of(f"ConvBn{_dims(conv)}d", conv, bn)
 
 
 def _check_norm(conv: Module, bn: Module) -> None:
@@ -58,7 +64,7 @@ def _check_norm(conv: Module, bn: Module) -> None:
         )
 
 
-def fuse_conv_bn_relu(is_qat: bool, conv: Any, bn: Any, relu: Any) -> Any:
+def fuse_conv_bn_relu(is_qat: bool, conv: Module, bn: Module, relu: Module) -> Module:
     """A convolution with the batch norm and the ReLU after it.
 
     Raises:
@@ -69,11 +75,11 @@ def fuse_conv_bn_relu(is_qat: bool, conv: Any, bn: Any, relu: Any) -> Any:
     dims = _dims(conv)
     if is_qat:
         _check_norm(conv, bn)
-        return getattr(nni, f"ConvBnReLU{dims}d")(conv, bn, relu)
-    return getattr(nni, f"ConvReLU{dims}d")(fuse_conv_bn_eval(conv, bn), relu)
+        return _of(f"ConvBnReLU{dims}d", conv, bn, relu)
+    return _of(f"ConvReLU{dims}d", fuse_conv_bn_eval(conv, bn), relu)
 
 
-def fuse_linear_bn(is_qat: bool, linear: Any, bn: Any) -> Any:
+def fuse_linear_bn(is_qat: bool, linear: Linear, bn: BatchNorm1d) -> Module:
     """A linear layer with the batch norm after it.
 
     Raises:
@@ -93,7 +99,7 @@ def fuse_linear_bn(is_qat: bool, linear: Any, bn: Any) -> Any:
     return nni.LinearBn1d(linear, bn)
 
 
-def fuse_convtranspose_bn(is_qat: bool, convt: Module, bn: Module) -> Any:
+def fuse_convtranspose_bn(is_qat: bool, convt: Module, bn: Module) -> Module:
     """A transposed convolution with the batch norm after it, in evaluation.
 
     Raises:
@@ -106,17 +112,17 @@ def fuse_convtranspose_bn(is_qat: bool, convt: Module, bn: Module) -> Any:
     return fuse_conv_bn_eval(convt, bn, transpose=True)
 
 
-def _sequential(kind: type) -> Fuser:
-    def fuse(is_qat: bool, first: Module, second: Module) -> object:
+def _sequential(kind: type[Module]) -> Fuser:
+    def fuse(is_qat: bool, first: Module, second: Module) -> Module:
         return kind(first, second)
 
     return fuse
 
 
 @cache
-def _default() -> Mapping[tuple[object, ...], object]:
+def _default() -> Mapping[object, Fuser]:
     """The fusers by the kinds of modules."""
-    made: dict[tuple[Any, ...], object] = {}
+    made: dict[object, Fuser] = {}
     relu = activation.ReLU
     for dims in (1, 2, 3):
         layer, norm = getattr(conv, f"Conv{dims}d"), getattr(batchnorm, f"BatchNorm{dims}d")
@@ -133,7 +139,7 @@ def _default() -> Mapping[tuple[object, ...], object]:
 
 def get_fuser_method(
     op_list: tuple[object, ...] | Sequence[object],
-    additional_fuser_method_mapping: Mapping[Any, object] | None = None,
+    additional_fuser_method_mapping: Mapping[object, Fuser] | None = None,
 ) -> Fuser:
     """What fuses modules of these kinds.
 
@@ -141,13 +147,13 @@ def get_fuser_method(
         AssertionError: nothing does.
     """
     known = get_combined_dict(_default(), additional_fuser_method_mapping or {})
-    found: Fuser | None = known.get(op_list)
+    found = known.get(op_list)
     if found is None:
         raise AssertionError(f"did not find fuser method for: {op_list} ")
     return found
 
 
-def get_fuser_method_new(op_pattern: object, fuser_method_mapping: Mapping[Any, Fuser]) -> Fuser:
+def get_fuser_method_new(op_pattern: object, fuser_method_mapping: Mapping[object, Fuser]) -> Fuser:
     """What fuses a pattern: modules from the last back, in pairs.
 
     Raises:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...jit.decorators import export, ignore
+from ...nn.state import Metadata, StateDict
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DTYPES, QSCHEMES, DType, QScheme
 from ...ops.tensors.construct import tensor
@@ -200,9 +201,9 @@ class HistogramObserver(UniformQuantizationObserverBase):
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from ...jit.decorators import export
 from ...nn.modules.module import Module
+from ...nn.state import Metadata, StateDict
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DTYPES, QSCHEMES, DType, QScheme
 from ...ops.tensors.construct import tensor
@@ -203,9 +204,9 @@ class UniformQuantizationObserverBase(ObserverBase):
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],
@@ -460,9 +461,9 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],

@@ -115,7 +115,7 @@ class QConfigMapping:
                 lines.append(f"  {held}")
         return "\n".join([*lines, ")"])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The same as a dict of lists, as configurations were written once."""
         made: dict[str, object] = {_GLOBAL_DICT_KEY: self.global_qconfig}
         for style, key in _STYLES.items():
@@ -226,12 +226,12 @@ def _old(name: str) -> deprecated:
 
 
 @_old("get_default_qconfig")
-def get_default_qconfig_dict(backend: str = "x86", version: int = 0) -> dict[str, Any]:
+def get_default_qconfig_dict(backend: str = "x86", version: int = 0) -> dict[str, object]:
     """`get_default_qconfig_mapping` as a dict; deprecated."""
     return get_default_qconfig_mapping(backend, version).to_dict()
 
 
 @_old("get_default_qat_qconfig")
-def get_default_qat_qconfig_dict(backend: str = "x86", version: int = 1) -> dict[str, Any]:
+def get_default_qat_qconfig_dict(backend: str = "x86", version: int = 1) -> dict[str, object]:
     """`get_default_qat_qconfig_mapping` as a dict; deprecated."""
     return get_default_qat_qconfig_mapping(backend, version).to_dict()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ...nn.modules.module import Module
 from ...ops.memory.dtype import DTYPES, QSCHEMES, DType, QScheme
@@ -31,6 +31,10 @@ __all__ = [
     "weight_is_quantized",
     "weight_is_statically_quantized",
 ]
+
+K = TypeVar("K")
+V = TypeVar("V")
+Custom = TypeVar("Custom")
 
 _INT8: Final = tuple(DTYPES[name] for name in ("quint8", "qint8", "uint8", "int8"))
 _INT32: Final = (DTYPES["qint32"], DTYPES["int32"])
@@ -67,17 +71,15 @@ def getattr_from_fqn(obj: object, fqn: str) -> Any:
     return obj
 
 
-def get_combined_dict(
-    default_dict: Mapping[Any, object], additional_dict: Mapping[Any, object]
-) -> dict[Any, Any]:
+def get_combined_dict(default_dict: Mapping[K, V], additional_dict: Mapping[K, V]) -> dict[K, V]:
     """The entries of both; the second's count."""
     return {**default_dict, **additional_dict}
 
 
-def get_qparam_dict(observer_or_fake_quant: Module) -> dict[str, Any]:
+def get_qparam_dict(observer_or_fake_quant: Module) -> dict[str, object]:
     """The scheme, dtype, range, scale and zero point that an observer leads to."""
     qscheme = getattr(observer_or_fake_quant, "qscheme", None)
-    made: dict[str, Any] = {"qscheme": qscheme, "dtype": observer_or_fake_quant.dtype}
+    made = {"qscheme": qscheme, "dtype": observer_or_fake_quant.dtype}
     if isinstance(observer_or_fake_quant, PlaceholderObserver):
         return {**made, "qscheme": None}
     if qscheme is not None and is_per_channel(qscheme):
@@ -91,9 +93,9 @@ def get_qparam_dict(observer_or_fake_quant: Module) -> dict[str, Any]:
 
 def get_swapped_custom_module_class(
     custom_module: object,
-    custom_module_class_mapping: Mapping[Any, Any],
+    custom_module_class_mapping: Mapping[QuantType, Mapping[type, Custom]],
     qconfig: QConfig | None,
-) -> Any:
+) -> Custom:
     """The class that a module is to be exchanged for, by how it is quantized.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from ...nn import functional as F
 from ...nn.modules import (
@@ -35,6 +35,7 @@ from .fake_quantize import (
     default_fixed_qparams_range_0to1_fake_quant,
     default_fixed_qparams_range_neg1to1_fake_quant,
 )
+from .made_classes import FromFloat
 from .qconfig_traits import get_combined_dict
 from .stubs import DeQuantStub, QuantStub
 
@@ -57,9 +58,11 @@ __all__ = [
     "no_observer_set",
 ]
 
-Kind = Callable[..., Any]
+Kind = type[Module]
+Operation = Callable[..., object] | str
+"""A function, or the name of a method."""
 
-DEFAULT_STATIC_QUANT_MODULE_MAPPINGS: Final[dict[Kind, object]] = {
+DEFAULT_STATIC_QUANT_MODULE_MAPPINGS: Final[dict[Kind, FromFloat]] = {
     QuantStub: nnq.Quantize,
     DeQuantStub: nnq.DeQuantize,
     batchnorm.BatchNorm2d: nnq.BatchNorm2d,
@@ -112,7 +115,7 @@ DEFAULT_STATIC_QUANT_MODULE_MAPPINGS: Final[dict[Kind, object]] = {
 }
 """Float modules, and those of training, that become quantized ones."""
 
-DEFAULT_QAT_MODULE_MAPPINGS: Final[dict[Kind, object]] = {
+DEFAULT_QAT_MODULE_MAPPINGS: Final[dict[Kind, FromFloat]] = {
     conv.Conv2d: nnqat.Conv2d,
     conv.Conv3d: nnqat.Conv3d,
     linear.Linear: nnqat.Linear,
@@ -130,7 +133,7 @@ DEFAULT_QAT_MODULE_MAPPINGS: Final[dict[Kind, object]] = {
 }
 """Float modules that become modules for training."""
 
-DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS: Final[dict[Kind, object]] = {
+DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS: Final[dict[Kind, FromFloat]] = {
     rnn.GRUCell: nnqd.GRUCell,
     linear.Linear: nnqd.Linear,
     nnqatd.Linear: nnqd.Linear,
@@ -145,7 +148,7 @@ DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS: Final[dict[Kind, object]] = {
 }
 """Float modules that become ones which quantize their inputs by the range of each call."""
 
-DEFAULT_MODULE_TO_ACT_POST_PROCESS: Final[dict[Kind, object]] = {
+DEFAULT_MODULE_TO_ACT_POST_PROCESS: Final[dict[Kind, Callable[[], Module]]] = {
     activation.Hardsigmoid: default_fixed_qparams_range_0to1_fake_quant,
     activation.Sigmoid: default_fixed_qparams_range_0to1_fake_quant,
     activation.Softmax: default_fixed_qparams_range_0to1_fake_quant,
@@ -154,7 +157,7 @@ DEFAULT_MODULE_TO_ACT_POST_PROCESS: Final[dict[Kind, object]] = {
 """Modules whose results lie between known bounds."""
 
 
-def _operators() -> dict[Kind | str, object]:
+def _operators() -> dict[Operation, Callable[..., object]]:
     """Functions, and the quantized operators that become of them."""
     quantized = Namespace("quantized")
     return {
@@ -170,38 +173,34 @@ def _operators() -> dict[Kind | str, object]:
 DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS: Final = _operators()
 
 
-def no_observer_set() -> set[Any]:
+def no_observer_set() -> set[object]:
     """Modules that observe what is in them themselves."""
     return {quantizable.LSTM, quantizable.MultiheadAttention}
 
 
-def get_default_static_quant_module_mappings() -> dict[Kind, Any]:
+def get_default_static_quant_module_mappings() -> dict[Kind, FromFloat]:
     """The modules of static quantization."""
     return copy.deepcopy(DEFAULT_STATIC_QUANT_MODULE_MAPPINGS)
 
 
-def get_embedding_static_quant_module_mappings() -> dict[Kind, Any]:
+def get_embedding_static_quant_module_mappings() -> dict[Kind, FromFloat]:
     """The modules of static quantization, with tables that were trained for it."""
     made = get_default_static_quant_module_mappings()
     return {**made, nnqat.EmbeddingBag: nnq.EmbeddingBag, nnqat.Embedding: nnq.Embedding}
 
 
-def get_default_qat_module_mappings() -> dict[Kind, Any]:
+def get_default_qat_module_mappings() -> dict[Kind, FromFloat]:
     """The modules of training."""
     return copy.deepcopy(DEFAULT_QAT_MODULE_MAPPINGS)
 
 
-def get_embedding_qat_module_mappings() -> dict[Kind, Any]:
+def get_embedding_qat_module_mappings() -> dict[Kind, FromFloat]:
     """The modules of training, with tables."""
     made = get_default_qat_module_mappings()
-    tables: dict[Kind, object] = {
-        sparse.EmbeddingBag: nnqat.EmbeddingBag,
-        sparse.Embedding: nnqat.Embedding,
-    }
-    return {**made, **tables}
+    return {**made, sparse.EmbeddingBag: nnqat.EmbeddingBag, sparse.Embedding: nnqat.Embedding}
 
 
-def get_default_dynamic_quant_module_mappings() -> dict[Kind, Any]:
+def get_default_dynamic_quant_module_mappings() -> dict[Kind, FromFloat]:
     """The modules of dynamic quantization."""
     return dict(DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS)
 
@@ -216,12 +215,12 @@ def get_default_qconfig_propagation_list() -> set[Kind]:
     }
 
 
-def get_default_float_to_quantized_operator_mappings() -> dict[Kind | str, Any]:
+def get_default_float_to_quantized_operator_mappings() -> dict[Operation, Callable[..., object]]:
     """The operators of functions."""
     return dict(DEFAULT_FLOAT_TO_QUANTIZED_OPERATOR_MAPPINGS)
 
 
-def _found(kind: object, known: Mapping[Any, object]) -> object:
+def _found(kind: Kind, known: Mapping[Kind, FromFloat]) -> FromFloat:
     found = known.get(kind)
     if found is None:
         raise AssertionError(
@@ -233,9 +232,9 @@ def _found(kind: object, known: Mapping[Any, object]) -> object:
 
 def get_static_quant_module_class(
     float_module_class: Kind,
-    additional_static_quant_mapping: Mapping[Kind, object] | None = None,
+    additional_static_quant_mapping: Mapping[Kind, FromFloat] | None = None,
     is_reference: bool = False,
-) -> Any:
+) -> FromFloat:
     """The quantized class of a float module's.
 
     Raises:
@@ -247,8 +246,9 @@ def get_static_quant_module_class(
 
 
 def get_dynamic_quant_module_class(
-    float_module_class: Kind, additional_dynamic_quant_mapping: Mapping[Kind, object] | None = None
-) -> Any:
+    float_module_class: Kind,
+    additional_dynamic_quant_mapping: Mapping[Kind, FromFloat] | None = None,
+) -> FromFloat:
     """The dynamically quantized class of a float module's.
 
     Raises:
@@ -259,7 +259,7 @@ def get_dynamic_quant_module_class(
     return _found(float_module_class, known)
 
 
-def get_quantized_operator(float_op: Kind | str) -> Any:
+def get_quantized_operator(float_op: Operation) -> Callable[..., object]:
     """The quantized operator of a function.
 
     Raises:
@@ -271,7 +271,7 @@ def get_quantized_operator(float_op: Kind | str) -> Any:
     return found
 
 
-def _get_special_act_post_process(module: Module) -> object:
+def _get_special_act_post_process(module: Module) -> Callable[[], Module] | None:
     """What observes a module whose results lie between known bounds; None for others."""
     kind = type_before_parametrizations(module)
     return DEFAULT_MODULE_TO_ACT_POST_PROCESS.get(kind)

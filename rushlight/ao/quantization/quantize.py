@@ -22,6 +22,7 @@ from ..nn.quantized.modules import attention as quantized_attention
 from ..nn.quantized.modules import rnn as quantized_rnn
 from ..nn.quantized.modules.functional_modules import FloatFunctional, FXFloatFunctional
 from .fake_quantize import _is_activation_post_process
+from .made_classes import FromFloat, FromObserved
 from .qconfig import (
     QConfig,
     _add_module_to_qconfig_obs_ctr,
@@ -70,9 +71,11 @@ DEPRECATION_WARNING: Final = (
     "see https://github.com/pytorch/ao/issues/2259 for more details"
 )
 
-Spec = Mapping[Any, QConfig | None]
+Spec = Mapping[str | type[Module], QConfig | None]
 """Configurations by dotted names and by classes of modules."""
 Config = Mapping[str, Any]
+Classes = Mapping[type[Module], FromFloat]
+"""Classes of modules by those that they are made of."""
 
 
 def get_default_custom_config_dict() -> dict[str, Any]:
@@ -132,7 +135,7 @@ def _observer_forward_hook(self: Module, input: tuple[Tensor, ...], output: Tens
     return self.activation_post_process(output)
 
 
-def _observer_forward_pre_hook(self: Any, input: Any) -> object:
+def _observer_forward_pre_hook(self: Module, input: tuple[Tensor, ...]) -> object:
     """What a module is given goes through its observer."""
     return self.activation_post_process(input[0])
 
@@ -152,7 +155,7 @@ def _is_observed(module: Module) -> bool:
     return getattr(module, "qconfig", None) is not None
 
 
-def _observe(module: Module, special: Any = None) -> None:
+def _observe(module: Module, special: Callable[[], Module] | None = None) -> None:
     """Have a module's results observed as its configuration says."""
     if not _is_observed(module) or isinstance(module, DeQuantStub):
         return
@@ -170,10 +173,10 @@ def _is_memoryless(qconfig: QConfig) -> bool:
 
 def _add_observer_(
     module: Module,
-    qconfig_propagation_list: Iterable[Any] | None = None,
-    non_leaf_module_list: Iterable[Any] | None = None,
+    qconfig_propagation_list: Iterable[type[Module]] | None = None,
+    non_leaf_module_list: Iterable[object] | None = None,
     device: object = None,
-    custom_module_class_mapping: Mapping[Any, Any] | None = None,
+    custom_module_class_mapping: Classes | None = None,
 ) -> None:
     """Add observers to the modules below one, and to the module itself if nothing is in it."""
     kinds = (
@@ -211,8 +214,8 @@ def _add_observer_(
 def prepare(
     model: Module,
     inplace: bool = False,
-    allow_list: Iterable[object] | None = None,
-    observer_non_leaf_module_list: Iterable[object] | None = None,
+    allow_list: Iterable[type[Module]] | None = None,
+    observer_non_leaf_module_list: Iterable[type[Module]] | None = None,
     prepare_custom_config_dict: Config | None = None,
 ) -> Module:
     """A model whose modules observe what they give, for static quantization.
@@ -230,7 +233,7 @@ def prepare(
 def _prepared(
     model: Module,
     inplace: bool,
-    allow_list: Iterable[object] | None = None,
+    allow_list: Iterable[type[Module]] | None = None,
     inner: Iterable[object] | None = None,
     prepare_custom_config_dict: Config | None = None,
 ) -> Module:
@@ -261,9 +264,7 @@ def add_quant_dequant(module: Module) -> Module:
 
 
 @deprecated(DEPRECATION_WARNING)
-def prepare_qat(
-    model: Module, mapping: Mapping[Any, object] | None = None, inplace: bool = False
-) -> Module:
+def prepare_qat(model: Module, mapping: Classes | None = None, inplace: bool = False) -> Module:
     """A model that is trained with values and weights rounded as quantization will round them.
 
     Args:
@@ -277,7 +278,7 @@ def prepare_qat(
     return _prepared_for_training(model if inplace else copy.deepcopy(model), known)
 
 
-def _prepared_for_training(model: Module, mapping: Mapping[Any, object]) -> Module:
+def _prepared_for_training(model: Module, mapping: Classes) -> Module:
     if not model.training:
         raise AssertionError("prepare_qat only works on models in training mode")
     propagate_qconfig_(model, qconfig_dict=None)
@@ -291,7 +292,7 @@ def _prepared_for_training(model: Module, mapping: Mapping[Any, object]) -> Modu
 @deprecated(DEPRECATION_WARNING)
 def convert(
     module: Module,
-    mapping: Mapping[Any, object] | None = None,
+    mapping: Classes | None = None,
     inplace: bool = False,
     remove_qconfig: bool = True,
     is_reference: bool = False,
@@ -326,9 +327,9 @@ def convert(
 
 def _converted(
     module: Module,
-    mapping: Mapping[Any, object],
+    mapping: Classes,
     remove_qconfig: bool = True,
-    custom: Mapping[Any, object] | None = None,
+    custom: Mapping[type[Module], FromObserved] | None = None,
     precomputed: bool = False,
 ) -> Module:
     _swap_children(module, mapping, custom or {}, precomputed)
@@ -338,7 +339,10 @@ def _converted(
 
 
 def _swap_children(
-    module: Module, mapping: Mapping[Any, object], custom: Mapping[Any, object], precomputed: bool
+    module: Module,
+    mapping: Classes,
+    custom: Mapping[type[Module], FromObserved],
+    precomputed: bool,
 ) -> None:
     made = {}
     for name, child in module.named_children():
@@ -353,8 +357,8 @@ def _swap_children(
 
 def swap_module(
     mod: Module,
-    mapping: Mapping[Any, Any],
-    custom_module_class_mapping: Mapping[Any, Any],
+    mapping: Classes,
+    custom_module_class_mapping: Mapping[type[Module], FromObserved],
     use_precomputed_fake_quant: bool = False,
 ) -> Module:
     """The quantized module of one that is configured; others are given back as they are.
@@ -365,7 +369,7 @@ def swap_module(
         return mod
     kind = type_before_parametrizations(mod)
     if kind in custom_module_class_mapping:
-        made: Module = custom_module_class_mapping[kind].from_observed(mod)
+        made = custom_module_class_mapping[kind].from_observed(mod)
     elif kind in mapping:
         made = mapping[kind].from_float(mod, use_precomputed_fake_quant=use_precomputed_fake_quant)
     else:
@@ -408,7 +412,7 @@ def quantize(
     model: Module,
     run_fn: Callable[..., object],
     run_args: Iterable[object],
-    mapping: Mapping[Any, object] | None = None,
+    mapping: Classes | None = None,
     inplace: bool = False,
 ) -> Module:
     """A statically quantized model.
@@ -446,7 +450,7 @@ def quantize_qat(
 
 
 _RECURRENT: Final = (rnn.LSTM, rnn.GRU, rnn.LSTMCell, rnn.RNNCell, rnn.GRUCell)
-_DYNAMIC: Final[dict[str, tuple[QConfig, tuple[object, ...]]]] = {
+_DYNAMIC: Final[dict[str, tuple[QConfig, tuple[type[Module], ...]]]] = {
     "qint8": (default_dynamic_qconfig, (layers.Linear, *_RECURRENT)),
     "float16": (float16_dynamic_qconfig, (layers.Linear, *_RECURRENT)),
     "quint8": (float_qparams_weight_only_qconfig, (sparse.EmbeddingBag, sparse.Embedding)),
@@ -455,7 +459,7 @@ _DYNAMIC: Final[dict[str, tuple[QConfig, tuple[object, ...]]]] = {
 """By the dtype of the weights: the configuration, and the modules that have it."""
 
 
-def _dynamic_spec(qconfig_spec: Any, dtype: DType) -> Spec:
+def _dynamic_spec(qconfig_spec: Spec | set[str | type[Module]] | None, dtype: DType) -> Spec:
     """The configurations that were asked for.
 
     Raises:
@@ -474,16 +478,15 @@ def _dynamic_spec(qconfig_spec: Any, dtype: DType) -> Spec:
         if known is None:
             raise RuntimeError("Unknown dtype specified for quantize_dynamic: ", str(dtype))
         return dict.fromkeys(qconfig_spec, known[0])
-    spec: Spec = qconfig_spec
-    return spec
+    return qconfig_spec
 
 
 @deprecated(DEPRECATION_WARNING)
 def quantize_dynamic(
     model: Module,
-    qconfig_spec: object = None,
+    qconfig_spec: Spec | set[str | type[Module]] | None = None,
     dtype: DType = DTYPES["qint8"],
-    mapping: Mapping[Any, object] | None = None,
+    mapping: Classes | None = None,
     inplace: bool = False,
 ) -> Module:
     """A model with quantized weights, whose values are quantized by the range of each call.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from ...interpreter.running.evaluating import CONTEXT
 from ...interpreter.values.clone_objects import ObjectCloning
@@ -58,9 +58,12 @@ def _observer(make: Callable[[], object]) -> ScriptObject:
     return scripted
 
 
-def _own_observer(given: Any) -> ScriptObject:
+def _own_observer(given: object) -> ScriptObject:
     """An observer for one place: a copy of a scripted one, or a new one."""
-    return copy.deepcopy(given) if isinstance(given, ScriptObject) else _observer(given)
+    if isinstance(given, ScriptObject):
+        return copy.deepcopy(given)
+    assert callable(given)
+    return _observer(given)
 
 
 def _check_is_script_module(model: object) -> None:
@@ -68,7 +71,7 @@ def _check_is_script_module(model: object) -> None:
         raise ValueError("input must be a script module, got: " + str(type(model)))
 
 
-def _check_forward_method(model: Any) -> None:
+def _check_forward_method(model: ScriptModule) -> None:
     if model._c.cls.method("forward") is None:
         raise ValueError("input script module does not have forward method")
 
@@ -80,13 +83,13 @@ def _forward(target: ScriptObject) -> Graph:
     return function.graph
 
 
-def _put(model: Any, target: ScriptObject, inplace: bool) -> RecursiveScriptModule:
+def _put(model: ScriptModule, target: ScriptObject, inplace: bool) -> RecursiveScriptModule:
     """The module of a new object; in place, the model becomes it."""
     made = RecursiveScriptModule(target)
     if not inplace:
         return made
     model._c = target
-    return model  # type: ignore[no-any-return]
+    return model  # type: ignore[return-value]
 
 
 # --------------------------------------------------------------------------- fusing
@@ -205,7 +208,11 @@ def convert_dynamic_jit(
 
 
 def _converted(
-    model: Any, inplace: bool, debug: bool, preserved: Sequence[str] | None, kind: QuantType
+    model: ScriptModule,
+    inplace: bool,
+    debug: bool,
+    preserved: Sequence[str] | None,
+    kind: QuantType,
 ) -> RecursiveScriptModule:
     _check_is_script_module(model)
     _check_observers(model)
@@ -223,7 +230,7 @@ def _converted(
     return _put(model, target, inplace)
 
 
-def _check_observers(model: Any) -> None:
+def _check_observers(model: ScriptModule) -> None:
     inner = [n for n, _ in model.named_modules() if "._observer_" in n]
     if inner:
         raise RuntimeError(

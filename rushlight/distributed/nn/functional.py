@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...autograd.function import Function
+from ...autograd.function import Function, FunctionCtx
 from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Tensor
@@ -33,14 +33,14 @@ class _Broadcast(Function):
     """Back: the sum of all gradients, for the process whose tensor it was."""
 
     @staticmethod
-    def forward(ctx: Any, src: int, group: object, tensor: Tensor) -> Tensor:
+    def forward(ctx: FunctionCtx, src: int, group: object, tensor: Tensor) -> Tensor:
         ctx.src, ctx.group = src, group
         made = _copy(tensor)
         collectives.broadcast(made, src, group)
         return made
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[object, ...]:
+    def backward(ctx: FunctionCtx, grad: Tensor) -> tuple[object, ...]:
         return None, None, _Reduce.apply(ctx.src, ReduceOp.SUM, ctx.group, grad)
 
 
@@ -48,7 +48,7 @@ class _Reduce(Function):
     """Back: the gradient of the process that has the result; the others have nothing of theirs."""
 
     @staticmethod
-    def forward(ctx: Any, dst: int, op: ReduceOp, group: object, tensor: Tensor) -> Tensor:
+    def forward(ctx: FunctionCtx, dst: int, op: ReduceOp, group: object, tensor: Tensor) -> Tensor:
         ctx.dst, ctx.group = dst, group
         made = _copy(tensor)
         collectives.reduce(made, dst, op, group)
@@ -56,7 +56,7 @@ class _Reduce(Function):
         return made if get_group_rank(members, dst) == members.rank() else _like(tensor)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[object, ...]:
+    def backward(ctx: FunctionCtx, grad: Tensor) -> tuple[object, ...]:
         return None, None, None, _Broadcast.apply(ctx.dst, ctx.group, grad)
 
 
@@ -64,14 +64,14 @@ class _AllReduce(Function):
     """Back: the gradients of all processes, reduced in the same way."""
 
     @staticmethod
-    def forward(ctx: Any, op: ReduceOp, group: object, tensor: Tensor) -> Tensor:
+    def forward(ctx: FunctionCtx, op: ReduceOp, group: object, tensor: Tensor) -> Tensor:
         ctx.op, ctx.group = op, group
         made = _copy(tensor)
         collectives.all_reduce(made, op, group)
         return made
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[object, ...]:
+    def backward(ctx: FunctionCtx, grad: Tensor) -> tuple[object, ...]:
         return None, None, _AllReduce.apply(ctx.op, ctx.group, grad)
 
 
@@ -79,14 +79,16 @@ class _AllToAll(Function):
     """Back: each gradient to where its tensor came from."""
 
     @staticmethod
-    def forward(ctx: Any, group: object, outputs: Sequence[Tensor], *tensors: Tensor) -> Any:
+    def forward(
+        ctx: FunctionCtx, group: object, outputs: Sequence[Tensor], *tensors: Tensor
+    ) -> Any:
         ctx.group, ctx.inputs = group, [_like(each) for each in tensors]
         made = [_like(each) for each in outputs]
         collectives.all_to_all(made, tensors, group)
         return tuple(made)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[object, ...]:
+    def backward(ctx: FunctionCtx, *grads: Tensor) -> tuple[object, ...]:
         return None, None, *_AllToAll.apply(ctx.group, ctx.inputs, *grads)
 
 

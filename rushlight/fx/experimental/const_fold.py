@@ -52,7 +52,7 @@ class FoldedGraphModule(GraphModule):
         setattr(self, self.fx_const_folded_attrs_name, _kept(self.const_subgraph_module()))
 
 
-def _kept(value: object) -> Any:
+def _kept(value: object) -> object:
     """A value as a module can keep it."""
     if isinstance(value, tuple):
         return ParameterList([_kept(each) for each in value])

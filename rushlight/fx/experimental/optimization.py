@@ -69,7 +69,7 @@ def fuse(model: Module, inplace: bool = False, no_trace: bool = False) -> GraphM
     """
     if not inplace:
         model = copy.deepcopy(model)
-    traced: Any = model if no_trace and isinstance(model, GraphModule) else symbolic_trace(model)
+    traced = model if no_trace and isinstance(model, GraphModule) else symbolic_trace(model)
     modules = dict(traced.named_modules())
     for first, second, join in _PAIRS:
         for node in list(traced.graph.nodes):

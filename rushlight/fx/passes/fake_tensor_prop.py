@@ -33,12 +33,12 @@ class FakeTensorProp(Interpreter):
         )
         return found
 
-    def propagate(self, *args: Any) -> Any:
+    def propagate(self, *args: object) -> Any:
         """What the graph gives for fake tensors of the arguments."""
         given = [self._mode.from_tensor(a) if isinstance(a, Tensor) else a for a in args]
         return self.propagate_dont_convert_inputs(*given)
 
-    def propagate_dont_convert_inputs(self, *args: Any) -> Any:
+    def propagate_dont_convert_inputs(self, *args: object) -> Any:
         """What it gives for arguments that are fake already."""
         with self._mode:
             return self.run(*args)

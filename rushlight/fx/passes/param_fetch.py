@@ -23,7 +23,7 @@ _CONV: Final = """weight bias kernel_size stride padding dilation groups padding
 _NORM: Final = "weight bias running_mean running_var eps".split()
 _POOL: Final = "kernel_size stride padding dilation return_indices ceil_mode".split()
 
-module_fetch_book: Final[dict[Any, tuple[int, list[str], Callable[[str, int], str]]]] = {
+module_fetch_book: Final[dict[object, tuple[int, list[str], Callable[[str, int], str]]]] = {
     nn.Linear: (1, ["weight", "bias"], default_matching),
     nn.Conv2d: (1, _CONV, default_matching),
     nn.BatchNorm2d: (2, _NORM, default_matching),

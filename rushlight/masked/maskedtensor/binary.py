@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from ...ops.tensors.tensor import Tensor
 from .core import (
     _PLAIN_NAMES,
     FORMS,
+    Called,
     _masks_match,
     data_of,
     first_masked,
@@ -41,7 +42,7 @@ def _check(operands: tuple[object, ...], rest: tuple[object, ...]) -> None:
         )
 
 
-def _binary(func: Any, *args: object, **kwargs: Any) -> object:
+def _binary(func: Called, *args: object, **kwargs: object) -> object:
     operands, rest = args[:2], args[2:]
     _check(operands, rest)
     first, second = (data_of(each) for each in operands)
@@ -62,7 +63,7 @@ def _binary(func: Any, *args: object, **kwargs: Any) -> object:
     return paired(of_values(first, lambda own: func(own, second, *rest, **kwargs)), mask)
 
 
-def _written(func: object, *args: object, **kwargs: object) -> object:
+def _written(func: Called, *args: object, **kwargs: object) -> object:
     _check(args[:2], args[2:])
     return in_place(func, *args, **kwargs)
 

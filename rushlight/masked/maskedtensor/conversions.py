@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DTYPES, DType
 from ...ops.tensors.construct import tensor as tensor_of
 from ...ops.tensors.tensor import Tensor
 from .core import (
     FORMS,
+    Called,
+    MaskedTensor,
     _masks_match,
     data_of,
     is_masked_tensor,
@@ -25,30 +25,31 @@ _ASKED = """size dim numel nelement ndimension element_size get_device is_floati
 """What is asked of, or done with, the data."""
 
 
-def _asked(func: Any, *args: Any, **kwargs: object) -> object:
+def _asked(func: Called, *args: object, **kwargs: object) -> object:
     given = {name: data_of(value) for name, value in kwargs.items()}
     found = func(*map(data_of, args), **given)
     return args[0] if isinstance(found, Tensor) else found
 
 
-def _with_mask(func: Any, self: Any, *args: Any, **kwargs: Any) -> object:
+def _with_mask(func: Called, self: MaskedTensor, *args: object, **kwargs: object) -> object:
     """The same of the data, with the mask."""
     return paired(func(self._masked_data, *args, **kwargs), self._masked_mask)
 
 
-def _cast(func: Any, self: Any, *args: Any, **kwargs: Any) -> object:
+def _cast(func: Called, self: MaskedTensor, *args: object, **kwargs: object) -> object:
     wanted = [each for each in (*args, *kwargs.values()) if isinstance(each, DType)]
     if func.__name__ == "type" and not wanted and not args and not kwargs:
         return func(self._masked_data)
     return _with_mask(func, self, *args, **kwargs)
 
 
-def _without_masks(value: object) -> Any:
+def _without_masks(value: object) -> MaskedTensor:
     """A pair whose elements all count, of a tensor without a mask."""
-    if is_masked_tensor(value):
+    if isinstance(value, MaskedTensor):
         return value
     tensor = value if isinstance(value, Tensor) else tensor_of(value)
-    return paired(tensor, eager_function("aten::ones_like")(tensor, dtype=DTYPES["bool"]))
+    ones = eager_function("aten::ones_like")(tensor, dtype=DTYPES["bool"])
+    return MaskedTensor._of_pair(tensor, ones)
 
 
 def _where(func: object, *args: object, **kwargs: object) -> object:
@@ -67,7 +68,7 @@ def _where(func: object, *args: object, **kwargs: object) -> object:
     )
 
 
-def _softmax(func: Any, self: Any, dim: int, *args: Any, **kwargs: Any) -> object:
+def _softmax(func: Called, self: MaskedTensor, dim: int, *args: object, **kwargs: object) -> object:
     """Of the elements that count; rows in which none does are zeros."""
     data, mask = self._masked_data, self._masked_mask
     counts = mask.any(dim=dim, keepdim=True)
@@ -75,7 +76,7 @@ def _softmax(func: Any, self: Any, dim: int, *args: Any, **kwargs: Any) -> objec
     return paired(func(low, dim, *args, **kwargs).masked_fill(~mask, 0), mask)
 
 
-def _contiguous(func: Any, self: Any, *args: Any, **kwargs: Any) -> object:
+def _contiguous(func: Called, self: MaskedTensor, *args: object, **kwargs: object) -> object:
     name = func.__name__.partition(".")[0]
     if self.is_sparse:
         raise ValueError(f"MaskedTensors with sparse data do not have {name}")
@@ -85,13 +86,13 @@ def _contiguous(func: Any, self: Any, *args: Any, **kwargs: Any) -> object:
     return paired(found, func(self._masked_mask, *args, **kwargs))
 
 
-def _dense(func: object, self: Any, *args: object, **kwargs: object) -> object:
+def _dense(func: object, self: MaskedTensor, *args: object, **kwargs: object) -> object:
     if not self.is_sparse:
         return self
     return paired(self._masked_data.to_dense(), self._masked_mask.to_dense())
 
 
-def _sparse(func: Any, self: Any, *args: object, **kwargs: object) -> object:
+def _sparse(func: Called, self: MaskedTensor, *args: object, **kwargs: object) -> object:
     data, mask = self._masked_data, self._masked_mask
     by_rows = func.__name__.partition(".")[0] == "to_sparse_csr"
     if by_rows and data.dim() != 2:
@@ -104,18 +105,18 @@ def _sparse(func: Any, self: Any, *args: object, **kwargs: object) -> object:
     return paired(data.sparse_mask(mask), mask)
 
 
-def _parts(func: Any, self: Any) -> object:
+def _parts(func: Called, self: MaskedTensor) -> object:
     return _without_masks(func(self._masked_data))
 
 
-def _copy(func: Any, *args: Any, **kwargs: Any) -> object:
+def _copy(func: Called, *args: object, **kwargs: object) -> object:
     if not _masks_match(*args[:2]):
         raise ValueError("args[0] mask and args[1] mask must match but do not")
     func(*map(data_of, args), **kwargs)
     return args[0]
 
 
-def _any_true(func: object, self: Any) -> object:
+def _any_true(func: object, self: MaskedTensor) -> object:
     data, mask = self._masked_data, self._masked_mask
     if data.dtype is not DTYPES["bool"]:
         raise ValueError(f"__torch_dispatch__, {func}: expected a boolean tensor")

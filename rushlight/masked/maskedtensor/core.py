@@ -8,19 +8,27 @@ are those of the data and need nothing of their own.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from typing import Any, Final
-
-import numpy as np
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, Protocol
 
 from ...frontend.foundations.declared import Declared
-from ...ops.memory.dtype import DTYPES
+from ...ops.memory.dtype import DTYPES, Array
 from ...ops.tensors.overriding import DisableTorchFunctionSubclass
 from ...ops.tensors.tensor import Tensor
 
 __all__ = ["MaskedTensor", "is_masked_tensor"]
 
-Form = Callable[..., Any]
+
+class Called(Protocol):
+    """A function that met a tensor with a mask."""
+
+    __name__: str
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        """What it makes of plain tensors."""
+
+
+Form = Callable[..., object]
 FORMS: Final[Declared[str, Form]] = Declared()
 """What is done with functions, by name: a form is given the function and its arguments."""
 
@@ -46,7 +54,7 @@ def layout_of(tensor: Tensor) -> str:
     return tensor.layout.name
 
 
-def places_of(tensor: Any) -> list[Tensor]:
+def places_of(tensor: Tensor) -> list[Tensor]:
     """Where a sparse tensor has elements."""
     if layout_of(tensor) == "sparse_coo":
         return [tensor.indices()]
@@ -72,10 +80,10 @@ class MaskedTensor(Tensor):
         ValueError: other sizes, or other places of sparse elements.
     """
 
-    _masked_data: Any
-    _masked_mask: Any
+    _masked_data: Tensor
+    _masked_mask: Tensor
 
-    def __new__(cls, data: Any, mask: Any, requires_grad: bool = False) -> MaskedTensor:
+    def __new__(cls, data: Tensor, mask: Tensor, requires_grad: bool = False) -> MaskedTensor:
         for name, given in (("data", data), ("mask", mask)):
             if is_masked_tensor(given) or not isinstance(given, Tensor):
                 raise TypeError(f"{name} must be a Tensor")
@@ -101,34 +109,34 @@ class MaskedTensor(Tensor):
         pass
 
     @classmethod
-    def _of_pair(cls, data: object, mask: object) -> MaskedTensor:
+    def _of_pair(cls, data: Tensor, mask: Tensor) -> MaskedTensor:
         """A pair as it is, with the history of the data."""
         made = object.__new__(cls)
         made._masked_data, made._masked_mask = data, mask
         return made
 
     @staticmethod
-    def _from_values(data: Any, mask: Any) -> MaskedTensor:
+    def _from_values(data: Tensor, mask: Tensor) -> MaskedTensor:
         """A copy of a pair, through which gradients of the data go."""
         data, mask = _checked(data, mask)
         return MaskedTensor._of_pair(data.clone(), mask.clone())
 
     @classmethod
-    def unary(cls, fn: Callable[[Any], Any], data: Any, mask: Any) -> MaskedTensor:
+    def unary(cls, fn: Callable[[Tensor], Tensor], data: Tensor, mask: Tensor) -> MaskedTensor:
         """What a function makes of the data, with the mask."""
         return cls(fn(data), mask)
 
-    def get_data(self) -> Any:
+    def get_data(self) -> Tensor:
         """The data, with its history."""
         with DisableTorchFunctionSubclass():
             data = self._masked_data
             return data.clone() if data.requires_grad and data.is_leaf else data
 
-    def get_mask(self) -> Any:
+    def get_mask(self) -> Tensor:
         """The mask."""
         return self._masked_mask
 
-    def to_tensor(self, value: object) -> Any:
+    def to_tensor(self, value: float | Tensor) -> Tensor:
         """The data with a value where the mask is False."""
         return self._masked_data.masked_fill(~self._masked_mask, value)
 
@@ -147,7 +155,11 @@ class MaskedTensor(Tensor):
 
     @classmethod
     def __torch_function__(
-        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        cls,
+        func: Any,
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
     ) -> object:
         """What a function makes of tensors with masks.
 
@@ -182,7 +194,7 @@ class MaskedTensor(Tensor):
         lines = "\n".join(f"  {line}" for line in _rows(values, counts))
         return f"MaskedTensor(\n{lines}\n)"
 
-    def __reduce_ex__(self, proto: object) -> Any:
+    def __reduce_ex__(self, proto: object) -> str | tuple[object, ...]:
         return _again, (self._masked_data, self._masked_mask, self.requires_grad)
 
     def __deepcopy__(self, memo: dict[int, object]) -> MaskedTensor:
@@ -197,7 +209,7 @@ def _again(data: Tensor, mask: Tensor, requires_grad: bool) -> MaskedTensor:
 # --------------------------------------------------------------------------- pairs
 
 
-def _checked(data: Tensor, mask: Tensor) -> tuple[object, object]:
+def _checked(data: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """A pair that fits, with sparse elements at the places of the mask.
 
     Raises:
@@ -230,9 +242,9 @@ def _checked(data: Tensor, mask: Tensor) -> tuple[object, object]:
     return data, mask
 
 
-def inside(value: Any, part: Callable[[MaskedTensor], object]) -> Any:
+def inside(value: object, part: Callable[[MaskedTensor], object]) -> Any:
     """An argument with a part of each tensor with a mask in its place, in lists and tuples too."""
-    if is_masked_tensor(value):
+    if isinstance(value, MaskedTensor):
         return part(value)
     if isinstance(value, list | tuple):
         return type(value)(inside(each, part) for each in value)
@@ -249,21 +261,21 @@ def mask_of(value: object) -> Any:
     return inside(value, lambda each: each._masked_mask)
 
 
-def paired(data: Any, mask: Any) -> Any:
+def paired(data: object, mask: Any) -> Any:
     """Results with their masks, one by one."""
     if isinstance(data, list | tuple):
         return type(data)(paired(d, m) for d, m in zip(data, mask, strict=True))
     return MaskedTensor._of_pair(data, mask) if isinstance(data, Tensor) else data
 
 
-def first_masked(args: tuple[object, ...]) -> Any:
+def first_masked(args: tuple[object, ...]) -> MaskedTensor:
     """The first argument that has a mask.
 
     Raises:
         TypeError: there is none.
     """
     for each in args:
-        if is_masked_tensor(each):
+        if isinstance(each, MaskedTensor):
             return each
     raise TypeError("At least one of `a` and `b` must be a MaskedTensor")
 
@@ -289,10 +301,11 @@ def _tensors_match(
     return bool((a == b).all()) if exact else bool(a.allclose(b, rtol=rtol, atol=atol))
 
 
-def _masks_match(a: Any, b: Any) -> bool:
+def _masks_match(a: object, b: object) -> bool:
     """Whether two arguments have the same mask, or one of them has none."""
-    both = is_masked_tensor(a) and is_masked_tensor(b)
-    return not both or _tensors_match(a.get_mask(), b.get_mask())
+    if isinstance(a, MaskedTensor) and isinstance(b, MaskedTensor):
+        return _tensors_match(a.get_mask(), b.get_mask())
+    return True
 
 
 # --------------------------------------------------------------------------- members
@@ -304,7 +317,7 @@ _PLAIN_NAMES: Final[dict[str, str]] = {}
 _TURNED: Final = ("T", "mT", "H", "mH")
 
 
-def _of_member(func: Any, self: Any, *given: object) -> object:
+def _of_member(func: Any, self: MaskedTensor, *given: object) -> object:
     """What the data has under the name of an attribute; tensors with the mask, views of both."""
     name = func.__self__.fget.__name__
     data, mask = self._masked_data, self._masked_mask
@@ -324,7 +337,7 @@ def _number(value: object) -> str:
     return f"{value:8.4f}" if isinstance(value, float) else str(value)
 
 
-def _rows(values: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> Iterator[str]:
+def _rows(values: Array, counts: Array) -> Iterator[str]:
     """The lines of an array of at least one dimension."""
     if values.ndim == 1:
         shown = [_number(value.item()) for value in values]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from ...ops.eager.packets import Namespace
 from ...ops.memory.dtype import DTYPES
-from .core import FORMS, data_of, mask_of, paired
+from .core import FORMS, Called, data_of, mask_of, paired
 
 __all__: list[str] = []
 
@@ -19,11 +20,11 @@ _MADE_OF_THEM: Final = """__getitem__ adjoint atleast_1d atleast_2d atleast_3d b
 """Functions that torch puts together of these."""
 
 
-def _moved(func: Any, *args: Any, **kwargs: Any) -> object:
-    def of(part: Any) -> Any:
+def _moved(func: Called, *args: object, **kwargs: object) -> object:
+    def of(part: Callable[[object], object]) -> Any:
         return func(*map(part, args), **{name: part(value) for name, value in kwargs.items()})
 
-    def of_masks(value: object) -> Any:
+    def of_masks(value: object) -> object:
         """Windows of images are of numbers only."""
         found = mask_of(value)
         return found.to(DTYPES["uint8"]) if found is not value else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from ...ops.eager.masked import FUNCTIONS
 from ...ops.eager.namespace import public_names
 from ...ops.memory.dtype import DTYPES
 from ...ops.tensors.tensor import Tensor
-from .core import FORMS, layout_of, paired
+from .core import FORMS, Called, MaskedTensor, layout_of, paired
 from .unary import functions_named
 
 __all__: list[str] = []
@@ -18,18 +19,18 @@ __all__: list[str] = []
 REDUCE_NAMES: Final = "sum mean amin amax argmin argmax prod all norm var std".split()
 
 
-def _all(data: Tensor, *, mask: Tensor, dtype: object = None, **places: object) -> Any:
+def _all(data: Tensor, *, mask: Tensor, dtype: object = None, **places: object) -> object:
     return eager_function("aten::all")(data.masked_fill(~mask, True), **places)
 
 
-def _any(mask: Tensor, dim: Any, keepdim: bool) -> Tensor:
+def _any(mask: Tensor, dim: int | Iterable[int], keepdim: bool) -> Tensor:
     """Whether something counts along some dimensions."""
     for each in sorted([dim] if isinstance(dim, int) else dim, reverse=True):
         mask = mask.any(dim=each, keepdim=keepdim)
     return mask
 
 
-def _place_in_whole(data: Any, place: Tensor) -> Any:
+def _place_in_whole(data: Tensor, place: Tensor) -> Tensor:
     """The number of an element of a sparse tensor among all elements, by its number there.
 
     A float, as torch's is.
@@ -37,10 +38,11 @@ def _place_in_whole(data: Any, place: Tensor) -> Any:
     found: Any = 0
     for size, index in zip(data.size(), data.indices().unbind(0), strict=True):
         found = found * size + index[place.to(DTYPES["int64"])]
-    return found.to(DTYPES["float32"])
+    number: Tensor = found.to(DTYPES["float32"])
+    return number
 
 
-def _reduced(name: str, self: Any, *args: Any, **kwargs: Any) -> object:
+def _reduced(name: str, self: MaskedTensor, *args: Any, **kwargs: Any) -> object:
     function = _all if name == "all" else FUNCTIONS[name]
     data, mask = self._masked_data, self._masked_mask
     if args or kwargs:
@@ -48,19 +50,19 @@ def _reduced(name: str, self: Any, *args: Any, **kwargs: Any) -> object:
     sparse = layout_of(data) != "strided"
     values, counts = (data.values(), mask.values()) if sparse else (data, mask)
     result = function(values, mask=counts)
-    if sparse and name in ("argmin", "argmax"):
+    if sparse and name in ("argmin", "argmax") and isinstance(result, Tensor):
         result = _place_in_whole(data, result)
     return paired(result, counts.any())
 
 
 def _along(
-    function: Any,
+    function: Callable[..., object],
     name: str,
     data: Tensor,
     mask: Tensor,
-    dim: Any = None,
+    dim: int | Iterable[int] | None = None,
     keepdim: bool = False,
-    dtype: Any = None,
+    dtype: object = None,
 ) -> object:
     if layout_of(data) != "strided":
         raise TypeError(
@@ -75,7 +77,7 @@ def _along(
     return paired(result, _any(mask, dims, keepdim))
 
 
-def _form(func: Any, self: Tensor, *args: Any, **kwargs: Any) -> object:
+def _form(func: Called, self: MaskedTensor, *args: object, **kwargs: object) -> object:
     return _reduced(func.__name__.partition(".")[0], self, *args, **kwargs)
 
 

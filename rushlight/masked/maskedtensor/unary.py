@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from ...ops.eager.packets import Namespace
 from ...ops.sparse_tensors.creation import sparse_coo_tensor, sparse_csr_tensor
 from ...ops.tensors.tensor import Tensor
-from .core import _PLAIN_NAMES, FORMS, data_of, layout_of, paired
+from .core import _PLAIN_NAMES, FORMS, Called, Form, MaskedTensor, data_of, layout_of, paired
 
 __all__: list[str] = []
+
+R = TypeVar("R")
 
 UNARY_NAMES: Final = """abs absolute acos arccos acosh arccosh angle asin arcsin asinh arcsinh atan
     arctan atanh arctanh bitwise_not ceil clamp clip conj_physical cos cosh deg2rad digamma erf erfc
@@ -26,7 +28,7 @@ UNARY_NAMES_UNSUPPORTED: Final = """atan2 arctan2 bitwise_left_shift bitwise_rig
     nextafter polygamma real remainder true_divide xlogy""".split()
 
 
-def of_values(tensor: Any, function: Callable[[Any], Any]) -> Any:
+def of_values(tensor: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
     """What a function makes of a tensor's elements: of a sparse one of those that it has."""
     layout = layout_of(tensor)
     if layout == "strided":
@@ -39,20 +41,20 @@ def of_values(tensor: Any, function: Callable[[Any], Any]) -> Any:
     return sparse_csr_tensor(tensor.crow_indices(), tensor.col_indices(), values, tensor.size())
 
 
-def _unary(func: Any, self: Any, *args: Any, **kwargs: Any) -> object:
+def _unary(func: Called, self: MaskedTensor, *args: object, **kwargs: object) -> object:
     if any(isinstance(each, Tensor) for each in args):
         raise TypeError("MaskedTensor unary ops do not support additional Tensor arguments")
     data = of_values(data_of(self), lambda values: func(values, *args, **kwargs))
     return paired(data, self._masked_mask)
 
 
-def in_place(func: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+def in_place(func: Called, self: R, *args: object, **kwargs: object) -> R:
     """Have the function that writes its first argument write the data."""
     func(data_of(self), *map(data_of, args), **kwargs)
     return self
 
 
-def functions_named(names: list[str], form: Any) -> dict[Any, Any]:
+def functions_named(names: list[str], form: Form) -> dict[Called, Callable[..., object]]:
     """`torch.ops.aten`'s functions of some names, with what they do for tensors with masks."""
     aten = Namespace("aten")
     found = [getattr(aten, name) for name in names]

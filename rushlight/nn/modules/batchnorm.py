@@ -5,7 +5,7 @@
 # ruff: noqa: SIM102
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
@@ -13,6 +13,7 @@ from ...ops.memory.dtype import DTYPES, Device, DType
 from ...ops.tensors.tensor import Parameter, Tensor
 from .. import functional, init
 from ..sizes import is_scripting
+from ..state import Metadata, StateDict
 from .module import Module
 from .synchronised import is_shared, normalised
 
@@ -100,9 +101,9 @@ class _NormBase(Module):
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],

@@ -271,10 +271,10 @@ class Module(Members, Conversions):
     def state_dict(
         self,
         *args: Any,
-        destination: dict[str, Any] | None = None,
+        destination: states.StateDict | None = None,
         prefix: str = "",
         keep_vars: bool = False,
-    ) -> Any:
+    ) -> states.StateDict:
         """Parameters and persistent buffers by dotted name, detached unless `keep_vars`.
 
         The dict's `_metadata` says the version of every module in it.  Positional arguments are an
@@ -305,7 +305,7 @@ class Module(Members, Conversions):
         return destination
 
     def _save_to_state_dict(
-        self, destination: dict[str, object], prefix: str, keep_vars: bool
+        self, destination: states.StateDict, prefix: str, keep_vars: bool
     ) -> None:
         """Put this module's own state, without its children's, into `destination`."""
         states.save_own(self, destination, prefix, keep_vars)
@@ -323,9 +323,9 @@ class Module(Members, Conversions):
 
     def _load_from_state_dict(
         self,
-        state_dict: Mapping[str, Any],
+        state_dict: states.StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: states.Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],

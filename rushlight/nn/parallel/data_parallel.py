@@ -28,7 +28,7 @@ class DataParallel(Module):
         del output_device
         self.module = module
         self.dim = dim
-        self.device_ids: list[Any] = []
+        self.device_ids: list[object] = []
 
     def forward(self, *inputs: object, **kwargs: object) -> Any:
         """What the module makes of the inputs."""

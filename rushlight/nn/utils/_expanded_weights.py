@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ...autograd import Function
 from ...autograd import grad as gradients_of
+from ...autograd.function import Function, FunctionCtx
 from ...func import vjp, vmap
 from ...ops.table.grad_mode import enable_grad
 from ...ops.tensors.overriding import DisableTorchFunctionSubclass
@@ -131,13 +131,15 @@ class _PerSample(Function):
     the weights are computed for each sample by itself and stay with the weights."""
 
     @staticmethod
-    def forward(ctx: Any, applied: Applied, samples: Tensor, *weights: ExpandedWeight) -> Any:
+    def forward(
+        ctx: FunctionCtx, applied: Applied, samples: Tensor, *weights: ExpandedWeight
+    ) -> Any:
         ctx.applied, ctx.weights = applied, weights
         ctx.save_for_backward(samples)
         return applied(samples, tuple(weight.orig_weight for weight in weights))
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> Any:
+    def backward(ctx: FunctionCtx, slope: Tensor) -> Any:
         (samples,) = ctx.saved_tensors
         plain = tuple(weight.orig_weight.detach() for weight in ctx.weights)
         for weight, found in zip(

@@ -72,7 +72,7 @@ def _check_call(module: Module, batch_size: object, loss_reduction: str) -> None
             )
 
 
-def _batch_size(args: tuple[object, ...], kwargs: dict[str, Any], batch_first: bool) -> int:
+def _batch_size(args: tuple[object, ...], kwargs: dict[str, object], batch_first: bool) -> int:
     """The number of samples in the tensors given.
 
     Raises:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TypeVar
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Parameter, Tensor
-from ..modules.batchnorm import _BatchNorm
+from ..modules.linear import Linear
 from ..modules.module import Module
 
 __all__ = [
@@ -16,6 +16,8 @@ __all__ = [
     "fuse_linear_bn_eval",
     "fuse_linear_bn_weights",
 ]
+
+ModuleT = TypeVar("ModuleT", bound=Module)
 
 _ones_like = eager_function("aten::ones_like")
 _rsqrt = eager_function("aten::rsqrt")
@@ -77,11 +79,11 @@ def _check_eval(layer: Module, norm: Module) -> None:
         raise AssertionError("Fusion only for eval!")
 
 
-def _given(norm: _BatchNorm) -> tuple[Tensor, Tensor, float, Tensor, Tensor]:
+def _given(norm: Module) -> tuple[Tensor, Tensor, float, Tensor, Tensor]:
     return norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
 
 
-def fuse_conv_bn_eval(conv: Module, bn: Any, transpose: bool = False) -> Any:
+def fuse_conv_bn_eval(conv: ModuleT, bn: Module, transpose: bool = False) -> ModuleT:
     """A copy of the convolution that also normalises.
 
     Raises:
@@ -95,7 +97,7 @@ def fuse_conv_bn_eval(conv: Module, bn: Any, transpose: bool = False) -> Any:
     return fused
 
 
-def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
+def fuse_linear_bn_eval(linear: Linear, bn: Module) -> Linear:
     """A copy of the linear layer that also normalises.
 
     Raises:

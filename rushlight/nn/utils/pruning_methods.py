@@ -204,7 +204,7 @@ class PruningContainer(BasePruningMethod):
         return result
 
 
-def _still_there(method: Any, t: Tensor, mask: Tensor) -> Any:
+def _still_there(method: Any, t: Tensor, mask: Tensor) -> object:
     """The elements, or slices, from which the method chooses."""
     kind = method.PRUNING_TYPE
     if kind == "unstructured":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
@@ -11,6 +11,7 @@ from ..functional import normalize
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..modules.module import Module
 from ..parameter import refuse_lazy
+from ..state import Metadata
 
 __all__ = [
     *("SpectralNorm", "SpectralNormLoadStateDictPreHook", "SpectralNormStateDictHook"),
@@ -86,7 +87,7 @@ class SpectralNormStateDictHook:
         self.fn = fn
 
     def __call__(
-        self, module: Module, state_dict: object, prefix: str, local_metadata: dict[str, Any]
+        self, module: Module, state_dict: object, prefix: str, local_metadata: Metadata
     ) -> None:
         versions = local_metadata.setdefault("spectral_norm", {})
         key = f"{self.fn.name}.version"
@@ -106,7 +107,7 @@ class SpectralNormLoadStateDictPreHook:
         self,
         state_dict: dict[str, Tensor],
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],

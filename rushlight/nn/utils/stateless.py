@@ -24,7 +24,7 @@ def _named(module: Module) -> dict[str, Tensor]:
     }
 
 
-def _untied(module: Module, given: dict[str, Any]) -> dict[str, Any]:
+def _untied(module: Module, given: Mapping[str, object]) -> dict[str, Any]:
     """What is given for one name of a tensor, given for all names of it.
 
     Raises:
@@ -79,7 +79,7 @@ def _check(module: Module, given: Mapping[str, Tensor], known: set[str]) -> None
         raise RuntimeError(text)
 
 
-def _together(dicts: object) -> dict[str, Any]:
+def _together(dicts: object) -> dict[str, object]:
     """One dict of several.
 
     Raises:

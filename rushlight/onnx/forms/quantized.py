@@ -88,7 +88,7 @@ def _convolution(w: Writer, x: Item, packed: Item, dims: int, relu: bool) -> Ope
     if dims == 1:  # whose packed weights are those of an image of one row
         image = w.unsqueeze(image, 2)
     weight = _weight(w, held.weight)
-    numbers: list[Any] = [held.stride, held.padding]
+    numbers: list[object] = [held.stride, held.padding]
     name = f"aten::conv{max(dims, 2)}d"
     if held.transpose:
         name = f"aten::conv_transpose{max(dims, 2)}d"

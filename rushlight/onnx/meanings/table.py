@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ...frontend.foundations.declared import Declared
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:  # loaded by the time a file is read
     torch = import_module(__name__.partition(".")[0])
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 MEANINGS: Final[Declared[str, Callable[..., object]]] = Declared()
 """By operator, `LeakyRelu`."""
 

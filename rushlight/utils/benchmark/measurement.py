@@ -108,7 +108,7 @@ class Measurement:
     number_per_run: int
     raw_times: list[float]
     task_spec: TaskSpec
-    metadata: dict[Any, Any] | None = None
+    metadata: dict[object, object] | None = None
 
     def __post_init__(self) -> None:
         self._warnings: tuple[str, ...] = ()

@@ -8,12 +8,12 @@ import pickle
 import queue
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from itertools import cycle
 from types import ModuleType
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from ..._utils import ExceptionWrapper
 from ...module_names import names_of
@@ -37,6 +37,10 @@ from .datapipes.datapipe import (
 )
 from .dataset import Indexed, IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+    from multiprocessing.queues import Queue
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
@@ -85,7 +89,7 @@ class DataLoader(Generic[_Sample]):
         sampler: list[int] | None = None,
         batch_sampler: object = None,
         num_workers: int = 0,
-        collate_fn: Callable[[Any], object] | None = None,
+        collate_fn: _collate_fn_t | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
         timeout: float = 0,
@@ -329,7 +333,7 @@ def _fetcher(
     kind: int,
     dataset: object,
     is_batched: bool,
-    collate: Callable[[Any], object],
+    collate: _collate_fn_t,
     drop_last: bool,
     shared_seed: int | None,
 ) -> _BaseDatasetFetcher:
@@ -343,7 +347,7 @@ def _fetcher(
 class _BaseDataLoaderIter:
     """One pass over a set, in batches."""
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
+    def __init__(self, loader: DataLoader[object]) -> None:
         self._dataset, self._dataset_kind = loader.dataset, loader._dataset_kind
         self._auto_collation, self._collate_fn = loader._auto_collation, loader.collate_fn
         self._drop_last, self._index_sampler = loader.drop_last, loader._index_sampler
@@ -359,11 +363,11 @@ class _BaseDataLoaderIter:
         self._begin(loader)
         self._base_seed = drawn_seed(loader.generator)  # drawn also where there are no workers
 
-    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
+    def _reset(self, loader: DataLoader[object], first_iter: bool = False) -> None:
         """Begin anew."""
         self._begin(loader)
 
-    def _begin(self, loader: DataLoader[Any]) -> None:
+    def _begin(self, loader: DataLoader[object]) -> None:
         self._shared_seed: int | None = None
         if isinstance(self._dataset, IterDataPipe):
             self._shared_seed = drawn_seed(loader.generator)
@@ -387,11 +391,11 @@ class _BaseDataLoaderIter:
             self._warn_of_length(told)
         return made
 
-    def _next_index(self) -> Any:
+    def _next_index(self) -> object:
         """The key of the next sample, or the keys of the next batch."""
         return next(self._sampler_iter)
 
-    def _next_data(self) -> Any:
+    def _next_data(self) -> object:
         """The next batch."""
         raise NotImplementedError
 
@@ -415,21 +419,21 @@ class _BaseDataLoaderIter:
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     """The pass that this process makes."""
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
+    def __init__(self, loader: DataLoader[object]) -> None:
         super().__init__(loader)
         if isinstance(self._dataset, IterDataPipe | MapDataPipe):
             _settings().apply_sharding(self._dataset, self._world_size, self._rank)
         self._dataset_fetcher = self._fetchers()(self._shared_seed)
 
-    def _next_data(self) -> Any:
+    def _next_data(self) -> object:
         return self._dataset_fetcher.fetch(self._next_index())
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """The pass that worker processes make, a batch each in turn."""
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
-        self._workers: list[Any] = []
+    def __init__(self, loader: DataLoader[object]) -> None:
+        self._workers: list[BaseProcess] = []
         super().__init__(loader)
         self._owner_process = os.getpid()
         self._prefetch_factor, self._in_order = loader.prefetch_factor or 1, loader.in_order
@@ -455,7 +459,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             self._workers.append(worker)
         self._start_pass()
 
-    def _reset(self, loader: DataLoader[Any], first_iter: bool = False) -> None:
+    def _reset(self, loader: DataLoader[object], first_iter: bool = False) -> None:
         """Another pass by the workers that stayed."""
         super()._reset(loader, first_iter)
         for wanted in self._wanted:
@@ -488,7 +492,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._asked[self._count] = worker
         self._count += 1
 
-    def _next_data(self) -> Any:
+    def _next_data(self) -> object:
         while True:
             self._asked = {
                 index: worker
@@ -511,7 +515,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             else:
                 self._arrived[came] = result
 
-    def _given(self, index: int, result: object) -> Any:
+    def _given(self, index: int, result: object) -> object:
         del self._asked[index]
         self._ask()
         if isinstance(result, ExceptionWrapper):
@@ -539,7 +543,12 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                     raise RuntimeError(f"DataLoader timed out after {limit} seconds") from None
 
 
-def _end_workers(owner: int, workers: list[Any], wanted: list[Any], made: object) -> None:
+def _end_workers(
+    owner: int,
+    workers: Sequence[BaseProcess],
+    wanted: Sequence[Queue[object]],
+    made: Queue[object],
+) -> None:
     """Let the workers end; one that does not is ended.
 
     Args:
@@ -569,9 +578,9 @@ class _DatasetKind:
     @staticmethod
     def create_fetcher(
         kind: int,
-        dataset: object,
+        dataset: Any,
         auto_collation: bool,
-        collate_fn: Callable[[Any], object],
+        collate_fn: _collate_fn_t,
         drop_last: bool,
     ) -> _BaseDatasetFetcher:
         """What loads samples of a set of that kind."""

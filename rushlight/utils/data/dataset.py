@@ -24,7 +24,7 @@ Sample = TypeVar("Sample", covariant=True)
 class Indexed(Protocol[Sample]):
     """What has samples by number: a `Dataset`, or a list."""
 
-    def __getitem__(self, index: Any, /) -> Sample: ...
+    def __getitem__(self, index: int, /) -> Sample: ...
 
 
 class Dataset(Generic[Sample]):
@@ -33,7 +33,7 @@ class Dataset(Generic[Sample]):
     def __getitem__(self, index: Any) -> Sample:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
-    def __add__(self, other: Dataset[object]) -> ConcatDataset:
+    def __add__(self, other: Dataset[Sample]) -> ConcatDataset[Sample] | ChainDataset[Sample]:
         return ConcatDataset([self, other])
 
 
@@ -43,7 +43,7 @@ class IterableDataset(Dataset[Sample]):
     def __iter__(self) -> Iterator[Sample]:
         raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
 
-    def __add__(self, other: Dataset[object]) -> Any:
+    def __add__(self, other: Dataset[Sample]) -> ChainDataset[Sample]:
         return ChainDataset([self, other])
 
 
@@ -55,7 +55,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
             raise AssertionError("Size mismatch between tensors")
         self.tensors = tensors
 
-    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+    def __getitem__(self, index: object) -> tuple[Tensor, ...]:
         return tuple(tensor[index] for tensor in self.tensors)
 
     def __len__(self) -> int:
@@ -70,40 +70,40 @@ class StackDataset(Dataset[Any]):
             raise ValueError("At least one dataset should be passed")
         if args and kwargs:
             raise ValueError("Supported either ``tuple``- or ``dict``- like construction.")
-        self.datasets: Any = args or kwargs
+        self.datasets: tuple[Any, ...] | dict[str, Any] = args or kwargs
         lengths = {len(each) for each in (args or kwargs.values())}
         if len(lengths) > 1:
             raise ValueError("Size mismatch between datasets")
         self._length = lengths.pop()
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: object) -> Any:
         if isinstance(self.datasets, dict):
             return {name: each[index] for name, each in self.datasets.items()}
         return tuple(each[index] for each in self.datasets)
 
-    def __getitems__(self, indices: Sequence[int]) -> list[Any]:
+    def __getitems__(self, indices: Sequence[int]) -> Sequence[object]:
         """Several samples at once, asked of each set in the same way where it can."""
-        is_named = isinstance(self.datasets, dict)
-        columns = [
-            _items(each, indices)
-            for each in (self.datasets.values() if is_named else self.datasets)
-        ]
-        rows = list(zip(*columns, strict=True))
-        return [dict(zip(self.datasets, row, strict=True)) for row in rows] if is_named else rows
+        sets = self.datasets
+        parts = sets.values() if isinstance(sets, dict) else sets
+        rows = list(zip(*(_items(each, indices) for each in parts), strict=True))
+        if isinstance(sets, dict):
+            return [dict(zip(sets, row, strict=True)) for row in rows]
+        return rows
 
     def __len__(self) -> int:
         return self._length
 
 
-def _items(dataset: Any, indices: Sequence[int]) -> list[object]:
+def _items(dataset: Indexed[object], indices: Sequence[int]) -> Sequence[object]:
     """Samples of a set.
 
     Raises:
         ValueError: it gave another number of them.
     """
-    if not callable(getattr(dataset, "__getitems__", None)):
+    at_once = getattr(dataset, "__getitems__", None)
+    if not callable(at_once):
         return [dataset[index] for index in indices]
-    items: list[Any] = dataset.__getitems__(indices)
+    items: Sequence[object] = at_once(indices)
     if len(items) != len(indices):
         raise ValueError(
             f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}"
@@ -111,11 +111,11 @@ def _items(dataset: Any, indices: Sequence[int]) -> list[object]:
     return items
 
 
-class ConcatDataset(Dataset[Any]):
+class ConcatDataset(Dataset[Sample]):
     """Several sets, one after the other."""
 
-    def __init__(self, datasets: Iterable[Any]) -> None:
-        self.datasets = list(datasets)
+    def __init__(self, datasets: Iterable[Indexed[Sample]]) -> None:
+        self.datasets: list[Any] = list(datasets)  # a `Dataset` may have a length
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
         if any(isinstance(each, IterableDataset) for each in self.datasets):
@@ -125,30 +125,31 @@ class ConcatDataset(Dataset[Any]):
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> Sample:
         if index < 0:
             if -index > len(self):
                 raise ValueError("absolute value of index should not exceed dataset length")
             index += len(self)
         which = bisect_right(self.cumulative_sizes, index)
         before = self.cumulative_sizes[which - 1] if which else 0
-        return self.datasets[which][index - before]
+        sample: Sample = self.datasets[which][index - before]
+        return sample
 
 
-class ChainDataset(IterableDataset[Any]):
+class ChainDataset(IterableDataset[Sample]):
     """Several sets to iterate over, one after the other."""
 
-    def __init__(self, datasets: Iterable[object]) -> None:
+    def __init__(self, datasets: Iterable[Dataset[Sample]]) -> None:
         self.datasets = datasets
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Sample]:
         for dataset in self._streams():
             yield from dataset
 
     def __len__(self) -> int:
-        return sum(map(len, self._streams()))
+        return sum(map(len, self._streams()))  # type: ignore[arg-type]  # they may have one
 
-    def _streams(self) -> Iterator[Any]:
+    def _streams(self) -> Iterator[IterableDataset[Sample]]:
         for dataset in self.datasets:
             if not isinstance(dataset, IterableDataset):
                 raise AssertionError("ChainDataset only supports IterableDataset")

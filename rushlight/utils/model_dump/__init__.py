@@ -26,6 +26,7 @@ from ...serialization.pickles.nodes import (
     EnumNode,
     Global,
     ListNode,
+    Node,
     ObjectNode,
     OrderedDictNode,
     QuantizerNode,
@@ -168,7 +169,7 @@ def get_model_info(
         }
 
 
-def _pickle(archive: ArchiveReader, record: str) -> Any:
+def _pickle(archive: ArchiveReader, record: str) -> Node:
     return read_pickle(archive.read(record), f"`{record}` in `{archive.title}`", archive.limits)
 
 

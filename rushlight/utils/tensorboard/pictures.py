@@ -6,7 +6,7 @@ import struct
 import zlib
 from importlib import import_module
 from math import ceil
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -83,8 +83,8 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
 
 def boxed(picture: Array, boxes: Array, labels: list[str] | None) -> Array:
     """A picture with boxes (left, top, right, bottom) around parts of it, by Pillow."""
-    opened: Any = import_module("PIL.Image").fromarray(picture)
-    drawing: Any = import_module("PIL.ImageDraw").Draw(opened)
+    opened = import_module("PIL.Image").fromarray(picture)
+    drawing = import_module("PIL.ImageDraw").Draw(opened)
     for place, box in enumerate(boxes):
         left, top, right, bottom = (float(each) for each in box)
         drawing.rectangle((left, top, right, bottom), outline="red", width=4)

@@ -8,7 +8,9 @@ from enum import Enum
 from typing import Any, Final
 
 from ....module_names import names_of
+from ....nn.modules.module import Module
 from ....ops.memory.dtype import DType
+from ..made_classes import FromFloat
 
 __all__ = [
     "BackendConfig",
@@ -101,7 +103,7 @@ class DTypeConfig:
         kept = {name: dtype_config_dict.get(name) for name in (*names, "bias_dtype", "is_dynamic")}
         return cls(**kept)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The dtypes that are set, by name."""
         made: dict[str, object] = {}
         for name in ("input_dtype", "output_dtype", "weight_dtype"):
@@ -140,11 +142,11 @@ class BackendPatternConfig:
     pattern: Pattern | None = None
     observation_type: ObservationType = ObservationType.OUTPUT_USE_DIFFERENT_OBSERVER_AS_INPUT
     dtype_configs: list[DTypeConfig] = field(default_factory=list)
-    root_module: Any = None
-    qat_module: Any = None
-    reference_quantized_module: Any = None
-    fused_module: Any = None
-    fuser_method: Callable[..., Any] | None = None
+    root_module: object = None
+    qat_module: FromFloat | None = None
+    reference_quantized_module: object = None
+    fused_module: object = None
+    fuser_method: Callable[..., Module] | None = None
     _num_tensor_args_to_observation_type: dict[int, ObservationType] = field(default_factory=dict)
     _input_type_to_index: dict[str, int] = field(default_factory=dict)
 
@@ -177,7 +179,7 @@ class BackendPatternConfig:
         self.root_module = root_module
         return self
 
-    def set_qat_module(self, qat_module: object) -> BackendPatternConfig:
+    def set_qat_module(self, qat_module: FromFloat) -> BackendPatternConfig:
         """Set the class of modules for training."""
         self.qat_module = qat_module
         return self
@@ -194,7 +196,7 @@ class BackendPatternConfig:
         self.fused_module = fused_module
         return self
 
-    def set_fuser_method(self, fuser_method: Callable[..., object]) -> BackendPatternConfig:
+    def set_fuser_method(self, fuser_method: Callable[..., Module]) -> BackendPatternConfig:
         """Set what fuses: it takes whether it is for training, and the modules in order."""
         self.fuser_method = fuser_method
         return self
@@ -232,7 +234,7 @@ class BackendPatternConfig:
         ]
         return made
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """What is set, by name."""
         made: dict[str, object] = {
             "observation_type": self.observation_type,
@@ -301,7 +303,7 @@ class BackendConfig:
                 )
         return made
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The name, and the entries as dicts."""
         return {"name": self.name, "configs": [each.to_dict() for each in self.configs]}
 

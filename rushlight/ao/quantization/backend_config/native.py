@@ -73,7 +73,7 @@ def _convolutions(dims: int) -> Iterator[BackendPatternConfig]:
     dtype = weighted_op_quint8_dtype_config
     root, norm = getattr(nn, f"Conv{dims}d"), getattr(nn, f"BatchNorm{dims}d")
     reference = getattr(nnqr, f"Conv{dims}d")
-    to_reference: dict[str, Any] = {"root_module": root, "reference_quantized_module": reference}
+    to_reference = {"root_module": root, "reference_quantized_module": reference}
     trained = getattr(nnqat, f"Conv{dims}d", None)
     yield _entry(root, dtype, qat_module=trained, **to_reference)
     function = _function(f"conv{dims}d")
@@ -81,7 +81,7 @@ def _convolutions(dims: int) -> Iterator[BackendPatternConfig]:
     with_relu, with_norm = getattr(nni, f"ConvReLU{dims}d"), getattr(nni, f"ConvBn{dims}d")
     with_both = getattr(nni, f"ConvBnReLU{dims}d")
     for relu in (nn.ReLU, F.relu):
-        fused: dict[str, Any] = {"fused_module": with_relu, "fuser_method": sequential(with_relu)}
+        fused = {"fused_module": with_relu, "fuser_method": sequential(with_relu)}
         yield _entry((root, relu), dtype, **fused)
         yield _entry((function, relu), dtype)
         fused = {"fused_module": with_both, "fuser_method": fuse_conv_bn_relu}
@@ -95,7 +95,7 @@ def _convolutions(dims: int) -> Iterator[BackendPatternConfig]:
     if trained is not None:
         yield _entry(trained, dtype, **to_reference)
     turned = getattr(nn, f"ConvTranspose{dims}d")
-    to_turned: dict[str, Any] = {
+    to_turned = {
         "root_module": turned,
         "reference_quantized_module": getattr(nnqr, f"ConvTranspose{dims}d"),
     }

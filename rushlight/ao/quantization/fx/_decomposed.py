@@ -23,7 +23,7 @@ __all__ = [
     *("quantize_per_tensor", "quantize_per_token", "quantized_decomposed_lib"),
 ]
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 _FLOAT, _DOUBLE, _LONG = DTYPES["float32"], DTYPES["float64"], DTYPES["int64"]
 _HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
 
@@ -58,7 +58,7 @@ def _floats(x: Tensor) -> Tensor:
     return found
 
 
-def _rounded(input: Tensor, scale: Any, zero_point: Any, least: int, most: int) -> Tensor:
+def _rounded(input: Tensor, scale: Any, zero_point: object, least: int, most: int) -> Tensor:
     """Whole numbers within bounds for floats, still as floats."""
     inverse = 1.0 / scale
     found: Tensor = (_floats(input) * inverse).round() + zero_point
@@ -96,7 +96,7 @@ _BOUNDED = "Tensor quant_min, Tensor quant_max, ScalarType dtype"
     " -> Tensor",
 )
 def quantize_per_tensor(
-    input: Tensor, scale: Any, zero_point: Any, quant_min: int, quant_max: int, dtype: DType
+    input: Tensor, scale: object, zero_point: object, quant_min: int, quant_max: int, dtype: DType
 ) -> Tensor:
     """Whole numbers for the elements of a tensor."""
     return _rounded(input, scale, zero_point, quant_min, quant_max).to(dtype)
@@ -112,8 +112,8 @@ def quantize_per_tensor(
 )
 def dequantize_per_tensor(
     input: Tensor,
-    scale: Any,
-    zero_point: Any,
+    scale: object,
+    zero_point: object,
     quant_min: object,
     quant_max: object,
     dtype: DType,

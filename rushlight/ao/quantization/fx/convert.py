@@ -147,7 +147,7 @@ def _referring(module: Module, each: Quantized, kind: Any) -> Any:
     return outer
 
 
-def _parameters(observer: Module) -> dict[str, Any]:
+def _parameters(observer: Module) -> dict[str, object]:
     """How a weight is to be quantized, by its observer."""
     if observer.dtype is DTYPES["float16"]:
         return {"qscheme": None, "dtype": DTYPES["float16"]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 from ....module_names import names_of
 
@@ -35,7 +35,7 @@ class _Preserving:
             setattr(made, name, value)
         return made
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The entries that are set."""
         return {name: value for name, value in vars(self).items() if value}
 

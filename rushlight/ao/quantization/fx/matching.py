@@ -52,7 +52,7 @@ def find(
 
     What lies within a pattern is used by nothing else.
     """
-    ending: dict[Any, list[tuple[tuple[object, ...], BackendPatternConfig]]] = {}
+    ending: dict[object, list[tuple[tuple[object, ...], BackendPatternConfig]]] = {}
     for entry in backend.configs:
         if wanted(entry):
             pattern = entry.pattern if isinstance(entry.pattern, tuple) else (entry.pattern,)

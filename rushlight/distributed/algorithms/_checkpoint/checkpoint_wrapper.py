@@ -55,12 +55,14 @@ class ActivationWrapper(Module):
             yield name.replace(_PREFIX, ""), parameter
 
 
-def _without_prefix(module: Module, state: dict[str, Any], prefix: str, metadata: object) -> None:
+def _without_prefix(
+    module: Module, state: dict[str, object], prefix: str, metadata: object
+) -> None:
     for name in [each for each in state if each.startswith(prefix + _PREFIX)]:
         state[prefix + name.removeprefix(prefix + _PREFIX)] = state.pop(name)
 
 
-def _with_prefix(state: dict[str, Any], prefix: str, *rest: object) -> None:
+def _with_prefix(state: dict[str, object], prefix: str, *rest: object) -> None:
     for name in [each for each in state if each.startswith(prefix)]:
         state[prefix + _PREFIX + name.removeprefix(prefix)] = state.pop(name)
 
@@ -101,7 +103,7 @@ class CheckpointWrapper(ActivationWrapper):
             return self.checkpoint_fn(inner, *args, **kwargs)
         names, count = list(kwargs), len(args)
 
-        def named(*given: object) -> Any:  # that way takes no arguments by name
+        def named(*given: object) -> object:  # that way takes no arguments by name
             return inner(*given[:count], **dict(zip(names, given[count:], strict=True)))
 
         return self.checkpoint_fn(named, *args, *kwargs.values())

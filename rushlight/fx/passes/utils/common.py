@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....nn.modules.module import Module
 from ..._attributes import assign_attr, get_attr
 from ...graph import Graph
@@ -35,7 +33,7 @@ def lift_subgraph_as_module(
     Returns:
         The module, and for each name in it that in `gm`.
     """
-    holder: Any = HolderModule({})
+    holder = HolderModule({})
     names: dict[str, str] = {}
     for node in subgraph.nodes:
         if node.op in ("call_module", "get_attr"):

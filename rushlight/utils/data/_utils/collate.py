@@ -39,7 +39,7 @@ def default_convert(data: object) -> Any:
     return inside(data, default_convert)
 
 
-def inside(data: object, convert: Callable[[Any], Any]) -> object:
+def inside(data: object, convert: Callable[[object], Any]) -> object:
     """What a function makes of what is in a container; anything else as it is."""
     if isinstance(data, Mapping):
         return {key: convert(value) for key, value in data.items()}

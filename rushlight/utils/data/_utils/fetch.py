@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .rows import rows_at_once
@@ -28,7 +28,7 @@ class _BaseDatasetFetcher:
         self.dataset, self.auto_collation = dataset, auto_collation
         self.collate_fn, self.drop_last = collate_fn, drop_last
 
-    def fetch(self, possibly_batched_index: Any) -> object:
+    def fetch(self, possibly_batched_index: object) -> object:
         """What there is for a key, or for a list of them.
 
         Raises:
@@ -42,7 +42,7 @@ class _IterableDatasetFetcher(_BaseDatasetFetcher):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Iterable[object],
         auto_collation: bool,
         collate_fn: Callable[[Any], object],
         drop_last: bool,

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....ops.memory.dtype import Array
 from ....ops.memory.errors import Elsewhere
 from ....ops.table.grad_mode import is_grad_enabled
 from ....ops.tensors.overriding import STATE
@@ -46,17 +47,16 @@ def rows_at_once(dataset: Any, keys: Sequence[Any], collate: object) -> list[Ten
         arrays = [_plain(each) for each in dataset.tensors]
     except Elsewhere:
         return None
-    if any(each is None for each in arrays):
-        return None
     places = np.array(keys)
-    return [Tensor._of(each[places]) for each in arrays]
+    rows = [Tensor._of(each[places]) for each in arrays if each is not None]
+    return rows if len(rows) == len(arrays) else None
 
 
 def _are_within(keys: Sequence[int], size: int) -> bool:
     return -size <= min(keys) and max(keys) < size
 
 
-def _plain(tensor: Tensor) -> Any:
+def _plain(tensor: Tensor) -> Array | None:
     """The array of a tensor that nobody follows; None of others."""
     if type(tensor) not in (Tensor, Parameter) or (tensor.requires_grad and is_grad_enabled()):
         return None

@@ -10,7 +10,6 @@ import os
 import signal
 import threading
 from collections.abc import Sequence
-from typing import Any
 
 __all__ = [
     *("_error_if_any_worker_fails", "_remove_worker_pids", "_set_SIGCHLD_handler"),
@@ -90,7 +89,7 @@ def _set_SIGCHLD_handler() -> None:
         return
     if threading.current_thread() is not threading.main_thread():
         return
-    before: Any = signal.getsignal(signal.SIGCHLD)
+    before: object = signal.getsignal(signal.SIGCHLD)
 
     def look(number: int, frame: object) -> None:
         _error_if_any_worker_fails()

@@ -7,7 +7,7 @@ import queue
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ...._utils import ExceptionWrapper
 from ....multiprocessing.sent_tensors import ForkingPickler
 from ....ops.eager.namespace import public_names
 from .fetch import _BaseDatasetFetcher, _IterableDatasetFetcher
+
+if TYPE_CHECKING:
+    from multiprocessing.queues import Queue
 
 __all__ = [
     *("END", "MP_STATUS_CHECK_INTERVAL", "ManagerWatchdog", "WorkerInfo"),
@@ -98,8 +101,8 @@ def _generate_state(base_seed: int, worker_id: int) -> list[int]:
 def run_worker(
     make_fetcher: Callable[[int | None], _BaseDatasetFetcher],
     dataset: object,
-    wanted: Any,
-    made: Any,
+    wanted: Queue[Any],
+    made: Queue[object],
     init: Callable[[int], object] | None,
     base_seed: int,
     number: int,

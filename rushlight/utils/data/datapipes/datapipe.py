@@ -9,7 +9,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, update_wrapper
 from importlib import import_module
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, SupportsIndex, TypeVar
 
 from ....module_names import names_of
 from ..dataset import Dataset, IterableDataset
@@ -49,9 +49,9 @@ class _Functions:
 
     def __init__(self, module: str) -> None:
         self._module = module
-        self._named: dict[str, Callable[..., Any]] = {}
+        self._named: dict[str, Callable[..., object]] = {}
 
-    def __get__(self, pipe: object, kind: type) -> dict[str, Callable[..., Any]]:
+    def __get__(self, pipe: object, kind: type) -> dict[str, Callable[..., object]]:
         import_module(self._module, __package__)
         return self._named
 
@@ -60,10 +60,10 @@ class _Pipe:
     """What both kinds share: methods that make pipes, and what is asked before they are pickled."""
 
     functions: ClassVar[_Functions]
-    reduce_ex_hook: ClassVar[Callable[[Any], Any] | None] = None
-    getstate_hook: ClassVar[Callable[[Any], Any] | None] = None
-    str_hook: ClassVar[Callable[[Any], str] | None] = None
-    repr_hook: ClassVar[Callable[[Any], str] | None] = None
+    reduce_ex_hook: ClassVar[Callable[[object], object] | None] = None
+    getstate_hook: ClassVar[Callable[[object], object] | None] = None
+    str_hook: ClassVar[Callable[[object], str] | None] = None
+    repr_hook: ClassVar[Callable[[object], str] | None] = None
     _kind: ClassVar[type[_Pipe]]
 
     def __getattr__(self, name: str) -> Any:
@@ -76,7 +76,7 @@ class _Pipe:
         return [*super().__dir__(), *self._kind.functions]
 
     @classmethod
-    def register_function(cls, function_name: str, function: Callable[..., Any]) -> None:
+    def register_function(cls, function_name: str, function: Callable[..., object]) -> None:
         """Have every pipe call a function, on itself, under a name."""
         cls.functions[function_name] = function
 
@@ -84,7 +84,7 @@ class _Pipe:
     def register_datapipe_as_function(
         cls,
         function_name: str,
-        cls_to_register: Callable[..., Any],
+        cls_to_register: Callable[..., object],
         enable_df_api_tracing: bool = False,
     ) -> None:
         """Have every pipe make a pipe of itself under a name.
@@ -101,15 +101,15 @@ class _Pipe:
         made = partial(cls_to_register)
         cls.functions[function_name] = update_wrapper(made, cls_to_register, assigned=("__doc__",))
 
-    def state_of(self, state: Any) -> object:
+    def state_of(self, state: object) -> object:
         """What is pickled of a pipe: its state, or what `getstate_hook` makes of it."""
         hook = self._kind.getstate_hook
         return state if hook is None else hook(state)
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> object:
         return self.state_of(self.__dict__)
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         hook = self._kind.reduce_ex_hook
         if hook is not None:
             try:
@@ -119,13 +119,13 @@ class _Pipe:
         return super().__reduce_ex__(protocol)
 
     @classmethod
-    def _set_hook(cls, name: str, hook: Callable[..., Any] | None) -> None:
+    def _set_hook(cls, name: str, hook: Callable[..., object] | None) -> None:
         if getattr(cls._kind, name) is not None and hook is not None:
             raise RuntimeError(f"Attempt to override existing {name}")
         setattr(cls._kind, name, hook)
 
     @classmethod
-    def set_getstate_hook(cls, hook_fn: Callable[[Any], Any] | None) -> None:
+    def set_getstate_hook(cls, hook_fn: Callable[[Any], object] | None) -> None:
         """Have a function say what is pickled of each pipe; None ends that.
 
         Raises:
@@ -134,7 +134,7 @@ class _Pipe:
         cls._set_hook("getstate_hook", hook_fn)
 
     @classmethod
-    def set_reduce_ex_hook(cls, hook_fn: Callable[[Any], Any] | None) -> None:
+    def set_reduce_ex_hook(cls, hook_fn: Callable[[Any], object] | None) -> None:
         """Have a function say how each pipe is pickled, or raise NotImplementedError; None ends
         that.
 
@@ -163,7 +163,7 @@ class IterDataPipe(_Pipe, IterableDataset[Sample]):
     _fast_forward_iterator: Iterator[object] | None = None
     _is_child_datapipe = False  # asked before each sample: a pipe need not look for a method then
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         _hook(cls)
 
@@ -180,7 +180,7 @@ class MapDataPipe(_Pipe, Dataset[Sample]):
     functions = _Functions(".map")
 
 
-def _hook(cls: type[IterDataPipe[Any]]) -> None:
+def _hook(cls: type[IterDataPipe[object]]) -> None:
     if "reset" in vars(cls):
         hook_reset(cls)
     if "__iter__" in vars(cls):
@@ -211,8 +211,8 @@ class _ForLoader:
             raise TypeError(f"{type(self).__name__} instance doesn't have valid length") from error
 
 
-class _IterDataPipeSerializationWrapper(_ForLoader, IterDataPipe[Any]):
-    def __init__(self, datapipe: IterDataPipe[Any]) -> None:
+class _IterDataPipeSerializationWrapper(_ForLoader, IterDataPipe[object]):
+    def __init__(self, datapipe: IterDataPipe[object]) -> None:
         super().__init__(datapipe)
         self._datapipe_iter: Iterator[object] | None = None
 
@@ -228,8 +228,8 @@ class _IterDataPipeSerializationWrapper(_ForLoader, IterDataPipe[Any]):
         return next(self._datapipe_iter)
 
 
-class _MapDataPipeSerializationWrapper(_ForLoader, MapDataPipe[Any]):
-    def __getitem__(self, idx: Any) -> Any:
+class _MapDataPipeSerializationWrapper(_ForLoader, MapDataPipe[object]):
+    def __getitem__(self, idx: object) -> object:
         return self._datapipe[idx]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
-from typing import Any, TypeVar, get_origin, get_type_hints
+from typing import Any, Protocol, TypeVar, get_origin, get_type_hints
 
 from .datapipe import IterDataPipe, MapDataPipe
 
@@ -18,8 +18,19 @@ __all__ = [
     "runtime_validation_disabled",
 ]
 
-C = TypeVar("C")
-F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=Callable[..., object])
+F = TypeVar("F", bound=Callable[..., object])
+
+
+class _Typed(Protocol):
+    """A pipe that says what its samples are."""
+
+    @property
+    def type(self) -> Any: ...
+
+
+P = TypeVar("P", bound=_Typed)
+R = TypeVar("R")
 
 
 class functional_datapipe:
@@ -30,14 +41,13 @@ class functional_datapipe:
         self.name, self.enable_df_api_tracing = name, enable_df_api_tracing
 
     def __call__(self, cls: C) -> C:
-        made: Any = cls
-        kind = _kind_of(made)
+        kind = _kind_of(cls)
         if kind is not None:
-            kind.register_datapipe_as_function(self.name, made)
+            kind.register_datapipe_as_function(self.name, cls)
         return cls
 
 
-def _kind_of(made: object) -> Any:
+def _kind_of(made: object) -> type[IterDataPipe[object] | MapDataPipe[object]] | None:
     """The kind of pipes that a class, or what `non_deterministic` made of one, gives.
 
     Raises:
@@ -99,7 +109,7 @@ class non_deterministic:
         TypeError: neither of them.
     """
 
-    cls: Any = None
+    cls: type[IterDataPipe[object]] | None = None
 
     def __init__(self, arg: object) -> None:
         if isinstance(arg, type):
@@ -114,17 +124,17 @@ class non_deterministic:
         else:
             raise TypeError(f"{arg} can not be decorated by non_deterministic")
 
-    def __call__(self, *args: Any, **kwargs: object) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         if self.cls is not None:
-            return self._made("", args, kwargs)
-        if not (isinstance(args[0], type) and issubclass(args[0], IterDataPipe)):
-            raise TypeError(
-                f"Only `IterDataPipe` can be decorated, but {args[0].__name__} is found"
-            )
-        self.cls = args[0]
+            return self._made("", self.cls, args, kwargs)
+        cls = args[0]
+        if not (isinstance(cls, type) and issubclass(cls, IterDataPipe)):
+            name = getattr(cls, "__name__", cls)
+            raise TypeError(f"Only `IterDataPipe` can be decorated, but {name} is found")
+        self.cls = cls
         return self.deterministic_wrapper_fn
 
-    def deterministic_wrapper_fn(self, *args: object, **kwargs: object) -> Any:
+    def deterministic_wrapper_fn(self, *args: object, **kwargs: object) -> IterDataPipe[object]:
         """Makes a pipe, if its arguments do what is asked.
 
         Raises:
@@ -136,16 +146,25 @@ class non_deterministic:
                 "deterministic_fn of `non_deterministic` decorator is required "
                 f"to return a boolean value, but {type(answer)} is found"
             )
-        return self._made(" with the inputs", args, kwargs) if answer else self.cls(*args, **kwargs)
+        assert self.cls is not None
+        if answer:
+            return self._made(" with the inputs", self.cls, args, kwargs)
+        return self.cls(*args, **kwargs)
 
-    def _made(self, when: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
+    def _made(
+        self,
+        when: str,
+        cls: type[IterDataPipe[object]],
+        args: tuple[object, ...],
+        kwargs: Mapping[str, object],
+    ) -> IterDataPipe[object]:
         if _determinism.value:
             raise TypeError(
-                f"{self.cls.__name__} is non-deterministic{when}, but you set "
+                f"{cls.__name__} is non-deterministic{when}, but you set "
                 "'guaranteed_datapipes_determinism'. You can turn off determinism for this "
                 "DataPipe if that is acceptable for your application"
             )
-        return self.cls(*args, **kwargs)
+        return cls(*args, **kwargs)
 
 
 def argument_validation(f: F) -> F:
@@ -171,7 +190,7 @@ def argument_validation(f: F) -> F:
     return checked  # type: ignore[return-value]
 
 
-def runtime_validation(f: Callable[[Any], Iterator[object]]) -> Callable[[Any], Iterator[Any]]:
+def runtime_validation(f: Callable[[P], Iterator[R]]) -> Callable[[P], Iterator[R]]:
     """Has an `__iter__` check its samples by the type of the pipe (`type`), where it has one.
 
     Raises:
@@ -181,7 +200,7 @@ def runtime_validation(f: Callable[[Any], Iterator[object]]) -> Callable[[Any], 
         raise TypeError(f"Can not decorate function {f.__name__} with 'runtime_validation'")
 
     @wraps(f)
-    def checked(self: Any) -> Iterator[Any]:
+    def checked(self: P) -> Iterator[R]:
         for sample in f(self):
             if _validation.value and not self.type.issubtype_of_instance(sample):
                 raise RuntimeError(

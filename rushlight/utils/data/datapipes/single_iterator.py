@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from enum import Enum
 from functools import wraps
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from ....autograd.profiler import active_recorder, record_function
 
@@ -32,7 +32,22 @@ class _SnapshotState(Enum):
     Iterating = 2
 
 
-def described(pipe: Any) -> str:
+class _Iterated(Protocol):
+    """What is asked of a pipe; the last three of one that is a child of another."""
+
+    _profile_name: str
+    _valid_iterator_id: int | None
+    _number_of_samples_yielded: int
+    _snapshot_state: _SnapshotState
+    _fast_forward_iterator: Iterator[object] | None
+    main_datapipe: object
+
+    def reset(self) -> None: ...
+    def _set_main_datapipe_valid_iterator_id(self) -> object: ...
+    def _check_valid_iterator_id(self, number: int) -> bool: ...
+
+
+def described(pipe: object) -> str:
     """A pipe's class, and those of its attributes that its class was called with."""
     taken = inspect.signature(type(pipe)).parameters
     parts = [
@@ -43,7 +58,7 @@ def described(pipe: Any) -> str:
     return f"{type(pipe).__name__}({', '.join(parts)})"
 
 
-def _label(pipe: Any) -> str:
+def _label(pipe: _Iterated) -> str:
     """What profiles call the work of a pipe."""
     if not hasattr(pipe, "_profile_name"):
         said = described(pipe).replace("IterDataPipe", "").replace("MapDataPipe", "")
@@ -51,15 +66,15 @@ def _label(pipe: Any) -> str:
     return str(pipe._profile_name)
 
 
-def _profiled(pipe: object) -> AbstractContextManager[object]:
+def _profiled(pipe: _Iterated) -> AbstractContextManager[object]:
     return record_function(_label(pipe)) if active_recorder() is not None else nullcontext()
 
 
-def _is_child(pipe: Any) -> bool:
+def _is_child(pipe: object) -> bool:
     return getattr(pipe, "_is_child_datapipe", False) is True
 
 
-def _begin(pipe: Any) -> int:
+def _begin(pipe: _Iterated) -> int:
     """The number of a new iterator, after which older ones of the pipe fail.
 
     Raises:
@@ -75,10 +90,11 @@ def _begin(pipe: Any) -> int:
         last = pipe._valid_iterator_id
         pipe._valid_iterator_id = 0 if last is None else last + 1
         pipe.reset()
-    return int(pipe._valid_iterator_id)
+    assert pipe._valid_iterator_id is not None
+    return pipe._valid_iterator_id
 
 
-def _check(pipe: Any, number: int) -> None:
+def _check(pipe: _Iterated, number: int) -> None:
     """Fail if the pipe has begun another iterator than that of a number.
 
     Raises:
@@ -101,9 +117,9 @@ def _check(pipe: Any, number: int) -> None:
         )
 
 
-def _taken(pipe: Any) -> Iterator[object] | None:
+def _taken(pipe: _Iterated) -> Iterator[object] | None:
     """The iterator that a pipe was wound forward with, once."""
-    forwarded: Iterator[object] | None = pipe._fast_forward_iterator
+    forwarded = pipe._fast_forward_iterator
     if forwarded is not None:
         pipe._fast_forward_iterator, pipe._snapshot_state = None, _SnapshotState.Iterating
     return forwarded
@@ -124,7 +140,9 @@ def _tell_where(error: Exception, pipe: object) -> None:
 
 def _of_generator(make: Callable[..., Generator[object, object, None]]) -> Callable[..., object]:
     @wraps(make)
-    def samples_of(pipe: Any, *args: Any, **kwargs: Any) -> Generator[object, object, None]:
+    def samples_of(
+        pipe: _Iterated, *args: object, **kwargs: object
+    ) -> Generator[object, object, None]:
         forwarded = _taken(pipe)
         if forwarded is not None:
             yield from forwarded
@@ -150,7 +168,9 @@ def _of_generator(make: Callable[..., Generator[object, object, None]]) -> Calla
 class _Numbered:
     """An iterator of a pipe, with the number of its generation."""
 
-    def __init__(self, samples: Iterator[object], pipe: Any, number: int, counts: bool) -> None:
+    def __init__(
+        self, samples: Iterator[object], pipe: _Iterated, number: int, counts: bool
+    ) -> None:
         """`counts`: the iterator does not count the samples that it gives itself."""
         self._samples, self._pipe, self._number, self._counts = samples, pipe, number, counts
 
@@ -169,10 +189,10 @@ class _Numbered:
         return getattr(self._samples, name)
 
 
-def _of_others(make: Callable[..., Iterator[object]], has_next: bool) -> Callable[..., object]:
+def _of_others(make: Callable[..., object], has_next: bool) -> Callable[..., object]:
     @wraps(make)
-    def samples_of(pipe: Any, *args: Any, **kwargs: Any) -> Iterator[object]:
-        samples = make(pipe, *args, **kwargs)
+    def samples_of(pipe: _Iterated, *args: object, **kwargs: object) -> Iterator[object]:
+        samples: Any = make(pipe, *args, **kwargs)  # an iterator, or whatever a class gives
         pipe._snapshot_state = _SnapshotState.Iterating
         forwarded = _taken(pipe)
         if forwarded is not None:
@@ -184,7 +204,7 @@ def _of_others(make: Callable[..., Iterator[object]], has_next: bool) -> Callabl
 
 def _counting(following: Callable[..., object]) -> Callable[..., object]:
     @wraps(following)
-    def next_of(pipe: Any, *args: Any, **kwargs: Any) -> object:
+    def next_of(pipe: _Iterated, *args: object, **kwargs: object) -> object:
         with _profiled(pipe):
             sample = following(pipe, *args, **kwargs)
         pipe._number_of_samples_yielded += 1
@@ -210,7 +230,7 @@ def hook_reset(cls: Any) -> None:
     reset = vars(cls)["reset"]
 
     @wraps(reset)
-    def unless_restored(pipe: Any, *args: Any, **kwargs: Any) -> None:
+    def unless_restored(pipe: _Iterated, *args: object, **kwargs: object) -> None:
         if pipe._snapshot_state is not _SnapshotState.Restored:
             pipe._number_of_samples_yielded, pipe._fast_forward_iterator = 0, None
             reset(pipe, *args, **kwargs)

@@ -8,6 +8,7 @@ from .....nn.modules import conv as floats
 from .....nn.modules.module import Module
 from .....ops.memory.dtype import Device, DType
 from .....ops.tensors.tensor import Parameter, Tensor
+from ...configuration import Configuration
 from ...intrinsic.modules import fused
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d"]
@@ -17,9 +18,9 @@ class _ConvNd(floats._ConvNd):
     """What all of them are: the weight goes through `weight_fake_quant`."""
 
     _FLOAT_MODULE: ClassVar[type[Module]]
-    _FLOAT_CONV_MODULE: ClassVar[Any]
+    _FLOAT_CONV_MODULE: ClassVar[Any]  # its `__init__` is called for a layer of another class
 
-    def _observe(self, qconfig: Any) -> None:
+    def _observe(self, qconfig: Configuration | None) -> None:
         """Take a configuration.
 
         Raises:
@@ -58,9 +59,9 @@ class _ConvNd(floats._ConvNd):
         made.bias = mod.bias
         return made
 
-    def to_float(self) -> Any:
+    def to_float(self) -> Module:
         """The float layer, with the same weight and bias; with a ReLU if it has one."""
-        made = self._FLOAT_CONV_MODULE(*_sizes(self))
+        made: Module = self._FLOAT_CONV_MODULE(*_sizes(self))
         made.weight = Parameter(self.weight.detach())
         if self.bias is not None:
             made.bias = Parameter(self.bias.detach())
@@ -70,7 +71,7 @@ class _ConvNd(floats._ConvNd):
         return made
 
 
-def _sizes(mod: Module) -> tuple[Any, ...]:
+def _sizes(mod: Module) -> tuple[object, ...]:
     """The arguments that a convolution was made with."""
     return (
         *(mod.in_channels, mod.out_channels, mod.kernel_size, mod.stride, mod.padding),
@@ -92,7 +93,7 @@ class _Conv(_ConvNd):
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        qconfig: Any = None,
+        qconfig: Configuration | None = None,
         device: Device | str | None = None,
         dtype: DType | None = None,
     ) -> None:

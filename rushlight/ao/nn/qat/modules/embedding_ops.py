@@ -9,11 +9,12 @@ from .....nn.modules import sparse as floats
 from .....nn.modules.module import Module
 from .....ops.memory.dtype import QSCHEMES, Device, DType
 from .....ops.tensors.tensor import Tensor
+from ...configuration import Configuration
 
 __all__ = ["Embedding", "EmbeddingBag"]
 
 
-def _fake_quant(qconfig: Any, name: str) -> Any:
+def _fake_quant(qconfig: Configuration | None, name: str) -> Module:
     """The fake quantizer of a table's weights.
 
     Raises:
@@ -24,7 +25,7 @@ def _fake_quant(qconfig: Any, name: str) -> Any:
     return _with_float_zero_points(qconfig.weight(), name)
 
 
-def _with_float_zero_points(quantizer: Any, name: str) -> Any:
+def _with_float_zero_points(quantizer: Module, name: str) -> Module:
     if quantizer.qscheme is not QSCHEMES["per_channel_affine_float_qparams"]:
         raise AssertionError(
             f"{name} weights requires a qscheme of torch.per_channel_affine_float_qparams Got "
@@ -33,7 +34,7 @@ def _with_float_zero_points(quantizer: Any, name: str) -> Any:
     return quantizer
 
 
-def _check(cls: Any, mod: Module) -> None:
+def _check(cls: type[_RoundsRows], mod: Module) -> None:
     name = cls.__name__
     if type(mod) is not cls._FLOAT_MODULE:
         raise AssertionError(f" qat.{name}.from_float only works for {cls._FLOAT_MODULE.__name__}")
@@ -61,7 +62,7 @@ class _RoundsRows(Module):
         made.weight = mod.weight
         return made
 
-    def to_float(self) -> Any:
+    def to_float(self) -> Module:
         """The float layer, with the same weight."""
         made = self._FLOAT_MODULE(**self._settings(self))
         made.weight = type(self.weight)(self.weight.detach())
@@ -98,7 +99,7 @@ class Embedding(_RoundsRows, floats.Embedding):
         _weight: Tensor | None = None,
         device: Device | str | None = None,
         dtype: DType | None = None,
-        qconfig: Any = None,
+        qconfig: Configuration | None = None,
     ) -> None:
         super().__init__(
             num_embeddings,
@@ -152,7 +153,7 @@ class EmbeddingBag(_RoundsRows, floats.EmbeddingBag):
         _weight: Tensor | None = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        qconfig: Any = None,
+        qconfig: Configuration | None = None,
         device: Device | str | None = None,
         dtype: DType | None = None,
     ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from .....nn import functional as F
 from .....nn.modules import linear as floats
@@ -14,6 +14,7 @@ from .....nn.utils.parametrize import (
 )
 from .....ops.memory.dtype import Device, DType
 from .....ops.tensors.tensor import Parameter, Tensor
+from ...configuration import Configuration
 from ...intrinsic.modules import fused
 
 __all__ = ["Linear"]
@@ -33,7 +34,7 @@ class Linear(floats.Linear):
         in_features: int,
         out_features: int,
         bias: bool = True,
-        qconfig: Any = None,
+        qconfig: Configuration | None = None,
         device: Device | str | None = None,
         dtype: DType | None = None,
     ) -> None:
@@ -71,7 +72,7 @@ class Linear(floats.Linear):
                 setattr(made, name, getattr(mod, name))
         return made
 
-    def to_float(self) -> Any:
+    def to_float(self) -> Module:
         """The float layer, with the same weight and bias."""
         made = floats.Linear(self.in_features, self.out_features, self.bias is not None)
         made.weight = Parameter(self.weight.detach())

@@ -18,6 +18,7 @@ from .....nn.parameter import Parameter
 from .....ops.eager.dispatch import eager_function
 from .....ops.memory.dtype import DTYPES, Device, DType
 from .....ops.tensors.tensor import Tensor
+from ...configuration import Configuration
 from ...quantized.modules.functional_modules import FloatFunctional
 
 __all__ = ["LSTM", "LSTMCell"]
@@ -274,7 +275,7 @@ class _LSTMLayer(Module):
         cls,
         other: Module,
         layer_idx: int = 0,
-        qconfig: Any = None,
+        qconfig: Configuration | None = None,
         *,
         batch_first: bool = False,
         split_gates: bool = False,
@@ -377,7 +378,9 @@ class LSTM(Module):
         return "QuantizableLSTM"
 
     @classmethod
-    def from_float(cls, other: Module, qconfig: Any = None, split_gates: bool = False) -> Any:
+    def from_float(
+        cls, other: Module, qconfig: Configuration | None = None, split_gates: bool = False
+    ) -> Any:
         """The observed layer of a float one.
 
         Args:

@@ -27,7 +27,7 @@ class MultiheadAttention(observed.MultiheadAttention):
         return "QuantizedMultiheadAttention"
 
     @classmethod
-    def from_float(cls, other: Any) -> Any:
+    def from_float(cls, other: object) -> Any:
         """Raises: NotImplementedError: a float layer is observed first."""
         raise NotImplementedError(
             "It looks like you are trying to convert a non-observed MHA module. Please, see the "

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, Self
 from .....nn import functional as F
 from .....nn.modules import conv as floats
 from .....nn.modules.module import Module
+from .....nn.state import Metadata, StateDict
 from .....nn.utils.parametrize import type_before_parametrizations
 from .....ops.eager.dispatch import eager_function
 from .....ops.memory.dtype import DTYPES, DType
@@ -188,7 +189,7 @@ class _ConvNd(WeightedQuantizedModule):
             said.append("bias=False")
         return ", ".join(said)
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+    def _save_to_state_dict(self, destination: StateDict, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
         destination[f"{prefix}weight"], destination[f"{prefix}bias"] = self._weight_bias()
         destination[f"{prefix}scale"] = tensor(self.scale)
@@ -196,9 +197,9 @@ class _ConvNd(WeightedQuantizedModule):
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],
@@ -210,7 +211,7 @@ class _ConvNd(WeightedQuantizedModule):
         lists = (missing_keys, unexpected_keys, error_msgs)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, False, *lists)
 
-    def __getstate__(self) -> tuple[Any, ...]:
+    def __getstate__(self) -> tuple[object, ...]:
         return (
             *(self.in_channels, self.out_channels, self.kernel_size, self.stride, self.padding),
             *(self.dilation, self.transposed, self.output_padding, self.groups),
@@ -226,7 +227,7 @@ class _ConvNd(WeightedQuantizedModule):
         self.set_weight_bias(weight, bias)
         self.scale, self.zero_point, self.training = scale, zero_point, training
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         made = type(self).__new__(type(self))
         memo[id(self)] = made
         vars(made).update(copy.deepcopy(vars(self), memo))

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, Self
 from .....jit.decorators import export
 from .....nn.modules import sparse as floats
 from .....nn.modules.module import Module
+from .....nn.state import Metadata, StateDict
 from .....ops.eager.dispatch import eager_function
 from .....ops.memory.dtype import DTYPES, QSCHEMES, DType
 from .....ops.tensors.tensor import Tensor
@@ -82,16 +83,16 @@ class EmbeddingPackedParams(Module):
     def forward(self, x: Tensor) -> Tensor:
         return x
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+    def _save_to_state_dict(self, destination: StateDict, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
         destination[f"{prefix}dtype"] = self.dtype
         destination[f"{prefix}_packed_weight"] = self._weight()
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],

@@ -10,6 +10,7 @@ from typing import Any, Self
 from .....nn import functional as F
 from .....nn.modules.linear import Identity
 from .....nn.modules.module import Module
+from .....nn.state import Metadata, StateDict
 from .....ops.eager.dispatch import eager_function
 from .....ops.tensors.construct import tensor
 from .....ops.tensors.tensor import Tensor
@@ -128,16 +129,16 @@ class QFunctional(Module):
         self.zero_point = 0
         self.activation_post_process = Identity()
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+    def _save_to_state_dict(self, destination: StateDict, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
         destination[f"{prefix}scale"] = tensor(self.scale)
         destination[f"{prefix}zero_point"] = tensor(self.zero_point)
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],

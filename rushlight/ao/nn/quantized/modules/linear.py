@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, Self
 from .....jit.decorators import export
 from .....nn.modules import linear as floats
 from .....nn.modules.module import Module
+from .....nn.state import Metadata, StateDict
 from .....nn.utils.parametrize import type_before_parametrizations
 from .....ops.eager.dispatch import eager_function
 from .....ops.memory.dtype import DTYPES, DType
@@ -87,16 +88,16 @@ class LinearPackedParams(Module):
     def forward(self, x: Tensor) -> Tensor:
         return x
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+    def _save_to_state_dict(self, destination: StateDict, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
         destination[f"{prefix}dtype"] = self.dtype
         destination[f"{prefix}_packed_params"] = tuple(self._weight_bias())
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],
@@ -165,16 +166,16 @@ class Linear(WeightedQuantizedModule):
     def forward(self, x: Tensor) -> Tensor:
         return _linear(x, self._packed_params._packed_params, self.scale, self.zero_point)
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+    def _save_to_state_dict(self, destination: StateDict, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
         destination[f"{prefix}scale"] = tensor(self.scale)
         destination[f"{prefix}zero_point"] = tensor(self.zero_point)
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],

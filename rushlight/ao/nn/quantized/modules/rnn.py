@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any, ClassVar, Final
 
 from .....nn.modules.module import Module
+from ...configuration import Configuration
 from ...quantizable.modules import rnn as observed
 
 __all__ = ["LSTM"]
@@ -22,7 +23,9 @@ class LSTM(observed.LSTM):
         return "QuantizedLSTM"
 
     @classmethod
-    def from_float(cls, other: Any, qconfig: Any = None, split_gates: bool = False) -> Any:
+    def from_float(
+        cls, other: object, qconfig: Configuration | None = None, split_gates: bool = False
+    ) -> Any:
         """Raises: NotImplementedError: a float layer is observed first."""
         raise NotImplementedError(
             "It looks like you are trying to convert a non-observed LSTM module. Please, see the "

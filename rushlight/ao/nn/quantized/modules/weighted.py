@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Final
+from typing import Final, Self
 
 from .....nn.modules.module import Module
 from .....nn.utils.fusion import fuse_conv_bn_weights, fuse_linear_bn_weights
@@ -29,7 +29,9 @@ class WeightedQuantizedModule(ABC, Module):
 
     @classmethod
     @abstractmethod
-    def from_reference(cls, ref_module: Any, output_scale: Any, output_zero_point: Any) -> Any:
+    def from_reference(
+        cls, ref_module: Module, output_scale: float, output_zero_point: int
+    ) -> Self:
         """The layer of a reference module, whose results have this scale and zero point."""
 
 
@@ -92,14 +94,16 @@ def activation_qparams(mod: Module) -> tuple[float, int]:
     return float(scale), int(zero_point)
 
 
-def observed_weight(mod: Module, weight: Tensor, use_precomputed_fake_quant: bool = False) -> Any:
+def observed_weight(
+    mod: Module, weight: Tensor, use_precomputed_fake_quant: bool = False
+) -> Module:
     """What has observed a module's weight: its own fake quantizer, or one of its configuration."""
     if hasattr(mod, "weight_fake_quant"):
-        observer = mod.weight_fake_quant
+        observer: Module = mod.weight_fake_quant
         if not use_precomputed_fake_quant:
             observer(weight)
         return observer
-    made = mod.qconfig.weight()
+    made: Module = mod.qconfig.weight()
     made(weight)
     return made
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from ..._utils.collate import default_collate
 from ..datapipe import IterDataPipe
@@ -12,8 +12,10 @@ from ..utils.common import checked_function, length_of, validate_input_col
 
 __all__ = ["CollatorIterDataPipe", "MapperIterDataPipe", "of_columns"]
 
+R = TypeVar("R")
 
-def of_columns(fn: Callable[..., Any], data: Any, columns: Any) -> Any:
+
+def of_columns(fn: Callable[..., R], data: Any, columns: object) -> R:
     """What a function makes of a sample, or of some columns of it."""
     if columns is None:
         return fn(data)
@@ -54,10 +56,10 @@ class MapperIterDataPipe(IterDataPipe[Any]):
 
     def __init__(
         self,
-        datapipe: IterDataPipe[Any],
-        fn: Callable[..., Any],
-        input_col: Any = None,
-        output_col: Any = None,
+        datapipe: IterDataPipe[object],
+        fn: Callable[..., object],
+        input_col: object = None,
+        output_col: object = None,
     ) -> None:
         super().__init__()
         self.datapipe, self.fn, self.input_col = datapipe, checked_function(fn), input_col
@@ -70,7 +72,7 @@ class MapperIterDataPipe(IterDataPipe[Any]):
         self.output_col = output_col
         validate_input_col(fn, input_col)
 
-    def _apply_fn(self, data: Any) -> object:
+    def _apply_fn(self, data: object) -> object:
         result = of_columns(self.fn, data, self.input_col)
         if self.input_col is None:
             return result
@@ -97,9 +99,9 @@ class CollatorIterDataPipe(MapperIterDataPipe):
 
     def __init__(
         self,
-        datapipe: IterDataPipe[Any],
-        conversion: Any = default_collate,
-        collate_fn: Callable[..., Any] | None = None,
+        datapipe: IterDataPipe[object],
+        conversion: Callable[..., object] = default_collate,
+        collate_fn: Callable[..., object] | None = None,
     ) -> None:
         function = conversion if collate_fn is None else collate_fn
         if not callable(function):

@@ -30,7 +30,7 @@ class SamplerIterDataPipe(IterDataPipe[Sample]):
         datapipe: IterDataPipe[Sample],
         sampler: type[Sampler[int]] = SequentialSampler,
         sampler_args: tuple[Any, ...] | None = None,
-        sampler_kwargs: dict[str, Any] | None = None,
+        sampler_kwargs: dict[str, object] | None = None,
     ) -> None:
         if not hasattr(type(datapipe), "__len__"):
             raise AssertionError("Sampler class requires input datapipe implemented `__len__`")

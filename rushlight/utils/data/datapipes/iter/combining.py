@@ -195,7 +195,7 @@ class _Shared(IterDataPipe[Sample]):
         """
         raise TypeError
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state)
         self._forget()
 

@@ -43,7 +43,7 @@ class RoutedDecoderIterDataPipe(IterDataPipe[tuple[str, Any]]):
             stacklevel=2,
         )
 
-    def add_handler(self, *handler: Callable[[str, Any], Any]) -> None:
+    def add_handler(self, *handler: Callable[[str, Any], object]) -> None:
         """Ask these decoders before the others."""
         self.decoder.add_handler(*handler)
 

@@ -25,7 +25,7 @@ class _Several(MapDataPipe[Sample]):
             raise TypeError("Expected all inputs to be `MapDataPipe`")
         if not all(hasattr(type(pipe), "__len__") for pipe in datapipes):
             raise TypeError("Expected all inputs to be `Sized`")
-        self.datapipes: tuple[Any, ...] = datapipes
+        self.datapipes = datapipes
 
 
 @functional_datapipe("concat")
@@ -48,10 +48,10 @@ class ConcaterMapDataPipe(_Several[Sample]):
 
 
 @functional_datapipe("zip")
-class ZipperMapDataPipe(_Several[Any]):
+class ZipperMapDataPipe(_Several[tuple[Any, ...]]):
     """Tuples of the samples of a key in each pipe (functional name: ``zip``)."""
 
-    def __getitem__(self, index: Any) -> tuple[Any, ...]:
+    def __getitem__(self, index: object) -> tuple[Any, ...]:
         found = []
         for pipe in self.datapipes:
             try:

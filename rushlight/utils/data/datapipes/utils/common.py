@@ -24,7 +24,7 @@ __all__ = [
 T = TypeVar("T")
 
 
-def validate_input_col(fn: Callable[..., object], input_col: Any) -> None:
+def validate_input_col(fn: Callable[..., object], input_col: object) -> None:
     """Check that a function can be called with the columns of a sample.
 
     Args:
@@ -83,7 +83,7 @@ def checked_function(fn: T) -> T:
     return fn
 
 
-def length_of(pipe: Any, sources: Iterable[Any]) -> list[int]:
+def length_of(pipe: object, sources: Iterable[Any]) -> list[int]:
     """How many samples the sources of a pipe have.
 
     Raises:
@@ -145,7 +145,7 @@ def get_file_pathnames_from_root(
 
 
 def get_file_binaries_from_pathnames(
-    pathnames: Any, mode: str, encoding: str | None = None
+    pathnames: object, mode: str, encoding: str | None = None
 ) -> Iterator[tuple[str, StreamWrapper]]:
     """Paths, each with its open file.
 
@@ -164,7 +164,7 @@ def get_file_binaries_from_pathnames(
         yield path, StreamWrapper(open(path, mode, encoding=encoding))  # noqa: SIM115
 
 
-def validate_pathname_binary_tuple(data: Any) -> None:
+def validate_pathname_binary_tuple(data: object) -> None:
     """Check that something is a path with a stream.
 
     Raises:
@@ -218,7 +218,7 @@ class StreamWrapper:
             StreamWrapper.session_streams[self] = 1
 
     @classmethod
-    def close_streams(cls, v: Any, depth: int = 0) -> None:
+    def close_streams(cls, v: object, depth: int = 0) -> None:
         """Close the streams in something, ten levels of lists, tuples and dicts deep."""
         if isinstance(v, StreamWrapper):
             v.close()
@@ -231,7 +231,7 @@ class StreamWrapper:
             raise AttributeError(name)
         return getattr(self.__dict__["file_obj"], name)
 
-    def close(self, *args: Any, **kwargs: Any) -> None:
+    def close(self, *args: object, **kwargs: object) -> None:
         """Close the stream, and its parent if that only waits for this one."""
         if self.__dict__.get("closed", True):
             return
@@ -268,8 +268,8 @@ class StreamWrapper:
         named = "" if self.name is None else f"{self.name},"
         return f"StreamWrapper<{named}{self.file_obj!r}>"
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> object:
         return self.file_obj
 
-    def __setstate__(self, obj: Any) -> None:
+    def __setstate__(self, obj: object) -> None:
         self.__init__(obj)  # type: ignore[misc]

@@ -59,7 +59,7 @@ def handle_extension(extensions: str, f: Callable[[Any], object]) -> Callable[[s
     """
     wanted = [each.split(".") for each in extensions.lower().split()]
 
-    def decode(key: str, data: Any) -> Any:
+    def decode(key: str, data: object) -> object:
         parts = key.lower().split(".")
         compared = next((end for end in wanted if len(end) <= len(parts)), None)
         return f(data) if compared is not None and parts[-len(compared) :] == compared else None
@@ -176,7 +176,7 @@ class MatHandler:
             return self.sio.loadmat(stream, **self.loadmat_kwargs)
 
 
-def mathandler(**loadmat_kwargs: Any) -> MatHandler:
+def mathandler(**loadmat_kwargs: object) -> MatHandler:
     """A decoder of MATLAB's files (see `MatHandler`)."""
     return MatHandler(**loadmat_kwargs)
 
@@ -230,5 +230,5 @@ class Decoder:
             for path, contents in pairs
         }
 
-    def __call__(self, data: Any) -> dict[str, Any]:
+    def __call__(self, data: object) -> dict[str, Any]:
         return self.decode(data)

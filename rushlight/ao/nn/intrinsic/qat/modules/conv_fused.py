@@ -9,10 +9,12 @@ from ......nn.modules import conv as floats
 from ......nn.modules.activation import ReLU
 from ......nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from ......nn.modules.module import Module
+from ......nn.state import Metadata, StateDict
 from ......nn.utils.fusion import fuse_conv_bn_weights
 from ......ops.tensors.tensor import Parameter, Tensor
 from .....nn.qat.modules import conv
 from .....nn.qat.modules.conv import _sizes
+from ....configuration import Configuration
 from ...modules import fused
 from .normed import Normed
 
@@ -39,7 +41,7 @@ class _ConvBnNd(Normed, floats._ConvNd, fused._FusedModule):
 
     _version = 2
     _FLOAT_MODULE: ClassVar[type[Module]]
-    _FLOAT_CONV_MODULE: ClassVar[Any]
+    _FLOAT_CONV_MODULE: ClassVar[Any]  # its `__init__` is called for a layer of another class
     _FLOAT_BN_MODULE: ClassVar[type[Module]]
     _FLOAT_RELU_MODULE: ClassVar[type[Module] | None] = None
     _FUSED_FLOAT_MODULE: ClassVar[type[Module] | None] = None
@@ -58,7 +60,7 @@ class _ConvBnNd(Normed, floats._ConvNd, fused._FusedModule):
         eps: float = 1e-05,
         momentum: float = 0.1,
         freeze_bn: bool = False,
-        qconfig: Any = None,
+        qconfig: Configuration | None = None,
     ) -> None:
         self._FLOAT_CONV_MODULE.__init__(
             self,
@@ -96,9 +98,9 @@ class _ConvBnNd(Normed, floats._ConvNd, fused._FusedModule):
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],
@@ -117,7 +119,7 @@ class _ConvBnNd(Normed, floats._ConvNd, fused._FusedModule):
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, *lists)
 
     @classmethod
-    def from_float(cls, mod: fused._FusedModule, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
         """The layer of a fused pair or triple in floats, with its weights and norm.
 
         Raises:
@@ -129,7 +131,7 @@ class _ConvBnNd(Normed, floats._ConvNd, fused._FusedModule):
             )
         if not getattr(mod, "qconfig", None):
             raise AssertionError("Input float module must have qconfig defined")
-        source, norm = mod[0], mod[1]
+        source, norm, *_ = mod.children()
         *numbers, _, padding_mode = _sizes(source)
         kind: Any = cls
         made: Self = kind(
@@ -147,9 +149,9 @@ class _ConvBnNd(Normed, floats._ConvNd, fused._FusedModule):
             setattr(made.bn, name, getattr(norm, name))
         return made
 
-    def to_float(self) -> Any:
+    def to_float(self) -> Module:
         """The convolution in floats with the norm taken in, and the ReLU if it has one."""
-        made = self._FLOAT_CONV_MODULE(*_sizes(self))
+        made: Module = self._FLOAT_CONV_MODULE(*_sizes(self))
         statistics = (self.bn.running_mean, self.bn.running_var, self.bn.eps)
         weight, bias = fuse_conv_bn_weights(
             self.weight.detach(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from ......nn import functional as F
 from ......nn.modules import linear as floats
@@ -10,6 +10,7 @@ from ......nn.modules.batchnorm import BatchNorm1d
 from ......nn.modules.module import Module
 from ......nn.utils.fusion import fuse_linear_bn_weights
 from ......ops.tensors.tensor import Parameter, Tensor
+from ....configuration import Configuration
 from ...modules import fused
 from .normed import Normed
 
@@ -31,7 +32,7 @@ class LinearBn1d(Normed, floats.Linear, fused._FusedModule):
         eps: float = 1e-05,
         momentum: float = 0.1,
         freeze_bn: bool = False,
-        qconfig: object = None,
+        qconfig: Configuration | None = None,
     ) -> None:
         floats.Linear.__init__(self, in_features, out_features, bias)
         if not qconfig:
@@ -79,7 +80,7 @@ class LinearBn1d(Normed, floats.Linear, fused._FusedModule):
             setattr(made.bn, name, getattr(norm, name))
         return made
 
-    def to_float(self) -> Any:
+    def to_float(self) -> Module:
         """The linear layer in floats with the norm taken in."""
         made = floats.Linear(self.in_features, self.out_features)
         statistics = (self.bn.running_mean, self.bn.running_var, self.bn.eps)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ......nn import functional as F
 from ......nn.modules.activation import ReLU
 from ......nn.modules.module import Module
 from ......ops.tensors.tensor import Tensor
 from .....nn.qat.modules import linear
+from ....configuration import Configuration
 from ...modules import fused
 
 __all__ = ["LinearReLU"]
@@ -24,13 +25,17 @@ class LinearReLU(linear.Linear, fused._FusedModule):
     _FLOAT_MODULE: ClassVar[type[Module]] = fused.LinearReLU
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, qconfig: object = None
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        qconfig: Configuration | None = None,
     ) -> None:
         linear.Linear.__init__(self, in_features, out_features, bias, qconfig)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(F.linear(input, self.weight_fake_quant(self.weight), self.bias))
 
-    def to_float(self) -> Any:
+    def to_float(self) -> Module:
         """The pair in floats, with the same weight and bias."""
         return fused.LinearReLU(linear.Linear.to_float(self), ReLU())

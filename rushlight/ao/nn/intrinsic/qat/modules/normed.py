@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ......nn import init
+from ......nn.modules.module import Module
 from ......ops.eager.dispatch import eager_function
 from ......ops.tensors.tensor import Tensor
+from ....configuration import Configuration
 
 __all__ = ["Normed"]
 
@@ -18,15 +20,17 @@ _zeros = eager_function("aten::zeros_like")
 class Normed:
     """A layer whose weight is rounded as it will be with the norm, `bn`, taken into it."""
 
-    bn: Any
-    weight: Any
+    bn: Module
+    weight: Tensor
     bias: Any
     freeze_bn: bool
-    qconfig: Any
-    weight_fake_quant: Any
+    weight_fake_quant: Module
 
-    def _norm(self, bn: object, qconfig: Any, freeze_bn: bool, training: bool) -> None:
+    def _norm(
+        self, bn: Module, qconfig: Configuration | None, freeze_bn: bool, training: bool
+    ) -> None:
         """Take a norm and a configuration; its statistics stay as they are if they are frozen."""
+        assert qconfig is not None
         self.qconfig = qconfig
         self.freeze_bn = freeze_bn if training else True
         self.bn = bn
@@ -58,7 +62,7 @@ class Normed:
         self.bn.training = False
         return self
 
-    def _normed(self, apply: Callable[[Tensor, Tensor], object]) -> Any:
+    def _normed(self, apply: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
         """The layer and the norm of its result.
 
         The weight that is rounded is that of evaluation; what the norm then sees is scaled back.
@@ -75,9 +79,10 @@ class Normed:
         made = made / factor.reshape(channels)
         if self.bias is not None:
             made = made + self.bias.reshape(channels)
-        return self.bn(made)
+        normed: Tensor = self.bn(made)
+        return normed
 
-    def _set_mode(self, mode: bool, children: Any) -> None:
+    def _set_mode(self, mode: bool, children: Iterable[tuple[str, Module]]) -> None:
         """Go into training, or out of it; frozen norms stay in evaluation."""
         for name, module in children:
             if name != "bn" or not self.freeze_bn:

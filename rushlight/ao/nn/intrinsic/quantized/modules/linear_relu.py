@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 from ......nn.modules.module import Module
 from ......ops.eager.dispatch import eager_function
@@ -40,7 +40,7 @@ class LinearReLU(linear.Linear):
         return "QuantizedLinearReLU"
 
     @classmethod
-    def from_reference(cls, ref_qlinear: Any, output_scale: Any, output_zero_point: Any) -> Any:
+    def from_reference(cls, ref_qlinear: Any, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference pair."""
         return super().from_reference(ref_qlinear[0], output_scale, output_zero_point)
 
@@ -62,7 +62,7 @@ class LinearTanh(linear.Linear):
         return "QuantizedLinearTanh"
 
     @classmethod
-    def from_reference(cls, ref_qlinear: Any, output_scale: Any, output_zero_point: Any) -> Any:
+    def from_reference(cls, ref_qlinear: Any, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference pair."""
         return super().from_reference(ref_qlinear[0], output_scale, output_zero_point)
 
@@ -92,7 +92,7 @@ class LinearLeakyReLU(linear.Linear):
         return "QuantizedLinearLeakyReLU"
 
     @classmethod
-    def from_reference(cls, ref_mod: Any, output_scale: Any, output_zero_point: Any) -> Any:
+    def from_reference(cls, ref_mod: Any, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference pair."""
         source, activation = ref_mod
         made = cls(source.in_features, source.out_features, activation.negative_slope)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ......ops.memory.dtype import Device, DType
 from .....nn.qat.modules import linear as static
+from ....configuration import Configuration
 
 __all__ = ["Linear"]
 
@@ -22,11 +21,12 @@ class Linear(static.Linear):
         in_features: int,
         out_features: int,
         bias: bool = True,
-        qconfig: Any = None,
+        qconfig: Configuration | None = None,
         device: Device | str | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__(in_features, out_features, bias, qconfig, device, dtype)
+        assert qconfig is not None
         observer = qconfig.activation()
         observer = getattr(observer, "activation_post_process", observer)
         if getattr(observer, "averaging_constant", None) != 1:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final, Self
 
 from ......nn.modules import linear as floats
 from ......nn.modules.module import Module
+from ......nn.state import Metadata, StateDict
 from ......ops.eager.dispatch import eager_function
 from ......ops.memory.dtype import DTYPES, DType
 from ......ops.tensors.tensor import Tensor
@@ -70,9 +71,9 @@ class Linear(static.Linear):
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],

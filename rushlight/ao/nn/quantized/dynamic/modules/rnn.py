@@ -13,6 +13,7 @@ from ......nn.modules.container import ModuleList
 from ......nn.modules.module import Module
 from ......nn.modules.rnn import _lstm_of_packed, _lstm_of_tensor, _of_packed, _of_tensor
 from ......nn.sizes import declares
+from ......nn.state import Metadata, StateDict
 from ......nn.utils.rnn import PackedSequence
 from ......ops.eager.dispatch import eager_function
 from ......ops.memory.dtype import DTYPES, DType
@@ -73,15 +74,15 @@ class PackedParameter(Module):
         super().__init__()
         self.param = param
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+    def _save_to_state_dict(self, destination: StateDict, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
         destination[f"{prefix}param"] = self.param
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],
@@ -287,11 +288,11 @@ class RNNBase(Module):
                     made["bias"][f"bias_{name}{ending}"] = bias
         return made
 
-    def get_weight(self) -> dict[str, Any]:
+    def get_weight(self) -> dict[str, object]:
         """The weights by the float layer's names."""
         return self._weight_bias()["weight"]
 
-    def get_bias(self) -> dict[str, Any]:
+    def get_bias(self) -> dict[str, object]:
         """The biases by the float layer's names."""
         return self._weight_bias()["bias"]
 

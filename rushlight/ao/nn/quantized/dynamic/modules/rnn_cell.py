@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Self
 
 from ......nn.modules import rnn as floats
 from ......nn.modules.module import Module
+from ......nn.state import Metadata, StateDict
 from ......ops.eager.dispatch import eager_function
 from ......ops.memory.dtype import DTYPES, DType
 from ......ops.tensors.tensor import Tensor
@@ -165,11 +166,11 @@ class RNNCellBase(Module):
             made["weight"][f"weight_{name}"], made["bias"][f"bias_{name}"] = weight, bias
         return made
 
-    def get_weight(self) -> dict[str, Any]:
+    def get_weight(self) -> dict[str, object]:
         """The weights by the float cell's names."""
         return self._weight_bias()["weight"]
 
-    def get_bias(self) -> dict[str, Any]:
+    def get_bias(self) -> dict[str, object]:
         """The biases by the float cell's names."""
         return self._weight_bias()["bias"]
 
@@ -179,16 +180,16 @@ class RNNCellBase(Module):
             packed = pack_weight_bias(*weight_bias_dict[f"weight_{name}"], self.weight_dtype)
             setattr(self, f"_packed_weight_{name}", packed)
 
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+    def _save_to_state_dict(self, destination: StateDict, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
         destination[f"{prefix}_packed_weight_ih"] = self._packed_weight_ih
         destination[f"{prefix}_packed_weight_hh"] = self._packed_weight_hh
 
     def _load_from_state_dict(
         self,
-        state_dict: Any,
+        state_dict: StateDict,
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: Metadata,
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],

@@ -9,9 +9,11 @@ from ......module_names import names_of
 from ......nn import functional as F
 from ......nn.modules import conv as floats
 from ......nn.modules.module import Module
-from ......ops.memory.dtype import DType
+from ......ops.memory.dtype import Device, DType
 from ......ops.tensors.tensor import Tensor
 from .utils import ReferenceQuantizedModule
+
+Sizes = int | tuple[int, ...]
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
@@ -31,13 +33,13 @@ class _Plain(_Conv):
         in_channels: int,
         out_channels: int,
         kernel_size: tuple[int, ...],
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        stride: Sizes = 1,
+        padding: str | Sizes = 0,
+        dilation: Sizes = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
+        device: Device | str | None = None,
         dtype: DType | None = None,
         weight_qparams: Mapping[str, object] | None = None,
     ) -> None:
@@ -86,14 +88,14 @@ class _Transposed(_Conv):
         in_channels: int,
         out_channels: int,
         kernel_size: tuple[int, ...],
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Any = 1,
+        dilation: Sizes = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
+        device: Device | str | None = None,
         dtype: DType | None = None,
         weight_qparams: Mapping[str, object] | None = None,
     ) -> None:
@@ -127,7 +129,7 @@ class _Transposed(_Conv):
         return made
 
     @classmethod
-    def from_float(cls, float_conv: Any, weight_qparams: Mapping[str, object]) -> Self:
+    def from_float(cls, float_conv: Module, weight_qparams: Mapping[str, object]) -> Self:
         """The layer of one in floats; they share weight and bias."""
         made = cls(
             float_conv.in_channels,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from ......module_names import names_of
 from ......nn import functional as F
 from ......nn.modules import linear as floats
 from ......nn.modules.module import Module
-from ......ops.memory.dtype import DType
+from ......ops.memory.dtype import Device, DType
 from ......ops.tensors.tensor import Tensor
 from .utils import ReferenceQuantizedModule
 
@@ -26,7 +26,7 @@ class Linear(floats.Linear, ReferenceQuantizedModule):
         in_features: int,
         out_features: int,
         bias_: bool = True,
-        device: Any = None,
+        device: Device | str | None = None,
         dtype: DType | None = None,
         weight_qparams: Mapping[str, object] | None = None,
     ) -> None:
@@ -40,7 +40,7 @@ class Linear(floats.Linear, ReferenceQuantizedModule):
         return F.linear(x, self.get_weight(), self.bias)
 
     @classmethod
-    def from_float(cls, float_linear: Module, weight_qparams: Mapping[str, Any]) -> Self:
+    def from_float(cls, float_linear: Module, weight_qparams: Mapping[str, object]) -> Self:
         """The layer of one in floats; they share weight and bias."""
         made = cls(
             float_linear.in_features,

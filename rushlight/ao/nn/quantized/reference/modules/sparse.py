@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from ......module_names import names_of
 from ......nn import functional as F
 from ......nn.modules import sparse as floats
 from ......nn.modules.module import Module
-from ......ops.memory.dtype import DType
+from ......ops.memory.dtype import Device, DType
 from ......ops.tensors.tensor import Tensor
 from .utils import ReferenceQuantizedModule
 
@@ -31,7 +31,7 @@ class Embedding(floats.Embedding, ReferenceQuantizedModule):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
         _weight: Tensor | None = None,
-        device: Any = None,
+        device: Device | str | None = None,
         dtype: DType | None = None,
         weight_qparams: Mapping[str, object] | None = None,
     ) -> None:
@@ -64,7 +64,7 @@ class Embedding(floats.Embedding, ReferenceQuantizedModule):
         )
 
     @classmethod
-    def from_float(cls, mod: Module, weight_qparams: Mapping[str, Any]) -> Self:
+    def from_float(cls, mod: Module, weight_qparams: Mapping[str, object]) -> Self:
         """The table of one in floats; they share the weight."""
         return cls(
             mod.num_embeddings,
@@ -96,7 +96,7 @@ class EmbeddingBag(floats.EmbeddingBag, ReferenceQuantizedModule):
         _weight: Tensor | None = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        device: Any = None,
+        device: Device | str | None = None,
         dtype: DType | None = None,
         weight_qparams: Mapping[str, object] | None = None,
     ) -> None:
@@ -140,7 +140,7 @@ class EmbeddingBag(floats.EmbeddingBag, ReferenceQuantizedModule):
         )
 
     @classmethod
-    def from_float(cls, mod: Module, weight_qparams: Mapping[str, Any]) -> Self:
+    def from_float(cls, mod: Module, weight_qparams: Mapping[str, object]) -> Self:
         """The table of one in floats; they share the weight."""
         return cls(
             mod.num_embeddings,

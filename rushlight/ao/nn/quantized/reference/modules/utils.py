@@ -18,7 +18,10 @@ _dequantize = eager_function("aten::dequantize")
 _per_channel = eager_function("aten::quantize_per_channel")
 _per_tensor = eager_function("aten::quantize_per_tensor")
 
-PLAIN: Final[Mapping[str, Any]] = {
+WeightParameters = Mapping[str, Any]
+"""The scheme, dtype, scale and zero point of a weight, by name."""
+
+PLAIN: Final[WeightParameters] = {
     "qscheme": QSCHEMES["per_tensor_affine"],
     "dtype": DTYPES["quint8"],
     "scale": 1.0,
@@ -39,9 +42,7 @@ class ReferenceQuantizedModule(Module):
     `weight_qscheme`, `weight_dtype`, `weight_scale`, `weight_zero_point` and `weight_axis` say how.
     """
 
-    def _init_weight_qparams(
-        self, weight_qparams: Mapping[str, Any] | None, device: object
-    ) -> None:
+    def _init_weight_qparams(self, weight_qparams: WeightParameters | None, device: object) -> None:
         given = PLAIN if weight_qparams is None else weight_qparams
         scheme, dtype = given["qscheme"], given["dtype"]
         if scheme not in _SCHEMES:
@@ -66,7 +67,7 @@ class ReferenceQuantizedModule(Module):
 
     def get_quantized_weight(self) -> Tensor:
         """The weight as a quantized tensor; a float16 one as float16."""
-        weight: Any = self.weight
+        weight: Tensor = self.weight
         made: Tensor
         if self.weight_dtype is DTYPES["float16"]:
             made = weight.to(DTYPES["float16"])
@@ -91,9 +92,9 @@ class ReferenceQuantizedModule(Module):
 
     def _take(self, mod: Module) -> None:
         """Take weight and bias of a layer."""
-        self.weight: Any = mod.weight
+        self.weight = mod.weight
         if hasattr(mod, "bias"):
-            self.bias: Any = mod.bias
+            self.bias = mod.bias
 
 
 __getattr__ = names_of(__name__)
