@@ -17,12 +17,12 @@ from ...ir.graphs.callee import callee
 from ...ir.graphs.graph import Node, Value
 from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.functions import Function
-from ...typecheck.types.types import ANY, Type
+from ...typecheck.types.types import ANY, NUMBER, Type
 from ...typecheck.types.types import NONE as NONE_TYPE
 from ..code.code import Branch, Code, Region, Repeat, Step
 from ..code.instructions import read_numbers, row
 from .kept import note_sites
-from .kinds import ARRAY, BOOL, INT, NONE, Kind, NotNative, is_convertible, kind_of
+from .kinds import ARRAY, BOOL, FLOAT, INT, NONE, Kind, NotNative, is_convertible, kind_of
 from .native_source import NativeSource
 from .outside import note_outside
 from .steps import State, Steps
@@ -307,6 +307,10 @@ class _Writer(Steps):
         """Where ways meet, registers hold what the types of values say."""
         for register, value in zip(registers, values, strict=False):
             kind = state.get(register)
+            if value.type == NUMBER and kind in (INT, FLOAT):
+                made = f"number_made({self._name(register, kind)})"
+                self._put(register, ARRAY, made, depth, state)
+                continue
             try:
                 wanted = kind_of(value.type)
             except NotNative:

@@ -564,7 +564,10 @@ for _name, _sign, _choose, _of_list in (
             native=native(_text),
         )(_choose)
     _declare_pairs(_name, _as_float(_choose), _PAIRS, "float", "prim", native=native(_of_floats))
-    operator(f"prim::{_name}(Scalar a, Scalar b) -> Scalar")(_choose)
+    operator(
+        f"prim::{_name}(Scalar a, Scalar b) -> Scalar",
+        native=native(f"number_{_name}({{0}}, {{1}})", of=OF_TENSORS, gives="array"),
+    )(_choose)
     for _type in ("int", "float", "bool"):
         operator(f"prim::{_name}.{_type}_list({_type}[] l, {_type}[] r) -> {_type}[]")(_choose)
         operator(

@@ -183,6 +183,22 @@ def _native(name: str) -> tuple[Native, ...]:
     return native(text, then="is_finite({result})") if text else ()
 
 
+def _native_of_tensors(name: str) -> tuple[Native, ...]:
+    """The same of the number of a tensor, to float32 precision."""
+    found = list[Native]()
+    for form in _native(name):
+        text = form.text.replace("{0}", "array_float({0})")
+        given = tuple(each.replace("{0}", "array_float({0})") for each in form.given)
+        found += native(
+            f"number_made(narrow({text}))",
+            given,
+            then="is_finite(array_float({result}))",
+            of=("array",),
+            gives="array",
+        )
+    return tuple(found)
+
+
 for _name, _real in _REAL.items():
     _declare = operator(
         f"aten::{_name}.int(int a) -> float",
@@ -193,7 +209,7 @@ for _name, _real in _REAL.items():
     _declare(_real)
     if _name in COMPLEX_FUNCTIONS:
         operator(f"aten::{_name}.complex(complex a) -> complex")(COMPLEX_FUNCTIONS[_name])
-    operator(f"aten::{_name}.Scalar(Scalar a) -> Scalar")(
+    operator(f"aten::{_name}.Scalar(Scalar a) -> Scalar", native=_native_of_tensors(_name))(
         _either(_real, COMPLEX_FUNCTIONS.get(_name))
     )
 

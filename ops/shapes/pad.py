@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, in_order, is_last_whole, unfilled, written_by_numpy
+from ..kernels import family, in_order, is_last_whole, move, unfilled, written_by_numpy
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError, UnsupportedOperator
 from ..memory.remembered import remembered
@@ -66,7 +66,7 @@ def _part(self: Array, left: Sequence[slice]) -> Array:
     """A copy of a part, dense as a clone of it is."""
     part = self[tuple(left)]
     made = like(part, self.dtype)
-    made[...] = part
+    move(part, made)
     return made
 
 
