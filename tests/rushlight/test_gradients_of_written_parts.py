@@ -3,7 +3,7 @@
 import pytest
 
 import rushlight as torch
-from rushlight.ops.gradients.calls.nodes import CallNode
+from rushlight.ops.gradients.calls.nodes import BEFORE_LONG, CallNode
 
 CALLS = 6
 
@@ -229,3 +229,23 @@ def test_another_key_is_another_call():
         scripted(x, w, i)[i].sum().backward()
         assert torch.equal(x.grad, 2 * x)
         assert not w.grad.any()
+
+
+def many_rows(x, w):
+    out = torch.zeros(110, 4)
+    for i in range(110):
+        x = torch.tanh(x * w + 0.25)
+        out[i] = x
+    return out
+
+
+def test_long_loops_that_write_leave_one_node_once_it_pays():
+    scripted = torch.jit.script(many_rows)
+    x, w = operands()
+    for _ in range(BEFORE_LONG):
+        found = scripted(x, w)
+        gradients = torch.autograd.grad(total(found), (x, w))
+    assert isinstance(found._grad_node, CallNode)
+    wanted = torch.autograd.grad(total(many_rows(x, w)), (x, w))
+    for one, other in zip(gradients, wanted, strict=True):
+        assert torch.allclose(one, other, rtol=1e-5, atol=1e-6)

@@ -26,13 +26,16 @@ from ..table.rules import is_unheard, is_unwatched
 from .derivatives import Derivative, derived
 from .long_calls import outward_of, parts_of
 from .replay import arrays_of, nodes_of
-from .shapes import LONGEST, CallShape, NotJoined, shape_of
+from .shapes import LONGEST, LONGEST_WRITING, CallShape, NotJoined, shape_of
 from .texts import match_of
 
-__all__ = ["CallNode", "Calls"]
+__all__ = ["BEFORE_LONG", "CallNode", "Calls"]
 
 BEFORE: Final = 3
 """Calls of one kind that leave a node for each operator, before it pays to find their shape."""
+
+BEFORE_LONG: Final = 24
+"""The same of long calls, whose texts take longer to write."""
 
 OPENED: Final = 8
 """Nodes of a shape that must have been looked behind before it may not pay."""
@@ -106,8 +109,10 @@ class Calls:
         return self._join_one(record, steps, pending, set())
 
     def _join_parts(self, record: Noted, steps: Sequence[Any], pending: Sequence[Tensor]) -> bool:
-        if any(step[0].in_place or not step[0].watched for step in steps):
-            return False  # what is written has other versions in each part
+        if not all(step[0].watched for step in steps):
+            return False
+        if any(step[0].in_place for step in steps):  # what is written has other versions by parts
+            return len(steps) <= LONGEST_WRITING and self._join_one(record, steps, pending, set())
         kinds = tuple([id(step[0]) for step in steps])
         parts = self._parts.get(kinds)
         if parts is None:
@@ -148,7 +153,7 @@ class Calls:
             return False
         counted.add(kind)
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
-        if count != BEFORE:
+        if count != (BEFORE if len(steps) <= LONGEST else BEFORE_LONG):
             return False
 
         def edge(array: Array) -> Edge | None:

@@ -22,11 +22,15 @@ from ..nodes.bound import Bound, bound_row_in_script
 from .puts import Memory, Put, key_between
 
 __all__ = [
-    *("At", "CallShape", "Did", "End", "NotJoined", "Value", "numbers_in", "shape_of"),
+    *("LONGEST", "LONGEST_WRITING", "At", "CallShape", "Did", "End", "NotJoined", "Value"),
+    *("numbers_in", "shape_of"),
 ]
 
 LONGEST: Final = 400
-"""Operators of a call; longer ones leave a node for each."""
+"""Operators of a call; longer ones are taken in parts."""
+
+LONGEST_WRITING: Final = 2000
+"""Operators of a call that writes in place, which cannot be."""
 
 
 class NotJoined(Exception):
@@ -183,7 +187,7 @@ def shape_of(
     Raises:
         NotJoined: the notes hold what is left to nodes of single operators.
     """
-    if not least <= len(steps) <= LONGEST:
+    if not least <= len(steps) <= LONGEST_WRITING:
         raise NotJoined
     found = _Finding(edge)
     for bound, args, result, old in steps:
