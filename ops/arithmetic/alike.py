@@ -12,6 +12,7 @@ from ..table.pointwise import as_array, checked_broadcast, exactly
 from ..table.promotion import kind
 from ..table.table import operator
 from ..table.without_data import always
+from .signs import absolute
 
 __all__: list[str] = []
 
@@ -69,9 +70,9 @@ def isclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool
         return as_array(close)
     if kind(self.dtype) < 2:
         self, other = self.astype(np.float64), other.astype(np.float64)
-    difference = np.abs(self - other)
+    difference = absolute(as_array(self - other))
     if self.dtype.kind == "c":
-        allowed = np.abs(rtol * other) + atol
+        allowed = absolute(as_array(rtol * other)) + atol
     else:
         share = np.abs(exactly(np.multiply, other, rtol, other.dtype))
         allowed = exactly(np.add, share, atol, other.dtype)

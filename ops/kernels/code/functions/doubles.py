@@ -332,16 +332,37 @@ def atan2(y: Value, x: Value) -> Value:
     return code.choose(x.is_nan() | y.is_nan(), x + y, made)
 
 
+_FAR: Final = 2.0**500
+"""Squares of numbers up to that, and down to its inverse, are no larger or smaller than floats."""
+
+
 def hypot(x: Value, y: Value) -> Value:
-    """The distance of the point (x, y), by that of a point whose larger part is 1."""
+    """The distance of the point (x, y)."""
     code = x.code
     one, other = code.absolute(x), code.absolute(y)
     large, small = code.choose(one > other, one, other), code.choose(one > other, other, one)
-    ratio = small / code.choose(large.equals(0.0), 1.0, large)
-    made = large * called("sqrt", code.multiply_add(ratio, ratio, ratio.taken(1.0)))
+    is_far, is_near = large > _FAR, large < 1 / _FAR
+    scale = code.choose(is_near, x.taken(2.0**600), code.choose(is_far, x.taken(2.0**-600), 1.0))
+    back = code.choose(is_near, x.taken(2.0**-600), code.choose(is_far, x.taken(2.0**600), 1.0))
+    made = _length(large * scale, small * scale) * back
     is_infinite = one.equals(inf) | other.equals(inf)
     unknown = code.choose(x.is_nan() | y.is_nan(), x + y, made)
     return code.choose(is_infinite, inf, unknown)
+
+
+def _length(large: Value, small: Value) -> Value:
+    """The same of numbers whose squares are floats; one step of Newton's with exact squares."""
+    code = large.code
+    made = called("sqrt", code.multiply_add(large, large, small * small))
+    if not code.target.has_fma:
+        return made
+    squares = [each * each for each in (large, small, made)]
+    rests = [
+        code.multiply_add(each, each, -square)
+        for each, square in zip((large, small, made), squares, strict=True)
+    ]
+    missing = ((squares[0] - squares[2]) + squares[1]) + ((rests[0] - rests[2]) + rests[1])
+    return made + missing / code.choose(made.equals(0.0), 1.0, made + made)
 
 
 def logaddexp(x: Value, y: Value) -> Value:
