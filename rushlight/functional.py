@@ -55,7 +55,7 @@ def cdist(
         ValueError: `compute_mode` is not one of the three words.
     """
     if (type(x1) not in PLAIN or type(x2) not in PLAIN) and asks(x1, x2):
-        return ask_for(cdist, locals())  # type: ignore[no-any-return]
+        return ask_for(cdist, locals())
     if compute_mode == "use_mm_for_euclid_dist_if_necessary":
         return _cdist(x1, x2, p, None)
     elif compute_mode == "use_mm_for_euclid_dist":

@@ -23,21 +23,21 @@ __all__ = [
 def sym_int(a: Any) -> int:
     """A number without its fraction."""
     if asks(a):
-        return ask_for(sym_int, locals())  # type: ignore[no-any-return]
+        return ask_for(sym_int, locals())
     return int(a)
 
 
 def sym_float(a: Any) -> float:
     """A number as a float."""
     if asks(a):
-        return ask_for(sym_float, locals())  # type: ignore[no-any-return]
+        return ask_for(sym_float, locals())
     return float(a)
 
 
 def sym_not(a: object) -> bool:
     """What is not so."""
     if asks(a):
-        return ask_for(sym_not, locals())  # type: ignore[no-any-return]
+        return ask_for(sym_not, locals())
     return not a
 
 
@@ -75,7 +75,7 @@ def sym_sqrt(a: Any) -> float:
         ValueError: the number is negative.
     """
     if asks(a):
-        return ask_for(sym_sqrt, locals())  # type: ignore[no-any-return]
+        return ask_for(sym_sqrt, locals())
     return math.sqrt(a)
 
 

@@ -48,9 +48,10 @@ class KeptWith(Generic[Key, Value]):
     def get(self, key: Key) -> Value | None: ...
     @overload
     def get(self, key: Key, default: Value) -> Value: ...
-    def get(self, key: Key, default: object = None) -> Any:
+    def get(self, key: Key, default: Value | None = None) -> Value | None:
         """The value of an object."""
-        return self._find(key, default)
+        found: Value | None = self._find(key, default)
+        return found
 
     def _find(self, key: Key, default: object) -> Any:
         kept = _kept(key)

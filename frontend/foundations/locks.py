@@ -13,13 +13,14 @@ import _imp
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from time import monotonic, sleep
-from typing import Any, Final, ParamSpec, TypeVar
+from types import TracebackType
+from typing import Any, Final, ParamSpec, Protocol, TypeVar
 from weakref import ref
 
-__all__ = ["DEFINING", "after_fork", "fork_safe_lock", "whole"]
+__all__ = ["DEFINING", "Lock", "after_fork", "fork_safe_lock", "whole"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -33,18 +34,35 @@ _OURS: Final = (
 """Packages that are imported in the middle of work, when they are first needed."""
 
 
+class Lock(Protocol):
+    """What Python's re-entrant locks are; their class has no public name."""
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool: ...
+    def release(self) -> None: ...
+    def __enter__(self) -> bool: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None: ...
+    def _is_owned(self) -> bool: ...
+    def _at_fork_reinit(self) -> None: ...
+
+
 class _Living:
     """Locks that live as long as who has them."""
 
     def __init__(self) -> None:
-        self._locks: dict[int, ref[Any]] = {}
+        self._locks: dict[int, ref[Lock]] = {}
 
-    def add(self, lock: object) -> None:
+    def add(self, lock: Lock) -> None:
         """One more."""
         key = id(lock)
         self._locks[key] = ref(lock, partial(self._locks.pop, key))
 
-    def all(self) -> list[object]:
+    def all(self) -> list[Lock]:
         """Those that there are."""
         found = [each() for each in list(self._locks.values())]
         return [lock for lock in found if lock is not None]
@@ -54,11 +72,11 @@ class _Made:
     """The locks that were made here, but for those of threads."""
 
     def __init__(self) -> None:
-        self.tried: list[object] = []
-        self.usual: list[Any] = []
+        self.tried: list[Lock] = []
+        self.usual: list[Lock] = []
         self.of_objects = _Living()
 
-    def all(self) -> list[object]:
+    def all(self) -> list[Lock]:
         """Them, and LLVM's, in the order in which a fork takes them."""
         return [*self.tried, *self.usual, *self.of_objects.all(), *_borrowed()]
 
@@ -85,21 +103,21 @@ class _Closing(_Plain):  # type: ignore[misc]  # a class that is not known by a 
         return taken  # nobody looks for signals where a function in Python returns
 
 
-_Lock: Final[Any] = _Closing if sys.version_info >= (3, 14) else _Plain
+_Lock: Final[Callable[[], Lock]] = _Closing if sys.version_info >= (3, 14) else _Plain
 
 
 class _Held(threading.local):
     """What the thread that forks has taken for that, and lent."""
 
     def __init__(self) -> None:
-        self.locks: list[Any] = []
+        self.locks: list[Lock] = []
         self.all = False
 
 
 _held: Final = _Held()
 
 
-def fork_safe_lock(*, of_object: bool = False, is_tried: bool = False) -> Any:
+def fork_safe_lock(*, of_object: bool = False, is_tried: bool = False) -> Lock:
     """A re-entrant lock that is free in a forked child; `of_object`: it goes with its owner.
 
     Whoever holds one may take those that were made later, never an earlier one.  Nobody waits for
@@ -124,7 +142,7 @@ What is made already is read without it.  Who defines takes any other lock, so t
 """
 
 
-def _borrowed() -> list[object]:
+def _borrowed() -> list[Lock]:
     """The lock of LLVM, which is held while native code is made."""
     library = getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None)
     lock = getattr(getattr(library, "_lock", None), "_lock", None)
@@ -153,19 +171,22 @@ def _before() -> None:
     _take([_gate.lock], until)
     _gate.is_closed = True
     _take(_gate.of_threads.all(), until)
-    for _ in range(lent):
-        _logging().acquire()
+    lock = _logging()
+    if lock is not None:
+        for _ in range(lent):
+            lock.acquire()
     _held.all = True
 
 
-def _take(locks: list[Any], until: float) -> None:
+def _take(locks: Sequence[Lock], until: float) -> None:
     for lock in locks:
         if lock.acquire(timeout=max(0.0, until - monotonic())):
             _held.locks.append(lock)
 
 
-def _logging() -> Any:
-    return getattr(sys.modules.get("logging"), "_lock", None)
+def _logging() -> Lock | None:
+    lock: Lock | None = getattr(sys.modules.get("logging"), "_lock", None)
+    return lock
 
 
 def _lend() -> int:
@@ -220,7 +241,7 @@ class _Gate:
     """What a fork closes while it waits for threads to come out of foreign functions."""
 
     def __init__(self) -> None:
-        self.lock: Any = _Lock()
+        self.lock = _Lock()
         self.is_closed = False
         self.of_threads = _Living()
 
@@ -232,7 +253,7 @@ class _Inside(threading.local):
     """The lock that a thread holds while it is inside a foreign function."""
 
     def __init__(self) -> None:
-        self.lock: Any = _Lock()
+        self.lock = _Lock()
         with _gate.lock:
             _gate.of_threads.add(self.lock)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TypeVar
 
 from .bounds import DEEPEST_VALUES, BoundExceeded
 
@@ -105,9 +105,10 @@ def fold(
 
 
 _CONTAINERS = (list, tuple, dict)
+_Container = list[object] | tuple[object, ...] | dict[object, object]
 
 
-def containers_in(value: object) -> list[Any]:
+def containers_in(value: object) -> list[_Container]:
     """The lists, tuples and dicts directly in one."""
     match value:
         case list() | tuple():
@@ -117,7 +118,7 @@ def containers_in(value: object) -> list[Any]:
     return []
 
 
-def _containers_among(parts: list[Any] | tuple[object, ...]) -> list[object]:
+def _containers_among(parts: Collection[object]) -> list[_Container]:
     if not any(issubclass(kind, _CONTAINERS) for kind in {*map(type, parts)}):
         return []
     return [part for part in parts if isinstance(part, _CONTAINERS)]
@@ -134,8 +135,8 @@ def check_copies(value: object, most: int = MOST_COPIED) -> None:
         BoundExceeded: a copy without sharing would have more than `most` elements, or no end.
     """
 
-    def elements(each: Any, counts: dict[int, int]) -> int:
-        count: int = len(each) + sum(counts[id(part)] for part in containers_in(each))
+    def elements(each: _Container, counts: dict[int, int]) -> int:
+        count = len(each) + sum(counts[id(part)] for part in containers_in(each))
         if count > most:
             raise BoundExceeded(
                 f"a value would have more than {most} elements, each counted in all its places"

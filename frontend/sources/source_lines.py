@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from typing import Any
+from collections.abc import Callable
 
 __all__ = ["lines_of"]
 
@@ -18,7 +18,7 @@ _NEXT = ("def ", "class ", "async ", "@", "import ")
 """How a line begins that surely is a new statement."""
 
 
-def lines_of(obj: Any) -> tuple[list[str], int]:
+def lines_of(obj: Callable[..., object] | type) -> tuple[list[str], int]:
     """The lines of a function, method or class, and the number of the first, from 1.
 
     Raises:

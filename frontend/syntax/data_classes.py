@@ -11,7 +11,6 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from ..sources.source import Source
 
@@ -70,7 +69,7 @@ def _type_of(parameter: inspect.Parameter) -> object:
     return annotation.type if isinstance(annotation, dataclasses.InitVar) else annotation
 
 
-def _init(cls: Any) -> tuple[str, list[str]]:
+def _init(cls: type) -> tuple[str, list[str]]:
     """The head and lines of `__init__`; the defaults are those of the live method."""
     fields = dataclasses.fields(cls)
     if any(field.default_factory is not dataclasses.MISSING for field in fields):
@@ -93,12 +92,12 @@ def _init(cls: Any) -> tuple[str, list[str]]:
     return f"({', '.join(parameters)}) -> None", lines or ["pass"]
 
 
-def _shown(cls: Any) -> str:
+def _shown(cls: type) -> str:
     shown = ", ".join(f"{f.name}=self.{f.name}" for f in dataclasses.fields(cls) if f.repr)
     return f"{cls.__name__}({shown})"
 
 
-def _comparison(cls: Any, name: str) -> list[str]:
+def _comparison(cls: type, name: str) -> list[str]:
     """The lines of a comparison: the first fields that differ decide."""
     if name in ("__eq__", "__ne__"):
         converse = "!=" if name == "__eq__" else "=="

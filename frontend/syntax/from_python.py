@@ -11,7 +11,6 @@ import inspect
 import sys
 from collections.abc import Callable
 from textwrap import dedent
-from typing import Any
 
 from ..diagnostics.diagnostics import Collector, Diagnostic, Help, Label
 from ..sources.source import UNKNOWN, Source, Span
@@ -163,7 +162,9 @@ def comment_types(fn: Callable[..., object]) -> tuple[list[str], str | None] | N
         raise RuntimeError(error.torch_text) from None
 
 
-def _source_of(obj: Any, collector: Collector, where: str) -> Source | None:
+def _source_of(
+    obj: Callable[..., object] | type, collector: Collector, where: str
+) -> Source | None:
     filename: str | None = None
     try:
         filename = inspect.getsourcefile(obj)

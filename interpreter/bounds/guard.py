@@ -169,7 +169,7 @@ class Guard:
 
     # -- operators
 
-    def forward(self, operator: Operator, plain: Callable[..., Any]) -> Callable[..., Any]:
+    def forward(self, operator: Operator, plain: Callable[..., object]) -> Callable[..., Any]:
         """An operator's forward with the checks around it."""
         work, uses, most = work_of(operator), self._uses, self.bounds.instructions
 

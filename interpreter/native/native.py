@@ -30,6 +30,7 @@ from ...frontend.foundations.locks import fork_safe_lock
 from ...frontend.foundations.made_once import made_once
 from ...frontend.foundations.started import started
 from ...ops.kernels.code.loading.objects import is_possible
+from ...ops.memory.dtype import Array
 from ...ops.table.record import Operator
 from ...typecheck.types.types import STRING, DictType, Type
 from ..code.code import Code
@@ -263,7 +264,7 @@ class Native:
         return self._stage in (_Stage.TRIAL, _Stage.HOT)
 
     @property
-    def straight_run(self) -> Callable[..., Any] | None:
+    def straight_run(self) -> Callable[..., object] | None:
         """What does calls with values straight from a caller in Python: it takes `ROUNDS`, `NEVER`
         and `STRAIGHT` before them.  None if it is not there, if there will be a better one, or if
         calls take long."""
@@ -271,7 +272,7 @@ class Native:
             return None
         return self._run
 
-    def quick_run(self) -> Callable[..., Any] | None:
+    def quick_run(self) -> Callable[..., object] | None:
         """What does calls with machine values, as `run` does: it takes `ROUNDS`, `NEVER` and `how`
         before them.  None if calls are still timed or counted, or take long."""
         is_settled = self._stage is _Stage.HOT and not self._may_be_better and not self._is_long
@@ -301,7 +302,7 @@ class Native:
                 return result
         return plan.run(*values)
 
-    def attempt(self, values: Sequence[object]) -> Any:
+    def attempt(self, values: Sequence[object]) -> object:
         """The result on machine values; `FAILED` where a plan has to do the call, of which
         `count_in_plan` is told."""
         if self._stage is _Stage.NEW:
@@ -310,7 +311,7 @@ class Native:
             return self._tried(values, self._how)
         return self._attempt(values) if self._stage is _Stage.HOT else FAILED
 
-    def call_first(self, values: Sequence[object]) -> Any:
+    def call_first(self, values: Sequence[object]) -> object:
         """The result on machine values where there is no plan yet; `FAILED` if that is needed."""
         if self._stage is _Stage.NEW:
             self._look()
@@ -326,7 +327,7 @@ class Native:
                 self._straight = False
         return result
 
-    def call_straight(self, values: Sequence[object]) -> Any:
+    def call_straight(self, values: Sequence[object]) -> object:
         """The result on values as a caller in Python has them, as it gets it; `FAILED` where they
         have to be bound first.
 
@@ -355,7 +356,7 @@ class Native:
         self.refusal = why
         count_refusal(why)
 
-    def _run_natively(self, values: Sequence[object], how: int) -> Any:
+    def _run_natively(self, values: Sequence[object], how: int) -> object:
         """The result, or `FAILED`; what takes long runs in a thread beside this one.
 
         Native code looks at no signals: Python's handlers run here, while this thread waits.
@@ -417,7 +418,7 @@ class Native:
             return min(average, self._lately_in_plan)
         return self._in_plan / max(1, self._calls)
 
-    def _tried(self, values: Sequence[object], how: int) -> Any:
+    def _tried(self, values: Sequence[object], how: int) -> object:
         """A call that is timed; if none of a few pays, plans go on."""
         began, began_here = perf_counter(), thread_time()
         result = self._run_natively(values, how)
@@ -553,7 +554,7 @@ NEVER: Final = _ZERO.ctypes.data
 """The address of a number that stays 0."""
 
 
-def _beside(run: Callable[..., object], values: Sequence[object]) -> Any:
+def _beside(run: Callable[..., object], values: Sequence[object]) -> object:
     """What native code gives in a thread of its own, which ends when this one is interrupted.
 
     In a child that a signal's handler forked that thread is not, and there it begins anew.
@@ -576,7 +577,11 @@ def _beside(run: Callable[..., object], values: Sequence[object]) -> Any:
 
 
 def _begun(
-    run: Callable[..., object], values: Sequence[object], stop: Any, found: list[object], done: Any
+    run: Callable[..., object],
+    values: Sequence[object],
+    stop: Array,
+    found: list[object],
+    done: Any,
 ) -> threading.Thread | None:
     """A thread that runs native code; None if there are no more, or Python is shutting down."""
 

@@ -137,7 +137,7 @@ class Chain:
         self._head = head
         self._links = links
         self.forward: Callable[[Operator], Callable[..., Any]] = PLAIN.forward
-        self._ways: dict[object, tuple[Any, Compiling]] = {}
+        self._ways: dict[object, tuple[object, Compiling]] = {}
         self._passed: set[int] = set()
         self._collector = Collector(self._filled)
 

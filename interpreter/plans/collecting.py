@@ -107,7 +107,7 @@ class _Last:
         self,
         out: Any,
         given: Sequence[Sequence[object]],
-        fill: Callable[[Any, Sequence[Sequence[Any]]], None],
+        fill: Callable[[object, Sequence[Sequence[object]]], None],
         cool: Callable[[], None],
     ) -> None:
         self.first, *self.others = [_Form(operands, out) for operands in given]

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...frontend.foundations.locks import fork_safe_lock
 from ...ops.kernels import family, is_last_whole
-from ...ops.memory.dtype import default_dtype
+from ...ops.memory.dtype import Array, default_dtype
 from ...ops.memory.storage import root_of
 from ...ops.table.direct import is_compiling
 from ...ops.table.noticing import (
@@ -172,18 +172,18 @@ def _wider(count: int, size: int, times: int) -> int:
     return fitting[-1]
 
 
-def _bytes(array: Any) -> int:
+def _bytes(array: Array) -> int:
     return int(array.nbytes)
 
 
-def _samples_of(array: Any) -> int:
+def _samples_of(array: Array | None) -> int:
     """So many samples lie in an array one after the other."""
     if array is None or array.ndim < 3:
         return 1
     return array.shape[0] if array.flags.c_contiguous or is_last_whole(array) else 1
 
 
-def _piece_of(told: Any, result: Any) -> Any:
+def _piece_of(told: Any, result: object) -> Any:
     """The piece that a result has for itself; None if there is none."""
     if type(result) is not ndarray or not (result.flags.c_contiguous or is_last_whole(result)):
         return None

@@ -187,7 +187,7 @@ class Cuts:
 
 
 def _put_island(
-    space: dict[str, Any],
+    space: dict[str, object],
     name: str,
     island: Island,
     islands: Islands,
@@ -255,7 +255,7 @@ def make_plan(
         return _compiled(code, source, invoke, calls, notes, islands, cuts)
 
 
-def _notes(code: Code, calls: Calls) -> dict[int, Any]:
+def _notes(code: Code, calls: Calls) -> dict[int, object]:
     """What operators are called by that need nothing but a note, where notes are taken."""
     if calls.recording is None or calls.guard is not None or not _keeps_grad_mode(code):
         return {}
@@ -268,7 +268,7 @@ def _compiled(
     source: PlanSource,
     invoke: Invoke,
     calls: Calls,
-    notes: dict[int, Any],
+    notes: dict[int, object],
     islands: Islands | None,
     cuts: Cuts | None,
 ) -> Plan:
@@ -306,7 +306,7 @@ def _compiled_text(text: str) -> CodeType:
     return compile(text, "<plan>", "exec")
 
 
-def _defined(compiled: CodeType, space: dict[str, Any]) -> FunctionType:
+def _defined(compiled: CodeType, space: dict[str, object]) -> FunctionType:
     exec(compiled, space)
     found = space["plan"]
     if not isinstance(found, FunctionType):
@@ -410,7 +410,7 @@ def _space(
     numbers: Collection[int],
     invoke: Invoke,
     calls: Calls,
-    notes: dict[int, Any],
+    notes: dict[int, object],
     plain: Collection[int] = (),
 ) -> dict[str, object]:
     """What the names of a plan's text mean; `plain` operators are called as they are."""

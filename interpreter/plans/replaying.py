@@ -255,7 +255,7 @@ class Replay:
             self.cool()
 
 
-def _form(value: Any) -> Any:
+def _form(value: Any) -> object:
     """What is the same of operands that are done alike."""
     if isinstance(value, ndarray):
         return value.dtype, value.shape, value.strides, getattr(value, "quantizer", None)
@@ -367,7 +367,7 @@ class _Looking(Looking):
             if self._bytes > LARGEST:
                 raise _OverLarge
 
-    def _made_of_numbers(self, result: object) -> Any:
+    def _made_of_numbers(self, result: object) -> object:
         """What follows from numbers alone is the same in each call."""
         for each in arrays_in(result):
             root, notes = root_of(each), list[tuple[Any, ...]]()
@@ -423,7 +423,7 @@ class _Looking(Looking):
 
     def _settled(
         self, results: Sequence[Array]
-    ) -> tuple[list[tuple[Any, ...]], Any, list[tuple[int, int, int]]]:
+    ) -> tuple[list[tuple[object, ...]], object, list[tuple[int, int, int]]]:
         """The runs, with constants that nobody can write to and one piece of memory, and what runs
         use of that first."""
         kept = {id(root_of(each)) for each in results}
@@ -469,7 +469,7 @@ class _Stepping(Machine):
         return call
 
 
-def _held(stretch: Stretch, values: Sequence[object]) -> list[Any]:
+def _held(stretch: Stretch, values: Sequence[object]) -> list[object]:
     """What the registers of a stretch are given: lists of its own."""
     whole = _gathered(values, len(stretch.given) - stretch.lists, stretch.lists)
     return [list(each) if type(each) is list else each for each in whole]

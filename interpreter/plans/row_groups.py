@@ -58,7 +58,7 @@ class RowGroup(Group):
         self._is_useful |= made.is_whole
         return _RowWay(made)
 
-    def one_by_one(self, given: Sequence[Any]) -> list[Any]:
+    def one_by_one(self, given: Sequence[object]) -> list[Any]:
         """The values, operator by operator."""
         held = list(given)
         for task in self.tasks:
@@ -86,7 +86,7 @@ class _RowWay:
         """Its calls are none that native code learns."""
         return False
 
-    def run(self, group: Group, given: Sequence[Any]) -> list[Any] | None:
+    def run(self, group: Group, given: Sequence[object]) -> list[Any] | None:
         """The values, as far as they are needed; None if it could not be done."""
         if self._compiling is None or not self._compiling.done():
             return None
@@ -124,7 +124,7 @@ class _Writing:
     """
 
     def __init__(
-        self, arrays: ModuleType, group: Group, given: Sequence[Any], facts: Sequence[Fact]
+        self, arrays: ModuleType, group: Group, given: Sequence[object], facts: Sequence[Fact]
     ) -> None:
         self._arrays, self._group, self._given, self._facts = arrays, group, given, facts
         self._first = len(given)

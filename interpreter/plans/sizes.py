@@ -127,7 +127,7 @@ class _Rule(NamedTuple):
         return [(kernel, *(word(*each) for each in words)) for kernel, words in self.runs], arena
 
 
-def _from(whole: Any, behind: int) -> Any:
+def _from(whole: Any, behind: int) -> object:
     """What begins so many bytes behind the begin of an array, where it has an element."""
     if not behind:
         return whole
@@ -162,7 +162,9 @@ def _rule(sizes: Sequence[int], looked: Sequence[Looked]) -> _Rule | None:
     return _Rule(low, high, tuple(runs), places, room)  # type: ignore[arg-type]
 
 
-def _in_proportion(sizes: Sequence[int], words: Sequence[Word]) -> tuple[str, Any, int, int] | None:
+def _in_proportion(
+    sizes: Sequence[int], words: Sequence[Word]
+) -> tuple[str, object, int, int] | None:
     """The kind of words, what they are of, where they begin for the first size, and what is added
     for each one more."""
     kind, what, _ = words[0]
@@ -191,7 +193,7 @@ def _step(sizes: Sequence[int], numbers: Sequence[int]) -> int | None:
     return None if rest or numbers[1] != numbers[0] + step * (middle - low) else step
 
 
-def _table(sizes: Sequence[int], tables: Sequence[Array]) -> tuple[str, Any, int, int] | None:
+def _table(sizes: Sequence[int], tables: Sequence[Array]) -> tuple[str, object, int, int] | None:
     """The same of short rows of whole numbers."""
     shapes = {(each.dtype.char, each.ndim, each.size) for each in tables}
     if len(shapes) > 1 or tables[0].dtype.char != "l" or tables[0].ndim != 1:

@@ -83,7 +83,7 @@ def invoke(target: Function | PythonFunction | Task | str, values: Sequence[Any]
     return _run(_way_of(tiers_of(target)), values)
 
 
-def _run(way: Way, values: Sequence[object]) -> Any:
+def _run(way: Way, values: Sequence[object]) -> object:
     if way.writes:
         count_writes_of(values, way.writes)
     return way.run(values)
@@ -142,7 +142,7 @@ def _way_of_task(task: Task) -> Way:
     return _way_of(task.tiers)
 
 
-def _member(owner: ScriptObject, key: object) -> Any:
+def _member(owner: ScriptObject, key: object) -> object:
     """A submodule by number or name."""
     if isinstance(key, int):
         names = [a.name for a in owner.cls.attributes.values() if a.type.is_module]

@@ -129,12 +129,12 @@ class Way:
                 raise
             raise Failure.in_plan(cause, plan) from None
 
-    def run_straight(self, values: Sequence[object]) -> Any:
+    def run_straight(self, values: Sequence[object]) -> object:
         """The result on values as a caller in Python has them, as it gets it; `FAILED` where they
         have to be bound first."""
         return FAILED if self._native is None else self._native.call_straight(values)
 
-    def run_by(self, run: Callable[[Sequence[object]], object], values: Sequence[object]) -> Any:
+    def run_by(self, run: Callable[[Sequence[object]], object], values: Sequence[object]) -> object:
         """What another way of running it gives, within its bounds if it has any."""
         return run(values)
 
@@ -294,7 +294,7 @@ def _before_plan(traits: Traits) -> float:
 class _Bounded(Way):
     """A way that runs within the bounds of its guard."""
 
-    def run_straight(self, values: Sequence[object]) -> Any:
+    def run_straight(self, values: Sequence[object]) -> object:
         """Values of such code are always bound."""
         return FAILED
 

@@ -67,7 +67,7 @@ class _Await:
         """The result, once somebody has waited for it."""
         return () if self._call is not None else (self._result,)
 
-    def fn(self) -> Callable[..., Any]:
+    def fn(self) -> Callable[..., object]:
         """The function that is called.
 
         Raises:

@@ -72,7 +72,7 @@ def _of_others(type: Type) -> Count | None:
     return None if all(each in _ALONE for each in type.alternatives) else _unknown
 
 
-def _unknown(level: list[Any]) -> int:
+def _unknown(level: list[object]) -> int:
     """Of what may hold anything, and of all that has such a part."""
     raise _TooMany
 

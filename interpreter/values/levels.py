@@ -45,7 +45,7 @@ _LEVELS: TypeTable[[], Level | None] = TypeTable()
 
 
 @kept_by_type
-def taken_by_levels(type: Type) -> Callable[[object], tuple[Any, list[Tensor]]] | None:
+def taken_by_levels(type: Type) -> Callable[[object], tuple[object, list[Tensor]]] | None:
     """What takes a value of a type to the machine, and tells the tensors in it, in order; it raises
     `Unusual`.  None for a type that is no container of containers, tensors, numbers and texts."""
     level = _LEVELS(type)
@@ -133,7 +133,7 @@ def _of_dict(type: DictType) -> Level | None:
     if keys is None or inner is None:
         return None
 
-    def dicts(values: Sequence[Any], tensors: list[Tensor]) -> list[Any]:
+    def dicts(values: Sequence[Any], tensors: list[Tensor]) -> list[object]:
         _check(values, _DICTS)
         own = [each.copy() for each in values]
         _check_words([*chain.from_iterable(own)], keys)
@@ -152,7 +152,7 @@ def _of_optional(type: OptionalType) -> Level | None:
     if inner is None:
         return None
 
-    def optionals(values: Sequence[object], tensors: list[Tensor]) -> list[Any]:
+    def optionals(values: Sequence[object], tensors: list[Tensor]) -> list[object]:
         rest = iter(inner([each for each in values if each is not None], tensors))
         return [None if each is None else next(rest) for each in values]
 
@@ -169,7 +169,7 @@ def _of_tuple(type: TupleType) -> Level | None:
     if len(inner) < size:
         return None
 
-    def tuples(values: Sequence[Any], tensors: list[Tensor]) -> list[Any]:
+    def tuples(values: Sequence[Any], tensors: list[Tensor]) -> list[object]:
         _check(values, _TUPLES)
         if not values:
             return []

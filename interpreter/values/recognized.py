@@ -30,7 +30,7 @@ def recognizing(type: Type) -> Recognize | None:
     if walk is None:
         return None
 
-    def recognize(value: object, tensors: Iterable[Tensor]) -> Any:
+    def recognize(value: object, tensors: Iterable[Tensor]) -> object:
         if value is None:
             return None
         return walk(value, {id(each._array): each for each in tensors})
@@ -86,7 +86,7 @@ def _of_tuple(type: TupleType) -> Walk | None:
         return None
     may_be_named = type.name is None
 
-    def walk(value: Any, known: Known) -> Any:
+    def walk(value: Any, known: Known) -> object:
         pairs = zip(walks, value, strict=True)
         parts = [part if each is None else each(part, known) for each, part in pairs]
         is_named = may_be_named and value.__class__ is NamedValues

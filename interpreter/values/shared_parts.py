@@ -6,7 +6,6 @@ Each place gets a list of its own there, as in torch; so a small value may becom
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ...frontend.limits.bounds import BoundExceeded
 from ...frontend.limits.walks import check_copies
@@ -33,7 +32,9 @@ def _levels(type: Type) -> int:
     return inner + type.is_collection
 
 
-def bounded_conversion(type: Type, convert: Callable[[Any], object]) -> Callable[[object], object]:
+def bounded_conversion(
+    type: Type, convert: Callable[[object], object]
+) -> Callable[[object], object]:
     """A conversion of values of a type that raises BoundExceeded for what has too many copies, or
     holds itself."""
 

@@ -77,7 +77,7 @@ class Future:
 
     @classmethod
     def done_with(
-        cls, result: TaskResult, convert: Callable[[Any], object] | None = None
+        cls, result: TaskResult, convert: Callable[[object], object] | None = None
     ) -> Future:
         """The future of a task that has ended; `convert` makes its value Python's."""
         made = cls()

@@ -124,7 +124,7 @@ def _by_sizes(entry: Operator, values: Sequence[object]) -> Recorded:
     return signature_named("aten::split_with_sizes"), values, True
 
 
-_FORMS: Final[dict[Traced, Callable[[Operator, Sequence[Any]], Recorded]]] = {
+_FORMS: Final[dict[Traced, Callable[[Operator, Sequence[object]], Recorded]]] = {
     "convolution": _convolution,
     "correction": _by_correction,
     "factors": _upsample,

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...ops.eager.aten import aten
 from ...ops.eager.dispatch import eager_function
 from ...ops.gradients.recording.items import as_part, dims_of, in_order, is_mask
 from ...ops.memory.dtype import CPU
@@ -113,8 +114,7 @@ def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
 
 def copy_to(tensor: Tensor) -> Tensor:
     """A new tensor put on its device, which a trace shows."""
-    moved: Tensor = eager_function("aten::to")(tensor, dtype=tensor.dtype, device=CPU)
-    return moved
+    return aten.to(tensor, dtype=tensor.dtype, device=CPU)
 
 
 def note_made(tracer: Any, tensor: Tensor, through: Sequence[str]) -> None:

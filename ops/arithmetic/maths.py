@@ -342,13 +342,14 @@ def _held(x: Array, eps: float | None) -> Array:
     return held
 
 
-def _logit(x: Array, eps: float | None) -> Any:
+def _logit(x: Array, eps: float | None) -> Array:
     bounds = () if eps is None else (np.asarray(eps, x.dtype),)
     found = of_floats("logit_within" if bounds else "logit", x, *bounds)
     if found is not None:
         return found
     held = _held(x, eps)
-    return np.log(held / (1 - held))
+    odds: Array = np.log(held / (1 - held))
+    return odds
 
 
 _OF_LOGIT: Final = formula("logit", at={1: None}) + formula("logit_within", 0, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def sum_of_exponentials(x: Array, y: Array) -> Array:
 
 
 def _wide(kernel: Callable[..., object]) -> Callable[..., object]:
-    def computed(x: Array, y: Any) -> Array:
+    def computed(x: Array, y: Array) -> Array:
         return np.asarray(kernel(x.astype(_float64), y.astype(_float64)), x.dtype)
 
     return computed

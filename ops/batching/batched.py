@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, NoReturn, TypeGuard
 
 from ..eager import asking as asking  # it gives this class its members
+from ..eager.aten import aten
 from ..eager.dispatch import EagerFunction, eager_function
 from ..eager.methods import is_sign
 from ..memory.errors import OnSlices
@@ -54,7 +55,7 @@ class Batched(Tensor):
         return made
 
     @property
-    def _array(self) -> Any:  # type: ignore[override]
+    def _array(self) -> NoReturn:  # type: ignore[override]
         raise OnSlices(_NO_ARRAY)
 
     @classmethod
@@ -64,7 +65,7 @@ class Batched(Tensor):
         types: object,
         args: tuple[object, ...] = (),
         kwargs: dict[str, object] | None = None,
-    ) -> Any:
+    ) -> object:
         """The function for every slice."""
         level = level_of((args, kwargs or {}))
         assert level is not None
@@ -179,11 +180,10 @@ def _viewed(
         return _one_by_one(level, func, args, kwargs)
 
 
-def _opened_at(value: Any, level: Level) -> Tensor:
+def _opened_at(value: object, level: Level) -> Tensor:
     if not _is_at(value, level):
         raise NotTogetherError
-    whole: Tensor = value._value
-    return whole
+    return value._value
 
 
 _OF_VALUE: Final = ("data", "real", "imag", "requires_grad", "grad_fn", "is_leaf", "grad")
@@ -194,14 +194,17 @@ def _read_property(func: object) -> str:
     return owner.fget.__name__ if isinstance(owner, property) and owner.fget is not None else ""
 
 
-def _of_value(level: Level, func: Any, args: tuple[Any, ...], kwargs: dict[str, object]) -> Any:
+def _of_value(
+    level: Level, func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, object]
+) -> object:
     """A function of what the tensor stands for, which all slices share."""
     bare = [each._value if _is_at(each, level) else each for each in args]
     owner = getattr(func, "__self__", None)
     if isinstance(owner, property) and owner.fget is not None:
         name = owner.fget.__name__
         if func.__name__ == "__set__":
-            return setattr(bare[0], name, bare[1])
+            setattr(bare[0], name, bare[1])
+            return None
         return _joined(getattr(bare[0], name), level)
     getattr(bare[0], func.__name__)(*bare[1:], **kwargs)
     return args[0]
@@ -211,7 +214,7 @@ def _joined(value: object, level: Level) -> object:
     return Batched.over(value, level) if isinstance(value, Tensor) else value
 
 
-def _is_at(value: object, level: Level) -> bool:
+def _is_at(value: object, level: Level) -> TypeGuard[Batched]:
     return type(value) is Batched and value._level is level
 
 
@@ -295,7 +298,7 @@ def _refuse_writing_statistics(
         )
 
 
-def _opened(value: Any, level: Level) -> object:
+def _opened(value: object, level: Level) -> object:
     """A value as rules take it: `(tensor,)` for one that stands for slices."""
     if _is_at(value, level):
         return Opened((value._value,))
@@ -337,7 +340,7 @@ def stacked(results: Sequence[object], level: Level) -> object:
     """Results of slices as one that stands for them."""
     first = results[0]
     if isinstance(first, Tensor):
-        joined = eager_function("aten::stack")(list(results))
+        joined = aten.stack(list(results))
         return Batched.over(joined if level.count else joined[:0], level)
     if isinstance(first, (list, tuple)) and _holds_tensors(first):
         parts = [stacked(row, level) for row in zip(*results, strict=True)]
@@ -347,7 +350,7 @@ def stacked(results: Sequence[object], level: Level) -> object:
 
 def _one_by_one(
     level: Level, func: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
-) -> Any:
+) -> object:
     name = getattr(func, "__name__", "")
     writes = name == "__setitem__" or (name.endswith("_") and not name.endswith("__"))
     if writes and not _is_at(args[0], level):
@@ -367,7 +370,7 @@ def _one_by_one(
 
 def _of_slice(
     func: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
-) -> Any:
+) -> object:
     """What a function gives for one slice, which may stand for slices of a level further out."""
     outer = level_of((args, kwargs)) if isinstance(func, FunctionType) else None
     return func(*args, **kwargs) if outer is None else for_all(outer, func, args, kwargs)
@@ -392,7 +395,7 @@ def _drawn(
         return _one_by_one(level, func, args, kwargs)
     before = default_generator.place()
 
-    def again(*args: object, **kwargs: object) -> Any:
+    def again(*args: object, **kwargs: object) -> object:
         default_generator.return_to(before)
         return func(*args, **kwargs)
 

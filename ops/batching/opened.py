@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from ..tensors.tensor import Tensor
 
 __all__ = ["NotTogetherError", "Opened"]
 
@@ -11,7 +11,7 @@ class NotTogetherError(Exception):
     """The rule does not know these arguments: they run slice by slice."""
 
 
-class Opened(tuple[Any, ...]):
+class Opened(tuple[Tensor]):
     """`(tensor,)`: the first dimension of the tensor is the slices'."""
 
     __slots__ = ()

@@ -6,10 +6,12 @@ dimension is that of the slices, and gives results with that dimension in front.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeGuard
 
-from ..eager.dispatch import EagerFunction, eager_function
+from ..eager.aten import aten
+from ..eager.binding import Form
+from ..eager.dispatch import EagerFunction
 from ..memory.dtype import DType
 from ..tensors.tensor import Tensor
 from .families import Family
@@ -22,25 +24,24 @@ __all__ = ["RULES", "NotTogetherError", "Opened", "Rule"]
 Rule = Callable[[EagerFunction, list[object], dict[str, object]], object]
 
 
-def _is_open(value: object) -> bool:
+def _is_open(value: object) -> TypeGuard[Opened]:
     return type(value) is Opened
 
 
-def _rank(value: Any) -> int:
+def _rank(value: Tensor | Opened) -> int:
     """How many dimensions a slice has."""
-    found: int = value[0].dim() - 1 if _is_open(value) else value.dim()
-    return found
+    return value[0].dim() - 1 if isinstance(value, Opened) else value.dim()
 
 
-def _slice_sizes(value: Any) -> list[int]:
-    return list(value[0].shape[1:] if _is_open(value) else value.shape)
+def _slice_sizes(value: Tensor | Opened) -> list[int]:
+    return list(value[0].shape[1:] if isinstance(value, Opened) else value.shape)
 
 
-def _is_tensor(value: object) -> bool:
+def _is_tensor(value: object) -> TypeGuard[Tensor | Opened]:
     return _is_open(value) or isinstance(value, Tensor)
 
 
-def _at_rank(value: Any, rank: int) -> object:
+def _at_rank(value: object, rank: int) -> object:
     """A tensor of slices with ones in front of each, so that they have `rank` dimensions."""
     if not _is_open(value):
         return value
@@ -51,11 +52,11 @@ def _at_rank(value: Any, rank: int) -> object:
     )
 
 
-def _elements(func: EagerFunction, args: list[object], kwargs: dict[str, Any]) -> object:
+def _elements(func: EagerFunction, args: list[object], kwargs: dict[str, object]) -> object:
     """Operands are aligned behind the slices, and broadcast as ever."""
     tensors = [each for each in (*args, *kwargs.values()) if _is_tensor(each)]
     ranks = [_rank(each) for each in tensors]
-    dtypes = {each[0].dtype if _is_open(each) else each.dtype for each in tensors}
+    dtypes = {_bare(each).dtype for each in tensors}
     if (len(dtypes) > 1 and 0 in ranks) or any(isinstance(each, list) for each in args):
         raise NotTogetherError
     writes = func.__name__.endswith("_") and not func.__name__.startswith("__")
@@ -81,12 +82,12 @@ def _behind(dim: object, rank: int) -> object:
     return dim % max(rank, 1) + 1
 
 
-def _dims(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> object:
+def _dims(func: EagerFunction, args: list[object], kwargs: dict[str, object]) -> object:
     """Dimensions that arguments name, as a form says, are counted behind the slices'."""
     return _along_dims(func, args, kwargs, of_all=False)
 
 
-def _folds(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> object:
+def _folds(func: EagerFunction, args: list[object], kwargs: dict[str, object]) -> object:
     """The same, where all dimensions of a slice are meant if none is named."""
     return _along_dims(func, args, kwargs, of_all=True)
 
@@ -131,7 +132,7 @@ def _along_dims(
     return func(self, **found)
 
 
-def _with_dims(func: EagerFunction, form: Any, given: dict[str, object]) -> Any:
+def _with_dims(func: EagerFunction, form: Form, given: dict[str, object]) -> Form:
     """The form of a fold that takes several dimensions, and all that another one takes, whose
     defaults are added to what is given."""
     for each in func.forms:
@@ -144,7 +145,7 @@ def _with_dims(func: EagerFunction, form: Any, given: dict[str, object]) -> Any:
     raise NotTogetherError
 
 
-def _fits(form: Any, args: list[object], kwargs: dict[str, object]) -> bool:
+def _fits(form: Form, args: list[object], kwargs: dict[str, object]) -> bool:
     """Whether a form may be the one that arguments mean: all others than the tensor are plain."""
     if len(args) > form.positional and form.spread is None:
         return False
@@ -172,7 +173,8 @@ def _sizes(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]) -
         return func([_at_rank(each, rank) for each in args[0]])
     if not _is_open(args[0]) or kwargs or not args[1:]:
         raise NotTogetherError
-    whole, name = args[0][0], func.__name__
+    name = func.__name__
+    whole: Any = args[0][0]
     if name.endswith("_as"):
         name, like = name.removesuffix("_as"), args[1]
         sizes = _slice_sizes(like)
@@ -187,7 +189,7 @@ def _sizes(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]) -
     return getattr(whole, name)([whole.shape[0], *sizes])
 
 
-def _views(func: EagerFunction, args: list[Any], kwargs: dict[str, Any]) -> object:
+def _views(func: EagerFunction, args: Sequence[object], kwargs: dict[str, Any]) -> object:
     """What a view of each slice is of them all."""
     if not _is_open(args[0]) or any(map(_is_tensor, args[1:])):
         raise NotTogetherError
@@ -220,7 +222,7 @@ def _products(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]
     raise NotTogetherError
 
 
-def _linear(args: list[object], ranks: list[int]) -> object:
+def _linear(args: list[Any], ranks: list[int]) -> object:
     weight = _bare(args[1]).transpose(-1, -2)
     rows = _bare(args[0])
     rows = rows.unsqueeze(-2) if ranks[0] == 1 else rows
@@ -229,11 +231,11 @@ def _linear(args: list[object], ranks: list[int]) -> object:
     return made if len(args) < 3 else made + _at_rank(args[2], ranks[0])
 
 
-def _bare(value: Any) -> Any:
-    return value[0] if _is_open(value) else value
+def _bare(value: Tensor | Opened) -> Tensor:
+    return value[0] if isinstance(value, Opened) else value
 
 
-_matmul: Final = eager_function("aten::matmul")
+_matmul: Final = aten.matmul
 
 RULES: Final[dict[Family, Rule]] = {
     **{

@@ -33,9 +33,8 @@ def _given(
     raise NotTogetherError
 
 
-def _whole(value: object) -> Tensor:
-    found: Tensor = value[0] if type(value) is Opened else value  # type: ignore[assignment]
-    return found
+def _whole(value: Tensor | Opened) -> Tensor:
+    return value[0] if isinstance(value, Opened) else value
 
 
 def _unfolded(result: Any, count: int) -> object:
@@ -84,10 +83,9 @@ def convolutions(func: EagerFunction, args: list[Any], kwargs: dict[str, object]
     return made.squeeze(1) if is_alone else made
 
 
-def _for_each(value: Any, count: int) -> Tensor:
+def _for_each(value: Tensor | Opened, count: int) -> Tensor:
     """A tensor of slices, the same for all if there is one."""
-    found: Tensor = value[0] if type(value) is Opened else value.expand([count, *value.shape])
-    return found
+    return value[0] if isinstance(value, Opened) else value.expand([count, *value.shape])
 
 
 def losses(func: EagerFunction, args: list[Any], kwargs: dict[str, object]) -> object:

@@ -5,7 +5,7 @@ They take the tensor of all slices, whose first dimension is theirs, and what a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import EllipsisType
 from typing import Any, Final
 
@@ -15,15 +15,14 @@ from .opened import NotTogetherError
 
 __all__ = ["PROPERTIES", "VIEWS", "indexed", "squeezed"]
 
-View = Callable[..., Any]
-VIEWS: Final[Declared[str, View]] = Declared()
+VIEWS: Final[Declared[str, Callable[..., Any]]] = Declared()
 """What operators make of all slices."""
 
-PROPERTIES: Final[Declared[str, View]] = Declared()
+PROPERTIES: Final[Declared[str, Callable[..., Tensor]]] = Declared()
 """What attributes are of all slices."""
 
 
-def indexed(whole: Tensor, key: object) -> Any:
+def indexed(whole: Tensor, key: object) -> Tensor:
     """A slice's part by numbers, tensors of one number, ranges, `None` and `...`; others make
     copies.
 
@@ -43,8 +42,7 @@ def indexed(whole: Tensor, key: object) -> Any:
     for each, size in zip(rest, sizes, strict=False):
         if type(each) is int and not -size <= each < size:
             raise NotTogetherError
-    found: Any = whole
-    return found[(slice(None), *keys)]
+    return whole[(slice(None), *keys)]
 
 
 def _plain(key: object) -> object:
@@ -64,7 +62,7 @@ def squeezed(whole: Tensor) -> Tensor:
 
 
 @VIEWS.of("t")
-def _turned(whole: Tensor) -> Any:
+def _turned(whole: Tensor) -> Tensor:
     if _rank(whole) > 2:
         raise NotTogetherError
     return whole.transpose(1, 2) if _rank(whole) == 2 else whole.view_as(whole)
@@ -82,15 +80,15 @@ def _exchanged(whole: Tensor) -> Tensor:
     return whole.transpose(-1, -2)
 
 
-@VIEWS.of("adjoint")
 @PROPERTIES.of("mH")
-def _adjoint(whole: object) -> Any:
+@VIEWS.of("adjoint")
+def _adjoint(whole: Tensor) -> Tensor:
     turned = _exchanged(whole)
     return turned.conj() if turned.is_complex() else turned
 
 
 @PROPERTIES.of("H")
-def _adjoint_of_matrix(whole: Any) -> Any:
+def _adjoint_of_matrix(whole: Tensor) -> Tensor:
     if _rank(whole) != 2:
         raise NotTogetherError
     return _adjoint(whole)
@@ -102,7 +100,7 @@ def _raveled(whole: Tensor) -> Tensor:
 
 
 @VIEWS.of("unfold")
-def _unfolded(whole: Tensor, dimension: int, size: int, step: int) -> Any:
+def _unfolded(whole: Tensor, dimension: int, size: int, step: int) -> Tensor:
     rank = _rank(whole)
     if not -rank <= dimension < rank:
         raise NotTogetherError
@@ -112,7 +110,7 @@ def _unfolded(whole: Tensor, dimension: int, size: int, step: int) -> Any:
 def _split(least: int) -> Callable[..., object]:
     """Parts along the last of so many dimensions, the first where a slice has just one."""
 
-    def split(whole: Any, parts: object) -> Any:
+    def split(whole: Tensor, parts: int | Sequence[int]) -> tuple[Tensor, ...]:
         rank = _rank(whole)
         dim = 1 if least == 2 and rank == 1 else max(least, 1)
         if rank < dim or (isinstance(parts, int) and (parts < 1 or whole.shape[dim] % parts)):
@@ -123,7 +121,9 @@ def _split(least: int) -> Callable[..., object]:
 
 
 @VIEWS.of("as_strided")
-def _strided(whole: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+def _strided(
+    whole: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
     if storage_offset is not None:
         raise NotTogetherError
     return whole.as_strided([whole.shape[0], *size], [whole.stride(0), *stride])

@@ -326,7 +326,7 @@ def _imag(self: Tensor) -> Tensor:
     return _part(self, "imag", turns_of(self).neg is not turns_of(self).conj)
 
 
-def _view_as_real(self: Tensor) -> Any:
+def _view_as_real(self: Tensor) -> Tensor:
     if turns_of(self).conj:
         raise RuntimeError(
             "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate "

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 import numpy as np
 
 from ..eager import methods  # noqa: F401  (adds the methods that are called here)
+from ..eager.aten import aten
 from ..eager.dispatch import EagerFunction, eager_function
 from ..memory.complex_parts import is_complex
 from ..memory.dtype import Array
@@ -235,7 +236,7 @@ def _array(self: object) -> NoReturn:
     )
 
 
-def _passed_on(to: Callable[[Any], Tensor], name: str) -> Any:
+def _passed_on(to: Callable[[Any], Tensor], name: str) -> object:
     """A member that another tensor has for this one."""
     known = getattr(Tensor, name)
     if isinstance(known, property) or not callable(known):
@@ -243,7 +244,7 @@ def _passed_on(to: Callable[[Any], Tensor], name: str) -> Any:
     return lambda self, *args, **named: getattr(to(self), name)(*args, **named)
 
 
-def _moved(name: str) -> Any:
+def _moved(name: str) -> object:
     """A member that gives a view."""
     if isinstance(getattr(Tensor, name), property):
         return property(lambda self: move(self, lambda t: getattr(t, name)))
@@ -331,7 +332,7 @@ class _Turned:
         holder(self).grad = gradient
 
     @property
-    def _base(self: Any) -> Any:
+    def _base(self: Any) -> object:
         return under(self)._base
 
     def _is_view(self: Any) -> bool:
@@ -354,7 +355,7 @@ class _Turned:
     @property
     def mH(self: Any) -> Tensor:
         """The conjugate transposes of matrices."""
-        return eager_function("aten::mH")(self)  # type: ignore[no-any-return]
+        return aten.mH(self)
 
     @property
     def H(self: Any) -> Tensor:

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from math import floor, inf, prod
 from typing import Any, Final
 
+from ..eager.aten import aten
 from ..eager.dispatch import eager_function
-from ..gradients.table.rows import aten
 from ..tensors.construct import finfo
 from ..tensors.tensor import Tensor
 from .forms import by_schema, form_of
 from .shapes import converted
 
 __all__: list[str] = []
+
+Ints = Sequence[int]
 
 # --------------------------------------------------------------------------- convolutions
 
@@ -89,7 +91,7 @@ def _layer_norm(
 @form_of("group_norm")
 def _group_norm(
     x: Tensor, groups: int, weight: Tensor, bias: object, eps: float, cudnn: bool
-) -> Any:
+) -> object:
     if x.dim() < 2 or x.shape[1] % groups:
         return NotImplemented
     batch, channels = x.shape[:2]
@@ -119,7 +121,7 @@ def _instance_norm(
     momentum: float,
     eps: float,
     cudnn: bool,
-) -> Any:
+) -> object:
     if mean is not None or var is not None or not by_input:
         return NotImplemented
     batch, channels, *rest = x.shape
@@ -199,7 +201,7 @@ def _max_pool3d(x: Tensor, *options: object) -> Tensor:
 
 @form_of("avg_pool1d")
 def _avg_pool1d(
-    x: Tensor, size: Any, stride: Any, padding: Any, ceil: bool, counts: bool
+    x: Tensor, size: Ints, stride: Ints | None, padding: Ints, ceil: bool, counts: bool
 ) -> Tensor:
     steps = [1, *(stride or size)]
     made = aten.avg_pool2d(aten.unsqueeze(x, -2), [1, *size], steps, [0, *padding], ceil, counts)
@@ -208,7 +210,7 @@ def _avg_pool1d(
 
 @form_of("max_pool1d")
 def _max_pool1d(
-    x: Tensor, size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool
+    x: Tensor, size: Ints, stride: Ints | None, padding: Ints, dilation: Ints, ceil: bool
 ) -> Tensor:
     steps = [1, *(stride or size)]
     made = aten.max_pool2d_with_indices(
@@ -231,7 +233,7 @@ def _adaptive_avg_pool1d(x: Tensor, size: Sequence[int]) -> Tensor:
 
 
 def _resized(name: str) -> None:
-    def form(x: Tensor, sizes: Any, *rest: Any) -> Any:
+    def form(x: Tensor, sizes: Ints | None, *rest: Any) -> object:
         flags, scales = rest[:-1], rest[-1]
         if scales is not None:
             sizes = [floor(n * scale) for n, scale in zip(x.shape[2:], scales, strict=True)]
@@ -299,10 +301,10 @@ def _l1_loss(x: Tensor, target: Tensor, reduction: int) -> Tensor:
 
 
 def _corrected(name: str) -> None:
-    def whole(x: Tensor, unbiased: bool) -> Any:
+    def whole(x: Tensor, unbiased: bool) -> object:
         return eager_function(f"aten::{name}")(x, None, correction=int(unbiased))
 
-    def over(x: Tensor, dim: object, unbiased: bool, keepdim: bool) -> Any:
+    def over(x: Tensor, dim: object, unbiased: bool, keepdim: bool) -> object:
         return eager_function(f"aten::{name}")(x, dim, correction=int(unbiased), keepdim=keepdim)
 
     form_of(f"{name}.dim")(over)
@@ -321,7 +323,7 @@ def _attention(
     q: Tensor,
     k: Tensor,
     v: Tensor,
-    mask: Tensor,
+    mask: Tensor | None,
     p: float,
     causal: bool,
     scale: float | None,
@@ -336,7 +338,7 @@ def _attention(
     return _attention_by_products(q, k, v, mask, p, causal, scale)
 
 
-def _as_numbers(mask: Any, q: Tensor) -> Any:
+def _as_numbers(mask: Tensor | None, q: Tensor) -> Tensor | None:
     """A mask of bools as what is added to the scores."""
     if mask is None or mask.is_floating_point():
         return mask
@@ -345,7 +347,13 @@ def _as_numbers(mask: Any, q: Tensor) -> Any:
 
 
 def _attention_by_products(
-    q: Tensor, k: Tensor, v: Tensor, mask: object, p: float, causal: bool, scale: float | None
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None,
+    p: float,
+    causal: bool,
+    scale: float | None,
 ) -> object:
     if causal:
         return NotImplemented

@@ -123,7 +123,7 @@ class Modes(threading.local):
     def running(self, plainly: Run, *, by_choice: bool = False) -> Run:
         """What runs operators, where they would be run in some way."""
 
-        def running(entry: Operator, values: list[object], handles: Sequence[object]) -> Any:
+        def running(entry: Operator, values: list[object], handles: Sequence[object]) -> object:
             return self.run(entry, values, handles, plainly, by_choice=by_choice)
 
         return running
@@ -184,11 +184,15 @@ class Modes(threading.local):
         return found
 
     def _ask(
-        self, entry: Operator, function: Overload | None, types: Sequence[Any], args: list[Any]
+        self,
+        entry: Operator,
+        function: Overload | None,
+        types: Sequence[Any],
+        args: Sequence[object],
     ) -> object:
         rules = entry.for_classes if isinstance(entry, OpenOperator) else {}
 
-        def answer(kind: type, asked: Any, *call: object) -> Any:
+        def answer(kind: type, asked: Any, *call: object) -> object:
             rule = rules.get(kind)
             return asked.__torch_dispatch__(*call) if rule is None else rule(asked, *call)
 

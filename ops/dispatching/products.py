@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
 
-from ..gradients.table.rows import aten
+from ..eager.aten import aten
 from ..table.grad_mode import is_recording
 from ..tensors.tensor import Tensor
 from .forms import form_of
@@ -17,7 +16,7 @@ __all__: list[str] = []
 
 
 @form_of("linear")
-def _linear(x: Tensor, weight: Tensor, bias: Tensor) -> Any:
+def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> object:
     if weight.dim() != 2 or (bias is not None and bias.dim() != 1) or not x.dim():
         return NotImplemented
     if bias is not None and x.dim() == 2:
@@ -31,7 +30,7 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor) -> Any:
 
 
 @form_of("matmul")
-def _matmul(a: Tensor, b: Tensor) -> Any:
+def _matmul(a: Tensor, b: Tensor) -> object:
     match min(a.dim(), 3), min(b.dim(), 3):
         case 1, 1:
             return aten.dot(a, b)
@@ -97,7 +96,7 @@ def _outer(a: Tensor, b: Tensor) -> object:
 
 
 @form_of("einsum")
-def _einsum(equation: str, operands: Sequence[Any], path: object) -> object:
+def _einsum(equation: str, operands: Sequence[Tensor], path: object) -> object:
     """Two operands by one product of batches of matrices."""
     inputs, arrow, result = equation.replace(" ", "").partition("->")
     names = inputs.split(",")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
 
-from ..gradients.table.rows import aten
+from ..eager.aten import aten
 from ..meta.tensors import opened
 from ..tensors import dispatched
 from ..tensors.tensor import Tensor
@@ -41,7 +40,7 @@ def _reshape(x: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 @form_of("flatten.using_ints")
-def _flatten(x: Tensor, start: int, end: int) -> Any:
+def _flatten(x: Tensor, start: int, end: int) -> object:
     rank = max(x.dim(), 1)
     first, last = start % rank, end % rank
     if not x.dim() or first > last:
@@ -117,7 +116,7 @@ def _matrix_t(x: Tensor) -> Tensor:
 
 
 @form_of("chunk")
-def _chunk(x: Tensor, chunks: int, dim: int) -> Any:
+def _chunk(x: Tensor, chunks: int, dim: int) -> object:
     if chunks <= 0 or not x.dim() or not x.shape[dim]:
         return NotImplemented
     return aten.split(x, -(-x.shape[dim] // chunks), dim)
@@ -135,7 +134,7 @@ def _narrow(x: Tensor, dim: int, start: object, length: int) -> object:
 
 
 @form_of("vstack", "row_stack")
-def _vstack(tensors: Sequence[Any]) -> object:
+def _vstack(tensors: Sequence[Tensor]) -> object:
     if any(each.dim() < 1 for each in tensors):
         return NotImplemented
     return aten.cat([aten.unsqueeze(t, 0) if t.dim() == 1 else t for t in tensors], 0)
@@ -151,14 +150,14 @@ def _sum_to_size(x: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 @form_of("broadcast_tensors")
-def _broadcast_tensors(tensors: Sequence[Any]) -> object:
+def _broadcast_tensors(tensors: Sequence[Tensor]) -> object:
     if len({each.shape for each in tensors}) > 1:
         return NotImplemented
     return tuple(tensors)
 
 
 @form_of("hstack")
-def _hstack(tensors: Sequence[Any]) -> object:
+def _hstack(tensors: Sequence[Tensor]) -> object:
     if any(each.dim() < 1 for each in tensors):
         return NotImplemented
     return aten.cat(list(tensors), 0 if tensors[0].dim() == 1 else 1)
@@ -188,9 +187,9 @@ def _to_dtype(
 
 @form_of("to.dtype_layout")
 def _to_layout(
-    x: Tensor, dtype: Any, layout: object, device: object, pinned: object, non_blocking: object,
+    x: Tensor, dtype: object, layout: object, device: object, pinned: object, non_blocking: object,
     copy: bool,
-    memory_format: Any,
+    memory_format: object,
 ) -> object:  # fmt: skip
     if device is not None and device != x.device:
         return NotImplemented

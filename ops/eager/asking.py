@@ -57,7 +57,7 @@ class _Method:
         self._plain = plain
         self._call = call
 
-    def __get__(self, instance: object, owner: object = None) -> Any:
+    def __get__(self, instance: object, owner: object = None) -> object:
         return self._plain if instance is None else MethodType(self._call, instance)
 
 
@@ -79,7 +79,7 @@ class _Property:
         name = f"torch.Tensor.{self._name}.{how}"
         return ask(function, askers(args[:1], {}) or [], args, {}, name)
 
-    def __get__(self, instance: object, owner: object = None) -> Any:
+    def __get__(self, instance: object, owner: object = None) -> object:
         if instance is not None:
             return self._do("__get__", instance)
         found = _declared(self._name)  # which native code may have taken over since
@@ -170,7 +170,7 @@ class _Looking:
     def __init__(self) -> None:
         self._lock = fork_safe_lock()
         self._count = 0
-        self._held: dict[str, Any] = {}
+        self._held: dict[str, object] = {}
 
     def arm(self, more: bool) -> None:
         """Count one mode more or less."""

@@ -39,7 +39,7 @@ class Called:
 
     def elsewhere(
         self, place: Elsewhere, args: tuple[object, ...], kwargs: dict[str, object]
-    ) -> Any:
+    ) -> object:
         """Does a call that met a tensor behind which no array stands."""
         raise place
 

@@ -194,7 +194,9 @@ class EagerFunction(Called):
         space = self.__name__.partition("_")[0]
         return f"torch.{space if space in _SPACES else 'nn'}.{self.__name__}"
 
-    def elsewhere(self, place: Elsewhere, args: tuple[object, ...], kwargs: dict[str, Any]) -> Any:
+    def elsewhere(
+        self, place: Elsewhere, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> object:
         """Does a call that met a tensor behind which no array stands in the room of its kind."""
         return elsewhere(
             place.kind,
@@ -211,7 +213,7 @@ class EagerFunction(Called):
         trim_traceback(found)
         return found
 
-    def _by_types(self, *args: object, **kwargs: object) -> Any:
+    def _by_types(self, *args: object, **kwargs: object) -> object:
         if not kwargs:
             count = len(args)
             if count == 1:  # written out, which takes half as long as to map
@@ -265,10 +267,10 @@ class EagerFunction(Called):
     def _choose(
         self,
         args: tuple[object, ...],
-        kwargs: dict[str, Any],
+        kwargs: dict[str, object],
         key: Key | None,
         run: Run = run,
-    ) -> Any:
+    ) -> object:
         if key is None:
             asked = askers(args, kwargs)
             if asked is not None:
@@ -375,7 +377,7 @@ class EagerFunction(Called):
 
     def _as_before(
         self, args: Sequence[object], kwargs: dict[str, object], key: Key | None
-    ) -> tuple[Form, list[Any], bool] | None:
+    ) -> tuple[Form, list[object], bool] | None:
         """What `_match` gives for arguments of which there is a recipe; None for others."""
         recipe = None if key is None else self.recipes.get(key)
         values = None if recipe is None else recipe.values(args, kwargs)
@@ -395,7 +397,7 @@ class EagerFunction(Called):
 
     def _match(
         self, args: Sequence[object], kwargs: dict[str, object]
-    ) -> tuple[Form, list[Any], bool] | None:
+    ) -> tuple[Form, list[object], bool] | None:
         """The first overload that fits, strictly or else after conversion, and its values."""
         for lenient in (False, True):
             for form in self.forms:
@@ -450,7 +452,7 @@ class EagerMethod(EagerFunction):
     __slots__ = ()
     __doc__ = vars(EagerFunction)["__doc__"]
 
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> object:
         if instance is None:
             return self
         if not isinstance(instance, Tensor):
@@ -511,7 +513,7 @@ BoundMember: Final[type] = type(_bound_by_python(len))
 """The kind of members that are bound to instances without code of ours; `__func__` is bound."""
 
 
-def bound_member(function: EagerFunction) -> Any:
+def bound_member(function: EagerFunction) -> object:
     """What a class has for its instances to find a function bound to them.
 
     The class itself finds the function, which is bound more slowly where others have it.
@@ -582,7 +584,7 @@ def eager_function(name: str) -> EagerFunction:
 class _LeftOut(EagerFunction):
     """An operator that a bundle of part of the library does not have."""
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> object:
         """Nothing.
 
         Raises:

@@ -52,7 +52,7 @@ def elsewhere(
     args: tuple[object, ...],
     kwargs: dict[str, object],
     choose: Choose,
-) -> Any:
+) -> object:
     """What an operator gives in the room of a kind.
 
     Raises:

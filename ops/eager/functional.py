@@ -121,7 +121,7 @@ def unravel_index(indices: Tensor, shape: object) -> tuple[Tensor, ...]:
         ValueError: a size is negative.
     """
     if type(indices) not in PLAIN and asks(indices):
-        return ask_for(unravel_index, locals())  # type: ignore[no-any-return]
+        return ask_for(unravel_index, locals())
     if indices.dtype.kind not in "iu":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not isinstance(shape, (int, Sequence)):
@@ -146,7 +146,7 @@ _MADE = (
     *(atleast_1d, atleast_2d, atleast_3d, block_diag, cartesian_prod),
     *(unique, unique_consecutive, unravel_index),
 )
-FUNCTIONS: Final[dict[str, Any]] = {
+FUNCTIONS: Final[dict[str, object]] = {
     **{function.__name__: function for function in _MADE},
     "_segment_reduce": eager_function("aten::segment_reduce"),
 }

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...frontend.foundations.declared import Declared
-from ..memory.dtype import DTYPES, dtype_of
+from ..memory.dtype import DTYPES, Dtype, dtype_of
 from ..table.direct import LISTENING
 from ..table.record import Look as Told
 from ..table.table import TABLE, Operator
@@ -66,7 +66,7 @@ class _AtOnce(EagerMethod):
         self._otherwise, self._quickly = self._quickly, self._at_first
         when_native(self._settle)
 
-    def _at_first(self, *args: Any, **kwargs: object) -> Any:
+    def _at_first(self, *args: Any, **kwargs: object) -> object:
         if len(args) == 1 and not kwargs and is_left_alone(args[0]):
             found = self._look(args[0])
             if found is not MISFIT:
@@ -96,13 +96,13 @@ def _looking(entry: Operator) -> Callable[[Tensor], object]:
     return lambda tensor: read(tensor._array)
 
 
-def _of_dtypes(entry: Operator) -> Mapping[np.dtype[Any], object]:
+def _of_dtypes(entry: Operator) -> Mapping[Dtype, object]:
     """What an operator says of arrays of each dtype."""
     return {dtype: entry.forward(np.empty(0, dtype)) for dtype in _dtypes()}
 
 
 @cache
-def _dtypes() -> list[np.dtype[Any]]:
+def _dtypes() -> list[Dtype]:
     """Those that NumPy has itself; others are not worth their import."""
     return [np.dtype(name) for name in DTYPES if name in np.sctypeDict]
 

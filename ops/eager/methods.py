@@ -23,6 +23,7 @@ from ..tensors.overriding import (
     asks,
 )
 from ..tensors.tensor import Tensor
+from .aten import aten
 from .binding import type_name, wrong_keyword
 from .callables import when_native
 from .dispatch import (
@@ -230,8 +231,8 @@ def _give_methods() -> None:
 def where(self: Tensor, condition: Tensor, other: object) -> Tensor:
     """This tensor's elements where the condition holds, the other's elsewhere."""
     if type(other) not in PLAIN and asks(other):
-        return ask_for(where, locals())  # type: ignore[no-any-return]
-    return eager_function("aten::where")(condition, self, other)  # type: ignore[no-any-return]
+        return ask_for(where, locals())
+    return aten.where(condition, self, other)
 
 
 # --------------------------------------------------------------------------- conversions

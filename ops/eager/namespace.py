@@ -57,6 +57,7 @@ from ..tensors.sizes import Size
 from ..tensors.tensor import Parameter, Tensor
 from . import asking as asking  # it tells tensors
 from . import methods
+from .aten import aten
 from .calls import seen_as_view
 from .dispatch import EagerFunction, eager_function
 from .functional import FUNCTIONS
@@ -302,8 +303,7 @@ def closed_range(*args: object, **kwargs: object) -> Tensor:
         "inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
         "values in [start, end)."
     )
-    made: Tensor = eager_function("aten::range")(*args, **kwargs)
-    return made
+    return aten.range(*args, **kwargs)
 
 
 closed_range.__name__ = closed_range.__qualname__ = "range"
@@ -366,7 +366,7 @@ def is_storage(obj: object) -> bool:
 def numel(input: Tensor) -> int:
     """The number of elements."""
     if type(input) not in PLAIN and asks(input):
-        return ask_for(numel, locals())  # type: ignore[no-any-return]
+        return ask_for(numel, locals())
     return input._array.size
 
 

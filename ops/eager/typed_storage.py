@@ -15,7 +15,7 @@ from ..tensors.called_classes import called
 from ..tensors.construct import tensor as _made
 from ..tensors.tensor import Tensor
 from ..tensors.untyped_storage import Storage as UntypedStorage
-from .dispatch import eager_function
+from .aten import aten
 from .storage_warning import going_away, warn_of_removal
 
 __all__ = ["TypedStorage", "new", "set_", "storage", "typed_memory"]
@@ -424,8 +424,7 @@ def set_(
         source = Tensor._of(elements_of(source._owner, self.dtype.numpy))
     part = () if size is None else (storage_offset, size, stride)
     given = () if source is None else (source, *part)
-    changed: Tensor = eager_function("aten::set_")(self, *given)
-    return changed
+    return aten.set_(self, *given)
 
 
 def new(self: Tensor, *args: object, **options: object) -> Tensor:

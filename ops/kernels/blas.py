@@ -117,7 +117,7 @@ _ALONE: Final = _Alone()
 
 
 @whole
-def on_one_thread(function: Callable[..., object], *values: object) -> Any:
+def on_one_thread(function: Callable[..., object], *values: object) -> object:
     """Call something that calls LAPACK.  OpenBLAS does that on one thread, since its sums depend on
     how many share them."""
     with _ALONE:

@@ -6,12 +6,12 @@ They are summed in float64, as torch does.
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..kernels import Prepared, family, is_last_whole, is_ready
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Dtype
 from ..reductions.loss_reduction import widened
 from ..table.pointwise import as_array
 
@@ -65,7 +65,7 @@ def moments_of_planes(input: Array) -> tuple[Array, Array]:
 _KNOWN_MOMENTS: Final = Prepared(moments_of_planes)
 
 
-def rounded_moments(input: Array, dtype: Any, count: int) -> tuple[Array, Array, Array]:
+def rounded_moments(input: Array, dtype: Dtype, count: int) -> tuple[Array, Array, Array]:
     """Mean, variance and its unbiased estimate, as torch has them of bfloat16 but not of float16:
     the mean, the sum of squares and their quotients are rounded."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from .errors import IndexOutOfRange, OperatorError
 
@@ -12,9 +13,15 @@ __all__ = [
     "expands_to",
     "infer_size",
     "size_at",
+    "sizes_given",
     "wrap_dim",
     "wrap_dims",
 ]
+
+
+def sizes_given(size: Sequence[Any]) -> list[int]:
+    """Sizes that a call gives one by one, or as one sequence."""
+    return list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
 
 
 def wrap_dim(dim: int, ndim: int) -> int:

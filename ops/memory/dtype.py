@@ -187,7 +187,7 @@ class _Numbers(dict[int, DType]):
 
 
 _BY_NUMBER: Final = _Numbers({d.number: d for d in DTYPES.values()})
-_BY_NUMPY: Final[dict[np.dtype[Any], DType]] = {}
+_BY_NUMPY: Final[dict[Dtype, DType]] = {}
 
 
 def dtype_by_name(name: str) -> DType:

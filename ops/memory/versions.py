@@ -28,7 +28,7 @@ written has no entry."""
 _CLOCK: Final = count(1)
 
 
-def counts_by_owner() -> dict[int, list[Any]]:
+def counts_by_owner() -> dict[int, list[object]]:
     """What is counted, by the id of what counts, for native code that reads it."""
     return _COUNTS
 

@@ -153,7 +153,7 @@ class _NoData:
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
         self.numpy()
 
-    def __getitem__(self: object, key: object) -> Any:
+    def __getitem__(self: object, key: object) -> object:
         parts = key if isinstance(key, tuple) else (key,)
         if any(is_meta(part) and part.dtype is _BOOL for part in parts):
             raise OnMeta("how many elements a mask takes depends on data")
@@ -167,7 +167,7 @@ class _NoData:
             raise TypeError("iteration over a 0-d tensor")
         return (self[i] for i in range(len(self)))
 
-    def _as_parameter(self: Any, of: Callable[..., Any], requires_grad: bool) -> Any:
+    def _as_parameter(self: Any, of: Callable[..., Any], requires_grad: bool) -> object:
         with opened():
             return on_meta(Tensor._as_parameter(self, of, requires_grad))
 

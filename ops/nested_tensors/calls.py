@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ...frontend.foundations.declared import Declared
+from ..eager.aten import aten
 from ..eager.dispatch import eager_function
 from ..eager.elsewhere import Choose
-from ..memory.dims import wrap_dim
+from ..memory.dims import sizes_given, wrap_dim
+from ..memory.dtype import DType
 from ..tensors.tensor import Tensor
 from .tensors import is_nested, of_parts, parts_of
 
@@ -39,7 +41,7 @@ def form(*names: str) -> Callable[[Form], Form]:
 
 def call(
     operator_name: str, args: tuple[object, ...], kwargs: dict[str, object], choose: Choose
-) -> Any:
+) -> object:
     """What an operator gives for arguments with nested tensors among them.
 
     Raises:
@@ -65,7 +67,7 @@ def missing(operator_name: str) -> NotImplementedError:
     )
 
 
-def _on_parts(operator_name: str, args: tuple[object, ...], kwargs: dict[str, Any]) -> object:
+def _on_parts(operator_name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
     """The operator on each part, with the parts of other nested arguments beside."""
     function = eager_function(operator_name)
     nested = [each for each in (*args, *kwargs.values()) if is_nested(each)]
@@ -87,7 +89,7 @@ def _refuse_others(operator_name: str, others: tuple[object, ...]) -> None:
         raise RuntimeError(f"{name} does not support nested tensor as other value.")
 
 
-def _check_pair(name: str, one: Any, other: Any) -> None:
+def _check_pair(name: str, one: object, other: object) -> None:
     """Refuse what the parts do not meet in."""
     if is_nested(one) and is_nested(other):
         pairs = zip(parts_of(one), parts_of(other), strict=False)
@@ -99,10 +101,8 @@ def _check_pair(name: str, one: Any, other: Any) -> None:
         if not same:
             raise RuntimeError(f"{name} does not support broadcasting when given a NestedTensor")
         return
-    if all(not isinstance(each, Tensor) or is_nested(each) for each in (one, other)):
-        return
     plain = other if is_nested(one) else one
-    if plain.numel() != 1:
+    if isinstance(plain, Tensor) and plain.numel() != 1:
         words = ("nested", "non-nested") if is_nested(one) else ("non-nested", "nested")
         raise RuntimeError(
             f"Expected both self and other to be nested, but got a {words[0]} self and "
@@ -125,13 +125,13 @@ def is_same_size(tensor: object, other: object) -> bool:
 # --------------------------------------------------------------------------- dimensions
 
 
-def _inner(tensor: Any, dim: int) -> int:
+def _inner(tensor: Tensor, dim: int) -> int:
     """A dimension of a nested tensor as one of its parts; -1 for the first."""
     return wrap_dim(dim, tensor.ndim) - 1
 
 
 @form("transpose")
-def transpose(tensor: Tensor, dim0: int, dim1: int) -> Any:
+def transpose(tensor: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions of each part change places."""
     places = _inner(tensor, dim0), _inner(tensor, dim1)
     if -1 in places:
@@ -140,7 +140,7 @@ def transpose(tensor: Tensor, dim0: int, dim1: int) -> Any:
 
 
 @form("select")
-def select(tensor: Tensor, dim: int, index: int) -> Any:
+def select(tensor: Tensor, dim: int, index: int) -> Tensor:
     """A part, or one index of a dimension of each."""
     place = _inner(tensor, dim)
     if place < 0:
@@ -149,7 +149,7 @@ def select(tensor: Tensor, dim: int, index: int) -> Any:
 
 
 @form("unbind")
-def unbind(tensor: object, dim: int = 0) -> tuple[object, ...]:
+def unbind(tensor: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The parts."""
     if _inner(tensor, dim) >= 0:
         raise RuntimeError(
@@ -159,7 +159,7 @@ def unbind(tensor: object, dim: int = 0) -> tuple[object, ...]:
 
 
 @form("narrow")
-def narrow(tensor: Tensor, dim: int, start: int, length: int) -> Any:
+def narrow(tensor: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Some of the parts."""
     if _inner(tensor, dim) >= 0:
         raise RuntimeError(f"narrow(): only dim=0 supported for nested tensors, but got: {dim}")
@@ -167,7 +167,7 @@ def narrow(tensor: Tensor, dim: int, start: int, length: int) -> Any:
 
 
 @form("chunk")
-def chunk(tensor: Tensor, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+def chunk(tensor: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Each part cut along its last dimension."""
     place = _inner(tensor, dim)
     if place != tensor.ndim - 2:
@@ -179,7 +179,7 @@ def chunk(tensor: Tensor, chunks: int, dim: int = 0) -> tuple[Any, ...]:
 
 
 @form("unsqueeze")
-def unsqueeze(tensor: Tensor, dim: int) -> Any:
+def unsqueeze(tensor: Tensor, dim: int) -> Tensor:
     """A dimension of size 1 more in each part."""
     place = dim % (tensor.ndim + 1) - 1
     if place < 0:
@@ -192,7 +192,7 @@ def unsqueeze(tensor: Tensor, dim: int) -> Any:
 
 
 @form("squeeze")
-def squeeze(tensor: Tensor, dim: int | None = None) -> Any:
+def squeeze(tensor: Tensor, dim: int | None = None) -> Tensor:
     """A dimension of size 1 less in each part, where all have it so."""
     if dim is None:
         raise RuntimeError(
@@ -207,9 +207,9 @@ def squeeze(tensor: Tensor, dim: int | None = None) -> Any:
 
 
 @form("view", "reshape")
-def reshape(tensor: Tensor, *size: Any) -> Any:
+def reshape(tensor: Tensor, *size: object) -> Tensor:
     """Each part in other sizes; the first one is the number of parts."""
-    given = list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
+    given = sizes_given(size)
     parts = parts_of(tensor)
     if not given or given[0] != len(parts):
         raise RuntimeError(
@@ -226,7 +226,7 @@ def reshape(tensor: Tensor, *size: Any) -> Any:
 
 
 @form("cat")
-def cat(tensors: Any, dim: int = 0) -> Any:
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """All parts of several nested tensors."""
     if not all(map(is_nested, tensors)) or _inner(tensors[0], dim) >= 0:
         raise missing("aten::cat")
@@ -237,7 +237,13 @@ def cat(tensors: Any, dim: int = 0) -> Any:
 
 
 @form("sum")
-def total(tensor: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: object = None) -> Any:
+def total(
+    tensor: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
     """The sums over the last dimension of each part."""
     if dim is None:
         raise missing("aten::sum")
@@ -255,7 +261,7 @@ def total(tensor: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: obje
 
 
 @form("softmax", "_softmax")
-def softmax(tensor: object, dim: int, dtype: object = None) -> Any:
+def softmax(tensor: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """The softmax of each part."""
     place = _inner(tensor, dim)
     if place < 0:
@@ -264,7 +270,7 @@ def softmax(tensor: object, dim: int, dtype: object = None) -> Any:
 
 
 @form("linear")
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """The linear layer of each part."""
     last = input.size(-1)
     if last != weight.shape[1]:
@@ -273,7 +279,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
             f" to equal 'weight.size(1), but got: last_dim = {last}, and weight.size(1) = "
             f"{weight.shape[1]}"
         )
-    function = eager_function("aten::linear")
+    function = aten.linear
     return of_parts([function(part, weight, bias) for part in parts_of(input)], input.dtype)
 
 
@@ -285,11 +291,11 @@ def layer_norm(
     bias: object = None,
     *rest: object,
     **named: object,
-) -> Any:
+) -> Tensor:
     """The layer norm of each part."""
     if weight is None or bias is None:
         raise ValueError("NestedTensor layer_norm requires weight and bias")
-    function = eager_function("aten::layer_norm")
+    function = aten.layer_norm
     made = [
         function(part, normalized_shape, weight, bias, *rest, **named) for part in parts_of(input)
     ]
@@ -297,14 +303,14 @@ def layer_norm(
 
 
 @form("embedding")
-def embedding(weight: Tensor, indices: object, *rest: object, **named: object) -> Any:
+def embedding(weight: Tensor, indices: object, *rest: object, **named: object) -> Tensor:
     """The rows that the parts name."""
-    function = eager_function("aten::embedding")
+    function = aten.embedding
     return of_parts([function(weight, part, *rest, **named) for part in parts_of(indices)])
 
 
 @form("matmul", "bmm")
-def matmul(a: Tensor, b: Tensor) -> Any:
+def matmul(a: Tensor, b: Tensor) -> Tensor:
     """The products of the parts of two nested tensors."""
     if not (is_nested(a) and is_nested(b)):
         words = ["nested" if is_nested(each) else "non-nested" for each in (a, b)]
@@ -320,17 +326,17 @@ def matmul(a: Tensor, b: Tensor) -> Any:
 
 
 @form("scaled_dot_product_attention")
-def attention(query: Any, key: Any, value: Any, *rest: Any, **named: Any) -> Any:
+def attention(query: Tensor, key: Tensor, value: Tensor, *rest: object, **named: object) -> Tensor:
     """The attention of each part: (heads, positions, width) each."""
     if not all(map(is_nested, (query, key, value))):
         raise RuntimeError("scaled_dot_product_attention: query, key and value must all be nested")
-    function = eager_function("aten::scaled_dot_product_attention")
+    function = aten.scaled_dot_product_attention
     made = [function(*row, *rest, **named) for row in zip(query, key, value, strict=True)]
     return of_parts(made, query.dtype)
 
 
 @form("_transformer_encoder_layer_fwd")
-def encoder_layer(src: Any, *rest: object, **named: object) -> Any:
+def encoder_layer(src: Tensor, *rest: object, **named: object) -> Tensor:
     """A layer of a transformer on each part by itself, which masks nothing.
 
     Raises:
@@ -338,7 +344,7 @@ def encoder_layer(src: Any, *rest: object, **named: object) -> Any:
     """
     if any(isinstance(each, Tensor) for each in (*rest[_MASK_AT:], named.get("mask"))):
         raise RuntimeError("NestedTensor with mask is not supported")
-    function = eager_function("aten::_transformer_encoder_layer_fwd")
+    function = aten._transformer_encoder_layer_fwd
     made = [function(part.unsqueeze(0), *rest, **named).squeeze(0) for part in parts_of(src)]
     return of_parts(made, src.dtype)
 
@@ -347,7 +353,7 @@ def encoder_layer(src: Any, *rest: object, **named: object) -> Any:
 
 
 @form("to_padded_tensor")
-def to_padded(tensor: Tensor, padding: float, output_size: Any = None) -> Tensor:
+def to_padded(tensor: Tensor, padding: float, output_size: Sequence[int] | None = None) -> Tensor:
     """One tensor in which all parts lie, filled up with a number.
 
     Raises:
@@ -365,7 +371,7 @@ def to_padded(tensor: Tensor, padding: float, output_size: Any = None) -> Tensor
             "Value in output_size is less than NestedTensor padded size. Truncation is not "
             "supported."
         )
-    pad, stack = eager_function("aten::constant_pad_nd"), eager_function("aten::stack")
+    pad, stack = aten.constant_pad_nd, aten.stack
     filled = []
     for part in parts:
         room = [
@@ -375,9 +381,9 @@ def to_padded(tensor: Tensor, padding: float, output_size: Any = None) -> Tensor
         ]
         filled.append(pad(part, room, padding))
     if not filled:
-        return eager_function("aten::empty")([0])  # type: ignore[no-any-return]
+        return aten.empty([0])
     whole = stack(filled)
     short = wanted[0] - len(parts)
     if short:
         whole = pad(whole, [0] * (2 * whole.ndim - 1) + [short], padding)
-    return whole  # type: ignore[no-any-return]
+    return whole

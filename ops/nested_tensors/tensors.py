@@ -7,12 +7,12 @@ behind the handle: asking for one raises `OnNested`, and the call goes on in `ca
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn, Self, TypeGuard
 
 import numpy as np
 
 from ..eager import methods  # noqa: F401  (adds the methods that are called here)
-from ..eager.dispatch import eager_function
+from ..eager.aten import aten
 from ..memory.dims import wrap_dim
 from ..memory.dtype import LAYOUTS, get_default_dtype
 from ..memory.errors import OnNested
@@ -50,7 +50,7 @@ class _Nested:
     is_nested = True
 
     @property
-    def grad_fn(self) -> Any:
+    def grad_fn(self) -> object:
         """Where the parts came from; None for a leaf."""
         return next((part.grad_fn for part in parts_of(self) if part.grad_fn is not None), None)
 
@@ -63,19 +63,19 @@ class _Nested:
     def requires_grad(self, wanted: bool) -> None:
         self._want_gradients(wanted)
 
-    def _want_gradients(self, requires_grad: bool = True) -> Any:
+    def _want_gradients(self, requires_grad: bool = True) -> Self:
         """Say whether gradients of the parts are wanted."""
         for part in parts_of(self):
             part.requires_grad_(requires_grad)
         return self
 
     @property
-    def grad(self) -> Any:
+    def grad(self) -> Tensor | None:
         """The gradients of the parts, nested; None if there are none."""
         found = [part.grad for part in parts_of(self)]
         if all(each is None for each in found):
             return None
-        zeros = eager_function("aten::zeros_like")
+        zeros = aten.zeros_like
         pairs = zip(found, parts_of(self), strict=True)
         return of_parts([zeros(part) if each is None else each for each, part in pairs])
 
@@ -86,11 +86,11 @@ class _Nested:
             part.grad = each
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Tensor:
         """The same elements without gradients."""
         return of_parts([part.detach() for part in parts_of(self)], self.dtype)
 
-    def size(self, dim: int | None = None) -> Any:
+    def size(self, dim: int | None = None) -> int:
         """The size of a dimension.
 
         Raises:
@@ -139,7 +139,7 @@ class _Nested:
         """
         raise RuntimeError(_NO_STRIDES)
 
-    def item(self) -> Any:
+    def item(self) -> object:
         """The one element as a Python number.
 
         Raises:
@@ -161,8 +161,7 @@ class _Nested:
 
     def values(self) -> Tensor:
         """All elements in a row."""
-        made: Tensor = eager_function("aten::cat")([part.reshape(-1) for part in parts_of(self)])
-        return made
+        return aten.cat([part.reshape(-1) for part in parts_of(self)])
 
     def _nested_tensor_size(self) -> Tensor:
         return sizes_of(self)
@@ -179,10 +178,10 @@ class _Nested:
             raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
         return bool(self.item())
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Tensor]:
         return iter(parts_of(self))
 
-    def __getitem__(self, key: object) -> Any:
+    def __getitem__(self, key: object) -> Tensor:
         first, *rest = key if isinstance(key, tuple) else (key,)
         if not isinstance(first, int):
             raise NotImplementedError("nested tensors are indexed by a number first; see unbind")
@@ -198,7 +197,7 @@ class _Nested:
     def __copy__(self) -> object:
         return of_parts(parts_of(self), self.dtype)
 
-    def __deepcopy__(self, memo: dict[int, object]) -> Any:
+    def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
         copied = [part.__deepcopy__(memo) for part in parts_of(self)]
         made = memo[id(self)] = of_parts(copied, self.dtype)
         return made
@@ -206,7 +205,7 @@ class _Nested:
     def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
         return of_parts, (list(parts_of(self)), self.dtype)
 
-    def __repr__(self: Any) -> str:
+    def __repr__(self) -> str:
         inner = ",\n".join(f"  {part!s}".replace("\n", "\n  ") for part in parts_of(self))
         node = self.grad_fn
         said = "" if node is None else f", grad_fn=<{type(node).__name__}>"
@@ -217,16 +216,16 @@ class _Nested:
 
 
 _MEMBERS: Final = {"__slots__": (), "__torch_function__": staticmethod(overriding.disabled)}
-NestedTensor: Final[Any] = type("Tensor", (_Nested, Tensor), _MEMBERS)
+NestedTensor: Final = type("Tensor", (_Nested, Tensor), _MEMBERS)
 overriding.make_plain(NestedTensor)
 
 
-def is_nested(value: object) -> bool:
+def is_nested(value: object) -> TypeGuard[Tensor]:
     """Whether a value is a nested tensor."""
     return type(value) is NestedTensor
 
 
-def of_parts(parts: Sequence[Any], dtype: object = None) -> Any:
+def of_parts(parts: Sequence[Tensor], dtype: object = None) -> Tensor:
     """The nested tensor of these parts, in the dtype of the first one if none is said.
 
     Raises:
@@ -234,16 +233,16 @@ def of_parts(parts: Sequence[Any], dtype: object = None) -> Any:
     """
     if any(type(part) is NestedTensor for part in parts):
         raise NotImplementedError("the parts of a nested tensor are plain tensors")
-    made = object.__new__(NestedTensor)
+    made: Tensor = object.__new__(NestedTensor)
     made._requires_grad, made._view_of = False, None
     known = dtype or (parts[0].dtype if parts else get_default_dtype())
     made.__dict__.update(parts=tuple(parts), dtype=known)
     return made
 
 
-def parts_of(value: object) -> tuple[Any, ...]:
+def parts_of(value: object) -> tuple[Tensor, ...]:
     """The parts of a nested tensor."""
-    found: tuple[object, ...] = value.__dict__["parts"]
+    found: tuple[Tensor, ...] = value.__dict__["parts"]
     return found
 
 

@@ -42,7 +42,7 @@ class AwaitedResult:
     def __init__(
         self,
         value: object = None,
-        call: Callable[[Sequence[Any]], object] | None = None,
+        call: Callable[[Sequence[object]], object] | None = None,
         given: Sequence[object] = (),
     ) -> None:
         self.value = value

@@ -40,7 +40,7 @@ def _on_bytes(function: Callable[..., object]) -> Callable[..., Any]:
     return call
 
 
-def _widen(value: object) -> Any:
+def _widen(value: object) -> object:
     if isinstance(value, str):
         return from_bytes(value.encode("latin-1"))
     if isinstance(value, (list, tuple)):

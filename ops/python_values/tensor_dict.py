@@ -39,7 +39,7 @@ class TensorDict(dict[Any, Any]):
         super().__init__()
         self.update(items)
 
-    def __getitem__(self, key: Array) -> Any:
+    def __getitem__(self, key: Array) -> object:
         return super().__getitem__(_Key(key))
 
     def __setitem__(self, key: Array, value: object) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.elementwise import check_alpha, check_subtraction
+from ..eager.aten import aten
 from ..eager.dispatch import eager_function
 from ..memory.dims import broadcast_error, expands_to, wrap_dims
 from ..memory.dtype import DTYPES, DType, Scalar, of_numpy
@@ -22,8 +23,8 @@ from .tensors import is_sparse, of_parts, parts_of
 
 __all__ = ["softmax", "total"]
 
-_cat: Callable[..., Tensor] = eager_function("aten::cat")
-_select: Callable[..., Tensor] = eager_function("aten::index_select")
+_cat: Final = aten.cat
+_select: Final = aten.index_select
 
 
 def _same_sizes(name: str, a: Tensor, b: Tensor) -> None:

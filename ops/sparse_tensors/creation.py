@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn, TypeVar, cast
 
-from ..eager.dispatch import eager_function
+from ..eager.aten import aten
+from ..memory.dims import sizes_given
 from ..memory.dtype import LAYOUTS, Device, DType, Layout, check_device, get_default_dtype
 from ..tensors.construct import tensor
 from ..tensors.tensor import Tensor
@@ -214,7 +215,7 @@ def sparse_bsc_tensor(*args: object, **kwargs: object) -> NoReturn:
 
 @form("aten::zeros", "aten::empty")
 def zeros(
-    *size: Any,
+    *size: object,
     dtype: DType | None = None,
     layout: Layout | None = None,
     requires_grad: bool = False,
@@ -227,7 +228,7 @@ def zeros(
         RuntimeError: of a matrix by rows or columns that has not two sizes.
     """
     del options  # nothing of a tensor without elements lies anywhere
-    sizes = list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
+    sizes = sizes_given(size)
     by_columns = layout is LAYOUTS["sparse_csc"]
     if layout is LAYOUTS["sparse_coo"]:
         return sparse_coo_tensor(sizes, dtype=dtype, requires_grad=requires_grad)
@@ -244,15 +245,12 @@ def zeros(
 @form("aten::new_empty", "aten::new_zeros")
 def new_zeros(
     tensor: Tensor,
-    *size: Any,
+    *size: object,
     dtype: DType | None = None,
     layout: Layout | None = None,
     **options: object,
 ) -> Tensor:
     """A tensor of other sizes that keeps no elements; in this one's layout if none is named."""
-    sizes = list(size[0]) if len(size) == 1 and not isinstance(size[0], int) else list(size)
+    sizes = sizes_given(size)
     kind = tensor.layout if layout is None else layout
-    made: Tensor = eager_function("aten::zeros")(
-        sizes, dtype=dtype or tensor.dtype, layout=kind, **options
-    )
-    return made
+    return aten.zeros(sizes, dtype=dtype or tensor.dtype, layout=kind, **options)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
-from ..eager.dispatch import eager_function
+from ..eager.aten import aten
 from ..kernels import family, is_ready
 from ..memory.dtype import Scalar
 from ..tensors.tensor import Tensor
@@ -18,10 +17,10 @@ from .tensors import is_sparse, of_parts, parts_of
 
 __all__ = ["addmm", "matmul", "hspmm", "reduced_product", "smm", "spmm"]
 
-_add_at: Callable[..., Tensor] = eager_function("aten::index_add")
-_product: Callable[..., Tensor] = eager_function("aten::matmul")
-_stack: Callable[..., Tensor] = eager_function("aten::stack")
-_select: Callable[..., Tensor] = eager_function("aten::index_select")
+_add_at: Final = aten.index_add
+_product: Final = aten.matmul
+_stack: Final = aten.stack
+_select: Final = aten.index_select
 
 
 def _check(a: Tensor, b: Tensor) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
+from ..eager.aten import aten
 from ..eager.dispatch import eager_function
 from ..memory.dims import wrap_dim
 from ..memory.dtype import LAYOUTS, Array, DType, Layout, Scalar
@@ -19,9 +20,9 @@ from .tensors import is_sparse, of_parts, parts_of, without
 
 __all__ = ["compress", "laid_as", "mask", "to_coo", "to_csc", "to_csr", "to_dense"]
 
-_put: Callable[..., Tensor] = eager_function("aten::index_put")
-_select: Callable[..., Tensor] = eager_function("aten::index_select")
-_to: Callable[..., Tensor] = eager_function("aten::to")
+_put: Final = aten.index_put
+_select: Final = aten.index_select
+_to: Final = aten.to
 
 
 @form("aten::to_sparse_coo")
@@ -302,8 +303,7 @@ def zeros_like(tensor: Tensor, **options: DType | None) -> Tensor:
     layout: Any = options.get("layout")
     if not is_sparse(tensor) or layout is LAYOUTS["strided"]:  # the other one is wanted
         dtype = options.get("dtype") or tensor.dtype
-        made: Tensor = eager_function("aten::zeros")(list(tensor.shape), dtype=dtype, layout=layout)
-        return made
+        return aten.zeros(list(tensor.shape), dtype=dtype, layout=layout)
     if options.get("memory_format") is not None:
         raise RuntimeError("memory format option is only supported by strided tensors")
     kept = parts_of(tensor)

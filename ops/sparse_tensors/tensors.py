@@ -16,6 +16,7 @@ from typing import Any, Final, NoReturn, Self, TypeVar
 import numpy as np
 
 from ..eager import methods  # noqa: F401  (adds the methods that are called here)
+from ..eager.aten import aten
 from ..eager.dispatch import eager_function
 from ..memory.dtype import Array, DType
 from ..memory.errors import OnSparse
@@ -111,8 +112,7 @@ class _Sparse:
     @property
     def T(self) -> Tensor:
         """The dimensions in reverse order."""
-        turned: Tensor = eager_function("aten::permute")(self, list(range(self.ndim))[::-1])
-        return turned
+        return aten.permute(self, list(range(self.ndim))[::-1])
 
     @property
     def mT(self) -> Tensor:
@@ -126,8 +126,7 @@ class _Sparse:
                 "tensor.mT is only supported on matrices or batches of matrices."
                 f" Got {self.ndim}-D tensor."
             )
-        turned: Tensor = eager_function("aten::transpose")(self, -2, -1)
-        return turned
+        return aten.transpose(self, -2, -1)
 
     @property
     def mH(self) -> Tensor:
@@ -192,7 +191,7 @@ class _Sparse:
         return self.dense_dim()
 
     def _coalesced_(self, coalesced: bool) -> Tensor:
-        return eager_function("aten::_coalesced_")(self, coalesced)  # type: ignore[no-any-return]
+        return aten._coalesced_(self, coalesced)
 
     def sparse_dim(self) -> int:
         """How many dimensions are sparse."""

@@ -47,7 +47,7 @@ _FEW: Final = 1 << 10
 _MOST: Final = 2000
 """Kernels that a process compiles for this, of some 5 kB each; nothing frees them."""
 
-_NATIVE: Final[dict[Operator, Any]] = {}
+_NATIVE: Final[dict[Operator, object]] = {}
 _KNOWN: Final[dict[Operator, Callable[..., Any]]] = {}
 NAMES: Final[dict[int, str]] = {}
 """The operators by the identity of what does their calls natively, for who listens to calls."""
@@ -302,7 +302,7 @@ def formula_for(formulas: Sequence[Formula], values: Sequence[object]) -> Formul
     return None
 
 
-def _lies(arrays: ModuleType, value: Any, shape: tuple[int, ...]) -> Any:
+def _lies(arrays: ModuleType, value: object, shape: tuple[int, ...]) -> Any:
     """How an operand lies, as `way_of` is told."""
     if type(value) is not np.ndarray:
         return None

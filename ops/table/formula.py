@@ -130,7 +130,7 @@ def _are_alike(letters: Sequence[str], found: str, masks: Sequence[int]) -> bool
     return all(each in f"{found}DL" for at, each in enumerate(letters) if at not in masks)
 
 
-def letter_of(arrays: ModuleType, value: Any) -> str:
+def letter_of(arrays: ModuleType, value: object) -> str:
     """The letter of an operand; empty if formulas take none such."""
     if type(value) is np.ndarray:
         return str(arrays.LETTERS[value.dtype])

@@ -114,7 +114,7 @@ def inline(
     return (Inline(text, given, at, of, wraps, writes, over, names),)
 
 
-def inline_kernel(name: str, kernel: Callable[[Any], object]) -> tuple[Inline, ...]:
+def inline_kernel(name: str, kernel: Callable[[object], object]) -> tuple[Inline, ...]:
     """The form of an operator that is nothing but a kernel for arrays of float32 with dimensions;
     `name` is the operator's own."""
     called, forms = f"kernel_{name}", tuple[Inline, ...]()

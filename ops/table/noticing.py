@@ -171,7 +171,7 @@ def notes_of_copy(source: object, target: object) -> list[tuple[object, ...]]:
     return found
 
 
-def arrays_in(value: Any) -> Iterator[Any]:
+def arrays_in(value: Any) -> Iterator[Array]:
     """The arrays among values, in lists and tuples too, those of quantized tensors as well."""
     if isinstance(value, ndarray):
         yield value

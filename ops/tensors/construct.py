@@ -87,7 +87,7 @@ def tensor(
     """
     if not PLAIN and asks():
         given = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
-        return ask(tensor, (), (data,), given, "torch.tensor")  # type: ignore[no-any-return]
+        return ask(tensor, (), (data,), given, "torch.tensor")
     return _made_of(data, dtype, device, requires_grad, "torch.tensor")
 
 
@@ -151,7 +151,7 @@ def as_tensor(data: object, dtype: object = None, device: Device | str | None = 
     """Data as a tensor; the memory of a tensor or array is shared where its dtype can stay."""
     if not PLAIN and asks():
         given = {"dtype": dtype, "device": device}
-        return ask(as_tensor, (), (data,), given, "torch.as_tensor")  # type: ignore[no-any-return]
+        return ask(as_tensor, (), (data,), given, "torch.as_tensor")
     place = place_of(device)
     if place.type == "meta":
         return (data if isinstance(data, Tensor) else tensor(data)).to(place, dtype)

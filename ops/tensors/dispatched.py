@@ -148,7 +148,7 @@ def resized(tensor: Any, sizes: Sequence[int], strides: Sequence[int]) -> None:
         tensor._array = made
 
 
-def count_together(views: Iterable[Any], base: Array) -> None:
+def count_together(views: Iterable[object], base: Array) -> None:
     """Count the writes of new wrappers, which are views, with those of what they are views of."""
     for view in views:
         array = array_behind(view)

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...frontend.foundations.port import Port
 from ..memory.dtype import Device, DType, Layout, MemoryFormat
@@ -27,6 +27,8 @@ __all__ = [
     *("is_left_alone", "last_mode_apart", "make_plain", "own_function"),
     *("plain_types", "result_without_asking"),
 ]
+
+Answer = TypeVar("Answer")
 
 _TYPES: Final[set[type]] = {
     *(int, float, bool, complex, str, type(None), slice, type(Ellipsis)),
@@ -124,7 +126,7 @@ def _is_link(read: Callable[..., object]) -> bool:
 # --------------------------------------------------------------------------- who is asked
 
 
-OPERATORS: Final[Port[Callable[..., Any]]] = Port()
+OPERATORS: Final[Port[Callable[..., object]]] = Port()
 """Asks for one of Python's operators, by its name and operands."""
 
 
@@ -193,7 +195,7 @@ def has_torch_function_unary(obj: object) -> bool:
 
 def askers(args: Iterable[object], kwargs: Mapping[str, object]) -> list[object] | None:
     """The arguments, also those in lists, whose classes are asked; None if nothing is."""
-    found: list[Any] = []
+    found: list[object] = []
     if STATE.skips:
         STATE.skips -= 1
         return None
@@ -272,18 +274,18 @@ _PLAIN_METHOD: Final = (
 
 
 def ask(
-    func: Callable[..., object],
+    func: Callable[..., Answer],
     asked: Sequence[object],
     args: tuple[object, ...],
     kwargs: Mapping[str, object],
     name: str,
-) -> Any:
+) -> Answer:
     """What a mode or the classes of some arguments make of a call of an operator.
 
     Raises:
         TypeError: none of them knows it.
     """
-    made = answer(func, asked, args, *([kwargs] if kwargs else []))
+    made: Answer = answer(func, asked, args, *([kwargs] if kwargs else []))
     if made is NotImplemented:
         raise TypeError(_refusal(name, asked))
     return made
@@ -330,7 +332,7 @@ def handle_torch_function(
     return made
 
 
-def ask_for(function: Callable[..., object], given: Mapping[str, object]) -> Any:
+def ask_for(function: Callable[..., Answer], given: Mapping[str, object]) -> Answer:
     """The same for the function that runs, from its arguments by name: those without a default are
     passed on by position, the others by name.
 
@@ -344,9 +346,10 @@ def ask_for(function: Callable[..., object], given: Mapping[str, object]) -> Any
     relevant = [*given.values()]
     for each in given.values():
         relevant += each if isinstance(each, (list, tuple)) else ()
-    return handle_torch_function(
+    made: Answer = handle_torch_function(
         function, relevant, *(given[name] for name in names[:count]), **by_name
     )
+    return made
 
 
 def _module_of(function: Callable[..., object]) -> str:

@@ -31,7 +31,7 @@ class Tape(Protocol):
         own: bool = False,
         args: Sequence[object] | None = None,
         forward: Callable[..., object] | None = None,
-        kept: list[Any] | None = None,
+        kept: list[object] | None = None,
         /,
     ) -> object:
         """Run an operator on machine values and record it.

@@ -108,7 +108,7 @@ class Tensor(_Base):
         func: Callable[..., object],
         types: Iterable[type],
         args: tuple[object, ...] = (),
-        kwargs: dict[str, Any] | None = None,
+        kwargs: dict[str, object] | None = None,
     ) -> Any:
         """Call a function; tensors among its results become instances of this class."""
         result = overriding.result_without_asking(cls, func, types, args, kwargs or {})

@@ -121,7 +121,7 @@ def grad(
     """
     if askers((outputs, inputs, grad_outputs), {}) is not None:
         given = dict(locals(), outputs=tuple(_several(outputs)), inputs=tuple(_several(inputs)))
-        return ask_for(grad, given)  # type: ignore[no-any-return]
+        return ask_for(grad, given)
     results, wanted = _several(outputs), _several(inputs)
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")

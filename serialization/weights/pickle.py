@@ -198,13 +198,13 @@ class WeightsReader(PickleMachine):
 
     # -- names that are values by themselves
 
-    def values_of(self, items: list[Any]) -> list[object]:
+    def values_of(self, items: list[object]) -> list[object]:
         """Items of a container, with what names stand for in the place of names."""
         if _MENTIONS.isdisjoint(map(type, items)):
             return items
         return [self.value_of(item) for item in items]
 
-    def value_of(self, item: Any) -> object:
+    def value_of(self, item: object) -> object:
         """What an item is where nothing is called by it: a name is the class or function."""
         if isinstance(item, Name):
             return self.mentioned(item)

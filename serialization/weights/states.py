@@ -18,7 +18,7 @@ def state_of(tensor: Tensor) -> object:
     return attributes_of(tensor) or None
 
 
-def set_state(target: Any, state: Any) -> None:
+def set_state(target: object, state: object) -> None:
     """Give an object its state, as `pickle` does: by its class, or as attributes and slots."""
     setter = getattr(target, "__setstate__", None)
     if setter is None:

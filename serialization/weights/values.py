@@ -40,7 +40,7 @@ class Name:
     `module` and `name` are what it is called by where it is a value by itself.
     """
 
-    def __init__(self, module: str, name: str, make: Callable[..., Any] | None = None) -> None:
+    def __init__(self, module: str, name: str, make: Callable[..., object] | None = None) -> None:
         self.module = module
         self.name = name
         self.make = make
@@ -300,7 +300,7 @@ class Makers:
     def of_type(self, make: Any, kind: object, arguments: Any, state: object) -> object:
         """A tensor of a class of its own, or with attributes (`_rebuild_from_type_v2`)."""
         if isinstance(make, Name) and make.make is not None:
-            made = make.make(self, *arguments)
+            made: Any = make.make(self, *arguments)
         elif self.vouches_for(make):
             made = make(*arguments)
         else:

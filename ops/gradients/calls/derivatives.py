@@ -36,7 +36,9 @@ class Derivative:
     values that went out of the call, by their places there.
     """
 
-    def __init__(self, shape: CallShape, run: Callable[..., Any]) -> None:
+    def __init__(
+        self, shape: CallShape, run: Callable[..., tuple[Sequence[Array], tuple[Array, ...]]]
+    ) -> None:
         self.shape = shape
         self.run = run
         self.results: list[int | None] = []
@@ -84,7 +86,7 @@ class _Learnt:
         leaves: list[Tensor],
         given: Grads,
         made: Grads,
-        heard: list[Any],
+        heard: Sequence[object],
     ) -> None:
         self.before = shape
         self.arrays = arrays

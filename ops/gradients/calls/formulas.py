@@ -168,7 +168,7 @@ class _Like:
 
 
 def _by_node(
-    like: _Like, args: list[Any], results: list[Tensor], grads: list[Tensor | None]
+    like: _Like, args: Sequence[object], results: list[Tensor], grads: list[Tensor | None]
 ) -> list[Tensor | None]:
     """The gradients of arguments by a node that is made for them."""
     edges, places, sizes, kept = like.traced

@@ -69,7 +69,7 @@ class Record(Noted):
         return _noted_alone(entry)
 
     @staticmethod
-    def noted_late(entry: Operator, put: Callable[[Any], None]) -> LateBound:
+    def noted_late(entry: Operator, put: Callable[[object], None]) -> LateBound:
         """The same of one of which that is known, without its row, of which `put` is told once
         somebody asks for a gradient."""
         return LateBound(entry, put)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...tensors.tensor import Tensor
 from ..table.rows import gradient
 
 __all__: list[str] = []
 
 
-def _of_costs(g: Any, result1: Any) -> object:
+def _of_costs(g: Tensor, result1: object) -> object:
     return g.reshape(-1, 1, 1, 1) * result1
 
 

@@ -32,7 +32,7 @@ Wanted = tuple[str, ...]
 Word = str | Callable[[Mapping[str, Any]], Any]
 
 
-def on_arrays(name: str, given: Sequence[object], own: Callable[[Array, Any], Array]) -> Any:
+def on_arrays(name: str, given: Sequence[object], own: Callable[[Array, object], Array]) -> object:
     """What an operator computes of machine values."""
     row = row_of(_entry(name))
     assert row is not None
@@ -43,7 +43,7 @@ def on_arrays(name: str, given: Sequence[object], own: Callable[[Array, Any], Ar
     return tuple(None if each is None else own(each._array, given) for each in made)
 
 
-def _lifted(value: object) -> Any:
+def _lifted(value: object) -> object:
     if isinstance(value, np.ndarray):
         return Tensor._of(value)
     return value

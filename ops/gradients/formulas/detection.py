@@ -38,7 +38,7 @@ def _pooled(name: str) -> Any:
         spatial_scale: float,
         pooled_height: int,
         pooled_width: int,
-    ) -> Any:
+    ) -> object:
         size = (spatial_scale, pooled_height, pooled_width)
         return _call(name, gs[0], rois, results[1], *size, *input_sizes)
 

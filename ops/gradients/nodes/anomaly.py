@@ -40,7 +40,7 @@ def note_place(node: Any, walk: Any) -> None:
         node.metadata[_INDUCED_BY] = walk.node
 
 
-def tell_of_failure(node: Any, grads: list[Any], looks: bool) -> Sequence[Tensor | None]:
+def tell_of_failure(node: Any, grads: Sequence[object], looks: bool) -> Sequence[Tensor | None]:
     """The gradients of a node's arguments; a warning says where the node of a failure was made.
 
     Raises:

@@ -79,7 +79,7 @@ class Node:
 
     __slots__ = ("__weakref__", "attached", "bounds", "edges", "sequence", "writes_for")
 
-    writes_for: ref[Any]
+    writes_for: ref[object]
     """The node of the tensor that this one wrote a view of; nothing of others."""
     back: Any = None
     """What does the same as `apply` where no tracer is at work; a function of the node."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...conjugates.tensors import in_memory
-from ...eager.dispatch import eager_function
+from ...eager.aten import aten
 from ...memory.dtype import DType
 from ...tensors.tensor import Tensor
 from .autograd import AccumulateGrad, Edge, Node
@@ -40,9 +40,9 @@ def _summed(grad: Tensor, shape: tuple[int, ...], node: Node | None, place: int)
     sizes = grad._array.shape
     new = len(sizes) - len(shape)
     if new > 0 and sizes[new:] == shape:  # what was added to each row, mostly
-        return eager_function("aten::sum")(grad, list(range(new)))  # type: ignore[no-any-return]
+        return aten.sum(grad, list(range(new)))
     try:
-        return eager_function("aten::sum_to_size")(grad, list(shape))  # type: ignore[no-any-return]
+        return aten.sum_to_size(grad, list(shape))
     except RuntimeError:
         if node is None:
             raise

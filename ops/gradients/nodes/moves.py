@@ -73,7 +73,7 @@ def _through_views(
     return [Tensor._of(zeros[place]) for place in places]
 
 
-def _run(entry: Operator, arguments: Sequence[object], numbers: Mapping[Any, Array]) -> Any:
+def _run(entry: Operator, arguments: Sequence[object], numbers: Mapping[Any, Array]) -> object:
     """What an operator gives with numbers in the place of some arguments."""
     values: list[Any] = []
     for at, value in enumerate(arguments):
@@ -98,7 +98,7 @@ def _gathered(found: list[Any], count: int, grads: list[Tensor | None]) -> Tenso
     return flat
 
 
-def _bare(value: object) -> Any:
+def _bare(value: object) -> object:
     if isinstance(value, Tensor):
         return value._array
     return [_bare(each) for each in value] if isinstance(value, list) else value

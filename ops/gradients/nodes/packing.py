@@ -46,7 +46,9 @@ class Packing(threading.local):
             )
         return made, unpack
 
-    def put(self, hooks: list[tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]]) -> None:
+    def put(
+        self, hooks: list[tuple[Callable[[Tensor], object], Callable[[object], Tensor]]]
+    ) -> None:
         """Have these hooks and no others from now on."""
         PACKED[0] = PACKED[0] or bool(hooks)
         self.used = True  # so that an interrupt leaves no hooks that are not asked

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ def note_handles(handles: Sequence[object], known: dict[int, Tensor]) -> None:
             note_handles(handle, known)
 
 
-def lifted(value: object, known: dict[int, Tensor]) -> Any:
+def lifted(value: object, known: dict[int, Tensor]) -> object:
     """A machine value with the known handles in place of its arrays."""
     if isinstance(value, np.ndarray):
         handle = known.get(id(value))

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...arithmetic.chosen import rows_of
+from ...eager.aten import aten
 from ...eager.dispatch import eager_function
 from ...eager.looks import is_left_alone
 from ...memory.dtype import Array
@@ -116,8 +117,7 @@ def _viewed(tensor: Tensor, parts: tuple[Any, ...]) -> Tensor:
 
 def parts(tensor: Tensor) -> Tensor:
     """The real and imaginary parts of complex numbers along a last dimension, by an operator."""
-    found: Tensor = eager_function("aten::view_as_real")(tensor)
-    return found
+    return aten.view_as_real(tensor)
 
 
 def set_item(tensor: Tensor, key: object, value: Any) -> None:
@@ -347,7 +347,7 @@ def dims_of(part: object) -> int:
     return part._array.ndim if isinstance(part, Tensor) and is_mask(part) else 1
 
 
-def as_part(part: Any) -> Any:
+def as_part(part: object) -> Any:
     """A part of a key: a tensor for an array or a list, an int for what can be one."""
     if part is None or part is Ellipsis or isinstance(part, (bool, int, slice, Tensor)):
         return part

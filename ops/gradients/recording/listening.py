@@ -62,7 +62,7 @@ class Listener:
         return made
 
 
-def _bare(made: object) -> Any:
+def _bare(made: object) -> object:
     """A result with arrays in the place of tensors; None of one that holds something else."""
     if type(made) is Tensor:
         return made._array

@@ -191,7 +191,7 @@ def _arrays(args: Sequence[object]) -> list[Any]:
     return [getattr(each, "_array", each) for each in args]
 
 
-def _looker(looks: Callable[[Sequence[Any]], object]) -> Callable[..., object]:
+def _looker(looks: Callable[[Sequence[object]], object]) -> Callable[..., object]:
     return lambda *args: looks(_arrays(args))
 
 

@@ -57,9 +57,9 @@ def taped(
     values: list[object],
     handles: Sequence[object],
     own: bool = False,
-    args: list[Any] | None = None,
+    args: list[object] | None = None,
     forward: Callable[..., object] | None = None,
-    keep: list[Any] | None = None,
+    keep: list[object] | None = None,
 ) -> object:
     """Run an operator on machine values and record it; see `Tape`."""
     if GRAD_MODE.get() is not True:
@@ -125,7 +125,7 @@ def _idle(
 
 
 def _finished_silently(
-    bound: Bound, handles: Sequence[object], values: list[Any], result: object
+    bound: Bound, handles: Sequence[object], values: list[object], result: object
 ) -> object:
     """Tensors of a result that has no gradient; where nobody knows of one, a node says so."""
     wrapped = finish(bound.entry, values, result, handles)
@@ -138,7 +138,7 @@ def _finished_silently(
     return wrapped
 
 
-def _finished(bound: Bound, args: list[Any], values: list[Any], result: object) -> object:
+def _finished(bound: Bound, args: list[object], values: list[object], result: object) -> object:
     wrapped = finish(bound.entry, values, result, args)
     attach(bound, args, wrapped)
     return wrapped

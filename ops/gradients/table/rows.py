@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NoReturn, TypeVar, overload
 
 from ....frontend.foundations.declared import Declared
-from ...eager.dispatch import EagerFunction, eager_function
+from ...eager.aten import Several, aten
 from ...memory.dtype import Scalar
 from ...table.table import TABLE, Operator
 from ...tensors.tensor import Tensor
@@ -82,7 +82,6 @@ convolves in another way; solutions by columns if they stand on the right of the
 rows."""
 Formula = Callable[..., Any]
 F = TypeVar("F", bound=Formula)
-Several = Callable[..., tuple[Tensor, ...]]
 Run = Callable[..., Any]
 """Runs an overload, `aten::mul.Tensor`, on machine values, and records it."""
 Rewriting = Callable[..., Any]
@@ -259,28 +258,6 @@ def node_name(entry: Operator, row: Row | None, in_script: bool) -> str:
     number = int(is_scripts and TABLE.taking_numbers(entry.name) is not None)
     name = "".join(w[:1].upper() + w[1:] for w in words)
     return re.sub(r"(?<=\d)[a-z]", lambda m: m[0].upper(), name) + f"Backward{number}"
-
-
-class _Operators:
-    """The eager functions by name: `aten.mul(x, y)`."""
-
-    _fused_moving_avg_obs_fq_helper: Several
-    broadcast_tensors: Several
-    fake_quantize_per_channel_affine_cachemask: Several
-    fake_quantize_per_tensor_affine_cachemask: Several
-    linalg_eig: Several
-    linalg_eigh: Several
-    linalg_svd: Several
-    lu_unpack: Several
-    sort: Several
-
-    def __getattr__(self, name: str) -> Callable[..., Tensor]:
-        found: EagerFunction = eager_function(f"aten::{name}")
-        setattr(self, name, found)
-        return found
-
-
-aten: Final = _Operators()
 
 
 @overload

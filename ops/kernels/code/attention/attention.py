@@ -146,7 +146,7 @@ class _Sizes(NamedTuple):
     block: int
 
     @staticmethod
-    def of(form: Form, keys: int, q: Any, v: Any, kept: int) -> _Sizes:
+    def of(form: Form, keys: int, q: Array, v: Array, kept: int) -> _Sizes:
         """Those of queries side by side, by shapes; `kept` is how many heads have keys.  Units have
         no queries where rows are too wide."""
         (_, heads, rows, depth), width = q, v[3]
@@ -233,7 +233,7 @@ def gradients(
 
 @lru_cache(1024)
 def _way_back(
-    form: Form, q: Any, k: Any, v: Any, mask: Any, out: _Ints, *more: _Ints
+    form: Form, q: Array, k: Array, v: Array, mask: object, out: _Ints, *more: _Ints
 ) -> _Way | None:
     """How gradients are made, by the shapes and strides of all arrays."""
     sizes = _Sizes.of(form, k[0][2], q[0], v[0], k[0][1])

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ....memory.dtype import Array
+from ....memory.dtype import Array, Dtype
 from ...precision import PRECISION
 from ..elementwise.arrays import cast
 from ..language.target import host
@@ -51,7 +51,7 @@ class Given(NamedTuple):
         return Given(letter, are_few, _beside(q), k, v)
 
 
-def rounded(x: Array, dtype: Any) -> Any:
+def rounded(x: Array, dtype: Dtype) -> Any:
     """float32 in one piece as a dtype."""
     if x.dtype == dtype:
         return x

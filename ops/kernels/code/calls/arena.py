@@ -32,7 +32,7 @@ class Piece:
 
 def in_one_piece(
     notes: Sequence[tuple[object, ...]], roots: Sequence[object]
-) -> tuple[list[tuple[Any, ...]], Any, list[tuple[int, int, int]]]:
+) -> tuple[list[tuple[object, ...]], object, list[tuple[int, int, int]]]:
     """The same runs with the arrays that own the memory `roots` in one array, that array, and what
     of it runs use first: the number of the run, where that begins, and its bytes.
 

@@ -14,6 +14,7 @@ from weakref import ref
 
 import numpy as np
 
+from ....memory.dtype import Array
 from ....memory.storage import address, root_of
 from .arena import Piece, placed
 from .watching import watching
@@ -48,7 +49,7 @@ class Told:
         is_foreseen: whether the runs are all that the call does.
     """
 
-    def __init__(self, values: Sequence[Any], constants: Mapping[int, Any]) -> None:
+    def __init__(self, values: Sequence[Any], constants: Mapping[int, Array]) -> None:
         self.runs = list[Run]()
         self.is_foreseen = True
         self._values = values
@@ -60,7 +61,7 @@ class Told:
                 self._roots.setdefault(id(root_of(each)), []).append(place)
         self._constants = dict(constants)
         self._held = list[Any]()
-        self._live = dict[int, tuple[Any, Piece]]()
+        self._live = dict[int, tuple[ref[Array], Piece]]()
 
     @contextmanager
     def telling(self) -> Iterator[None]:
@@ -76,7 +77,7 @@ class Told:
             return
         self.runs.append((*arguments[:3], *map(self._word, arguments[3:])))
 
-    def hold(self, array: object, constant: object) -> None:
+    def hold(self, array: object, constant: Array) -> None:
         """What owns memory is the same in each call: these bytes."""
         self._held.append(array)
         self._constants[id(array)] = constant
@@ -86,12 +87,12 @@ class Told:
         self._held = [each for each in self._held if each is not array]
         del self._constants[id(array)]
 
-    def is_held(self, array: Any) -> bool:
+    def is_held(self, array: Array) -> bool:
         """Whether an array lies in one of those that are the same in each call."""
         root = root_of(array)
         return any(each is root for each in self._held)
 
-    def is_constant(self, array: Any) -> bool:
+    def is_constant(self, array: Array) -> bool:
         """Whether an array lies in a constant."""
         return id(root_of(array)) in self._constants
 
@@ -106,7 +107,7 @@ class Told:
         roots = (found() for found, _ in list(self._live.values()))
         return all(root is None or root.flags.writeable for root in roots)
 
-    def _word(self, word: object) -> Any:
+    def _word(self, word: object) -> object:
         if type(word) is not ndarray:
             return word
         place = self._places.get(address(word))
@@ -132,18 +133,18 @@ class Told:
         return Part(piece, address(word) - address(root))
 
 
-def _forget(live: dict[int, Any], number: int, _: object) -> None:
+def _forget(live: dict[int, tuple[ref[Array], Piece]], number: int, _: object) -> None:
     live.pop(number, None)
 
 
-def is_flag(word: Any) -> bool:
+def is_flag(word: Array) -> bool:
     """Whether a word is a single whole number: a flag or a counter."""
     return bool(word.size == 1 and word.dtype.char in "lqLQ")
 
 
 def in_one_arena(
-    runs: Sequence[Run], values: Sequence[Any], results: Mapping[Piece, Any]
-) -> tuple[list[Run], Any]:
+    runs: Sequence[Run], values: Sequence[Any], results: Mapping[Piece, Array]
+) -> tuple[list[Run], Array | None]:
     """The same runs with arrays for their words, and the array in which all pieces lie but the
     `results`, which have one of their own; it is None if there are no others."""
     pieces = dict[Piece, None]()
@@ -158,7 +159,7 @@ def in_one_arena(
     arena: Any = np.empty(size, np.uint8) if size else None
     made = {piece: _bytes_of(array) for piece, array in results.items()}
     given = {i: _bytes_of(each) for i, each in enumerate(values) if type(each) is ndarray}
-    views = dict[tuple[Piece, int], Any]()
+    views = dict[Part, Array]()
 
     def array_of(word: object) -> Any:
         if type(word) is Own:
@@ -175,7 +176,7 @@ def in_one_arena(
     return [tuple(map(array_of, run)) for run in runs], arena
 
 
-def _bytes_of(array: Any) -> Any:
+def _bytes_of(array: Array) -> Array:
     """The memory of an array; of one that does not lie in one piece there is none to be had."""
     if not array.flags.c_contiguous:
         return np.empty(0, np.uint8)

@@ -89,7 +89,7 @@ class Given(NamedTuple):
 
 
 def prepared(
-    function: Callable[..., Any], explain: Explain | None = None, *, writes: bool = False
+    function: Callable[..., object], explain: Explain | None = None, *, writes: bool = False
 ) -> Callable[..., Any]:
     """The function, with calls done natively that are like earlier ones.
 
@@ -182,7 +182,7 @@ class Known:
                 self._cool()
         return result
 
-    def _looked(self, values: Sequence[Any]) -> Seen:
+    def _looked(self, values: Sequence[object]) -> Seen:
         if self._explain is None:
             return seen(self._function, values) if self._writes else self._seen_apart(values)
         result = self._function(*values)
@@ -207,7 +207,7 @@ class Known:
         self._cool()
 
     def around(
-        self, wrap: Callable[[Callable[..., Any]], Callable[..., Any]]
+        self, wrap: Callable[[Callable[..., object]], Callable[..., object]]
     ) -> Callable[..., Any]:
         """What does the same calls, those that are not known by wrapped functions."""
         assert CREW is not None
@@ -261,10 +261,10 @@ class _Entry:
         self,
         values: Sequence[Any],
         result: Any,
-        notes: Sequence[tuple[Any, ...]],
+        notes: Sequence[tuple[object, ...]],
         before: Array | None = None,
         scratch: Any = None,
-        told: Sequence[Any] = (),
+        told: Sequence[object] = (),
         fresh: Sequence[tuple[int, int, int]] = (),
     ) -> None:
         """`before` is a copy of the first argument where that is written, `scratch` memory that
@@ -473,7 +473,7 @@ class _Entry:
                 found.append((_RESULT, number + (at - place) * _PLACES))
         return found[0] if len(found) == 1 else None
 
-    def _verify(self, values: Sequence[Any]) -> None:
+    def _verify(self, values: Sequence[object]) -> None:
         """Do the call again with memory that holds other bytes; refuse it if bits differ.
 
         Once with all bits set, once with none: what is read before it is written, such as a copy

@@ -92,7 +92,7 @@ class _Crew:
         `called_text`).  The caller keeps all that it looks at."""
         return np.array([*self._table, *(words[name] for name in CALLED_WORDS)], np.uint64)
 
-    def calls_of(self, kind: type) -> Callable[..., Any]:
+    def calls_of(self, kind: type) -> Callable[..., object]:
         """The `__call__` of a class of such objects."""
         return member("__call__", self._places["called"], kind)
 

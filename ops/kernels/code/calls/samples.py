@@ -8,7 +8,7 @@ to be the same kernels, over parts of the same arrays.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from ..loading.objects import made_at
 from .arena import Piece
@@ -112,7 +112,7 @@ class Samples:
         """The first runs for one part of the batch, with pieces of its own but those `kept`."""
         own = dict[Piece, Piece]()
 
-        def word_of(word: object) -> Any:
+        def word_of(word: object) -> object:
             if type(word) is Own:
                 return Own(word.place, word.begin + number * self._own.get(word.place, 0))
             if type(word) is not Part:

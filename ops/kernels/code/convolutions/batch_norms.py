@@ -109,7 +109,7 @@ class Elements:
 
 def factors(
     channels: int, mean: Array, spread: Array, weight: Array | None, bias: Array | None, eps: float
-) -> tuple[Any, Any]:
+) -> tuple[object, object]:
     """The factor and the term of each channel, float32, by which `normalized` is computed."""
     wide = mean.dtype.itemsize == 8
     kind = np.float64 if wide else F
@@ -180,7 +180,7 @@ def moments(x: Array) -> tuple[Any, Any]:
     return mean, variance
 
 
-def moments_of_rows(x: Array) -> tuple[Any, Any]:
+def moments_of_rows(x: Array) -> tuple[object, object]:
     """The same of float32 [samples, channels]; samples are added in order."""
     x = x[...]  # which no other thread can change
     samples, channels = x.shape

@@ -9,6 +9,7 @@ step by one over many channels.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any, Final, NamedTuple
 
@@ -116,11 +117,11 @@ UNFIT: Final = Settled(sums, np.zeros(0), 0, 0, 0, None, (), np.zeros(0), 0)
 @remembered(12 << 20)
 def settled(
     shape: tuple[int, ...],
-    weight: Any,
-    output: Any,
-    stride: Any,
+    weight: Sequence[int],
+    output: Sequence[int],
+    stride: Sequence[int],
     pads: Any,
-    dilation: Any,
+    dilation: Sequence[int],
     groups: int,
     short: str = "",
 ) -> Settled:

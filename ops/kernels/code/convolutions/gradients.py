@@ -35,7 +35,7 @@ more numbers than that."""
 
 def of_weights(
     x: Any, grad: Any, shape: Any, stride: Any, pads: Any, dilation: Any, groups: int
-) -> Any:
+) -> object:
     """The gradient, float32 of a weight's shape [made, channels / groups, *size], of a convolution.
 
     x [batch, channels, *space] and grad [batch, made, *ends] are float32; there is a number a

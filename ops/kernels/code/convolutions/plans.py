@@ -501,7 +501,7 @@ def descents_plan(what: Windows) -> object:
     return np.array([sizes[name] for name in descents.SIZES], np.int64)
 
 
-def are_planes(shape: Any, weight: Any, output: Any, stride: Any) -> bool:
+def are_planes(shape: Any, weight: tuple[int, ...], output: Any, stride: Sequence[int]) -> bool:
     """Whether what comes of small planes lies as they do, and each is of one of them."""
     area = prod(output)
     is_same = tuple(shape[2:]) == tuple(output) and all(step == 1 for step in stride)
@@ -509,7 +509,9 @@ def are_planes(shape: Any, weight: Any, output: Any, stride: Any) -> bool:
     return bool(host().has_scaling and is_same and weight[1] == 1 and small)
 
 
-def planes_plan(shape: Any, weight: Any, before: tuple[int, int, int], dilation: Any) -> object:
+def planes_plan(
+    shape: Any, weight: Sequence[int], before: tuple[int, int, int], dilation: tuple[int, ...]
+) -> object:
     """The numbers of `convolution_planes`, for so many zeros before the rows and columns."""
     width, depth, channels = shape[4], prod(weight[2:]), weight[0]
     ways = zip(weight[3:], dilation[1:], before[1:], strict=True)

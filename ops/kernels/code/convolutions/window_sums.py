@@ -134,7 +134,7 @@ def _sum_up(
     return True
 
 
-def shared_out(numbers: Any, output: Ints, size: Ints, stride: Ints, pads: Ints) -> Any:
+def shared_out(numbers: Array, output: Ints, size: Ints, stride: Ints, pads: Ints) -> Array | None:
     """The sums [..., *output] of float32 or float64 [..., *counts], a number for each window, over
     the windows that see an element; None for what is not computed here."""
     numbers = np.ascontiguousarray(numbers[...])  # which no other thread can change

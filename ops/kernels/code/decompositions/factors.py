@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _PER_THREAD: Final = 1 << 14
 _ARRAYS: Final = ("work", "pivots", "info")
 
 
-def factored(matrices: Array) -> tuple[Any, Any, Any] | None:
+def factored(matrices: Array) -> tuple[object, object, object] | None:
     """L and U in one matrix, the row, from 1, that each row was exchanged with, and the step, from
     1, in which a pivot was 0 first, or 0; None for other dtypes than float32 and float64."""
     element = _ELEMENTS.get(matrices.dtype.str[1:])

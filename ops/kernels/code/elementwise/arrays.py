@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ....memory.dtype import Array
+from ....memory.dtype import Array, Dtype
 from ... import LARGE, is_last_whole, unfilled
 from ..calls.run import run
 from ..functions.formulas import FORMULAS
@@ -52,7 +52,7 @@ __all__ = [
 class _Letters(dict[np.dtype[Any], str]):
     """Letters by dtype; that of bfloat16 is found by its name, so that nobody has to load it."""
 
-    def __missing__(self, dtype: np.dtype[Any]) -> str:
+    def __missing__(self, dtype: Dtype) -> str:
         if dtype.name != "bfloat16":
             return ""
         self[dtype] = "E"
@@ -242,7 +242,7 @@ def _evaluating(
     return expression_kernel(Expression(letters, made, ((len(made) - 1, letter),)), places, rank)
 
 
-def cast(x: Array, dtype: np.dtype[Any]) -> Array | None:
+def cast(x: Array, dtype: Dtype) -> Array | None:
     """A copy in another dtype that lies as the array does, but in one piece; None where one of both
     has no letter, or rows are too short for that to pay."""
     x = x[...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -19,7 +19,7 @@ _PER_THREAD: Final = 1 << 15
 _BYTES: Final = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
 
 
-def copied(x: Array) -> Any | None:
+def copied(x: Array) -> Array | None:
     """A copy of a contiguous array; None if an element's size is unusual."""
     x = x[...]  # which no other thread can change
     element = _BYTES.get(x.itemsize)

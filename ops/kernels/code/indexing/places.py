@@ -33,7 +33,7 @@ _INDICES: Final = INT64.of_lanes(LANES)
 _COUNTS: Final = ("size", "count", "inner")
 
 
-def take(x: Array, axis: int, index: Array) -> object | None:
+def take(x: Array, axis: int, index: Array) -> Array | None:
     """`x` at places along an axis; the index is a vector, or has the shape of x but there.
 
     None if an element's size is unusual, or if a place is not there.
@@ -83,7 +83,7 @@ def joined(indices: list[Array], sizes: tuple[int, ...]) -> Any | None:
     return None if outside[0] else memory[:count].reshape(shape)
 
 
-def _joined_broadcast(indices: list[Array], sizes: tuple[int, ...]) -> Any | None:
+def _joined_broadcast(indices: list[Array], sizes: tuple[int, ...]) -> Array | None:
     """The same of several shapes: each index is looked at once, however often it is named."""
     alone = list[Array]()
     for index, size in zip(indices, sizes, strict=True):

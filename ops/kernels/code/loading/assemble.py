@@ -62,7 +62,7 @@ def assembled(text: str, target: Target, care: Care = "usual") -> bytes:
     return made
 
 
-def _pass_usual(module: llvm.ModuleRef, machine: Any, *, is_draft: bool) -> None:
+def _pass_usual(module: llvm.ModuleRef, machine: object, *, is_draft: bool) -> None:
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.add_sroa_pass()
@@ -76,7 +76,7 @@ def _pass_usual(module: llvm.ModuleRef, machine: Any, *, is_draft: bool) -> None
     passes.run(module, llvm.create_pass_builder(machine, options))
 
 
-def _pass_all(module: llvm.ModuleRef, machine: Any) -> None:
+def _pass_all(module: llvm.ModuleRef, machine: object) -> None:
     """What LLVM has for programs, but vectors: their loops are short, and wait for memory."""
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = False

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....memory.dtype import Array
+from ....memory.dtype import Array, Dtype
 from ..calls.run import run
 from ..elementwise.arrays import LETTERS, cast
 from ..language.target import Target
@@ -33,7 +33,7 @@ _NEAR: Final = 8
 _INDICES: Final = INT32.of_lanes(LANES)
 
 
-def top(x: Array, k: int, operation: str) -> tuple[Any, Any] | None:
+def top(x: Array, k: int, operation: str) -> tuple[object, object] | None:
     """The k ("max") largest or ("min") smallest of every row in order, and their places.
 
     The array is contiguous, of floats or whole numbers; None for other dtypes.
@@ -71,7 +71,7 @@ def extreme(x: Array, axis: int, operation: str) -> tuple[object, object] | None
     return values if own is x.dtype else cast(values, own), places
 
 
-_WIDER: Final[dict[str, np.dtype[Any]]] = {
+_WIDER: Final[dict[str, Dtype]] = {
     **dict.fromkeys("eEbhB", np.dtype(np.float32)),
     "i": np.dtype(np.int64),
 }

@@ -71,7 +71,7 @@ class _Way(NamedTuple):
 _Ints = tuple[int, ...]
 
 
-def multiply(a: Any, b: Any, bias: Any = None) -> Any:
+def multiply(a: Array, b: Array, bias: Array | None = None) -> Array:
     """`a @ b + bias` for matrices, or vectors, of one dtype; the bias is one row of it.
 
     That of bfloat16 is float32, before it is rounded.
@@ -81,7 +81,8 @@ def multiply(a: Any, b: Any, bias: Any = None) -> Any:
     """
     a, b = a[...], b[...]  # which no other thread can change
     if a.ndim == 1:
-        return multiply(a[None], b, bias)[0]
+        row: Array = multiply(a[None], b, bias)[0]
+        return row
     if b.ndim == 1:
         return multiply(b[None], a.T).reshape(-1)
     rows, columns = len(a), b.shape[1]
@@ -95,7 +96,7 @@ def multiply(a: Any, b: Any, bias: Any = None) -> Any:
     return _product(*_operands(a, b), bias)
 
 
-def multiply_into(out: Array, a: Any, b: Any, bias: object = None) -> None:
+def multiply_into(out: Array, a: Array, b: Array, bias: Array | None = None) -> None:
     """Write `a @ b + bias` for matrices of float32 to a matrix in one piece.
 
     Raises:
@@ -117,7 +118,9 @@ def _added(made: Array, bias: Array) -> Array:
     return evaluate([("add", letter, (0, 1))], letter, column, bias).reshape(made.shape)
 
 
-def _product(element: str, a: Any, b: Any, bias: Any = None, out: Any = None) -> Any:
+def _product(
+    element: str, a: Array, b: Array, bias: Array | None = None, out: Array | None = None
+) -> Array:
     """The same of matrices that have a kernel."""
     way = _way(a.shape, a.strides, b.shape, b.strides, element, bias is not None)
     if way is None:
@@ -128,7 +131,7 @@ def _product(element: str, a: Any, b: Any, bias: Any = None, out: Any = None) ->
     return out
 
 
-def _operands(a: Array, b: Array) -> tuple[str, object, object]:
+def _operands(a: Array, b: Array) -> tuple[str, Array, Array]:
     """What is multiplied: the numbers as they are, or words of two that are, or may be, bfloat16;
     columns of b that are packed but once become words only then.
 
@@ -159,7 +162,7 @@ def _pays(a: Array, b: Array) -> bool:
     return is_large and a.shape[-2] > _FEW and host().has_pairs
 
 
-def multiply_batches(a: Any, b: Any) -> Any:
+def multiply_batches(a: Array, b: Array) -> Array:
     """`a @ b` for batches of matrices of one dtype, [..., rows, depth] and [..., depth, columns].
 
     Raises:
@@ -169,7 +172,7 @@ def multiply_batches(a: Any, b: Any) -> Any:
     return _batches(element, a, b)
 
 
-def _batches(element: str, a: Array, b: Array) -> Any:
+def _batches(element: str, a: Array, b: Array) -> Array:
     if a.shape[:-2] != b.shape[:-2]:
         shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         a = np.broadcast_to(a, (*shape, *a.shape[-2:]))

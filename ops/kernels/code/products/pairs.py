@@ -8,11 +8,11 @@ lower half comes first.  Numbers are rounded to the nearest, ties to even, as ml
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from ....memory.dtype import Array
+from ....memory.dtype import Array, Dtype
 from ..calls.run import run
 from ..language.target import Target
 from ..language.text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Kind, Value
@@ -33,7 +33,7 @@ HALF: Final = Kind("i16")
 _HALVES: Final = HALF.of_lanes(LANES)
 
 
-def along(x: Any) -> Any:
+def along(x: Array) -> Array:
     """Words [..., (n + 1) / 2] of float32 or bfloat16 [..., n]."""
     *shape, n = x.shape
     if x.itemsize == 2:
@@ -51,7 +51,7 @@ def across(x: Array) -> Array:
     return made
 
 
-def rounded(x: Array, dtype: Any) -> Array:
+def rounded(x: Array, dtype: Dtype) -> Array:
     """float32 in one piece as `dtype`, which is bfloat16."""
     made = np.empty(x.shape, dtype)
     code = kernel("halves", (), _rounded_text)
@@ -59,14 +59,14 @@ def rounded(x: Array, dtype: Any) -> Array:
     return made
 
 
-def widened(x: Any) -> Any:
+def widened(x: Array) -> Array:
     """bfloat16 in one piece as float32."""
     wide = x.view(np.uint16).astype(np.uint32)
     wide <<= 16
     return wide.view(np.float32)
 
 
-def _as_it_lies(x: Array) -> object:
+def _as_it_lies(x: Array) -> Array:
     """Neighbours of bfloat16 need no change."""
     if x.shape[-1] % 2:
         even = np.zeros((*x.shape[:-1], x.shape[-1] + 1), x.dtype)

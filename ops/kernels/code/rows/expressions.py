@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import cycle
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -91,7 +91,7 @@ def row_text(target: Target, program: RowProgram) -> str:
     return _Text(target, program).text()
 
 
-def cosines(x: Array, other: Array, eps: float) -> Any | None:
+def cosines(x: Array, other: Array, eps: float) -> Array | None:
     """The cosines of the angles between rows of two matrices of float32 in one piece, whose lengths
     count as at least `eps`; None for rows that are folded otherwise."""
     x, other = x[...], other[...]  # which no other thread can change

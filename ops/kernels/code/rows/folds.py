@@ -23,7 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....memory.dtype import Array
+from ....memory.dtype import Array, Dtype
 from ..calls.run import run
 from ..elementwise.arrays import LETTERS
 from ..functions.formulas import (
@@ -127,7 +127,7 @@ def dot(x: Array, y: Array) -> Array | None:
     return out
 
 
-def rows_added(x: Array, dtype: np.dtype[Any]) -> Array | None:
+def rows_added(x: Array, dtype: Dtype) -> Array | None:
     """The sum of the rows of a matrix of float32 from the first one to the last, rounded to 16 bits
     after each; None where the dtype has no letter."""
     x = x[...]

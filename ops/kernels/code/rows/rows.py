@@ -36,7 +36,7 @@ def along(kernel: int, x: Array, *others: object, number: float = 0.0) -> None:
     run(kernel, x.shape[0], least, x.shape[1], number, x, *others)
 
 
-def softmax(x: Any) -> Any:
+def softmax(x: Array) -> Any:
     """Softmax of every row."""
     out = np.empty_like(x)
     along(row_kernel("softmax", x.dtype.char), x, out)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from ....memory.dtype import Array
+from ....memory.dtype import Array, Dtype
 from ..calls.run import run
 from ..elementwise.arrays import LETTERS
 from ..functions.formulas import HALVES, rounded, stored_as, stored_kind, taken_from
@@ -60,7 +60,7 @@ def running_extreme(x: Array, axis: int, operation: str) -> tuple[object, object
     return out, places
 
 
-def _element(dtype: np.dtype[Any]) -> str | None:
+def _element(dtype: Dtype) -> str | None:
     """The name of a dtype that is gone through: a letter of 16-bit floats."""
     letter = LETTERS[dtype]
     return letter if letter and letter in HALVES else ELEMENTS.get(dtype.str[1:])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
+from ....memory.dtype import Array
 from ..calls.run import run
 from ..language.target import Target
 from ..language.text import DOUBLE, INT64, POINTER, Code, Kind, Value
@@ -17,7 +18,7 @@ _PER_THREAD: Final = 1 << 13
 """Samples that are worth another thread."""
 
 
-def filtered(inputs: Any, coefficients: Any, outputs: object) -> None:
+def filtered(inputs: Array, coefficients: Array, outputs: object) -> None:
     """Outputs (batch, channel, order - 1 + time) of inputs (batch, channel, time).
 
     Each is an input without the products of the `order` outputs that end with it and those of the
@@ -30,7 +31,9 @@ def filtered(inputs: Any, coefficients: Any, outputs: object) -> None:
     run(address, batch * channels, least, size, channels, order, inputs, coefficients, outputs)
 
 
-def overdriven(waveform: Any, temp: object, last_in: object, last_out: object, out: object) -> None:
+def overdriven(
+    waveform: Array, temp: object, last_in: object, last_out: object, out: object
+) -> None:
     """Half of `waveform` (channel, time) and three quarters of what `temp` leaves through a filter.
 
     `last_in` and `last_out` (channel,) are what the filter remembers.  All are contiguous.

@@ -38,7 +38,7 @@ _NOTHING.setflags(write=False)
 _REALS: Final = {"f4": np.float32, "f8": np.float64, "c8": np.float32, "c16": np.float64}
 
 
-def along(x: Any, dim: int, scale: float, *, inverse: bool, last: bool = False) -> Any:
+def along(x: Array, dim: int, scale: float, *, inverse: bool, last: bool = False) -> Any:
     """The transforms of a contiguous array along a dimension, which lies as the last one if that is
     asked for; None of sizes that are left to others."""
     x = x[...]  # which no other thread can change
@@ -76,7 +76,7 @@ def along(x: Any, dim: int, scale: float, *, inverse: bool, last: bool = False) 
     return out
 
 
-def of_real(x: Any, scale: float) -> object:
+def of_real(x: Array, scale: float) -> Array | None:
     """The first half of the transforms of rows of real numbers; None of other sizes."""
     x = x[...]
     real, size = _REALS.get(x.dtype.str[1:]), x.shape[-1]
@@ -93,7 +93,7 @@ def of_real(x: Any, scale: float) -> object:
     return out
 
 
-def of_half(x: Any, size: int, scale: float) -> object:
+def of_half(x: Array, size: int, scale: float) -> Array | None:
     """The real numbers, so many in a row, of whose transforms this is the first half."""
     x = x[...]
     real = _REALS.get(x.dtype.str[1:])
