@@ -28,6 +28,7 @@ from ...ir.passes.mutable_constants import propagate_all_constants
 from ...ir.passes.mutation import remove_list_mutation
 from ...ir.passes.peephole import peephole
 from ...ir.passes.shape_peephole import simplify_by_shape
+from ...ir.passes.tensor_facts import erase_facts
 from ...ops.memory.dtype import STRIDED
 from ...ops.table.table import TABLE
 from ...ops.tensors.tensor import Tensor
@@ -94,6 +95,8 @@ class _Freezing:
         self.held: dict[Place, frozenset[Place]] = {}
         """What the places of attributes hold before any code runs."""
         self.kept: set[Slot] = set()
+        self.passed: set[Slot] = set()
+        """Those that are kept for an attribute further inside alone."""
         self.set_from_code: set[Slot] = set()
         self.whole: dict[int, ScriptObject] = {}
         self.kept_methods: set[Function] = set()
@@ -127,6 +130,7 @@ class _Freezing:
                 if not isinstance(inner, ScriptObject):
                     raise RuntimeError(f"Unknown name: {name}")
                 self.kept.add((id(owner), part))
+                self.passed.add((id(owner), part))
                 owner = inner
             if last in owner.cls.attributes:
                 self.kept.add((id(owner), last))
@@ -223,6 +227,7 @@ class _Freezing:
         for method in self.methods:
             self._note_changes(method)
         for method in self.methods:
+            erase_facts(method.graph, CONTEXT)
             self._put_constants(method)
             _clean(method.graph)
             method.function.graph = method.graph
@@ -383,6 +388,9 @@ class _Freezing:
             return
         slot = (id(target), name)
         value, attribute = _slot(target, name), target.cls.attributes[name]
+        is_module = isinstance(value, ScriptObject) and value.cls.is_module
+        if is_module and (slot not in self.kept or slot in self.passed):
+            node.graph.skip_numbers(1)  # torch tries to make a constant of it
         if slot in self.kept or isinstance(value, ScriptObject) or _holds_sparse(value):
             return
         if self.keeps_parameters and attribute.kind != "attribute":

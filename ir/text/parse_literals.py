@@ -161,10 +161,16 @@ def _member(text: str, type: Type | None) -> object:
 
 
 def _table(text: str) -> object:
-    match = re.fullmatch(r"(.*)\[ (\w+)\{([\d,]*)\} \]", text, re.DOTALL)
+    """A tensor as `print` shows it: the matrices of its last two dimensions one after the other, of
+    the others the first one fastest."""
+    match = re.fullmatch(r"(?:(\S+) \*)?(.*)\[ (\w+)\{([\d,]*)\} \]", text, re.DOTALL)
     names = {spelling: name for name, spelling in TENSOR_CLASSES.items()}
-    if match is None or match[2] not in names or "*" in match[1] or "Columns" in match[1]:
+    if match is None or match[3] not in names:
         raise ValueError("a tensor in a form that cannot be read")
-    shape = [int(n) for n in match[3].split(",") if n]
-    numbers = [float(n) for n in match[1].split()]
-    return np.array(numbers).reshape(shape).astype(names[match[2]])
+    shape = [int(n) for n in match[4].split(",") if n]
+    shown = re.sub(r"(?:\S+ \*|\(\S+\) =)", "", match[2])
+    numbers = np.array([float(n) for n in shown.split()]) * float(match[1] or 1)
+    outer = len(shape) - 2
+    made = numbers.reshape((*shape[:outer][::-1], *shape[max(outer, 0) :]))
+    order = (*range(outer)[::-1], *range(max(outer, 0), len(shape)))
+    return made.transpose(order).astype(names[match[3]])

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
 import numpy as np
 
 from ...frontend.syntax.literal_text import complex_text, escape, float_text
+from ...ops.python_values.display_aten import format_tensor
 from ...ops.random_numbers.random import Generator
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.trees.typed import EnumMember
@@ -118,21 +116,13 @@ def _container_text(value: object, type: Type) -> str:
 
 
 def tensor_text(array: np.ndarray) -> str:
-    """`{1.5}` for one element, a table on one line for up to ten, else `<Tensor>`."""
+    """`{1.5}` for one element, what `print` shows on one line for up to ten, else `<Tensor>`."""
     if array.size == 1:
         item = array.item()
         if isinstance(item, complex):
             return f"{{({item.real:g},{item.imag:g})}}"
         return f"{{{item:g}}}" if isinstance(item, float) else f"{{{int(item)}}}"
-    if array.size > _SHOWN_ELEMENTS or array.dtype.kind == "c":
-        return "<Tensor>"
-    note = f"[ {TENSOR_CLASSES.get(array.dtype.name, array.dtype.name)}{{{_sizes(array)}}} ]"
-    if array.size == 0 or array.ndim > 2:
-        return note if array.size == 0 else "<Tensor>"
-    show, scale = _format(array)
-    rows = array[:, None] if array.ndim == 1 else array
-    joined = " ".join(" ".join(show(x) for x in row) for row in rows.tolist())
-    return f"{scale}{joined} {note}"
+    return "<Tensor>" if array.size > _SHOWN_ELEMENTS else format_tensor(array).replace("\n", " ")
 
 
 TENSOR_CLASSES = {
@@ -155,19 +145,3 @@ SCALARS = {
     "ComplexDouble": "complex128",
 }
 """Element types as tensor types spell them, and NumPy's names of them."""
-
-
-def _sizes(array: np.ndarray) -> str:
-    return ",".join(map(str, array.shape))
-
-
-def _format(array: np.ndarray) -> tuple[Callable[[float], str], str]:
-    """How each number is written, and the common factor before the table."""
-    values = np.abs(array.astype(np.float64))
-    values = values[np.isfinite(values)]
-    largest = float(values.max()) if values.size else 1.0
-    if np.all(np.asarray(array, np.float64) == np.ceil(np.asarray(array, np.float64))):
-        width = max(1, len(str(int(largest)))) + 1
-        return (lambda x: f"{x:{width}.0f}"), ""
-    width = max(1, math.floor(math.log10(largest)) + 1) + 6 if largest else 7
-    return (lambda x: f"{x:{width}.4f}"), ""

@@ -12,6 +12,7 @@ from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.running.freeze import freeze_object
 from ..interpreter.values.objects import ScriptObject
 from ..ir.graphs.graph import Graph
+from ..ir.passes.dead_code import eliminate_dead_code
 from ..ir.passes.fewer_operators import remove_detach, remove_dropout
 from ..ir.passes.fold_frozen import fold_frozen
 from .module import RecursiveScriptModule, ScriptModule
@@ -77,6 +78,7 @@ def optimize_frozen_graph(graph: Graph, optimize_numerics: bool = True) -> None:
         remove_dropout(graph, CONTEXT)
         if optimize_numerics:
             fold_frozen(graph, CONTEXT)
+            eliminate_dead_code(graph, CONTEXT)
 
 
 def optimize_for_inference(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import io
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -61,6 +62,24 @@ def test_attributes_become_constants_named_by_their_path() -> None:
     assert list(module.parameters()) == []
     weight = module.graph.findNode("aten::linear").inputsAt(1)
     assert weight.type().str() == "Float(3, 2, strides=[2, 1], requires_grad=0, device=cpu)"
+
+
+def test_frozen_traces_forget_sizes_and_what_dropout_took() -> None:
+    layers = torch.nn.Sequential(torch.nn.LayerNorm(4), torch.nn.Dropout(0.1)).eval()
+    frozen = torch.jit.freeze(torch.jit.trace(layers, torch.rand(2, 4)))
+    lines = re.sub(r", scope: \S+| #.*", "", str(frozen.graph)).splitlines()
+    assert lines[1:] == [  # as torch's
+        "      %input.1 : Tensor):",
+        "  %20 : int[] = prim::Constant[value=[4]]()",
+        "  %7 : float = prim::Constant[value=1.0000000000000001e-05]()",
+        "  %6 : bool = prim::Constant[value=1]()",
+        "  %self.0.weight : Float(4, strides=[1], requires_grad=0, device=cpu)"
+        " = prim::Constant[value= 1  1  1  1 [ CPUFloatType{4} ]]()",
+        "  %self.0.bias : Float(4, strides=[1], requires_grad=0, device=cpu)"
+        " = prim::Constant[value= 0  0  0  0 [ CPUFloatType{4} ]]()",
+        "  %input : Tensor = aten::layer_norm(%input.1, %20, %self.0.weight, %self.0.bias, %7, %6)",
+        "  return (%input)",
+    ]
 
 
 def test_what_code_changes_stays() -> None:

@@ -30,6 +30,7 @@ from rushlight.typecheck.types.types import (
 )
 
 # the right column is what torch 2.13 prints
+ONE_ROW_EACH = "(1,.,.) =   1  2  (2,.,.) =   3  4 [ CPULongType{2,1,2} ]"
 CONSTANTS: list[tuple[object, Type, str]] = [
     (True, BOOL, "1"),
     (-3, INT, "-3"),
@@ -58,6 +59,9 @@ CONSTANTS: list[tuple[object, Type, str]] = [
     (np.array(1), TENSOR, "{1}"),
     (np.ones(2, np.float32), TENSOR, " 1  1 [ CPUFloatType{2} ]"),
     (np.zeros(0, np.float32), TENSOR, "[ CPUFloatType{0} ]"),
+    (np.array([-3.43, 0.93]) * 0.01, TENSOR, "0.01 * -3.4300  0.9300 [ CPUDoubleType{2} ]"),
+    (np.array([100000.0, 1.5]), TENSOR, " 1.0000e+05  1.5000e+00 [ CPUDoubleType{2} ]"),
+    (np.array([[[1, 2]], [[3, 4]]]), TENSOR, ONE_ROW_EACH),
     (np.zeros(100, np.float32), TENSOR, "<Tensor>"),
 ]
 
