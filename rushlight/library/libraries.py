@@ -6,6 +6,7 @@ import re
 import sys
 import weakref
 from collections.abc import Callable, Sequence
+from functools import singledispatch
 from typing import Any, Final
 
 from .. import ops
@@ -337,7 +338,8 @@ _NAMELESS: Final = re.compile(r"\(.*\) -> .*", re.DOTALL)
 """A schema behind the name of its operator."""
 
 
-def define(qualname: str, schema: Any = None, *, lib: Library | None = None, tags: Any = ()) -> Any:
+@singledispatch
+def define(qualname: Any, schema: Any = None, *, lib: Library | None = None, tags: Any = ()) -> Any:
     """Define an operator: `define("mine::f", "(Tensor x) -> Tensor")`; also `define(lib, schema,
     alias_analysis)` as a decorator of its kernel.
 
@@ -345,8 +347,6 @@ def define(qualname: str, schema: Any = None, *, lib: Library | None = None, tag
         ValueError: the name or the schema has another form.
         RuntimeError: there is such an operator.
     """
-    if isinstance(qualname, Library):
-        return _define_in(qualname, schema)
     if not isinstance(qualname, str):
         raise ValueError(
             "define(qualname, schema): expected qualname to be instance of str, got "
@@ -362,9 +362,12 @@ def define(qualname: str, schema: Any = None, *, lib: Library | None = None, tag
     return None
 
 
-def _define_in(library: Library, schema: str) -> Callable[[Kernel], Kernel]:
+@define.register(Library)
+def _define_in(lib: Library, schema: str, alias_analysis: str = "") -> Callable[[Kernel], Kernel]:
+    name = lib.define(schema, alias_analysis)
+
     def register(kernel: Kernel) -> Kernel:
-        library.impl(library.define(schema), kernel)
+        lib.impl(name, kernel)
         return kernel
 
     return register

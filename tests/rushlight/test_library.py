@@ -518,3 +518,16 @@ def test_schemas_without_a_name_have_torchs_form(schema: str) -> None:
     with pytest.raises(ValueError, match="expected schema to look like") as told:
         torch.library.define("mine::never_defined", schema)
     assert str(told.value).endswith(f'but got "{schema}"')
+
+
+def test_a_library_defines_what_a_decorator_stands_above() -> None:
+    library = Library("test_decorated", "DEF")
+
+    @torch.library.define(library, "more(Tensor x) -> Tensor", alias_analysis="FROM_SCHEMA")
+    def more(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    assert torch.ops.test_decorated.more(torch.ones(1)).item() == 2
+    with pytest.raises(RuntimeError, match="Invalid alias_analysis type BAD"):
+        torch.library.define(library, "less(Tensor x) -> Tensor", "BAD")
+    library._destroy()
