@@ -119,7 +119,7 @@ def _asks(function: Callable[..., object]) -> bool:
     """Whether a function asks the classes of its arguments."""
     if isinstance(function, EagerFunction):
         return any(_takes_tensors(form.arguments) for form in function.forms)
-    written: Any = getattr(function, "if_true", function)
+    written = getattr(function, "if_true", function)
     return not {"ask_for", "handle_torch_function"}.isdisjoint(written.__code__.co_names)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .ops.tensors.overriding import ask_for, asks
+from .ops.tensors.tensor import Tensor
 
 __all__ = [
     "sym_float",
@@ -20,14 +21,14 @@ __all__ = [
 ]
 
 
-def sym_int(a: Any) -> int:
+def sym_int(a: float | Tensor) -> int:
     """A number without its fraction."""
     if asks(a):
         return ask_for(sym_int, locals())
     return int(a)
 
 
-def sym_float(a: Any) -> float:
+def sym_float(a: float | Tensor) -> float:
     """A number as a float."""
     if asks(a):
         return ask_for(sym_float, locals())
@@ -41,13 +42,13 @@ def sym_not(a: object) -> bool:
     return not a
 
 
-def sym_max(a: object, b: Any) -> Any:
+def sym_max(a: int | float, b: int | float) -> int | float:
     """The larger number; a float if either is one."""
     found = max(a, b)
     return float(found) if isinstance(a, float) or isinstance(b, float) else found
 
 
-def sym_min(a: object, b: Any) -> Any:
+def sym_min(a: int | float, b: int | float) -> int | float:
     """The smaller number; a float if either is one."""
     found = min(a, b)
     return float(found) if isinstance(a, float) or isinstance(b, float) else found
@@ -68,7 +69,7 @@ def sym_ite(b: bool, t: object, f: object) -> Any:
     return t if b else f
 
 
-def sym_sqrt(a: Any) -> float:
+def sym_sqrt(a: float | Tensor) -> float:
     """The square root.
 
     Raises:

@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
@@ -169,7 +169,7 @@ def _sizes(groups: list[Group], shape: Sequence[int], lengths: dict[str, int]) -
     Raises:
         ValueError: sizes are missing, or do not fit.
     """
-    sizes: dict[str, Any] = dict(lengths)
+    sizes = dict(lengths)
     for group, size in zip(groups, shape, strict=True):
         open_names = [name for name in group if name not in sizes]
         known = prod(sizes[name] for name in group if name in sizes)

@@ -7,8 +7,9 @@ sizes alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Any, Self
 
 from .._ops import OpOverload
@@ -64,12 +65,12 @@ class FakeTensor(Tensor):
 
     @staticmethod
     def __new__(
-        cls: Any,
+        cls: type[FakeTensor],
         fake_mode: FakeTensorMode,
-        elem: Any,
+        elem: Tensor,
         device: Device,
         constant: Tensor | None = None,
-    ) -> Any:
+    ) -> FakeTensor:
         """The fake tensor of one on `meta`.
 
         Raises:
@@ -77,7 +78,7 @@ class FakeTensor(Tensor):
         """
         if not is_meta(elem):
             raise AssertionError(f"elem must be on meta device, got {elem.device}")
-        made = make_wrapper_subclass(
+        made: FakeTensor = make_wrapper_subclass(
             cls,
             elem.shape,
             strides=elem.stride(),
@@ -96,7 +97,11 @@ class FakeTensor(Tensor):
 
     @classmethod
     def __torch_dispatch__(
-        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        cls,
+        func: Any,
+        types: object,
+        args: tuple[object, ...] = (),
+        kwargs: Mapping[str, object] | None = None,
     ) -> object:
         """What the mode of the first fake tensor among the arguments makes of an operator."""
         found = next(
@@ -145,7 +150,7 @@ class FakeTensorMode(TorchDispatchMode):
         self.allow_non_fake_inputs = allow_non_fake_inputs
         self.static_shapes = True if static_shapes is None else static_shapes
         self.shape_env = None
-        self._known = WeakIdKeyDictionary()
+        self._known: WeakIdKeyDictionary[object, object] = WeakIdKeyDictionary()
         self._entered: list[bool] = []
 
     def __enter__(self) -> Self:
@@ -155,13 +160,18 @@ class FakeTensorMode(TorchDispatchMode):
         self._entered.append(is_new)
         return self
 
-    def __exit__(self, *raised: Any) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
         if self._entered.pop():
-            super().__exit__(*raised)
+            super().__exit__(kind, error, trace)
 
     def from_tensor(
         self,
-        tensor: object,
+        tensor: Tensor,
         *,
         static_shapes: bool | None = None,
         source: object = None,
@@ -181,13 +191,13 @@ class FakeTensorMode(TorchDispatchMode):
                 self._known[tensor] = self._fake(tensor)
         return self._known[tensor]
 
-    def _fake(self, tensor: Any, constant: Tensor | None = None) -> object:
+    def _fake(self, tensor: Tensor, constant: Tensor | None = None) -> Tensor:
         if tensor.layout != STRIDED:
             raise UnsupportedFakeTensorException(f"a tensor of layout {tensor.layout}")
         place = META if is_meta(tensor) else tensor.device
         with no_grad():
             meta = tensor.detach().to("meta")
-        made = FakeTensor(self, meta, place, constant)
+        made: Tensor = FakeTensor(self, meta, place, constant)
         made.requires_grad_(tensor.requires_grad)
         if isinstance(tensor, Parameter):
             made = Parameter(made, tensor.requires_grad)
@@ -198,7 +208,11 @@ class FakeTensorMode(TorchDispatchMode):
     # ------------------------------------------------------------------ operators
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        self,
+        func: Any,
+        types: object,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
     ) -> object:
         """The result of an operator without elements.
 
@@ -214,7 +228,7 @@ class FakeTensorMode(TorchDispatchMode):
             if _constant(args[0]) is None:
                 raise DataDependentOutputException(func)
             return func(args[0].constant)
-        args, given = tree_map(lambda each: self._taken(func, args, kwargs, each), (args, given))
+        args, given = tree_map(lambda each: self._taken(func, args, each), (args, given))
         place = self._place(func, args, given)
         if "device" in given or _makes(func):
             given["device"] = META
@@ -241,7 +255,7 @@ class FakeTensorMode(TorchDispatchMode):
         args, kwargs = tree_map(_or_constant, (args, kwargs))
         return func(*args, **kwargs)
 
-    def _taken(self, func: OpOverload, args: Any, kwargs: object, value: object) -> object:
+    def _taken(self, func: OpOverload, args: Iterable[object], value: object) -> object:
         if not isinstance(value, Tensor) or isinstance(value, FakeTensor):
             return value
         is_number = not (value.ndim or func.mutates or value.requires_grad)
@@ -253,7 +267,7 @@ class FakeTensorMode(TorchDispatchMode):
             f"'allow_non_fake_inputs'. Found in {func}({shown})"
         )
 
-    def _place(self, func: object, args: object, kwargs: Any) -> Device:
+    def _place(self, func: object, args: object, kwargs: Mapping[str, Any]) -> Device:
         """The device of a result: that said, or that of the operands; numbers lie anywhere.
 
         Raises:
@@ -272,10 +286,12 @@ class FakeTensorMode(TorchDispatchMode):
                 )
         return CPU if found is None else found
 
-    def _made(self, value: object, place: Device) -> Any:
+    def _made(self, value: object, place: Device) -> object:
         return FakeTensor(self, value, place) if isinstance(value, Tensor) else value
 
-    def _written(self, func: Any, args: Any, kwargs: Any, is_known: bool) -> object:
+    def _written(
+        self, func: OpOverload, args: Iterable[Any], kwargs: Mapping[str, Any], is_known: bool
+    ) -> object:
         """What an operator gives that writes: what it has written, in its new sizes."""
         signature = func.entry.signature
         names = [argument.name for argument in signature.arguments]

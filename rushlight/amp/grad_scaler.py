@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
@@ -15,6 +15,9 @@ from ..ops.memory.dtype import DTYPES, Device
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Tensor
 from .factors import _amp_foreach_non_finite_check_and_unscale_, _amp_update_scale_
+
+if TYPE_CHECKING:
+    from ..optim.optimizer import Optimizer
 
 __all__ = ["GradScaler", "OptState"]
 
@@ -33,13 +36,18 @@ class OptState(Enum):
     STEPPED = 2
 
 
-def _refresh_per_optimizer_state() -> dict[str, Any]:
+class _State(TypedDict):
+    stage: OptState
+    found_inf_per_device: dict[Device, Tensor]
+
+
+def _refresh_per_optimizer_state() -> _State:
     return {"stage": OptState.READY, "found_inf_per_device": {}}
 
 
-def _with_gradients(optimizer: Any) -> Iterable[Any]:
+def _with_gradients(optimizer: Optimizer) -> Iterable[tuple[Tensor, Tensor]]:
     for group in optimizer.param_groups:
-        yield from (each for each in group["params"] if each.grad is not None)
+        yield from ((each, each.grad) for each in group["params"] if each.grad is not None)
 
 
 def _filled(value: float, dtype: str = "float32") -> Tensor:
@@ -91,7 +99,7 @@ class GradScaler:
         self._per_optimizer_states = self._no_states()
 
     @staticmethod
-    def _no_states() -> defaultdict[int, dict[str, Any]]:
+    def _no_states() -> defaultdict[int, _State]:
         return defaultdict(_refresh_per_optimizer_state)
 
     def scale(self, outputs: object) -> Any:
@@ -132,7 +140,7 @@ class GradScaler:
         return self._scale, self._growth_tracker
 
     def _unscale_grads_(
-        self, optimizer: object, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool
+        self, optimizer: Optimizer, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool
     ) -> dict[Device, Tensor]:
         """Multiply gradients by a factor; where they lie, and what was found there.
 
@@ -141,19 +149,19 @@ class GradScaler:
         """
         gradients: list[Tensor] = []
         with no_grad():
-            for each in _with_gradients(optimizer):
-                half = each.grad.dtype is DTYPES["float16"]
+            for each, grad in _with_gradients(optimizer):
+                half = grad.dtype is DTYPES["float16"]
                 if half and not allow_fp16:
                     raise ValueError("Attempting to unscale FP16 gradients.")
-                if each.grad.is_sparse and half:
-                    each.grad = each.grad.coalesce()  # sums of equal places may overflow
-                gradients.append(each.grad._values() if each.grad.is_sparse else each.grad)
+                if grad.is_sparse and half:
+                    each.grad = grad = grad.coalesce()  # sums of equal places may overflow
+                gradients.append(grad._values() if grad.is_sparse else grad)
             if not gradients:
                 return {}
             _amp_foreach_non_finite_check_and_unscale_(gradients, found_inf, inv_scale)
         return {found_inf.device: found_inf}
 
-    def unscale_(self, optimizer: object) -> None:
+    def unscale_(self, optimizer: Optimizer) -> None:
         """Divide the gradients of an optimizer's parameters by the factor.
 
         Raises:
@@ -176,12 +184,12 @@ class GradScaler:
         state["stage"] = OptState.UNSCALED
 
     def _maybe_opt_step(
-        self, optimizer: Any, optimizer_state: dict[str, Any], *args: Any, **kwargs: Any
+        self, optimizer: Optimizer, optimizer_state: _State, *args: Any, **kwargs: Any
     ) -> Any:
         found = sum(each.item() for each in optimizer_state["found_inf_per_device"].values())
         return None if found else optimizer.step(*args, **kwargs)
 
-    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
         """The optimizer's step, unless a gradient is infinite or NaN; what it gives, or None.
 
         Raises:
@@ -208,11 +216,11 @@ class GradScaler:
 
     def _step_of_its_own(
         self,
-        optimizer: Any,
-        state: dict[str, Any],
-        args: tuple[Any, ...],
+        optimizer: Any,  # which is given attributes
+        state: _State,
+        args: tuple[object, ...],
         kwargs: dict[str, object],
-    ) -> Any:
+    ) -> object:
         """The step of an optimizer that unscales gradients, and leaves out what is not finite,
         itself: it finds the factor and whether that is so in attributes, or asks this object."""
         if "grad_scaler" in inspect.signature(optimizer.step).parameters:
@@ -315,7 +323,7 @@ class GradScaler:
         kept = self._growth_tracker
         return self._init_growth_tracker if kept is None else int(kept.item())
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict[str, float]:
         """What `load_state_dict` takes; nothing if disabled."""
         if not self._enabled:
             return {}
@@ -327,7 +335,7 @@ class GradScaler:
             "_growth_tracker": self._get_growth_tracker(),
         }
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on where another scaler was.
 
         Raises:
@@ -365,7 +373,7 @@ class GradScaler:
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
 
-    def _check_inf_per_device(self, optimizer: object) -> dict[Device, Tensor]:
+    def _check_inf_per_device(self, optimizer: Optimizer) -> dict[Device, Tensor]:
         """Look at the gradients without changing them."""
         self._check_scale_growth_tracker("_check_inf_per_device")
         found = self._unscale_grads_(optimizer, _filled(1.0), _filled(0.0), True)

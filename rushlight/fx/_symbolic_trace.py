@@ -320,7 +320,7 @@ class Tracer(TracerBase):
         return _Specialized(self, name, given).of(concrete[name])
 
     def _of_containers(
-        self, function: Any, args: Sequence[object], names: list[str]
+        self, function: Callable[..., object], args: Sequence[object], names: list[str]
     ) -> tuple[object, list[object]]:
         """The function of leaves, and these: some arguments hold several inputs."""
         own = args[:1] if args and args[0] is self.root else []
@@ -392,7 +392,7 @@ class Tracer(TracerBase):
         self.tensor_attrs = _tensors_below(self.root)
         return function
 
-    def _patch(self, patcher: Patcher, function: Any) -> None:
+    def _patch(self, patcher: Patcher, function: Callable[..., object]) -> None:
         from ..jit import RecursiveScriptModule
 
         cache: dict[str, Proxy] = {}
@@ -516,7 +516,7 @@ def _undecorated(decorated: Callable[..., object], code: CodeType) -> Callable[.
     return called
 
 
-def _with_stars(function: Any, code: CodeType, count: int) -> object:
+def _with_stars(function: Callable[..., object], code: CodeType, count: int) -> object:
     """The function, called with its parameters in the order of its code, stars last."""
     positional = code.co_argcount
     keywords = code.co_varnames[positional : positional + code.co_kwonlyargcount]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from ..module_names import names_of
 from ..utils._pytree import (
@@ -62,7 +62,7 @@ class immutable_dict(dict[Key, Item]):
         return type(self), (tuple(self.items()),)
 
 
-def _to_dict(values: Iterable[object], keys: Any) -> immutable_dict[object, object]:
+def _to_dict(values: Iterable[object], keys: Iterable[object]) -> immutable_dict[object, object]:
     return immutable_dict(zip(keys, values, strict=True))
 
 

@@ -181,7 +181,7 @@ class Interpreter:
             RuntimeError: a node has none.
         """
 
-        def value(node: Node) -> Any:
+        def value(node: Node) -> object:
             if node not in self.env:
                 raise RuntimeError(
                     f"Node {n} referenced nonexistent value {node}! Run Graph.lint() to diagnose "

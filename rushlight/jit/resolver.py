@@ -185,7 +185,7 @@ def builtin_names() -> Mapping[str, object]:
     return vars(builtins)
 
 
-def _closure(function: Any) -> dict[str, object]:
+def _closure(function: Callable[..., object]) -> dict[str, object]:
     cells = getattr(function, "__closure__", None) or ()
     names = function.__code__.co_freevars if cells else ()
     found: dict[str, object] = {}
@@ -428,7 +428,7 @@ def python_name(python: Any, *, receiver: Type | None = None, dropped: bool = Fa
 
 
 def _python_types(
-    function: Any, signature: inspect.Signature, count: int, receiver: Type | None
+    function: Callable[..., object], signature: inspect.Signature, count: int, receiver: Type | None
 ) -> tuple[list[Type], Type, bool]:
     """The types of a function's parameters and of its result, and whether it says any."""
     annotations: list[object] = [

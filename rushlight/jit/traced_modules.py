@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..frontend.foundations.locks import DEFINING
 from ..interpreter.values.objects import ScriptObject, python_classes
 from ..nn.modules.module import Module
@@ -89,7 +87,7 @@ def _object(original: Module, kept: Module) -> ScriptObject:
     python_classes[cls] = type(original)
     target = ScriptObject(cls)
     for name, attribute in cls.attributes.items():
-        value: Any = getattr(kept, name)
+        value = getattr(kept, name)
         if isinstance(value, RecursiveScriptModule):
             slot: object = value._c
         else:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from ..ops.memory.dtype import of_numpy
+from ..ops.memory.dtype import DType, of_numpy
 from . import proto
 from .errors import OnnxLoadError
+from .messages import (
+    FunctionMessage,
+    GraphMessage,
+    ModelMessage,
+    NodeMessage,
+    TensorMessage,
+)
 
 __all__ = ["check_attributes", "check_expansion", "check_place", "check_tensor", "dtype_of_number"]
 
@@ -15,7 +22,7 @@ _MOST: Final = 1_000_000
 """Nodes of a model whose functions are written out."""
 
 
-def dtype_of_number(number: int) -> Any:
+def dtype_of_number(number: int) -> DType:
     """The dtype of a number in ONNX files.
 
     Raises:
@@ -29,7 +36,7 @@ def dtype_of_number(number: int) -> Any:
         raise OnnxLoadError(f"onnx.load: no tensor is of the type {name}") from None
 
 
-def check_tensor(message: Any, what: str) -> None:
+def check_tensor(message: TensorMessage, what: str) -> None:
     """Raises OnnxLoadError if elements of that type cannot be here."""
     try:
         dtype_of_number(message.data_type)
@@ -37,7 +44,7 @@ def check_tensor(message: Any, what: str) -> None:
         raise OnnxLoadError(f"{error}: {what}") from None
 
 
-def check_attributes(node: Any, where: str) -> None:
+def check_attributes(node: NodeMessage, where: str) -> None:
     """Raises OnnxLoadError for what cannot be an attribute of a node, or is of another type."""
     for each in node.attribute:
         if not each.name.isidentifier():
@@ -50,7 +57,7 @@ def check_attributes(node: Any, where: str) -> None:
         raise OnnxLoadError(f"onnx.load: {where} says no value")
 
 
-def check_place(model: Any) -> None:
+def check_place(model: ModelMessage) -> None:
     """Raises OnnxLoadError if weights of a model that has no folder lie in files beside it."""
     for tensor in _tensors(model.graph):
         for each in tensor.external_data:
@@ -61,7 +68,7 @@ def check_place(model: Any) -> None:
                 )
 
 
-def _tensors(graph: Any) -> Iterator[Any]:
+def _tensors(graph: GraphMessage) -> Iterator[TensorMessage]:
     yield from graph.initializer
     for node in graph.node:
         for each in node.attribute:
@@ -69,7 +76,7 @@ def _tensors(graph: Any) -> Iterator[Any]:
             yield from (_tensors(each.g) if each.HasField("g") else [])
 
 
-def check_expansion(model: Any) -> None:
+def check_expansion(model: ModelMessage) -> None:
     """Raises OnnxLoadError if there are too many nodes once all calls of functions are written out.
 
     Functions may call what is below them several times, so a short file can mean any number.
@@ -77,7 +84,7 @@ def check_expansion(model: Any) -> None:
     functions = {_key(each, each.name): each.node for each in model.functions}
     sizes: dict[tuple[str, str, str], int] = {}
 
-    def size_of(nodes: Any) -> int:
+    def size_of(nodes: Sequence[NodeMessage]) -> int:
         total = 0
         for node in nodes:
             key = _key(node, node.op_type)
@@ -99,5 +106,5 @@ def check_expansion(model: Any) -> None:
         ) from None
 
 
-def _key(message: Any, name: str) -> tuple[str, str, str]:
+def _key(message: NodeMessage | FunctionMessage, name: str) -> tuple[str, str, str]:
     return message.domain, name, getattr(message, "overload", "")  # which old packages do not know

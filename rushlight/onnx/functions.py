@@ -12,6 +12,7 @@ from ..ir.graphs.graph import Node
 from ..typecheck.definitions.functions import Function
 from . import proto
 from .items import Cell, Item, Maybe, Operand
+from .messages import NodeMessage
 from .walk import Walk, graph_of
 from .writer import Writer
 
@@ -72,7 +73,7 @@ def _operands(walk: Walk, item: Item) -> Iterator[Operand]:
             yield from _operands(walk, each)
 
 
-def _canonical(nodes: Sequence[object], inputs: Sequence[str]) -> Mapping[str, str]:
+def _canonical(nodes: Sequence[NodeMessage], inputs: Sequence[str]) -> Mapping[str, str]:
     """Names that two functions of one content have alike."""
     renamed = {name: f"input_{n}" for n, name in enumerate(inputs)}
     for name in proto.names_made(nodes):

@@ -19,6 +19,11 @@ from . import proto
 from .errors import OnnxLoadError
 from .file_checks import check_attributes, check_expansion, check_place, check_tensor
 from .meanings.table import MEANINGS, TAKES_KIND, torch
+from .messages import (
+    GraphMessage,
+    NodeMessage,
+    TensorMessage,
+)
 from .plain_names import PlainNames
 
 __all__ = ["load"]
@@ -70,7 +75,7 @@ def load(f: str | Path | IO[bytes]) -> GraphModule:
 class _Reading:
     """The making of one graph; `outer` are names of the graphs around it that it may use."""
 
-    def __init__(self, message: Any, place: str, outer: Sequence[str] = ()) -> None:
+    def __init__(self, message: GraphMessage, place: str, outer: Sequence[str] = ()) -> None:
         self.message = message
         self.place = place
         self.outer = list(outer)
@@ -103,7 +108,7 @@ class _Reading:
             raise OnnxLoadError(f"onnx.load: {what}{self.place} uses `{name}`, which nothing makes")
         return self.known[name]
 
-    def constant(self, message: Any) -> Node:
+    def constant(self, message: TensorMessage) -> Node:
         """A tensor of the file, as a buffer."""
         check_tensor(message, f"the weight `{message.name}`{self.place}")
         array = proto._onnx("numpy_helper").to_array(message)
@@ -113,7 +118,7 @@ class _Reading:
 
     # -- nodes
 
-    def node(self, message: Any) -> None:
+    def node(self, message: NodeMessage) -> None:
         kind = message.op_type
         where = f"the node `{message.name}` ({kind}){self.place}"
         if message.domain not in ("", "ai.onnx"):
@@ -140,7 +145,7 @@ class _Reading:
             if name:
                 self.known[name] = self.graph.call_function(getitem, (made, place))
 
-    def attributes(self, message: Any, where: str) -> dict[str, Any]:
+    def attributes(self, message: NodeMessage, where: str) -> dict[str, Any]:
         check_attributes(message, where)
         onnx = proto._onnx("helper")
         made = {}
@@ -157,7 +162,7 @@ class _Reading:
 
     # -- branches and loops
 
-    def flow(self, message: Any, inputs: list[Node | None], where: str) -> Node:
+    def flow(self, message: NodeMessage, inputs: list[Node | None], where: str) -> Node:
         graphs = {each.name: each.g for each in message.attribute if each.HasField("g")}
         needed = dict.fromkeys(name for g in graphs.values() for name in _free(g))
         outer = [name for name in needed if name in self.known]
@@ -176,7 +181,7 @@ class _Reading:
         return self.graph.call_module(name, (*inputs, *captured))
 
 
-def _free(message: Any) -> Iterator[str]:
+def _free(message: GraphMessage) -> Iterator[str]:
     """The names that a graph uses and does not make."""
     made = {each.name for each in (*message.input, *message.initializer)}
     for node in message.node:

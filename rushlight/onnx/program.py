@@ -23,6 +23,11 @@ from . import proto
 from .errors import OnnxExporterError, UnsupportedOperatorError
 from .families import load_operators, load_steps
 from .items import Item, Operand, Shape, Unsupported
+from .messages import (
+    FunctionMessage,
+    GraphMessage,
+    ModelMessage,
+)
 from .walk import Walk
 from .writer import Model
 
@@ -242,17 +247,17 @@ def _model(
 class Program:
     """An exported program: a graph, the constants beside it, and functions that it calls."""
 
-    graph: Any
+    graph: GraphMessage
     arrays: Mapping[str, Array]
     opset: int
-    functions: tuple[Any, ...] = ()
+    functions: tuple[FunctionMessage, ...] = ()
 
-    def message(self) -> Any:
+    def message(self) -> ModelMessage:
         """The model's message, with its constants in it."""
         weights = [proto.tensor(name, array) for name, array in self.arrays.items()]
         return self._model(weights)
 
-    def _model(self, weights: Sequence[object]) -> Any:
+    def _model(self, weights: Sequence[object]) -> ModelMessage:
         graph = proto.with_weights(self.graph, weights)
         return proto.make_model(graph, self.opset, "rushlight", __version__, self.functions)
 

@@ -17,6 +17,14 @@ import numpy as np
 from ..ops.memory.dtype import Array, Dtype
 from .errors import OnnxExporterError
 from .items import Operand, Shape, Unsupported
+from .messages import (
+    FunctionMessage,
+    GraphMessage,
+    ModelMessage,
+    NodeMessage,
+    TensorMessage,
+    ValueMessage,
+)
 
 __all__ = [
     *(
@@ -97,37 +105,45 @@ def little(array: Array) -> Array:
     return np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
 
 
-def outside(name: str, array: Array, file: str, place: int) -> Any:
+def outside(name: str, array: Array, file: str, place: int) -> TensorMessage:
     """A tensor's message whose contents are in another file."""
-    made = _onnx().TensorProto(name=name, data_type=element_type(array.dtype), dims=array.shape)
+    made: Any = _onnx().TensorProto(
+        name=name, data_type=element_type(array.dtype), dims=array.shape
+    )
     made.data_location = _onnx().TensorProto.EXTERNAL
     for key, value in (("location", file), ("offset", place), ("length", array.nbytes)):
         made.external_data.add(key=key, value=str(value))
+    message: TensorMessage = made
+    return message
+
+
+def tensor(name: str, array: Array) -> TensorMessage:
+    """A tensor's message."""
+    number, make = element_type(array.dtype), _onnx("helper").make_tensor
+    if number == _onnx().TensorProto.STRING:
+        texts = [str(t).encode() for t in array.flat]
+        made: TensorMessage = make(name, number, array.shape, texts)
+    else:
+        made = make(name, number, array.shape, little(array).tobytes(), raw=True)
     return made
 
 
-def tensor(name: str, array: Array) -> Any:
-    """A tensor's message."""
-    number = element_type(array.dtype)
-    if number == _onnx().TensorProto.STRING:
-        return _onnx("helper").make_tensor(
-            name, number, array.shape, [str(t).encode() for t in array.flat]
-        )
-    return _onnx("helper").make_tensor(name, number, array.shape, little(array).tobytes(), raw=True)
-
-
-def value_info(operand: Operand) -> Any:
+def value_info(operand: Operand) -> ValueMessage:
     """The message that tells a value's name and type."""
-    return _onnx("helper").make_value_info(operand.name, _type(operand))
+    made: ValueMessage = _onnx("helper").make_value_info(operand.name, _type(operand))
+    return made
 
 
-def make_node(kind: str, inputs: Sequence[str], outputs: Sequence[str], attributes: Any) -> Any:
+def make_node(
+    kind: str, inputs: Sequence[str], outputs: Sequence[str], attributes: Mapping[str, object]
+) -> NodeMessage:
     """A node's message."""
-    return _onnx("helper").make_node(kind, inputs, outputs, **attributes)
+    made: NodeMessage = _onnx("helper").make_node(kind, inputs, outputs, **attributes)
+    return made
 
 
 def infer(
-    node: Any, inputs: Mapping[str, Operand], opset: int
+    node: NodeMessage, inputs: Mapping[str, Operand], opset: int
 ) -> list[tuple[Dtype, Shape | None, bool]]:
     """Dtype and shape of each result of a node, and whether it is a sequence.
 
@@ -159,7 +175,7 @@ def infer(
     return [_read(found.get(name), node) for name in node.output]
 
 
-def _read(found: Any, node: Any) -> tuple[Dtype, Shape | None, bool]:
+def _read(found: Any, node: NodeMessage) -> tuple[Dtype, Shape | None, bool]:
     if found is None:
         raise Unsupported(f"ONNX's {node.op_type} gives no type here")
     is_sequence = found.HasField("sequence_type")
@@ -180,17 +196,20 @@ def _ir_version(opset: int) -> int:
     )
 
 
-def make_graph(name: str, nodes: object, inputs: object, outputs: object) -> Any:
+def make_graph(name: str, nodes: object, inputs: object, outputs: object) -> GraphMessage:
     """A graph's message."""
-    return _onnx("helper").make_graph(nodes, name, inputs, outputs)
+    made: GraphMessage = _onnx("helper").make_graph(nodes, name, inputs, outputs)
+    return made
 
 
-def with_weights(graph: Any, weights: Sequence[object]) -> Any:
+def with_weights(graph: GraphMessage, weights: Sequence[object]) -> GraphMessage:
     """A graph's message with its constants."""
-    return _onnx("helper").make_graph(graph.node, graph.name, graph.input, graph.output, weights)
+    parts = (graph.node, graph.name, graph.input, graph.output)
+    made: GraphMessage = _onnx("helper").make_graph(*parts, weights)
+    return made
 
 
-def names_used(nodes: Sequence[Any]) -> set[str]:
+def names_used(nodes: Sequence[NodeMessage]) -> set[str]:
     """The values that nodes read, those of their inner graphs included."""
     found = {name for node in nodes for name in node.input}
     for node in nodes:
@@ -200,7 +219,7 @@ def names_used(nodes: Sequence[Any]) -> set[str]:
     return found
 
 
-def names_made(nodes: Sequence[Any]) -> list[str]:
+def names_made(nodes: Sequence[NodeMessage]) -> list[str]:
     """The values that nodes make, those of their inner graphs included, in order."""
     found = list[str]()
     for node in nodes:
@@ -212,11 +231,11 @@ def names_made(nodes: Sequence[Any]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def names_from_outside(nodes: Sequence[Any]) -> list[str]:
+def names_from_outside(nodes: Sequence[NodeMessage]) -> list[str]:
     """The values that nodes read and do not make, in order."""
     made, found = set(names_made(nodes)), dict[str, None]()
 
-    def look(nodes: Sequence[Any]) -> None:
+    def look(nodes: Sequence[NodeMessage]) -> None:
         for node in nodes:
             found.update(dict.fromkeys(name for name in node.input if name and name not in made))
             for attribute in node.attribute:
@@ -229,15 +248,16 @@ def names_from_outside(nodes: Sequence[Any]) -> list[str]:
     return list(found)
 
 
-def with_names(node: object, renamed: Mapping[str, str]) -> Any:
+def with_names(node: NodeMessage, renamed: Mapping[str, str]) -> NodeMessage:
     """A node's message with other names of values."""
     made = _onnx().NodeProto()
     made.CopyFrom(node)
     _rename(made, renamed)
-    return made
+    message: NodeMessage = made
+    return message
 
 
-def _rename(node: Any, renamed: Mapping[str, str]) -> None:
+def _rename(node: NodeMessage, renamed: Mapping[str, str]) -> None:
     node.input[:] = [renamed.get(name, name) for name in node.input]
     node.output[:] = [renamed.get(name, name) for name in node.output]
     for attribute in node.attribute:
@@ -250,16 +270,24 @@ def _rename(node: Any, renamed: Mapping[str, str]) -> None:
 
 
 def make_function(
-    domain: str, name: str, inputs: Sequence[str], outputs: Sequence[str], nodes: Any, opset: int
-) -> Any:
+    domain: str,
+    name: str,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    nodes: Sequence[NodeMessage],
+    opset: int,
+) -> FunctionMessage:
     """A function's message."""
     others = sorted({node.domain for node in _all(nodes)} - {""})
-    return _onnx("helper").make_function(
+    made: FunctionMessage = _onnx("helper").make_function(
         domain, name, inputs, outputs, nodes, _imports(opset, others)
     )
+    return made
 
 
-def functions_used(nodes: Sequence[Any], functions: Sequence[Any]) -> tuple[Any, ...]:
+def functions_used(
+    nodes: Sequence[NodeMessage], functions: Sequence[FunctionMessage]
+) -> tuple[FunctionMessage, ...]:
     """The functions that nodes call, those they call included."""
     known = {(each.domain, each.name): each for each in functions}
     waiting, found = list(_all(nodes)), set[tuple[str, str]]()
@@ -272,7 +300,7 @@ def functions_used(nodes: Sequence[Any], functions: Sequence[Any]) -> tuple[Any,
     return tuple(each for key, each in known.items() if key in found)
 
 
-def _all(nodes: Sequence[Any]) -> Iterator[Any]:
+def _all(nodes: Sequence[NodeMessage]) -> Iterator[NodeMessage]:
     for node in nodes:
         yield node
         for attribute in node.attribute:
@@ -286,10 +314,14 @@ def _imports(opset: int, domains: Sequence[str]) -> list[object]:
 
 
 def make_model(
-    graph: object, opset: int, producer: str, version: str, functions: Sequence[Any] = ()
-) -> Any:
+    graph: object,
+    opset: int,
+    producer: str,
+    version: str,
+    functions: Sequence[FunctionMessage] = (),
+) -> ModelMessage:
     """A model's message."""
-    return _onnx("helper").make_model(
+    made: ModelMessage = _onnx("helper").make_model(
         graph,
         functions=functions,
         opset_imports=_imports(opset, sorted({function.domain for function in functions})),
@@ -297,6 +329,7 @@ def make_model(
         producer_name=producer,
         producer_version=version,
     )
+    return made
 
 
 def check(data: bytes) -> None:

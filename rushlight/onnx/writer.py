@@ -13,6 +13,10 @@ from ..ops.memory.dtype import Array, Dtype, default_dtype, numpy_dtype
 from ..ops.table.promotion import number_dtype, result_dtype
 from . import proto
 from .items import Item, Maybe, Operand, Shape, Unsupported
+from .messages import (
+    FunctionMessage,
+    NodeMessage,
+)
 
 __all__ = [
     *("BOOL", "DOUBLE", "END", "FLOAT", "INT", "Model", "Writer"),
@@ -53,7 +57,7 @@ class Model:
         self.opset = opset
         self.arrays: dict[str, Array] = {}
         self.weights: list[str] = []
-        self.functions: dict[object, Any] = {}
+        self.functions: dict[object, FunctionMessage] = {}
         self._names: set[str] = set()
         self._constants: dict[object, Operand] = {}
 
@@ -90,7 +94,11 @@ class Model:
         return found
 
     def function(
-        self, names: tuple[str, str], nodes: Sequence[Any], inputs: list[str], outputs: list[str]
+        self,
+        names: tuple[str, str],
+        nodes: Sequence[NodeMessage],
+        inputs: list[str],
+        outputs: list[str],
     ) -> tuple[str, str]:
         """The domain and name of a function of these nodes; equal ones are one."""
         key = names, tuple(inputs), tuple(outputs), tuple(n.SerializeToString() for n in nodes)
@@ -114,7 +122,7 @@ class Writer:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.nodes: list[Any] = []
+        self.nodes: list[NodeMessage] = []
         self.made: set[str] = set()
 
     @property
@@ -154,7 +162,7 @@ class Writer:
         (made,) = self.ops(1, kind, *inputs, **attributes)
         return made if dims is None else replace(made, shape=_merged(made.shape, dims))
 
-    def add(self, node: Any) -> None:
+    def add(self, node: NodeMessage) -> None:
         """Put a node at the end."""
         self.nodes.append(node)
         self.made.update(node.output)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any
 
 from .optimizer import Optimizer
 from .plateau_rates import ReduceLROnPlateau
+from .saved_state import StateDict
 from .scheduler import LRScheduler, set_value
 
 __all__ = ["ChainedScheduler", "SequentialLR"]
@@ -18,12 +18,12 @@ class _Composed(LRScheduler):
 
     _schedulers: list[LRScheduler]
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         found = super().state_dict()
         found["_schedulers"] = [scheduler.state_dict() for scheduler in self._schedulers]
         return found
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         own = dict(state_dict)
         for scheduler, state in zip(self._schedulers, own.pop("_schedulers"), strict=True):
             scheduler.load_state_dict(state)

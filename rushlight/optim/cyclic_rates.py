@@ -7,9 +7,10 @@ from bisect import bisect_left
 from collections.abc import Callable
 from functools import partial
 from types import FunctionType
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from .optimizer import Group, Optimizer
+from .saved_state import StateDict
 from .scheduler import LRScheduler, Values, check_optimizer, of_groups, own, set_value
 
 __all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
@@ -221,7 +222,7 @@ class CyclicLR(LRScheduler):
             for low, high in zip(self.base_lrs, self.max_lrs, strict=True)
         ]
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Everything but the optimizer; of a function of one's own only what an object holds."""
         state = super().state_dict()
         state.pop("_scale_fn_ref", None)
@@ -230,7 +231,7 @@ class CyclicLR(LRScheduler):
         state["_scale_fn_custom"] = None if plain else dict(vars(function))
         return state
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over what `state_dict` gave; a function of one's own stays."""
         given = dict(state_dict)
         held = given.pop("_scale_fn_custom")

@@ -6,13 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any
 
 from ..module_names import names_of
 from .composed_rates import ChainedScheduler, SequentialLR
 from .cyclic_rates import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .optimizer import Optimizer
 from .plateau_rates import ReduceLROnPlateau
+from .saved_state import StateDict
 from .scheduler import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
 from .scheduler import LRScheduler
 
@@ -58,7 +58,7 @@ class _ByFunctions(LRScheduler):
             raise ValueError(f"Expected {count} lr_lambdas, but got {len(self.lr_lambdas)}")
         super().__init__(optimizer, last_epoch)
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Everything but the optimizer; of functions only what objects among them hold."""
         held = [
             None if isinstance(function, FunctionType) else dict(getattr(function, "__dict__", {}))
@@ -66,7 +66,7 @@ class _ByFunctions(LRScheduler):
         ]
         return {**super().state_dict(), "lr_lambdas": held}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over what `state_dict` gave; the functions stay."""
         given = {key: value for key, value in state_dict.items() if key != "lr_lambdas"}
         super().load_state_dict(given)

@@ -20,7 +20,8 @@ from .hooks import (
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
 )
-from .saved_state import count_step, counter, loaded_state, packed, with_counters
+from .saved_state import Group as Group
+from .saved_state import StateDict, count_step, counter, loaded_state, packed, with_counters
 from .step_parts import *  # noqa: F403
 from .step_parts import __all__ as _step_parts
 from .together import Fused, Together
@@ -41,8 +42,6 @@ __all__ = [
     "with_decay",
 ]
 
-Group = dict[str, Any]
-"""The options of some parameters, or what is remembered of one, by name."""
 Params = Iterable[Tensor] | Iterable[Group]
 
 
@@ -290,7 +289,7 @@ class Optimizer(Hooked):
             for kept in self.state.values():
                 with_counters(kept)
 
-    def state_dict(self) -> Group:
+    def state_dict(self) -> StateDict:
         """The state and the options, with numbers for parameters."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
@@ -300,7 +299,7 @@ class Optimizer(Hooked):
             found = found if changed is None else changed
         return found
 
-    def load_state_dict(self, state_dict: Group) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over what `state_dict` gave.
 
         Raises:

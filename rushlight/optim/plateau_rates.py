@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .optimizer import Optimizer
+from .saved_state import StateDict
 from .scheduler import EPOCH_DEPRECATION_WARNING, LRScheduler, check_optimizer, set_value
 
 __all__ = ["ReduceLROnPlateau"]
@@ -135,7 +136,7 @@ class ReduceLROnPlateau(LRScheduler):
             if rate - lower > self.eps:
                 set_value(group, "lr", lower)
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over what `state_dict` gave."""
         super().load_state_dict(state_dict)
         self._init_is_better(self.mode, self.threshold, self.threshold_mode)

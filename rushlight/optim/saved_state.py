@@ -13,9 +13,20 @@ from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.overriding import STATE
 from ..ops.tensors.tensor import Tensor
 
-__all__ = ["count_step", "counter", "loaded_state", "packed", "with_counters"]
+__all__ = [
+    "Group",
+    "StateDict",
+    "count_step",
+    "counter",
+    "loaded_state",
+    "packed",
+    "with_counters",
+]
 
 Group = dict[str, Any]
+"""The options of some parameters, or what is remembered of one, by name."""
+StateDict = dict[str, Any]
+"""What `state_dict` gives."""
 _COUNTERS = ("step", "eta", "mu", "mu_product")
 """What may be a number in states of old files, and is a tensor now."""
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from ..ops.tensors.tensor import Tensor
 from .optimizer import Group, Optimizer
+from .saved_state import StateDict
 
 __all__ = [
     *("EPOCH_DEPRECATION_WARNING", "LRScheduler", "Values", "check_optimizer", "of_groups", "own"),
@@ -70,7 +71,7 @@ def _note_steps(optimizer: Any) -> None:
     reference = weakref.ref(optimizer)
 
     @wraps(given)
-    def step(*args: object, **kwargs: object) -> Any:
+    def step(*args: object, **kwargs: object) -> object:
         held: Any = reference()
         held._opt_called = True
         return given(held, *args, **kwargs)
@@ -206,10 +207,10 @@ class LRScheduler:
             set_value(group, "lr", rate)
         self._last_lr = self.rates
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Everything but the optimizer."""
         return {key: value for key, value in vars(self).items() if key != "optimizer"}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over what `state_dict` gave."""
         vars(self).update(state_dict)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from .weights import Tree
 __all__ = ["mark_changes", "tensor_change"]
 
 
-def mark_changes(one: Document, two: Document) -> dict[str, Any]:
+def mark_changes(one: Document, two: Document) -> Document:
     """Mark boxes, modules and tensors of both that differ (`"change": "added"`, `"removed"` or
     `"changed"`), and give the differences of their code by file.
 
@@ -80,7 +79,7 @@ def _mark_pair(
         pair = waiting.pop()
         if pair not in done:
             areas = one["drawings"][pair[0]]["area"], two["drawings"][pair[1]]["area"]
-            matched: list[tuple[Any, Any]] = []
+            matched: list[tuple[Document, Document]] = []
             done[pair] = _mark_areas(*areas, matched)
             calls = [(a["call"], b["call"]) for a, b in matched if a["owner"] is None]
             waiting.extend((a, b) for a, b in calls if a is not None and b is not None)
@@ -88,7 +87,7 @@ def _mark_pair(
     return differ
 
 
-def _mark_areas(one: Any, two: Any, matched: list[tuple[object, object]]) -> bool:
+def _mark_areas(one: Document, two: Document, matched: list[tuple[Document, Document]]) -> bool:
     first, second = one["boxes"], two["boxes"]
     matcher = difflib.SequenceMatcher(None, _keys(first), _keys(second), autojunk=False)
     differ = False
@@ -109,7 +108,7 @@ def _mark_areas(one: Any, two: Any, matched: list[tuple[object, object]]) -> boo
     return differ
 
 
-def _keys(boxes: list[Any]) -> list[tuple[object, ...]]:
+def _keys(boxes: Sequence[Document]) -> list[tuple[object, ...]]:
     return [
         (box["kind"], box["lines"][0], *map(tuple, box["texts"]), box["owner"]) for box in boxes
     ]

@@ -15,6 +15,7 @@ from ..interpreter.values.objects import ScriptObject
 from ..ir.graphs.graph import Graph, Value
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.definitions.class_types import ClassType
+from ..typecheck.definitions.functions import Function
 from .drawing import Area, Box, Drawing, Picture
 from .rows import rows_of
 from .shapes import Contexts, noted_run
@@ -23,6 +24,7 @@ from .weights import fill_in, module_tree
 __all__ = ["LINE", "Document", "box_size", "describe", "drawn_graph"]
 
 Document = dict[str, Any]
+"""What a page shows, or a part of it (a drawing, an area, a box, a module), as JSON has it."""
 
 LETTER: Final = 7.0
 """The width of a letter of boxes, in pixels: pages and pictures use a font of equal widths."""
@@ -32,10 +34,11 @@ _MARGIN: Final = 10
 _TEXTS: Final = 4
 """The operands that a box shows; the others are told of the box that is chosen."""
 
-Progress = Callable[[Iterable[Any], str], Iterator[Any]]
+Entry = tuple[Document, Tensor]
+Progress = Callable[[Iterable[Entry], str], Iterator[Entry]]
 
 
-def _silent(items: Iterable[object], what: str) -> Iterator[object]:
+def _silent(items: Iterable[Entry], what: str) -> Iterator[Entry]:
     yield from items
 
 
@@ -97,7 +100,7 @@ def _line(error: Exception) -> str:
     return lines[-1] if lines else type(error).__name__
 
 
-def _methods(cls: ClassType) -> list[tuple[str, Any]]:
+def _methods(cls: ClassType) -> list[tuple[str, Function]]:
     """The methods of a class, `forward` first."""
     found = [(name, cls.method(name)) for name in sorted(cls.methods, key=lambda n: n != "forward")]
     return [(name, function) for name, function in found if function is not None]

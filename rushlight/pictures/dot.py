@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from .document import Document
 from .opened import Opened, Where, opened_to
@@ -36,7 +35,7 @@ class _Text:
         self._clusters: dict[str, tuple[str, str]] = {}
         """Of an open box the first and the last of what is in it."""
 
-    def area(self, where: Where, area: dict[str, Any], name: str, level: int) -> Iterator[str]:
+    def area(self, where: Where, area: Document, name: str, level: int) -> Iterator[str]:
         """The items of an area and its edges."""
         indent, items = "  " * level, self._items(area, name)
         ports = [where[0]["values"][value][0] for value in area["inputs"]]
@@ -50,11 +49,11 @@ class _Text:
         for value, source, target, _, _ in area["edges"]:
             yield f"{indent}{self._edge(where, value, items[source], items[target])};"
 
-    def _items(self, area: dict[str, Any], name: str) -> list[str]:
+    def _items(self, area: Document, name: str) -> list[str]:
         count = len(area["inputs"]) + len(area["boxes"]) + bool(area["outputs"])
         return [f"{name}_{number}" for number in range(count)]
 
-    def _box(self, where: Where, box: dict[str, Any], item: str, level: int) -> Iterator[str]:
+    def _box(self, where: Where, box: Document, item: str, level: int) -> Iterator[str]:
         indent = "  " * level
         inside = self._opened.inside(where, box)
         if not inside:

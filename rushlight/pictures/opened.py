@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from .document import Document
 
@@ -14,7 +14,7 @@ SMALL: Final = 60
 
 _DEEPEST: Final = 40
 
-Where = tuple[dict[str, Any], str]
+Where = tuple[Document, str]
 """A drawing, and the call that leads to it (see `shapes.Contexts`)."""
 
 
@@ -25,7 +25,7 @@ class Opened:
         self.document = document
         self.depth = depth
 
-    def inside(self, where: Where, box: dict[str, Any]) -> list[tuple[Where, Any]]:
+    def inside(self, where: Where, box: Document) -> list[tuple[Where, Document]]:
         """The areas that are drawn in a box; none in one that is closed."""
         _, context = where
         if box["call"] is None:
@@ -41,7 +41,7 @@ class Opened:
         return found.replace("float32 ", "")
 
 
-def opened_to(document: Document, root: dict[str, object], depth: int | None) -> Opened:
+def opened_to(document: Document, root: Document, depth: int | None) -> Opened:
     """Calls open to a depth; without one all are if the graph is small, and none if not."""
     if depth is not None:
         return Opened(document, depth)
@@ -50,8 +50,8 @@ def opened_to(document: Document, root: dict[str, object], depth: int | None) ->
     return everything if count <= SMALL else Opened(document, 0)
 
 
-def _boxes(opened: Opened, root: dict[str, object]) -> Iterator[object]:
-    waiting: list[tuple[Where, Any]] = [((root, ""), root["area"])]
+def _boxes(opened: Opened, root: Document) -> Iterator[object]:
+    waiting: list[tuple[Where, Document]] = [((root, ""), root["area"])]
     while waiting:
         where, area = waiting.pop()
         for box in area["boxes"]:

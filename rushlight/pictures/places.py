@@ -21,6 +21,8 @@ ROW: Final = 36
 _SWEEPS: Final = 6
 
 Size = tuple[float, float]
+Area = Mapping[str, Any]
+"""Boxes and the lines between them, as the page has them."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def spread(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
     return [mean + before for mean, before in zip(means, distance, strict=True)]
 
 
-def place(area: Mapping[str, Any], sizes: Mapping[int, Size]) -> Placed:
+def place(area: Area, sizes: Mapping[int, Size]) -> Placed:
     """Place the items of an area (as `document.py` describes it); `sizes` has none for bends."""
     rows: list[list[int]] = area["rows"]
     above, below = _neighbours(area)
@@ -94,7 +96,7 @@ def place(area: Mapping[str, Any], sizes: Mapping[int, Size]) -> Placed:
     return Placed(items, right - left, max(0, y - ROW))
 
 
-def _neighbours(area: Mapping[str, Any]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+def _neighbours(area: Area) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
     """Of every item those above and below that edges lead to, each once."""
     above: dict[int, dict[int, None]] = {}
     below: dict[int, dict[int, None]] = {}
@@ -106,7 +108,7 @@ def _neighbours(area: Mapping[str, Any]) -> tuple[dict[int, list[int]], dict[int
     return tuple({key: list(found) for key, found in side.items()} for side in (above, below))  # type: ignore[return-value]
 
 
-def lines_of(area: Mapping[str, Any], placed: Placed) -> list[str]:
+def lines_of(area: Area, placed: Placed) -> list[str]:
     """The paths of the edges in SVG's terms: from the foot of an item, through the bends, to the
     head of another.  Edges of one value share bends, and the second begins where the first has not
     drawn yet."""
@@ -134,7 +136,7 @@ def lines_of(area: Mapping[str, Any], placed: Placed) -> list[str]:
     return paths
 
 
-def _heads(area: Mapping[str, Any], placed: Placed) -> dict[int, tuple[float, float]]:
+def _heads(area: Area, placed: Placed) -> dict[int, tuple[float, float]]:
     """Where each edge ends: side by side on the upper side of its item, in the order they come."""
     given: dict[int, list[tuple[float, int]]] = {}
     for number, (_, source, target, _, bends) in enumerate(area["edges"]):

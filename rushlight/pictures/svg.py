@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from .document import LETTER, LINE, Document
@@ -61,7 +61,7 @@ class _Picture:
         self._opened = opened
         self._colors = colors
 
-    def area(self, where: Where, area: dict[str, Any]) -> Drawn:
+    def area(self, where: Where, area: Document) -> Drawn:
         """An area and its size."""
         drawing, _ = where
         drawn = [self._port(drawing["values"][value][0]) for value in area["inputs"]]
@@ -91,7 +91,7 @@ class _Picture:
         width = len(words) * LETTER + 18
         return self._frame(width, 20, 10, "back") + _text(9, 14, words), (width, 20)
 
-    def _box(self, where: Where, box: dict[str, Any]) -> Drawn:
+    def _box(self, where: Where, box: Document) -> Drawn:
         inner = [(area, *self.area(there, area)) for there, area in self._opened.inside(where, box)]
         if not inner:
             width, height = box["size"]

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from time import perf_counter_ns
 from types import CodeType, FrameType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -49,7 +49,7 @@ ACTIVE: Final[list[Recorder]] = []
 RECORDER.install(lambda: ACTIVE[-1] if ACTIVE else None)
 
 
-def _cells(function: Any) -> tuple[int, ...]:
+def _cells(function: Callable[..., object]) -> tuple[int, ...]:
     return tuple(id(cell.cell_contents) for cell in function.__closure__ or ())
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import Any, Final
+from typing import Final
 
-from .tables import island_text, stretch_text, time_text
+from .tables import Told, island_text, stretch_text, time_text
 
 __all__ = ["page"]
 
@@ -21,7 +21,7 @@ NARROWEST: Final = 0.0005
 """The share of the whole below which a frame is left out: it would be no pixel wide."""
 
 
-def page(data: Mapping[str, Any]) -> str:
+def page(data: Told) -> str:
     """The page of a profile's plain values (`Profile.data`); these are in it as JSON as well."""
     tree = data["tree"]
     whole = tree["us"] or 1.0
@@ -52,7 +52,7 @@ def _script_text(data: Mapping[str, object]) -> str:
     return json.dumps(data).replace("<", "\\u003c").replace("&", "\\u0026")
 
 
-def _frame(frame: Mapping[str, Any], outer: float, whole: float) -> Iterator[str]:
+def _frame(frame: Told, outer: float, whole: float) -> Iterator[str]:
     """A frame, as wide as its share of the one around it, and those inside it."""
     width = 100 * frame["us"] / outer if outer else 100
     told = " · ".join(
@@ -76,7 +76,7 @@ def _frame(frame: Mapping[str, Any], outer: float, whole: float) -> Iterator[str
     yield "</div></div>"
 
 
-def _functions(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _functions(rows: Sequence[Told]) -> Iterator[str]:
     yield "<h2>Functions</h2>"
     names = ("function", "calls", "tier", "why no plan", "why not native")
     keys = ("name", "calls", "tier", "not_plan", "not_native")
@@ -88,7 +88,7 @@ def _functions(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield f"<p>{escape(island_text(island))}</p>"
 
 
-def _sums(what: str, rows: Sequence[Mapping[str, Any]], whole: float) -> Iterator[str]:
+def _sums(what: str, rows: Sequence[Told], whole: float) -> Iterator[str]:
     yield f"<h2>By {what}</h2>"
     cells = [
         [

@@ -9,6 +9,9 @@ from ..frontend.diagnostics.paths import shown
 
 __all__ = ["island_text", "stretch_text", "table", "time_text"]
 
+Told = Mapping[str, Any]
+"""A profile, or a part of it, as JSON has it."""
+
 MOST_ROWS: Final = 20
 """Rows of a table of text; JSON and the page have all."""
 
@@ -28,7 +31,7 @@ def time_text(microseconds: float) -> str:
     return f"{microseconds:.3g} us" if microseconds < 1000 else f"{microseconds:.0f} us"
 
 
-def table(data: Mapping[str, Any]) -> Iterator[str]:
+def table(data: Told) -> Iterator[str]:
     """The lines of a profile's plain values (`Profile.data`)."""
     usual, first = time_text(data["usual_us"]), time_text(data["first_us"])
     yield f"{data['name']}: {usual} a call, {first} the first"
@@ -46,7 +49,7 @@ def table(data: Mapping[str, Any]) -> Iterator[str]:
         yield from _sums("module", named, whole)
 
 
-def _functions(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _functions(rows: Sequence[Told]) -> Iterator[str]:
     cells = [["function", "calls", "tier", "why no higher"]]
     for row in rows[:MOST_ROWS]:
         why = [f"no plan: {row['not_plan']}"] if row["not_plan"] else []
@@ -81,7 +84,7 @@ def _shown(place: str) -> str:
     return f"{shown(file)}:{line}" if colon else place
 
 
-def _sums(what: str, rows: Sequence[Mapping[str, Any]], whole: float) -> Iterator[str]:
+def _sums(what: str, rows: Sequence[Told], whole: float) -> Iterator[str]:
     has_text = any("text" in row for row in rows)
     cells = [["time", "share", "calls", what, *([""] if has_text else [])]]
     for row in rows[:MOST_ROWS]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ from ..ops.tensors.with_memory import with_memory
 __all__ = ["assert_close"]
 
 Message = str | Callable[[str], str] | None
-Path = tuple[Any, ...]
+Path = tuple[object, ...]
 
 _TOLERANCES: Final = {
     **{"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5)},
@@ -110,7 +110,7 @@ def assert_close(
 # --------------------------------------------------------------------------- what to compare
 
 Comparison = Callable[[Any, Any, _Terms], str | None]
-Pair = tuple[Comparison, Any, Any, Path]
+Pair = tuple[Comparison, object, object, Path]
 
 
 def _pairs(actual: Any, expected: Any, path: Path, terms: _Terms) -> Iterator[Pair]:
@@ -128,11 +128,11 @@ def _pairs(actual: Any, expected: Any, path: Path, terms: _Terms) -> Iterator[Pa
         yield _pair(actual, expected, path, terms)
 
 
-def _are(one: object, other: object, cls: Any) -> bool:
+def _are(one: object, other: object, cls: type | tuple[type, ...]) -> bool:
     return isinstance(one, cls) and isinstance(other, cls)
 
 
-def _in_order(keys: Any) -> list[object]:
+def _in_order(keys: Iterable[Any]) -> list[object]:
     try:
         return sorted(keys)
     except TypeError:

@@ -61,6 +61,7 @@ __all__ = [
 ]
 
 PyTree = Any
+Mapped = Callable[[object], object]
 IsLeaf = Callable[[Any], bool] | None
 
 
@@ -323,7 +324,7 @@ def _chooses(wanted: Any) -> Callable[[object], bool]:
     return lambda value: bool(wanted(value))
 
 
-def map_only(type_or_types_or_pred: object, /) -> Callable[[Callable[[Any], Any]], Any]:
+def map_only(type_or_types_or_pred: object, /) -> Callable[[Callable[[Any], object]], Mapped]:
     """Makes a function that leaves everything alone but values of the given types."""
     chosen = _chooses(type_or_types_or_pred)
 

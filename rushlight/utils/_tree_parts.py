@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 __all__ = [
     "Context",
@@ -17,9 +17,17 @@ __all__ = [
     "keystr",
 ]
 
-KeyEntry = Any
+
+class KeyEntry(Protocol):
+    """The way from a node to one of its children."""
+
+    def get(self, parent: Any, /) -> object:
+        """The child."""
+
+
 Context = Any
 KeyPath = tuple[KeyEntry, ...]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,7 @@ class SequenceKey:
     def __str__(self) -> str:
         return f"[{self.idx!r}]"
 
-    def get(self, sequence: Any) -> Any:
+    def get(self, sequence: Sequence[T]) -> T:
         """The element."""
         return sequence[self.idx]
 
@@ -40,12 +48,12 @@ class SequenceKey:
 class MappingKey:
     """The way to a value of a dict."""
 
-    key: Any
+    key: object
 
     def __str__(self) -> str:
         return f"[{self.key!r}]"
 
-    def get(self, mapping: Any) -> Any:
+    def get(self, mapping: Mapping[object, T]) -> T:
         """The value."""
         return mapping[self.key]
 
@@ -76,11 +84,11 @@ def key_get(obj: object, kp: KeyPath) -> Any:
     return obj
 
 
-def _places(tree: Any) -> list[KeyEntry]:
+def _places(tree: Sized) -> list[KeyEntry]:
     return [SequenceKey(index) for index in range(len(tree))]
 
 
-def _keys(tree: Any) -> list[KeyEntry]:
+def _keys(tree: Iterable[object]) -> list[KeyEntry]:
     return [MappingKey(key) for key in tree]
 
 

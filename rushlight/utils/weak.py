@@ -5,11 +5,13 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator, Mapping, MutableMapping
 from copy import deepcopy
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from ..ops.tensors.tensor import Tensor
 
-_References = dict[object, object]
+K = TypeVar("K")
+V = TypeVar("V")
+_References = dict[object, V]
 __all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary"]
 
 
@@ -30,30 +32,32 @@ class WeakIdRef(weakref.ReferenceType[Any]):
         return self is other or (own is not None and own is theirs)
 
 
-class WeakIdKeyDictionary(MutableMapping[Any, Any]):
+class WeakIdKeyDictionary(MutableMapping[K, V]):
     """A table by identity; an entry goes when nothing else holds its key."""
 
-    def __init__(self, dict: Mapping[Any, object] | None = None, ref_type: Any = WeakIdRef) -> None:
-        self.data: _References = {}
+    def __init__(
+        self, dict: Mapping[K, V] | None = None, ref_type: type[WeakIdRef] = WeakIdRef
+    ) -> None:
+        self.data: _References[V] = {}
         self.ref_type = ref_type
         self.update(dict or {})
 
     def _forget(self, reference: object) -> None:
         self.data.pop(reference, None)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: K) -> V:
         return self.data[self.ref_type(key)]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: K, value: V) -> None:
         self.data[self.ref_type(key, self._forget)] = value
 
-    def __delitem__(self, key: object) -> None:
+    def __delitem__(self, key: K) -> None:
         del self.data[self.ref_type(key)]
 
     def __contains__(self, key: object) -> bool:
         return self.ref_type(key) in self.data
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[K]:
         for reference in self.keyrefs():
             key = reference()
             if key is not None:

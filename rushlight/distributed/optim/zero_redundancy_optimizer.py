@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...optim.optimizer import Optimizer
+from ...optim.saved_state import StateDict
 from ..groups import get_group_rank, group_of
 
 __all__ = ["ZeroRedundancyOptimizer"]
@@ -48,11 +49,11 @@ class ZeroRedundancyOptimizer(Optimizer):
         """
         get_group_rank(self._group, to)
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """The other optimizer's."""
         return self.optim.state_dict()
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Go on where another one was."""
         self.optim.load_state_dict(state_dict)
         self.param_groups, self.state = self.optim.param_groups, self.optim.state

@@ -86,7 +86,7 @@ class ShapeProp(Interpreter):
             ) from error
         found: list[Tensor] = []
 
-        def known(value: object) -> Any:
+        def known(value: object) -> object:
             if not isinstance(value, Tensor):
                 return value
             found.append(value)

@@ -157,7 +157,7 @@ class _PerSample(Function):
 def _of_each_sample(
     applied: Applied, samples: Tensor, plain: tuple[Tensor, ...], slope: Tensor
 ) -> tuple[Tensor, ...]:
-    def of_one(sample: Tensor, its_slope: Tensor) -> Any:
+    def of_one(sample: Tensor, its_slope: Tensor) -> object:
         def result(*weights: Tensor) -> Tensor:
             return applied(sample.unsqueeze(0), weights).squeeze(0)
 

@@ -43,7 +43,7 @@ def _held_by(pipe: DataPipe, only_datapipe: bool, known: set[int]) -> list[DataP
     """
     found: list[DataPipe] = []
 
-    def met(other: DataPipe) -> Any:
+    def met(other: DataPipe) -> object:
         if other is pipe or id(other) in known:
             raise NotImplementedError
         known.add(id(other))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import socket
 import time
+from collections.abc import Mapping, Sequence, Sized
 from itertools import count
-from typing import Any, Final, NoReturn, Self
+from typing import Any, Final, NoReturn, Protocol, Self
 
 import numpy as np
 
@@ -17,6 +18,13 @@ __all__ = ["FileWriter", "SummaryWriter"]
 
 _NUMBERS: Final = count()
 """Files of one process, begun within a second, differ by these."""
+
+
+class Serialized(Protocol):
+    """A message of protobuf's form."""
+
+    def SerializeToString(self) -> bytes:
+        """Its bytes."""
 
 
 class FileWriter:
@@ -53,7 +61,9 @@ class FileWriter:
         """The folder."""
         return self._folder
 
-    def add_event(self, event: Any, step: int | None = None, walltime: float | None = None) -> None:
+    def add_event(
+        self, event: Serialized, step: int | None = None, walltime: float | None = None
+    ) -> None:
         """Append an event, whatever has `SerializeToString`, at a time: now, if none is given."""
         if self._records.closed:
             self._begin()
@@ -67,7 +77,7 @@ class FileWriter:
             self.flush()
 
     def add_summary(
-        self, summary: Any, global_step: int | None = None, walltime: float | None = None
+        self, summary: Serialized, global_step: int | None = None, walltime: float | None = None
     ) -> None:
         """Append values."""
         content = field(5, summary.SerializeToString())
@@ -129,7 +139,7 @@ class SummaryWriter:
     def _of_folder(self, folder: object) -> FileWriter:
         return FileWriter(folder, self.max_queue, self.flush_secs, self.filename_suffix)
 
-    def _add(self, made: Message, step: Any, walltime: float | None) -> None:
+    def _add(self, made: Message, step: int | None, walltime: float | None) -> None:
         self._get_file_writer().add_summary(made, step, walltime)
 
     def get_logdir(self) -> Any:
@@ -137,7 +147,7 @@ class SummaryWriter:
         return self.log_dir
 
     def add_scalar(
-        self, tag: str, scalar_value: object, global_step: object = None,
+        self, tag: str, scalar_value: object, global_step: int | None = None,
         walltime: float | None = None,
         new_style: bool = False, double_precision: bool = False,
     ) -> None:  # fmt: skip
@@ -146,7 +156,7 @@ class SummaryWriter:
         self._add(made, global_step, walltime)
 
     def add_scalars(
-        self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: Any = None,
+        self, main_tag: str, tag_scalar_dict: Mapping[str, object], global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
         """Numbers for one chart, each in a folder of its own."""
@@ -160,22 +170,26 @@ class SummaryWriter:
             writers[name].add_summary(summary.scalar(main_tag, value), global_step, walltime)
 
     def add_tensor(
-        self, tag: str, tensor: object, global_step: object = None, walltime: float | None = None
+        self,
+        tag: str,
+        tensor: object,
+        global_step: int | None = None,
+        walltime: float | None = None,
     ) -> None:
         """A tensor."""
         self._add(summary.tensor_proto(tag, tensor), global_step, walltime)
 
     def add_histogram(
-        self, tag: str, values: object, global_step: object = None, bins: object = "tensorflow",
+        self, tag: str, values: object, global_step: int | None = None, bins: object = "tensorflow",
         walltime: float | None = None, max_bins: int | None = None,
     ) -> None:  # fmt: skip
         """The histogram of some values; `bins` is what NumPy's function takes, or `tensorflow`."""
         self._add(summary.histogram(tag, values, bins, max_bins), global_step, walltime)
 
     def add_histogram_raw(
-        self, tag: str, min: Any, max: Any, num: Any, sum: Any, sum_squares: Any,
-        bucket_limits: Any, bucket_counts: Any, global_step: Any = None,
-        walltime: float | None = None,
+        self, tag: str, min: float, max: float, num: float, sum: float, sum_squares: float,
+        bucket_limits: Sequence[float], bucket_counts: Sequence[float],
+        global_step: int | None = None, walltime: float | None = None,
     ) -> None:  # fmt: skip
         """A histogram that was counted elsewhere.
 
@@ -188,7 +202,7 @@ class SummaryWriter:
         self._add(summary.histogram_raw(tag, *told), global_step, walltime)
 
     def add_image(
-        self, tag: str, img_tensor: object, global_step: object = None,
+        self, tag: str, img_tensor: object, global_step: int | None = None,
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:  # fmt: skip
@@ -196,7 +210,7 @@ class SummaryWriter:
         self._add(summary.image(tag, img_tensor, dataformats), global_step, walltime)
 
     def add_images(
-        self, tag: str, img_tensor: object, global_step: object = None,
+        self, tag: str, img_tensor: object, global_step: int | None = None,
         walltime: float | None = None,
         dataformats: str = "NCHW",
     ) -> None:  # fmt: skip
@@ -204,9 +218,9 @@ class SummaryWriter:
         self._add(summary.image(tag, img_tensor, dataformats), global_step, walltime)
 
     def add_image_with_boxes(
-        self, tag: str, img_tensor: object, box_tensor: Any, global_step: object = None,
+        self, tag: str, img_tensor: object, box_tensor: Sized, global_step: int | None = None,
         walltime: float | None = None, rescale: float = 1, dataformats: str = "CHW",
-        labels: Any = None,
+        labels: str | Sequence[str] | None = None,
     ) -> None:  # fmt: skip
         """A picture with boxes (left, top, right, bottom) drawn on it.
 
@@ -220,7 +234,7 @@ class SummaryWriter:
         self._add(made, global_step, walltime)
 
     def add_figure(
-        self, tag: str, figure: object, global_step: object = None, close: bool = True,
+        self, tag: str, figure: object, global_step: int | None = None, close: bool = True,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
         """A figure of matplotlib, or several side by side; they are closed, if `close`."""
@@ -229,20 +243,24 @@ class SummaryWriter:
         self._add(summary.image(tag, made, "NHWC"), global_step, walltime)
 
     def add_audio(
-        self, tag: str, snd_tensor: object, global_step: object = None, sample_rate: int = 44100,
-        walltime: float | None = None,
+        self, tag: str, snd_tensor: object, global_step: int | None = None,
+        sample_rate: int = 44100, walltime: float | None = None,
     ) -> None:  # fmt: skip
         """A sound of one channel, its samples from -1 to 1."""
         self._add(summary.audio(tag, snd_tensor, sample_rate), global_step, walltime)
 
     def add_text(
-        self, tag: str, text_string: str, global_step: object = None, walltime: float | None = None
+        self,
+        tag: str,
+        text_string: str,
+        global_step: int | None = None,
+        walltime: float | None = None,
     ) -> None:
         """A text, in Markdown."""
         self._add(summary.text(tag, text_string), global_step, walltime)
 
     def add_pr_curve(
-        self, tag: str, labels: object, predictions: object, global_step: object = None,
+        self, tag: str, labels: object, predictions: object, global_step: int | None = None,
         num_thresholds: int = 127, weights: object = None, walltime: float | None = None,
     ) -> None:  # fmt: skip
         """Precision and recall of predictions from 0 to 1."""
@@ -253,7 +271,7 @@ class SummaryWriter:
         self, tag: str, true_positive_counts: object, false_positive_counts: object,
         true_negative_counts: object, false_negative_counts: object, precision: object,
         recall: object,
-        global_step: object = None, num_thresholds: int = 127, weights: object = None,
+        global_step: int | None = None, num_thresholds: int = 127, weights: object = None,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
         """A curve of precision and recall that was counted elsewhere."""
@@ -262,7 +280,7 @@ class SummaryWriter:
         made = summary.pr_curve_raw(tag, *counts, precision, recall, num_thresholds, weights)
         self._add(made, global_step, walltime)
 
-    def add_custom_scalars(self, layout: dict[str, Any]) -> None:
+    def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
         """Which scalars share a chart: `{category: {title: ["Multiline" or "Margin", tags]}}`."""
         self._add(summary.custom_scalars(layout), None, None)
 
@@ -281,16 +299,16 @@ class SummaryWriter:
 
     def add_mesh(
         self, tag: str, vertices: object, colors: object = None, faces: object = None,
-        config_dict: object = None, global_step: object = None, walltime: float | None = None,
+        config_dict: object = None, global_step: int | None = None, walltime: float | None = None,
     ) -> None:  # fmt: skip
         """Points in space, with colours, and triangles between them, if they are given."""
         made = summary.mesh(tag, vertices, colors, faces, config_dict)
         self._add(made, global_step, walltime)
 
     def add_hparams(
-        self, hparam_dict: dict[str, Any], metric_dict: dict[str, Any],
-        hparam_domain_discrete: dict[str, list[Any]] | None = None, run_name: str | None = None,
-        global_step: object = None,
+        self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any],
+        hparam_domain_discrete: Mapping[str, Sequence[object]] | None = None,
+        run_name: str | None = None, global_step: int | None = None,
     ) -> None:  # fmt: skip
         """What was tried, and what came of it, in a folder of their own."""
         made = summary.hparams(hparam_dict, metric_dict, hparam_domain_discrete)

@@ -211,7 +211,7 @@ def _dynamic() -> Iterator[BackendPatternConfig]:
     dtypes = (weight_only_quint8_dtype_config, weight_only_quint4x2_dtype_config)
     for name in ("Embedding", "EmbeddingBag"):
         kind, trained = getattr(nn, name), getattr(nnqat, name)
-        known: dict[str, Any] = {
+        known = {
             "root_module": kind,
             "reference_quantized_module": getattr(nnqr, name),
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from .....nn import functional as F
 from .....nn.modules import sparse as floats
@@ -57,7 +57,7 @@ class _RoundsRows(Module):
             AssertionError: another module; no configuration, or one without float zero points.
         """
         _check(cls, mod)
-        make: Any = cls
+        make = cls
         made: Self = make(**cls._settings(mod), _weight=mod.weight, qconfig=mod.qconfig)
         made.weight = mod.weight
         return made

@@ -163,7 +163,7 @@ class LSTMCell(Module):
             raise AssertionError(f"Expected module type {cls._FLOAT_MODULE}, got {type(other)}")
         if not hasattr(other, "qconfig"):
             raise AssertionError("The float module must have 'qconfig'")
-        cell: Any = other
+        cell = other
         parts = cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh
         made = cls.from_params(*parts, split_gates)
         made.qconfig = other.qconfig

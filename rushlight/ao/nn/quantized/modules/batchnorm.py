@@ -55,7 +55,7 @@ class _BatchNorm(floats._BatchNorm):
         return cls(source.num_features, source.eps)._take(source, *qparams)
 
     @classmethod
-    def from_reference(cls, bn: Any, output_scale: float, output_zero_point: int) -> Self:
+    def from_reference(cls, bn: Module, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference one."""
         held = (tensor(float(output_scale)), tensor(int(output_zero_point)))
         return cls(bn.num_features, bn.eps)._take(bn, *held)
