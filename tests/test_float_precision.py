@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight.ops.arithmetic.comparison import clamp
 from rushlight.ops.kernels import family
 from rushlight.ops.kernels.code.language.target import host
 from rushlight.ops.kernels.precision import PRECISION
@@ -251,3 +252,19 @@ def test_rounding_is_that_of_ml_dtypes() -> None:
         wanted = numbers.astype(kind)
     assert pairs.rounded(numbers, kind).tobytes() == wanted.tobytes()
     assert pairs.widened(wanted).tobytes() == wanted.astype(np.float32).tobytes()
+
+
+@pytest.mark.skipif(family("calls.watching") is None, reason="no native code")
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_large_short_floats_are_held_between_bounds_by_kernels(dtype: torch.dtype) -> None:
+    x = torch.randn(96, 1024).to(dtype)
+    x[0, :3] = torch.tensor([float("nan"), float("inf"), -float("inf")], dtype=dtype)
+    for bounds in ({"min": -0.3, "max": 0.7}, {"min": 0.1}, {"max": 0.1}):
+        seen: list[object] = []
+        given = bounds.get("min"), bounds.get("max")
+        with family("calls.watching").watching(lambda *run, seen=seen: seen.extend(run)):
+            found = clamp(x._array, *given)
+        assert any(getattr(each, "shape", ()) == x.shape for each in seen)
+        with np.errstate(all="ignore"):
+            few = [clamp(row, *given) for row in x._array.reshape(-1, 64)]
+        assert found.tobytes() == b"".join(each.tobytes() for each in few)

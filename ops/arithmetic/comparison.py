@@ -411,6 +411,12 @@ def clamp(self: Array, min: Scalar | None, max: Scalar | None) -> Array:
     if dtype is not _FLOAT32:
         _refuse_clamp[min is not None, max is not None](dtype)
     result = cast(self, dtype)
+    if dtype.itemsize == 2 and kind(dtype) == 2:
+        names = {(True, True): "clamp", (True, False): "clamp_low", (False, True): "clamp_high"}
+        whole = [checked_operand(bound, dtype) for bound in bounds]
+        found = by_formula(names[min is not None, max is not None], result, *whole)
+        if found is not None:
+            return found
     if min is not None:
         result = np.maximum(checked_operand(min, dtype), result)
     if max is not None:

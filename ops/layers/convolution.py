@@ -165,14 +165,16 @@ def _of_halves(
 ) -> Array | None:
     """A large convolution of bfloat16, whose sums are rounded once; None of others."""
     least = min(input.size * weight.shape[0], prod(output) * weight.size, min(output) * LARGE)
-    if not input.dtype.name == weight.dtype.name == "bfloat16" or least < LARGE:
+    native = family("products.pairs")
+    is_of_halves = input.dtype.name == weight.dtype.name == "bfloat16"
+    if native is None or not is_of_halves or least < LARGE:
         return None
     if bias is not None:
-        bias = bias.astype(np.float32)
+        bias = native.widened(in_order(bias[...]))
     made = _filled(_natively(input, weight, bias, output, stride, pads, dilation, groups))
     if made is None:
         return None
-    return _finish(family("products.pairs").rounded(made, input.dtype), None, input, weight)
+    return _finish(native.rounded(made, input.dtype), None, input, weight)
 
 
 def _later(

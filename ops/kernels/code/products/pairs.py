@@ -53,17 +53,19 @@ def across(x: Array) -> Array:
 
 def rounded(x: Array, dtype: Dtype) -> Array:
     """float32 in one piece as `dtype`, which is bfloat16."""
-    made = np.empty(x.shape, dtype)
-    code = kernel("halves", (), _rounded_text)
-    run(code, -(-x.size // _PIECE), _LEAST // _PIECE, x.size, x, made)
-    return made
+    return _converted(x, np.empty(x.shape, dtype), "rounded")
 
 
 def widened(x: Array) -> Array:
     """bfloat16 in one piece as float32."""
-    wide = x.view(np.uint16).astype(np.uint32)
-    wide <<= 16
-    return wide.view(np.float32)
+    return _converted(x, np.empty(x.shape, np.float32), "widened")
+
+
+def _converted(x: Array, made: Array, form: str) -> Array:
+    """Numbers of one kind in the place of those of another."""
+    code = kernel("halves", (form,), partial(_converted_text, form=form))
+    run(code, -(-x.size // _PIECE), _LEAST // _PIECE, x.size, x, made)
+    return made
 
 
 def _as_it_lies(x: Array) -> Array:
@@ -115,18 +117,20 @@ def _text(target: Target, form: str) -> str:
     return code.kernel("pairs", names)
 
 
-def _rounded_text(target: Target) -> str:
+def _converted_text(target: Target, form: str) -> str:
     """For pieces of numbers."""
     code = Code(target)
     size, x, out = code.argument(INT64, "size"), *(code.argument(POINTER, n) for n in ("x", "out"))
+    given, goal = (FLOAT, HALF) if form == "rounded" else (HALF, FLOAT)
     with code.units() as piece:
         first = piece * _PIECE
 
         def visit(places: list[Value], mask: Value | None) -> None:
             for at in places:
-                bits = _rounded(code, code.load_if(FLOATS, code.at(x, at, FLOAT), mask))
-                made = bits.unsigned_shift(16).converted("trunc", _HALVES)
-                code.store_if(made, code.at(out, at, HALF), mask)
+                made = seen_as_floats(code, given, code.at(x, at, given), mask)
+                if form == "rounded":
+                    made = _rounded(code, made).unsigned_shift(16).converted("trunc", _HALVES)
+                code.store_if(made, code.at(out, at, goal), mask)
 
         code.vectors(first, code.lesser(first + _PIECE, size), 2, visit)
     return code.kernel("halves", [(INT64, "size"), (POINTER, "x"), (POINTER, "out")])
