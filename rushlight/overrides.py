@@ -15,7 +15,7 @@ from typing import Any, Final, ParamSpec, Self, TypeVar
 from .module_names import names_of
 from .nn.flag_dispatch import FlagDispatch
 from .ops.eager.asking import asking_names, public_function
-from .ops.eager.dispatch import BoundMember, EagerFunction
+from .ops.eager.dispatch import EagerFunction, EagerMethod
 from .ops.tensors.differentiable import Differentiable
 from .ops.tensors.overriding import (
     ARMED,
@@ -131,7 +131,7 @@ def _takes_tensors(arguments: Iterable[SchemaArgument]) -> bool:
 def _members() -> dict[Callable[..., object], str]:
     """The methods and properties of tensors, as classes are told them, and their names."""
     found: dict[Callable[..., object], str] = {}
-    plain = [n for n, f in vars(Tensor).items() if isinstance(f, BoundMember)]
+    plain = [n for n, f in vars(Tensor).items() if isinstance(f, EagerMethod)]
     for name in dict.fromkeys([*plain, *asking_names()]):
         found.setdefault(public_function(name), name)
     return found

@@ -48,7 +48,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
                 f"_set_deterministic_algorithms(): argument {name} must be bool, not "
                 f"{type(given).__name__}"
             )
-    DETERMINISM.is_wanted, DETERMINISM.only_warns = mode, warn_only
+    DETERMINISM.become(is_wanted=mode, only_warns=warn_only)
 
 
 def are_deterministic_algorithms_enabled() -> bool:

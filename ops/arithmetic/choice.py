@@ -12,7 +12,7 @@ from ..memory.errors import OperatorError
 from ..memory.order import beside
 from ..memory.overlap import check_inputs, overlaps_itself, warn_if_expanded
 from ..memory.warned import warn_caller_once
-from ..table.formula import formula
+from ..table.formula import Part, formula
 from ..table.layouts import contiguous
 from ..table.out_dtypes import OutDtype
 from ..table.pointwise import (
@@ -180,7 +180,16 @@ def _number_in(value: Array) -> Array:
     return value
 
 
-@operator("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor")
+def _parts_of_masked_fill(result: Array, self: Array, mask: Array, value: Array) -> list[Part]:
+    if value.dtype != self.dtype:  # a number of another one may not fit
+        return []
+    return [Part([("fill", "", (0, 1, 2))], [self, mask, value], result)]
+
+
+@operator(
+    "aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+    parts=_parts_of_masked_fill,
+)
 def masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
     check_mask(mask)
     checked_broadcast(mask.shape, self.shape, ("mask", "self"))

@@ -160,7 +160,19 @@ operator(
 _refuse_signbit: Final = Refusal("", says=("qc", "signbit is not implemented for complex tensors."))
 
 
-@operator("aten::signbit(Tensor self) -> Tensor", out_dtype=_OUT_OF_ISNEGINF)
+def _parts_of_signbit(result: Array, self: Array) -> list[Part]:
+    if self.dtype.char not in "fdbhil":
+        return []
+    letter = self.dtype.char
+    if letter not in "fd":
+        return [Part([("less", letter, (0, 1))], [self, 0], result)]
+    steps = [("copysign", letter, (1, 0)), ("less", letter, (3, 2))]
+    return [Part(steps, [self, 1.0, 0.0], result)]
+
+
+@operator(
+    "aten::signbit(Tensor self) -> Tensor", out_dtype=_OUT_OF_ISNEGINF, parts=_parts_of_signbit
+)
 def signbit(self: Array) -> Array:
     _refuse_signbit(self.dtype)
     return as_array(np.signbit(self) if kind(self.dtype) == 2 else self < 0)
@@ -352,8 +364,6 @@ for _name, _short, _kernel in (("maximum", "max", np.maximum), ("minimum", "min"
         formula=_formula,
         native=_small,
     )(_choose)
-operator("aten::fmax(Tensor self, Tensor other) -> Tensor")(_chooser("fmax", np.fmax))
-operator("aten::fmin(Tensor self, Tensor other) -> Tensor")(_chooser("fmin", np.fmin))
 
 
 def _check_bounds(low: object, high: object) -> None:

@@ -113,6 +113,15 @@ operator(f"aten::logaddexp2{_ARGUMENTS}", formula=formula("logaddexp2", 0, 1))(
     of_two(Refusal("biuqc", "logaddexp2_cpu"), _native("logaddexp2", np.logaddexp2))
 )
 
+for _name, _shown, _kernel in (
+    ("fmax", "maximum_cpu", np.fmax),
+    ("fmin", "minimum_cpu", np.fmin),
+):
+    _refuse = Refusal("u", _shown, fails=("qc", f"{_name} not implemented for complex tensors."))
+    operator(f"aten::{_name}{_ARGUMENTS}", formula=formula(_name, 0, 1))(
+        of_two(_refuse, _native(_name, _kernel), whole="same")
+    )
+
 _igamma: Final = of_two(Refusal("biuqc", "igamma_cpu"), _native("igamma", _incomplete(igamma)))
 _igammac: Final = of_two(Refusal("biuqc", "igammac_cpu"), _native("igammac", _incomplete(igammac)))
 _LOWER, _UPPER = formula("igamma", 0, 1), formula("igammac", 0, 1)
@@ -212,10 +221,10 @@ def _lcm(x: Array, y: Array) -> Array:
     return as_array(np.abs(as_array(quotient * y, np.dtype(wide)))).astype(divisor.dtype)
 
 
-with_twin(f"aten::gcd{_ARGUMENTS}", twin="both")(
+with_twin(f"aten::gcd{_ARGUMENTS}", twin="both", formula=formula("gcd", 0, 1))(
     of_two(Refusal("buhfqc", "gcd_cpu"), _gcd, whole="same")
 )
-with_twin(f"aten::lcm{_ARGUMENTS}", twin="both")(
+with_twin(f"aten::lcm{_ARGUMENTS}", twin="both", formula=formula("lcm", 0, 1))(
     of_two(Refusal("buhfqc", "lcm_cpu"), _lcm, whole="same")
 )
 
@@ -336,9 +345,17 @@ def _scaled_by_two(mantissa: Array, exponent: Array) -> object:
     return np.asarray(result, mantissa.dtype)
 
 
+def _parts_of_ldexp(result: Array, self: Array, other: Array) -> list[Part]:
+    if self.dtype != np.float32 or other.dtype.char not in "bhilB":
+        return []
+    steps = [("same", "i", (1,)), ("scaled_by_two", "", (0, 2))]
+    return [Part(steps, [self, other], result)]
+
+
 @operator(
     "aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
     out="out",
+    parts=_parts_of_ldexp,
     out_dtype=OutDtype("castable", "{name} can't be cast to the desired output type {out}"),
 )
 def ldexp(self: Array, other: Array) -> Array:

@@ -38,7 +38,9 @@ _OF_POWERS: Final = (
 
 
 def _raised(a: Array, b: Array) -> Array:
-    """Floats to the power of floats of the same dtype."""
+    """Floats to the power of floats of the same dtype; of 16 bits in float32."""
+    if a.itemsize < 4:
+        return asarray(_raised(a.astype(_FLOAT32), b.astype(_FLOAT32)).astype(a.dtype))
     found = of_floats("power", a, b)
     return asarray(np.power(a, b)) if found is None else as_array(found)
 
@@ -130,14 +132,7 @@ def pow_number(self: Array, exponent: Scalar) -> Array:
         if exponent == -1:
             return as_array(np.reciprocal(self))
         return _raised(cast(self, dtype), asarray(value))
-    return as_array(_power_in_width(cast(self, dtype), value))
-
-
-def _power_in_width(a: Array, b: Array) -> object:
-    """16-bit floats are raised in float32."""
-    if kind(a.dtype) == 2 and a.itemsize < 4:
-        return _raised(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
-    return _power(a, b)
+    return as_array(_power(cast(self, dtype), value))
 
 
 @operator(
@@ -150,4 +145,4 @@ def number_pow(self: Scalar, exponent: Array) -> Array:
     dtype = common_dtype_with(exponent, self)
     if self == 1 and not isinstance(self, bool):
         return np.ones(exponent.shape, dtype)
-    return as_array(_power_in_width(number_as(self, dtype), cast(exponent, dtype)))
+    return as_array(_power(number_as(self, dtype), cast(exponent, dtype)))

@@ -18,7 +18,7 @@ from ..tensors.differentiable import Differentiable
 from ..tensors.overriding import PLAIN, answer, ask, askers, asks
 from ..tensors.tensor import Tensor
 from .callables import call_by
-from .dispatch import BoundMember, EagerFunction
+from .dispatch import EagerFunction
 from .methods import members_replaced, operator_methods, signs_between
 
 __all__ = ["asked_operator", "asking_members", "asking_names", "public_function"]
@@ -40,8 +40,7 @@ def public_function(name: str) -> Any:
 @cache
 def _plain(name: str) -> Any:
     """A member of tensors as it is while no mode is entered."""
-    found = _declared(name)
-    return getattr(found, "__func__", found) if isinstance(found, BoundMember) else found
+    return _declared(name)
 
 
 def _declared(name: str) -> object:

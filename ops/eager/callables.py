@@ -10,15 +10,16 @@ import numpy as np
 
 from ..kernels import family
 from ..memory.errors import Elsewhere
+from ..memory.native_class import ADDRESS_AT, CalledNatively, call_by_address, call_natively_if
 from ..memory.slots import places_within
 
-__all__ = ["Called", "call_by", "call_natively", "when_native"]
+__all__ = ["Called", "call_by", "call_class_by", "call_natively", "when_native"]
 
 _WORDS: Final = np.zeros(64, np.uint64)
 """What native code looks at that calls them (`kernels/code/fronts/called_text.py`)."""
 
 
-class Called:
+class Called(CalledNatively):  # type: ignore[misc]
     """An object that is called: `_quickly` does its calls."""
 
     __slots__ = ("_calling", "_quickly")  # in this order, which is that of their names
@@ -28,6 +29,11 @@ class Called:
 
     def __init__(self, quickly: Callable[..., object]) -> None:
         self._calling, self._quickly = _WORDS, quickly
+
+    def quicken(self, quickly: Callable[..., object]) -> None:
+        """Have native code do calls, without Python's way to it once there is some."""
+        self._quickly = quickly
+        _USUAL.quicken(self)
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         try:
@@ -65,6 +71,7 @@ class _Usual:
 
     def __init__(self) -> None:
         self.call: Callable[..., Any] = Called.__call__
+        self.address = 0
         self.is_settled = False
         self.waiting: list[Callable[[], object]] = []
 
@@ -74,15 +81,21 @@ class _Usual:
         crew = family("calls.prepared").CREW
         probe = Called(_failed)
         places = places_within(probe, (_WORDS, _failed))
-        if crew is None or places is None or places[0] != object.__basicsize__:
+        if crew is None or places is None or places[0] != ADDRESS_AT + 8:
             return
         words = crew.called({"quickly_at": places[1], "failed": id(_failed)})
         _WORDS[: words.size] = words
-        before, self.call = self.call, crew.calls_of(Called)
+        before = self.call
+        self.call, self.address = crew.calls_of(Called)
         if Called.__call__ is before:  # nobody has others do calls
             call_by()
             for act in self.waiting:
                 act()
+
+    def quicken(self, called: Called) -> None:
+        """Have native code called for an object without a look for its `__call__`."""
+        if self.address:
+            call_by_address(called, self.address)
 
 
 _USUAL: Final = _Usual()
@@ -101,4 +114,10 @@ def call_natively() -> None:
 
 def call_by(call: Callable[..., object] | None = None) -> None:
     """Have the calls of all eager functions go through a function; None does them as usual."""
-    Called.__call__ = call or _USUAL.call  # type: ignore[method-assign]
+    call_class_by(Called, call or _USUAL.call)
+
+
+def call_class_by(kind: type[Called], call: Callable[..., object]) -> None:
+    """Have the calls of a class of eager functions go through a function."""
+    kind.__call__ = call  # type: ignore[method-assign]
+    call_natively_if(Called, _USUAL.call if _USUAL.address else None)

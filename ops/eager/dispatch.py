@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
@@ -13,6 +12,7 @@ from ...frontend.diagnostics.exceptions import trim_traceback
 from ...frontend.foundations.chosen import Chosen
 from ..memory.dtype import STRIDED, default_dtype
 from ..memory.errors import Elsewhere
+from ..memory.native_class import call_unbound
 from ..memory.overlap import check_out, may_share
 from ..memory.unforeseen import told
 from ..memory.versions import written
@@ -28,7 +28,7 @@ from ..tensors.overriding import PLAIN, STATE, ask, askers
 from ..tensors.tensor import Parameter, Tensor
 from ..tensors.tracing import ACTIVE, paused
 from .binding import Form, Mismatch, takes_numbers, wrong_keyword
-from .callables import Called, call_natively
+from .callables import Called, call_class_by, call_natively
 from .calls import any_requires_grad, run, tensors_in
 from .elsewhere import Run, elsewhere
 from .fronts import Front, Given, Recording, front_of
@@ -44,10 +44,8 @@ from .shortcuts import MISFIT, Shortcut, keep_shortcut, keep_shortcut_of_sizes
 __all__ = [
     *(
         "AS_TORCH",
-        "BoundMember",
         "EagerFunction",
         "EagerMethod",
-        "bound_member",
         "eager_function",
         "forget",
     ),
@@ -253,8 +251,9 @@ class EagerFunction(Called):
             if front is not self.front:
                 _FRONTS.append(front)
             front.add(entry, given, template, sizes_at, recording)
-            self.front, self._quickly = front, front.call
+            self.front = front
             call_natively()
+            self.quicken(front.call)
 
     def before_observed(self, call: Callable[[], object]) -> None:
         """Call a function before an observer, if one has to do with this, is first on: from then on
@@ -410,8 +409,17 @@ class EagerFunction(Called):
     def _refusal(self, args: Sequence[object], kwargs: dict[str, object]) -> TypeError:
         if not self.forms:
             return TypeError(f"{self.__name__}() cannot be called on tensors")
+        if self._as_method and args and not isinstance(args[0], Tensor):
+            return self._not_of(args[0])
         own = args[1:] if self._as_method else args
         return TypeError(refusal(self.operator_name, self.__name__, self.forms, own, kwargs))
+
+    def _not_of(self, instance: object) -> TypeError:
+        """What a caller gets whose object has the method of tensors, but is none."""
+        return TypeError(
+            f"descriptor '{self.__name__}' for 'torch._C.TensorBase' objects doesn't apply to "
+            f"a '{type(instance).__name__}' object"
+        )
 
     def _remember(self, form: Form, args: Sequence[object], values: list[object]) -> None:
         """Keep what was found out about arguments of these types, if their count says it all."""
@@ -452,18 +460,22 @@ class EagerMethod(EagerFunction):
     __slots__ = ()
     __doc__ = vars(EagerFunction)["__doc__"]
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        call_unbound(cls)
+
     def __get__(self, instance: object, owner: type | None = None) -> object:
         if instance is None:
             return self
         if not isinstance(instance, Tensor):
-            raise TypeError(
-                f"descriptor '{self.__name__}' for 'torch._C.TensorBase' objects doesn't apply to "
-                f"a '{type(instance).__name__}' object"
-            )
+            raise self._not_of(instance)
         return MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<method '{self.__name__}' of 'torch._C.TensorBase' objects>"
+
+
+call_unbound(EagerMethod)
 
 
 class _LazyFunction(EagerFunction):
@@ -506,21 +518,6 @@ class _LazyMethod(_LazyFunction, EagerMethod):
     __doc__ = vars(EagerFunction)["__doc__"]
 
 
-_bound_by_python: Final = ctypes.pythonapi.PyInstanceMethod_New
-_bound_by_python.restype, _bound_by_python.argtypes = ctypes.py_object, [ctypes.py_object]
-
-BoundMember: Final[type] = type(_bound_by_python(len))
-"""The kind of members that are bound to instances without code of ours; `__func__` is bound."""
-
-
-def bound_member(function: EagerFunction) -> object:
-    """What a class has for its instances to find a function bound to them.
-
-    The class itself finds the function, which is bound more slowly where others have it.
-    """
-    return _bound_by_python(function)
-
-
 def _observed(observer: Observer, base: type[EagerFunction]) -> type[EagerFunction]:
     """The class of the functions, or methods, that an observer has to do with.
 
@@ -540,7 +537,7 @@ def _observed(observer: Observer, base: type[EagerFunction]) -> type[EagerFuncti
         args, kwargs = observer.ready(self.operator_name, args, kwargs)
         return EagerFunction.__call__(self, *args, **kwargs)
 
-    observer.first.add(lambda: setattr(Observed, "__call__", observed))
+    observer.first.add(lambda: call_class_by(Observed, observed))
     return Observed
 
 

@@ -205,6 +205,9 @@ def _argument(each: Given, template: list[object], spread: Any) -> tuple[int, in
         made = each.convert(value, False)
         if type(made) is list and made == [value] * len(made):
             return _LISTED, id(kind), len(made)
+        if type(made) is float:  # known by being the very int, of which there is one if it is small
+            template[each.place] = made
+            return _ITSELF, id(value), 0
     if kind in _CONSTANT:
         template[each.place] = value if each.convert is None else each.convert(value, False)
         return _ITSELF, id(value), 0

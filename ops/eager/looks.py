@@ -4,6 +4,7 @@ sizes, whether it lies in one piece.  Native code looks once there is some (`fro
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final
@@ -11,16 +12,17 @@ from typing import Any, Final
 import numpy as np
 
 from ...frontend.foundations.declared import Declared
-from ..memory.dtype import DTYPES, Dtype, dtype_of
+from ..memory.dtype import CPU, DTYPES, Dtype, dtype_of
 from ..table.direct import LISTENING
 from ..table.record import Look as Told
 from ..table.table import TABLE, Operator
 from ..tensors.overriding import PLAIN
+from ..tensors.tape_port import MISSED
 from ..tensors.tensor import PLAIN_TENSORS, Tensor
 from ..tensors.tracing import ACTIVE
 from .callables import when_native
 from .dispatch import EagerFunction, EagerMethod
-from .fronts import Look
+from .fronts import Front, Given, Look, Recording, front_of
 from .shortcuts import MISFIT
 
 __all__ = ["is_left_alone", "made_by_look", "properties_by_look"]
@@ -77,14 +79,14 @@ class _AtOnce(EagerMethod):
         super()._learn(*way)  # after which native code may look already
         if self.front is not None:
             self._otherwise = self.front.call
-        self._quickly = self._at_first if self._told is None else self._told.call
+        self.quicken(self._at_first if self._told is None else self._told.call)
 
     def _settle(self) -> None:
         kind = _KINDS.get(self._entry.looks)
         if kind is not None:
             told = _of_dtypes(self._entry) if self._entry.looks == "dtype" else {}
             self._told = Look(self.__name__, kind, self._at_first, told)
-            self._quickly = self._told.call
+            self.quicken(self._told.call)
 
 
 def _looking(entry: Operator) -> Callable[[Tensor], object]:
@@ -107,18 +109,41 @@ def _dtypes() -> list[Dtype]:
     return [np.dtype(name) for name in DTYPES if name in np.sctypeDict]
 
 
-_PROPERTIES: Final = {"ndim": _KINDS["rank"], "dtype": _KINDS["dtype"], "shape": 7}
-_LOOKS: Final[Declared[str, Look]] = Declared()
+_PROPERTIES: Final = {
+    **{"ndim": _KINDS["rank"], "dtype": _KINDS["dtype"], "shape": 7, "device": _KINDS["dtype"]},
+    "requires_grad": 8,
+}
+_TURNS: Final = {"T": "aten::numpy_T", "mT": "aten::mT"}
+_LOOKS: Final[Declared[str, Look | Front]] = Declared()
 """What native code looks at as long as there are these properties."""
 
 
 def properties_by_look() -> dict[str, property]:
     """Properties of tensors that native code reads, in the place of those in Python."""
-    told = {each: dtype_of(np.empty(0, each)) for each in _dtypes()}
+    told: dict[str, dict[Any, object]] = {
+        "dtype": {each: dtype_of(np.empty(0, each)) for each in _dtypes()},
+        "device": dict.fromkeys(_dtypes(), CPU),
+    }
     found = {}
     for name, kind in _PROPERTIES.items():
-        written = vars(Tensor)[name]
-        look = Look(name, kind, written.fget, told)
+        written = inspect.getattr_static(Tensor, name)
+        look = Look(name, kind, written.fget, told.get(name, {}))
         _LOOKS.put([name], look)
-        found[name] = property(look.call, doc=written.__doc__)
+        found[name] = property(look.call, written.fset, written.fdel, written.__doc__)
+    for name, operator in _TURNS.items():
+        written = vars(Tensor)[name]
+        front = _turning(written.fget, operator)
+        if front is not None:
+            _LOOKS.put([name], front)
+            found[name] = property(front.call, doc=written.__doc__)
     return found
+
+
+def _turning(written: Callable[..., object], name: str) -> Front | None:
+    """What gives a view of a tensor by an operator; who wants gradients gets it as is written."""
+    entry, front = TABLE.operator(name), front_of(written)
+    if entry is None or front is None:
+        return None
+    given = Given(0, "", Tensor._of(np.empty((0, 0))), None)
+    front.add(entry, [given], [None], -1, Recording(lambda *_: MISSED, [MISSED]))
+    return front

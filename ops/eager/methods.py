@@ -28,7 +28,6 @@ from .binding import type_name, wrong_keyword
 from .callables import when_native
 from .dispatch import (
     EagerFunction,
-    bound_member,
     eager_function,
     make_function,
 )
@@ -153,12 +152,7 @@ def _inverted(function: EagerFunction, fast: bool) -> Callable[[Tensor], object]
 def _give(name: str, method: Any) -> None:
     method.__name__ = name
     method.__qualname__ = f"Tensor.{name}"
-    _put(name, method)
-
-
-def _put(name: str, member: Any) -> None:
-    bound = isinstance(member, EagerFunction)
-    setattr(Tensor, name, bound_member(member) if bound else member)
+    setattr(Tensor, name, method)
 
 
 @cache
@@ -225,7 +219,7 @@ def _give_methods() -> None:
         name = qualified.removeprefix("aten::")
         if face in ("method", "both") and not hasattr(Tensor, name):
             make = made_by_look(qualified) or partial(make_function, as_method=True)
-            _put(name, make(qualified))
+            setattr(Tensor, name, make(qualified))
 
 
 def where(self: Tensor, condition: Tensor, other: object) -> Tensor:
@@ -436,14 +430,14 @@ def _give_conversions() -> None:
         new,
         set_,
     ):
-        _put(method.__name__, method)
+        setattr(Tensor, method.__name__, method)
     for name, method in METHODS.items():
         if method.__name__.startswith("_"):
             _give(name, method)
-        _put(name, method)
+        setattr(Tensor, name, method)
     for name, member in {**RARE, **ATTRIBUTES}.items():
         if not hasattr(Tensor, name):
-            _put(name, member)
+            setattr(Tensor, name, member)
     Tensor._make_subclass = staticmethod(make_subclass)  # type: ignore[attr-defined]
     made = staticmethod(make_wrapper_subclass)
     Tensor._make_wrapper_subclass = made  # type: ignore[attr-defined]

@@ -134,12 +134,13 @@ def is_half(dtype: Any) -> bool:
 
 
 def cast_by_kernel(array: Array, dtype: Dtype, *, of_any_size: bool = False) -> Array:
-    """The array in another dtype, as `astype` gives it, by native code where that pays: always of
-    16-bit floats, so that what is made of such casts may be learned.
+    """The array in another dtype, as `astype` gives it, by native code where that pays, always of
+    16-bit floats, and for who learns what it runs; single numbers are constants of such calls.
 
     One `of_any_size` is by native code wherever it can be; else nothing is learned of the call.
     """
-    if of_any_size or array.size >= _LARGE_CAST or is_half(array.dtype) or is_half(dtype):
+    is_quick = of_any_size or array.size >= _LARGE_CAST
+    if is_quick or is_half(array.dtype) or is_half(dtype) or (array.ndim and _is_told()):
         arrays = family("elementwise.arrays") if array.size else None
         found: Array | None = None if arrays is None else arrays.cast(array, dtype)
         if found is not None:
@@ -166,9 +167,7 @@ def in_order(array: Array) -> Array:
 def move(source: Array, target: Array) -> None:
     """Write the elements of an array to a new one of its shape and dtype, which lies in one piece:
     by native code for who learns what it runs."""
-    native = family("calls.run") if source.size else None
-    is_told = native is not None and native.is_told()
-    if not (is_told and family("elementwise.arrays").moved(source, target)):
+    if not (source.size and _is_told() and family("elementwise.arrays").moved(source, target)):
         target[...] = source
 
 
@@ -184,14 +183,15 @@ def by_formula(name: str, *operands: Any) -> Array | None:
     return None if arrays is None else arrays.apply(name, operands)
 
 
-def _is_learned(name: str) -> bool:
-    """Whether somebody learns what kernels give, and a formula gives the bits of NumPy's way."""
+def _is_told() -> bool:
+    """Whether somebody learns what kernels give."""
     native = family("calls.run")
-    return (
-        native is not None
-        and native.is_told()
-        and family("elementwise.arrays").FORMULAS[name].is_exact
-    )
+    return native is not None and bool(native.is_told())
+
+
+def _is_learned(name: str) -> bool:
+    """The same, where a formula gives the bits of NumPy's way."""
+    return _is_told() and family("elementwise.arrays").FORMULAS[name].is_exact
 
 
 def of_floats(name: str, *operands: Any) -> Array | None:
@@ -231,9 +231,9 @@ ALWAYS: Final = frozenset(
     """acos acosh airy_ai asin asinh atan atan2 atanh bessel_j0 bessel_j1 bessel_y0 bessel_y1
     beta_slope chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v
     chebyshev_polynomial_w cos cosh digamma elu entr erf erfc erfcx erfinv exp2 floor_divide
-    fmod gamma_slope gelu gelu_tanh hermite_polynomial_h hermite_polynomial_he hypot i0 i0e i1
-    i1e igamma igammac laguerre_polynomial_l legendre_polynomial_p lgamma log10 log2 log_ndtr
-    log_sigmoid logaddexp logaddexp2 logit logit_within mish modified_bessel_k0
+    fmax fmin fmod gamma_slope gelu gelu_tanh hermite_polynomial_h hermite_polynomial_he hypot
+    i0 i0e i1 i1e igamma igammac laguerre_polynomial_l legendre_polynomial_p lgamma log10 log2
+    log_ndtr log_sigmoid logaddexp logaddexp2 logit logit_within mish modified_bessel_k0
     modified_bessel_k1 multiply_add mvlgamma ndtr ndtri polygamma power remainder scaled_elu
     scaled_modified_bessel_k0 scaled_modified_bessel_k1 shifted_chebyshev_polynomial_t
     shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w
@@ -246,7 +246,7 @@ passes, or gives other bits."""
 
 NEAREST: Final = {each: f"nearest_{each}" for each in ("exp", "expm1", "log", "log1p")}
 """Formulas in whose place others are for fewer than LARGE float32 numbers, where there is native
-code."""
+code; those of float64 are of every size."""
 
 
 def pointwise(name: str, kernel: Callable[[Any], object]) -> Callable[[Any], Any]:
@@ -254,10 +254,12 @@ def pointwise(name: str, kernel: Callable[[Any], object]) -> Callable[[Any], Any
     is its attribute `for_small` where that is by size."""
     nearest = NEAREST.get(name)
     least = 1 if name in ALWAYS else LARGE
+    least_known = least if nearest is None else 1
 
     def compute(x: Array) -> object:
         arrays = family("elementwise.arrays")
-        chosen = name if x.size >= least or nearest is None else nearest
+        is_plain = x.size >= least or nearest is None or x.dtype is _FLOAT64
+        chosen = name if is_plain else nearest
         found = None if arrays is None else arrays.apply(chosen, (x,))
         return kernel(x) if found is None else found
 
@@ -265,8 +267,7 @@ def pointwise(name: str, kernel: Callable[[Any], object]) -> Callable[[Any], Any
 
     def call(x: Any) -> Any:
         dtype = x.dtype
-        is_known = (dtype is _FLOAT32 or dtype is _FLOAT64) and x.size >= least
-        is_known = is_known or (nearest is not None and dtype is _FLOAT32 and x.size)
+        is_known = (dtype is _FLOAT32 or dtype is _FLOAT64) and x.size >= least_known
         return known.call(x) if is_known else kernel(x)
 
     if name not in ALWAYS and nearest is None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..memory.dtype import Array, Dtype
 from . import blas, family, written_by_numpy
+from .flags import new_flag
 
 __all__ = [
     *("by_columns", "can", "eigenvalues", "eigenvectors", "factors", "inverse_of_factors"),
@@ -128,7 +129,7 @@ def _done(name: str, matrices: Array, *given: object) -> bool:
         for each in given
         if type(each) is Work or type(each) is np.ndarray
     ]
-    flag = np.zeros(1, np.int64)
+    flag = new_flag()
     rows, columns = matrices.shape[-2:]
     checks = [rows * columns if name[1:] in each else 0 for each in (_ONLY_FINITE, _MADE_FINITE)]
     what = blas.lapack_address(name), _table((*words, *checks)), flag, *arrays
@@ -223,7 +224,7 @@ def inverse_of_root(a: Array) -> bool:
 def factors(a: Array) -> tuple[Array, bool]:
     """Put L and U in the place of matrices; the rows that were exchanged, from 1."""
     columns, rows = a.shape[-2:]
-    pivots: Array = family("decompositions.halves").places((len(a), min(rows, columns)))
+    pivots: Array = np.empty((len(a), min(rows, columns)), np.int64)
     return pivots, _done("getrf", a, rows, columns, a, rows, pivots, _SAID)
 
 
@@ -243,7 +244,7 @@ def inverse_of_factors(a: Array, pivots: Array) -> bool:
 def solved(a: Array, b: Array) -> bool:
     """Put L and U in the place of A, and X of A X = B in that of B; whether none is singular."""
     size = a.shape[-1]
-    pivots = Work(family("decompositions.halves").places((size,)))
+    pivots = Work(np.empty(size, np.int64))
     return _done("gesv", a, size, b.shape[1], a, size, pivots, b, size, _SAID)
 
 
@@ -258,7 +259,7 @@ def symmetric_factors(a: Array) -> tuple[Array, bool]:
     """Put L and D of symmetric matrices, whose lower halves count, in their place; the rows that
     were exchanged, from 1, negative ones in pairs."""
     size = a.shape[-1]
-    pivots: Array = family("decompositions.halves").places((len(a), size))
+    pivots: Array = np.empty((len(a), size), np.int64)
     return pivots, _done("sytrf", a, "L", size, a, size, pivots, _WORK, _SIZE, _SAID)
 
 
@@ -368,7 +369,7 @@ def least_squares(
         is_found = _done("gels", a, "N", *common, _WORK, _SIZE, _SAID)
         return (None, None) if is_found else None
     least = min(rows, columns)
-    rank = np.empty((len(a), 1), np.int64)  # a result, so that a single one is taken for no flag
+    rank = np.empty((len(a), 1), np.int64)
     if driver == "gelsy":
         order = family("elementwise.copies").copied(_zeros((len(a), columns), np.dtype(np.int64)))
         is_found = _done("gelsy", a, *common, order, relative, rank, _WORK, _SIZE, _SAID)

@@ -69,7 +69,9 @@ def _computed(name: str, function: np.ufunc, one: Array, other: Array) -> Array:
 
 def _with(name: str, function: np.ufunc, array: Array, number: np.generic) -> Array:
     """The same of an array and a number of its dtype."""
-    return _computed(name, function, array, as_array(number))
+    other = as_array(number)
+    other.setflags(write=False)  # a constant of calls that are learned
+    return _computed(name, function, array, other)
 
 
 def _declare(name: str, features: bool, alpha: bool) -> Callable[[Array, float, bool], Array]:
@@ -93,7 +95,9 @@ def _declare(name: str, features: bool, alpha: bool) -> Callable[[Array, float, 
         return self
 
     input, self = "Tensor input, float p, bool train", "Tensor(a!) self, float p, bool train"
-    operator(f"aten::{name}({input}) -> Tensor", random=True, out="", layout="L")(forward)
+    operator(f"aten::{name}({input}) -> Tensor", random=True, out="", layout="L", prepared=True)(
+        forward
+    )
     operator(f"aten::{name}_({self}) -> Tensor(a!)", random=True, face="function")(forward_in_place)
     FACTORS.put([f"aten::{name}"], factors)
     return forward

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -20,6 +21,21 @@ class _Determinism:
     is_wanted = False
     only_warns = False
     is_filled = True
+
+    def __init__(self) -> None:
+        self.followers: list[Callable[[], object]] = []
+        """What is called when one of them changes."""
+
+    def become(self, **changes: bool) -> None:
+        """Change some of them."""
+        self.__dict__.update(changes)
+        for each in self.followers:
+            each()
+
+    @property
+    def fills(self) -> bool:
+        """Whether new memory is filled."""
+        return self.is_wanted and self.is_filled
 
 
 DETERMINISM: Final = _Determinism()
@@ -53,7 +69,7 @@ def alert_not_deterministic(caller: str) -> None:
 def unfilled(array: Array) -> Array:
     """New memory as it may be given out: filled with NaN, or the largest number, if it was asked
     for that nothing be left to chance."""
-    if DETERMINISM.is_wanted and DETERMINISM.is_filled:
+    if DETERMINISM.fills:
         kind = array.dtype.kind
         if kind in "iu":
             array.fill(np.iinfo(array.dtype).max)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -440,6 +440,8 @@ class Device:
     __slots__ = ("index", "type")
     index: int | None
     type: str
+    never_changes: ClassVar[bool] = True
+    """So a call that is given one is known by it (`kernels/code/calls/prepared.py`)."""
 
     def __init__(self, type: str | int | Device, index: int | None = None) -> None:
         if isinstance(type, Device):

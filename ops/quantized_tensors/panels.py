@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from ..kernels import Prepared, family, in_order
+from ..kernels.flags import new_flag
 from ..memory.dtype import Array, dtype_by_name
 from ..memory.errors import OperatorError
 from .arrays import QuantizedArray, Quantizer, numbers_of, per_tensor, quantized_array, quantizer_of
@@ -195,7 +196,7 @@ class _Panels:
         height = rows.size // self.inputs
         stretches = -(-rows.size // integers.STRETCH)
         numbers, found = np.empty((height, self.depth), np.uint8), np.empty(2)
-        ends, wrong = np.empty((stretches, 2)), np.zeros(1, np.int64)
+        ends, wrong = np.empty((stretches, 2)), new_flag()
         integers.run(integers.extremes(), stretches, 1, rows.size, rows, ends)
         least = max(1, integers.STRETCH // self.inputs)
         counts = (height, least, stretches, self.inputs, self.depth, most)

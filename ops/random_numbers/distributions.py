@@ -18,6 +18,7 @@ import numpy as np
 
 from ..arithmetic.fused import fused_double
 from ..kernels import family, of_floats
+from ..kernels.flags import new_flag
 from ..memory.dtype import Array, Device, dtype_of, numpy_dtype
 from ..memory.errors import OperatorError
 from ..memory.order import memory_order
@@ -30,14 +31,8 @@ from ..table.record import Known
 from ..table.refusals import Refusal, check_kernel, cpp_name, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
-from .random import (
-    Generator,
-    default_generator,
-    fill_normal,
-    fill_uniform,
-    from_libm,
-    single_normals,
-)
+from .filling import fill_normal, fill_uniform
+from .random import Generator, default_generator, from_libm, single_normals
 from .random_ops import (
     bernoulli_each,
     exponential_,
@@ -133,7 +128,7 @@ def _until_taken(
         drawn = [draw(stream, *values) for values in rows]
         return np.array(drawn, np.float64).reshape(wide[0].shape)
     given = [np.ascontiguousarray(each) for each in wide]
-    made, at = np.empty(wide[0].shape, np.float64), np.zeros(1, np.int64)
+    made, at = np.empty(wide[0].shape, np.float64), new_flag()
 
     def take(words: Array, normal: Array) -> int:
         taken: int = native.until_taken(form, is_single, given, words, at, normal, made)

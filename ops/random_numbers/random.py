@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import os
 import struct
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
@@ -22,18 +21,16 @@ import numpy as np
 
 from ...frontend.foundations.locks import fork_safe_lock
 from ..arithmetic.fused import fused_double, fused_float
-from ..kernels import cast_by_kernel, family
-from ..memory.complex_parts import is_complex, parts
-from ..memory.dtype import CPU, Array, Device, Dtype, of_numpy
-from ..memory.errors import OperatorError
-from ..memory.order import memory_order
-from ..table.refusals import cpp_name, not_implemented
+from ..kernels import cast_by_kernel, family, written_by_numpy
+from ..kernels.flags import new_stream
+from ..memory.dtype import CPU, Array, Device, Dtype
+from ..memory.storage import address
 from .cephes import log, sine_and_cosine
 from .engine import WORDS, Engine
 
 __all__ = [
-    *("Generator", "default_generator", "draws_noted", "fill_normal", "fill_uniform"),
-    "manual_seed",
+    *("Generator", "default_generator", "draws_noted", "manual_seed", "natively", "normal"),
+    *("single_normals", "uniform"),
 ]
 
 F: Final = np.float32
@@ -47,6 +44,9 @@ _LARGE: Final = 1 << 15
 """So many draws are made for themselves; fewer come out of what was drawn ahead, up to as many."""
 
 
+_FEW: Final = 1 << 12
+"""So many draws at most are learned with the calls that make something of them."""
+
 _DRAWN: Final[dict[int, bool]] = {}
 """Threads that want to know whether they draw, and whether they did."""
 
@@ -57,6 +57,7 @@ def draws_noted() -> Iterator[Callable[[], bool]]:
     thread = get_ident()
     outside = _DRAWN.get(thread)
     _DRAWN[thread] = False
+    default_generator.keep()
     try:
         yield lambda: _DRAWN[thread]
     finally:
@@ -78,7 +79,7 @@ class Generator:
 
     __slots__ = (
         *("_ahead", "_at", "_before", "_is_started", "_made", "_seed", "cached_normal", "fresh"),
-        "lock",
+        *("_is_lent", "_stream", "lock"),
     )
 
     def __init__(self, device: object = "cpu") -> None:
@@ -86,16 +87,52 @@ class Generator:
             raise RuntimeError(f"Device type {device} is not supported for torch.Generator() api.")
         self.lock = fork_safe_lock(of_object=True)
         self._made: Engine | None = None
+        self._stream: Array | None = None
+        self._is_lent = False
         self._start(67280421310721)
 
     def _start(self, seed: int) -> None:
         """Put the generator to the beginning of a seed's stream."""
         with self.lock:
+            self._take_back()
             self._seed = seed
             self._is_started = False
             self._forget_ahead()
             self.cached_normal: float | None = None
             self.fresh = True
+
+    def _lend(self) -> None:
+        """Let native code draw what was drawn ahead by itself, if it has learned calls that do, and
+        nobody wants to know who draws.
+
+        Whoever calls this, or `_take_back`, holds the lock.
+        """
+        if self._stream is not None and not _DRAWN:
+            self._stream[:2] = address(self._ahead) + 8 * self._at, self._ahead.size - self._at
+            self._is_lent = True
+
+    def _take_back(self) -> None:
+        """Have native code draw no more; what it drew is used."""
+        if self._is_lent:
+            assert self._stream is not None
+            self._at = self._ahead.size - int(self._stream[1])
+            self._stream[1] = 0
+            self._is_lent = False
+
+    def keep(self) -> None:
+        """Have native code draw nothing until there are draws again."""
+        with self.lock:
+            self._take_back()
+
+    def _learned(self, count: int) -> Array:
+        """The same as `words`, by a kernel, for who learns calls that draw."""
+        if self._stream is None:
+            self._stream = new_stream()
+        if self._ahead.size - self._at < count:
+            self._draw_ahead(count)
+        self._lend()
+        made: Array = family("drawing.engines").taken(self._stream, count)
+        return made
 
     def _forget_ahead(self) -> None:
         self._ahead: Array = np.empty(0, np.uint64)
@@ -153,15 +190,24 @@ class Generator:
         and the wait begins anew: few large draws let it in, where many small ones would not.
         """
         with self.lock:
+            self._take_back()
             if count:
                 self.fresh = False
                 if _DRAWN:
                     self._note()
+                native = family("calls.run")
+                if native is not None:
+                    is_learned = native.learns_draws() and count <= _FEW and not _DRAWN
+                    if is_learned and self is default_generator:
+                        return self._learned(count)
+                    native.unforeseen()
             begin, end = self._at, self._at + count
             if end > self._ahead.size:
-                return self._more(count)
-            self._at = end
-            return self._ahead[begin:end]
+                found = self._more(count)
+            else:
+                self._at, found = end, self._ahead[begin:end]
+            self._lend()
+            return found
 
     def _more(self, count: int) -> Array:
         """The rest of what was drawn ahead and new draws, more of them every time."""
@@ -183,6 +229,7 @@ class Generator:
         `take` is given the kept normal number too, and whether there is one, and may change both.
         """
         with self.lock:
+            self._take_back()
             rest = self._ahead.size - self._at
             if rest < least:
                 self._draw_ahead(least)
@@ -236,6 +283,7 @@ class Generator:
     def place(self) -> Place:
         """Where the generator stands, for `return_to`."""
         with self.lock:
+            self._take_back()
             state = self._engine().state if self._is_started else None
             ahead = self._ahead, self._at, self._before
             return self._seed, self.fresh, self.cached_normal, state, ahead
@@ -254,6 +302,7 @@ class Generator:
     def state_bytes(self) -> bytes:
         """The state as torch lays it out, 5056 bytes."""
         with self.lock:
+            self._take_back()
             state = self._standing()
             seed, fresh, cached = self._seed, self.fresh, self.cached_normal
         key, position = state[:WORDS], int(state[WORDS])
@@ -282,6 +331,7 @@ class Generator:
         key = np.frombuffer(data, "<u8", WORDS, 24).astype(np.uint32)
         _, cached, _, valid, _ = struct.unpack_from("<dddii", data, 24 + WORDS * 8)
         with self.lock:
+            self._take_back()
             self._set_engine(key, WORDS if left == 1 else place)
             self._seed, self.fresh = seed, fresh
             self.cached_normal = cached if valid else None
@@ -314,7 +364,7 @@ def _units(draws: Array) -> Array:
     return np.multiply(found, F(2.0**-24), out=found)
 
 
-def _natively(name: str = "drawing.normals") -> Any:
+def natively(name: str = "drawing.normals") -> Any:
     """The kernels that make float32 numbers of draws, or others; None without instructions that
     they need."""
     native = family("language.target")
@@ -344,7 +394,7 @@ def manual_seed(seed: int) -> Generator:
 def uniform(g: Generator, count: int, dtype: Dtype, low: float, high: float) -> Array:
     """`count` numbers in [low, high), in the given float dtype."""
     if dtype == D:
-        native = _natively("drawing.draws") if count else None
+        native = natively("drawing.draws") if count else None
         if native is not None:
             made: Array = native.doubles(g.words(2 * count), low, high - low)
             return made
@@ -359,7 +409,7 @@ def uniform(g: Generator, count: int, dtype: Dtype, low: float, high: float) -> 
 
 def _single(g: Generator, count: int, low: float, high: float) -> Array:
     """`count` float32 numbers from `low` to `high`."""
-    native = _natively() if count else None
+    native = natively() if count else None
     if native is None:
         return fused_float(g.floats(count), F(high) - F(low), F(low))
     return native.uniforms(g.words(count), low, high, np.empty(count, F))  # type: ignore[no-any-return]
@@ -371,6 +421,7 @@ def _single(g: Generator, count: int, low: float, high: float) -> Array:
 def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
     """Numbers made one by one, in double; an odd one out is kept for the next call."""
     parts: list[Array] = []
+    written_by_numpy()  # a number is kept, or is not
     with g.lock:
         if count and g.cached_normal is not None:
             parts.append(fused_double(np.array([g.cached_normal]), std, mean))
@@ -385,7 +436,7 @@ def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
 
 def _in_pairs(g: Generator, count: int, mean: float, std: float) -> tuple[Array, float]:
     """So many normal numbers, and the last one as it is without mean and `std`."""
-    native = _natively("drawing.draws")
+    native = natively("drawing.draws")
     if native is None or not native.is_possible():
         return _pairs(g.doubles(count), mean, std)
     made, last = native.single_normals(g.words(2 * count), mean, std)
@@ -403,7 +454,7 @@ def _pairs(units: Array, mean: float, std: float) -> tuple[Array, float]:
 
 def _sixteens(draws: Array, mean: float, std: float) -> Array:
     """Groups of 16 float32: the first 8 give the radius, the last 8 the angle."""
-    native = _natively()
+    native = natively()
     if native is not None:
         made: Array = native.normals(draws, mean, std)
         return made
@@ -426,7 +477,7 @@ def from_libm(name: str, values: Array) -> Array:
 
 def _long_sixteens(draws: Array, mean: float, std: float) -> Array:
     """The same of float64, each of two draws."""
-    native = _natively("drawing.draws")
+    native = natively("drawing.draws")
     if native is not None and native.is_possible():
         made: Array = native.normals(draws, mean, std)
         return made
@@ -466,134 +517,3 @@ def _overlapped(groups: Array, count: int) -> Array:
     if groups.size == count:
         return groups
     return np.concatenate([groups[: count - 16], groups[-16:]])
-
-
-# --------------------------------------------------------------------------- filling tensors
-
-
-_LARGEST: Final = {
-    "float16": 65504.0,
-    "bfloat16": float.fromhex("0x1.fep127"),
-    "float32": float.fromhex("0x1.fffffep127"),
-    "float64": sys.float_info.max,
-}
-
-
-def largest_float(name: str) -> float:
-    """The largest number of a dtype of floats; infinity for those that draw no numbers."""
-    return _LARGEST.get(name, math.inf)
-
-
-def _float_kind(array: Array, kernel: str) -> None:
-    if array.dtype.kind in "iub":
-        raise not_implemented(
-            kernel,
-            array.dtype,
-            headline="only tensors of floats can be filled with these numbers",
-            roles={"self": "must be of floats"},
-        )
-
-
-def _takes_kernels(array: Array) -> bool:
-    """Whether kernels may fill an array in order; what is only to be read is NumPy's to refuse."""
-    return array.flags.c_contiguous and array.flags.writeable
-
-
-def fill_uniform(array: Array, low: float, high: float, g: Generator | None) -> Array:
-    """Fill a tensor of floats with numbers in [low, high), in the order of its memory.
-
-    Raises:
-        OperatorError: `low` is above `high`, or it is not a tensor of floats.
-    """
-    given, array = array, array[...]  # which no other thread can change
-    is_single = array.dtype is _FLOAT32
-    if not is_single:
-        _float_kind(array, "check_uniform_bounds")
-    if not is_single and is_complex(array.dtype):  # real and imaginary parts in turn
-        part = np.dtype(D if array.itemsize == 16 else F)
-        target = parts(memory_order(array))
-        target[...] = uniform(g or default_generator, target.size, part, low, high).reshape(
-            target.shape
-        )
-        return given
-    if not (is_single and 0.0 <= low <= high <= 1.0):
-        _check_uniform_range(array.dtype, low, high)
-    if is_single and array.size and _takes_kernels(array):
-        native = _natively()
-        if native is not None:
-            native.uniforms((g or default_generator).words(array.size), low, high, array)
-            return given
-    native = _natively("drawing.draws") if array.size and array.dtype == D else None
-    if native is not None and _takes_kernels(array):
-        native.doubles((g or default_generator).words(2 * array.size), low, high - low, array)
-        return given
-    target = memory_order(array)
-    values = uniform(g or default_generator, array.size, array.dtype, low, high)
-    target[...] = values.reshape(target.shape)
-    return given
-
-
-def _check_uniform_range(dtype: Dtype, low: float, high: float) -> None:
-    """Refuse bounds between which a dtype has no floats, or more than it can span.
-
-    Raises:
-        OperatorError: they are such.
-    """
-    own = of_numpy(dtype)
-    largest = largest_float(own.name)
-    for name, value in (("from", low), ("to", high)):
-        if not abs(value) <= largest:
-            raise OperatorError(f"{name} is out of bounds for {cpp_name(own)}")
-    if low > high:
-        raise OperatorError(
-            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
-        )
-    if high - low > largest:
-        raise OperatorError(
-            f"uniform_ expects to-from <= std::numeric_limits<{own.scalar_name}>::max(), but found "
-            f"to={high:g} and from={low:g} which result in to-from to exceed the limit"
-        )
-
-
-def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> Array:
-    """Fill a tensor of floats or complex numbers with normal numbers.
-
-    Raises:
-        OperatorError: `std` is negative, or it is a tensor of whole numbers.
-    """
-    given, array = array, array[...]  # which no other thread can change
-    is_single = array.dtype is _FLOAT32
-    if not is_single:
-        _float_kind(array, "normal_kernel_cpu")
-    if not std >= 0:
-        raise OperatorError(f"normal expects std >= 0.0, but found std {std:g}")
-    generator = g or default_generator
-    if not is_single and is_complex(array.dtype):
-        # both parts have the mean, and half of the variance
-        fill_normal(parts(array), mean, std / math.sqrt(2), g)
-        return given
-    if array.flags.c_contiguous:
-        native = _natively() if is_single and array.size >= 16 and array.flags.writeable else None
-        if native is not None:
-            _fill_by_sixteens(native, generator, array.reshape(-1), mean, std)
-            return given
-        array[...] = normal(generator, array.size, array.dtype, mean, std).reshape(array.shape)
-    else:
-        single = single_normals(generator, array.size, mean, std)
-        target = memory_order(array)
-        target[...] = single.reshape(target.shape).astype(array.dtype)
-    return given
-
-
-def _fill_by_sixteens(native: Any, g: Generator, array: Array, mean: float, std: float) -> None:
-    """Fill a row of at least 16 float32; a last group that is not whole is drawn anew, and ends
-    with the row."""
-    whole = array.size // 16 * 16
-    if whole == array.size:
-        native.normals(g.words(whole), mean, std, array)
-        return
-    with g.lock:
-        draws = g.words(array.size)
-        again = g.words(16)
-    native.normals(draws[:whole], mean, std, array[:whole])
-    native.normals(again, mean, std, array[-16:])

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arithmetic.convert import in_format
-from ..kernels import family, is_real
+from ..kernels import by_formula, cast_by_kernel, move
 from ..memory.counts import check_storage
 from ..memory.dtype import (
     DTYPES,
@@ -25,25 +25,17 @@ from ..memory.dtype import (
 from ..memory.errors import OperatorError
 from ..memory.order import memory_order
 from ..memory.warned import warn_caller
-from ..selection.ranking import topk
-from ..selection.searching import search
 from ..shapes.creation import OPTIONS, check_sizes, float_dtype
 from ..shapes.shape import expand
 from ..table.layouts import like as empty_like
-from ..table.layouts import strides_like
-from ..table.out_dtypes import ANY, MADE, OutDtype
+from ..table.out_dtypes import ANY, MADE
 from ..table.pointwise import as_array, cast
 from ..table.promotion import kind
 from ..table.refusals import check_kernel, cpp_name, letter, not_held, not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
-from .random import (
-    Generator,
-    default_generator,
-    fill_normal,
-    fill_uniform,
-    largest_float,
-)
+from .filling import fill_normal, fill_uniform, largest_float
+from .random import Generator, default_generator
 from .whole_numbers import (
     chances,
     chances_each,
@@ -98,15 +90,22 @@ def _declare_floats(name: str, fill: Any) -> None:
         filled: Array = fill(made, 0.0, 1.0, None)
         return filled
 
-    operator(f"aten::{name}(SymInt[] size, {OPTIONS}) -> Tensor", random=True, out_dtype=MADE)(
-        plain
-    )
+    operator(
+        f"aten::{name}(SymInt[] size, {OPTIONS}) -> Tensor",
+        random=True,
+        out_dtype=MADE,
+        prepared=True,
+    )(plain)
     with_generator = OPTIONS.replace("*, ", "*, Generator? generator, ")
     operator(f"aten::{name}.generator(SymInt[] size, {with_generator}) -> Tensor", out_dtype=MADE)(
         from_generator
     )
     operator(
-        f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor", random=True, out="", face="function"
+        f"aten::{name}_like(Tensor self, {_LIKE}) -> Tensor",
+        random=True,
+        out="",
+        face="function",
+        prepared=True,
     )(like)
 
 
@@ -127,7 +126,8 @@ _declare_floats("randn", fill_normal)
 
 @operator(
     "aten::uniform_(Tensor(a!) self, float from=0., float to=1., *, Generator? generator=None) "
-    "-> Tensor(a!)"
+    "-> Tensor(a!)",
+    prepared=True,
 )
 def uniform_(self: Array, low: float, high: float, generator: Generator | None) -> Array:
     return fill_uniform(self, low, high, generator)
@@ -135,7 +135,8 @@ def uniform_(self: Array, low: float, high: float, generator: Generator | None) 
 
 @operator(
     "aten::normal_(Tensor(a!) self, float mean=0., float std=1., *, "
-    "Generator? generator=None) -> Tensor(a!)"
+    "Generator? generator=None) -> Tensor(a!)",
+    prepared=True,
 )
 def normal_(self: Array, mean: float, std: float, generator: Generator | None) -> Array:
     return fill_normal(self, mean, std, generator)
@@ -149,6 +150,7 @@ def normal_(self: Array, mean: float, std: float, generator: Generator | None) -
         "Tensor_float Tensor_float_out float_Tensor_out float_Tensor Tensor_Tensor "
         "Tensor_Tensor_out float_float"
     ),
+    prepared=True,
 )
 def normal_of_size(
     mean: float,
@@ -188,10 +190,13 @@ def normal_of_tensors(mean: Array, std: Array, generator: Generator | None) -> A
 
 
 @operator(
-    "aten::normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor"
+    "aten::normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor",
+    prepared=True,
 )
 def normal_around(mean: Array, std: float, generator: Generator | None) -> Array:
-    return as_array(fill_normal(np.empty(mean.shape, mean.dtype), 0.0, std, generator) + mean)
+    unit = fill_normal(np.empty(mean.shape, mean.dtype), 0.0, std, generator)
+    found = by_formula("add", unit, mean)
+    return as_array(unit + mean) if found is None else found
 
 
 @operator(
@@ -205,7 +210,8 @@ def normal_spread(mean: float, std: Array, generator: Generator | None) -> Array
 
 @operator(
     "aten::exponential_(Tensor(a!) self, float lambd=1., *, Generator? generator=None) "
-    "-> Tensor(a!)"
+    "-> Tensor(a!)",
+    prepared=True,
 )
 def exponential_(self: Array, lambd: float, generator: Generator | None) -> Array:
     if kind(self.dtype) != 2:
@@ -217,8 +223,17 @@ def exponential_(self: Array, lambd: float, generator: Generator | None) -> Arra
     if not lambd > 0:
         raise OperatorError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     target = memory_order(self)
-    target[...] = exponential(generator, self.size, lambd).reshape(target.shape)
+    _put(target, exponential(generator, self.size, lambd))
     return self
+
+
+def _put(target: Array, drawn: Array) -> None:
+    """Write numbers that were drawn, one for each element."""
+    values = drawn.reshape(target.shape)
+    if target.flags.c_contiguous:
+        move(cast_by_kernel(values, target.dtype), target)
+    else:
+        target[...] = values
 
 
 # --------------------------------------------------------------------------- whole numbers
@@ -240,7 +255,11 @@ def _whole(size: Sizes, low: int, high: int, g: Generator | None, dtype: int | N
     return made
 
 
-@operator(f"aten::randint(SymInt high, SymInt[] size, *, {_NUMBERS}) -> Tensor", random=True)
+@operator(
+    f"aten::randint(SymInt high, SymInt[] size, *, {_NUMBERS}) -> Tensor",
+    random=True,
+    prepared=True,
+)
 def randint(high: int, size: Sizes, dtype: int | None, *_: object) -> Array:
     return _whole(size, 0, high, None, dtype)
 
@@ -258,6 +277,7 @@ def randint_from(
 @operator(
     f"aten::randint.low(SymInt low, SymInt high, SymInt[] size, *, {_NUMBERS}) -> Tensor",
     random=True,
+    prepared=True,
 )
 def randint_between(low: int, high: int, size: Sizes, dtype: int | None, *_: object) -> Array:
     return _whole(size, low, high, None, dtype)
@@ -283,7 +303,7 @@ def _whole_like(
 ) -> Array:
     made = _unfilled_like(self, dtype, options)
     target = memory_order(made)
-    target[...] = whole_numbers(None, made.size, low, high).reshape(target.shape)
+    _put(target, whole_numbers(None, made.size, low, high))
     return made
 
 
@@ -293,6 +313,7 @@ def _whole_like(
     out="",
     face="function",
     rows=rows_of("self"),
+    prepared=True,
 )
 def randint_like(self: Array, high: int, dtype: int | None, *options: object) -> Array:
     return _whole_like(self, 0, high, dtype, options)
@@ -304,6 +325,7 @@ def randint_like(self: Array, high: int, dtype: int | None, *options: object) ->
     out="",
     face="function",
     rows=rows_of("self"),
+    prepared=True,
 )
 def randint_like_between(
     self: Array, low: int, high: int, dtype: int | None, *options: object
@@ -311,7 +333,12 @@ def randint_like_between(
     return _whole_like(self, low, high, dtype, options)
 
 
-@operator(f"aten::randperm(SymInt n, *, {_NUMBERS}) -> Tensor", random=True, out_dtype=MADE)
+@operator(
+    f"aten::randperm(SymInt n, *, {_NUMBERS}) -> Tensor",
+    random=True,
+    out_dtype=MADE,
+    prepared=True,
+)
 def randperm(n: int, dtype: int | None, *_: object) -> Array:
     return randperm_from(n, None, dtype)
 
@@ -456,7 +483,11 @@ def bernoulli(self: Array, generator: Generator | None) -> Array:
     return chances_each(generator, self).astype(self.dtype)
 
 
-@operator("aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", out="")
+@operator(
+    "aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+    out="",
+    prepared=True,
+)
 def bernoulli_like(self: Array, p: float, generator: Generator | None) -> Array:
     return bernoulli_(np.empty_like(self), p, generator)
 
@@ -465,6 +496,7 @@ def bernoulli_like(self: Array, p: float, generator: Generator | None) -> Array:
     "aten::bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) "
     "-> Tensor(a!)",
     order="Tensor float",
+    prepared=True,
 )
 def bernoulli_(self: Array, p: float, generator: Generator | None) -> Array:
     check_kernel("bernoulli_scalar_cpu_", self)
@@ -481,90 +513,6 @@ def bernoulli_(self: Array, p: float, generator: Generator | None) -> Array:
 def bernoulli_each(self: Array, p: Array, generator: Generator | None) -> Array:
     self[...] = chances_each(generator, expand(p, self.shape))
     return self
-
-
-@operator(
-    "aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, "
-    "Generator? generator=None) -> Tensor",
-    out_dtype=OutDtype("same", "multinomial expects {result} tensor out, got: {out}"),
-)
-def multinomial(
-    self: Array, num_samples: int, replacement: bool, generator: Generator | None
-) -> Array:
-    if self.ndim not in (1, 2):
-        raise OperatorError("prob_dist must be 1 or 2 dim")
-    if num_samples <= 0:
-        raise OperatorError("cannot sample n_sample <= 0 samples")
-    if kind(self.dtype) != 2:
-        raise OperatorError(
-            "multinomial only supports floating-point dtypes for input, got: "
-            f"{dtype_of(self).scalar_name}",
-            code="dtype-mismatch",
-        )
-    if not replacement and num_samples > self.shape[-1]:
-        raise OperatorError(
-            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
-        )
-    if self.shape[-1] > _MOST_CATEGORIES:
-        raise OperatorError("number of categories cannot exceed 2^24")
-    _check_chances(self, not replacement or num_samples == 1)
-    if not replacement or num_samples == 1:
-        rates = exponential(generator, self.size, 1.0).astype(self.dtype)
-        scores = self / _as_it_lies(rates, self)
-        if num_samples == 1:
-            return as_array(np.argmax(scores, -1, keepdims=True))
-        return topk(scores, num_samples, -1, True, True)[1]
-    return _with_replacement(self, num_samples, generator)
-
-
-def _as_it_lies(drawn: Array, array: Array) -> Array:
-    """Numbers in the shape of an array, one after the other as they would lie like it."""
-    steps = strides_like(array)
-    dims = sorted(range(array.ndim), key=lambda dim: -steps[dim])
-    back = sorted(range(array.ndim), key=dims.__getitem__)
-    return drawn.reshape([array.shape[dim] for dim in dims]).transpose(back)
-
-
-_MOST_CATEGORIES: Final = 1 << 24
-
-
-def _check_chances(self: Array, at_once: bool) -> None:
-    if not self.size:
-        return
-    wide = self.astype(np.float32) if self.itemsize < 4 else self
-    largest = np.max(wide, -1)
-    no_negative, no_infinity = bool(np.min(wide) >= 0), bool((largest < np.inf).all())
-    if at_once:
-        if not (no_negative and no_infinity):
-            raise OperatorError("probability tensor contains either `inf`, `nan` or element < 0")
-    elif not no_negative:
-        raise _wrong_chances("encountering probability entry < 0")
-    elif not no_infinity:
-        raise _wrong_chances("encountering probability entry = infinity or NaN")
-    if not (largest > 0).all():
-        raise _wrong_chances("sum of probabilities <= 0")
-
-
-def _wrong_chances(why: str) -> OperatorError:
-    return OperatorError(f"invalid multinomial distribution ({why})")
-
-
-def _with_replacement(weights: Array, count: int, generator: Generator | None) -> Array:
-    generator = generator or default_generator
-    if weights.itemsize < 4:  # shares are float32 then
-        weights = weights.astype(np.float32)
-    native = family("drawing.categories") if is_real(weights) else None
-    if native is not None:
-        rows = weights.reshape(-1, weights.shape[-1])
-        words = generator.words(2 * count * len(rows))
-        made: Array = native.drawn(rows, words, count)
-        return made.reshape(*weights.shape[:-1], count)
-    running = np.add.accumulate(weights, -1)
-    running = running / running[..., -1:]
-    running[..., -1] = 1
-    shape = *weights.shape[:-1], count
-    places = generator.doubles(math.prod(shape)).reshape(shape)
-    return search(running.astype(np.float64), places, False)
 
 
 # --------------------------------------------------------------------------- generators

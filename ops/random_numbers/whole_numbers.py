@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import cast_by_kernel, family, is_half
+from ..kernels import cast_by_kernel, family, is_half, move
 from ..memory.dtype import Array, Dtype
 from ..memory.errors import OperatorError
 from .random import Generator, default_generator, from_libm
@@ -97,7 +97,7 @@ def fill_by_chance(array: Array, g: Generator | None, p: float) -> bool:
     made = array if array.itemsize == 4 else np.empty(array.shape, F)
     native.chances((g or default_generator).words(2 * array.size), p, made)
     if made is not array:
-        array[...] = cast_by_kernel(made, array.dtype)
+        move(cast_by_kernel(made, array.dtype), array)
     return True
 
 

@@ -111,8 +111,10 @@ for _name, _accumulate in (
     out_dtype=SPELLED_APART,
     rows=rows_of("self"),
     on_slices="dims",
+    prepared=True,
 )
 def logcumsumexp(self: Array, dim: int) -> Array:
+    self = self[...]  # which no other thread can change
     if kind(self.dtype) < 2:
         raise not_implemented(
             "logcumsumexp_out_cpu",
@@ -124,6 +126,13 @@ def logcumsumexp(self: Array, dim: int) -> Array:
         return self.copy()
     if self.dtype.kind == "c":
         return _complex_logcumsumexp(self, axis)
+    self = in_order(self)
+    scans = family("rows.scans") if is_whole(self) else None
+    found: Array | None = None
+    if scans is not None:
+        found = scans.running(self, axis, "exponentials")
+    if found is not None:
+        return found
     sums = np.logaddexp.accumulate(self.astype(_FLOAT64), axis)
     return as_array(sums).astype(self.dtype)
 

@@ -194,6 +194,8 @@ def _first_extreme(
     """The extreme along a dimension and its place by native code; None if that is no work for it:
     long rows NumPy does as well."""
     self = self[...]  # which no other thread can change
+    if self.size < LARGE:
+        self = in_order(self)
     is_last = prod(self.shape[axis + 1 :]) <= 1
     is_work = self.size < LARGE or not is_last or is_half(self.dtype)
     ranks = family("ordering.ranks") if is_work and is_whole(self) else None

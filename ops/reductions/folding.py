@@ -18,6 +18,7 @@ from ..kernels import (
     is_real,
     written_by_numpy,
 )
+from ..kernels.flags import new_flag
 from ..memory.complex_parts import parts
 from ..memory.dtype import Array, Dtype
 from ..memory.order import order_of
@@ -278,7 +279,7 @@ def spread_and_middle(
     middle, squares = family("rows.rows").moments(wide.reshape(prod(shape), -1))
     arrays, folds = family("elementwise.arrays"), family("rows.folds")
     lost = arrays.evaluate([("isfinite", "d", (0,)), ("is_zero", "?", (1,))], "?", middle)
-    if folds.fold(lost, 0, 1, "sum"):  # which is a flag where calls are known beforehand
+    if folds.fold(lost, 0, 1, "sum", flag=new_flag()):
         written_by_numpy()
         return None
     letter = wide.dtype.char

@@ -123,6 +123,10 @@ operator(
 )(logsumexp)
 
 
-@operator("aten::special_round(Tensor self, *, int decimals=0) -> Tensor", first_name="round")
+@operator(
+    "aten::special_round(Tensor self, *, int decimals=0) -> Tensor",
+    first_name="round",
+    formula=formula("rint", meets="own", at={1: 0}),
+)
 def special_round(self: Array, decimals: int) -> Array:
     return round_decimals(self, decimals)

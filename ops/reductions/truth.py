@@ -37,8 +37,7 @@ def _natively(
 def _counted(
     self: Array, axes: tuple[int, ...] | None, keepdim: bool, of_any: bool
 ) -> Array | None:
-    """The same by counts of those that hold, or do not: in float32, since what is known of calls
-    takes a whole number alone for a flag."""
+    """The same by counts of those that hold, or do not."""
     arrays = family("elementwise.arrays")
     letter = "" if arrays is None else arrays.LETTERS[self.dtype]
     if letter not in _COUNTED:
@@ -52,16 +51,16 @@ def _counted(
     return arrays.evaluate([(*last, (0,))], "?", counts)  # type: ignore[no-any-return]
 
 
-_COUNTED: Final = frozenset("fdbhil?")
+_COUNTED: Final = frozenset("fdeEbhil?")
 _known: Final = Prepared(_counted)
 
 
 def _truth(name: str, choose: Any) -> None:
     def chosen(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
-        self = truths(self)
         native = _natively(self, axes, keepdim, of_any=name == "any")
         if native is not None:
             return native
+        self = truths(self)
         value = asarray(choose(self, axes, keepdims=keepdim))
         if self.dtype is _BOOL:
             return value
@@ -114,12 +113,36 @@ _truth("any", np.any)
     order="dim_IntList_out out",
     layout="C",
     on_slices="dims",
+    prepared=True,
 )
 def count_nonzero(self: Array, dim: int | None) -> Array:
     axis = None if dim is None else wrap_dim(dim, self.ndim)
-    return asarray(np.count_nonzero(truths(self), axis if self.ndim else None), _INT64)
+    return _count(self, (axis,) if axis is not None and self.ndim else None)
 
 
-@operator("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", layout="C")
+@operator(
+    "aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", layout="C", prepared=True
+)
 def count_nonzero_over(self: Array, dim: Sequence[int]) -> Array:
-    return asarray(np.count_nonzero(truths(self), wrap_dims(dim, self.ndim)), _INT64)
+    return _count(self, wrap_dims(dim, self.ndim))
+
+
+def _count(self: Array, axes: tuple[int, ...] | None) -> Array:
+    """How many elements are not zero, by native code where that is learned."""
+    self = self[...]  # which no other thread can change
+    if 0 < self.size < LARGE:
+        found: Array | None = _known_counts.call(self, axes)
+        if found is not None:
+            return found
+    return asarray(np.count_nonzero(truths(self), axes if self.ndim else None), _INT64)
+
+
+def _counts(self: Array, axes: tuple[int, ...] | None) -> Array | None:
+    arrays = family("elementwise.arrays")
+    letter = "" if arrays is None else arrays.LETTERS[self.dtype]
+    if not letter:
+        return None
+    return folded(arrays.evaluate([("same", "?", (0,))], "?", self), axes, False, "sum")
+
+
+_known_counts: Final = Prepared(_counts)

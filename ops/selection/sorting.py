@@ -107,6 +107,7 @@ def _median(name: str, skip_nan: bool) -> None:
         flat = self.reshape(-1)
         if flat.size <= _FEW:
             return along(flat, 0, False)[0]
+        written_by_numpy()  # or not: what is done depends on the elements
         rest: Array = flat
         if flat.itemsize < 4:
             rest = cast_by_kernel(flat, _FLOAT32 if is_half(flat.dtype) else np.dtype(np.int32))
@@ -119,9 +120,12 @@ def _median(name: str, skip_nan: bool) -> None:
             return np.asarray(np.partition(rest, middle)[middle]).astype(flat.dtype)
         return along(flat, 0, False)[0]
 
-    operator(f"aten::{name}(Tensor self) -> Tensor", on_slices="dims", out_overlap="read-first")(
-        of_all
-    )
+    operator(
+        f"aten::{name}(Tensor self) -> Tensor",
+        on_slices="dims",
+        out_overlap="read-first",
+        prepared=True,
+    )(of_all)
     operator(
         f"aten::{name}.dim(Tensor self, int dim, bool keepdim=False) "
         "-> (Tensor values, Tensor indices)",

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...frontend.foundations.beside import Beside
 from ..kernels import ALWAYS, LARGE, NEAREST, family
+from ..memory.determinism import DETERMINISM
 from ..memory.dtype import Array
 from .formula import Formula, Part, letter_of, meeting
 from .listed import Listed, by_elements, listed
@@ -82,6 +83,7 @@ def _native(entry: Operator) -> Any:
             _explain(entry),
             writes=entry.is_in_place,
             gives_parts=entry.views_by_form,
+            gives_unfilled=entry.undefined,
         )
         found = _NATIVE.setdefault(entry, made)  # one alone is kept, whoever else makes one
     return found
@@ -141,7 +143,8 @@ def listen(count: int) -> None:
 def has_direct_form(entry: Operator) -> bool:
     """Whether native code may learn what calls of an operator do."""
     first = by_first_name(entry)
-    return bool(formulas_of(first)) or first.prepared or first.parts is not None
+    is_told = bool(formulas_of(first)) or first.parts is not None
+    return is_told or first.prepared or first.undefined
 
 
 def by_first_name(entry: Operator) -> Operator:
@@ -169,10 +172,18 @@ def formulas_of(entry: Operator) -> tuple[Formula, ...]:
 def _explain(entry: Operator) -> Any:
     """How it is told; None where it is seen."""
     first = by_first_name(entry)
+    if first.undefined:
+        return _notes_of_unfilled
     if first.parts is not None:
         return partial(notes_of_parts, first)
     formulas = formulas_of(entry)
     return partial(explained, entry, formulas) if formulas else None
+
+
+def _notes_of_unfilled(*_: object) -> Any:
+    """The runs of kernels that fill what holds anything: there are none; None while all that is new
+    is filled."""
+    return None if DETERMINISM.fills else []
 
 
 def explained(
@@ -191,8 +202,7 @@ def explained(
     joins = meeting(arrays, formula, taken, letter)
     if result.size < LARGE and letter == joins and letter in "feE":
         formula = formula._replace(name=NEAREST.get(formula.name, formula.name))
-    bringing = [values[0], *taken] if entry.is_in_place else taken
-    if not is_settled(formula, joins, bringing) or not is_same(arrays, formula, joins, result):
+    if not is_same(arrays, formula, joins, result):
         return None
     steps = [(formula.name, joins, tuple(range(len(taken))))]
     free = [
@@ -244,7 +254,7 @@ def note_of(
     if not at_any_cost and not (is_worth and is_there(arrays, (expression, way.places, way.rank))):
         return None
     kernel = arrays.expression_kernel(expression, way.places, way.rank)
-    given = family("calls.prepared").Given
+    given = family("calls.entries").Given
     taken = [
         each if place is None else given(place)
         for place, each in zip(free or [None] * len(operands), operands, strict=True)
@@ -257,6 +267,7 @@ def is_same(arrays: ModuleType, formula: Formula, joins: str, result: Array) -> 
     some forwards are exact or compute by it always, others from a certain size on."""
     letter = arrays.LETTERS[result.dtype]
     is_always = formula.name in ALWAYS and joins == letter and letter in "fdeE"
+    is_always = is_always or (formula.name in NEAREST and joins == letter == "d")
     is_always = is_always or formula.name in NEAREST.values()
     is_large = result.size >= LARGE
     return bool(joins) and (is_large or is_always or arrays.FORMULAS[formula.name].is_exact)

@@ -41,6 +41,8 @@ def noticed(entry: Operator, values: Sequence[object]) -> tuple[object, list[tup
         Unforeseen: it is not known, or not yet, that kernels alone give the result.
     """
     check_training(entry, values)
+    if entry.random:
+        raise Unforeseen(f"`{entry.name}` draws random numbers")
     is_quantized = any(type(each) is not ndarray for each in arrays_in(values))
     if is_quantized and not (entry.quantized_prepared or entry.is_view or entry.asks_form):
         raise Unforeseen(f"`{entry.name}` of quantized tensors is more than kernels")
@@ -139,7 +141,7 @@ def _are_alike(one: object, other: object) -> bool:
 
 def _with_numbers(note: tuple[Any, ...], values: Sequence[Any]) -> tuple[object, ...]:
     """A note with the operands themselves where it says that they may be others."""
-    given = family("calls.prepared").Given
+    given = family("calls.entries").Given
     return tuple(values[each.place] if type(each) is given else each for each in note)
 
 

@@ -135,7 +135,10 @@ class _Calls:
         self._left = TRIALS
 
     def __call__(self, view: Array, indices: list[Any], *others: object) -> Any:
-        is_sure = all(each is None or each.dtype is _INT64 for each in indices)
+        is_sure = True
+        for each in indices:
+            if each is not None and each.dtype is not _INT64:
+                is_sure = False
         if not is_sure and not (others and _goes_with(view, indices, others[0])):
             return self._forward(view, indices, *others)
         self._left -= 1
@@ -151,8 +154,11 @@ read_places: Final = _Calls("aten::index.Tensor", index)
 _write: Final = _Calls("aten::index_put_", index_put)
 
 
-def put_item(array: Array, key: object, value: object) -> None:
-    """Do so, and count it; what fails is not counted.
+def put_item(
+    array: Array, key: object, value: object, places: list[Array | None] | None = None
+) -> None:
+    """Do so, and count it; what fails is not counted.  Who knows already that the key is made of
+    index tensors of whole numbers gives these `places`.
 
     Raises:
         IndexError, OperatorError, ValueError: as `set_item`.
@@ -160,7 +166,10 @@ def put_item(array: Array, key: object, value: object) -> None:
     """
     written(array)
     try:
-        set_item(array, key, value)
+        if places is None:
+            set_item(array, key, value)
+        else:
+            _set_quietly(array, places, value)
     except BaseException:
         written(array, -1)
         raise
@@ -192,6 +201,14 @@ def set_item(array: Array, key: object, value: object) -> None:
             _set(array[None], [], value)
         else:
             _set(*_parts(array, key, value), value)
+    finally:
+        leave(loud)
+
+
+def _set_quietly(array: Array, places: list[Array | None], value: object) -> None:
+    loud = enter(QUIET)
+    try:
+        _set(array, places, value)
     finally:
         leave(loud)
 

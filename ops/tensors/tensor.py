@@ -47,21 +47,15 @@ from .dispatched import (
     shown_by_form,
 )
 from .display import format_array
-from .indexing import basic_view, get_item, put_item
-from .keys import AsksError, is_several, without_tensors
+from .indexing import basic_view, get_item, put_item, read_places
+from .keys import AsksError, is_plain, is_several, named_places, without_tensors
 from .marked_parameters import ParameterType, marked
 from .members import NO_GRADIENTS, NOT_COPIED, Members, all_members, give_members
 from .overriding import PLAIN, asks
 from .python_data import spelled_type
 from .sizes import Size, made_of
 from .tape_port import tape
-from .tracing import (
-    ACTIVE,
-    asked_by_operators,
-    current_tracer,
-    decided,
-    traced_sizes,
-)
+from .tracing import ACTIVE, asked_by_operators, current_tracer, decided, traced_sizes
 from .untyped_storage import Storage
 from .with_memory import with_memory
 
@@ -381,12 +375,17 @@ class Tensor(_Base):
                 return row
         if type(key) is list and is_several(key):
             key = tuple(key)
-        if wanted and type(key) in PLAIN and not ACTIVE and is_recording():
+        if wanted and not ACTIVE and _grad_mode() is not False and is_plain(key):
             return tape().get_item(self, key)
         if ACTIVE:
             tracer = current_tracer()
             if tracer is not None:
                 return tracer.get_item(self, key)  # type: ignore[no-any-return]
+        elif not (wanted or isinstance(self, Dispatched)):
+            places = named_places(key, self._array.ndim)
+            if places is not None:
+                array = read_places(self._array, places)
+                return Tensor._of(array) if array.base is None else view_of(self, array)
         try:
             plain = without_tensors(key)
         except AsksError:
@@ -407,8 +406,9 @@ class Tensor(_Base):
             tracer.set_item(self, key, value)
             return
         is_tensor = isinstance(value, Tensor)
+        places = None if type(key) is int else named_places(key, self._array.ndim)
         try:
-            plain = without_tensors(key)
+            plain = key if places is not None else without_tensors(key)
             if type(value) not in PLAIN and asks(value):
                 raise AsksError
         except AsksError:
@@ -427,7 +427,7 @@ class Tensor(_Base):
             return
         if is_tensor:
             value = value._array
-        put_item(self._array, plain, value)
+        put_item(self._array, plain, value, places)
 
     @property
     def T(self) -> Tensor:
@@ -435,13 +435,13 @@ class Tensor(_Base):
         if ACTIVE and (tracer := current_tracer()) is not None:
             return tracer.operator("aten::numpy_T", self)
         if self._requires_grad or isinstance(self, Dispatched):
-            return self.permute(list(range(self.ndim))[::-1])
+            return self.permute(tuple(range(self.ndim - 1, -1, -1)))
         return Tensor._of(numpy_t(self._array))._seen_as(self)
 
     @property
     def mT(self) -> Tensor:
         """The last two dimensions swapped."""
-        if isinstance(self, Dispatched):
+        if isinstance(self, Dispatched) or (self._requires_grad and self.ndim > 1 and not ACTIVE):
             return self.transpose(-2, -1)
         turned = matrix_t(self._array)
         if ACTIVE and (tracer := current_tracer()) is not None:

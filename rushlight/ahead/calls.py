@@ -125,7 +125,7 @@ def _by_seeing(entry: Operator, values: list[Any], free: Sequence[int]) -> Known
 
 
 def _perform(notes: Sequence[tuple[Any, ...]], values: Sequence[Any]) -> None:
-    module = family("calls.prepared")
+    module = family("calls.entries")
     for kernel, count, least, *words in notes:
         given = [values[w.place] if type(w) is module.Given else w for w in words]
         module.run(kernel, count, least, *given)
@@ -134,9 +134,9 @@ def _perform(notes: Sequence[tuple[Any, ...]], values: Sequence[Any]) -> None:
 def _entry(
     values: Sequence[object], result: object, notes: Sequence[tuple[object, ...]], before: object
 ) -> Known | None:
-    module = family("calls.prepared")
+    module = family("calls.entries")
 
-    class Entry(module._Entry):  # type: ignore[misc,name-defined]
+    class Entry(module.Entry):  # type: ignore[misc,name-defined]
         """An entry that is not written for native code, but kept."""
 
         def __init__(self) -> None:
@@ -171,7 +171,7 @@ def _run(entry: object, run: tuple[int, int, int, list[tuple[int, Any]]]) -> Run
 
 
 def _told(entry: Any, kind: int, number: int) -> tuple[str, object]:
-    words = family("calls.prepared")
+    words = family("calls.entries")
     if kind == words._NUMBER and number in entry.constants:
         return "constant", entry.constants[number]
     if kind in (words._ARGUMENT, words._RESULT):

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..ops.kernels import blas
 from ..ops.memory.dtype import Array
-from ..ops.random_numbers.random import Generator, fill_normal, fill_uniform
+from ..ops.random_numbers.filling import fill_normal, fill_uniform
+from ..ops.random_numbers.random import Generator
 from ..ops.random_numbers.random_ops import randperm as _randperm
 from ..ops.tensors.tensor import Tensor
 

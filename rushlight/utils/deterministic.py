@@ -25,7 +25,7 @@ class _Deterministic(types.ModuleType):
     def fill_uninitialized_memory(self, mode: bool) -> None:
         if not isinstance(mode, bool):
             raise TypeError(f"expected a bool, but got {type(mode)}")
-        DETERMINISM.is_filled = mode
+        DETERMINISM.become(is_filled=mode)
 
 
 sys.modules[__name__].__class__ = _Deterministic

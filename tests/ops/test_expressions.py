@@ -73,9 +73,9 @@ REFERENCES: dict[str, tuple[Callable[..., Any], str]] = {
     "same": (lambda x: x, "x"),
 }
 BY_OPERATORS = frozenset(
-    """copysign deg2rad frac hardshrink hardsigmoid_slope hardswish_slope hardtanh_slope
-    leaky_relu_slope rad2deg shrink_slope sigmoid_slope sign softshrink tanh_slope threshold
-    threshold_slope trunc_divide without_nan""".split()
+    """copysign deg2rad frac gcd hardshrink hardsigmoid_slope hardswish_slope hardtanh_slope lcm
+    leaky_relu_slope rad2deg scaled_by_two shrink_slope sigmoid_slope sign softshrink tanh_slope
+    threshold threshold_slope trunc_divide without_nan""".split()
 )
 """Formulas whose bits `test_exact_formulas.py` compares with what the operators give."""
 

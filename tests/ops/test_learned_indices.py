@@ -189,3 +189,31 @@ def test_what_is_written_lies_as_it_did_and_what_is_taken_in_one_piece() -> None
     assert torch.index_put(x, [i, j], torch.zeros(2)).stride() == x.stride()
     assert torch.index_put(x, [x > 5], torch.tensor(0.0)).stride() == x.stride()
     assert torch.take_along_dim(x, (x.long() % 3), 1).stride() == (3, 1)
+
+
+@pytest.mark.parametrize("is_wanted", [False, True])
+def test_lists_and_tuples_of_places_name_what_tensors_do(is_wanted: bool) -> None:
+    x = torch.arange(24.0).reshape(2, 3, 4).requires_grad_(is_wanted)
+    places, rows = torch.tensor([1, 0, 1]), torch.tensor([2, 0, 1])
+    for _ in range(3):
+        assert torch.equal(x[[1, 0]], torch.stack([x[1], x[0]]))
+        assert torch.equal(x[places, rows], torch.stack([x[1, 2], x[0, 0], x[1, 1]]))
+        assert torch.equal(x[:, rows], torch.stack([x[:, 2], x[:, 0], x[:, 1]], 1))
+        assert torch.equal(x[:, :, [0, -1]], x[..., ::3])
+        assert torch.equal(x[..., 0, None], x.select(2, 0).unsqueeze(2))
+    with pytest.raises(IndexError, match="out of bounds"):
+        x[[0, 2]]
+    with pytest.raises(IndexError, match="out of bounds"):
+        x[places, rows + 1]
+    with pytest.raises(IndexError, match="too many indices"):
+        x[places, places, places, places]
+
+
+def test_places_are_written_to() -> None:
+    x, places = torch.zeros(4, 4), torch.tensor([0, 3])
+    x[places] = 1.0
+    x[places, places] = torch.tensor([5.0, 6.0])
+    x[:, [1, 2]] = 2.0
+    assert x.tolist() == [[5, 2, 2, 1], [0, 2, 2, 0], [0, 2, 2, 0], [1, 2, 2, 6]]
+    with pytest.raises(IndexError, match="out of bounds"):
+        x[[4]] = 1.0

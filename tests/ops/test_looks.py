@@ -166,3 +166,43 @@ def test_a_look_may_be_the_first_call_of_a_process_that_is_learned(side):
         check=False,
     )
     assert run.returncode == 0, run.stderr
+
+
+def test_properties_that_native_code_reads_are_as_before():
+    x = torch.ones(2, 3)
+    assert x.device == torch.device("cpu")
+    assert not x.requires_grad
+    assert TENSORS["parameter"].requires_grad
+    assert TENSORS["meta"].device == torch.device("meta")
+    assert x.T.shape == x.mT.shape == (3, 2)
+    assert x.T._base is x
+    assert x.mT._base is x
+    assert torch.ones(2, 3, 4).mT.shape == (2, 4, 3)
+    with pytest.raises(RuntimeError, match="only supported on matrices"):
+        _ = torch.ones(2).mT
+    x.requires_grad = True
+    assert x.requires_grad
+    assert type(x.T.grad_fn).__name__ == "PermuteBackward0"
+    assert type(x.mT.grad_fn).__name__ == "TransposeBackward0"
+    x.requires_grad = False
+    assert not x.requires_grad
+    with pytest.raises(RuntimeError, match="must be a bool"):
+        del x.requires_grad
+
+
+def test_methods_are_called_without_being_bound():
+    x = torch.ones(3)
+    for _ in range(200):
+        x.add(1)
+    assert x.add.__self__ is x
+    assert x.add(2).tolist() == [3.0, 3.0, 3.0]
+    assert torch.Tensor.add(x, 2).tolist() == [3.0, 3.0, 3.0]
+    assert torch.Tensor.add.__get__(x)(2).tolist() == [3.0, 3.0, 3.0]
+
+    class Holder:
+        method = torch.Tensor.add
+        function = torch.add
+
+    assert Holder().function(x, 2).tolist() == [3.0, 3.0, 3.0]
+    with pytest.raises(TypeError, match="doesn't apply to a 'Holder' object"):
+        Holder().method(x)

@@ -93,13 +93,13 @@ def test_results_without_elements_are_made_anew():
 
 def test_a_tensor_that_another_thread_resizes_is_learned_as_it_was(monkeypatch):
     x, other = random(20, 500), random(20, 500, seed=2)
-    result_of = module._Entry._result
+    result_of = family("calls.entries").Entry._result
 
     def resizing(entry, made):
         become(x, other)
         return result_of(entry, made)
 
-    monkeypatch.setattr(module._Entry, "_result", resizing)
+    monkeypatch.setattr(family("calls.entries").Entry, "_result", resizing)
     known, calls = known_calls(family("rows.rows").softmax)
     assert known(x).tobytes() == family("rows.rows").softmax(random(20, 500)).tobytes()
     assert known(x).tobytes() == family("rows.rows").softmax(other).tobytes()

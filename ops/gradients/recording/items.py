@@ -46,7 +46,17 @@ _unsqueeze: Final = eager_function("aten::unsqueeze")
 
 def get_item(tensor: Tensor, key: Any) -> Tensor:
     """`tensor[key]` by operators."""
+    kind = type(key)
     try:
+        if kind is int:
+            return _select(tensor, 0, key)  # type: ignore[no-any-return]
+        if key is None:
+            return _unsqueeze(tensor, 0)  # type: ignore[no-any-return]
+        if kind is slice and key != _ALL:
+            step = key.step
+            return _slice(tensor, 0, key.start, key.stop, 1 if step is None else step)  # type: ignore[no-any-return]
+        if kind is tuple and BASIC.issuperset(map(type, key)):
+            return _viewed(tensor, key)
         return _item(tensor, key)
     except IndexError:
         _tell(tensor, key)
@@ -64,19 +74,27 @@ def _tell(tensor: Tensor, key: object) -> None:
 
 
 def _item(tensor: Tensor, key: Any) -> Tensor:
+    """The same for keys that more than one number, slice, None or a tuple of these is in."""
     kind = type(key)
-    if kind is int:
-        return _select(tensor, 0, key)  # type: ignore[no-any-return]
-    if kind is tuple and BASIC.issuperset(map(type, key)):
-        return _viewed(tensor, key)
-    if kind is slice or key is None:
+    if kind is slice:
         return _viewed(tensor, (key,))
     if kind in PLAIN_TENSORS and key._array.ndim:
         return _index(tensor, [key])  # type: ignore[no-any-return]
+    if kind is list and {*map(type, key)} == {int}:
+        return _index(tensor, [as_part(key)])  # type: ignore[no-any-return]
+    if kind is tuple and all(map(_is_of_places, key)) and len(key) <= tensor._array.ndim:
+        return _index(tensor, [*key])  # type: ignore[no-any-return]
     view, indices = _walk(tensor, key)
     if indices:
         return _indexed(view, indices)
     return _alias(view) if view is tensor else view
+
+
+def _is_of_places(part: Any) -> bool:
+    """Whether a part of a key is a tensor of whole numbers."""
+    if type(part) not in PLAIN_TENSORS:
+        return False
+    return bool(part._array.ndim) and part._array.dtype == np.int64
 
 
 def _indexed(view: Tensor, indices: list[Tensor | None]) -> Tensor:
@@ -98,20 +116,21 @@ def _viewed(tensor: Tensor, parts: tuple[Any, ...]) -> Tensor:
     dim, view = 0, tensor
     for part in parts:
         kind = type(part)
-        if kind is slice:
+        if kind is int:
+            view = _select(view, dim, part)
+        elif kind is slice:
             if part != _ALL:
                 step = part.step
                 view = _slice(view, dim, part.start, part.stop, 1 if step is None else step)
             elif dim >= view._array.ndim:
                 raise IndexError(part)
             dim += 1
-        elif kind is int:
-            view = _select(view, dim, part)
         elif part is None:
             view = _unsqueeze(view, dim)
             dim += 1
         else:
-            dim += tensor._array.ndim - sum(map(dims_of, parts))
+            taken = len(parts) - parts.count(None) - parts.count(Ellipsis)
+            dim += tensor._array.ndim - taken
     return _alias(view) if view is tensor else view
 
 

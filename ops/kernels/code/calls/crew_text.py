@@ -398,6 +398,7 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "bytes_begin": bytes_begin,
         "type_at": head - 8,
         "head": head,
+        "calling_at": head + 8,
         "list_at": head + 8,
         "tuple_at": tuple_begin,
         "rank_at": head + 8,

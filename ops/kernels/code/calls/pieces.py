@@ -16,6 +16,7 @@ import numpy as np
 
 from ....memory.dtype import Array
 from ....memory.storage import address, root_of
+from ...flags import FLAG
 from .arena import Piece, placed
 from .watching import watching
 
@@ -138,8 +139,8 @@ def _forget(live: dict[int, tuple[ref[Array], Piece]], number: int, _: object) -
 
 
 def is_flag(word: Array) -> bool:
-    """Whether a word is a single whole number: a flag or a counter."""
-    return bool(word.size == 1 and word.dtype.char in "lqLQ")
+    """Whether a word is a flag or a counter."""
+    return word.dtype is FLAG or bool(word.size == 1 and word.dtype.char in "LQ")
 
 
 def in_one_arena(

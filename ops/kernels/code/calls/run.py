@@ -29,7 +29,7 @@ from ..loading.objects import native_addresses
 from .crew_text import JOB_SIZE, SPINS, TABLE, crew_text
 from .methods import BYTES_BEGIN, member, method
 
-__all__ = ["CREW", "HEAD", "is_told", "run", "unforeseen"]
+__all__ = ["CREW", "HEAD", "is_told", "learns_draws", "run", "unforeseen"]
 
 HEAD: Final = object.__basicsize__
 """The size of what every Python object begins with."""
@@ -59,6 +59,7 @@ class _Crew:
         self._end = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(made["end"])
         self._state = _State(None, threads.get_threads(), None, 0)
         self._told: Callable[..., None] | None = None
+        self.learns_draws = False
         self._start = self.start
         self._table = self._words()
         self._places = made
@@ -92,9 +93,10 @@ class _Crew:
         `called_text`).  The caller keeps all that it looks at."""
         return np.array([*self._table, *(words[name] for name in CALLED_WORDS)], np.uint64)
 
-    def calls_of(self, kind: type) -> Callable[..., object]:
-        """The `__call__` of a class of such objects."""
-        return member("__call__", self._places["called"], kind)
+    def calls_of(self, kind: type) -> tuple[Callable[..., object], int]:
+        """The `__call__` of a class of such objects, and the address that does the same."""
+        place = self._places["called"]
+        return member("__call__", place, kind), place
 
     def listen(self, count: int) -> None:
         """So many more, or less, listen to what Python calls: eager calls go through Python."""
@@ -108,15 +110,16 @@ class _Crew:
         return self._function("prepared", (known, id(function), id(learn)))
 
     @contextmanager
-    def told(self, note: Callable[..., None]) -> Iterator[None]:
+    def told(self, note: Callable[..., None], *, draws: bool = False) -> Iterator[None]:
         """Have a function, in the place of another one, told of all calls of `run`, by whichever
-        thread."""
-        before = self._told
-        self._state.note, self._told = id(note), note
+        thread; and whether it learns calls that draw random numbers."""
+        before = self._told, self.learns_draws
+        self._state.note, self._told, self.learns_draws = id(note), note, draws
         try:
             yield
         finally:
-            self._state.note, self._told = None if before is None else id(before), before
+            self._told, self.learns_draws = before
+            self._state.note = None if self._told is None else id(self._told)
 
     @property
     def is_told(self) -> bool:
@@ -194,6 +197,7 @@ class _Crew:
     def _forget(self) -> None:
         """In a forked child there are no threads but one, and nobody who is told."""
         self._state.job = self._state.note = self._told = None
+        self.learns_draws = False
 
     def _resized(self, size: int) -> None:
         """Have so many threads from now on; those of before end when they look up next."""
@@ -213,6 +217,11 @@ def unforeseen() -> None:
 def is_told() -> bool:
     """Whether somebody is told of calls of `run`."""
     return _CREW is not None and _CREW.is_told
+
+
+def learns_draws() -> bool:
+    """Whether somebody who is told of calls of `run` learns those that draw random numbers."""
+    return _CREW is not None and _CREW.learns_draws
 
 
 def _by_ctypes(kernel: int, count: int, least: int, *arguments: object) -> None:

@@ -37,8 +37,9 @@ class Seen(NamedTuple):
     fresh: Sequence[tuple[int, int, int]] = ()
 
 
-def seen(function: Callable[..., object], values: Sequence[object]) -> Seen:
-    """The result of a call, and what it ran; that is not known if others are looked at."""
+def seen(function: Callable[..., object], values: Sequence[object], *, draws: bool = False) -> Seen:
+    """The result of a call, and what it ran; that is not known if others are looked at, or if it
+    draws random numbers and that is not learned."""
     notes, writable = Notes(), list[Array]()
 
     def note(*arguments: object) -> None:
@@ -46,7 +47,7 @@ def seen(function: Callable[..., object], values: Sequence[object]) -> Seen:
         given = (each for each in arguments if type(each) is ndarray)
         writable.extend(each for each in given if each.flags.writeable)
 
-    with watching(note) as is_watched:
+    with watching(note, draws=draws) as is_watched:
         result = function(*values)
     # what is kept for later calls is no constant of the one that fills it
     is_kept = any(not each.flags.writeable for each in writable)
@@ -54,7 +55,7 @@ def seen(function: Callable[..., object], values: Sequence[object]) -> Seen:
 
 
 @contextmanager
-def watching(note: Callable[..., None]) -> Iterator[bool]:
+def watching(note: Callable[..., None], *, draws: bool = False) -> Iterator[bool]:
     """Have a function told of what this thread runs; False if others are looked at meanwhile."""
     if CREW is None or not _NOTING.acquire(blocking=False):
         yield False
@@ -66,7 +67,7 @@ def watching(note: Callable[..., None]) -> Iterator[bool]:
             note(*arguments)
 
     try:
-        with CREW.told(own):
+        with CREW.told(own, draws=draws):
             yield True
     finally:
         _NOTING.release()

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run
 from ..language.named_counts import named_counts
 from ..language.target import Target
@@ -46,7 +47,7 @@ class Places(NamedTuple):
     @staticmethod
     def of(space: tuple[int, ...], tables: list[Array], before: int, inner: int) -> Places:
         """Those of planes of a shape; `inner` columns are neighbours, behind so many `before`."""
-        rows = np.zeros(1, np.int64)
+        rows = new_flag()
         for size, table in zip(space[:-1], tables[:-1], strict=True):
             rows = (rows[:, None] * size + table).reshape(-1)
         columns = np.ascontiguousarray(tables[-1], np.int64)

@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from ....memory.dtype import Array, Dtype
-from ..calls.run import run, unforeseen
+from ...flags import new_flag
+from ..calls.run import run
 from ..functions import doubles, scalars
 from ..language.named_counts import counts_of, named_counts
 from ..language.target import Target
@@ -26,7 +27,6 @@ __all__ = [
     "order_matrices",
     "paired",
     "permuted",
-    "places",
 ]
 
 _ELEMENTS: Final = {"f4": "float", "f8": "double"}
@@ -108,19 +108,10 @@ def _mirror_text(target: Target, element: Kind) -> str:
     return code.kernel("mirror", [(INT64, "size"), (POINTER, "a")])
 
 
-def places(shape: tuple[int, ...]) -> Array:
-    """Memory for numbers of rows; a single one would be taken for a flag where calls are learned,
-    so those with such are not."""
-    made = np.empty(shape, np.int64)
-    if made.size == 1:
-        unforeseen()
-    return made
-
-
 def checked(pivots: Array, rows: int) -> tuple[Array, bool]:
     """Rows, from 1, of int32 as int64, and whether all of them are rows of matrices."""
     pivots = pivots[...]  # which no other thread can change
-    out, flag = places(pivots.shape), np.zeros(1, np.int64)
+    out, flag = np.empty(pivots.shape, np.int64), new_flag()
     run(_check_kernel(), pivots.size, _PER_THREAD, rows, pivots, out, flag)
     return out, not flag[0]
 
@@ -150,7 +141,7 @@ def order(pivots: Array, rows: int) -> Array:
     """The rows, from 0, of matrices after the exchanges [matrices, steps], from 1, which are rows
     of theirs."""
     pivots = pivots[...]  # which no other thread can change
-    out = places((len(pivots), rows))
+    out = np.empty((len(pivots), rows), np.int64)
     address, least = _order_kernel(), _PER_THREAD // rows + 1
     run(address, len(pivots), least, pivots.shape[1], rows, pivots, out)
     return out
@@ -318,7 +309,7 @@ def log_determinants(factors: Array, pivots: Array) -> tuple[Array, Array] | Non
 
 
 def _determine(what: str, factors: Array, pivots: Array, signs: Array, out: Array) -> bool:
-    size, flag = factors.shape[-1], np.zeros(1, np.int64)
+    size, flag = factors.shape[-1], new_flag()
     address = _determinant_kernel(what, _ELEMENTS[factors.dtype.str[1:]])
     least = _PER_THREAD // (4 * size) + 1
     run(address, len(factors), least, size, factors, pivots, signs, out, flag)

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run
 from ..functions.arithmetic import called
 from ..language.named_counts import counts_of, named_counts
@@ -44,7 +45,7 @@ def eigen(a: Array, vectors: bool) -> tuple[Array, Array] | None:
     values = np.empty((count, size), a.dtype)
     found = np.empty((count, size, size), a.dtype) if vectors else values
     counts = counts_of(size, *(step // a.itemsize for step in a.strides))
-    flag = np.zeros(1, np.int64)
+    flag = new_flag()
     lanes = 4 if size <= 4 else 8 if size <= 8 else 16
     least = _LEAST // (size * size * size) + 1
     run(_kernel(lanes, vectors, a.dtype.char), count, least, counts, a, values, found, flag)

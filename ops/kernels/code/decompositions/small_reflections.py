@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run
 from ..functions.arithmetic import called
 from ..language.named_counts import counts_of
@@ -77,7 +78,7 @@ def _done(what: str, a: Array, tau: Array, left: Array, right: Array, high: int,
     steps = tau.shape[1] if what == "whole" else min(rows, columns)
     strides = [step // a.itemsize for step in a.strides]
     counts = counts_of(count, rows, columns, steps, *strides, high, wide)
-    flag = np.zeros(1, np.int64)
+    flag = new_flag()
     least = _LEAST // (LANES * rows * columns * steps // 4 + 1) + 1
     run(_kernel(what, a.dtype.char), -(-count // LANES), least, counts, a, tau, left, right, flag)
     return not flag[0]

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run
 from ..functions import doubles, scalars
 from ..functions.arithmetic import called
@@ -105,7 +106,7 @@ def _done(
     if len(b) < count:
         steps[3] = 0
     counts = counts_of(count, size, columns, upper, unit, *steps)
-    flag = np.zeros(1, np.int64)
+    flag = new_flag()
     run(_kernel(what, a.dtype.char), -(-count // LANES), least, counts, a, b, out, flag)
     return not flag[0]
 

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run, unforeseen
 from ..language.outcomes import opposite
 from ..language.target import Target
@@ -59,7 +60,6 @@ def doubles(words: Array, low: float, width: float, out: Array | None = None) ->
         words: contiguous uint64, which no other thread changes.
         out: half as many contiguous float64, which are written.
     """
-    unforeseen()
     if out is None:
         out = np.empty(words.size // 2, np.float64)
     address = kernel("doubles_of_draws", (), _doubles_text)
@@ -70,7 +70,6 @@ def doubles(words: Array, low: float, width: float, out: Array | None = None) ->
 def normals(words: Array, mean: float, std: float) -> Array:
     """Normal float64 of groups of 16 numbers, each of a pair of draws: of the first 8 of a group
     the radius is made, of the others the angle (G. Box and M. Muller)."""
-    unforeseen()
     out = np.empty(words.size // 2, np.float64)
     table = _addresses("log", "cos", "sin")
     address = kernel("long_normals_of_draws", (), _normals_text)
@@ -82,7 +81,6 @@ def single_normals(words: Array, mean: float, std: float) -> tuple[Array, float]
     """Normal float64 of pairs of draws, two of each two: the second pair gives their radius, the
     first one their angle (G. Box and M. Muller).  The last one follows as it is without mean and
     `std`."""
-    unforeseen()
     out, last = np.empty(words.size // 2, np.float64), np.empty(1, np.float64)
     table = _addresses("log1p", "cos", "sin")
     address = kernel("single_normals_of_draws", (), _single_text)
@@ -92,14 +90,12 @@ def single_normals(words: Array, mean: float, std: float) -> tuple[Array, float]
 
 def chances(words: Array, p: float, out: Array) -> None:
     """Write to contiguous float32 whether the numbers in [0, 1) of pairs of draws are below `p`."""
-    unforeseen()
     address = kernel("chances_of_draws", (), _chances_text)
     run(address, out.size, _LEAST, float(p), words[...], out)
 
 
 def exponentials(words: Array, rate: float) -> Array:
     """Exponential float64 of pairs of draws."""
-    unforeseen()
     out = np.empty(words.size // 2, np.float64)
     address = kernel("exponentials_of_draws", (), _exponentials_text)
     run(address, out.size, _DEAR, -1.0 / rate, _addresses("log1p"), words[...], out)
@@ -109,12 +105,13 @@ def exponentials(words: Array, rate: float) -> Array:
 @cache
 def _addresses(*names: str) -> Array:
     """Addresses of functions of the C library."""
-    return np.array([c_function(name) for name in names], np.int64)
+    found = np.array([c_function(name) for name in names], np.int64)
+    found.setflags(write=False)  # a constant of calls that are learned
+    return found
 
 
 def whole_numbers(words: Array, low: int, span: int) -> Array:
     """The int64 from `low` on of draws; there are `span`, fewer than 2**28."""
-    unforeseen()
     out = np.empty(words.size, np.int64)
     run(kernel("numbers_of_draws", (), _numbers_text), out.size, _LEAST, low, span, words[...], out)
     return out
@@ -122,8 +119,7 @@ def whole_numbers(words: Array, low: int, span: int) -> Array:
 
 def in_random_order(words: Array, count: int) -> Array:
     """The int64 below `count`, each exchanged with one of those behind it, which a draw says."""
-    unforeseen()
-    out = np.arange(count)
+    out = np.empty(count, np.int64)
     run(kernel("order_of_draws", (), _order_text), 1, 1, count, words[...], out)
     return out
 
@@ -266,7 +262,10 @@ def _order_text(target: Target) -> str:
     code = Code(target)
     words = [(INT64, "count"), (POINTER, "draws"), (POINTER, "out")]
     count, draws, out = (code.argument(*each) for each in words)
-    with code.counted(code.constant(INT64, 0), count - 1) as at:
+    zero = code.constant(INT64, 0)
+    with code.counted(zero, count) as at:
+        code.store(at, code.at(out, at, INT64))
+    with code.counted(zero, count - 1) as at:
         drawn, left = code.load(INT64, code.at(draws, at, INT64)), count - at
         jump = code.let(INT64, f"urem i64 {drawn.name}, {left.name}")
         places = [code.at(out, each, INT64) for each in (at, at + jump)]
@@ -299,7 +298,7 @@ def until_taken(
     """
     unforeseen()
     table = _addresses(*_FUNCTIONS)
-    used = np.zeros(1, np.int64)
+    used = new_flag()
     parameters = (form, int(is_single))
     address = kernel("numbers_taken", parameters, lambda target: _taken_text(target, *parameters))
     pair = [*operands, *operands][:2]

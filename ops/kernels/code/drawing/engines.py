@@ -5,13 +5,16 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+import numpy as np
+
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run, unforeseen
 from ..language.target import Target
 from ..language.text import INT32, INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
 
-__all__ = ["draw"]
+__all__ = ["draw", "taken"]
 
 _WORDS: Final = 624
 _AHEAD: Final = 397
@@ -29,6 +32,42 @@ def draw(state: Array, out: Array) -> None:
     """
     unforeseen()
     run(_kernel(), 1, 1 if out.size >= _MANY else 2, out.size, state, out)
+
+
+def taken(stream: Array, count: int) -> Array:
+    """So many draws out of a stream (`kernels/flags.py`), which holds as many, as uint64; it goes
+    on behind them."""
+    out = np.empty(count, np.uint64)
+    kernel_of_stream = kernel("draws_of_stream", (), _taken_text)
+    run(kernel_of_stream, 1, 2, count, stream, out, new_flag())
+    return out
+
+
+def _taken_text(target: Target) -> str:
+    """Nothing is taken, and the flag is set, where too few are left."""
+    code = Code(target)
+    words = [(INT64, "count"), *((POINTER, name) for name in ("stream", "out", "flag"))]
+    count, stream, out, flag = (code.argument(*each) for each in words)
+    left_at, last_at = (code.at(stream, place, INT64) for place in (1, 2))
+    left, zero = code.load(INT64, left_at), code.constant(INT64, 0)
+    with code.when(left < count, rarely=True):
+        code.store(code.constant(INT64, 1), flag)
+    with code.when(left >= count):
+        source = code.load(POINTER, stream)
+
+        def visit(places: list[Value], mask: Value | None) -> None:
+            for at in places:
+                drawn = code.load_if(_DRAWS, code.at(source, at, INT64), mask)
+                code.store_if(drawn, code.at(out, at, INT64), mask)
+
+        code.vectors(zero, count, 1, visit)
+        code.store(code.at(source, count, INT64), stream)
+        code.store(left - count, left_at)
+        code.store(count, last_at)
+    return code.kernel("draws_of_stream", words)
+
+
+_DRAWS: Final = INT64.of_lanes(LANES)
 
 
 @cache

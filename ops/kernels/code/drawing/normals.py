@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from ....memory.dtype import Array
-from ..calls.run import run, unforeseen
+from ..calls.run import run
 from ..language.target import Target
 from ..language.text import DOUBLE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value
 from ..loading.objects import kernel
@@ -47,7 +47,6 @@ def normals(draws: Array, mean: float, std: float, out: Array | None = None) -> 
     size = draws.size
     if size % LANES:
         raise ValueError("draws come in groups of 16")
-    unforeseen()
     if out is None:
         out = np.empty(size, np.float32)
     groups = size // LANES
@@ -57,7 +56,6 @@ def normals(draws: Array, mean: float, std: float, out: Array | None = None) -> 
 
 def uniforms(draws: Array, low: float, high: float, out: Array) -> Array:
     """The same for uniform numbers from `low` to below `high`, of any count."""
-    unforeseen()
     least, width = _bounds(low, high)
     run(_uniform_kernel(), draws.size, _LEAST * LANES, least, width, draws, out)
     return out

@@ -1,9 +1,9 @@
 """The native side of calling an eager function: what Python finds as its `__call__`.
 
-The object that is called holds two others: in its first slot an array of the words of `TABLE` and
-those of `CALLED_WORDS`, and at `quickly_at` what does its calls, which gets the arguments as they
-came.  An error that comes of it is given to `failed`, with the object and the arguments behind it,
-which raises it, or another one, or knows how to go on.
+The object that is called (see `memory/native_class.py`) holds two others: in its first slot an
+array of the words of `TABLE` and those of `CALLED_WORDS`, and at `quickly_at` what does its calls,
+which gets the arguments as they came.  An error that comes of it is given to `failed`, with the
+object and the arguments behind it, which raises it, or another one, or knows how to go on.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ CALLED_WORDS: Final = ("quickly_at", "failed")
 told of errors."""
 
 CALLED: Final = """
-define ptr @called(ptr %self, ptr %given, i64 %n, ptr %names) {
+define ptr @called(ptr %self, ptr %given, i64 %count_given, ptr %names) {
 entry:
+  %n = and i64 %count_given, 9223372036854775807
   %raised = alloca ptr
   %its_class = alloca ptr
   %trace = alloca ptr
-  %words_place = getelementptr i8, ptr %self, i64 {head}
+  %words_place = getelementptr i8, ptr %self, i64 {calling_at}
   %words = load ptr, ptr %words_place
   %has_words = icmp ne ptr %words, null
   br i1 %has_words, label %begin, label %nothing

@@ -4,7 +4,8 @@
 else hears of it; all other calls are left to `slowly`.  What it gives is said by `kind`: 1 the
 number of dimensions, 2 that of elements, 3 whether they lie in one piece, 4 what the pairs of words
 at `pairs`, which end in a 0, have for the dtype's address, 5 the tensor, if it lies in one piece, 6
-a new tensor of the same memory, 7 its sizes, a tuple of the type `size_type`.
+a new tensor of the same memory, 7 its sizes, a tuple of the type `size_type`, 8 whether gradients
+are wanted, where none are.
 """
 
 from __future__ import annotations
@@ -116,7 +117,17 @@ choose:
     i64 4, label %search
     i64 5, label %itself
     i64 6, label %again
-    i64 7, label %all_sizes ]
+    i64 7, label %all_sizes
+    i64 8, label %wanting ]
+wanting:
+  %wants_bytes = ptrtoint ptr %wants_slot to i64
+  %wants_place = getelementptr i8, ptr %tensor, i64 %wants_bytes
+  %wants = load ptr, ptr %wants_place
+  %wants_none = icmp eq ptr %wants, %never
+  br i1 %wants_none, label %tell_never, label %slow
+tell_never:
+  call void %hold(ptr %never)
+  ret ptr %never
 dimensions:
   br label %number
 count:

@@ -6,9 +6,10 @@ Each is what NumPy computes, to the bit; whole numbers wrap.
 from __future__ import annotations
 
 from math import inf, pi
+from typing import Final
 
-from ..language.text import Kind, Value
-from .formulas import FLOATS_ONLY, NUMBERS, WHOLE, formula, width_of
+from ..language.text import DOUBLE, INT64, Kind, Value
+from .formulas import FLOATS_ONLY, NUMBERS, WHOLE, as_kind, formula, width_of
 
 __all__ = ["at_least", "at_most", "called"]
 
@@ -303,6 +304,24 @@ def minimum(x: Value, y: Value) -> Value:
     return x.code.choose(x.differs(x), x, smaller) if x.kind.is_real else smaller
 
 
+@formula(FLOATS_ONLY, keeps=True)
+def fmax(x: Value, y: Value) -> Value:
+    """The larger one, the first of two that are equal; NaN only where both are."""
+    return _of_numbers(x, y, x >= y)
+
+
+@formula(FLOATS_ONLY, keeps=True)
+def fmin(x: Value, y: Value) -> Value:
+    """The smaller one, the first of two that are equal; NaN only where both are."""
+    return _of_numbers(x, y, x <= y)
+
+
+def _of_numbers(x: Value, y: Value, is_first: Value) -> Value:
+    """One of two by a mask; the other one where that is NaN, y where both are."""
+    chosen = x.code.choose(is_first, x, y)
+    return x.code.choose(x.is_nan(), y, x.code.choose(y.is_nan(), x, chosen))
+
+
 @formula(NUMBERS, is_exact=True, keeps=True)
 def relu(x: Value) -> Value:
     """x where it is not negative, else 0."""
@@ -368,6 +387,19 @@ def frac(x: Value) -> Value:
 def copysign(x: Value, y: Value) -> Value:
     """x with the sign of y."""
     return x.code.call(f"llvm.copysign.{x.kind.suffix}", x.kind, [x, y])
+
+
+@formula(is_exact=True, in_halves=False)
+def scaled_by_two(x: Value, power: Value) -> Value:
+    """x times two to a whole power, rounded once: in float64 the product is exact."""
+    lanes = x.kind.lanes
+    near = as_kind(at_most(at_least(power, -_FAR), _FAR), INT64.of_lanes(lanes))
+    factor = ((near + 1023) << 52).bits(DOUBLE.of_lanes(lanes))
+    return as_kind(as_kind(x, factor.kind) * factor, x.kind)
+
+
+_FAR: Final = 400.0
+"""Powers of two beyond that make 0 and infinity of every float32."""
 
 
 @formula(FLOATS_ONLY, is_exact=True)

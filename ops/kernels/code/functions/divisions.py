@@ -6,7 +6,7 @@ from math import inf, nan
 from typing import Final
 
 from ..language.target import host
-from ..language.text import DOUBLE, INT64, Value
+from ..language.text import DOUBLE, INT32, INT64, Value
 from .arithmetic import called
 from .formulas import WHOLE, as_kind, formula, width_of
 from .series import TO_WHOLE, TO_WHOLE_BITS
@@ -165,3 +165,30 @@ def remainder(x: Value, y: Value) -> Value:
     y = as_kind(y, rest.kind)
     is_wrong = rest.differs(0) & ((rest ^ y) < 0)
     return as_kind(code.choose(is_wrong, rest + y, rest), kind)
+
+
+@formula(WHOLE, is_exact=True)
+def gcd(x: Value, y: Value) -> Value:
+    """The greatest common divisor, by remainders with the sign of what is divided: the lowest
+    number, which has no absolute value, counts as it is."""
+    code = x.code
+    divisor, rest = code.variable(code.absolute(y)), code.variable(code.absolute(x))
+    with code.repeated(lambda: code.any_of(rest.now.differs(0))):
+        before, by = divisor.now, rest.now
+        is_done = by.equals(0)
+        whole = code.choose(is_done, 1, by)
+        divisor.set(code.choose(is_done, before, by))
+        rest.set(code.choose(is_done, by, before - before / whole * whole))
+    return divisor.now
+
+
+@formula(WHOLE, is_exact=True)
+def lcm(x: Value, y: Value) -> Value:
+    """The least common multiple; products wrap at 32 bits or more."""
+    code, kind, divisor = x.code, x.kind, gcd(x, y)
+    if width_of(kind) < 32:
+        x, y, divisor = (as_kind(each, INT32.of_lanes(kind.lanes)) for each in (x, y, divisor))
+    is_back = divisor.equals(-1)  # by which the lowest number is not divided
+    by = code.choose(divisor.equals(0) | is_back, 1, divisor)
+    quotient = code.choose(is_back, -x, x / by)
+    return as_kind(code.absolute(quotient * y), kind)

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run
 from ..elementwise.arrays import LETTERS
 from ..functions.formulas import (
@@ -52,7 +53,7 @@ def picked(
     outer, classes = scores.shape[:2]
     inner = target.size // outer
     out = np.empty(target.shape if form == "each" else (), scores.dtype)
-    total, outside = np.empty((), scores.dtype), np.zeros(1, np.int64)
+    total, outside = np.empty((), scores.dtype), new_flag()
     sizes = (outer, classes, inner, ignored)
     more = () if weight is None else (weight[...],)
     picking = _picking(form, LETTERS[scores.dtype], bool(more))
@@ -64,7 +65,7 @@ def one_hot(index: Array, classes: int) -> object | None:
     """Rows [*, classes] of zeros with a 1 at the place that contiguous int64 [*] names; None if a
     place is not there."""
     index = index[...]
-    out, outside = np.empty((*index.shape, classes), np.int64), np.zeros(1, np.int64)
+    out, outside = np.empty((*index.shape, classes), np.int64), new_flag()
     run(_marking(), index.size, _LEAST // max(1, classes) + 1, classes, index, out, outside)
     return None if outside[0] else out
 

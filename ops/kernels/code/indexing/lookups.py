@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run
 from ..language.target import Target
 from ..language.text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
@@ -34,7 +35,7 @@ def rows(table: Array, index: Array) -> Any | None:
     """The rows [count, width] of a table that int64 [count] names; None if one is not there."""
     table, index = table[...], index[...]  # which no other thread can change
     height, width = table.shape
-    out, outside = np.empty((index.size, width), np.float32), np.zeros(1, np.int64)
+    out, outside = np.empty((index.size, width), np.float32), new_flag()
     least = _LEAST // max(1, width) + 1
     run(_taking(), index.size, least, height, width, table, index, out, outside)
     return None if outside[0] else out
@@ -55,7 +56,7 @@ def bags(
     height, width = table.shape
     count = starts.size - extra
     out = np.empty((count, width), np.float32)
-    wrong, is_sum = np.zeros(1, np.int64), form in ("sums", "shared")
+    wrong, is_sum = new_flag(), form in ("sums", "shared")
     bag_of = np.empty(0 if is_sum else index.size, np.int64)
     sizes = np.empty(starts.size if is_sum else count, np.int64)
     each = max(1, index.size * width // max(1, len(out)))

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run
 from ..elementwise.arrays import evaluate
 from ..language.target import Target
@@ -77,10 +78,9 @@ def joined(indices: list[Array], sizes: tuple[int, ...]) -> Any | None:
     if any(index.shape != indices[0].shape for index in indices):
         return _joined_broadcast(indices, sizes)
     count, shape = indices[0].size, indices[0].shape
-    # memory of one number alone would pass for a flag, and be no part of a call that is known
-    memory, outside = np.empty(max(count, 2), np.int64), np.zeros(1, np.int64)
+    memory, outside = np.empty(count, np.int64), new_flag()
     run(_joining(len(sizes)), count, _PER_THREAD, *sizes, *indices, memory, outside)
-    return None if outside[0] else memory[:count].reshape(shape)
+    return None if outside[0] else memory.reshape(shape)
 
 
 def _joined_broadcast(indices: list[Array], sizes: tuple[int, ...]) -> Array | None:
@@ -138,7 +138,7 @@ def _visit(operation: str, element: str, x: Array, other: Array, axis: int, inde
     units, form = (outer, "last") if inner == 1 else (strip_count(outer, inner), "strips")
     lines, values = ("whole" if is_whole else "slices"), ("each" if other.ndim else "one")
     visiting = _kernel(operation, element, form, lines, values)
-    outside = np.zeros(1, np.int64)
+    outside = new_flag()
     if operation != "take":
         run(_looking(), index.size, _PER_THREAD, size, index, outside)
     least = _PER_THREAD * units // max(1, outer * count * inner) + 1

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run, unforeseen
 from ..elementwise.arrays import LETTERS
 from ..functions.formulas import KINDS
@@ -48,7 +49,7 @@ def count(x: Array, size: int, weights: Any = None) -> Any | None:
     if is_weighed and weights.size != x.size:
         raise ValueError("weights and numbers differ in length")
     counts = np.zeros(size, np.float64 if is_weighed else np.int64)
-    outside, more = _flag(), [weights] if is_weighed else []
+    outside, more = new_flag(), [weights] if is_weighed else []
     counting = _kernel("weigh" if is_weighed else "count")
     run(counting, 1, 2, x.size, size, x, counts, outside, *more)
     return None if outside[0] else counts
@@ -58,7 +59,7 @@ def tally(x: Array) -> tuple[object, object] | None:
     """How often each number below `TALLIED` occurs in a contiguous int64 array, and the largest of
     them, both int64; None if there is another number."""
     x = x[...]
-    counts, most, outside = np.empty(TALLIED, np.int64), np.empty((), np.int64), _flag()
+    counts, most, outside = np.empty(TALLIED, np.int64), np.empty((), np.int64), new_flag()
     run(_kernel("tally"), 1, 2, x.size, TALLIED, x, counts, outside, most)
     return None if outside[0] else (counts, most)
 
@@ -69,7 +70,7 @@ def has_zero(x: Array) -> bool | None:
     letter = LETTERS[x.dtype]
     if letter not in _WHOLE_LETTERS:
         return None
-    found = _flag()
+    found = new_flag()
     run(_zeros(letter), x.size, _PART, x, found)
     return bool(found[0])
 
@@ -96,10 +97,6 @@ def zeros_text(target: Target, letter: str) -> str:
 
     code.vectors(code.argument(INT64, "start"), code.argument(INT64, "stop"), 1, visit)
     return code.kernel("zeros", [(POINTER, "x"), (POINTER, "found")])
-
-
-def _flag() -> Array:
-    return np.zeros(1, np.int64)
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run
 from ..language.lanes import folded
 from ..language.target import Target
@@ -35,7 +36,7 @@ def placed(x: Array, place: int) -> Any | None:
     if letter not in _KINDS or not 0 < x.size <= LONGEST:
         return None
     keys = np.empty(x.size, np.int32 if x.itemsize == 4 else np.int64)
-    out, nans = np.empty((), x.dtype), np.zeros(1, np.int64)
+    out, nans = np.empty((), x.dtype), new_flag()
     run(_kernel(letter), 1, 2, x.size, place, x, keys, out, nans)
     return None if nans[0] else out
 

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run, unforeseen
 from ..language.target import Target
 from ..language.text import INT64, LANES, POINTER, Code, Kind, Value
@@ -37,7 +38,7 @@ def modes(x: Array) -> tuple[Array, Array] | None:
     if element is None or not x.size or size > LONGEST:
         return None
     values, places = np.empty(x.shape[:-1], x.dtype), np.empty(x.shape[:-1], np.int64)
-    flag = np.zeros(1, np.int64)
+    flag = new_flag()
     least = _PER_THREAD // (size * (size + LANES)) + 1
     run(_kernel(element), prod(x.shape[:-1]), least, size, x, values, places, flag)
     return None if flag[0] else (values, places)
@@ -57,7 +58,7 @@ def modes_in_order(x: Array, ordered: Array) -> tuple[Array, Array] | None:
         return None
     unforeseen()
     values, places = np.empty(x.shape[:-1], x.dtype), np.empty(x.shape[:-1], np.int64)
-    flag = np.zeros(1, np.int64)
+    flag = new_flag()
     to_run = kernel("modes", (element, "ordered"), lambda t: _ordered_text(t, Kind(element)))
     least = _PER_THREAD // (8 * size) + 1
     run(to_run, prod(x.shape[:-1]), least, size, x, values, places, flag, ordered)

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run, unforeseen
 from ..language.target import Target
 from ..language.text import (
@@ -55,7 +56,7 @@ def observe(
     """
     unforeseen()
     rows = ends[0].size
-    strange = np.zeros(1, np.int64)
+    strange = new_flag()
     run(
         _observing(), rows, _PER_THREAD * rows // max(1, x.size) + 1, x.size // rows, low, high,
         int(symmetric), int(sees), share, floor, x, *ends, *chosen, strange,

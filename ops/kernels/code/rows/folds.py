@@ -70,7 +70,14 @@ _EXTREMES: Final = ("max", "min")
 
 
 def fold(
-    x: Array, first: int, last: int, operation: str, number: float = 0.0, *, wide: bool = False
+    x: Array,
+    first: int,
+    last: int,
+    operation: str,
+    number: float = 0.0,
+    *,
+    wide: bool = False,
+    flag: Array | None = None,
 ) -> Any | None:
     """A contiguous array without its dimensions from `first` to before `last`, none of them empty.
 
@@ -78,7 +85,7 @@ def fold(
     and products of whole numbers and bools in int64, of 16-bit floats in float32 if `wide`;
     "present", the sum of floats but for NaN; in float64 "total", the sum of floats, and "squares",
     that of squared distances from a number.
-    None for dtypes that there is no such thing of.
+    None for dtypes that there is no such thing of.  A single sum in int64 may be a `flag`.
     """
     x = x[...]  # which no other thread can change
     letter = LETTERS[x.dtype]
@@ -87,7 +94,9 @@ def fold(
     made = _result(operation, letter, wide=wide)
     if not made or not count:
         return None
-    out = np.empty(shape[:first] + shape[last:], _DTYPES.get(made, x.dtype))
+    out = flag
+    if out is None:
+        out = np.empty(shape[:first] + shape[last:], _DTYPES.get(made, x.dtype))
     if not out.size:  # another dimension is empty: there is nothing to write to
         return out
     form = operation, letter, made

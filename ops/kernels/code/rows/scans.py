@@ -1,4 +1,5 @@
-"""Running sums, products and extremes along one dimension of contiguous arrays.
+"""Running sums, products, extremes and logarithms of sums of exponentials along one dimension of
+contiguous arrays.
 
 Each row is gone through in its order.  Rows of floats are worked on some at a time, turned so that
 a vector holds an element of each; they are summed and multiplied in float64, 16-bit ones in
@@ -16,6 +17,7 @@ import numpy as np
 from ....memory.dtype import Array, Dtype
 from ..calls.run import run
 from ..elementwise.arrays import LETTERS
+from ..functions.doubles import logaddexp
 from ..functions.formulas import HALVES, rounded, stored_as, stored_kind, taken_from
 from ..language.target import Target
 from ..language.text import FLOAT, INT32, INT64, LANES, POINTER, Code, Kind, Value
@@ -36,13 +38,15 @@ _ENDS: Final = {"i64": 2**63 - 1, "float": float("inf"), "double": float("inf")}
 
 
 def running(x: Array, axis: int, operation: str) -> Array | None:
-    """Sums ("sum") or products ("product") so far of a contiguous array.
+    """Sums ("sum"), products ("product") or logarithms of sums of exponentials ("exponentials") so
+    far of a contiguous array.
 
-    In its dtype, which is one of floats or int64; None for others.
+    In its dtype, which is one of floats or int64, of exponentials one of 32 bits or more; None for
+    others.
     """
     x = x[...]  # which no other thread can change
     element = _element(x.dtype)
-    if element is None:
+    if element is None or (operation == "exponentials" and element in HALVES):
         return None
     out = np.empty_like(x)
     _scan(operation, element, x, axis, out)
@@ -99,6 +103,8 @@ class _Scan:
     @property
     def starts(self) -> list[float]:
         """What is carried before the first element."""
+        if self.operation == "exponentials":
+            return [-_ENDS[self.element.element]]
         if not self.is_extreme:
             return [float(self.operation == "product")]
         end = _ENDS[self.element.element]
@@ -111,6 +117,8 @@ class _Scan:
             wide = self.kinds[0].of_lanes(seen.kind.lanes)
             if wide != seen.kind:
                 seen = seen.converted("fpext", wide)
+            if self.operation == "exponentials":
+                return [logaddexp(total, seen)]
             return [total + seen if self.operation == "sum" else total * seen]
         taken, choose = self.taken(carried[0], seen), self.code.choose
         return [choose(taken, new, old) for new, old in zip((seen, index), carried, strict=True)]

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run
 from ..functions.scalars import exp, log
 from ..language.target import Target
@@ -45,7 +46,7 @@ def likelihoods(
     places = 2 * longest + 1
     labels, skips = np.empty((batch, places), np.int32), np.empty((batch, places), np.float32)
     alphas, losses = np.empty((batch, steps, places), np.float32), np.empty(batch, np.float32)
-    wrong = np.zeros(1, np.int64)
+    wrong = new_flag()
     run(
         *(_kernel(), batch, _PER_THREAD // (steps * places) + 1),
         *(steps, batch, classes, longest, blank),
