@@ -568,6 +568,9 @@ def as_tensor_of_tensor(data: Array, dtype: int | None, device: Device | None) -
     return data.astype(numpy_dtype(dtype))
 
 
-@operator(f"aten::scalar_tensor(Scalar s, {OPTIONS}) -> Tensor")
+@operator(
+    f"aten::scalar_tensor(Scalar s, {OPTIONS}) -> Tensor",
+    parts=lambda result, s, *_: [filled_with(s, result)],
+)
 def scalar_tensor(s: Scalar, dtype: int | None, *options: object) -> Array:
     return scalar_of(s, float_dtype(dtype)).copy()

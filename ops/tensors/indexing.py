@@ -73,6 +73,14 @@ def basic_view(array: Array, key: Any) -> Array | None:
         return None
 
 
+def _row(array: Array, place: int) -> Array | None:
+    """The part at a place of the first dimension; None where there is none."""
+    try:
+        return array[place, ...]
+    except IndexError:
+        return None
+
+
 def _is_step(step: object) -> bool:
     return type(step) is int and step > 0
 
@@ -167,7 +175,8 @@ def put_item(
     written(array)
     try:
         if places is None:
-            set_item(array, key, value)
+            if type(key) is not int or not _is_set_plainly(array, key, value):
+                set_item(array, key, value)
         else:
             _set_quietly(array, places, value)
     except BaseException:
@@ -226,7 +235,7 @@ def _is_set_plainly(array: Array, key: object, value: Any) -> bool:
         or (kind is bool and dtype is _BOOL)
     ):
         return False
-    view = basic_view(array, key)
+    view = _row(array, key) if type(key) is int else basic_view(array, key)
     if view is None or 0 in view.strides:
         return False
     if kind is ndarray and (view.shape != value.shape or may_share(view, value)):

@@ -50,6 +50,8 @@ CALLS: list[Callable[[], Any]] = [
     lambda: M.sum(1, dtype=torch.float64),
     lambda: torch.softmax(M, 1, dtype=torch.float64),
     lambda: torch.logcumsumexp(M, dim=0),
+    lambda: torch.scalar_tensor(0.1),
+    lambda: torch.scalar_tensor(7, dtype=torch.float16),
 ]
 
 

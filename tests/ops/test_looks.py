@@ -186,6 +186,10 @@ def test_properties_that_native_code_reads_are_as_before():
     assert type(x.mT.grad_fn).__name__ == "TransposeBackward0"
     x.requires_grad = False
     assert not x.requires_grad
+    view = x[0]  # the two share a list of what has a history
+    assert not x.requires_grad
+    view.requires_grad = True
+    assert view.requires_grad
     with pytest.raises(RuntimeError, match="must be a bool"):
         del x.requires_grad
 

@@ -124,7 +124,17 @@ wanting:
   %wants_place = getelementptr i8, ptr %tensor, i64 %wants_bytes
   %wants = load ptr, ptr %wants_place
   %wants_none = icmp eq ptr %wants, %never
-  br i1 %wants_none, label %tell_never, label %slow
+  br i1 %wants_none, label %tell_never, label %perhaps_shared
+perhaps_shared:
+  %wants_type_place = getelementptr i8, ptr %wants, i64 {type_at}
+  %wants_type = load ptr, ptr %wants_type_place
+  %is_shared = icmp eq ptr %wants_type, %list_type
+  br i1 %is_shared, label %perhaps_empty, label %slow
+perhaps_empty:
+  %histories_place = getelementptr i8, ptr %wants, i64 {head}
+  %histories = load i64, ptr %histories_place
+  %is_empty = icmp eq i64 %histories, 0
+  br i1 %is_empty, label %tell_never, label %slow
 tell_never:
   call void %hold(ptr %never)
   ret ptr %never
