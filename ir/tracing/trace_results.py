@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
+from ...ops.python_values.display_aten import format_for_print, format_tensor
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.types.types import STRING, TENSOR, DictType, ListType, TupleType, Type
 from ..graphs.graph import Node, Value
@@ -19,8 +19,8 @@ STRICT: Final = (
 )
 
 
-def give(tracer: Any, result: object, number: int) -> Value:
-    """The value of an output.
+def give(tracer: Any, result: object) -> Value:
+    """The value of what a traced function returns, or of a part of it.
 
     Raises:
         RuntimeError: it is nothing that a traced function can return.
@@ -28,46 +28,48 @@ def give(tracer: Any, result: object, number: int) -> Value:
     if isinstance(result, Tensor):
         found: Value | None = tracer.known.get(id(result._array))
         if found is None:
+            tracer.refuse_gradients(result)
+            told = format_tensor(result._array, recorded=True)
             raise RuntimeError(
-                f"output {number} ({result!r}) of traced region did not have observable data "
-                "dependence with trace inputs; this probably indicates your program cannot be "
-                "understood by the tracer."
+                f"output 1 ({told}) of traced region did not have observable data dependence with "
+                "trace inputs; this probably indicates your program cannot be understood by the "
+                "tracer."
             )
         return found
     if isinstance(result, tuple):
-        parts = [give(tracer, each, number) for each in result]
+        parts = [give(tracer, each) for each in result]
         made = TupleType(tuple(part.type for part in parts))
         of_tuple: Node = tracer.insert("prim::TupleConstruct", parts, [made])
         return of_tuple.output
     if isinstance(result, list) and result and all(isinstance(e, Tensor) for e in result):
         if tracer.strict:
             tracer.warn("Encountering a list at the output of the tracer" + STRICT)
-        parts = [give(tracer, each, number) for each in result]
+        parts = [give(tracer, each) for each in result]
         of_list: Node = tracer.insert("prim::ListConstruct", parts, [ListType(TENSOR)])
         return of_list.output
     if isinstance(result, dict):
-        return _give_dict(tracer, result, number)
+        return _give_dict(tracer, result)
     raise RuntimeError(
         "Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from "
         "traced functions"
     )
 
 
-def _give_dict(tracer: Any, result: Mapping[object, object], number: int) -> Value:
+def _give_dict(tracer: Any, result: dict[object, object]) -> Value:
     if tracer.strict:
         raise RuntimeError("Encountering a dict at the output of the tracer" + STRICT)
     kinds = {isinstance(key, Tensor) for key in result}
     simple = all(isinstance(k, str | Tensor) and _is_simple(v) for k, v in result.items())
     if not simple or len(kinds) > 1:
         raise RuntimeError(
-            f"output {number} ({result}) of traced region cannot be understood by the tracer, "
-            "only outputs matching dict[Union[str, Tensor], Union[Tensor, Tuple[Tensor, ...]]] "
-            "can be a dictionary output of a traced function"
+            f"output 1 ({format_for_print(result)}) of traced region cannot be understood by the "
+            "tracer, only outputs matching dict[Union[str, Tensor], Union[Tensor, Tuple[Tensor, "
+            "...]]] can be a dictionary output of a traced function"
         )
     inputs: list[Value] = []
     for key, value in result.items():
-        at = give(tracer, key, number) if isinstance(key, Tensor) else tracer.constant(key, STRING)
-        inputs += (at, give(tracer, value, number))
+        at = give(tracer, key) if isinstance(key, Tensor) else tracer.constant(key, STRING)
+        inputs += (at, give(tracer, value))
     first = inputs[1].type if inputs else TENSOR
     element: Type = TENSOR
     if first.tuple_of is not None:

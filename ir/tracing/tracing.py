@@ -134,18 +134,27 @@ class GraphTracer(Scopes):
         """
         found = self.known.get(id(tensor._array))
         if found is None:
-            if tensor.requires_grad:
-                raise RuntimeError(
-                    "Cannot insert a Tensor that requires grad as a constant. Consider making it a "
-                    "parameter or input, or detaching the gradient\nTensor:\n"
-                    + format_tensor(tensor._array, recorded=True)
-                )
+            self.refuse_gradients(tensor)
             made = self.constant(tensor._array, TENSOR, span)
             self.learn(tensor, made)
             return made
         if found.name is None:
             found.name = self._name_of(tensor)
         return found
+
+    @staticmethod
+    def refuse_gradients(tensor: Tensor) -> None:
+        """What no trace knows can only be a constant.
+
+        Raises:
+            RuntimeError: it requires gradients.
+        """
+        if tensor.requires_grad:
+            raise RuntimeError(
+                "Cannot insert a Tensor that requires grad as a constant. Consider making it a "
+                "parameter or input, or detaching the gradient\nTensor:\n"
+                + format_tensor(tensor._array, recorded=True)
+            )
 
     def constant(self, value: object, type: Type, span: Span | None = None) -> Value:
         """A new constant; torch notes no place for None."""

@@ -25,7 +25,8 @@ from ..quantized_tensors.arrays import dequantize, quantizer_of
 __all__ = ["format_for_print", "format_number", "format_tensor"]
 
 LINE_SIZE: Final = 80
-_OF_PYTHON: Final = ("Float", "Double", "Half")  # whose classes of tensors Python knows by a type
+_OF_PYTHON: Final = frozenset("Float Double Half Long Int Short Char Byte".split())
+"""Element types whose tensors have had a class each in Python."""
 
 
 # --------------------------------------------------------------------------- numbers

@@ -443,7 +443,7 @@ def create_graph(
             )
         _inferred(result)
         tracer.settle()
-        graph.block.add_output(give(tracer, result, 0))
+        graph.block.add_output(give(tracer, result))
     if SWITCHES["_jit_get_inline_everything_mode"]():
         inline_in_place(graph, str(getattr(func, "__name__", "forward")), CONTEXT)
     return graph

@@ -121,7 +121,12 @@ def _constant_that_needs_gradients() -> Any:
         (lambda x: 3, (torch.ones(1),), "Only tensors, lists, tuples of tensors"),
         (lambda x: None, (torch.ones(1),), "didn't return any values"),
         (lambda x: {"a": x}, (torch.ones(1),), "Encountering a dict at the output"),
-        (lambda x: torch.empty(1).data, (torch.ones(1),), "observable data dependence"),
+        (
+            lambda x: (x, torch.arange(2)[1:].data),
+            (torch.ones(1),),
+            r"output 1 \( 1\n\[ torch\.LongTensor\{1\} \]\) of traced region did not have ",
+        ),
+        (lambda x: torch.nn.Parameter(x.data), (torch.ones(1),), "requires grad as a constant"),
         (
             _constant_that_needs_gradients(),
             (torch.ones(2),),
