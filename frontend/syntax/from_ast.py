@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from ..diagnostics.diagnostics import Collector, Diagnostic, Edit, Help, Label
 from ..sources.source import Source, Span
@@ -32,13 +33,23 @@ def parse(text: str) -> ast.Module:
     """
     try:
         module: ast.Module = python_tree(text)
-    except SyntaxError:
-        raise
+    except SyntaxError as error:
+        raise _unreadable(text) or error from None
     except ValueError as error:
-        raise SyntaxError(str(error)) from None
+        raise _unreadable(text) or SyntaxError(str(error)) from None
     except (RecursionError, MemoryError):
         raise SyntaxError("the code is nested too deeply") from None
     return module
+
+
+def _unreadable(text: str) -> SyntaxError | None:
+    """What to say of the first character that stands in no text; None if there is none."""
+    found = re.search("[\0\ud800-\udfff]", text)
+    if found is None:
+        return None
+    kind = "a null character" if found[0] == "\0" else "a byte that is not UTF-8"
+    line, start = text.count("\n", 0, found.start()) + 1, text.rfind("\n", 0, found.start())
+    return SyntaxError(f"it has {kind}", ("", line, found.start() - start, None))
 
 
 def function_place(name: str, class_name: str | None = None) -> str:

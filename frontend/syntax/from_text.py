@@ -194,7 +194,7 @@ def _parsed(source: Source, collector: Collector) -> tuple[list[ast.stmt], Conve
     try:
         return parse(source.text).body, converter
     except SyntaxError as error:
-        said = f"this is not code: {error.msg}"
+        said = f"this is not code: {error.msg.partition('; use ')[0]}"  # no cure of Python's
         place = _place_of(error, source)
         _report(collector, place, said, torch=_torch_fault(error.msg, source, place))
         return [], converter
@@ -203,6 +203,10 @@ def _parsed(source: Source, collector: Collector) -> tuple[list[ast.stmt], Conve
 _FAULTS: Final = (
     ("illegal expression for augmented", " augmented assignment can only have one LHS expression"),
     ("cannot assign to", "unexpected expression on left-hand side of assignment"),
+    (
+        "for integer string conversion",
+        "Integral constant out of range (must fit in a signed 64 bit integer)",
+    ),
 )
 """What torch's own parser says where Python's says something with these words."""
 

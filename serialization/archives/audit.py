@@ -20,7 +20,7 @@ from ..loading.unknown_operators import operators_in
 from ..mobile.flatbuffer import is_flatbuffer, read_mobile_flatbuffer
 from ..mobile.load import load_mobile
 from ..pickles.nodes import class_names
-from ..pickles.reader import read_pickle
+from ..pickles.reader import read_record
 from .load import load_archive
 
 __all__ = ["Audit", "Finding", "SEVERITIES", "audit"]
@@ -177,7 +177,7 @@ def _pickles(archive: ArchiveReader, found: Audit, limits: Limits) -> set[str]:
         if record not in archive:
             continue
         try:
-            root = read_pickle(archive.read(record), f"`{record}`", limits)
+            root = read_record(archive, record, limits)
         except ArchiveError as error:
             _failed(found, error)
             unread.add(record)

@@ -100,6 +100,11 @@ TRUNCATED = FileKind(
     "copy or download it again, and compare the sizes",
 )
 PICKLE = FileKind("pickle", "a Python pickle", _CONVERT)
+SERVED = FileKind(
+    "torchserve",
+    "a model archive of TorchServe (`.mar`), a zip around a model and its handler",
+    "unzip it, and open the model that lies in it",
+)
 ZIP = FileKind("zip", "a zip file, but not one that PyTorch wrote", "")
 TEXT = FileKind("text", "a text file", "")
 NO_FILE = FileKind(
@@ -194,6 +199,7 @@ _ZIP_KINDS: tuple[tuple[Callable[[set[str], list[str]], bool], FileKind], ...] =
         lambda records, names: "data.pkl" in records and "constants.pkl" in records,
         TORCHSCRIPT,
     ),
+    (lambda records, names: "MAR-INF/MANIFEST.json" in names, SERVED),
     (lambda records, names: all(n.endswith(".npy") for n in names) and bool(names), NPZ),
 )
 

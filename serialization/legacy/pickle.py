@@ -32,7 +32,7 @@ def read_attributes(
     Raises:
         ArchiveError: it is damaged, or uses what archives do not use.
     """
-    check_length(data, title, limits)
+    check_length(len(data), title, limits)
     reader = _AttributeReader(data, title, limits)
     reader.tensors = tensors
     reader.is_signed = version <= _SIGNED

@@ -28,7 +28,7 @@ from ..files.identify import FileKind
 from ..files.limits import Limits
 from ..pickles.nodes import DictNode, ListNode, Node, ObjectNode, TupleNode, class_names
 from ..pickles.read_values import UNRESTORED, ValueReader
-from ..pickles.reader import read_pickle
+from ..pickles.reader import read_pickle, read_record
 from ..pickles.tensors import Records, StorageReader
 from ..pickles.value_types import machine_type
 from .absent_devices import take_for
@@ -268,7 +268,7 @@ class Loader:
     def _pickle(self, record: str) -> Node:
         if record not in self.archive:
             raise self.error("damaged-archive", f"has no record `{record}`")
-        return read_pickle(self.archive.read(record), f"`{record}`", self.limits)
+        return read_record(self.archive, record, self.limits)
 
     def reader(self, record: str, folder: str) -> ValueReader:
         """What makes the values of a pickle, with its storages in a folder."""

@@ -28,7 +28,7 @@ from ..pickles.nodes import (
     TensorNode,
     TupleNode,
 )
-from ..pickles.reader import read_pickle
+from ..pickles.reader import read_record
 from ..saving.save import ExtraFiles, Target
 from .contents import MobileArgument, MobileContents, MobileFunction
 from .flatbuffer import IDENTIFIER, OPCODES
@@ -94,7 +94,7 @@ class _Writer:
         root = self._place(contents.root())
         mobile = len(self.values)
         self._folder = "constants/"
-        constants = read_pickle(archive.read("constants.pkl"), "`constants.pkl`", DEFAULT_LIMITS)
+        constants = read_record(archive, "constants.pkl", DEFAULT_LIMITS)
         assert isinstance(constants, TupleNode)
         named = [self._place(node) for node in constants.items]
         extra = {name: read() for name, read in contents.extra.items()}

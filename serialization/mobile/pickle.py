@@ -10,7 +10,7 @@ from ..files.errors import ArchiveError, archive_error
 from ..files.limits import Limits
 from ..loading.loader import archive_version
 from ..pickles.nodes import Node, TupleNode
-from ..pickles.reader import read_pickle
+from ..pickles.reader import read_record
 from ..pickles.tensors import StorageReader
 from .contents import MobileArgument, MobileContents, MobileFunction
 from .debug import MobileDebug, read_mobile_debug
@@ -43,7 +43,7 @@ class _Reader:
 
     def contents(self) -> MobileContents:
         archive = self.archive
-        root = read_pickle(archive.read("bytecode.pkl"), _PART, self.limits)
+        root = read_record(archive, "bytecode.pkl", self.limits)
         match root:
             case TupleNode((int() as version, *functions)) if not isinstance(version, bool):
                 pass
@@ -56,7 +56,7 @@ class _Reader:
             version=version,
             operator_version=archive_version(archive),
             functions=tuple(self.function(node) for node in functions),
-            root=lambda: read_pickle(archive.read("data.pkl"), "`data.pkl`", self.limits),
+            root=lambda: read_record(archive, "data.pkl", self.limits),
             storages=StorageReader(archive, "data/"),
             constants=StorageReader(archive, folder),
             extra={

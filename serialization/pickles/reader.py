@@ -8,7 +8,7 @@ ask for nothing else.  Whatever it does not know is an error that names the opco
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from ..files.errors import ArchiveError, archive_error
 from ..files.limits import DEFAULT_LIMITS, Limits
@@ -30,7 +30,7 @@ from .nodes import (
     TupleNode,
 )
 
-__all__ = ["PickleReader", "check_length", "read_pickle"]
+__all__ = ["PickleReader", "check_length", "read_pickle", "read_record"]
 
 _LIST_BUILDERS = {
     "build_intlist": "List[int]",
@@ -51,14 +51,31 @@ def read_pickle(data: bytes, title: str, limits: Limits = DEFAULT_LIMITS) -> Nod
     Raises:
         ArchiveError: it is damaged, uses what archives do not use (`unsafe-pickle`), or too much.
     """
-    check_length(data, title, limits)
+    check_length(len(data), title, limits)
     return PickleReader(data, title, limits).read()
 
 
-def check_length(data: bytes, title: str, limits: Limits) -> None:
+class _Archive(Protocol):
+    def size(self, record: str) -> int: ...
+
+    def read(self, record: str) -> bytes: ...
+
+
+def read_record(archive: _Archive, record: str, limits: Limits) -> Node:
+    """The value of a record that is a pickle, which is not inflated where it has too many bytes.
+
+    Raises:
+        KeyError: there is no such record.
+        ArchiveError: as `read_pickle` says.
+    """
+    check_length(archive.size(record), f"`{record}`", limits)
+    return read_pickle(archive.read(record), f"`{record}`", limits)
+
+
+def check_length(length: int, title: str, limits: Limits) -> None:
     """Refuse a pickle of more bytes than the limits allow, with an ArchiveError."""
-    if len(data) > limits.pickle:
-        message = f"{title} has {len(data)} bytes (the limit is {limits.pickle})"
+    if length > limits.pickle:
+        message = f"{title} has {length} bytes (the limit is {limits.pickle})"
         raise archive_error("limit-exceeded", message)
 
 

@@ -26,7 +26,7 @@ from ..pickles.nodes import (
     TensorNode,
     TupleNode,
 )
-from ..pickles.reader import read_pickle
+from ..pickles.reader import read_record
 from ..saving.save import save_to_buffer
 from .load import NamedStorage
 
@@ -135,7 +135,7 @@ def _in_docstring(text: str) -> str:
 
 def _stored_names(archive: ArchiveReader, state: Mapping[str, Tensor]) -> dict[str, NamedStorage]:
     """Which weight holds all of a storage of the data, by the storage's key."""
-    root = read_pickle(archive.read("data.pkl"), "`data.pkl`", archive.limits)
+    root = read_record(archive, "data.pkl", archive.limits)
     named: dict[str, NamedStorage] = {}
     for path, node in _tensors(root, ""):
         storage = node.storage
@@ -185,7 +185,7 @@ class _Writer:
         """Write the value of a pickle; the text that stands for it."""
         self._folder = f"{pickle}/"
         record = f"{pickle}.pkl"
-        return self._text(read_pickle(self._archive.read(record), record, self._archive.limits))
+        return self._text(read_record(self._archive, record, self._archive.limits))
 
     def _text(self, node: object) -> str:
         if isinstance(node, float) and not math.isfinite(node):

@@ -54,6 +54,7 @@ FILES = {
     "torch-package-scripted": zipped("p/.data/extern_modules", "p/.data/ts_code/0/data.pkl"),
     "legacy-torchscript": zipped("m/model.json", "m/code/m.py"),
     "npz": numpy_file(np.savez),
+    "torchserve": zipped("model.pt", "handler.py", "MAR-INF/MANIFEST.json"),
     "zip": zipped("readme.txt"),
     "truncated-zip": SAMPLE[:1000],
     "legacy-pickle": pickle.dumps(0x1950A86A20F9469CFC6C, 2) + b"\x80\x02M\xe9\x03.",

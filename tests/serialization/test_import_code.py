@@ -262,6 +262,27 @@ def test_faults_are_reported_with_their_place(text: str, message: str) -> None:
     assert found.primary.span.filename == "code/__torch__.py"
 
 
+@pytest.mark.parametrize(
+    ("found", "message", "column"),
+    [
+        ("\0y", "a null character", 3),
+        ("\udcffy", "a byte that is not UTF-8", 3),
+        ("9" * 5000, "value has 5000 digits", 1),
+    ],
+)
+def test_what_stands_in_no_text_is_reported_where_it_stands(
+    found: str, message: str, column: int
+) -> None:
+    collector = Collector()
+    text = f"class M(Module):\n  x : int\n  {found} = 1\n"
+    importer(collector, {"__torch__": text}).type_named("__torch__.M")
+    (fault,) = collector.found
+    assert message in fault.message
+    assert "set_int_max_str_digits" not in fault.message
+    assert fault.primary is not None
+    assert str(fault.primary.span) == f"code/__torch__.py:3:{column}"
+
+
 def test_a_class_may_name_itself_and_a_tuple_may_not() -> None:
     collector = Collector()
     text = "class A:\n  a : Optional[__torch__.A]\nclass T(NamedTuple):\n  t : __torch__.T\n"

@@ -27,10 +27,26 @@ from rushlight.serialization.pickles.nodes import (
     TensorNode,
     TupleNode,
 )
-from rushlight.serialization.pickles.reader import read_pickle
+from rushlight.serialization.pickles.reader import read_pickle, read_record
 from rushlight.serialization.pickles.writer import write_pickle
 
 DATA = Path(__file__).parent / "data"
+
+
+class Inflated:
+    """An archive whose records are far larger than its file."""
+
+    def size(self, record: str) -> int:
+        return 1 << 40
+
+    def read(self, record: str) -> bytes:
+        raise AssertionError("too large to be read")
+
+
+def test_a_pickle_beyond_the_limits_is_not_inflated() -> None:
+    with pytest.raises(ArchiveError, match=r"`data.pkl` has 1099511627776 bytes") as caught:
+        read_record(Inflated(), "data.pkl", Limits())
+    assert caught.value.code == "limit-exceeded"
 
 
 def record(archive: str, name: str) -> bytes:
