@@ -324,6 +324,7 @@ def _give_out(context: Node, body: Block) -> None:
             uses = [use for use in value.uses if not _is_inside(use.user, body)]
             if uses:
                 result = context.add_output(value.type)
+                context.graph.skip_numbers(-1)  # it is gone before anybody sees its number
                 for use in uses:
                     use.user.set_input(use.number, result)
                 body.add_output(value)

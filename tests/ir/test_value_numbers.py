@@ -57,7 +57,16 @@ def with_wider_elements(n: int) -> list[int | None]:
     return torch.jit.annotate(list[int | None], [i for i in range(n)])  # noqa: C416
 
 
+def past_a_context_whose_result_is_used(x: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        y = x * 2
+    if x.dim() == 2:
+        return y
+    return y + 1
+
+
 EXPECTED = {
+    past_a_context_whose_result_is_used: "%31 : Tensor = aten::add(%y.1, %14, %14)",
     past_what_is_unused: "prim::RaiseException(%5, %6)",
     past_other_ways_to_run: "%6 : int = aten::add(%x.1, %5)",
     with_wider_elements: "%8 : int?[] = aten::append(%1, %i.1)",
