@@ -50,3 +50,11 @@ def test_copies_in_order_are_made_by_kernels(name: str) -> None:
         given = [each._array if isinstance(each, torch.Tensor) else each for each in CALLS[name]()]
         assert known(*given).tobytes() == entry.forward(*given).tobytes()
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize("strides", [(1, 2, 2), (1, 7, 1), (1, 1, 100)])
+def test_products_take_any_strides_of_dimensions_of_one(strides):
+    a, b = torch.arange(35.0).reshape(5, 7, 1), torch.arange(5.0).reshape(5, 1, 1)
+    lying = torch.as_strided(torch.arange(5.0), (5, 1, 1), strides)
+    assert torch.equal(torch.matmul(a, lying), torch.matmul(a, b))
+    assert torch.equal(torch.matmul(lying, a.mT), torch.matmul(b, a.mT))

@@ -212,7 +212,13 @@ def _copied(a: Array, b: Array) -> tuple[Array, Array]:
     """Operands that lie as kernels read them; the second one stays turned if it is."""
     turned = b.swapaxes(-1, -2)
     is_turned = turned.strides[-1] == b.itemsize and b.strides[-1] != b.itemsize
-    return in_order(a), in_order(turned).swapaxes(-1, -2) if is_turned else in_order(b)
+    return _whole(a), _whole(turned).swapaxes(-1, -2) if is_turned else _whole(b)
+
+
+def _whole(a: Array) -> Array:
+    """An array in one piece whose strides follow from its sizes: those of dimensions of one as
+    well, which NumPy takes for in order whatever they are."""
+    return a.reshape(-1).reshape(a.shape) if a.flags.c_contiguous else in_order(a)
 
 
 @lru_cache(1024)
