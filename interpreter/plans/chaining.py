@@ -136,12 +136,12 @@ class Chain:
     def __init__(self, head: Operator, links: Sequence[Link]) -> None:
         self._head = head
         self._links = links
-        self.forward: Callable[[Operator], Callable[..., Any]] = PLAIN.forward
+        self.forward: Callable[[Operator], Callable[..., object]] = PLAIN.forward
         self._ways: dict[object, tuple[object, Compiling]] = {}
         self._passed: set[int] = set()
         self._collector = Collector(self._filled)
 
-    def begin(self, *given: object) -> tuple[Any, _Work | Collected | None]:
+    def begin(self, *given: object) -> tuple[object, _Work | Collected | None]:
         """Check the operands of the first operator, and make its result without filling it."""
         collected = self._collector.begun(given)
         if collected is not None:

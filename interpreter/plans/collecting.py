@@ -116,7 +116,7 @@ class _Last:
         self._fill = fill
         self.known = known_calls(self._filled, cool, writes=True)
 
-    def _filled(self, out: object, *given: object) -> Any:
+    def _filled(self, out: object, *given: object) -> object:
         others = iter(given)
         forms = (self.first, *self.others)
         self._fill(out, [[out if own else next(others) for own in form.own] for form in forms])

@@ -50,7 +50,7 @@ class _Trying:
         self._group, self._learn, self._cool = group, learn, cool
         self._calls = self._fruitless = 0
 
-    def __call__(self, *given: object) -> Any:
+    def __call__(self, *given: object) -> object:
         self._calls += 1
         if self._calls % BETWEEN:
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -23,14 +23,14 @@ MOST_RUNS: Final = 4000
 class Looking(Calls, ABC):
     """How operators over tensors are called while they are looked at."""
 
-    def forward(self, entry: Operator) -> Callable[..., Any]:
+    def forward(self, entry: Operator) -> Callable[..., object]:
         """What is called in the place of an operator."""
         if "Tensor" not in entry.schema:
             return entry.forward
         return lambda *values: self.look(entry, values)
 
     @abstractmethod
-    def look(self, entry: Operator, values: Sequence[object]) -> Any:
+    def look(self, entry: Operator, values: Sequence[object]) -> object:
         """The result of an operator, of which is noted what it ran.
 
         Raises:

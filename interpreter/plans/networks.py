@@ -190,7 +190,7 @@ def _piece_of(told: Any, result: object) -> Any:
     return told.piece(root_of(result)) if owns_all(result) else None
 
 
-def _flat(results: Sequence[object]) -> tuple[Any, ...]:
+def _flat(results: Sequence[object]) -> tuple[object, ...]:
     """The results of a plan, of which the last may be a list."""
     *single, last = results
     return (*single, *(last if type(last) is list else (last,)))
@@ -243,7 +243,7 @@ class Telling(Looking):
             self.told.note()
             self.cause = self.cause or cause
 
-    def look(self, entry: Operator, values: Sequence[object]) -> Any:
+    def look(self, entry: Operator, values: Sequence[object]) -> object:
         """The result of an operator, whose runs are told."""
         told = self.told
         self._check(entry, values)
@@ -269,7 +269,7 @@ class Telling(Looking):
         return is_numeral(array) and self.told.is_constant(array)
 
 
-def _made_of_numbers(told: Any, result: object) -> Any:
+def _made_of_numbers(told: Any, result: object) -> object:
     """What follows from numbers alone is the same in each call."""
     for each in arrays_in(result):
         root = root_of(each)

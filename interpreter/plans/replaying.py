@@ -302,7 +302,7 @@ class _Looking(Looking):
         self._faulty = set[Step]()
         self.doing: Step | None = None
 
-    def look(self, entry: Operator, values: Sequence[object]) -> Any:
+    def look(self, entry: Operator, values: Sequence[object]) -> object:
         """The result of an operator, whose runs are kept; where it is more than runs, something
         that others may be looked at with: all such steps are found in one call."""
         try:

@@ -48,7 +48,7 @@ class RowGroup(Group):
     _failed = 0
     _is_useful = False
 
-    def __call__(self, *given: Any) -> Any:
+    def __call__(self, *given: Any) -> object:
         is_hopeless = self._failed >= _MOST_FAILED and not self._is_useful
         return None if is_hopeless else super().__call__(*given)
 
@@ -284,7 +284,7 @@ class _Writing:
             return str(self._arrays.LETTERS[value.dtype])
         return str(letter_of(self._arrays, value))
 
-    def _program(self) -> Any:
+    def _program(self) -> object:
         rows = family("rows.expressions")
         count = len(self.inputs)
         place = {number: i for i, number in enumerate(self.inputs)}

@@ -150,7 +150,7 @@ class PickleMachine:
             raise self.damaged("takes a value where there is none")
         return self.stack.pop()
 
-    def top(self) -> Any:
+    def top(self) -> object:
         if not self.stack or self.stack[-1] is _MARK:
             raise self.damaged("takes a value where there is none")
         return self.stack[-1]

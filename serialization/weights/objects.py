@@ -69,7 +69,7 @@ class ObjectsReader(WeightsReader):
         b"2": lambda r: r.push(r.stack[-1]),
     }
 
-    def named(self, module: str, name: str) -> Any:
+    def named(self, module: str, name: str) -> object:
         if module.startswith("torch") and name not in _CLASSES and self.is_known(module, name):
             return super().named(module, name)
         try:

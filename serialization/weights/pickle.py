@@ -275,7 +275,7 @@ class WeightsReader(PickleMachine):
         name, module = self.pop(), self.pop()
         self.push(self.named(str(module), str(name)))
 
-    def named(self, module: str, name: str) -> Any:
+    def named(self, module: str, name: str) -> object:
         """What a name stands for."""
         module = _RENAMED.get(module, module)
         known = _known(module, name)

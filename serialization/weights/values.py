@@ -196,7 +196,7 @@ class Makers:
         )
         return made
 
-    def sparse(self, layout: object, parts: object) -> Any:
+    def sparse(self, layout: object, parts: object) -> object:
         """A sparse tensor (`_rebuild_sparse_tensor`), whose places are checked."""
         kind = getattr(layout, "name", "")
         by_coordinates = kind == "sparse_coo"

@@ -22,7 +22,7 @@ SAFE: Final[dict[str, object]] = {}
 """What is vouched for, by the names under which files speak of it."""
 
 
-def named(things: Iterable[Vouched]) -> dict[str, Any]:
+def named(things: Iterable[Vouched]) -> dict[str, object]:
     """Classes and functions by their full names, or by those they come with.
 
     Raises:
@@ -45,7 +45,7 @@ def named(things: Iterable[Vouched]) -> dict[str, Any]:
 class VouchedReader(ObjectsReader):
     """Reads weights, and objects of what is vouched for; nothing else is called or changed."""
 
-    def named(self, module: str, name: str) -> Any:
+    def named(self, module: str, name: str) -> object:
         full = f"{module}.{name}"
         if module in BLOCKED:
             raise self.foreign(module, name)

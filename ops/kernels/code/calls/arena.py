@@ -54,7 +54,7 @@ def in_one_piece(
         return list(notes), None, []
     arena = np.empty(size, np.uint8)
 
-    def moved(word: Any) -> Any:
+    def moved(word: Any) -> object:
         root = _root_among(word, known)
         if root is None:
             return word

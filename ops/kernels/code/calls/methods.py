@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 __all__ = ["BYTES_BEGIN", "member", "method"]
 
@@ -30,7 +30,7 @@ _MADE: Final[dict[tuple[str, int], _Method]] = {}
 """What functions look at as long as they live."""
 
 
-def method(name: str, address: int, table: bytes, *, named: bool = False) -> Callable[..., Any]:
+def method(name: str, address: int, table: bytes, *, named: bool = False) -> Callable[..., object]:
     """The function of Python's that native code at an address is the body of.
 
     That is called with the object `table`, the address of the arguments and their number, and gives

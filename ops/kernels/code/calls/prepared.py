@@ -88,12 +88,12 @@ class Known:
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., object],
         explain: Explain | None,
         cool: Callable[[], object] = lambda: None,
         *,
         writes: bool = False,
-        waiting: Callable[..., Any] | None = None,
+        waiting: Callable[..., object] | None = None,
         look: Look | None = None,
         gives_parts: bool = False,
         gives_unfilled: bool = False,

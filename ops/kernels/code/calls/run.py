@@ -77,12 +77,12 @@ class _Crew:
     def _packed(self, words: Sequence[int]) -> bytes:
         return struct.pack(f"{len(TABLE) + len(words)}Q", *self._table, *words)
 
-    def front(self, words: Mapping[str, int]) -> Callable[..., Any]:
+    def front(self, words: Mapping[str, int]) -> Callable[..., object]:
         """What takes eager calls apart (see `fronts_text`), by the addresses of what it looks at.
         The caller keeps all of that."""
         return self._function("front", [words[name] for name in FRONT_WORDS], named=True)
 
-    def looked(self, name: str, words: Mapping[str, int]) -> Callable[..., Any]:
+    def looked(self, name: str, words: Mapping[str, int]) -> Callable[..., object]:
         """What gives what a look at a tensor tells (see `looked_text`), by that name.  The caller
         keeps all that it looks at."""
         behind = [words[name] for name in (*FRONT_WORDS, *LOOKED_WORDS)]
@@ -104,7 +104,7 @@ class _Crew:
 
     def prepared(
         self, known: int, function: Callable[..., object], learn: Callable[..., object]
-    ) -> Callable[..., Any]:
+    ) -> Callable[..., object]:
         """What does calls that the state at the address `known` knows (see `prepared_text`), has
         others done by `learn`, or by `function` while it waits.  The caller keeps all three."""
         return self._function("prepared", (known, id(function), id(learn)))

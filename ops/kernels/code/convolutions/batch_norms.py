@@ -163,7 +163,7 @@ def _factors_text(target: Target, element: str, has_weight: int, has_bias: int) 
     return code.kernel("batch_norm", [(DOUBLE, "eps"), *arrays])
 
 
-def moments(x: Array) -> tuple[Any, Any]:
+def moments(x: Array) -> tuple[Array, Array]:
     """Mean and variance of each channel over samples and space, float64.
 
     Sums are taken of the samples in order, each in 32 lanes that are added up in a fixed order.
@@ -305,7 +305,7 @@ def gradients(
     eps: float,
     *,
     of_batch: bool,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """The gradients of `(x - mean) / sqrt(spread + eps) * weight + bias` in x, weight and bias from
     its own, g.
 

@@ -100,7 +100,7 @@ class Settled(NamedTuple):
         items = int(numbers[0])
         return Settled(form, numbers, len(form.SIZES), items, slot, padded, made, no_bias, words)
 
-    def seen(self, x: Array) -> Any:
+    def seen(self, x: Array) -> Array:
         """What the kernel reads of an input: float32, or words of float32 or bfloat16."""
         if not self.words:
             return x

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -70,19 +70,19 @@ def substituted(a: Array, b: Array, upper: bool, unit: bool) -> Array:
     return out.swapaxes(1, 2)
 
 
-def determinants(a: Array) -> Any:
+def determinants(a: Array) -> Array | None:
     """The determinants of matrices; None if one is singular."""
     out = np.empty(len(a), a.dtype)
     return out if _done("determinant", a, a, out) else None
 
 
-def log_determinants(a: Array) -> Any:
+def log_determinants(a: Array) -> tuple[Array, Array] | None:
     """The signs of determinants, and the logarithms of their sizes; None if one is singular."""
     signs, out = np.empty(len(a), a.dtype), np.empty(len(a), a.dtype)
     return (signs, out) if _done("log_determinant", a, signs, out) else None
 
 
-def factored(a: Array) -> Any:
+def factored(a: Array) -> tuple[Array, Array] | None:
     """L and U in one matrix, which lies by columns, and the row, from 1, that each row was
     exchanged with; None if a matrix is singular."""
     out, pivots = np.empty(a.shape, a.dtype), np.empty(a.shape[:2], np.int32)

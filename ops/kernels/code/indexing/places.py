@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def combine(target: Array, axis: int, index: Array, source: Array, operation: st
     return _visit(operation, element, target, source, axis, index)
 
 
-def joined(indices: list[Array], sizes: tuple[int, ...]) -> Any | None:
+def joined(indices: list[Array], sizes: tuple[int, ...]) -> Array | None:
     """Places in dimensions of these sizes, counted through all of them: contiguous int64 arrays of
     one shape, or of shapes that are broadcast to each other, which may count from the end.  None if
     a place is not there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def span(x: Array) -> tuple[int, int]:
     return int(ends[0].min()), int(ends[1].max())
 
 
-def count(x: Array, size: int, weights: Any = None) -> Any | None:
+def count(x: Array, size: int, weights: Array | None = None) -> Array | None:
     """How often each number below `size` occurs in a contiguous int64 array, as int64; or the sums
     of float64 weights, of which there are as many.  None if there is another number.
 
@@ -45,12 +45,12 @@ def count(x: Array, size: int, weights: Any = None) -> Any | None:
         ValueError: there are fewer weights.
     """
     unforeseen()
-    x, is_weighed = x[...], weights is not None
-    if is_weighed and weights.size != x.size:
+    x, outside = x[...], new_flag()
+    more = [] if weights is None else [weights]
+    if weights is not None and weights.size != x.size:
         raise ValueError("weights and numbers differ in length")
-    counts = np.zeros(size, np.float64 if is_weighed else np.int64)
-    outside, more = new_flag(), [weights] if is_weighed else []
-    counting = _kernel("weigh" if is_weighed else "count")
+    counts = np.zeros(size, np.float64 if more else np.int64)
+    counting = _kernel("weigh" if more else "count")
     run(counting, 1, 2, x.size, size, x, counts, outside, *more)
     return None if outside[0] else counts
 

@@ -7,7 +7,7 @@ first.  Rows lie along any dimension of a contiguous array.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -31,7 +31,9 @@ _COUNTS: Final = ("size", "inner", "low", "high")
 _PLACES: Final = ("x", "values", "places", "digits")
 
 
-def in_order(x: Array, axis: int, low: int, high: int, *, descending: bool) -> Any:
+def in_order(
+    x: Array, axis: int, low: int, high: int, *, descending: bool
+) -> tuple[Array, Array] | None:
     """The elements from `low` on below `high` of every row in order, and where they were.
 
     None if rows are empty or longer than `LONGEST`, or for other dtypes than float32, float64 and

@@ -28,7 +28,7 @@ _BESIDE: Final = 4
 _KINDS: Final = {"f": Kind("float"), "d": Kind("double"), "i": INT32, "l": INT64}
 
 
-def placed(x: Array, place: int) -> Any | None:
+def placed(x: Array, place: int) -> Array | None:
     """The element at a place of the order, of contiguous float32, float64, int32 or int64; -0.0
     lies before 0.0.  None of other dtypes, or if there is a NaN."""
     x = x[...]  # which no other thread can change

@@ -7,7 +7,7 @@ first.  Rows lie along any dimension of a contiguous array.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from ....memory.dtype import Array
 from ..calls.run import run
@@ -27,7 +27,9 @@ _PLACES: Final = ("x", "values", "places")
 _WIDTHS: Final = {"float": 4, "double": 8, "i64": 8}
 
 
-def in_order(x: Array, axis: int, low: int, high: int, *, descending: bool) -> Any:
+def in_order(
+    x: Array, axis: int, low: int, high: int, *, descending: bool
+) -> tuple[Array, Array] | None:
     """The elements from `low` on below `high` of every row in order, and where they were.
 
     None if rows are empty or longer than `LONGEST`, or for other dtypes than float32, float64 and
@@ -36,7 +38,7 @@ def in_order(x: Array, axis: int, low: int, high: int, *, descending: bool) -> A
     return _ordered("falling" if descending else "rising", x, axis, low, high)
 
 
-def middle(x: Array, axis: int, *, skip_nan: bool) -> Any:
+def middle(x: Array, axis: int, *, skip_nan: bool) -> tuple[Array, Array] | None:
     """The lower of the middle elements of every row in order, and where it was; of rows with NaN
     the first of those, or, if they are skipped, that of the others."""
     return _ordered("nanmedian" if skip_nan else "median", x, axis, 0, 1)

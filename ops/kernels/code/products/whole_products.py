@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -29,7 +29,7 @@ _ROWS: Final = 60
 _STORED: Final = {"i1": "i8", "u1": "i8", "i2": "i16", "i4": "i32", "i8": "i64"}
 
 
-def multiplied(a: Array, b: Array) -> Any | None:
+def multiplied(a: Array, b: Array) -> Array | None:
     """`a @ b` of batches of matrices of one dtype, or of two matrices; None of other dtypes.
 
     Raises:

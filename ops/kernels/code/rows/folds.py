@@ -78,7 +78,7 @@ def fold(
     *,
     wide: bool = False,
     flag: Array | None = None,
-) -> Any | None:
+) -> Array | None:
     """A contiguous array without its dimensions from `first` to before `last`, none of them empty.
 
     The operations: "sum", "product", "max", "min" (NaN if there is one), in the dtype of x, sums

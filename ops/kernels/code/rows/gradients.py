@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def log_softmax(g: Array, result: Array) -> Array:
     return out
 
 
-def layer_norm(g: Array, x: Array, weight: Array, eps: float) -> tuple[Any, Any]:
+def layer_norm(g: Array, x: Array, weight: Array, eps: float) -> tuple[Array, Array]:
     """The gradient of rows that were normalised and multiplied by a vector, and `g` times the
     normalised rows, which are the parts of the vector's gradient."""
     if g.shape != x.shape or weight.shape != x.shape[1:]:
@@ -51,7 +51,7 @@ def layer_norm(g: Array, x: Array, weight: Array, eps: float) -> tuple[Any, Any]
 
 def class_slopes(
     g: Array, scores: Array, target: Array, ignored: int, is_mean: bool, is_each: bool
-) -> Any:
+) -> Array:
     """The gradient of scores [N, C] whose rows have losses, minus the logarithms of softmax at the
     classes that contiguous int64 `target` [N] names, but for those that name `ignored`.
 

@@ -8,7 +8,7 @@ follow from them.  Then each pixel is a row.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -32,7 +32,7 @@ _DOUBLES: Final = DOUBLE.of_lanes(LANES)
 
 def group_norm(
     x: Array, weight: Array | None, bias: Array | None, eps: float, groups: int
-) -> tuple[Any, Any, Any] | None:
+) -> tuple[Array, Array, Array] | None:
     """Contiguous [samples, pixels, channels] of float32 or 16-bit floats, normalised: the result,
     and float32 [samples, groups] of means and factors.  None of 16-bit floats that are not known.
 

@@ -57,7 +57,7 @@ def logsumexp(x: Array) -> Array:
     return out
 
 
-def layer_norm(x: Array, weight: Array, bias: Array, eps: float) -> tuple[Any, Any, Any]:
+def layer_norm(x: Array, weight: Array, bias: Array, eps: float) -> tuple[Array, Array, Array]:
     """Rows normalised (weight and bias are vectors, or empty): result, means, factors, which are
     float32 of 16-bit floats."""
     if weight.size != bias.size or weight.size not in (0, x.shape[1]):
@@ -104,7 +104,7 @@ def rms_norm(x: Array, weight: Array, eps: float) -> tuple[object, object]:
     return out, scale
 
 
-def moments(x: Array) -> tuple[Any, Any]:
+def moments(x: Array) -> tuple[Array, Array]:
     """Of every row the mean, and the sum of squared distances from it, in float64."""
     mean, squares = np.empty(x.shape[0]), np.empty(x.shape[0])
     along(row_kernel("moments", x.dtype.char), x, mean, squares)

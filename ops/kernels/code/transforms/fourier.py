@@ -38,7 +38,7 @@ _NOTHING.setflags(write=False)
 _REALS: Final = {"f4": np.float32, "f8": np.float64, "c8": np.float32, "c16": np.float64}
 
 
-def along(x: Array, dim: int, scale: float, *, inverse: bool, last: bool = False) -> Any:
+def along(x: Array, dim: int, scale: float, *, inverse: bool, last: bool = False) -> Array | None:
     """The transforms of a contiguous array along a dimension, which lies as the last one if that is
     asked for; None of sizes that are left to others."""
     x = x[...]  # which no other thread can change
