@@ -12,6 +12,7 @@ from ..kernels import family
 from ..memory.errors import Elsewhere
 from ..memory.native_class import ADDRESS_AT, CalledNatively, call_by_address, call_natively_if
 from ..memory.slots import places_within
+from ..table.direct import LISTENING
 
 __all__ = ["Called", "call_by", "call_class_by", "call_natively", "when_native"]
 
@@ -107,8 +108,9 @@ def when_native(act: Callable[[], object]) -> None:
 
 
 def call_natively() -> None:
-    """Have calls done by native code from now on: there is some."""
-    if not _USUAL.is_settled:
+    """Have calls done by native code from now on: there is some.  Not while somebody listens to
+    what Python calls, who would hear what is asked of operators for it."""
+    if not (_USUAL.is_settled or LISTENING):
         _USUAL.settle()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -196,3 +198,19 @@ def test_the_older_profiler_counts_by_shapes_and_has_its_classes() -> None:
     assert util.FunctionEventAvg is older.FunctionEventAvg
     assert all(isinstance(event, util.FunctionEventAvg) for event in found)
     assert torch.autograd.kineto_available() is older.kineto_available()
+
+
+def test_what_the_first_calls_of_a_process_learn_is_no_call() -> None:
+    program = (
+        "import rushlight as torch\n"
+        "from rushlight.profiler import profile\n"
+        "x = torch.rand(300, 300)\n"
+        "with profile() as p:\n"
+        "    for _ in range(3): (x @ x).relu()\n"
+        "print(*sorted((e.key, e.count) for e in p.key_averages()))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True, text=True, env={**os.environ, "RUSHLIGHT_PLAN": "now"},
+    )  # fmt: skip
+    assert done.stdout == "('aten::matmul', 3) ('aten::relu', 3)\n", done.stderr
