@@ -87,7 +87,7 @@ def multiply(a: Array, b: Array, bias: Array | None = None) -> Array:
         return multiply(b[None], a.T).reshape(-1)
     rows, columns = len(a), b.shape[1]
     if bias is not None:
-        bias = in_order(np.asarray(bias, np.float64 if a.itemsize == 8 else np.float32))[...]
+        bias = in_order(np.asarray(bias, np.float64 if a.itemsize == 8 else np.float32)[...])
         if bias.shape != (columns,):
             raise ValueError("the bias is no row of the result")
     if columns == 1 < rows:
@@ -107,7 +107,7 @@ def multiply_into(out: Array, a: Array, b: Array, bias: Array | None = None) -> 
     if out.shape != (len(a), b.shape[1]) or not out.flags.c_contiguous:
         raise ValueError("the result has no room of its shape in one piece")
     if bias is not None:
-        bias = in_order(np.asarray(bias, np.float32))[...]
+        bias = in_order(np.asarray(bias, np.float32)[...])
     _product(element, a, b, bias, out)
 
 

@@ -87,9 +87,9 @@ def through_time(
     Raises:
         ValueError: the sizes do not fit.
     """
-    gates, weights = (in_order(each)[...] for each in (gates, weights))
-    state = tuple(in_order(each)[...] for each in state)
-    bias = weights[:0, 0] if bias is None else in_order(bias)[...]
+    gates, weights = (in_order(each[...]) for each in (gates, weights))
+    state = tuple(in_order(each[...]) for each in state)
+    bias = weights[:0, 0] if bias is None else in_order(bias[...])
     many, width = state[0].shape
     deep = GATES[kind] * width
     if (
