@@ -22,7 +22,8 @@ from . import blas, family, written_by_numpy
 from .flags import new_flag
 
 __all__ = [
-    *("by_columns", "can", "eigenvalues", "eigenvectors", "factors", "inverse_of_factors"),
+    *("by_columns", "can", "can_square", "eigenvalues", "eigenvectors", "factors"),
+    "inverse_of_factors",
     *(
         "inverse_of_root",
         "is_left_out",
@@ -79,6 +80,14 @@ def can(*matrices: Array) -> bool:
         return False
     is_there = family("decompositions.lapack") is not None and blas.lapack_address("sgeqrf") != 0
     return is_there and not is_left_out()
+
+
+def can_square(a: Array, *sides: Array) -> bool:
+    """The same, of square matrices and right sides, a batch of the same form each: whoever hands
+    them to LAPACK asks here, since another thread may have changed what was looked at before."""
+    batch, size = a.shape[:-2], a.shape[-1]
+    fits = a.shape[-2] == size and all(b.shape[:-1] == (*batch, size) for b in sides)
+    return fits and can(a, *sides)
 
 
 _LEFT_OUT: Final = ContextVar("lapack_left_out", default=False)

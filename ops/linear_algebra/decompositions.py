@@ -49,7 +49,7 @@ def copied_by_columns(a: Array) -> Array:
 def lower_factor(a: Array) -> Array | None:
     """Cholesky's lower factors, of matrices whose lower halves count."""
     a = a[...]  # which no other thread can change
-    if not lapack.can(a):
+    if not lapack.can_square(a):
         return None
     size, work = a.shape[-1], lapack.by_columns(a)
     if not lapack.root(work):
@@ -62,7 +62,7 @@ def lower_factor(a: Array) -> Array | None:
 def solved_by_cholesky(factors: Array, b: Array) -> Array | None:
     """X of A X = B, where the lower factors of A are given."""
     factors, b = factors[...], b[...]  # which no other thread can change
-    if not lapack.can(factors, b) or factors.shape[:-2] != b.shape[:-2]:
+    if not lapack.can_square(factors, b):
         return None
     right = lapack.by_columns(b)
     is_done = lapack.of_root(lapack.by_columns(factors), right)
@@ -72,7 +72,7 @@ def solved_by_cholesky(factors: Array, b: Array) -> Array | None:
 def inverse_of_cholesky(factors: Array) -> Array | None:
     """The inverses of matrices whose lower factors are given."""
     factors = factors[...]  # which no other thread can change
-    if not lapack.can(factors):
+    if not lapack.can_square(factors):
         return None
     work = lapack.by_columns(factors)
     if not lapack.inverse_of_root(work):
@@ -113,7 +113,7 @@ def lu_factors(a: Array) -> tuple[Array, Array] | None:
 def determinants(a: Array) -> Array | None:
     """The determinants of matrices that are not singular."""
     a = a[...]  # which no other thread can change
-    factors = _factored(a)
+    factors = _factored(a) if lapack.can_square(a) else None
     if factors is None:
         return None
     found: Array = family("decompositions.halves").determinants(*factors)
@@ -123,7 +123,7 @@ def determinants(a: Array) -> Array | None:
 def log_determinants(a: Array) -> tuple[Array, Array] | None:
     """Signs of the determinants of matrices that are not singular, and their logarithms."""
     a = a[...]  # which no other thread can change
-    factors = _factored(a)
+    factors = _factored(a) if lapack.can_square(a) else None
     found = None if factors is None else family("decompositions.halves").log_determinants(*factors)
     if found is None:
         return None
@@ -138,6 +138,8 @@ def lu_parts(factors: Array, pivots: Array) -> tuple[Array, Array, Array] | None
         return None
     batch, (rows, columns) = factors.shape[:-2], factors.shape[-2:]
     count, halves = min(rows, columns), family("decompositions.halves")
+    if pivots.shape != (*batch, count):
+        return None
     places, are_rows = halves.checked(in_order(pivots).reshape(-1, count), rows)
     if not are_rows:
         return None
@@ -155,7 +157,7 @@ def solved_by_factors(factors: Array, pivots: Array, b: Array, turned: bool) -> 
     """X of A X = B, or of A turned, where factors of A are given."""
     factors, pivots, b = factors[...], pivots[...], b[...]  # which no other thread can change
     size = factors.shape[-1]
-    if not lapack.can(factors, b) or factors.shape[:-2] != b.shape[:-2]:
+    if not lapack.can_square(factors, b) or pivots.shape != factors.shape[:-1]:
         return None
     places, are_rows = family("decompositions.halves").checked(
         in_order(pivots).reshape(-1, size), size
@@ -191,7 +193,7 @@ def ldl_factors(a: Array) -> tuple[Array, Array] | None:
     """L and D in one, and the rows exchanged (from 1, negative in pairs), of symmetric matrices
     whose lower halves count and whose D is not singular."""
     a = a[...]  # which no other thread can change
-    if not lapack.can(a):
+    if not lapack.can_square(a):
         return None
     size, work = a.shape[-1], lapack.by_columns(a)
     pivots, is_done = lapack.symmetric_factors(work)
@@ -214,7 +216,7 @@ def _are_pairs_and_rows(steps: Array) -> bool:
 def solved_by_ldl(factors: Array, pivots: Array, b: Array) -> Array | None:
     """X of A X = B, where L and D of A are given."""
     factors, pivots, b = factors[...], pivots[...], b[...]  # which no other thread can change
-    if not lapack.can(factors, b) or factors.shape[:-2] != b.shape[:-2]:
+    if not lapack.can_square(factors, b) or pivots.shape != factors.shape[:-1]:
         return None
     size = factors.shape[-1]
     steps = in_order(pivots.astype(np.int64)).reshape(-1, size)
@@ -228,7 +230,7 @@ def solved_by_ldl(factors: Array, pivots: Array, b: Array) -> Array | None:
 def solved_squares(a: Array, b: Array) -> Array | None:
     """X of A X = B of square matrices that are not singular."""
     a, b = a[...], b[...]  # which no other thread can change
-    if not lapack.can(a, b) or a.shape[:-2] != b.shape[:-2]:
+    if not lapack.can_square(a, b):
         return None
     right = lapack.by_columns(b)
     return _shaped(right, b.shape[:-2]) if lapack.solved(lapack.by_columns(a), right) else None
@@ -237,7 +239,7 @@ def solved_squares(a: Array, b: Array) -> Array | None:
 def inverted(a: Array) -> Array | None:
     """The inverses of square matrices that are not singular."""
     a = a[...]  # which no other thread can change
-    factors = _factored(a)
+    factors = _factored(a) if lapack.can_square(a) else None
     if factors is None or not lapack.inverse_of_factors(*factors):
         return None
     return _shaped(factors[0], a.shape[:-2])
@@ -247,7 +249,7 @@ def solved_triangles(a: Array, b: Array, upper: bool, unit: bool) -> Array | Non
     """X of A X = B of triangles."""
     a, b = a[...], b[...]  # which no other thread can change
     batch, size = b.shape[:-2], a.shape[-1]
-    if not lapack.can(a, b) or a.shape[:-2] != batch or a.shape[-2:] != (size, b.shape[-2]):
+    if not lapack.can_square(a, b):
         return None
     right, turned = lapack.by_columns(b), a.swapaxes(-1, -2)
     if turned.flags.c_contiguous:
@@ -264,7 +266,7 @@ def least_squares(
     """Solutions, sums of squares of what is left, ranks and singular values, as far as a driver has
     them, of matrices and right sides of one batch."""
     a, b = a[...], b[...]  # which no other thread can change
-    if not lapack.can(a, b):
+    if not lapack.can(a, b) or a.shape[:-1] != b.shape[:-1]:
         return None
     batch, (rows, columns) = a.shape[:-2], a.shape[-2:]
     right = lapack.by_columns(b)
@@ -329,10 +331,18 @@ def qr_parts(a: Array, mode: str) -> tuple[Array, ...] | None:
     return _shaped(left, batch), right
 
 
+def _fit(vectors: Array, tau: Array, order: int) -> bool:
+    """Whether factors belong to the vectors of reflections of so many dimensions."""
+    count, batch = tau.shape[-1], vectors.shape[:-2]
+    return tau.shape[:-1] == batch and vectors.shape[-2] == order >= count <= vectors.shape[-1]
+
+
 def products_of_reflections(vectors: Array, tau: Array) -> Array | None:
     """The first columns of the product of reflections, as many as there are vectors."""
     vectors, tau = vectors[...], tau[...]  # which no other thread can change
-    if not lapack.can(vectors, tau):
+    if not lapack.can(vectors, tau) or not _fit(vectors, tau, vectors.shape[-2]):
+        return None
+    if vectors.shape[-1] > vectors.shape[-2]:
         return None
     factors, small = (
         in_order(tau).reshape(-1, tau.shape[-1]),
@@ -348,7 +358,10 @@ def products_of_reflections(vectors: Array, tau: Array) -> Array | None:
 def reflected(vectors: Array, tau: Array, c: Array, left: bool, turned: bool) -> Array | None:
     """Q C or C Q of the product of reflections, or the same of Q turned."""
     vectors, tau, c = vectors[...], tau[...], c[...]  # which no other thread can change
-    if not lapack.can(vectors, tau, c):
+    order = c.shape[-2 if left else -1]
+    if not lapack.can(vectors, tau, c) or not _fit(vectors, tau, order):
+        return None
+    if c.shape[:-2] != vectors.shape[:-2]:
         return None
     goal = lapack.by_columns(c)
     flat = in_order(tau).reshape(-1, tau.shape[-1])
@@ -362,7 +375,7 @@ def reflected(vectors: Array, tau: Array, c: Array, left: bool, turned: bool) ->
 def eigen(a: Array, upper: bool, vectors: bool) -> tuple[Array, Array] | None:
     """The eigenvalues of symmetric matrices, and their vectors (else what is of no use)."""
     a = a[...]  # which no other thread can change
-    if not lapack.can(a):
+    if not lapack.can_square(a):
         return None
     small = family("decompositions.small_eigen")
     if a.shape[-1] <= small.MOST and not upper:
@@ -378,7 +391,7 @@ def eigen(a: Array, upper: bool, vectors: bool) -> tuple[Array, Array] | None:
 def eigen_general(a: Array, vectors: bool) -> tuple[Array, Array] | None:
     """The complex eigenvalues of matrices, and their vectors."""
     a = a[...]  # which no other thread can change
-    if not lapack.can(a):
+    if not lapack.can_square(a):
         return None
     work = lapack.by_columns(a)
     found = lapack.eigenvectors(work) if vectors else lapack.eigenvalues(work)

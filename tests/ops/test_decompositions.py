@@ -14,6 +14,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops.kernels import blas, lapack
+from rushlight.ops.linear_algebra import decompositions
 from rushlight.ops.table import direct
 from rushlight.ops.table.table import TABLE
 
@@ -389,3 +390,33 @@ def test_scaled_outer_products_and_batches(alpha: float, beta: float) -> None:
         near(seen, beta * z + alpha * x[:, None] * y)
         seen = torch.baddbmm(more, one, other, alpha=alpha, beta=beta)
         near(seen, beta * more + alpha * (one @ other))
+
+
+WIDE, TALL, RIGHT = np.ones((10, 20)), np.ones((20, 10)), np.ones((20, 4))
+MISFITS: list[tuple[Callable[..., object], tuple[object, ...]]] = [
+    (decompositions.solved_squares, (WIDE, RIGHT)),
+    (decompositions.solved_squares, (np.ones((20, 20)), np.ones((19, 4)))),
+    (decompositions.solved_by_cholesky, (WIDE, RIGHT)),
+    (decompositions.solved_by_factors, (WIDE, np.ones(20, np.int32), RIGHT, False)),
+    (decompositions.solved_by_factors, (np.ones((20, 20)), np.ones(40, np.int32), RIGHT, False)),
+    (decompositions.solved_by_ldl, (WIDE, np.ones(20, np.int32), RIGHT)),
+    (decompositions.solved_triangles, (WIDE, RIGHT, True, False)),
+    (decompositions.least_squares, (WIDE, RIGHT, "gelsd", 0.1)),
+    (decompositions.products_of_reflections, (WIDE, np.ones(10))),
+    (decompositions.products_of_reflections, (TALL, np.ones(11))),
+    (decompositions.reflected, (TALL, np.ones(10), np.ones((19, 3)), True, False)),
+    *((each, (WIDE,)) for each in (decompositions.lower_factor, decompositions.inverted)),
+    *((each, (WIDE,)) for each in (decompositions.determinants, decompositions.ldl_factors)),
+    (decompositions.inverse_of_cholesky, (WIDE,)),
+    (decompositions.log_determinants, (WIDE,)),
+    (decompositions.eigen, (WIDE, False, True)),
+    (decompositions.eigen_general, (WIDE, True)),
+]
+
+
+@pytest.mark.parametrize(("function", "given"), MISFITS)
+def test_what_does_not_fit_never_reaches_lapack(
+    function: Callable[..., object], given: tuple[object, ...]
+) -> None:
+    """Another thread may change a tensor after an operator has looked at it."""
+    assert function(*given) is None
