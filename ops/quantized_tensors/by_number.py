@@ -77,12 +77,13 @@ def of_two(name: str, a: Array, b: Array, result: Quantizer, *, relu: bool) -> A
     kind = dtype_of(a)
     if not a.size or not (_is_of_bytes(a) and _is_of_bytes(b)) or kind != dtype_of(b):
         return None
-    if not expands_to(b.shape, a.shape):
+    one, other = numbers_of(a), numbers_of(b)  # which no other thread can change
+    if not expands_to(other.shape, one.shape):
         return None
     arrays, settings = family("elementwise.arrays"), _settings(a, b, result, kind)
     if arrays is None or settings is None:
         return None
-    letter = arrays.LETTERS[numbers_of(a).dtype]
+    letter = arrays.LETTERS[one.dtype]
     steps: list[tuple[str, str, tuple[int, ...]]] = [
         *(("subtract", "f", (0, 2)), ("multiply", "f", (10, 3))),
         *(("subtract", "f", (1, 4)), ("multiply", "f", (12, 5))),
@@ -92,7 +93,7 @@ def of_two(name: str, a: Array, b: Array, result: Quantizer, *, relu: bool) -> A
         steps.append(("relu", "f", (14,)))
     first = 10 + len(steps)
     steps += rounding(first - 1, 6, first)
-    made = arrays.evaluate(steps, letter, numbers_of(a), numbers_of(b), *settings, in_format=True)
+    made = arrays.evaluate(steps, letter, one, other, *settings, in_format=True)
     return quantized_array(made, kind, result)
 
 

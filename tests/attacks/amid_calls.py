@@ -333,8 +333,9 @@ def _one_after_the_other(
 
 FORMS = ("spread", "half", "bytes")
 for name, calls in {**CALLS, **MORE_CALLS}.items():
-    FAMILY.attack(f"amid calls: {name}", seconds=100.0, long=name not in CALLS)(
-        partial(_attack, calls, FORMS[:1], 3)
+    is_long = name not in CALLS
+    FAMILY.attack(f"amid calls: {name}", seconds=100.0, long=is_long)(
+        partial(_attack, calls, FORMS if is_long else FORMS[:2], 2 if is_long else 5)
     )
     for source, given in calls.items():
         FAMILY.attack(f"amid calls, every line: {source} of {given}", seconds=900.0, long=True)(
