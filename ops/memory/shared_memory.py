@@ -20,7 +20,8 @@ from .versions import moved
 __all__ = ["SharedMemory", "attached", "share", "shared_by"]
 
 _HOLDERS: Final = 3
-"""The references to an array that only one tensor has, while this is found out."""
+"""The references to an array that only one tensor has, or that lends its memory to that alone,
+while this is found out."""
 
 _KNOWN: Final[WeakValueDictionary[tuple[int, int], Array]] = WeakValueDictionary()
 """The shared memory that this process has, by what the system calls it."""
@@ -42,11 +43,16 @@ def share(array: Array) -> None:
     Raises:
         OSError: there is no such memory, or no descriptor is left.
     """
-    memory = memory_of(array)
-    if not memory.size or shared_by(array) is not None:
+    if shared_by(array) is not None:
         return
     holder = storage_of(array)[0]
-    is_alone = holder is array and sys.getrefcount(array) <= _HOLDERS + 1  # with `holder`
+    is_own = holder is array
+    is_alone = sys.getrefcount(array) <= _HOLDERS + is_own  # with `holder`
+    if not is_own:
+        is_alone = is_alone and array.base is holder and sys.getrefcount(holder) <= _HOLDERS
+    memory = memory_of(array)  # which is one more
+    if not memory.size:
+        return
     begin = address(memory)
     fresh = attached(_descriptor(memory.size), memory.size)
     fresh[:] = memory

@@ -14,6 +14,7 @@ import pytest
 
 import rushlight as torch
 import rushlight.multiprocessing as mp
+from rushlight.ops.memory.growing import FOLLOWING
 
 pytestmark = pytest.mark.skipif(
     "fork" not in mp.get_all_start_methods(), reason="processes are not forked here"
@@ -135,6 +136,23 @@ def test_shared_memory_keeps_its_size_and_goes_with_its_tensors() -> None:
     assert (storage.is_shared(), storage[0], storage.nbytes()) == (True, 3, 8)
     with pytest.raises(RuntimeError, match="only available on CPU"):
         torch.empty(2, device="meta").share_memory_()
+
+
+def test_nobody_is_looked_for_who_shares_the_memory_of_a_tensor_that_is_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[object] = []
+    follow = FOLLOWING.installed
+    assert follow is not None
+    monkeypatch.setattr(
+        FOLLOWING, "installed", lambda *given: (looked.append(given), follow(*given))
+    )
+    torch.nn.Linear(3, 3).share_memory()
+    assert not looked
+    x = torch.zeros(3)
+    part = x[1:]
+    x.share_memory_().add_(1)
+    assert (len(looked), part.tolist()) == (1, [1.0, 1.0])
 
 
 def test_gradients_reach_what_has_moved_to_shared_memory() -> None:
