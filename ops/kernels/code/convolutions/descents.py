@@ -86,12 +86,8 @@ class _Descents(Convolving):
 
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
-        code, size = self.code, self.size
-        with self.handed_out(size["items"]) as item:
-            first = item * size["block"]
-            last = code.lesser(first + size["block"], size["planes"])
-            with code.counted(first, last) as plane:
-                self._plane(plane)
+        with self.handed_out_parts(self.size["block"], self.size["planes"]) as plane:
+            self._plane(plane)
 
     def _plane(self, number: Value) -> None:
         """All sums of a plane of the output."""

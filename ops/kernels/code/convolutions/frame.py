@@ -9,8 +9,8 @@ expression, whose first operand they are; nothing else of them is ever stored.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Final, NamedTuple
 
 from ..elementwise.loops import NUMBER_LETTERS, Expression
@@ -107,6 +107,15 @@ class Convolving(ABC):
     def handed_out(self, count: Value) -> AbstractContextManager[Value]:
         """A loop over items that no thread has taken yet."""
         return self.code.handed_out(self.at["turn"], count, self.backwards)
+
+    @contextmanager
+    def handed_out_parts(self, block: Value, count: Value) -> Iterator[Value]:
+        """The same over so many parts, of which an item is a block."""
+        code = self.code
+        with self.handed_out(self.size["items"]) as item:
+            first = item * block
+            with code.counted(first, code.lesser(first + block, count)) as part:
+                yield part
 
     def operands(self, place: str) -> list[int]:
         """The operands of what comes after that lie so."""

@@ -176,11 +176,8 @@ class _Depthwise(Convolving):
 
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
-        code, size = self.code, self.size
-        with self.handed_out(size["items"]) as item:
-            first = item * size["rows"]
-            with code.counted(first, code.lesser(first + size["rows"], size["all"])) as row:
-                self._row(row)
+        with self.handed_out_parts(self.size["rows"], self.size["all"]) as row:
+            self._row(row)
 
     def _row(self, row: Value) -> None:
         """All sums of a row of the output."""

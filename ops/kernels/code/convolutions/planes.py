@@ -74,23 +74,15 @@ class _Planes(Convolving):
 
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
-        code, size = self.code, self.size
-        with self.handed_out(size["items"]) as item:
-            first = item * size["block"]
-            last = code.lesser(first + size["block"], size["planes"])
-            with code.counted(first, last) as plane:
-                _, channel = code.split(plane, size["channels"])
-                self._plane(plane, channel)
+        with self.handed_out_parts(self.size["block"], self.size["planes"]) as plane:
+            _, channel = self.code.split(plane, self.size["channels"])
+            self._plane(plane, channel)
 
     def _plane(self, plane: Value, channel: Value) -> None:
         """All sums of a plane of the output."""
         code, size = self.code, self.size
-
-        def spread(array: Value) -> Value:
-            return code.spread(code.load(FLOAT, code.at(array, channel, FLOAT)))
-
-        bias = spread(self.at["bias"])
-        same = {number: spread(self.given[number]) for number in self.operands("v")}
+        bias = self.number_of(channel, "bias")
+        same = {number: self.number_of(channel, number) for number in self.operands("v")}
         weights = code.at(self.at["weight"], channel * size["depth"], FLOAT)
         x = code.at(self.at["x"], plane / size["made"] * size["area"], FLOAT)
         begin = self.zero

@@ -180,12 +180,8 @@ class _Strips(Convolving):
         """The rows of an output channel; the last one stands in for those that are missing."""
         code, size = self.code, self.size
         weights = code.at(self.at["weight"], channel * size["depth"], FLOAT)
-
-        def spread(array: Value) -> Value:
-            return code.spread(code.load(FLOAT, code.at(array, channel, FLOAT)))
-
-        bias = spread(self.at["bias"])
-        same = {number: spread(self.given[number]) for number in self.operands("v")}
+        bias = self.number_of(channel, "bias")
+        same = {number: self.number_of(channel, number) for number in self.operands("v")}
         line = plane * size["made_height"] + top
         step = size["down"] * size["across"] * size["pitch"]
         with code.counted(self.zero, count, self.tall) as first:
