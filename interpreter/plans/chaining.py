@@ -59,7 +59,7 @@ class _Work:
         self.later = later
         self.given = [given]
         self.places, self.letters = "o", "f"
-        self.operands: list[Any] = []
+        self.operands: list[object] = []
         self.steps: list[tuple[str, list[int]]] = []
         self.calls: list[tuple[Operator, tuple[object, ...]]] = []
 
@@ -92,7 +92,7 @@ class _Work:
         self.steps.append((formula.name, numbers))
         return True
 
-    def whole(self) -> Any:
+    def whole(self) -> object:
         """All of it, as kernels are told."""
         frame, arrays = family("convolutions.frame"), family("elementwise.arrays")
         count, steps = len(self.places), list[object]()
@@ -166,7 +166,7 @@ class Chain:
                 return _Work(later, given)
         return None
 
-    def whole(self, own: Sequence[Sequence[bool]], *given: object) -> Any:
+    def whole(self, own: Sequence[Sequence[bool]], *given: object) -> object:
         """All of a chain at once, of the operands that come from outside: those of the first
         operator, then those of each link but where `own` says that it takes what there is by then.
 
@@ -194,7 +194,7 @@ class Chain:
 
     def join(
         self, index: int, work: _Work | Collected, *given: object
-    ) -> tuple[Any, _Work | Collected | None]:
+    ) -> tuple[object, _Work | Collected | None]:
         """Do what a link does, if it can be done later, else now."""
         if isinstance(work, Collected):
             if work.takes(index, given):

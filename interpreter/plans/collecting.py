@@ -8,28 +8,38 @@ code knows beforehand (`ops/table/direct.py`) computes all.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ...ops.kernels import TRIALS, family, unfilled
+from ...ops.memory.dtype import Array
 from ...ops.memory.storage import contiguous_strides, strides_of
 from ...ops.table.direct import known_calls, knows_calls
+
+if TYPE_CHECKING:
+    from ...ops.kernels.code.calls.prepared import Alike
 
 __all__ = ["Collected", "Collector"]
 
 ndarray: Final = np.ndarray
 
 
-def _alike(given: Sequence[object]) -> Any:
+def _alike(given: Sequence[object]) -> Alike | None:
     """What tells natively whether operands are like these; None if nothing does."""
     if not knows_calls():
         return None
-    module: Any = family("calls.prepared")
+    module: ModuleType = family("calls.prepared")
     try:
-        return module.Alike(given)
+        alike: Alike = module.Alike(given)
     except module.Unknown:
         return None
+    return alike
+
+
+Fill = Callable[[Array, Sequence[Sequence[object]]], None]
+"""What computes an array, of the operands of each operator."""
 
 
 class _Form:
@@ -78,7 +88,7 @@ class Collector:
     `fill` computes `out` of those of each operator in ordinary ways.
     """
 
-    def __init__(self, fill: Callable[[Any, Sequence[Sequence[Any]]], None]) -> None:
+    def __init__(self, fill: Fill) -> None:
         self._fill = fill
         self._left = self._trials = TRIALS
         self._last: _Last | None = None
@@ -88,7 +98,7 @@ class Collector:
         last = self._last
         return Collected(last, given) if last is not None and last.first.fits(given, None) else None
 
-    def learn(self, out: object, given: Sequence[Sequence[object]]) -> None:
+    def learn(self, out: Array, given: Sequence[Sequence[object]]) -> None:
         """A call was done in ordinary ways, with these operands of each operator."""
         self._left -= 1
         if self._left or not knows_calls():
@@ -105,9 +115,9 @@ class _Last:
 
     def __init__(
         self,
-        out: Any,
+        out: Array,
         given: Sequence[Sequence[object]],
-        fill: Callable[[object, Sequence[Sequence[object]]], None],
+        fill: Fill,
         cool: Callable[[], None],
     ) -> None:
         self.first, *self.others = [_Form(operands, out) for operands in given]
@@ -116,7 +126,7 @@ class _Last:
         self._fill = fill
         self.known = known_calls(self._filled, cool, writes=True)
 
-    def _filled(self, out: object, *given: object) -> object:
+    def _filled(self, out: Array, *given: object) -> object:
         others = iter(given)
         forms = (self.first, *self.others)
         self._fill(out, [[out if own else next(others) for own in form.own] for form in forms])

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
 from ...ops.kernels import family
-from ...ops.memory.dtype import Array, default_dtype
+from ...ops.memory.dtype import Array, Dtype, default_dtype
 from ...ops.memory.storage import laid_out
 from ...ops.table.direct import is_same, is_settled
 from ...ops.table.formula import Formula, letter_of, meeting
@@ -28,6 +29,10 @@ from ...ops.table.record import Operator
 from ..code.calls import PLAIN
 from ..code.outside import comes_from_outside
 from .compiling import Compiling
+
+if TYPE_CHECKING:
+    from ...ops.kernels.code.elementwise.arrays import Way as Layout
+    from ...ops.kernels.code.elementwise.loops import Expression, Step
 
 __all__ = ["Fact", "Group", "Task", "Way", "word"]
 
@@ -44,6 +49,9 @@ _MOST_WORDS: Final = 23
 """Operands and results of one expression."""
 
 ndarray: Final = np.ndarray
+
+_Lies = tuple[Dtype, tuple[int, ...], tuple[int, ...]]
+"""The dtype, the sizes and the strides, in bytes, of an array."""
 
 
 class Task(NamedTuple):
@@ -63,7 +71,7 @@ class Fact(NamedTuple):
     computed in if it may join others, whether that is so whatever the default dtype, and the value
     that it is, if it is not a new one."""
 
-    dtype: Any
+    dtype: Dtype
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     letter: str | None
@@ -75,7 +83,7 @@ class Fact(NamedTuple):
 class Way(Protocol):
     """What a group does for operands that lie in some way, once its kernels are there."""
 
-    def run(self, group: Group, given: Sequence[Any]) -> list[Any] | None:
+    def run(self, group: Group, given: Sequence[object]) -> list[object] | None:
         """The values, as far as they are needed; None if it could not be done."""
 
     def prospect(self) -> bool | None:
@@ -89,7 +97,7 @@ class _Called(NamedTuple):
     number: int
     fact: Fact
 
-    def run(self, group: Group, held: list[Any]) -> bool:
+    def run(self, group: Group, held: list[object]) -> bool:
         """Whether the result is as it was when it was seen."""
         result = held[self.number] = group.call(self.task, held)
         return _lies(result) == (self.fact.dtype, self.fact.shape, self.fact.strides)
@@ -99,7 +107,11 @@ class _Joined:
     """Operators that are one expression."""
 
     def __init__(
-        self, expression: Any, way: Any, inputs: list[int], outputs: list[tuple[int, Fact]]
+        self,
+        expression: Expression,
+        way: Layout,
+        inputs: list[int],
+        outputs: list[tuple[int, Fact]],
     ) -> None:
         self.expression = expression
         self.kernel: int | None = None
@@ -108,10 +120,10 @@ class _Joined:
         self._outputs = outputs
 
     @property
-    def wanted(self) -> tuple[Any, str, int]:
+    def wanted(self) -> tuple[Expression, str, int]:
         return self.expression, self._way.places, self._way.rank
 
-    def run(self, group: Group, held: list[Any]) -> bool:
+    def run(self, group: Group, held: list[object]) -> bool:
         """Always done."""
         constants, way = group.constants, self._way
         operands = [constants[-1 - n] if n < 0 else word(held[n]) for n in self._inputs]
@@ -145,7 +157,7 @@ class Group:
         outside: int,
         by_value: frozenset[int],
         results: tuple[int, ...],
-        constants: Sequence[Any],
+        constants: Sequence[object],
     ) -> None:
         self.tasks = tasks
         self.outside = outside
@@ -158,7 +170,7 @@ class Group:
         self._balance = MOST_WAYS
         self._last = _last_uses(tasks, outside, results)
 
-    def __call__(self, *given: Any) -> Any:
+    def __call__(self, *given: object) -> object:
         mine = [each[...] if type(each) is ndarray else each for each in given]  # nobody else's
         try:
             key = self._key_of(mine)
@@ -172,7 +184,7 @@ class Group:
             return None
         return None if found is None else self._given_back(found, given)
 
-    def prospect(self, given: Sequence[Any]) -> bool | None:
+    def prospect(self, given: Sequence[object]) -> bool | None:
         """Whether calls with such values, of which there have been some, run kernels alone, and the
         same ones whatever the default dtype; None while kernels are being compiled."""
         try:
@@ -181,11 +193,11 @@ class Group:
             return False
         return known is not None and known.prospect()
 
-    def _key_of(self, given: Sequence[Any]) -> object:
+    def _key_of(self, given: Sequence[object]) -> object:
         kinds = (self._key(number, each) for number, each in enumerate(given))
         return (default_dtype.float, *kinds)
 
-    def _key(self, number: int, value: Any) -> object:
+    def _key(self, number: int, value: object) -> object:
         if type(value) is ndarray:
             return value.dtype, value.shape, value.strides
         if isinstance(value, ndarray):
@@ -194,18 +206,19 @@ class Group:
             return type(value)
         return type(value), tuple(value) if type(value) is list else value
 
-    def call(self, task: Task, held: Sequence[Any]) -> Any:
+    def call(self, task: Task, held: Sequence[object]) -> Array:
         """The result of a task's operator."""
         constants = self._plain_constants
         operands = [constants[-1 - n] if n < 0 else held[n] for n in task.operands]
         try:
-            return self.forward(task.entry)(*operands)
+            result: Array = self.forward(task.entry)(*operands)
         except Exception as error:  # which the plan's own lines raise again, at their places
             if comes_from_outside(error):
                 raise
             raise _Undone from None
+        return result
 
-    def _seen(self, key: object, given: Sequence[Any]) -> list[Any] | None:
+    def _seen(self, key: object, given: Sequence[object]) -> list[object] | None:
         """The values, operator by operator; what was seen is remembered."""
         arrays = family("elementwise.arrays")
         self._balance -= 1
@@ -223,11 +236,11 @@ class Group:
         self._ways[key] = self._way(arrays, given, facts)
         return held
 
-    def _way(self, arrays: Any, given: Sequence[Any], facts: Sequence[Fact]) -> Way:
+    def _way(self, arrays: ModuleType, given: Sequence[object], facts: Sequence[Fact]) -> Way:
         """What is done from now on for operands like these."""
         return _JoinedWay(_Joining(arrays, self, given, facts))
 
-    def _given_back(self, held: Sequence[Any], given: Sequence[Any]) -> Array | tuple[Array, ...]:
+    def _given_back(self, held: Sequence[object], given: Sequence[object]) -> object:
         """What a call gives: values from outside are themselves."""
         found = []
         for number in self.results:
@@ -236,7 +249,7 @@ class Group:
             found.append(next(same, value))
         return found[0] if len(found) == 1 else tuple(found)
 
-    def _fact(self, arrays: Any, task: Task, held: list[Any], result: Any) -> Fact:
+    def _fact(self, arrays: ModuleType, task: Task, held: list[object], result: Array) -> Fact:
         dtype, shape, strides = _lies(result)
         same = next((n for n in task.operands if n >= 0 and held[n] is result), None)
         letter = arrays.LETTERS[dtype]
@@ -254,12 +267,12 @@ class Group:
         return Fact(dtype, shape, strides, letter, joins, settled, same)
 
 
-def word(value: Any) -> Any:
+def word(value: object) -> object:
     """A value as kernels take it."""
     return int(value) if type(value) is bool else value
 
 
-def _lies(array: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+def _lies(array: Array) -> _Lies:
     return array.dtype, array.shape, array.strides
 
 
@@ -282,7 +295,7 @@ class _Joining:
     """Making the actions of a group for operands of which everything was seen."""
 
     def __init__(
-        self, arrays: Any, group: Group, given: Sequence[Any], facts: Sequence[Fact]
+        self, arrays: ModuleType, group: Group, given: Sequence[object], facts: Sequence[Fact]
     ) -> None:
         self._arrays = arrays
         self._group = group
@@ -410,14 +423,14 @@ class _Joining:
                 found.update(n - self._first for n in self._taken(index) if n >= self._first)
         return [index for index in part if index in found]
 
-    def _step(self, index: int, taken: list[int], places: Mapping[int, int]) -> Any:
+    def _step(self, index: int, taken: list[int], places: Mapping[int, int]) -> Step:
         formula = self._group.tasks[index].formula
         assert formula is not None
-        return self._arrays.Step(
-            formula.name, self._facts[index].joins, tuple(places[n] for n in taken)
-        )
+        places_taken = tuple(places[n] for n in taken)
+        step: Step = self._arrays.Step(formula.name, self._facts[index].joins, places_taken)
+        return step
 
-    def _lies(self, number: int) -> tuple[Any, ...] | str:
+    def _lies(self, number: int) -> _Lies | str:
         """How a value lies; of a number its letter."""
         if number >= self._first:
             return self._facts[number - self._first][:3]
@@ -425,7 +438,7 @@ class _Joining:
             self._given[number] if number >= 0 else self._seen(self._group.constants[-1 - number])
         )
 
-    def _seen(self, value: Any) -> tuple[Any, ...] | str:
+    def _seen(self, value: object) -> _Lies | str:
         return _lies(value) if type(value) is ndarray else letter_of(self._arrays, value)
 
     def _letter(self, number: int) -> str:
@@ -466,7 +479,7 @@ class _JoinedWay:
         self._compiling: Compiling | None = None
         self._is_native = False
 
-    def run(self, group: Group, given: Sequence[Any]) -> list[Any] | None:
+    def run(self, group: Group, given: Sequence[object]) -> list[object] | None:
         """The values, as far as they are needed; None if it could not be done."""
         if self._joining is not None:
             self._find_actions(self._joining)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ...ops.kernels import family
 from ...ops.memory.dtype import Array
 from ...ops.memory.storage import address, root_of
 from ...ops.table.noticing import Unforeseen
 from ...ops.table.record import Operator
 from ..code.calls import Calls
 
-__all__ = ["MOST_RUNS", "Looking", "bytes_of", "owns_all"]
+if TYPE_CHECKING:
+    from ...ops.kernels.code.calls.watching import Seen
+
+__all__ = ["MOST_RUNS", "Looking", "bytes_of", "owns_all", "seen_class"]
 
 MOST_RUNS: Final = 4000
 """Kernels of one call: Python's handlers of signals wait as long as it takes."""
@@ -36,6 +40,12 @@ class Looking(Calls, ABC):
         Raises:
             Unforeseen: it is more than runs of kernels.
         """
+
+
+def seen_class() -> type[Seen]:
+    """The class of what a look at a call gives; calls are looked at where there is native code."""
+    found: type[Seen] = family("calls.prepared").Seen
+    return found
 
 
 def bytes_of(array: Array) -> Array:

@@ -8,9 +8,10 @@ caches some samples go first, as far as what they make is large (`kernels/code/c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import thread_time
-from typing import Any, Final
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -29,10 +30,15 @@ from ...ops.table.noticing import (
 from ...ops.table.record import Operator
 from ..code.outside import comes_from_outside
 from .compiling import is_under_way
-from .looking import MOST_RUNS, Looking, bytes_of, owns_all
+from .looking import MOST_RUNS, Looking, bytes_of, owns_all, seen_class
 from .numerals import is_numeral
 
-__all__ = ["Network", "Telling"]
+if TYPE_CHECKING:
+    from ...ops.kernels.code.calls.arena import Piece
+    from ...ops.kernels.code.calls.pieces import Run, Told
+    from ...ops.kernels.code.calls.watching import Seen
+
+__all__ = ["Function", "Network", "Telling"]
 
 LONGEST: Final = 2.0
 """Seconds of a call: Python's handlers of signals wait as long as it takes."""
@@ -50,7 +56,11 @@ ndarray: Final = np.ndarray
 
 _LOOKING: Final = fork_safe_lock(is_tried=True)
 
-Function = Callable[..., Any]
+Function = Callable[..., Sequence[object]]
+"""A plan of a stretch: it gives its results, of which the last may be a list."""
+
+Gathered = Callable[[Sequence[object]], Sequence[object]]
+"""What makes of values what a plan takes."""
 
 
 class Network:
@@ -67,7 +77,7 @@ class Network:
         self._plan: Function | None = None
         self._warm = 0
 
-    def seen(self, values: Sequence[object], gathered: Callable[[Sequence[object]], object]) -> Any:
+    def seen(self, values: Sequence[object], gathered: Gathered) -> Seen:
         """The results of a call and its runs; `gathered` makes of values what the plan takes.
 
         Neither where another thread looks at one meanwhile.
@@ -76,18 +86,16 @@ class Network:
             Unforeseen: it is more than runs of kernels, or too much for one call.
         """
         if not _LOOKING.acquire(blocking=False):
-            return family("calls.prepared").Seen(None, None, wait=BETWEEN)
+            return seen_class()(None, None, wait=BETWEEN)
         try:
             return self._seen(values, gathered)
         finally:
             _LOOKING.release()
 
-    def _seen(
-        self, values: Sequence[object], gathered: Callable[[Sequence[object]], object]
-    ) -> Any:
+    def _seen(self, values: Sequence[object], gathered: Gathered) -> Seen:
         if self._plan is None:
             self._plan = self._make(self._calls)
-        seen = family("calls.prepared").Seen
+        seen = seen_class()
         if default_dtype.float != np.float32:
             raise Unforeseen("the default dtype is another one")
         began = thread_time()
@@ -115,14 +123,13 @@ class Network:
             raise Unforeseen("it makes too much on the way")
         return seen(tuple(result), notes, arena)
 
-    def _told(
-        self, values: Sequence[Any], gathered: Callable[[Sequence[Any]], Any]
-    ) -> tuple[tuple[Any, ...], Any]:
+    def _told(self, values: Sequence[object], gathered: Gathered) -> tuple[tuple[Any, ...], Told]:
         """The results of a call, and the runs that it was told of."""
         assert self._plan is not None
         constants = {id(root): bytes_of(root) for root in self._constants}
         self._calls.cause = None
-        told = self._calls.told = family("calls.pieces").Told(values, constants)
+        told: Told = family("calls.pieces").Told(values, constants)
+        self._calls.told = told
         try:
             result = _flat(self._plan(*gathered(values)))
         finally:
@@ -132,10 +139,10 @@ class Network:
     def _by_samples(
         self,
         values: Sequence[Any],
-        gathered: Callable[[Sequence[object]], object],
-        told: Any,
-        results: Any,
-    ) -> Any:
+        gathered: Gathered,
+        told: Told,
+        results: Mapping[Piece, Array],
+    ) -> list[Run] | None:
         """The runs with some samples after the others; None where that is no better."""
         own = {i: each for i, each in enumerate(values[: self._own]) if type(each) is ndarray}
         count = _samples_of(max(own.values(), key=_bytes, default=None))
@@ -152,7 +159,7 @@ class Network:
             if not some.is_foreseen or not some.is_still():
                 return None
             sizes = {i: int(part[i].nbytes) for i in own}
-            module = family("calls.samples")
+            module: ModuleType = family("calls.samples")
             samples = module.Samples(told.runs, some.runs, sizes, count // size)
             if not samples.count:
                 return None
@@ -162,7 +169,7 @@ class Network:
             size = wider
         if samples is None or size == count:
             return None
-        runs = samples.runs(results)
+        runs: list[Run] | None = samples.runs(results)
         return runs if runs is not None and len(runs) <= MOST_RUNS else None
 
 
@@ -183,7 +190,7 @@ def _samples_of(array: Array | None) -> int:
     return array.shape[0] if array.flags.c_contiguous or is_last_whole(array) else 1
 
 
-def _piece_of(told: Any, result: object) -> Any:
+def _piece_of(told: Told, result: Array) -> Piece | None:
     """The piece that a result has for itself; None if there is none."""
     if type(result) is not ndarray or not (result.flags.c_contiguous or is_last_whole(result)):
         return None
@@ -208,47 +215,52 @@ class Telling(Looking):
 
     def __init__(self) -> None:
         super().__init__()
-        self.told: Any = None
+        self.told: Told | None = None
         self.cause: Unforeseen | None = None
 
-    def around(self, function: Function) -> Function:
+    def around(self, function: Callable[..., object]) -> Callable[..., object]:
         """What is called in the place of a part of a chain, or of a group."""
 
-        def call(*given: object) -> Any:
-            with self.told.telling():
+        def call(*given: object) -> object:
+            with self._now().telling():
                 return function(*given)
 
         return call
 
-    def _check(self, entry: Operator, values: Sequence[Any]) -> None:
+    def _now(self) -> Told:
+        """The runs of the call that is being done."""
+        assert self.told is not None
+        return self.told
+
+    def _check(self, told: Told, entry: Operator, values: Sequence[Any]) -> None:
         """Raise `Unforeseen` before anything outside is written to: it is done again then."""
         check_training(entry, values)
         if not entry.signature.is_mutable:
             return
         root = root_of(values[0])
-        if self.told.is_held(root):
-            self._thaw(root)
-        elif self.told.piece(root) is None:
+        if told.is_held(root):
+            self._thaw(told, root)
+        elif told.piece(root) is None:
             raise Unforeseen("it writes to what is outside")
 
-    def _thaw(self, root: Any) -> None:
+    def _thaw(self, told: Told, root: Array) -> None:
         """What follows from numbers alone is written in place: it is a copy of that then."""
         copy = root.copy("K")
         copy.flags.writeable = False
-        self.told.let_go(root)
+        told.let_go(root)
         try:
             for note in notes_of_copy(copy, root):
-                self.told.note(*note)
+                told.note(*note)
         except Unforeseen as cause:
-            self.told.note()
+            told.note()
             self.cause = self.cause or cause
 
     def look(self, entry: Operator, values: Sequence[object]) -> object:
         """The result of an operator, whose runs are told."""
-        told = self.told
-        self._check(entry, values)
+        told = self._now()
+        self._check(told, entry, values)
         are_settled = all(
-            told.is_held(each) or self._is_settled(each) for each in arrays_in(values)
+            told.is_held(each) or _is_settled(told, each) for each in arrays_in(values)
         )
         if are_settled and not entry.may_write:
             return _made_of_numbers(told, entry.forward(*values))
@@ -264,12 +276,13 @@ class Telling(Looking):
             told.note(*note)
         return result
 
-    def _is_settled(self, array: object) -> bool:
-        """Whether an array is a number that the code has as a constant."""
-        return is_numeral(array) and self.told.is_constant(array)
+
+def _is_settled(told: Told, array: Array) -> bool:
+    """Whether an array is a number that the code has as a constant."""
+    return is_numeral(array) and told.is_constant(array)
 
 
-def _made_of_numbers(told: Any, result: object) -> object:
+def _made_of_numbers(told: Told, result: object) -> object:
     """What follows from numbers alone is the same in each call."""
     for each in arrays_in(result):
         root = root_of(each)

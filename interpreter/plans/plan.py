@@ -27,7 +27,7 @@ from ..values.actions import ACTIONS
 from .direct_calls import DirectCalls
 from .fusing import Group
 from .lifting import FAULTS
-from .networks import Telling
+from .networks import Function, Telling
 from .plan_source import write_plan
 from .replaying import Replay, Stretch
 from .source import FoundIsland, Island, PlanSource
@@ -389,7 +389,7 @@ def plan_of_text(
     return Plan(run, run.__code__, written, itself)
 
 
-def _plan_of_stretch(stretch: Stretch, invoke: Invoke, calls: Telling) -> Callable[..., object]:
+def _plan_of_stretch(stretch: Stretch, invoke: Invoke, calls: Telling) -> Function:
     """A plan of a stretch that calls operators, and what they are joined to, by way of `calls`."""
     source = write_plan(stretch.code, calls_all=True, stretch=stretch)
     assert source is not None  # the code around it nests deeper

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from time import perf_counter
-from typing import Any, Final, NamedTuple, cast
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -25,10 +26,14 @@ from ...ops.table.record import Operator
 from ..code.code import Code, Step
 from ..code.machine import Invoke, Machine, MachineFailure
 from ..code.outside import comes_from_outside
-from .looking import MOST_RUNS, Looking, bytes_of, owns_all
-from .networks import Network, Telling
+from .looking import MOST_RUNS, Looking, bytes_of, owns_all, seen_class
+from .networks import Function, Network, Telling
 from .numerals import is_numeral
 from .sizes import Call, Looked, Sizes
+
+if TYPE_CHECKING:
+    from ...ops.kernels.code.calls.prepared import Known
+    from ...ops.kernels.code.calls.watching import Seen
 
 __all__ = ["Replay", "Stretch"]
 
@@ -73,6 +78,9 @@ _FOR_EVER: Final = 1 << 62
 
 ndarray: Final = np.ndarray
 
+_Note = tuple[object, ...]
+"""The arguments of a call of `run`."""
+
 
 class Stretch(NamedTuple):
     """Parts of a code: `code` is they alone, which end in a return of nothing.
@@ -104,7 +112,7 @@ class Replay:
     """
 
     def __init__(
-        self, stretch: Stretch, invoke: Invoke, make: Callable[[Telling], Any] | None = None
+        self, stretch: Stretch, invoke: Invoke, make: Callable[[Telling], Function] | None = None
     ) -> None:
         """A plan of the stretch that calls operators in some way is made by `make`."""
         self.stretch = stretch
@@ -114,16 +122,16 @@ class Replay:
         if make is not None and any(each.makes_networks for each in code.operators):
             self._network = Network(stretch.own, code.constants, make)
         self._left = MOST_TRIED
-        self._met = Counter[Any]()
+        self._met = Counter[object]()
         self._misses = self._new_in_a_row = self._runs = 0
-        self.known: Any = None
+        self.known: Known | None = None
         self._not_before = 0.0
         self._waits = False
         self.cool: Callable[[], object] = lambda: None
         self.drag: Callable[[], object] = lambda: None
         self.cut: Callable[[Collection[Step]], object] = lambda steps: None
         self.why_not = ""
-        self._faulty = Counter[frozenset[Any]]()
+        self._faulty = Counter[frozenset[object]]()
         self._sizes = Sizes()
         self._machine: Machine | None = None
 
@@ -134,13 +142,13 @@ class Replay:
     @property
     def learned(self) -> int:
         """For how many sizes of operands it is known."""
-        return 0 if self.known is None else int(self.known.count)
+        return 0 if self.known is None else self.known.count
 
-    def look(self, values: Sequence[object]) -> Any:
+    def look(self, values: Sequence[object]) -> Seen:
         """The results of a call, as one tuple, and its runs; neither where it could not be done."""
         wait, call = self._wait_for(values)
         if wait is not None:
-            return family("calls.prepared").Seen(None, None, wait=wait)
+            return seen_class()(None, None, wait=wait)
         try:
             taken = family("calls.reaches").apart(values)
             found = (self._by_rule(taken, call) or self._seen(taken, call))._replace(taken=taken)
@@ -158,9 +166,9 @@ class Replay:
             self._left, self.why_not = MOST_TRIED, ""
             self._runs += len(found.notes or ())
             return found
-        return family("calls.prepared").Seen(None, None, wait=BETWEEN)
+        return seen_class()(None, None, wait=BETWEEN)
 
-    def _by_rule(self, values: Sequence[object], call: Call | None) -> Any:
+    def _by_rule(self, values: Sequence[object], call: Call | None) -> Seen | None:
         """The results of a call, and its runs as those of other sizes tell them; None if they do
         not."""
         rule = None if call is None else call.kind.rule_for(call.size)
@@ -176,9 +184,9 @@ class Replay:
         if any(id(root_of(each)) in given or not owns_all(each) for each in results):
             return None
         notes, arena = rule.notes(call.size, values, results)
-        return family("calls.prepared").Seen(tuple(results), notes, arena)
+        return seen_class()(tuple(results), notes, arena)
 
-    def _seen(self, values: Sequence[object], call: Call | None) -> Any:
+    def _seen(self, values: Sequence[object], call: Call | None) -> Seen:
         looking = _Looking(self.stretch, values)
         try:
             found = looking.seen(self._invoke)
@@ -288,14 +296,14 @@ class _Looking(Looking):
         self._stretch = stretch
         self._values = _held(stretch, values)
         self._taken = values
-        self._notes: list[list[tuple[Any, ...]]] = []
+        self._notes: list[list[_Note]] = []
         self._given = {id(root_of(each)) for each in arrays_in(values)}
         self._constant = {
             id(root_of(each)): bytes_of(root_of(each)) for each in arrays_in(stretch.code.constants)
         }
-        self._thawing: dict[int, tuple[Any, Any, list[tuple[Any, ...]]]] = {}
-        self._made: dict[int, Any] = {}
-        self._patterns: dict[Any, Any] = {}
+        self._thawing: dict[int, tuple[Array, Array, list[_Note]]] = {}
+        self._made: dict[int, Array] = {}
+        self._patterns: dict[object, list[_Pattern] | None] = {}
         self._count = self._bytes = 0
         self._cause: Unforeseen | None = None
         self.looked: Looked | None = None
@@ -321,7 +329,7 @@ class _Looking(Looking):
                 raise  # that is done once, by the plan
             return values[0] if entry.changes else entry.forward(*values)
 
-    def _looked_at(self, entry: Operator, values: Sequence[Any]) -> Any:
+    def _looked_at(self, entry: Operator, values: Sequence[Any]) -> object:
         operands = list(arrays_in(values))
         if not entry.may_write and all(map(self._is_settled, operands)):
             return self._made_of_numbers(entry.forward(*values))
@@ -345,7 +353,7 @@ class _Looking(Looking):
         root = id(root_of(array))
         return root in self._thawing or (root in self._constant and is_numeral(array))
 
-    def _noticed(self, entry: Operator, values: Sequence[object]) -> tuple[Any, Any]:
+    def _noticed(self, entry: Operator, values: Sequence[object]) -> tuple[object, list[_Note]]:
         """The result of an operator and its runs: a loop does the same in each round."""
         operands = list(map(id, arrays_in(values)))
         form = entry, tuple(map(operands.index, operands)), *map(_deep_form, values)
@@ -359,7 +367,7 @@ class _Looking(Looking):
         self._patterns[form] = _pattern(notes, parts) if notes else None
         return result, notes
 
-    def _make(self, root: Any) -> None:
+    def _make(self, root: Array) -> None:
         """Memory of its own."""
         if id(root) not in self._made:
             self._made[id(root)] = root
@@ -370,7 +378,7 @@ class _Looking(Looking):
     def _made_of_numbers(self, result: object) -> object:
         """What follows from numbers alone is the same in each call."""
         for each in arrays_in(result):
-            root, notes = root_of(each), list[tuple[Any, ...]]()
+            root, notes = root_of(each), list[_Note]()
             if id(root) in self._thawing:
                 continue
             self._notes.append(notes)
@@ -379,7 +387,7 @@ class _Looking(Looking):
             self._thawing[id(root)] = root, copy, notes
         return result
 
-    def _thaw(self, root: object) -> None:
+    def _thaw(self, root: Array) -> None:
         """Memory is written in place: what was a constant is a copy of one then."""
         if id(root) in self._thawing:
             _, copy, notes = self._thawing.pop(id(root))
@@ -393,7 +401,7 @@ class _Looking(Looking):
         elif id(root) not in self._made:
             raise Unforeseen("it writes to what is outside")
 
-    def seen(self, invoke: Invoke) -> Any:
+    def seen(self, invoke: Invoke) -> Seen:
         """The results and runs.
 
         Raises:
@@ -414,7 +422,7 @@ class _Looking(Looking):
             if not is_new or not owns_all(each):
                 raise _NotNew
         notes, scratch, fresh = self._settled(results)
-        return family("calls.prepared").Seen(tuple(results), notes, scratch, fresh=fresh)
+        return seen_class()(tuple(results), notes, scratch, fresh=fresh)
 
     def _check_cause(self) -> None:
         if self._cause is not None:
@@ -423,7 +431,7 @@ class _Looking(Looking):
 
     def _settled(
         self, results: Sequence[Array]
-    ) -> tuple[list[tuple[object, ...]], object, list[tuple[int, int, int]]]:
+    ) -> tuple[list[_Note], object, list[tuple[int, int, int]]]:
         """The runs, with constants that nobody can write to and one piece of memory, and what runs
         use of that first."""
         kept = {id(root_of(each)) for each in results}
@@ -436,11 +444,11 @@ class _Looking(Looking):
                         self._made.setdefault(id(root), root)
         self.looked = Looked.of(notes, self._taken, results)
         roots = [root for number, root in self._made.items() if number not in kept]
-        module: Any = family("calls.arena")
+        module: ModuleType = family("calls.arena")
         notes, arena, fresh = module.in_one_piece(notes, roots)
         return notes, arena, fresh
 
-    def _word(self, word: object) -> Any:
+    def _word(self, word: object) -> object:
         """A word of a run; where it reads a constant, that of one which cannot be written to."""
         if type(word) is not ndarray:
             return word
@@ -458,11 +466,11 @@ class _Stepping(Machine):
         self._looking = looking
         super().__init__(code, invoke, looking)
 
-    def forward(self, number: int, step: Step) -> Callable[..., Any]:
+    def forward(self, number: int, step: Step) -> Callable[..., object]:
         """What is called in the place of an operator, by its number, in a step."""
         looking, forward = self._looking, super().forward(number, step)
 
-        def call(*values: object) -> Any:
+        def call(*values: object) -> object:
             looking.doing = step
             return forward(*values)
 
@@ -505,7 +513,7 @@ def _results(
     return results
 
 
-def _gathered(values: Sequence[Any], single: int, lists: int) -> list[Any]:
+def _gathered(values: Sequence[Any], single: int, lists: int) -> list[object]:
     """The values of registers: some single ones, the lengths of lists, and all their elements."""
     found, begin = list(values[:single]), single + lists
     for length in values[single:begin]:
@@ -525,14 +533,16 @@ def _can_be_taken(value: Any) -> bool:
 
 
 _PART: Final = object()
+_Pattern = list[tuple[object, int]]
+"""The words of a run: what they are, or that they are a part, and its number."""
 
 
-def _pattern(notes: Sequence[Any], parts: Sequence[Array]) -> Any:
+def _pattern(notes: Sequence[_Note], parts: Sequence[Array]) -> list[_Pattern] | None:
     """Runs with the places of operands and results among `parts`; None if there is more in them."""
     numbers = {id(each): number for number, each in reversed(list(enumerate(parts)))}
     found = []
     for note in notes:
-        words = list[tuple[Any, int]]()
+        words = _Pattern()
         for word in note:
             if id(word) in numbers:
                 words.append((_PART, numbers[id(word)]))
@@ -544,9 +554,9 @@ def _pattern(notes: Sequence[Any], parts: Sequence[Array]) -> Any:
     return found
 
 
-def _deep_form(value: Any) -> Any:
+def _deep_form(value: object) -> object:
     """The same of lists of tensors too."""
-    if type(value) in (list, tuple):
+    if type(value) is list or type(value) is tuple:
         return (type(value), *map(_deep_form, value))
     return _form(value)
 

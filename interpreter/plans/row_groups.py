@@ -21,7 +21,7 @@ from ...ops.memory.storage import laid_out
 from ...ops.table.formula import letter_of
 from ...ops.table.record import Operator
 from .compiling import Compiling
-from .fusing import Fact, Group, Way, word
+from .fusing import Fact, Group, Task, Way, word
 
 __all__ = ["RowGroup", "dims_place"]
 
@@ -48,11 +48,11 @@ class RowGroup(Group):
     _failed = 0
     _is_useful = False
 
-    def __call__(self, *given: Any) -> object:
+    def __call__(self, *given: object) -> object:
         is_hopeless = self._failed >= _MOST_FAILED and not self._is_useful
         return None if is_hopeless else super().__call__(*given)
 
-    def _way(self, arrays: ModuleType, given: Sequence[Any], facts: Sequence[Fact]) -> Way:
+    def _way(self, arrays: ModuleType, given: Sequence[object], facts: Sequence[Fact]) -> Way:
         made = _Writing(arrays, self, given, facts)
         self._failed += not made.is_whole
         self._is_useful |= made.is_whole
@@ -86,7 +86,7 @@ class _RowWay:
         """Its calls are none that native code learns."""
         return False
 
-    def run(self, group: Group, given: Sequence[object]) -> list[Any] | None:
+    def run(self, group: Group, given: Sequence[object]) -> list[object] | None:
         """The values, as far as they are needed; None if it could not be done."""
         if self._compiling is None or not self._compiling.done():
             return None
@@ -103,7 +103,7 @@ class _RowWay:
             held[number] = held[same]
         return held if self._is_checked else self._checked(group, given, held)
 
-    def _checked(self, group: Group, given: Sequence[Any], held: list[Any]) -> list[Any]:
+    def _checked(self, group: Group, given: Sequence[object], held: Sequence[Any]) -> list[object]:
         """The values, by the operators: the first time the kernel's bits are looked at."""
         assert isinstance(group, RowGroup)
         known = group.one_by_one(given)
@@ -132,7 +132,7 @@ class _Writing:
         self.inputs: list[int] = []
         self.outputs: list[tuple[int, Fact]] = []
         self._kinds: dict[int, str] = {}
-        self._steps: list[Any] = []
+        self._steps: list[tuple[str, str, str, tuple[int, ...]]] = []
         self._number_of: dict[int, int] = {}
         self.is_whole = self._finds_sizes() and self._writes()
         self._given = ()
@@ -202,7 +202,7 @@ class _Writing:
         self._adds(number, kind, (form, task.formula.name, fact.joins), taken)
         return True
 
-    def _writes_fold(self, task: Any, fact: Fact, number: int) -> bool:
+    def _writes_fold(self, task: Task, fact: Fact, number: int) -> bool:
         """A fold of the last dimension of a matrix of float32."""
         operand = self.same.get(task.operands[0], task.operands[0])
         dims = self._value(task.operands[dims_place(task.entry)])

@@ -45,7 +45,7 @@ class Looked(NamedTuple):
 
     @staticmethod
     def of(
-        notes: Sequence[tuple[object, ...]], values: Sequence[object], results: Sequence[object]
+        notes: Sequence[tuple[object, ...]], values: Sequence[object], results: Sequence[Array]
     ) -> Looked | None:
         """The same of notes over operands and results; None where it is not plain what a kernel is
         given."""
@@ -53,11 +53,11 @@ class Looked(NamedTuple):
 
 
 class _Reader:
-    def __init__(self, values: Sequence[object], results: Sequence[Any]) -> None:
+    def __init__(self, values: Sequence[object], results: Sequence[Array]) -> None:
         self._results = {id(root_of(each)): number for number, each in enumerate(results)}
         arrays = ((i, each) for i, each in enumerate(values) if type(each) is ndarray)
         self._given = [(i, *bounds_of(each), each) for i, each in arrays]
-        self._made = dict[int, tuple[int, Any]]()
+        self._made = dict[int, tuple[int, Array]]()
 
     def read(self, notes: Sequence[tuple[object, ...]]) -> Looked | None:
         runs = []
@@ -90,22 +90,28 @@ class _Reader:
         return "made", number, place - address(root)
 
 
+_RunOfRule = tuple[int, tuple[tuple[str, Any, int, int], ...]]
+"""A kernel, and its words: what is added to where each begins stands last."""
+
+
 class _Rule(NamedTuple):
     """What the runs of calls with sizes from `low` to `high` are: each number at `low`, and what is
     added for each one more."""
 
     low: int
     high: int
-    runs: tuple[tuple[int, tuple[tuple[str, Any, int, int], ...]], ...]
+    runs: tuple[_RunOfRule, ...]
     places: tuple[int, ...]
     room: int
 
-    def notes(self, size: int, values: Sequence[Any], results: Sequence[Any]) -> Any:
+    def notes(
+        self, size: int, values: Sequence[Any], results: Sequence[Array]
+    ) -> tuple[list[tuple[object, ...]], Array | None]:
         """The notes of a call, and the memory that is made on the way."""
         arena = np.empty(self.room, np.uint8) if self.room else None
         more = size - self.low
 
-        def word(kind: str, what: Any, begin: int, step: int) -> Any:
+        def word(kind: str, what: Any, begin: int, step: int) -> object:
             at = begin + more * step
             match kind:
                 case "number":
@@ -312,7 +318,7 @@ class Sizes:
     """The kinds of calls of one stretch."""
 
     def __init__(self) -> None:
-        self._kinds = dict[Any, list[_Kind]]()
+        self._kinds = dict[object, list[_Kind]]()
 
     def kind_of(self, values: Sequence[object]) -> Call | None:
         """Of which kind a call is, and its size; None if there are too many kinds."""
@@ -340,7 +346,7 @@ def _sizes(value: object) -> tuple[int, ...]:
     return (value,) if type(value) is int else ()
 
 
-def _form(value: Any) -> Any:
+def _form(value: Any) -> object:
     """What is the same of operands but for sizes."""
     if type(value) is ndarray:
         return value.dtype, value.ndim

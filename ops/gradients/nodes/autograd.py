@@ -115,7 +115,7 @@ class Node:
     def __init__(self, edges: Iterable[Edge | None]) -> None:
         self.edges = tuple(edges)
         self.bounds = RUNNING.bounds
-        self.sequence = next(SEQUENCE)
+        self.sequence: int = next(SEQUENCE)
         self.attached: Attached | None = None
         if ANOMALY[0]:
             note_place(self, WALKING.walk)
