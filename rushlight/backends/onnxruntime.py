@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from threading import Lock
-from typing import Any, Final, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -47,6 +48,9 @@ from ..typecheck.definitions.schema import Argument, Signature
 from ..typecheck.relations.relations import is_subtype
 from ..typecheck.types.types import TENSOR, TupleType
 
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
 __all__ = ["Delegated", "Part", "delegate"]
 
 Which = Callable[[str, str], bool]
@@ -56,7 +60,7 @@ _SESSIONS: Final = 16
 _HERE: Final = frozenset({"prim::GetAttr", "prim::SetAttr", "prim::PythonOp", "prim::CallMethod"})
 
 
-def _runtime() -> Any:
+def _runtime() -> ModuleType:
     try:
         return import_module("onnxruntime")
     except ImportError:
@@ -143,17 +147,17 @@ class Part:
 
     graph: Graph
     operators: list[str]
-    reasons: dict[Any, str] = field(default_factory=dict)
-    _sessions: OrderedDict[Any, Any] = field(default_factory=OrderedDict)
-    _lock: Any = field(default_factory=Lock)
+    reasons: dict[object, str] = field(default_factory=dict)
+    _sessions: OrderedDict[object, _Session | None] = field(default_factory=OrderedDict)
+    _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
-        self.function: Any = ScriptFunction(function_of_graph("__torch__.delegated", self.graph))
+        self.function = ScriptFunction(function_of_graph("__torch__.delegated", self.graph))
 
     def __repr__(self) -> str:
         return f"Part({len(self.operators)} operators: {', '.join(self.operators)})"
 
-    def __call__(self, *tensors: Tensor) -> Any:
+    def __call__(self, *tensors: Tensor) -> object:
         """The results: a tensor, or a tuple of several."""
         if is_grad_enabled() and any(each.requires_grad for each in tensors):
             return self.function(*tensors)
@@ -170,7 +174,7 @@ class Part:
         ]
         return found[0] if len(found) == 1 else tuple(found)
 
-    def _session(self, tensors: Sequence[Tensor], key: object) -> Any:
+    def _session(self, tensors: Sequence[Tensor], key: object) -> _Session | None:
         with self._lock:
             if key in self._sessions:
                 self._sessions.move_to_end(key)
@@ -180,7 +184,7 @@ class Part:
                 self._sessions.popitem(last=False)
             return made
 
-    def _made(self, tensors: Sequence[Tensor], key: object) -> Any:
+    def _made(self, tensors: Sequence[Tensor], key: object) -> _Session | None:
         """A session for tensors of these sizes; None if the part cannot be exported for them."""
         file, runtime = io.BytesIO(), _runtime()
         names = [f"input_{place}" for place in range(len(tensors))]
@@ -209,7 +213,7 @@ class Part:
 class _Session(NamedTuple):
     """A session of the runtime, and which of its results stand for complex tensors."""
 
-    runtime: Any
+    runtime: InferenceSession
     are_complex: tuple[bool, ...]
 
 
@@ -218,7 +222,7 @@ def _as_complex(array: Array) -> Array:
     return found
 
 
-def _refusals(runtime: Any) -> tuple[type[Exception], ...]:
+def _refusals(runtime: ModuleType) -> tuple[type[Exception], ...]:
     """What the runtime raises for models it does not take."""
     errors = runtime.capi.onnxruntime_pybind11_state
     names = ("Fail", "InvalidGraph", "NotImplemented", "InvalidArgument", "RuntimeException")

@@ -15,8 +15,13 @@ import importlib.util
 import io
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.machinery import ModuleSpec
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from ..ops.table.record import Operator
 
 __all__ = ["main", "prepared"]
 
@@ -37,11 +42,11 @@ class Imports:
 
         def imported(
             name: str,
-            globals: Any = None,
-            locals: Any = None,
-            fromlist: Any = (),
+            globals: Mapping[str, object] | None = None,
+            locals: Mapping[str, object] | None = None,
+            fromlist: Sequence[str] | None = (),
             level: int = 0,
-        ) -> Any:
+        ) -> ModuleType:
             result = plain(name, globals, locals, fromlist, level)
             if level or name.partition(".")[0] == _OWN:
                 frame = sys._getframe(1)
@@ -49,7 +54,7 @@ class Imports:
                 self._note(importer, is_top, result.__name__ if fromlist else name, fromlist)
             return result
 
-        def import_module(name: str, package: str | None = None) -> Any:
+        def import_module(name: str, package: str | None = None) -> ModuleType:
             result = by_name(name, package)
             importer = sys._getframe(1).f_globals.get("__name__", "")
             self._note(importer, False, result.__name__, ())
@@ -71,8 +76,8 @@ class Imports:
                     self.edges.add((importer, whence, is_top))
 
 
-def _is_top(frame: Any) -> bool:
-    return bool(frame.f_code.co_name == "<module>")
+def _is_top(frame: FrameType) -> bool:
+    return frame.f_code.co_name == "<module>"
 
 
 class Declarations:
@@ -85,7 +90,7 @@ class Declarations:
         """Have the table of operators watched when its file is imported."""
         sys.meta_path.insert(0, self)
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """The table's file, with what is done once it has run."""
         if name != f"{_OWN}.ops.table.table":
             return None
@@ -95,7 +100,7 @@ class Declarations:
         assert spec.loader is not None
         run = spec.loader.exec_module
 
-        def exec_module(module: Any) -> None:
+        def exec_module(module: ModuleType) -> None:
             run(module)
             self._wrap(module.Table)
 
@@ -105,7 +110,7 @@ class Declarations:
     def _wrap(self, table: Any) -> None:
         add = table.add
 
-        def noted(this: object, entry: Any) -> None:
+        def noted(this: object, entry: Operator) -> None:
             self.by_file.setdefault(_file_that_runs(), []).append(entry.full_name)
             add(this, entry)
 
@@ -114,8 +119,8 @@ class Declarations:
 
 def _file_that_runs() -> str:
     """The module whose top runs now, the innermost one; "" if none does."""
-    frame: Any = sys._getframe(2)
-    while frame is not None and frame.f_code.co_name != "<module>":
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and not _is_top(frame):
         frame = frame.f_back
     return "" if frame is None else str(frame.f_globals["__name__"])
 

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, Final
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from .communicators import Communicator, Pending
 from .printed import wait_until_read
 from .works import waited
 
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
 __all__ = ["HOW_TO_START", "MPICommunicator", "all_processes"]
 
 HOW_TO_START: Final = (
@@ -32,7 +36,7 @@ HOW_TO_START: Final = (
 
 
 @cache
-def _mpi() -> Any:
+def _mpi() -> ModuleType:
     """`mpi4py.MPI`, which starts MPI in this process.
 
     Raises:
@@ -51,10 +55,10 @@ class _Request:
     """A request of MPI's, and what has to live as long."""
 
     def __init__(
-        self, owner: MPICommunicator, request: Any, held: Sequence[object], cancels: bool
+        self, owner: MPICommunicator, request: MPI.Request, held: Sequence[object], cancels: bool
     ) -> None:
         self._owner = owner
-        self._request = request
+        self._request: MPI.Request | None = request
         self._held = held
         self._cancels = cancels
         self._status = _mpi().Status()
@@ -83,8 +87,9 @@ class _Request:
         if not self._cancels:
             _LEFT.append(self)  # MPI goes on writing to its memory, and cannot end in order
             return
-        self._request.Cancel()
-        self._request.Wait(self._status)
+        if self._request is not None:
+            self._request.Cancel()
+            self._request.Wait(self._status)
         self._request, self._held = None, ()
         self._owner.forget(self)
 
@@ -103,7 +108,7 @@ def _failed(error: Exception) -> DistBackendError:
 class MPICommunicator:
     """A group that talks through a communicator of MPI's."""
 
-    def __init__(self, comm: Any) -> None:
+    def __init__(self, comm: MPI.Comm) -> None:
         self._comm = comm
         self._open: dict[int, _Request] = {}
         self.rank: int = comm.rank
@@ -113,7 +118,9 @@ class MPICommunicator:
         """A request is done, and need not be held."""
         self._open.pop(id(request), None)
 
-    def _begun(self, begin: Callable[[], object], *held: object, cancels: bool = False) -> Pending:
+    def _begun(
+        self, begin: Callable[[], MPI.Request], *held: object, cancels: bool = False
+    ) -> Pending:
         try:
             request = _Request(self, begin(), held, cancels)
         except _mpi().Exception as error:
@@ -121,7 +128,7 @@ class MPICommunicator:
         self._open[id(request)] = request  # also where nobody waits for it
         return request
 
-    def _agreed(self, says: Array, begin: Callable[[], object], *held: object) -> Pending:
+    def _agreed(self, says: Array, begin: Callable[[], MPI.Request], *held: object) -> Pending:
         """Begin what all members are to begin, and tell them so."""
         rows = np.empty((self.size, len(says)), np.int64)
         telling = self._begun(lambda: self._comm.Iallgather(says, rows), says, rows)
@@ -138,7 +145,7 @@ class MPICommunicator:
         how, numbers, in_place = _operation(op, values), _numbers(values), _mpi().IN_PLACE
         says = told("all_reduce" if root is None else "reduce", self.size, values, op, root)
 
-        def begin() -> object:
+        def begin() -> MPI.Request:
             if root is None:
                 return self._comm.Iallreduce(in_place, numbers, how)
             if root == self.rank:
@@ -163,7 +170,7 @@ class MPICommunicator:
         gives = [sent.nbytes if root in (None, to) else 0 for to in range(self.size)]
         takes = [0] * self.size if received is None else list(counts)
 
-        def begin() -> object:
+        def begin() -> MPI.Request:
             if root is None:
                 return self._comm.Iallgatherv(_bytes(sent), into)
             return self._comm.Igatherv(_bytes(sent), into, root)
@@ -216,23 +223,24 @@ class MPICommunicator:
         return MPICommunicator(comm) if inside else None
 
 
-def _bytes(values: Array) -> list[Any]:
+def _bytes(values: Array) -> list[object]:
     return [values, _mpi().BYTE]
 
 
-def _parts(values: Array, counts: Sequence[int]) -> list[Any]:
+def _parts(values: Array, counts: Sequence[int]) -> list[object]:
     begins = [sum(counts[:at]) for at in range(len(counts))]
     return [values, list(counts), begins, _mpi().BYTE]
 
 
-def _numbers(values: Array) -> list[Any]:
+def _numbers(values: Array) -> list[object]:
     mpi = _mpi()
     return [values, mpi.C_BOOL if values.dtype.char == "?" else mpi._typedict[values.dtype.char]]
 
 
-def _operation(op: ReduceOp, values: Array) -> Any:
+def _operation(op: ReduceOp, values: Array) -> MPI.Op:
     names = _OF_BOOLS if values.dtype.char == "?" else _OF_NUMBERS
-    return getattr(_mpi(), names[op])
+    found: MPI.Op = getattr(_mpi(), names[op])
+    return found
 
 
 _OF_NUMBERS: Final = {

@@ -75,19 +75,19 @@ def _to_real(constraint: object) -> Transform:
 
 
 @_in_both(constraints.greater_than, constraints.greater_than_eq)
-def _to_above(constraint: Any) -> Transform:
+def _to_above(constraint: constraints._Above) -> Transform:
     shift = transforms.AffineTransform(constraint.lower_bound, 1)
     return transforms.ComposeTransform([transforms.ExpTransform(), shift])
 
 
 @_in_both(constraints.less_than)
-def _to_below(constraint: Any) -> Transform:
+def _to_below(constraint: constraints._Below) -> Transform:
     mirror = transforms.AffineTransform(constraint.upper_bound, -1)
     return transforms.ComposeTransform([transforms.ExpTransform(), mirror])
 
 
 @_in_both(constraints.interval, constraints.half_open_interval)
-def _to_interval(constraint: Any) -> Transform:
+def _to_interval(constraint: constraints._Between) -> Transform:
     low, high = constraint.lower_bound, constraint.upper_bound
     unit = transforms.SigmoidTransform()
     if isinstance(low, int | float) and (low, high) == (0, 1):
@@ -110,15 +110,15 @@ for _kind in (constraints.positive_definite, constraints.positive_semidefinite):
 def _register_combined(registry: ConstraintRegistry) -> None:
     """Regions made of regions, each part by the same registry."""
 
-    def independent(constraint: Any) -> Transform:
+    def independent(constraint: constraints._IndependentConstraint) -> Transform:
         base = registry(constraint.base_constraint)
         return transforms.IndependentTransform(base, constraint.reinterpreted_batch_ndims)
 
-    def cat(constraint: Any) -> Transform:
+    def cat(constraint: constraints._Cat) -> Transform:
         parts = [registry(each) for each in constraint.cseq]
         return transforms.CatTransform(parts, constraint.dim, constraint.lengths)
 
-    def stack(constraint: Any) -> Transform:
+    def stack(constraint: constraints._Stack) -> Transform:
         return transforms.StackTransform([registry(c) for c in constraint.cseq], constraint.dim)
 
     registry.register(constraints.independent, independent)

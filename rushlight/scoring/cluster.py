@@ -16,11 +16,16 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from importlib import import_module
 from itertools import islice
-from typing import Any, Final
+from types import ModuleType
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from ..ops.memory.dtype import Array, Dtype
 from .errors import CannotScore, ScriptFailed
 from .folder import Part
 from .worker import Failed, Job, scored
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
 
 __all__ = ["computed", "need_dask", "workers"]
 
@@ -31,7 +36,7 @@ _CONNECT: Final = 15.0
 _LOOK: Final = 1.0
 
 
-def need_dask() -> Any:
+def need_dask() -> ModuleType:
     """The package `distributed`, Dask's.
 
     Raises:
@@ -44,7 +49,7 @@ def need_dask() -> Any:
 
 
 @contextmanager
-def workers(scheduler: str | None, processes: int, threads: int) -> Iterator[Any]:
+def workers(scheduler: str | None, processes: int, threads: int) -> Iterator[Client]:
     """A client of Dask's: of the scheduler at an address, else of workers here.
 
     Args:
@@ -94,8 +99,8 @@ def _silenced() -> Iterator[None]:
 
 
 def computed(
-    client: Any, job: Job, archive: bytes, parts: Sequence[Part], dtype: Any = None
-) -> Iterator[tuple[Part, dict[str, Any]]]:
+    client: Client, job: Job, archive: bytes, parts: Sequence[Part], dtype: Dtype | None = None
+) -> Iterator[tuple[Part, dict[str, Array]]]:
     """The results of parts, as they come.
 
     The archive is a value of Dask's own, which each worker gets once.  As many parts are under way
@@ -105,7 +110,7 @@ def computed(
         ScriptFailed: the archive's code raised, or its results have no rows.
         CannotScore: rows cannot be read; workers died over a part, or none is left.
     """
-    came, watch = queue.SimpleQueue[object](), _Watch(client)
+    came, watch = queue.SimpleQueue["Future"](), _Watch(client)
     waiting, under_way = iter(parts), dict[str, tuple[Part, object]]()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sending large graph")
@@ -130,10 +135,13 @@ def computed(
             send()
 
 
+Result = TypeVar("Result")
+
+
 class _Watch:
     """Looks whether there are workers while something is waited for."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Client) -> None:
         self._client = client
         self._seen = time.monotonic()
 
@@ -147,7 +155,7 @@ class _Watch:
             self._seen = time.monotonic()
         return found
 
-    def until(self, wait: Callable[[], object]) -> Any:
+    def until(self, wait: Callable[[], Result]) -> Result:
         """What a wait gives, that is begun again each time it took too long.
 
         Raises:
@@ -161,7 +169,7 @@ class _Watch:
                     raise CannotScore("no worker is left, and none has come") from None
 
 
-def _result(client: Any, watch: _Watch, future: Any, part: Part) -> dict[str, object]:
+def _result(client: Client, watch: _Watch, future: Future, part: Part) -> dict[str, Array]:
     """What a worker made.  It may die before it has sent that: another one makes it then."""
     gathered = client.gather(future, asynchronous=True)
     sent = asyncio.run_coroutine_threadsafe(gathered, client.loop.asyncio_loop)
@@ -179,5 +187,5 @@ def _result(client: Any, watch: _Watch, future: Any, part: Part) -> dict[str, ob
         begin, end = part.begin + result.begin, part.begin + result.end
         where = f"{part.source.path}, rows {begin} to {end - 1}" if end > begin else part.where()
         raise ScriptFailed(f"{where}: {result.text}")
-    made: dict[str, object] = result
+    made: dict[str, Array] = result
     return made
