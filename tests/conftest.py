@@ -37,6 +37,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _as_many_kernels_as_a_process_may_compile() -> None:
+    """Each file begins to count anew: with an empty cache, all of them together go over the bound,
+    and then tests would wait for kernels that nobody compiles."""
+    from rushlight.ops.table import direct  # after RUSHLIGHT_PLAN is set
+
+    direct._KERNELS.made.clear()
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
     """Compare a text with a golden file; `--update-golden` writes the file instead."""
