@@ -77,7 +77,8 @@ def _call_bound(
     recognize = tiers.binding.recognize
     try:
         if not records and (recognize is not None or is_recording()):
-            reached = Reached((*given, *kwargs.values()) if kwargs else given)
+            inside = values if tiers.binding.takes_objects else ()
+            reached = Reached((*given, *(kwargs or {}).values(), *inside))
         if reached is not None and is_recording() and _is_recorded(way, reached):
             record = begun(reached, tiers)
             way = tiers.way(True)
@@ -128,7 +129,11 @@ def _is_recorded(way: Way, reached: Reached) -> bool:
     """Whether gradients may be wanted of what a call gives, or directions."""
     if not is_grad_enabled():
         return tape().is_directed(reached.tensors)
-    return way.executable.traits.makes_leaves or any(t._requires_grad for t in reached.tensors)
+    if way.executable.traits.makes_leaves:
+        return True
+    wanted = [t for t in reached.tensors if t._requires_grad]
+    # what waits for the history of an earlier call is only asked where nothing else is wanted
+    return any(t._requires_grad is True for t in wanted) or any(t.requires_grad for t in wanted)
 
 
 CALL.install(call)

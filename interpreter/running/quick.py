@@ -8,7 +8,7 @@ left to `calling`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
@@ -41,11 +41,11 @@ from ...typecheck.types.types import (
 from ..native.native import NEVER, ROUNDS, STRAIGHT
 from ..native.program import FAILED, STOPPED
 from ..values.handles import KEEPING
+from ..values.histories import tensors_of
 from ..values.inward import Convert
 from ..values.levels import Unusual, taken_by_levels
 from ..values.objects import ScriptObject
 from .calling import after_failure
-from .reached import held_by
 from .tiers import FunctionTiers, Tiers, Way
 from .writes import Written, count_writes_of
 
@@ -177,7 +177,7 @@ class _Text:
             **{"STRINGS": {str}, "wants": _WANTS, "written": written},
             **{"FAILED": FAILED, "STOPPED": STOPPED, "owner": self._owner},
             **{"give_back": tiers.binding.give_back, "finish": quick.finish, "way": way},
-            **{"recognize": tiers.binding.recognize, "tensors_of": _tensors_of},
+            **{"recognize": tiers.binding.recognize, "tensors_of": tensors_of},
             "NOTHING": Tensor._of(np.empty(0, np.float32)),
         }
 
@@ -378,8 +378,11 @@ class _Text:
         holders, number = [self._owner], 0
         sets = self._way.executable.traits.sets
         for holder in holders:
+            if holder.histories:
+                return False
             slots = f"s{id(holder)}"
             self.space[slots] = holder.slots
+            self._look_for_histories(holder)
             for at, attribute, value in _held(holder):
                 type, changes = attribute.type, attribute.name in sets
                 if number >= MOST_WATCHED:
@@ -403,6 +406,13 @@ class _Text:
                 self._stale.append(f"{slot} is not {name}{wants}")
         return True
 
+    def _look_for_histories(self, holder: ScriptObject) -> None:
+        """Have it tested that nothing is known of tensors in the containers of an object."""
+        if any(not isinstance(value, (ScriptObject, Tensor)) for _, _, value in _held(holder)):
+            name = f"h{id(holder)}"
+            self.space[name] = holder
+            self._tests.append(f"{name}.histories")
+
     def _reads(self, slot: str, name: str, type: Type) -> bool:
         """Have the tensors in a slot looked at anew in each call; whether that can be done."""
         inner = type.optional_of
@@ -421,17 +431,6 @@ class _Text:
         else:
             return False
         return True
-
-
-def _tensors_of(values: Iterable[object]) -> Iterator[Tensor]:
-    """The tensors among values and in the containers among them."""
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from _tensors_of(value)
-        elif isinstance(value, dict):
-            yield from _tensors_of(held_by(value))
 
 
 _UNKNOWN: Final = object()
@@ -502,7 +501,7 @@ def _by_levels(
                 return levels(value)
         except Unusual:
             pass
-        return convert(value), [*_tensors_of((value,))]
+        return convert(value), [*tensors_of((value,))]
 
     return taken
 

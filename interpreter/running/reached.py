@@ -12,10 +12,11 @@ from ...ops.tensors.tensor import Parameter, Tensor
 from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.types.types import BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, STRING, TENSOR, Type
 from ..values.awaits import _Await
+from ..values.histories import held_by
 from ..values.objects import ScriptObject
 from ..values.tasks import Future
 
-__all__ = ["Reached", "held_by"]
+__all__ = ["Reached"]
 
 _PLAIN = frozenset((int, float, bool, complex, str, np.ndarray))
 """Types of elements that hold no tensors which Python knows."""
@@ -56,19 +57,14 @@ def _is_plain(type: Type) -> bool:
     return all(map(_is_plain, inside)) if inside else type in _WORDS
 
 
-def held_by(value: dict[Any, Any]) -> Iterable[object]:
-    """The values of a dict, and its keys where those are tensors."""
-    if isinstance(next(iter(value), None), Tensor):
-        return [*value, *value.values()]
-    return value.values()
-
-
 class Reached:
-    """The tensors among some values and in the objects among them, and those objects."""
+    """The tensors among some values and in the objects among them, those objects, and those of them
+    whose attributes may be containers of tensors."""
 
     def __init__(self, values: Iterable[object]) -> None:
         self.tensors: list[Tensor] = []
         self.holders: list[ScriptObject] = []
+        self.with_containers: list[ScriptObject] = []
         self._seen: set[int] = set()
         self._look(values)
         seen: set[int] = set()
@@ -87,6 +83,9 @@ class Reached:
                         self.holders.append(value)
                 if others:
                     self._look([slots[at] for at in others])
+                    self.with_containers.append(holder)
+                    if holder.histories:
+                        self.tensors.extend(holder.histories.values())
 
     def _look(self, values: Iterable[Any]) -> None:
         for value in values:

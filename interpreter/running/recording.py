@@ -8,6 +8,8 @@ from typing import Any
 
 from ...ops.table.grad_mode import RUNNING
 from ...ops.tensors.tensor import Tensor
+from ..values.histories import arrays_in
+from ..values.objects import ScriptObject
 from .executable import Executable
 from .reached import Reached
 from .tiers import Tiers
@@ -40,18 +42,25 @@ def _calls_class() -> Any:
 def finished(record: Any, executable: Executable, reached: Reached, result: object) -> object:
     """The result of a recorded run, whose tensors ask the record for their history."""
     record.finish()
-    if executable.traits.sets_slots:
-        _wait_for_history(record, reached)
+    traits = executable.traits
+    if traits.makes_objects:  # which others may hold now
+        reached = Reached((*reached.holders, result))
+    if traits.sets_slots:
+        for holder in reached.holders:
+            _wait_for_history(record, holder)
+    if traits.changes:
+        for holder in reached.with_containers:
+            tensors = map(record.tensor, arrays_in(holder))
+            holder.histories = {id(t._array): t for t in tensors if t._requires_grad} or None
     return record.outward(result)
 
 
-def _wait_for_history(record: Any, reached: Reached) -> None:
+def _wait_for_history(record: Any, holder: ScriptObject) -> None:
     """Have the tensors that a run put into attributes ask its record for their history."""
-    for holder in reached.holders:
-        for number, slot in enumerate(holder.slots):
-            if isinstance(slot, Tensor):
-                known = record.known.get(id(slot._array))
-                if known is None:
-                    record.wait(slot)
-                else:  # the same tensor: a parameter, or one whose history is made already
-                    holder.slots[number] = known
+    for number, slot in enumerate(holder.slots):
+        if isinstance(slot, Tensor):
+            known = record.known.get(id(slot._array))
+            if known is None:
+                record.wait(slot)
+            else:  # the same tensor: a parameter, or one whose history is made already
+                holder.slots[number] = known

@@ -32,6 +32,7 @@ class Traits(NamedTuple):
     changes: bool
     sets: tuple[str, ...]
     calls_others: bool
+    makes_objects: bool
     loops: bool
     length: int
     operand_count: int
@@ -65,6 +66,7 @@ def traits_of(graph: Graph, code: Code) -> Traits:
         changes=changes,
         sets=tuple(sorted({str(n.attributes["name"]) for n in nodes if n.kind == "prim::SetAttr"})),
         calls_others=not kinds.isdisjoint(_CALLING),
+        makes_objects=not kinds.isdisjoint(_MAKING),
         loops=code.has_loop,
         length=len(code.instructions),
         operand_count=code.operand_count,
@@ -87,6 +89,8 @@ def _is_meta(constant: object) -> bool:
 
 
 _CALLING = ("method", "function")
+_MAKING = frozenset(("create", *_CALLING))
+"""Instructions that may make objects."""
 _CHANGING = frozenset(("set_slot", "set_tensor", "append", *_CALLING))
 """Instructions that may change what outlives the run."""
 

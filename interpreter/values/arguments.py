@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...frontend.limits.walks import text_of
+from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.functions import Function
 from ...typecheck.definitions.schema import Argument, Signature
 from ...typecheck.definitions.signature_text import expected_text, type_text
@@ -37,6 +38,19 @@ def _inward_of(argument: Argument) -> Convert:
     return repeat
 
 
+def _holds_objects(argument: Argument) -> bool:
+    """Whether an argument is, or holds, objects of script classes: copies of Python's."""
+    inside = {argument.type}
+    left = [argument.type]
+    while left:
+        type = left.pop()
+        if isinstance(type, ClassType) and not type.is_module:
+            return True
+        left += set(type.contained) - inside
+        inside.update(type.contained)
+    return False
+
+
 class Binding:
     """How Python calls a function: conversions of its arguments and of its result."""
 
@@ -49,6 +63,7 @@ class Binding:
         result = returns[0] if len(returns) == 1 else TupleType(tuple(returns)) if returns else NONE
         self.give_back = outward(result)
         self.recognize = recognizing(result)
+        self.takes_objects = any(map(_holds_objects, self.arguments))
         self._positional = sum(not a.keyword_only for a in self.arguments)
         self._plain = self._positional if self._positional == len(self.arguments) else -1
 

@@ -50,6 +50,7 @@ from ...typecheck.types.types import (
 from .actions import write_slot
 from .awaits import _Await
 from .handles import KEEPING, keeps_handles
+from .histories import keep_given
 from .inference import CannotInfer, infer_type, type_of_value
 from .matching import EXACT
 from .objects import EnumMember, ScriptObject, python_class
@@ -477,7 +478,10 @@ def _python_object(value: object, cls: ClassType) -> ScriptObject | None:
     if python is None or not isinstance(value, python):
         return None
     slots = [_attribute(value, a.name, a.type, cls) for a in cls.attributes.values()]
-    return ScriptObject(cls, slots)
+    made = ScriptObject(cls, slots)
+    for name in cls.attributes:
+        keep_given(made, getattr(value, name))
+    return made
 
 
 def _attribute(value: object, name: str, type: Type, cls: ClassType) -> object:

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from ...frontend.foundations.kept import KeptWith
 from ...frontend.foundations.port import Port
 from ...ops.memory.errors import OperatorError
+from ...ops.tensors.tensor import Tensor
 from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.types.types import BOOL, EnumType, Type
 
@@ -107,18 +108,22 @@ class ScriptObject:
 
     `handle` is the Python object that stands for this one outside, if there is one; it is what a
     call gives back in place of the bare object.
+    `histories` are the tensors, by the identity of their arrays, of the arrays in lists, tuples and
+    dicts of this object that want gradients (`histories.py`); None if there are none.
     """
 
-    __slots__ = ("__weakref__", "cls", "handle", "slots")
+    __slots__ = ("__weakref__", "cls", "handle", "histories", "slots")
     cls: ClassType
     slots: list[object]
     handle: object | None
+    histories: dict[int, Tensor] | None
 
     def __init__(self, cls: ClassType, slots: Sequence[object] | None = None) -> None:
         # past `__setattr__` below, which looks for slots
         _put(self, "cls", cls)
         _put(self, "slots", [None] * len(cls.attributes) if slots is None else list(slots))
         _put(self, "handle", None)
+        _put(self, "histories", None)
 
     def __getattr__(self, name: str) -> object:
         if name not in ScriptObject.__slots__ and not name.startswith("__"):
@@ -129,12 +134,17 @@ class ScriptObject:
         raise AttributeError(f"{self.cls.in_unit} does not have a field with name '{name}'")
 
     def __copy__(self) -> ScriptObject:
-        return ScriptObject(self.cls, self.slots)
+        made = ScriptObject(self.cls, self.slots)
+        made.histories = self.histories and {**self.histories}
+        return made
 
     def __deepcopy__(self, memo: dict[int, object]) -> ScriptObject:
         """A copy with copies of all it holds; what it holds twice is copied once."""
         made = memo[id(self)] = ScriptObject(self.cls)
         made.slots[:] = copy.deepcopy(self.slots, memo)
+        leaves = [each for each in (self.histories or {}).values() if each.is_leaf]
+        arrays = [copy.deepcopy(each._array, memo) for each in leaves]
+        made.histories = {id(each): Tensor._of(each, True) for each in arrays} or None
         return made
 
     def __setattr__(self, name: str, value: object) -> None:

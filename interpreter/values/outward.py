@@ -30,8 +30,8 @@ from ...typecheck.types.types import (
     TupleType,
     Type,
 )
-from .actions import read_slot
 from .awaits import _Await
+from .histories import with_histories
 from .objects import HOST, EnumMember, ScriptObject, python_class
 from .shared_parts import bounded_conversion, may_share
 from .tasks import CALL, Future, Task
@@ -228,7 +228,8 @@ def _object_outward(value: ScriptObject) -> object:
         return value
     made: object = object.__new__(python)
     for attribute, slot in zip(value.cls.attributes.values(), value.slots, strict=True):
-        object.__setattr__(made, attribute.name, outward(attribute.type)(read_slot(slot)))
+        inside = with_histories(value, slot, attribute.type)
+        object.__setattr__(made, attribute.name, outward(attribute.type)(inside))
     return made
 
 

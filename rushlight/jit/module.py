@@ -18,6 +18,7 @@ from .._C.handles import Graph
 from ..frontend.diagnostics.exceptions import trim_traceback, trimmed
 from ..frontend.foundations.port import Port
 from ..frontend.limits.walks import fold
+from ..interpreter.values.histories import keep_given, with_histories
 from ..interpreter.values.objects import ScriptObject, python_classes
 from ..interpreter.values.values import CastError, from_machine, to_machine
 from ..nn.hooks import has_hooks
@@ -333,9 +334,9 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
         if name in modules:
             return modules[name]
         if name in target.cls.attributes:
-            return from_machine(
-                target.slots[target.cls.slot(name)], target.cls.attributes[name].type
-            )
+            wanted = target.cls.attributes[name].type
+            value = target.slots[target.cls.slot(name)]
+            return from_machine(with_histories(target, value, wanted), wanted)
         if name in target.cls.methods:
             return self._script_method(name)
         if name in target.cls.constants:
@@ -377,6 +378,7 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
             target.slots[target.cls.slot(name)] = value
         else:
             target.slots[target.cls.slot(name)] = _cast(name, value, attribute.type)
+            keep_given(target, value)
 
     def __delattr__(self, name: str) -> None:
         if name in self._c.cls.attributes or name in self._c.cls.methods:

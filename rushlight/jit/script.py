@@ -21,6 +21,7 @@ from ..frontend.sources.source import Span
 from ..frontend.syntax.places import attribute_place, base_place
 from ..frontend.syntax.unsupported import PARSING
 from ..interpreter.values.handles import keeping_handles
+from ..interpreter.values.histories import keep_given
 from ..interpreter.values.objects import ScriptObject
 from ..interpreter.values.shared import ScriptDict, ScriptList
 from ..interpreter.values.values import CastError, to_machine
@@ -364,6 +365,7 @@ def _instance(
         else:
             slot = _slot_of_attribute(module, value, name, attribute.type)
         target.slots[cls.slot(name)] = slot
+        keep_given(target, value)
     return target
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..interpreter.values.histories import keep_given, with_histories
 from ..interpreter.values.objects import ScriptObject
 from ..interpreter.values.values import CastError, from_machine, to_machine
 from ..ops.tensors.tensor import Tensor
@@ -33,8 +34,9 @@ class RecursiveScriptClass:
         if target is None or name.startswith("__"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         if name in target.cls.attributes:
-            attribute = target.cls.attributes[name]
-            return from_machine(target.slots[target.cls.slot(name)], attribute.type)
+            wanted = target.cls.attributes[name].type
+            value = target.slots[target.cls.slot(name)]
+            return from_machine(with_histories(target, value, wanted), wanted)
         if name in target.cls.properties:
             return ScriptMethod(target, target.cls.properties[name][0])()
         function = target.cls.method(name)
@@ -61,6 +63,7 @@ class RecursiveScriptClass:
         try:
             plain = isinstance(value, Tensor) and is_subtype(TENSOR, wanted)
             self._c.slots[cls.slot(name)] = value if plain else to_machine(value, wanted)
+            keep_given(self._c, value)
         except CastError as error:
             raise RuntimeError(str(error).removeprefix("Cast error details: ")) from None
 

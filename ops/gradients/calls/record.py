@@ -40,6 +40,11 @@ from .shapes import LONGEST
 __all__ = ["Record", "recorder"]
 
 
+_MOST_WAITING: Final = 16
+"""Calls in a row, each given what the one before gave, that wait until somebody asks for a history:
+nodes of one record are made once those before it are, and all it was given lives until then."""
+
+
 class Record(Noted):
     """What one call of scripted code did; `calls` know what earlier ones of that code did."""
 
@@ -55,6 +60,8 @@ class Record(Noted):
         """The owners of the memory of views that may not be written."""
         self._leaves: set[int] = set()
         """The owners of the memory of leaves that came in."""
+        self._waiting = 0
+        """How many records in a row wait before this one."""
 
     # ------------------------------------------------------------------ while it runs
 
@@ -79,12 +86,23 @@ class Record(Noted):
         for value in values:
             if isinstance(value, Tensor):
                 self.known[id(value._array)] = value
-                if value._requires_grad is True and value._grad_node is None:
-                    self._leaves.add(id(owner_of(value._array)))
+                wanted = value._requires_grad
+                if wanted is True:
+                    if value._grad_node is None:
+                        self._leaves.add(id(owner_of(value._array)))
+                elif wanted and isinstance(wanted, Record):
+                    self._follow(wanted)
             elif isinstance(value, (list, tuple)):
                 self.know(value)
             elif isinstance(value, dict):
                 self.know(value.values())
+
+    def _follow(self, earlier: Record) -> None:
+        """Take note of a record that a tensor waits for which comes in."""
+        if earlier._waiting < _MOST_WAITING:
+            self._waiting = max(self._waiting, earlier._waiting + 1)
+        else:
+            earlier.resolve()
 
     def guard(self, array: Array) -> None:
         """Have writes into the memory of an array, which is a view, checked before they happen."""
