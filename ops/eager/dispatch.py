@@ -300,7 +300,7 @@ class EagerFunction(Called):
         form, values, lenient = found
         if own_key is not None and is_new and not lenient:
             keep(self.recipes, own_key, Recipe(form, args, kwargs, values, self._learn))
-        if not kwargs and not is_into and _LEAVES.issuperset(map(type, args)):
+        if not given[1] and not is_into and _LEAVES.issuperset(map(type, args)):
             self._remember(form, args, values)
         for target in (out,) if isinstance(out, Tensor) else out or ():
             check_out(form.entry.out_overlap, target._array, values)

@@ -371,3 +371,13 @@ def test_what_a_failed_call_was_given_is_freed_at_once() -> None:
         assert watched() is None
     finally:
         gc.enable()
+
+
+def test_a_call_that_asks_for_a_leaf_leaves_what_is_known_of_others() -> None:
+    for _ in range(40):
+        torch.ones(3)
+    known = torch.ones.shortcuts[(int,)]
+    for _ in range(3):
+        assert torch.ones(3, requires_grad=True).requires_grad
+    assert torch.ones.shortcuts[(int,)] is known
+    assert not torch.ones(3).requires_grad
