@@ -13,7 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from .needs import Needs
 
 __all__ = ["chosen", "file_of", "without_dropped"]
 
@@ -46,7 +49,7 @@ def file_of(module: str) -> Path | None:
     return None
 
 
-def chosen(needs: Mapping[str, Any]) -> set[str]:
+def chosen(needs: Needs) -> set[str]:
     """The modules that a bundle is made of, by what `needs` has found out."""
     wanted = set(needs["operators"])
     declared = {

@@ -18,16 +18,27 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 if TYPE_CHECKING:
     from ..ops.table.record import Operator
 
-__all__ = ["main", "prepared"]
+__all__ = ["Needs", "main", "prepared"]
 
 _OWN: Final = (__package__ or "").partition(".")[0]
 _TIMES: Final = 3
 """Runs of each archive that is trusted: functions change their tiers."""
+
+
+class Needs(TypedDict):
+    """What is found out: of each run its status and what it wrote, the operators by name, by file
+    those that it declares, imports (who, what, whether at the top), and the modules that came."""
+
+    results: list[tuple[int, str]]
+    operators: list[str]
+    declared: dict[str, list[str]]
+    edges: list[tuple[str, str, bool]]
+    modules: list[str]
 
 
 class Imports:
@@ -146,27 +157,25 @@ def main() -> int:
     declarations.watch()
     prepared()
     command = importlib.import_module(f"{_OWN}.__main__").main
-    results = []
+    results = list[tuple[int, str]]()
     for words in runs:
         with _captured() as out:
             status = command(["run", *words])
-        results.append([status, out.getvalue()])
+        results.append((status, out.getvalue()))
         with _captured():
             for _ in range(_TIMES):
                 command(["run", "--trust", "full", *words])
             command(["run", words[0], "no_such_parameter=1"])  # how it fails is needed too
             command(["run", words[0], "--method", "no_such_method"])
     used = sorted({name for words in runs for name in _operators(words[0])})
-    json.dump(
-        {
-            "results": results,
-            "operators": used,
-            "declared": declarations.by_file,
-            "edges": sorted(imports.edges),
-            "modules": sorted(name for name in sys.modules if name.partition(".")[0] == _OWN),
-        },
-        sys.stdout,
-    )
+    found: Needs = {
+        "results": results,
+        "operators": used,
+        "declared": declarations.by_file,
+        "edges": sorted(imports.edges),
+        "modules": sorted(name for name in sys.modules if name.partition(".")[0] == _OWN),
+    }
+    json.dump(found, sys.stdout)
     return 0
 
 

@@ -8,14 +8,17 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Final, TypedDict
 
 from ..serialization.files.atomic_file import atomic_file
 from .choice import chosen, file_of, without_dropped
+
+if TYPE_CHECKING:
+    from .needs import Needs
 
 __all__ = ["BundleError", "Report", "find_needs", "make_bundle"]
 
@@ -45,7 +48,17 @@ class Report:
     start_of_library: float
 
 
-def find_needs(runs: Sequence[Sequence[str]]) -> dict[str, Any]:
+class Facts(TypedDict):
+    """What a bundle says of itself, as `bundle.json`."""
+
+    package: str
+    archives: list[str]
+    operators: list[str]
+    operators_left_out: list[str]
+    modules_left_out: list[str]
+
+
+def find_needs(runs: Sequence[Sequence[str]]) -> Needs:
     """What `needs` says of runs, each an archive and its inputs as words.
 
     Raises:
@@ -65,7 +78,7 @@ def find_needs(runs: Sequence[Sequence[str]]) -> dict[str, Any]:
         raise BundleError(f"running the archives takes longer than {_SECONDS} s") from None
     if done.returncode:
         raise BundleError(f"the archives cannot be looked at: {_last(done.stderr)}")
-    needs: dict[str, Any] = json.loads(done.stdout)
+    needs: Needs = json.loads(done.stdout)
     for words, (status, _) in zip(runs, needs["results"], strict=True):
         if status:
             raise BundleError(
@@ -104,9 +117,7 @@ def make_bundle(path: str | os.PathLike[str], runs: Sequence[Sequence[str]]) -> 
     )
 
 
-def _facts(
-    needs: Mapping[str, Any], kept: set[str], runs: Sequence[Sequence[str]]
-) -> dict[str, Any]:
+def _facts(needs: Needs, kept: set[str], runs: Sequence[Sequence[str]]) -> Facts:
     declared = {
         name for file in needs["declared"] if file in kept for name in needs["declared"][file]
     }
@@ -138,14 +149,14 @@ def _all_modules() -> Iterator[str]:
 # ---------------------------------------------------------------------- the file
 
 
-def _write(file: IO[bytes], kept: set[str], facts: Mapping[str, object]) -> None:
+def _write(file: IO[bytes], kept: set[str], facts: Facts) -> None:
     file.write(b"#!/usr/bin/env python3\n")
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as bundle:
         for name, content in sorted(_contents(kept, facts)):
             bundle.writestr(zipfile.ZipInfo(name, _EARLIEST), content, zipfile.ZIP_DEFLATED)
 
 
-def _contents(kept: set[str], facts: Mapping[str, Any]) -> Iterator[tuple[str, str | bytes]]:
+def _contents(kept: set[str], facts: Facts) -> Iterator[tuple[str, str | bytes]]:
     yield "__main__.py", (_ROOT / "bundling" / "start.py").read_text("utf-8")
     yield "bundle.json", json.dumps(facts)
     yield f"{_OWN}/ops/table/left_out.txt", "\n".join(facts["operators_left_out"])
@@ -182,7 +193,7 @@ def _brought(name: str) -> Iterator[tuple[str, bytes]]:
 # ---------------------------------------------------------------------- the trial
 
 
-def _try(bundle: Path, runs: Sequence[Sequence[str]], needs: Mapping[str, Any]) -> float:
+def _try(bundle: Path, runs: Sequence[Sequence[str]], needs: Needs) -> float:
     """Run each archive in the bundle; gives the seconds that the first one takes."""
     with tempfile.TemporaryDirectory() as home:
         for words, (_, expected) in zip(runs, needs["results"], strict=True):

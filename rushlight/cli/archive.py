@@ -22,7 +22,7 @@ def open_archive(
     restores: bool = True,
     without_data: bool = False,
     only_here: bool = True,
-) -> Any:
+) -> RecursiveScriptModule:
     """The module in an archive; without `restores` no code of it runs if it is not trusted.
 
     `without_data` leaves the weights in the file.  With `only_here` code computes where the weights
@@ -38,7 +38,9 @@ def open_archive(
         if not restores:
             return wrap(load_archive(path, trusted=trust != "none", restores=False))
         location = "meta" if without_data else "cpu" if only_here else None
-        return load(path, location, trust=trust)
+        loaded = load(path, location, trust=trust)
+        assert isinstance(loaded, RecursiveScriptModule)
+        return loaded
     except ArchiveError:
         raise
     except OSError as error:

@@ -7,11 +7,10 @@ import os
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ..nn.modules.module import Module
+from ..jit.module import RecursiveScriptModule
 from ..ops.memory.dtype import Array
 from ..ops.tensors.tensor import Tensor
 from ..serialization.source.load import weight_arrays
@@ -87,16 +86,18 @@ def _convert(source: str, target: Path, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _lite(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None:
+def _lite(module: RecursiveScriptModule, arguments: argparse.Namespace, files: list[Path]) -> None:
     flat = files[0].suffix == ".ff"
     module._save_for_lite_interpreter(str(files[0]), _use_flatbuffer=flat)
 
 
-def _archive(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None:
+def _archive(
+    module: RecursiveScriptModule, arguments: argparse.Namespace, files: list[Path]
+) -> None:
     module.save(str(files[0]))
 
 
-def _npz(module: Module, arguments: argparse.Namespace, files: list[Path]) -> None:
+def _npz(module: RecursiveScriptModule, arguments: argparse.Namespace, files: list[Path]) -> None:
     arrays = weight_arrays(module.state_dict())
     if not arrays:
         raise CommandError(f"{arguments.source}: there are no weights")
@@ -121,7 +122,9 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _safetensors(module: object, arguments: argparse.Namespace, files: list[Path]) -> None:
+def _safetensors(
+    module: RecursiveScriptModule, arguments: argparse.Namespace, files: list[Path]
+) -> None:
     weights = {name: Tensor._of(array) for name, array in _distinct(module)}
     written = write_safetensors(weights, {"format": "pt"})
     source = _source_of(module, arguments, files[1], files[0].name)
@@ -130,17 +133,21 @@ def _safetensors(module: object, arguments: argparse.Namespace, files: list[Path
             file.write(content)
 
 
-def _distinct(module: Any) -> Iterator[tuple[str, Array]]:
+def _distinct(module: RecursiveScriptModule) -> Iterator[tuple[str, Array]]:
     yield from progress(weight_arrays(module.state_dict()).items(), "reading")
 
 
-def _python(module: object, arguments: argparse.Namespace, files: list[Path]) -> None:
+def _python(
+    module: RecursiveScriptModule, arguments: argparse.Namespace, files: list[Path]
+) -> None:
     source = _source_of(module, arguments, files[0], "")
     with replacing(files[0]) as file:
         file.write(source)
 
 
-def _source_of(module: Any, arguments: argparse.Namespace, path: Path, weights: str) -> bytes:
+def _source_of(
+    module: RecursiveScriptModule, arguments: argparse.Namespace, path: Path, weights: str
+) -> bytes:
     return write_source(
         module._c,
         module.state_dict(),
@@ -151,7 +158,7 @@ def _source_of(module: Any, arguments: argparse.Namespace, path: Path, weights: 
     ).encode()
 
 
-def _onnx(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None:
+def _onnx(module: RecursiveScriptModule, arguments: argparse.Namespace, files: list[Path]) -> None:
     from ..onnx import OnnxExporterError, export  # which other commands do not need
 
     inputs, dtypes = arguments.input or [], dtypes_of(arguments)
@@ -174,7 +181,7 @@ def _onnx(module: Any, arguments: argparse.Namespace, files: list[Path]) -> None
         raise CommandError(str(error)) from None
 
 
-_FORMS: dict[str, Callable[[Any, argparse.Namespace, list[Path]], None]] = {
+_FORMS: dict[str, Callable[[RecursiveScriptModule, argparse.Namespace, list[Path]], None]] = {
     ".ptl": _lite,
     ".ff": _lite,
     ".pt": _archive,

@@ -118,7 +118,7 @@ def _weights(one: dict[str, Tensor], two: dict[str, Tensor]) -> Iterator[dict[st
                 }
 
 
-def _shape(tensor: Any) -> str | None:
+def _shape(tensor: Tensor | None) -> str | None:
     return None if tensor is None else f"{tensor.dtype.name} {list(tensor.shape)}"
 
 

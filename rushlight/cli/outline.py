@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
 from ..interpreter.values.objects import ScriptObject
+from ..jit.module import RecursiveScriptModule
 from ..ops.tensors.tensor import Tensor
 from ..serialization.files.container import ArchiveReader
 from ..serialization.files.identify import MOBILE_FLATBUFFER, identify
@@ -15,9 +16,35 @@ from ..serialization.mobile.load import MobileModule, opened_mobile
 __all__ = ["bytecode_text", "constants_of", "extra_of", "modules_of", "tree_lines"]
 
 
-def modules_of(target: ScriptObject, name: str = "") -> dict[str, Any]:
+class TensorLine(TypedDict):
+    """A parameter, a buffer or another tensor of a module."""
+
+    name: str
+    kind: str
+    dtype: str
+    shape: list[int]
+    numel: int
+    bytes: int
+
+
+ModuleTree = TypedDict(
+    "ModuleTree",
+    {
+        "name": str,
+        "class": str,
+        "methods": list[str],
+        "tensors": list[TensorLine],
+        "parameters": int,
+        "bytes": int,
+        "modules": "list[ModuleTree]",
+    },
+)
+"""A module with those in it; the numbers count what these hold, too."""
+
+
+def modules_of(target: ScriptObject, name: str = "") -> ModuleTree:
     """A module as plain data: class, tensors of its own, submodules."""
-    tensors, children = [], []
+    tensors, children = list[TensorLine](), list[ModuleTree]()
     for attribute, slot in zip(target.cls.attributes.values(), target.slots, strict=True):
         if isinstance(slot, Tensor):
             tensors.append(_tensor(attribute.name, attribute.kind, slot))
@@ -35,7 +62,7 @@ def modules_of(target: ScriptObject, name: str = "") -> dict[str, Any]:
     }
 
 
-def _tensor(name: str, kind: str, tensor: Tensor) -> dict[str, Any]:
+def _tensor(name: str, kind: str, tensor: Tensor) -> TensorLine:
     return {
         "name": name,
         "kind": kind,
@@ -46,7 +73,7 @@ def _tensor(name: str, kind: str, tensor: Tensor) -> dict[str, Any]:
     }
 
 
-def tree_lines(module: dict[str, Any], depth: int = 0) -> Iterator[str]:
+def tree_lines(module: ModuleTree, depth: int = 0) -> Iterator[str]:
     """The modules as an indented tree with the sizes of what they hold."""
     indent = "  " * depth
     short = module["class"].rpartition(".")[2]
@@ -72,7 +99,7 @@ def _size(count: int) -> str:
     raise AssertionError
 
 
-def constants_of(module: Any) -> dict[str, str]:
+def constants_of(module: RecursiveScriptModule) -> dict[str, str]:
     """The values that code names `CONSTANTS.c0` and so on, as text, over all methods."""
     found: dict[str, str] = {}
     for inner in module.modules():

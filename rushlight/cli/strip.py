@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from typing import Any
 
 from ..bundling.write import BundleError, Report, find_needs, make_bundle
-from .archive import open_archive
+from ..jit.module import RecursiveScriptModule
+from .archive import find_method, open_archive
 from .atomic import refuse_existing
 from .failure import CommandError
 from .speech import tell
@@ -39,10 +39,10 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _words(archive: str, module: Any, given: str | None) -> list[str]:
+def _words(archive: str, module: RecursiveScriptModule, given: str | None) -> list[str]:
     if given is not None:
         return shlex.split(given)
-    if len(module._c.cls.method("forward").signature.arguments) == 1:
+    if len(find_method(module, "forward")._rushlight_function.signature.arguments) == 1:
         return []
     raise CommandError(f"{archive}: --input has to say what it is run with, to see what it needs")
 

@@ -6,15 +6,17 @@ import argparse
 import sys
 import tempfile
 import webbrowser
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from ..jit.module import RecursiveScriptModule
+from ..ops.tensors.tensor import Tensor
 from ..pictures.changes import mark_changes, tensor_change
 from ..pictures.document import Document, describe
 from ..pictures.dot import dot_of
 from ..pictures.page import page_of
 from ..pictures.svg import svg_of
-from ..pictures.weights import module_tree
+from ..pictures.weights import Tree, module_tree
 from ..summary import inputs_without_data, without_data
 from .archive import find_method, method_names, open_archive
 from .atomic import refuse_existing, replacing
@@ -81,7 +83,7 @@ def _page(arguments: argparse.Namespace) -> str:
     return page_of(documents, changes)
 
 
-def _compare_tensors(documents: list[Document], modules: list[object]) -> None:
+def _compare_tensors(documents: list[Document], modules: list[RecursiveScriptModule]) -> None:
     sides = []
     for document, module in zip(documents, modules, strict=True):
         entries = dict(_entries(document["modules"]))
@@ -91,14 +93,14 @@ def _compare_tensors(documents: list[Document], modules: list[object]) -> None:
         tensor_change(sides[0][path], sides[1][path])
 
 
-def _entries(tree: Any) -> Any:
+def _entries(tree: Tree) -> Iterator[tuple[str, Tree]]:
     for entry in tree["tensors"]:
         yield f"{tree['path']}.{entry['name']}", entry
     for child in tree["modules"]:
         yield from _entries(child)
 
 
-def _tensors(module: Any) -> dict[str, Any]:
+def _tensors(module: RecursiveScriptModule) -> dict[str, tuple[Tree, Tensor]]:
     tree, found = module_tree(module._c)
     return dict(zip((path for path, _ in _entries(tree)), found, strict=True))
 
@@ -111,7 +113,7 @@ def _picture(arguments: argparse.Namespace) -> str:
     return draw(document, arguments.method, arguments.depth)
 
 
-def _module(path: str, arguments: argparse.Namespace, bare: bool) -> object:
+def _module(path: str, arguments: argparse.Namespace, bare: bool) -> RecursiveScriptModule:
     """The module of an archive; without its data where none is read."""
     module = open_archive(path, arguments.trust, without_data=bare)
     if not method_names(module):
@@ -119,7 +121,9 @@ def _module(path: str, arguments: argparse.Namespace, bare: bool) -> object:
     return module
 
 
-def _document(module: Any, name: str, arguments: argparse.Namespace, weights: bool) -> Document:
+def _document(
+    module: RecursiveScriptModule, name: str, arguments: argparse.Namespace, weights: bool
+) -> Document:
     given = bare = None
     if arguments.input:
         given = inputs_without_data(

@@ -10,7 +10,7 @@ from ..interpreter.code.assemble import assemble
 from ..interpreter.code.calls import Calls
 from ..interpreter.code.code import Branch, Code, Repeat, Step
 from ..interpreter.code.instructions import row
-from ..interpreter.code.machine import Act, Invoke, Machine, MachineFailure
+from ..interpreter.code.machine import Act, Invoke, Machine, MachineFailure, Target
 from ..interpreter.failures.errors import Failure, script_error
 from ..interpreter.running.invoking import invoke, tiers_of
 from ..interpreter.values.handles import keeping_handles
@@ -62,7 +62,7 @@ class _Notes:
         self._picture = picture
         self._codes: dict[Function, Code] = {}
 
-    def run(self, function: Function, values: Sequence[object], context: str) -> Any:
+    def run(self, function: Function, values: Sequence[object], context: str) -> object:
         """Run a function, and note what its values are under the name of the call."""
         drawing = self._picture.drawings[self._picture.draw(function)]
         graph = graph_of(function)
@@ -71,8 +71,8 @@ class _Notes:
         code, noted = self._codes[function], _Noted(drawing, self.contexts.setdefault(context, {}))
         noted.note(graph.inputs, values)
 
-        def called(target: Any, given: Sequence[object]) -> Any:
-            found = target
+        def called(target: Target, given: Sequence[object]) -> object:
+            found: object = target
             if isinstance(target, str):
                 found = given[0].cls.method(target) if isinstance(given[0], ScriptObject) else None
             box = noted.box

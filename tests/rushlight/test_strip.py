@@ -42,6 +42,12 @@ class Other(nn.Module):
         return torch.linalg.svd(x)[1] + torch.nn.functional.grid_sample(x, x)
 
 
+class Twice(nn.Module):
+    @torch.jit.export
+    def twice(self, x: Tensor) -> Tensor:
+        return x + x
+
+
 def _save(module: nn.Module, path: Path) -> str:
     torch.jit.script(module).save(str(path))
     return str(path)
@@ -119,3 +125,11 @@ def test_refusals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["strip", words, "--input", "a b", "--output", str(target)]) == 2
     assert "does not run with the inputs `a b`" in capsys.readouterr().err
     assert not target.exists()
+
+
+def test_a_model_without_forward_is_refused_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = _save(Twice(), tmp_path / "twice.pt")
+    assert main(["strip", archive]) == 2
+    assert "there is no method `forward`; there are: `twice`" in capsys.readouterr().err
