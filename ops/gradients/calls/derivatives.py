@@ -15,6 +15,7 @@ from typing import Any
 from ...memory.dtype import Array
 from ...tensors.tensor import Tensor
 from ..nodes.autograd import Edge, edge_of
+from ..nodes.bound import Step
 from ..nodes.walk import run_backward
 from ..recording.listening import listening
 from .replay import arrays_of, nodes_of, notes_of, runs_for, write_runs
@@ -86,7 +87,7 @@ class _Learnt:
         leaves: list[Tensor],
         given: Grads,
         made: Grads,
-        heard: Sequence[object],
+        heard: Sequence[Step],
     ) -> None:
         self.before = shape
         self.arrays = arrays

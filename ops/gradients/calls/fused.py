@@ -7,12 +7,15 @@ the operators one by one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...kernels import ALWAYS, LARGE, family
 from ...memory.dtype import Array
 from ...table.direct import direct_form, is_there, knows_calls
 from .symbols import Symbol, Task
+
+if TYPE_CHECKING:
+    from ...kernels.code.calls.prepared import Known
 
 __all__ = ["LONGEST", "MOST_WORDS", "Fused", "Learnt"]
 
@@ -27,7 +30,7 @@ class Learnt:
     """A function of arrays whose calls native code learns: `call`."""
 
     def __init__(self, function: Callable[..., object]) -> None:
-        self._known: Any = None
+        self._known: Known | None = None
         self.call = function
         if knows_calls():
             self._known = family("calls.prepared").Known(function, None)
@@ -49,27 +52,29 @@ class Fused:
     ) -> None:
         self._count = len(given)
         numbers = {id(symbol): at for at, symbol in enumerate(given)}
-        self._calls: list[tuple[Callable[..., Any], list[Any]]] = []
+        self._calls: list[tuple[Callable[..., object], list[Any]]] = []
         self._formulas = [task.formula for task in tasks]
         for task in tasks:
             args = [_Place(numbers[id(a)]) if type(a) is Symbol else a for a in task.args]
             self._calls.append((direct_form(task.entry), args))
             numbers[id(task.result)] = len(numbers)
         self._wanted = [numbers[id(symbol)] for symbol in wanted]
-        self._known: Any = None
-        self.call: Callable[..., Any] = self._one_by_one
+        self._known: Known | None = None
+        self.call: Callable[..., object] = self._one_by_one
         if knows_calls():
             self._known = family("calls.prepared").Known(self._one_by_one, self._explained)
             self.call = self._known.call
 
-    def _one_by_one(self, *arrays: Array) -> Array | tuple[Array, ...]:
-        held: list[Any] = [*arrays]
+    def _one_by_one(self, *arrays: Array) -> object:
+        held: list[object] = [*arrays]
         for call, args in self._calls:
             held.append(call(*[held[a.number] if type(a) is _Place else a for a in args]))
         found = [held[number] for number in self._wanted]
         return found[0] if len(found) == 1 else tuple(found)
 
-    def _explained(self, values: Sequence[Array], result: object) -> list[tuple[Any, ...]] | None:
+    def _explained(
+        self, values: Sequence[Array], result: object
+    ) -> list[tuple[object, ...]] | None:
         """The run of the kernel; None if there is none, or not yet."""
         arrays, results = (
             family("elementwise.arrays"),
@@ -113,9 +118,9 @@ class Fused:
     def _steps(self, count: int) -> tuple[list[tuple[int, ...]], list[float]]:
         """The operands of each formula, and the numbers that follow the arrays."""
         numbers: list[float] = []
-        found: list[list[Any]] = []
+        found: list[list[int | _Place]] = []
         for formula, (_, args) in zip(self._formulas, self._calls, strict=True):
-            taken: list[Any] = []
+            taken: list[int | _Place] = []
             for place in formula.operands:
                 value = args[place]
                 if type(value) is not _Place:
@@ -125,7 +130,9 @@ class Fused:
                     taken.append(value)
             found.append(taken)
         steps = [
-            tuple(self._shifted(a.number, len(numbers)) if type(a) is _Place else a for a in each)
+            tuple(
+                self._shifted(a.number, len(numbers)) if isinstance(a, _Place) else a for a in each
+            )
             for each in found
         ]
         return steps, numbers

@@ -18,6 +18,7 @@ from ...table.grad_mode import ANOMALY, RUNNING, is_recording
 from ...tensors.tensor import Tensor
 from ...tensors.tracing import ACTIVE
 from ..nodes.autograd import FREED, RESOLVING, WALKING, Edge, Node, edge_of, edge_within
+from ..nodes.bound import Step
 from ..nodes.fitting import fit, thin
 from ..nodes.packing import PACKING
 from ..nodes.walk import run_backward
@@ -99,7 +100,7 @@ class Calls:
         self._counts: dict[object, int] = {}
         self._parts: dict[object, list[tuple[int, int]]] = {}
 
-    def join(self, record: Noted, steps: Sequence[object], pending: Sequence[Tensor]) -> bool:
+    def join(self, record: Noted, steps: Sequence[Step], pending: Sequence[Tensor]) -> bool:
         """Make one node of all notes of a call, or of each part of a long one; False, with nothing
         done, where there is none."""
         if PACKING.used or ACTIVE or ANOMALY[0] or RUNNING.bounds or not pending:
@@ -108,7 +109,7 @@ class Calls:
             return self._join_parts(record, steps, pending)
         return self._join_one(record, steps, pending, set())
 
-    def _join_parts(self, record: Noted, steps: Sequence[Any], pending: Sequence[Tensor]) -> bool:
+    def _join_parts(self, record: Noted, steps: Sequence[Step], pending: Sequence[Tensor]) -> bool:
         if not all(step[0].watched for step in steps):
             return False
         if any(step[0].in_place for step in steps):  # what is written has other versions by parts
@@ -120,7 +121,7 @@ class Calls:
                 self._parts.clear()
             parts = self._parts[kinds] = parts_of(kinds)
         outward = outward_of(parts, steps, {id(each._array) for each in pending})
-        counted: set[Any] = set()
+        counted: set[tuple[int, ...]] = set()
         for (begin, end), arrays in zip(parts, outward, strict=True):
             part, handles = steps[begin:end], [record.handle(array) for array in arrays]
             if not handles or not self._join_one(record, part, handles, counted):
@@ -129,7 +130,11 @@ class Calls:
         return True
 
     def _join_one(
-        self, record: Noted, steps: Sequence[object], pending: Sequence[Tensor], counted: set[Any]
+        self,
+        record: Noted,
+        steps: Sequence[Step],
+        pending: Sequence[Tensor],
+        counted: set[tuple[int, ...]],
     ) -> bool:
         for known in self._known:
             found = known.match(steps, pending, record.known)
@@ -142,7 +147,11 @@ class Calls:
         return self._learn(record, steps, pending, counted)
 
     def _learn(
-        self, record: Noted, steps: Sequence[Any], pending: Sequence[Tensor], counted: set[Any]
+        self,
+        record: Noted,
+        steps: Sequence[Step],
+        pending: Sequence[Tensor],
+        counted: set[tuple[int, ...]],
     ) -> bool:
         """Find the shape of calls that have come before; what was `counted` in this one is not
         counted again."""

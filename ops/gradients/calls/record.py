@@ -7,7 +7,7 @@ somebody asks for a gradient: the tensors that come out know this record until t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from functools import cache
 from typing import Any, Final
@@ -27,10 +27,10 @@ from ...table.table import TABLE, Operator
 from ...tensors.tensor import Tensor
 from ..nodes import autograd
 from ..nodes.autograd import is_wanted
-from ..nodes.bound import Bound, bound_row_in_script
+from ..nodes.bound import Bound, Step, bound_row_in_script
 from ..nodes.late_rows import LateBound
 from ..nodes.view_rules import check_in_place
-from ..recording.noted import Noted, Step
+from ..recording.noted import Noted
 from ..recording.tape import backward, gradients_of
 from ..table.rows import Rewriting
 from .idle import without_idle
@@ -135,7 +135,11 @@ class Record(Noted):
             check_in_place(target, True)
 
     def backward(
-        self, arrays: Any, grads: Any, retain_graph: bool | None, create_graph: bool
+        self,
+        arrays: Sequence[Array],
+        grads: Sequence[Array | None] | None,
+        retain_graph: bool | None,
+        create_graph: bool,
     ) -> None:
         """Add gradients to the `grad` of leaves."""
         starts = [None] * len(arrays) if grads is None else grads
@@ -144,9 +148,9 @@ class Record(Noted):
 
     def gradients(
         self,
-        outputs: Any,
-        inputs: Any,
-        grads: Any,
+        outputs: Sequence[Array],
+        inputs: Sequence[Array],
+        grads: Sequence[Array | None] | None,
         retain_graph: bool | None,
         create_graph: bool,
         allow_unused: bool,
@@ -233,7 +237,7 @@ class Record(Noted):
                 autograd.TURN[0] = turn + 2
 
 
-LateStep = tuple[LateBound, tuple[Any, ...], Any, None]
+LateStep = tuple[LateBound, tuple[object, ...], Any, None]
 
 
 def _settled(step: Step | LateStep) -> Step:
@@ -274,7 +278,7 @@ def _open_recorder(entry: OpenOperator) -> Callable[..., object]:
     """What users registered is looked up at each call, and run on tensors with their history."""
     noting = _make_recorder(entry)
 
-    def run(*args: object) -> Any:
+    def run(*args: object) -> object:
         record = RUNNING.record
         on_tensors = None if record is None or not is_recording() else entry.on_tensors
         if on_tensors is None:
@@ -292,7 +296,7 @@ def _open_recorder(entry: OpenOperator) -> Callable[..., object]:
     return run
 
 
-def _outward(record: Record, value: object) -> Any:
+def _outward(record: Record, value: object) -> object:
     """A tensor just made of an array as the one that the record knows."""
     if isinstance(value, Tensor):
         return record.tensor(value._array)
@@ -303,7 +307,7 @@ def _noting_recorder(bound: Bound) -> Callable[..., object]:
     entry, forward = bound.entry, bound.entry.forward
     has_lists = _has_lists(entry)
 
-    def run(*args: object) -> Any:
+    def run(*args: object) -> object:
         result = forward(*args)
         record = RUNNING.record
         if record is not None and is_recording():
@@ -323,7 +327,7 @@ def _view_recorder(bound: Bound) -> Callable[..., object]:
     forward, unwatched = bound.entry.forward, copy(bound)
     unwatched.watched = False
 
-    def run(*args: object) -> Any:
+    def run(*args: object) -> object:
         result = forward(*args)
         record = RUNNING.record
         if record is not None:
@@ -371,12 +375,12 @@ def _rewriting_recorder(
 ) -> Callable[..., object]:
     """Others run in the operator's place, each recorded for itself, where there are any."""
 
-    def step(name: str, *args: object) -> Any:
+    def step(name: str, *args: object) -> object:
         entry = TABLE.operator(name)
         assert entry is not None
         return recorder(entry)(*args)
 
-    def run(*args: object) -> Any:
+    def run(*args: object) -> object:
         record = RUNNING.record
         if record is None or not is_recording():
             return itself(*args)
@@ -391,7 +395,7 @@ def _out_recorder(entry: Operator) -> Callable[..., object]:
     forward = entry.forward
     name = entry.name.partition("::")[2]
 
-    def run(*args: object) -> Any:
+    def run(*args: object) -> object:
         record = RUNNING.record
         if record is None:
             return forward(*args)
@@ -430,7 +434,7 @@ def _in_place_recorder(bound: Bound) -> Callable[..., object]:
     copies = any(0 in kept for kept in bound.keeps.values())
     becomes = bound.entry.written == "replaced"
 
-    def run(*args: Any) -> Any:
+    def run(*args: Any) -> object:
         record = RUNNING.record
         target = args[0]
         if record is None:

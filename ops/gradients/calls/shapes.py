@@ -14,11 +14,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ...memory.complex_parts import is_complex
-from ...memory.dtype import Array, Device, DType, Layout, MemoryFormat
+from ...memory.dtype import Array, Device, DType, Dtype, Layout, MemoryFormat
 from ...memory.storage import address
 from ...table.table import TABLE, Operator
 from ..nodes.autograd import Edge
-from ..nodes.bound import Bound, bound_row_in_script
+from ..nodes.bound import Bound, Step, bound_row_in_script
 from .puts import Memory, Put, key_between
 
 __all__ = [
@@ -69,7 +69,7 @@ class Value(NamedTuple):
     """What is known of a value."""
 
     shape: tuple[int, ...]
-    dtype: Any
+    dtype: Dtype
 
     @property
     def is_smooth(self) -> bool:
@@ -114,11 +114,11 @@ class CallShape:
         self.lent: list[int] = []
         """The saved values from outside, of which none may lie in that memory."""
 
-    def numbers_of(self, notes: Sequence[Any]) -> dict[int, int]:
+    def numbers_of(self, notes: Sequence[Step]) -> dict[int, int]:
         """The numbers of the arrays of the notes that the shape was made of, by their identity."""
         found: dict[int, int] = {}
 
-        def note(value: Any, array: Any) -> None:
+        def note(value: object, array: Any) -> None:
             if type(value) is At:
                 found[id(array)] = value.number
             elif type(value) is list:
@@ -176,7 +176,7 @@ class CallShape:
 
 
 def shape_of(
-    steps: Sequence[Any],
+    steps: Sequence[Step],
     outward: Sequence[Array],
     edge: Callable[[Array], Edge | None],
     least: int = 2,
@@ -219,7 +219,7 @@ class _Finding:
 
     def add(self, bound: Bound, args: Sequence[object], result: Any, has_copy: bool) -> None:
         """The next note; `has_copy` says that what it wrote over is noted, too."""
-        taken = tuple(map(self._argument, args))
+        taken: tuple[Any, ...] = tuple(map(self._argument, args))
         if not self._stale.isdisjoint(numbers_in(taken)):
             raise NotJoined
         if not bound.in_place:
@@ -244,7 +244,7 @@ class _Finding:
         memory.members.update((made, memory.now))
 
     def _add_step(
-        self, bound: Bound, taken: tuple[Any, ...], result: Any, memory: Memory | None = None
+        self, bound: Bound, taken: tuple[object, ...], result: Any, memory: Memory | None = None
     ) -> None:
         """The next step; `memory` is what it writes."""
         shape = self.shape
@@ -449,7 +449,7 @@ class _Finding:
         if self._edge(array) is not None:
             shape.active.add(number)
 
-    def _argument(self, value: Any) -> Any:
+    def _argument(self, value: Any) -> object:
         if type(value) is np.ndarray:
             number = self._numbers.get(id(value))
             if number is None:

@@ -29,7 +29,7 @@ class Task(NamedTuple):
 
     entry: Operator
     formula: Formula
-    args: tuple[Any, ...]
+    args: tuple[object, ...]
     result: Symbol
 
 
@@ -41,7 +41,7 @@ class Writing:
 
     def call(
         self, name: str, args: Sequence[object], given: Mapping[str, object] | None = None
-    ) -> Any:
+    ) -> Symbol:
         """Write down a call of an operator.
 
         Raises:
@@ -57,7 +57,9 @@ class Writing:
         raise NotPointwise(name)
 
 
-def _filled(entry: Operator, args: Sequence[object], given: Mapping[str, object]) -> Any:
+def _filled(
+    entry: Operator, args: Sequence[object], given: Mapping[str, object]
+) -> tuple[object, ...] | None:
     """The arguments of an overload, with its defaults; None if it does not take them."""
     if entry.is_in_place or entry.is_out_form:
         return None
@@ -94,7 +96,7 @@ def _formula(entry: Operator, args: Sequence[object]) -> Formula | None:
 
 
 def _operator(name: str) -> Callable[..., Any]:
-    def call(self: Symbol, other: object) -> Any:
+    def call(self: Symbol, other: object) -> Symbol:
         return self.writing.call(f"aten::{name}", (self, other))
 
     return call
@@ -138,28 +140,33 @@ class Symbol:
     __gt__, __ge__ = _operator("gt"), _operator("ge")
     __eq__, __ne__ = _operator("eq"), _operator("ne")
 
-    def __rtruediv__(self, other: object) -> Any:
-        return self.reciprocal() * other
+    def __rtruediv__(self, other: object) -> Symbol:
+        found: Symbol = self.reciprocal() * other
+        return found
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Symbol:
         return self.writing.call("aten::neg", (self,))
 
     def __bool__(self) -> bool:
         raise NotPointwise("bool")
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Callable[..., Symbol]:
         if name.startswith("_") or name in _FACTS:
             raise NotPointwise(name)
 
-        def call(*args: object, **given: object) -> Any:
+        def call(*args: object, **given: object) -> Symbol:
             return self.writing.call(f"aten::{name}", (self, *args), given)
 
         return call
 
     @classmethod
     def __torch_function__(
-        cls, func: object, types: object, args: Sequence[Any] = (), kwargs: Any = None
-    ) -> Any:
+        cls,
+        func: object,
+        types: object,
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> Symbol:
         """Functions of operators are written down, too."""
         name = getattr(func, "operator_name", None)
         symbol = next((each for each in args if type(each) is Symbol), None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -27,7 +27,31 @@ _INDUCED_BY: Final = "parent_"
 _INSIDE: Final = __name__.partition(".")[0] + "."
 
 
-def note_place(node: Any, walk: Any) -> None:
+class _Put(Protocol):
+    """What was put on a node."""
+
+    metadata: dict[Any, Any]
+
+
+class _Node(Protocol):
+    """A node of the way back, as far as it is asked here."""
+
+    @property
+    def attached(self) -> _Put | None: ...
+    @property
+    def metadata(self) -> dict[Any, Any]: ...
+    def name(self) -> str: ...
+    def run(self, grads: list[Tensor | None]) -> Sequence[Tensor | None]: ...
+
+
+class _Walk(Protocol):
+    """A walk back, which has come to a node."""
+
+    @property
+    def node(self) -> _Node | None: ...
+
+
+def note_place(node: _Node, walk: _Walk | None) -> None:
     """Have a node keep the lines that led to the call it was made by, and the node that the walk
     back that runs has come to."""
     frames = [
@@ -40,14 +64,16 @@ def note_place(node: Any, walk: Any) -> None:
         node.metadata[_INDUCED_BY] = walk.node
 
 
-def tell_of_failure(node: Any, grads: Sequence[object], looks: bool) -> Sequence[Tensor | None]:
+def tell_of_failure(
+    node: _Node, grads: list[Tensor | None], looks: bool
+) -> Sequence[Tensor | None]:
     """The gradients of a node's arguments; a warning says where the node of a failure was made.
 
     Raises:
         RuntimeError: a gradient has a NaN, where that is looked for.
     """
     try:
-        results: Sequence[Any] = node.run(grads)
+        results = node.run(grads)
     except Exception:
         _warn(node)
         raise
@@ -60,7 +86,7 @@ def tell_of_failure(node: Any, grads: Sequence[object], looks: bool) -> Sequence
     return results
 
 
-def _warn(node: Any) -> None:
+def _warn(node: _Node) -> None:
     _tell(f"Error detected in {node.name()}.", "caused the error", node)
     above = _noted(node, _INDUCED_BY)
     while above is not None:
@@ -69,11 +95,11 @@ def _warn(node: Any) -> None:
         above = _noted(above, _INDUCED_BY)
 
 
-def _noted(node: Any, key: str) -> Any:
+def _noted(node: _Node, key: str) -> Any:
     return None if node.attached is None else node.attached.metadata.get(key)
 
 
-def _tell(begin: str, what: str, node: object) -> None:
+def _tell(begin: str, what: str, node: _Node) -> None:
     place = _noted(node, _PLACE)
     if place is None:
         end = "No forward pass information available. Enable "

@@ -79,6 +79,8 @@ class Node:
 
     __slots__ = ("__weakref__", "attached", "bounds", "edges", "sequence", "writes_for")
 
+    sequence: int
+    """Nodes of higher numbers are walked back through first."""
     writes_for: ref[object]
     """The node of the tensor that this one wrote a view of; nothing of others."""
     back: Any = None
@@ -115,7 +117,7 @@ class Node:
     def __init__(self, edges: Iterable[Edge | None]) -> None:
         self.edges = tuple(edges)
         self.bounds = RUNNING.bounds
-        self.sequence: int = next(SEQUENCE)
+        self.sequence = next(SEQUENCE)
         self.attached: Attached | None = None
         if ANOMALY[0]:
             note_place(self, WALKING.walk)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache
 from inspect import signature
-from typing import Any, Final
+from typing import Any, Final, Never
 
 from ....typecheck.types.types import TENSOR
 from ...eager.calls import tensors_in
@@ -33,7 +33,7 @@ from .saved_tensors import kept_by
 from .together import all_together, unknown
 from .walk import run_backward
 
-__all__ = ["Bound", "Meta", "RowNode", "Traced", "bound_row", "bound_row_in_script"]
+__all__ = ["Bound", "Meta", "RowNode", "Step", "Traced", "bound_row", "bound_row_in_script"]
 
 _RESULTS: Final = {"result": 0, "result1": 1, "results": None}
 """What formulas call results, and their numbers: the first, the second, all."""
@@ -47,20 +47,20 @@ _READERS: Final = {
 
 Back = Callable[["RowNode", list[Tensor | None]], list[Tensor | None]]
 """The gradients of a node's arguments."""
-Recorder = Callable[..., Any]
+Recorder = Callable[..., object]
 """Runs and records a call: (arguments, machine values, forward, whether that keeps NumPy from
 warning itself) -> result."""
 Replay = Callable[
-    [dict[int, Tensor], Callable[[Array], Tensor], Sequence[Any], Any, Array | None], object
+    [dict[int, Tensor], Callable[[Array], Tensor], Sequence[object], object, Array | None], object
 ]
 """Makes the node of a call that ran: (known handles, what makes others, machine values, result, and
 what it wrote over, if that was kept)."""
 
 
-Traced = tuple[list[Edge | None], list[tuple[int, int | None]], Sequence[Any], Set[int]]
+Traced = tuple[list[Edge | None], list[tuple[int, int | None]], Sequence[object], Set[int]]
 """Where arguments came from, their places, their shapes and dtypes in turn, and what to keep."""
 
-_NOTHING: Final[Set[Any]] = frozenset()
+_NOTHING: Final[Set[Never]] = frozenset()
 
 
 class Bound:
@@ -144,7 +144,7 @@ class Bound:
         """Where the arguments that have gradients came from, and what a node keeps for them."""
         edges: list[Edge | None] = []
         places: list[tuple[int, int | None]] = []
-        shapes: list[Any] = []
+        shapes: list[object] = []
         kept: Set[int] = _NOTHING
         for at in self.order:
             value = args[at] if at < len(args) else None
@@ -208,7 +208,7 @@ class Bound:
         elif row.composite is not None:
             self._bind_all(row.composite, signature(row.composite).parameters)
 
-    def _bind_all(self, formula: Callable[..., object], names: Any) -> None:
+    def _bind_all(self, formula: Callable[..., object], names: Iterable[str]) -> None:
         """Bind a formula for all of some arguments at once."""
         places = [self.positions[name] for name in names if name in self.positions]
         shared_keeps: set[int] = set()
@@ -275,6 +275,11 @@ class Bound:
         return f"node.about({at}, {word!r})"
 
 
+Step = tuple[Bound, tuple[Any, ...], Any, Array | None]
+"""A note of a call: an operator, its arguments, its result, and what it wrote over if that is
+needed."""
+
+
 @cache
 def bound_row(entry: Operator) -> Bound:
     """The row of an overload, bound to it; nodes may outlive the mode that watches its calls."""
@@ -298,7 +303,7 @@ class RowNode(Node):
     """What walks back through a node that was recorded by what was written for it."""
     _shapes: Sequence[Any]
     """The shape and the dtype of each argument that has a place."""
-    lie: Any
+    lie: object
     """What is known of how arguments lay, where gradients shall lie so."""
 
     def __init__(
@@ -362,17 +367,17 @@ class RowNode(Node):
             return (*found, (None, 0))  # torch makes a tensor of the number
         return found
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         """`_saved_self` is the argument `self` if it was kept; so are others."""
         return kept_by(self, name)
 
     # ------------------------------------------------------------------ what formulas read
 
-    def value(self, at: int) -> Any:
+    def value(self, at: int) -> object:
         """An argument."""
         return self._unpack(self._arguments[at])
 
-    def kept(self, at: int) -> Any:
+    def kept(self, at: int) -> object:
         """An argument; None for a tensor that was not kept."""
         return self._unpack_or_none(self._arguments[at])
 
@@ -385,7 +390,7 @@ class RowNode(Node):
                 found[orders[at]] = True
         return tuple(found)
 
-    def _unpack(self, value: Any) -> Any:
+    def _unpack(self, value: Any) -> object:
         kind = type(value)
         if kind is Saved:
             return value.tensor(self)
@@ -402,7 +407,7 @@ class RowNode(Node):
             return [about(each, word) for each in value]
         return about(value, word)
 
-    def results(self, which: int | None) -> Any:
+    def results(self, which: int | None) -> object:
         """A result, or all."""
         if which is not None:
             return self._unpack(self._results[which])
@@ -490,7 +495,7 @@ class RowNode(Node):
 
     def _one_by_one(self, grads: list[Tensor | None]) -> list[Tensor | None]:
         results: list[Tensor | None] = []
-        made: dict[int, Any] | None = None
+        made: dict[int, object] | None = None
         edges = self.edges if WALKING.leads is None else self.asked_edges()
         formulas = self._bound.formulas
         for (at, inner), edge in zip(self._places, edges, strict=True):
@@ -519,7 +524,7 @@ class RowNode(Node):
         sizes = self._shapes[::2]
         return moved(self._bound.entry, values, sizes, self._places, self.asked_edges(), grads)
 
-    def _unpack_or_none(self, value: object) -> Any:
+    def _unpack_or_none(self, value: object) -> object:
         return None if isinstance(value, Meta) else self._unpack(value)
 
     def _directly(self, grads: list[Tensor | None]) -> list[Tensor | None] | None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 from ...eager.calls import run as run_plainly
 from ...eager.dispatch import EagerFunction
 from ...eager.elsewhere import Run
-from ...memory.dtype import Array
 from ...table.record import Operator
 from ...tensors.overriding import ARMED, STATE
 from ...tensors.tensor import Tensor
-from ..nodes.bound import Bound, bound_row
+from ..nodes.bound import Step, bound_row
 from .heard_members import MEMBERS
 
 __all__ = ["Listener", "listening"]
@@ -30,10 +29,12 @@ class Listener:
     members = MEMBERS
 
     def __init__(self) -> None:
-        self.steps: list[tuple[Bound, tuple[Any, ...], Any, Array | None]] = []
+        self.steps: list[Step] = []
         self.is_complete = True
 
-    def call(self, function: EagerFunction, args: tuple[object, ...], kwargs: Any) -> Any:
+    def call(
+        self, function: EagerFunction, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> object:
         """The call of an eager function."""
         return function.choose(args, kwargs, self.run)
 
@@ -47,7 +48,7 @@ class Listener:
         values: list[object],
         handles: Sequence[object],
         plainly: Run = run_plainly,
-    ) -> Any:
+    ) -> object:
         """Run an operator on machine values and take note of it."""
         taken = tuple([list(a) if isinstance(a, (list, tuple)) else a for a in values])
         made = plainly(entry, values, handles)

@@ -8,8 +8,12 @@ from importlib import import_module
 from typing import Any
 
 from ...tensors.tensor import Tensor
+from ..nodes.edges import GradientEdge
 
 __all__ = ["in_parts", "joined", "results_in_parts"]
+
+Asked = Tensor | GradientEdge
+"""What gradients are asked of, or for: a tensor, or a place among the nodes."""
 
 
 def _is_nested(value: object) -> bool:
@@ -28,8 +32,8 @@ def _parts(value: Any) -> list[Any]:
 
 
 def results_in_parts(
-    results: Sequence[Any], grads: Sequence[Tensor | None]
-) -> tuple[Sequence[Any], Sequence[Any]]:
+    results: Sequence[Asked], grads: Sequence[Tensor | None]
+) -> tuple[Sequence[Asked], Sequence[Tensor | None]]:
     """Results and their gradients, with parts in the place of nested ones.
 
     Raises:
@@ -37,10 +41,11 @@ def results_in_parts(
     """
     if not any(map(_stands_for_others, results)):
         return results, grads
-    pairs: list[tuple[Any, Any]] = []
+    pairs: list[tuple[Asked, Tensor | None]] = []
     for number, (result, grad) in enumerate(zip(results, grads, strict=True)):
         if not _is_nested(result):
-            pairs.append((*_parts(result), grad))
+            (part,) = _parts(result)
+            pairs.append((part, grad))
             continue
         if grad is None:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
@@ -54,14 +59,14 @@ def results_in_parts(
     return [result for result, _ in pairs], [grad for _, grad in pairs]
 
 
-def in_parts(tensors: Sequence[object]) -> Sequence[Any]:
+def in_parts(tensors: Sequence[Asked]) -> Sequence[Asked]:
     """Tensors, with parts in the place of nested ones."""
     if not any(map(_stands_for_others, tensors)):
         return tensors
     return [part for each in tensors for part in _parts(each)]
 
 
-def joined(gradients: list[Tensor | None], wanted: Sequence[object]) -> list[Any]:
+def joined(gradients: list[Tensor | None], wanted: Sequence[Asked]) -> list[Tensor | None]:
     """Gradients of what `in_parts` gave, as those of the tensors themselves."""
     if len(gradients) == len(wanted) and not any(map(_is_nested, wanted)):
         return gradients

@@ -17,10 +17,7 @@ from ..nodes.view_rules import check_in_place
 from .recording import MISSED, replayer_for
 from .tape import attach, is_active
 
-__all__ = ["Noted", "Step"]
-
-Step = tuple[Bound, tuple[Any, ...], Any, Array | None]
-"""An operator, its arguments, its result, and what it wrote over if that is needed."""
+__all__ = ["Noted"]
 
 
 class Noted:
@@ -52,7 +49,7 @@ class Noted:
         self.make_node(bound, args, result, old)
 
     def make_node(
-        self, bound: Bound, args: tuple[Any, ...], result: object, old: Array | None
+        self, bound: Bound, args: tuple[object, ...], result: object, old: Array | None
     ) -> None:
         """Make the node of a note."""
         if (bound.is_plain or bound.writes_alone) and bound.watched:

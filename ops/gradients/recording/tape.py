@@ -18,7 +18,7 @@ from ...table.grad_mode import GRAD_MODE, RUNNING, enable_grad, grad_mode_set
 from ...table.out_forms import no_gradients
 from ...table.table import TABLE, Operator
 from ...tensors.tensor import Tensor
-from ...tensors.tracing import ACTIVE, paused
+from ...tensors.tracing import ACTIVE, Tracer, paused
 from ..nodes.autograd import AccumulateGrad, Edge, Node, edge_of, is_wanted
 from ..nodes.bound import Bound, RowNode, Traced, bound_row
 from ..nodes.edges import GradientEdge, as_wanted, first_gradient, target_of
@@ -144,7 +144,7 @@ def _finished(bound: Bound, args: list[object], values: list[object], result: ob
     return wrapped
 
 
-def _in_place_of(values: list[Any], handles: Sequence[Any]) -> list[Any] | None:
+def _in_place_of(values: list[object], handles: Sequence[Any]) -> list[object] | None:
     """The values with their handles for arrays, where these stand in the same places."""
     args = values.copy()
     for at, handle in enumerate(handles):
@@ -177,8 +177,8 @@ _NUMBERS: Final = frozenset({int, float, bool, str})
 def _recorded(
     bound: Bound,
     entry: Operator,
-    args: list[Any],
-    values: list[Any],
+    args: list[object],
+    values: list[object],
     handles: Sequence[object],
     forward: Callable[..., object],
 ) -> object:
@@ -236,7 +236,7 @@ def _taped(entry: Operator, values: list[object], handles: Sequence[object], own
     return _done(bound, entry, args, values, handles, entry.forward)
 
 
-def _unheard(call: Callable[[], object]) -> tuple[Any, Any]:
+def _unheard(call: Callable[[], object]) -> tuple[object, Tracer | None]:
     """What a call gives of which this thread's tracer, that follows, hears nothing: it hears of the
     operator itself."""
     if not ACTIVE:
@@ -249,7 +249,7 @@ def _done(
     bound: Bound,
     entry: Operator,
     args: list[Any],
-    values: list[Any],
+    values: list[object],
     handles: Sequence[object],
     forward: Callable[..., object],
 ) -> object:
@@ -280,7 +280,7 @@ def _done(
 def _rewritten(rewriting: Rewriting, values: list[object], known: dict[int, Tensor]) -> object:
     """Run other operators in the place of one, each recorded for itself."""
 
-    def run(name: str, *given: object) -> Any:
+    def run(name: str, *given: object) -> object:
         entry = TABLE.operator(name)
         assert entry is not None
         own = [_known(value, known) for value in given]
@@ -294,7 +294,7 @@ def _rewritten(rewriting: Rewriting, values: list[object], known: dict[int, Tens
     return tuple(made) if isinstance(made, list) else made
 
 
-def _known(value: object, known: dict[int, Tensor]) -> Any:
+def _known(value: object, known: dict[int, Tensor]) -> object:
     """A value, with a handle among those that are known if it is an array that was just made."""
     if isinstance(value, np.ndarray) and id(value) not in known:
         known[id(value)] = Tensor._of(value)
@@ -366,7 +366,7 @@ def grad_fn(tensor: Tensor) -> Node | None:
     return node
 
 
-def register_hook(tensor: Tensor, hook: Any) -> Removable:
+def register_hook(tensor: Tensor, hook: Callable[..., object]) -> Removable:
     """Have `hook(gradient)` called when a tensor's gradient is known.
 
     Raises:
@@ -381,7 +381,7 @@ def register_hook(tensor: Tensor, hook: Any) -> Removable:
     return add_hook(node.extras().of_results.setdefault(number, OrderedDict()), hook)
 
 
-def register_after(tensor: Tensor, hook: Any) -> Removable:
+def register_after(tensor: Tensor, hook: Callable[..., object]) -> Removable:
     """Have `hook(tensor)` called after a gradient was added to a leaf's `grad`.
 
     Raises:
