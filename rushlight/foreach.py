@@ -42,7 +42,7 @@ def foreach_function(name: str) -> Callable[..., Any] | None:
 def _over(name: str, method: str) -> Callable[..., object]:
     in_place = method.endswith("_")
 
-    def function(self: Any, *given: Any, **named: object) -> Any:
+    def function(self: object, *given: Any, **named: object) -> Any:
         if not isinstance(self, Sequence):  # a number and a list of exponents
             return tuple(eager_function(f"aten::{method}")(self, x) for x in _tensors(given[0]))
         others, tensors = list(given), _tensors(self, *given[:1])

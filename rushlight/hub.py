@@ -52,7 +52,7 @@ class _Progress:
     """Counts what is done, and shows it where the standard error output is a terminal: for who
     asks `torch.hub` for `tqdm` where that is not installed."""
 
-    def __init__(self, iterable: Any = None, total: float | None = None, **options: Any) -> None:
+    def __init__(self, iterable: Any = None, total: float | None = None, **options: object) -> None:
         self._each, self.total, self.n = iterable, total, 0.0
         self._shown = not options.get("disable") and sys.stderr.isatty()
 

@@ -221,8 +221,12 @@ class _Counting(TorchDispatchMode):
         self.running = list[Layer]()
 
     def __torch_dispatch__(
-        self, func: Any, types: object, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
+        self,
+        func: Any,
+        types: object,
+        args: tuple[object, ...] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
         out = func(*args, **(kwargs or {}))
         formula = _FORMULAS.get(func.overloadpacket) or flop_registry.get(func.overloadpacket)
         if formula is not None:
@@ -231,7 +235,7 @@ class _Counting(TorchDispatchMode):
                 layer.multiply_adds += count
         return out
 
-    def hear(self, layer: Layer | None, run: Callable[[], object]) -> Any:
+    def hear(self, layer: Layer | None, run: Callable[[], object]) -> object:
         """Run a layer, and note what it gives."""
         if layer is None:
             return run()
@@ -261,7 +265,7 @@ def _tensors_of(value: object) -> Iterator[Tensor]:
 def _recurrent(
     input: list[int],
     hx: object,
-    params: list[Any],
+    params: Sequence[Sequence[int]],
     *args: object,
     out_shape: object = None,
     **kw: object,
@@ -282,6 +286,9 @@ _FORMULAS: Final = _formulas()
 """Of operators that no counter of torch's meets: they come down to others there."""
 
 
+Forward = Callable[..., object]
+
+
 def _live(model: Module, given: list[Tensor] | None, values: bool) -> Layer:
     layers = dict[int, Layer]()
     root = _layer_of(model, "", layers)
@@ -295,7 +302,9 @@ def _live(model: Module, given: list[Tensor] | None, values: bool) -> Layer:
             layer = layers[id(module)]
             forward = module.forward
 
-            def heard(*args: Any, layer: Layer = layer, own: Any = forward, **kw: Any) -> Any:
+            def heard(
+                *args: object, layer: Layer = layer, own: Forward = forward, **kw: object
+            ) -> object:
                 return counting.hear(layer, lambda: own(*args, **kw))
 
             stack.callback(_put_back, module, module.__dict__.get("forward"))

@@ -13,15 +13,19 @@ from typing import Any
 
 from ...frontend.syntax.deep_stack import SHALLOW, with_room
 from ...ir.graphs.graph import Node
+from ...typecheck.definitions.functions import Function, PythonFunction
 from ..values.actions import ACTIONS
+from ..values.tasks import Task
 from .calls import PLAIN, Calls
 from .code import Branch, Code, Region, Repeat, Step, place_of
 from .instructions import ROWS, Row, opcode, row
 
-__all__ = ["Invoke", "Machine", "MachineFailure"]
+__all__ = ["Invoke", "Machine", "MachineFailure", "Target"]
 
-Invoke = Callable[[Any, Sequence[Any]], Any]
-"""Runs a function (or, given a name, the method of the first argument) on machine values."""
+Target = Function | PythonFunction | Task | str
+"""What is called: a name is that of a method of the first argument."""
+Invoke = Callable[[Target, Sequence[object]], object]
+"""Runs what is called on machine values."""
 
 Frame = list[Any]
 Act = Callable[[Frame], None]

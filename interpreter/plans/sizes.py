@@ -105,7 +105,7 @@ class _Rule(NamedTuple):
     room: int
 
     def notes(
-        self, size: int, values: Sequence[Any], results: Sequence[Array]
+        self, size: int, values: Sequence[object], results: Sequence[Array]
     ) -> tuple[list[tuple[object, ...]], Array | None]:
         """The notes of a call, and the memory that is made on the way."""
         arena = np.empty(self.room, np.uint8) if self.room else None

@@ -12,6 +12,7 @@ from ...ops.table.grad_mode import RUNNING
 from ...typecheck.definitions.functions import Function, PythonFunction
 from ...typecheck.types.types import ANY
 from ..code.code import Code
+from ..code.machine import Target
 from ..code.steps import ENTER, EXIT, MEMBER
 from ..failures.errors import Failure, script_error, task_error
 from ..values.handles import KEEPING, keeps_handles, listener
@@ -56,7 +57,7 @@ def _way_of(tiers: Tiers) -> Way:
     return tiers.way(RUNNING.record is not None)
 
 
-def invoke(target: Function | PythonFunction | Task | str, values: Sequence[Any]) -> Any:
+def invoke(target: Target, values: Sequence[Any]) -> Any:
     """Run a function, or the method of that name of the first value, on machine values.
 
     Raises:

@@ -95,7 +95,7 @@ class Way:
         """Who is told by `drop_plan` that there is another plan."""
         traits = executable.traits
         self._is_new, self._loops = True, traits.loops and traits.length <= SHORT
-        self._before_plan = 0.0 if self._loops else _before_plan(traits)
+        self._before_plan: float = 0.0 if self._loops else _before_plan(traits)
         """Seconds that the machine, or a draft, runs it until it is worth a plan."""
         self._draft: Plan | None = None
         self._is_off = os.environ.get(PLAN_VARIABLE, "").lower() == "off"

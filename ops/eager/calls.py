@@ -113,7 +113,7 @@ def note_view(wrapped: object, handles: Sequence[object], entry: Operator) -> No
                 view._view_among = AMONG_UNKNOWN
 
 
-def seen_as_view(made: Any, base: Any) -> object:
+def seen_as_view(made: object, base: Any) -> object:
     """A result, known to be a view of a tensor if it shares its memory."""
     if type(made) is not Tensor:
         return made  # behind which there may be no array

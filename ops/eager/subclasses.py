@@ -89,7 +89,7 @@ def make_subclass(
 
 
 def make_wrapper_subclass(
-    cls: type[Any],
+    cls: type[object],
     size: Sequence[int],
     *,
     strides: Sequence[int] | None = None,

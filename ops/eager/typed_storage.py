@@ -134,7 +134,7 @@ class TypedStorage:
 
     @classmethod
     def from_buffer(
-        cls, buffer: Any, *args: Any, dtype: DType | None = None, **options: Any
+        cls, buffer: object, *args: Any, dtype: DType | None = None, **options: Any
     ) -> TypedStorage:
         """Elements of a buffer (see `UntypedStorage.from_buffer`)."""
         warn_of_removal()

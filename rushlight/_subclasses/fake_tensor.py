@@ -290,7 +290,7 @@ class FakeTensorMode(TorchDispatchMode):
         return FakeTensor(self, value, place) if isinstance(value, Tensor) else value
 
     def _written(
-        self, func: OpOverload, args: Iterable[Any], kwargs: Mapping[str, Any], is_known: bool
+        self, func: OpOverload, args: Iterable[object], kwargs: Mapping[str, Any], is_known: bool
     ) -> object:
         """What an operator gives that writes: what it has written, in its new sizes."""
         signature = func.entry.signature

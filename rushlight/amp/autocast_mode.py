@@ -156,7 +156,7 @@ def _decorated(context: autocast, func: object) -> object:
         )
 
     @functools.wraps(func)
-    def call(*args: object, **kwargs: object) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         with context:
             return func(*args, **kwargs)
 

@@ -47,7 +47,7 @@ def overload_method(function: Function) -> Function:
     return function
 
 
-def _declare(function: Any) -> None:
+def _declare(function: Callable[..., object]) -> None:
     _check_body(function)
     known = _declared.setdefault(_key(function), [])
     line = function.__code__.co_firstlineno
@@ -72,7 +72,7 @@ def _nothing() -> None:
     pass
 
 
-def _check_body(function: Any) -> None:
+def _check_body(function: Callable[..., object]) -> None:
     """See that a declaration has no body.
 
     Raises:
@@ -124,7 +124,10 @@ def my_function(x):                 # implementation
 
 
 def tree_of_overload(
-    body: Any, declaration: Any, collector: Collector, name: str
+    body: Callable[..., object],
+    declaration: Callable[..., object],
+    collector: Collector,
+    name: str,
 ) -> tree.Function | None:
     """The tree of a function with the annotations of one of its declarations."""
     written = function_tree(body, collector, name=name)

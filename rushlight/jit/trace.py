@@ -38,7 +38,7 @@ from ..typecheck.types.tensor_facts import without_facts
 from ..typecheck.types.types import TENSOR, TupleType, Type
 from . import _state
 from .decorators import SCRIPTED_IF_TRACING, is_tracing
-from .function import ScriptFunction
+from .function import ScriptFunction, ScriptMethod
 from .module import RecursiveScriptModule, ScriptModule
 from .qualified_names import mangled, qualified_name
 from .retraced import Branches, RetracedFunction, RetracedModule
@@ -250,7 +250,7 @@ def _as_tuple(examples: object) -> tuple[Any, ...]:
     return tuple(examples) if isinstance(examples, list) else (examples,)
 
 
-def argument_names(function: Any) -> list[str]:
+def argument_names(function: Callable[..., object]) -> list[str]:
     """The names of the parameters that can be given by position."""
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -263,7 +263,9 @@ def argument_names(function: Any) -> list[str]:
 
 
 @uncollected
-def _trace_function(func: object, examples: object, checks: _Checks) -> ScriptFunction:
+def _trace_function(
+    func: Callable[..., object], examples: object, checks: _Checks
+) -> ScriptFunction:
     name = qualified_name(func)
     names = argument_names(func)
 
@@ -323,9 +325,11 @@ def _trace_methods(
                 compare_runs(found, getattr(traced, name), func, checks.tolerance)
                 continue
 
-            def again(one: object, name: str = name) -> object:
+            def again(one: object, name: str = name) -> ScriptMethod:
                 quiet = checks.without_checks()
-                return getattr(_trace_methods(module, {name: one}, quiet, named), name)
+                again_traced = _trace_methods(module, {name: one}, quiet, named)
+                method: ScriptMethod = getattr(again_traced, name)
+                return method
 
             check_against_new_traces(found, again, getattr(traced, name), func, checks.tolerance)
     return traced
@@ -523,7 +527,7 @@ def script_if_tracing(function: AnyFunction) -> AnyFunction:
     """Script the function when `trace` meets it; everywhere else it stays as it is."""
 
     @functools.wraps(function)
-    def call(*args: object, **kwargs: object) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         if not is_tracing():
             return function(*args, **kwargs)
         return script(function)(*args, **kwargs)
@@ -558,9 +562,9 @@ def _get_trace_graph(
     given = args if isinstance(args, tuple) else (args,)
     state = [*_unique_state_dict(f, keep_vars=True).values()] if isinstance(f, Module) else []
     tensors = [*_flat(given), *state]
-    results: list[Any] = []
+    results: list[object] = []
 
-    def run(*every: Any) -> Any:
+    def run(*every: object) -> object:
         inner = iter(every[: len(every) - len(state)])
         results.append(f(*_refilled(given, inner), **(kwargs or {})))
         return tuple(_flat(results[0])) if not isinstance(results[0], Tensor) else results[0]

@@ -6,20 +6,23 @@ import difflib
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..interpreter.running.evaluating import CONTEXT
+from ..ir.functions.define import graph_of
 from ..ir.functions.inline import inline
 from ..ir.graphs.graph import Graph
 from ..ir.graphs.kinds import is_random
 from ..ir.passes.canonical import canonical_copy
 from ..ir.text.printer import print_graph, print_node
 from ..ir.tracing.tracing import TracerWarning
+from ..ops.memory.dtype import Array
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.with_memory import with_memory
+from ..typecheck.definitions.functions import Function
 
 __all__ = ["TracingCheckError", "check_against_new_traces", "compare_runs"]
 
@@ -52,11 +55,19 @@ def _indented(text: str) -> str:
     return "\n".join("\t" + line for line in text.splitlines())
 
 
+class Compiled(Protocol):
+    """A function or a method of a trace."""
+
+    @property
+    def _rushlight_function(self) -> Function: ...
+    def __call__(self, *args: object, **kwargs: object) -> object: ...
+
+
 def check_against_new_traces(
     inputs: Sequence[object],
-    again: Callable[[Any], object],
-    traced: object,
-    original: object,
+    again: Callable[[object], Compiled],
+    traced: Compiled,
+    original: Callable[..., object],
     tolerance: float,
 ) -> None:
     """Trace again with copies of each of some arguments and compare graphs and results.
@@ -85,8 +96,11 @@ def check_against_new_traces(
 
 
 def _tried(
-    function: object, given: object, what: str, differences: tuple[str | None, str | None]
-) -> list[object]:
+    function: Callable[..., object],
+    given: object,
+    what: str,
+    differences: tuple[str | None, str | None],
+) -> list[Array]:
     """The results of a run.
 
     Raises:
@@ -100,7 +114,10 @@ def _tried(
 
 
 def compare_runs(
-    inputs: Sequence[object], traced: object, original: object, tolerance: float
+    inputs: Sequence[object],
+    traced: Callable[..., object],
+    original: Callable[..., object],
+    tolerance: float,
 ) -> None:
     """Compare the results for copies of each of some arguments."""
     for given in inputs:
@@ -122,10 +139,10 @@ def _copies(value: object) -> Any:
     return value
 
 
-def _plain(compiled: Any) -> Graph:
+def _plain(compiled: Compiled) -> Graph:
     """The graph of something compiled, calls inlined, values numbered anew."""
     function = compiled._rushlight_function
-    return canonical_copy(inline(function.graph, function.name, CONTEXT))
+    return canonical_copy(inline(graph_of(function), function.name, CONTEXT))
 
 
 def _text(graph: Graph) -> str:
@@ -167,7 +184,7 @@ def _differing_constants(one: Graph, other: Graph) -> str | None:
     return None
 
 
-def _mismatch(a: Any, b: Any, tolerance: float) -> str | None:
+def _mismatch(a: Array, b: Array, tolerance: float) -> str | None:
     """What differs between two arrays; None if they are alike."""
     if a.shape != b.shape:
         return f"The values for attribute 'shape' do not match: {a.shape} != {b.shape}."
@@ -197,12 +214,12 @@ def _random_nodes(graph: Graph) -> str:
     return "\n".join(found[:20])
 
 
-def _run(function: Any, given: Any) -> list[object]:
+def _run(function: Callable[..., object], given: Any) -> list[Array]:
     result = function(**given) if isinstance(given, dict) else function(*given)
     return _leaves(result)
 
 
-def _leaves(value: object) -> list[object]:
+def _leaves(value: object) -> list[Array]:
     if isinstance(value, Tensor):
         return [with_memory(value)._array]
     if isinstance(value, dict):
@@ -214,7 +231,7 @@ def _leaves(value: object) -> list[object]:
     )
 
 
-def _compare_results(expected: Sequence[object], found: Sequence[object], tolerance: float) -> None:
+def _compare_results(expected: Sequence[Array], found: Sequence[Array], tolerance: float) -> None:
     for number, (a, b) in enumerate(zip(expected, found, strict=False), 1):
         fault = _mismatch(b, a, tolerance)
         if fault is not None:

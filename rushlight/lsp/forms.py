@@ -46,5 +46,5 @@ def fits(value: Any, form: Any) -> bool:
     return len(value) == len(form) and all(map(fits, value, form))
 
 
-def _all(value: dict[str, Any], form: dict[str, object]) -> bool:
+def _all(value: dict[str, object], form: dict[str, object]) -> bool:
     return all(fits(value[name], form[name]) for name in form)

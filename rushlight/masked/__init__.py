@@ -18,7 +18,7 @@ __all__ = sorted(_FUNCTIONS)
 assert _namespace
 
 
-def _combine_input_and_mask(op: Any, input: Any, mask: Tensor | None, *args: Any) -> Tensor:
+def _combine_input_and_mask(op: Any, input: Any, mask: Tensor | None, *args: object) -> Tensor:
     """The input with what a masked function starts from in the place of what is masked.
 
     Args:

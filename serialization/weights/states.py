@@ -27,7 +27,7 @@ def set_state(target: object, state: object) -> None:
         setter(state)
 
 
-def put_state(target: Any, state: Any) -> None:
+def put_state(target: object, state: Any) -> None:
     """Give an object attributes and slots."""
     state, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
     if state:

@@ -79,7 +79,7 @@ class _Recording(TorchDispatchMode):
         func: Callable[..., object],
         types: tuple[type, ...],
         args: tuple[object, ...] = (),
-        kwargs: dict[str, Any] | None = None,
+        kwargs: dict[str, object] | None = None,
     ) -> object:
         """Note an operator, and run it."""
         self.refuse_walks()
@@ -225,7 +225,9 @@ def make_fx(
 
 
 def _traced(
-    f: Callable[..., object], args: tuple[object, ...], table: Mapping[Any, Callable[..., object]]
+    f: Callable[..., object],
+    args: tuple[object, ...],
+    table: Mapping[object, Callable[..., object]],
 ) -> GraphModule:
     """The graph of what a function runs on arguments."""
     leaves, spec = pytree.tree_flatten(args)

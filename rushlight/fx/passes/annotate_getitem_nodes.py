@@ -19,7 +19,7 @@ def annotate_getitem_nodes(graph: Graph) -> None:
                 node.type = found
 
 
-def _element(container: Any, place: Any) -> object:
+def _element(container: Any, place: object) -> object:
     origin = getattr(container, "__origin__", None)
     inner: Any = getattr(container, "__args__", ())
     if origin is list and len(inner) == 1:
