@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from ...frontend.foundations.declared import Declared
+from ...ops.eager.aten import aten
 from ...ops.eager.binding import takes_numbers
-from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import CPU, dtype_of
 from ...ops.table.record import Traced
 from ...ops.table.table import TABLE, Operator
@@ -139,17 +139,13 @@ IN_PARTS: Final[Declared[str, Callable[..., object]]] = Declared()
 """Operators of which a trace has the parts."""
 
 
-def _call(name: str, *args: object) -> Any:
-    return eager_function(f"aten::{name}")(*args)
-
-
 @IN_PARTS.of("aten::lstm_cell")
 def _lstm_cell(input: Tensor, hidden: Sequence[Tensor], *weights: Tensor) -> tuple[Tensor, Tensor]:
     w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
     h, c = hidden
-    gates = _call("linear", h, w_hh, b_hh)
-    gates = gates.add_(_call("linear", input, w_ih, b_ih))
-    i, f, g, o = _call("unsafe_chunk", gates, 4, 1)
+    gates = aten.linear(h, w_hh, b_hh)
+    gates = gates.add_(aten.linear(input, w_ih, b_ih))
+    i, f, g, o = aten.unsafe_chunk(gates, 4, 1)
     i, f, g, o = i.sigmoid_(), f.sigmoid_(), g.tanh_(), o.sigmoid_()
     c = (f * c).add_(i * g)
     return o * c.tanh(), c
@@ -158,21 +154,20 @@ def _lstm_cell(input: Tensor, hidden: Sequence[Tensor], *weights: Tensor) -> tup
 @IN_PARTS.of("aten::gru_cell")
 def _gru_cell(input: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
     w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
-    from_input = _call("unsafe_chunk", _call("linear", input, w_ih, b_ih), 3, 1)
-    from_hidden = _call("unsafe_chunk", _call("linear", h, w_hh, b_hh), 3, 1)
+    from_input = aten.unsafe_chunk(aten.linear(input, w_ih, b_ih), 3, 1)
+    from_hidden = aten.unsafe_chunk(aten.linear(h, w_hh, b_hh), 3, 1)
     reset = from_hidden[0].add_(from_input[0]).sigmoid_()
     update = from_hidden[1].add_(from_input[1]).sigmoid_()
     new = from_input[2].add(from_hidden[2].mul_(reset)).tanh_()
-    result: Tensor = (h - new).mul_(update).add_(new)
-    return result
+    return (h - new).mul_(update).add_(new)
 
 
-def _plain_cell(activation: str) -> Callable[..., object]:
+def _plain_cell(activation: str) -> Callable[..., Tensor]:
     def cell(input: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
         w_ih, w_hh, b_ih, b_hh = (*weights, None, None)[:4]
-        both = _call("linear", input, w_ih, b_ih).add_(_call("linear", h, w_hh, b_hh))
-        result: Tensor = _call(activation, both)
-        return result
+        both = aten.linear(input, w_ih, b_ih).add_(aten.linear(h, w_hh, b_hh))
+        activate: Callable[[Tensor], Tensor] = getattr(aten, activation)
+        return activate(both)
 
     return cell
 

@@ -27,8 +27,10 @@ import numpy as np
 
 from ...frontend.foundations.loaded_names import loaded_name
 from ...ops.memory.dtype import Array, dtype_of
+from ...ops.tensors.tensor import Tensor
 from ...typecheck.types.types import BOOL, FLOAT, INT, STRING, TENSOR, ListType, Type
-from ..graphs.graph import Node, Value
+from ..graphs.graph import Block, Node, Value
+from .trace_writer import Writer
 
 __all__ = ["MARK", "Guards", "raise_exception"]
 
@@ -54,14 +56,14 @@ _EQUALS: Final[dict[Type, str]] = {
 class Guards:
     """Writes the checks of one tracer."""
 
-    def __init__(self, tracer: Any) -> None:
+    def __init__(self, tracer: Writer) -> None:
         self.tracer = tracer
         self._ranked: set[Value] = set()
         self._typed: set[Value] = set()
 
     # ------------------------------------------------------------------ what is read
 
-    def on_reading(self, tensor: Any, how: str) -> None:
+    def on_reading(self, tensor: Tensor, how: str) -> None:
         """Python reads a tensor in one of the ways that are named in `READINGS`.
 
         Raises:
@@ -92,7 +94,7 @@ class Guards:
         found = array.item()
         self.on_value(read, int(found) if kind == INT else found, kind, "the value")
 
-    def on_rank(self, tensor: Any) -> None:
+    def on_rank(self, tensor: Tensor) -> None:
         """Python learns how many dimensions there are."""
         if not self.tracer.knows(tensor):
             return
@@ -102,7 +104,7 @@ class Guards:
             rank = self._call("aten::dim", [value], INT)
             self.on_value(rank, tensor._array.ndim, INT, "the number of dimensions")
 
-    def _on_dtype(self, tensor: Any) -> None:
+    def _on_dtype(self, tensor: Tensor) -> None:
         value = self.tracer.value_of(tensor)
         if value not in self._typed:
             self._typed.add(value)
@@ -166,8 +168,7 @@ class Guards:
         raise_exception(raising, text, node)
 
     def _call(self, overload: str, inputs: Sequence[Value], kind: Type) -> Value:
-        value: Value = self.tracer.apply(overload, inputs, kind)
-        return value
+        return self.tracer.apply(overload, inputs, kind)
 
     # ------------------------------------------------------------------ where Python stands
 
@@ -201,7 +202,7 @@ def _kind(array: Array) -> str:
     return "f" if kind == "V" and array.dtype.names is None else kind  # bfloat16 and such
 
 
-def raise_exception(block: Any, text: str, at: Node) -> None:
+def raise_exception(block: Block, text: str, at: Node) -> None:
     """End a block by a RuntimeError that says `text`."""
     graph = block.graph
     values = []

@@ -10,28 +10,25 @@ from typing import Any, Final
 import numpy as np
 
 from ...ops.eager.aten import aten
-from ...ops.eager.dispatch import eager_function
 from ...ops.gradients.recording.items import as_part, dims_of, in_order, is_mask
 from ...ops.memory.dtype import CPU
 from ...ops.tensors.tensor import Tensor
 from ...ops.tensors.tracing import current_tracer
 from ...typecheck.types.types import DEVICE, INT, NONE, TENSOR, ListType
+from ..graphs.graph import Value
+from .trace_writer import Writer
 
 __all__ = ["get_item", "note_made", "set_item"]
 
 _END: Final = sys.maxsize
 
 
-def _call(name: str, *args: object) -> Any:
-    return eager_function(f"aten::{name}")(*args)
-
-
 def get_item(tensor: Tensor, key: object) -> object:
     """`tensor[key]`."""
     view, indices = _walk(tensor, key)
     if indices:
-        return _call("index", view, indices)
-    return _call("alias", view) if view is tensor else view
+        return aten.index(view, indices)
+    return aten.alias(view) if view is tensor else view
 
 
 def set_item(tensor: Tensor, key: object, value: object) -> None:
@@ -43,7 +40,7 @@ def set_item(tensor: Tensor, key: object, value: object) -> None:
         if value._array.dtype != view._array.dtype:
             value = value.to(view.dtype)
         with _in_place(view is not tensor):
-            _call("index_put_", view, indices, _without_ones(value, view))
+            aten.index_put_(view, indices, _without_ones(value, view))
         return
     with _in_place():
         _fill(view, value)
@@ -87,24 +84,24 @@ def _walk(tensor: Tensor, key: object) -> tuple[Tensor, list[Tensor | None]]:
     indices: dict[int, Tensor] = {}
     for part in parts:
         if part is None:
-            view = _call("unsqueeze", view, dim)
+            view = aten.unsqueeze(view, dim)
             dim += 1
         elif part is Ellipsis:
             dim += tensor._array.ndim - consumed
         elif isinstance(part, bool):
-            view = _call("unsqueeze", view, dim)
+            view = aten.unsqueeze(view, dim)
             indices[dim] = Tensor._of(np.full(1, part))
             dim += 1
         elif _is_truth(part):
-            view = _call("unsqueeze", view, dim)
-            indices[dim] = _call("unsqueeze", part, 0)
+            view = aten.unsqueeze(view, dim)
+            indices[dim] = aten.unsqueeze(part, 0)
             dim += 1
         elif isinstance(part, int) or _is_number(part):
-            view = _call("select", view, dim, part)
+            view = aten.select(view, dim, part)
         elif isinstance(part, slice):
             start = 0 if part.start is None else part.start
             stop = _END if part.stop is None else part.stop
-            view = _call("slice", view, dim, start, stop, 1 if part.step is None else part.step)
+            view = aten.slice(view, dim, start, stop, 1 if part.step is None else part.step)
             dim += 1
         else:
             indices[dim] = part
@@ -117,7 +114,7 @@ def copy_to(tensor: Tensor) -> Tensor:
     return aten.to(tensor, dtype=tensor.dtype, device=CPU)
 
 
-def note_made(tracer: Any, tensor: Tensor, through: Sequence[str]) -> None:
+def note_made(tracer: Writer, tensor: Tensor, through: Sequence[str]) -> None:
     """Write down how a tensor was made: `through` operators of data, or of its sizes."""
     for name in through:
         if name == "to":
@@ -132,7 +129,7 @@ def note_made(tracer: Any, tensor: Tensor, through: Sequence[str]) -> None:
         _insert(tracer, tensor, "empty.memory_format", [whole, *kind, *rest])
 
 
-def _insert(tracer: Any, tensor: Tensor, overload: str, inputs: list[object]) -> None:
+def _insert(tracer: Writer, tensor: Tensor, overload: str, inputs: list[Value]) -> None:
     tracer.learn_result(tensor, tracer.apply(f"aten::{overload}", inputs, TENSOR))
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ...ops.table.table import TABLE, Operator
 from ...ops.tensors.tensor import Tensor
+from .trace_writer import Writer
 
 __all__ = ["not_in_place", "warn_of_views"]
 
@@ -34,7 +35,7 @@ def not_in_place(entry: Operator, values: Sequence[Any]) -> Call:
     return TABLE.operator(full) or entry, values
 
 
-def warn_of_views(tracer: Any, entry: Operator, handles: Sequence[object]) -> None:
+def warn_of_views(tracer: Writer, entry: Operator, handles: Sequence[object]) -> None:
     """Warn where a view is written, of which the tensors around it will not know."""
     tensor = handles[0] if handles else None
     if entry.is_in_place and isinstance(tensor, Tensor) and tensor._view_of is not None:

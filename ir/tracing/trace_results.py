@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from ...ops.python_values.display_aten import format_for_print, format_tensor
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.types.types import STRING, TENSOR, DictType, ListType, TupleType, Type
-from ..graphs.graph import Node, Value
+from ..graphs.graph import Value
+from .trace_writer import Writer
 
 __all__ = ["STRICT", "give"]
 
@@ -19,14 +20,14 @@ STRICT: Final = (
 )
 
 
-def give(tracer: Any, result: object) -> Value:
+def give(tracer: Writer, result: object) -> Value:
     """The value of what a traced function returns, or of a part of it.
 
     Raises:
         RuntimeError: it is nothing that a traced function can return.
     """
     if isinstance(result, Tensor):
-        found: Value | None = tracer.known.get(id(result._array))
+        found = tracer.known.get(id(result._array))
         if found is None:
             tracer.refuse_gradients(result)
             told = format_tensor(result._array, recorded=True)
@@ -39,13 +40,13 @@ def give(tracer: Any, result: object) -> Value:
     if isinstance(result, tuple):
         parts = [give(tracer, each) for each in result]
         made = TupleType(tuple(part.type for part in parts))
-        of_tuple: Node = tracer.insert("prim::TupleConstruct", parts, [made])
+        of_tuple = tracer.insert("prim::TupleConstruct", parts, [made])
         return of_tuple.output
     if isinstance(result, list) and result and all(isinstance(e, Tensor) for e in result):
         if tracer.strict:
             tracer.warn("Encountering a list at the output of the tracer" + STRICT)
         parts = [give(tracer, each) for each in result]
-        of_list: Node = tracer.insert("prim::ListConstruct", parts, [ListType(TENSOR)])
+        of_list = tracer.insert("prim::ListConstruct", parts, [ListType(TENSOR)])
         return of_list.output
     if isinstance(result, dict):
         return _give_dict(tracer, result)
@@ -55,7 +56,7 @@ def give(tracer: Any, result: object) -> Value:
     )
 
 
-def _give_dict(tracer: Any, result: dict[object, object]) -> Value:
+def _give_dict(tracer: Writer, result: dict[object, object]) -> Value:
     if tracer.strict:
         raise RuntimeError("Encountering a dict at the output of the tracer" + STRICT)
     kinds = {isinstance(key, Tensor) for key in result}
@@ -75,8 +76,7 @@ def _give_dict(tracer: Any, result: dict[object, object]) -> Value:
     if first.tuple_of is not None:
         element = TupleType((TENSOR,) * len(first.tuple_of))
     made = DictType(TENSOR if kinds == {True} else STRING, element)
-    node: Node = tracer.insert("prim::DictConstruct", inputs, [made])
-    return node.output
+    return tracer.insert("prim::DictConstruct", inputs, [made]).output
 
 
 def _is_simple(value: object) -> bool:

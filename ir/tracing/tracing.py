@@ -294,7 +294,7 @@ class GraphTracer(Scopes):
         result: object,
         handles: Sequence[object],
     ) -> None:
-        if entry.name == "aten::dim":
+        if entry.name == "aten::dim" and isinstance(handles[0], Tensor):
             guards.on_rank(handles[0])
             return
         node = self._called(entry.signature, values, handles)

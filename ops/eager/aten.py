@@ -25,6 +25,7 @@ class _Operators:
     linalg_svd: Several
     lu_unpack: Several
     sort: Several
+    unsafe_chunk: Several
 
     def __getattr__(self, name: str) -> Callable[..., Tensor]:
         found = eager_function(f"aten::{name}")
