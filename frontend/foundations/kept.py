@@ -78,7 +78,7 @@ class KeptWith(Generic[Key, Value]):
         found: Value = self._find(key, None)
         return found
 
-    def pop(self, key: Key, default: object = None) -> Any:
+    def pop(self, key: Key, default: object = None) -> object:
         """Forget the value of an object, and give it."""
         found = self._find(key, default)
         kept = _kept(key)

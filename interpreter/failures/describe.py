@@ -37,7 +37,7 @@ class Operand:
     parameter: str
     found: Any
     value: Value
-    parts: tuple[tuple[str, Any], ...] = ()
+    parts: tuple[tuple[str, object], ...] = ()
 
 
 def operands_of(

@@ -317,7 +317,7 @@ class Native:
             self._look()
         return self._attempt(values) if self._stage is _Stage.HOT else FAILED
 
-    def _attempt(self, values: Sequence[object]) -> Any:
+    def _attempt(self, values: Sequence[object]) -> object:
         """The result of hot native code, or `FAILED`."""
         result = self._run_natively(values, self._how)
         if result is FAILED:

@@ -15,7 +15,7 @@ from ..values.objects import ScriptObject
 
 __all__ = ["UNKNOWN", "Conditions", "Told"]
 
-Told = Callable[[Sequence[Any]], Any]
+Told = Callable[[Sequence[Any]], object]
 """Gives, for the arguments of a call, what a value will be; `UNKNOWN` if that is not known."""
 
 UNKNOWN: Final = object()

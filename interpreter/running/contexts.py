@@ -21,7 +21,7 @@ class _Entered(threading.local):
 ENTERED = _Entered()
 
 
-def enter(owner: ScriptObject, invoke: Invoke) -> Any:
+def enter(owner: ScriptObject, invoke: Invoke) -> object:
     """Enter a context."""
     result = invoke("__enter__", (owner,))
     ENTERED.objects.append(owner)

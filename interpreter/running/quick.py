@@ -106,14 +106,14 @@ class Quick:
         self.call, self._left = None, FIRST
         return self._slow(*given, **named)
 
-    def finish(self, way: Way, error: BaseException, *given: object, **named: object) -> Any:
+    def finish(self, way: Way, error: BaseException, *given: object, **named: object) -> object:
         """A plan has failed: what Python gets, or the exception that it sees."""
         owner = () if self._owner is None else (self._owner,)
         tiers = self.function.tiers
         assert isinstance(tiers, FunctionTiers)
         return after_failure(tiers, way, (*owner, *given), named, error)
 
-    def _made(self) -> Callable[..., Any] | None:
+    def _made(self) -> Callable[..., object] | None:
         tiers = self.function.tiers
         if not isinstance(tiers, FunctionTiers) or Tiers.way is not Tiers.usual_way:
             return None
@@ -183,7 +183,7 @@ class _Text:
 
     def made(
         self, types: Sequence[Type], converts: Sequence[Convert], behind: Sequence[Any]
-    ) -> Callable[..., Any] | None:
+    ) -> Callable[..., object] | None:
         """The function of arguments of these types, with what takes each to the machine; None where
         there can be none.
 
@@ -201,7 +201,7 @@ class _Text:
         named = ", ".join(f"w{number}: a{number}" for number, _ in words)
         given = ", ".join([*names[:count], *([f"**{{{named}}}"] if named else [])])
 
-        def every(written: Sequence[Any]) -> list[str]:
+        def every(written: Sequence[object]) -> list[str]:
             found = [*owner, *map(str, written[:count])]
             for at, (kind, what) in enumerate(behind):
                 self.space[f"d{at}"] = what
@@ -495,7 +495,7 @@ def _by_levels(
     """What takes a container to the machine, one by one where its values are not as usual, and
     tells the tensors in it."""
 
-    def taken(value: object) -> tuple[Any, list[Tensor]]:
+    def taken(value: object) -> tuple[object, list[Tensor]]:
         try:
             if levels is not None:
                 return levels(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ...ops.table.grad_mode import RUNNING
 from ...ops.tensors.tensor import Tensor
@@ -14,10 +14,14 @@ from .executable import Executable
 from .reached import Reached
 from .tiers import Tiers
 
+if TYPE_CHECKING:
+    from ...ops.gradients.calls.nodes import Calls
+    from ...ops.gradients.calls.record import Record
+
 __all__ = ["begun", "finished"]
 
 
-def begun(reached: Reached, tiers: Tiers) -> object:
+def begun(reached: Reached, tiers: Tiers) -> Record:
     """A record of what this thread runs from now on, for a call that reaches some tensors."""
     if tiers.known_calls is None:
         tiers.known_calls = _calls_class()()
@@ -28,18 +32,20 @@ def begun(reached: Reached, tiers: Tiers) -> object:
 
 
 @cache
-def _record_class() -> Any:
+def _record_class() -> type[Record]:
     """The class of records, whose module is loaded when it is first needed."""
-    return import_module("...ops.gradients.calls.record", __package__).Record
+    found: type[Record] = import_module("...ops.gradients.calls.record", __package__).Record
+    return found
 
 
 @cache
-def _calls_class() -> Any:
+def _calls_class() -> type[Calls]:
     """The class of what is known of calls."""
-    return import_module("...ops.gradients.calls.nodes", __package__).Calls
+    found: type[Calls] = import_module("...ops.gradients.calls.nodes", __package__).Calls
+    return found
 
 
-def finished(record: Any, executable: Executable, reached: Reached, result: object) -> object:
+def finished(record: Record, executable: Executable, reached: Reached, result: object) -> object:
     """The result of a recorded run, whose tensors ask the record for their history."""
     record.finish()
     traits = executable.traits
@@ -55,7 +61,7 @@ def finished(record: Any, executable: Executable, reached: Reached, result: obje
     return record.outward(result)
 
 
-def _wait_for_history(record: Any, holder: ScriptObject) -> None:
+def _wait_for_history(record: Record, holder: ScriptObject) -> None:
     """Have the tensors that a run put into attributes ask its record for their history."""
     for number, slot in enumerate(holder.slots):
         if isinstance(slot, Tensor):

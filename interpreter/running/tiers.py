@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache, partial
 from math import inf
 from time import thread_time
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from weakref import WeakSet
 
 from ...frontend.foundations.chosen import Chosen
@@ -44,7 +44,18 @@ from .kept_code import FAULTS, keep_code, kept_code
 from .source_files import file_of
 from .traits import Traits
 
+if TYPE_CHECKING:
+    from ...ops.gradients.calls.nodes import Calls as KnownCalls
+
 __all__ = ["SHORT", "FunctionTiers", "Tiers", "Way", "debug", "exchange", "is_debugging", "watch"]
+
+
+class Watcher(Protocol):
+    """What is made of the plan that there is."""
+
+    def drop_plan(self) -> None:
+        """There is another one."""
+
 
 DEBUG_VARIABLE = "RUSHLIGHT_DEBUG"
 """The environment variable that, set to `1`, has programs run line by line from the start."""
@@ -91,11 +102,11 @@ class Way:
         self._invoke = invoke
         self._machine: Machine | None = None
         self._cuts = Cuts(self._cut, self._cut_large)
-        self.watchers: WeakSet[Any] = WeakSet()
+        self.watchers: WeakSet[Watcher] = WeakSet()
         """Who is told by `drop_plan` that there is another plan."""
         traits = executable.traits
         self._is_new, self._loops = True, traits.loops and traits.length <= SHORT
-        self._before_plan: float = 0.0 if self._loops else _before_plan(traits)
+        self._before_plan = 0.0 if self._loops else _before_plan(traits)
         """Seconds that the machine, or a draft, runs it until it is worth a plan."""
         self._draft: Plan | None = None
         self._is_off = os.environ.get(PLAN_VARIABLE, "").lower() == "off"
@@ -308,7 +319,7 @@ class _Bounded(Way):
         """
         return self.run_by(super().run, values)
 
-    def run_by(self, run: Callable[[Sequence[object]], object], values: Sequence[object]) -> Any:
+    def run_by(self, run: Callable[[Sequence[object]], object], values: Sequence[object]) -> object:
         """What another way of running it gives, within its bounds; raises as `run`."""
         guard = self._calls.guard
         assert guard is not None
@@ -382,7 +393,7 @@ class Tiers:
         self._guard = guard if isinstance(guard, Guard) else None
         self._invoke = invoke
         self._kind = kind
-        self.known_calls: object | None = None
+        self.known_calls: KnownCalls | None = None
         """What gradients know of the calls that were recorded."""
         self._ways: dict[object, Way] = {}
 

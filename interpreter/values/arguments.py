@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ...frontend.limits.walks import text_of
 from ...typecheck.definitions.class_types import ClassType
@@ -32,7 +31,7 @@ def _inward_of(argument: Argument) -> Convert:
         return convert
     number = {str(INT): int, str(FLOAT): float}.get(str(element))
 
-    def repeat(value: object) -> Any:
+    def repeat(value: object) -> object:
         return convert([value] * size if value.__class__ is number else value)
 
     return repeat

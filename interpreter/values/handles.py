@@ -9,7 +9,7 @@ from typing import Any, Final
 
 __all__ = ["KEEPING", "Listener", "keeping_handles", "keeps_handles", "listener"]
 
-Listener = Callable[[Any, str, Callable[[], Any]], Any]
+Listener = Callable[[Any, str, Callable[[], object]], object]
 """Calls the method of an object (the object, the method's name, the call) and gives its result."""
 
 KEEPING: Final[dict[int, Listener | None]] = {}

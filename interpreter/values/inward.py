@@ -164,7 +164,7 @@ def _bool(value: object) -> bool:
     return bool(_attempt(value, bool))
 
 
-def _number(value: object) -> Any:
+def _number(value: object) -> object:
     if isinstance(value, bool):
         return value
     if isinstance(value, float):
@@ -278,10 +278,10 @@ _WORDS: dict[Type, type] = {
 }
 
 
-def _words_of(type: Type) -> frozenset[Any]:
+def _words_of(type: Type) -> frozenset[type]:
     """The classes whose values, of a type, are the machine's already; none if others may be."""
     found = [_WORDS.get(each) for each in type.alternatives]
-    return frozenset() if None in found else frozenset(found)
+    return frozenset() if None in found else frozenset(filter(None, found))
 
 
 def _are_words(items: Collection[Any], classes: frozenset[type]) -> bool:
@@ -388,7 +388,7 @@ def _union_inward(type: UnionType) -> Convert:
     ways = [_inward(member) for member in type.members]
     exact = {EXACT[t]: way for t, way in zip(type.members, ways, strict=True) if t in EXACT}
 
-    def convert(value: object) -> Any:
+    def convert(value: object) -> object:
         first = exact.get(value.__class__)
         for way in ways if first is None else (first, *ways):
             try:

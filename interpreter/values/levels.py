@@ -52,7 +52,7 @@ def taken_by_levels(type: Type) -> Callable[[object], tuple[object, list[Tensor]
     if level is None or not isinstance(type, ListType | DictType | TupleType):
         return None
 
-    def taken(value: object) -> tuple[Any, list[Tensor]]:
+    def taken(value: object) -> tuple[object, list[Tensor]]:
         tensors = list[Tensor]()
         (made,) = level((value,), tensors)
         return made, tensors
@@ -99,7 +99,7 @@ def _of_one(type: Type) -> Level | None:
     return words
 
 
-def _tensors(values: Sequence[Any], tensors: list[Tensor]) -> list[Array]:
+def _tensors(values: Sequence[Tensor], tensors: list[Tensor]) -> list[Array]:
     _check(values, _TENSORS)
     tensors += values
     return [*map(_ARRAY, values)]
@@ -111,7 +111,7 @@ def _of_list(type: ListType) -> Level | None:
     if inner is None:
         return None
 
-    def lists(values: Sequence[Any], tensors: list[Tensor]) -> list[Any]:
+    def lists(values: Sequence[list[Any]], tensors: list[Tensor]) -> list[list[Any]]:
         _check(values, _LISTS)
         if words is not None:
             own = [each[:] for each in values]
@@ -169,7 +169,7 @@ def _of_tuple(type: TupleType) -> Level | None:
     if len(inner) < size:
         return None
 
-    def tuples(values: Sequence[Any], tensors: list[Tensor]) -> list[object]:
+    def tuples(values: Sequence[tuple[object, ...]], tensors: list[Tensor]) -> list[object]:
         _check(values, _TUPLES)
         if not values:
             return []

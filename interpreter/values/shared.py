@@ -26,7 +26,7 @@ def _taken(wanted: Type, error: type[Exception] = TypeError) -> Callable[[object
     """The conversion of an element to the machine; `error` is raised for one of another type."""
     convert = inward(wanted)
 
-    def take(value: object) -> Any:
+    def take(value: object) -> object:
         try:
             return convert(value)
         except CastError as reason:
@@ -125,7 +125,7 @@ class ScriptDict(SharedValues, MutableMapping[Any, Any]):
         RuntimeError: the keys or the values have no common type.
     """
 
-    content: dict[Any, Any]
+    content: dict[Any, object]
 
     def __init__(self, values: dict[object, object]) -> None:
         found = _type_of(values)

@@ -170,7 +170,7 @@ class _Reader:
             else:
                 waiting.append(self.filled(*inner))
 
-    def filled(self, block: Block, children: Sequence[Any]) -> Iterator[tuple[Block, list[Any]]]:
+    def filled(self, block: Block, children: Sequence[Any]) -> Iterator[tuple[Block, list[object]]]:
         """Fill a block; the blocks in it are given, to be filled before the next is asked for."""
         inputs, *nodes, outputs = children
         for declaration in inputs.children:

@@ -24,6 +24,7 @@ class _Operators:
     linalg_eigh: Several
     linalg_svd: Several
     lu_unpack: Several
+    nanmedian: Several
     sort: Several
     unsafe_chunk: Several
 

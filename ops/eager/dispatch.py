@@ -324,7 +324,7 @@ class EagerFunction(Called):
             _want_gradients_of(result)
         return result
 
-    def _without_out(self, kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any, bool | None]:
+    def _without_out(self, kwargs: dict[str, Any]) -> tuple[dict[str, object], Any, bool | None]:
         """Keywords without the two that belong to all operators, and these: `out`, which a method
         has not, and `requires_grad`.
 

@@ -57,7 +57,7 @@ class Given(NamedTuple):
     place: int
     name: str
     value: object
-    convert: Callable[[Any, bool], Any] | None
+    convert: Callable[[object, bool], Any] | None
 
 
 class Recording(NamedTuple):
@@ -308,7 +308,7 @@ def learning_more(
         return call
     seen = {tuple([first[place] for place in places]): TRIALS + 1}
 
-    def counted(*args: object, **kwargs: object) -> Any:
+    def counted(*args: object, **kwargs: object) -> object:
         given = (*args, *kwargs.values()) if kwargs else args
         key = tuple([given[place] for place in places])
         count = seen.get(key, 0)

@@ -200,7 +200,7 @@ def _dim_order(self: Tensor, ambiguity_check: bool | list[MemoryFormat] = False)
 def _in_layout(name: str) -> object:
     """A method that sparse tensors know of."""
 
-    def method(self: Tensor, *args: object, **kwargs: object) -> Any:
+    def method(self: Tensor, *args: object, **kwargs: object) -> object:
         return elsewhere("sparse", f"aten::{name}", (self, *args), kwargs, _never)
 
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"

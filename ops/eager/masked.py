@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..memory.dims import wrap_dim
 from ..memory.dtype import DTYPES, STRIDED, DType
 from ..table.promotion import kind
 from ..tensors.tensor import Tensor
-from .dispatch import eager_function
+from .aten import aten
 
 __all__ = ["FUNCTIONS", "filled_for"]
 
@@ -29,13 +29,8 @@ _BOOL: Final = DTYPES["bool"]
 # --------------------------------------------------------------------------- masks
 
 
-def _call(name: str, *args: object, **options: object) -> Any:
-    return eager_function(f"aten::{name}")(*args, **options)
-
-
 def _cast(tensor: Tensor, dtype: DType) -> Tensor:
-    found: Tensor = tensor.to(dtype)
-    return found
+    return tensor.to(dtype)
 
 
 def _mask_of(input: Tensor, mask: Tensor) -> Tensor:
@@ -45,14 +40,12 @@ def _mask_of(input: Tensor, mask: Tensor) -> Tensor:
             "_input_mask expected broadcastable mask (got mask dimensionality higher "
             "than of the input)"
         )
-    found: Tensor = _call("broadcast_to", _cast(_dense(mask), _BOOL), input.shape)
-    return found
+    return aten.broadcast_to(_cast(_dense(mask), _BOOL), input.shape)
 
 
 def _dense(tensor: Tensor) -> Tensor:
     """The tensor with all its elements in memory."""
-    found: Tensor = tensor if tensor.layout is STRIDED else tensor.to_dense()
-    return found
+    return tensor if tensor.layout is STRIDED else tensor.to_dense()
 
 
 _Start = Literal["zero", "one", "highest", "lowest"]
@@ -78,7 +71,7 @@ def _filled(input: Tensor, mask: Tensor | None, start: _Start) -> Tensor:
     if mask is None:
         return input
     first = np.asarray(_start(start, input.dtype)).astype(input.dtype.numpy)
-    filled: Tensor = _call("where", _mask_of(input, mask), input, Tensor._of(first))
+    filled: Tensor = aten.where(_mask_of(input, mask), input, Tensor._of(first))
     return filled
 
 
@@ -121,10 +114,8 @@ def sum(
 ) -> Tensor:
     """The sum of the elements that count."""
     values = _filled(input, mask, "zero")
-    found: Tensor = _call(
-        "sum", values, _dims(dim, input.ndim), bool(keepdim), dtype=_sum_dtype(input, dtype)
-    )
-    return found
+    dims = _dims(dim, input.ndim)
+    return aten.sum(values, dims, bool(keepdim), dtype=_sum_dtype(input, dtype))
 
 
 def prod(
@@ -138,7 +129,7 @@ def prod(
     """The product of the elements that count."""
     result = _cast(_filled(input, mask, "one"), _sum_dtype(input, dtype))
     for each in sorted(_dims(None if dim == () else dim, input.ndim), reverse=True):
-        result = _call("prod", result, each, bool(keepdim))
+        result = aten.prod(result, each, bool(keepdim))
     return result
 
 
@@ -147,8 +138,7 @@ def cumsum(
 ) -> Tensor:
     """The running sum of the elements that count."""
     values = _filled(input, mask, "zero")
-    found: Tensor = _call("cumsum", values, dim, dtype=dtype or input.dtype)
-    return found
+    return aten.cumsum(values, dim, dtype=dtype or input.dtype)
 
 
 def cumprod(
@@ -156,14 +146,13 @@ def cumprod(
 ) -> Tensor:
     """The running product of the elements that count."""
     values = _filled(input, mask, "one")
-    found: Tensor = _call("cumprod", values, dim, dtype=dtype or input.dtype)
-    return found
+    return aten.cumprod(values, dim, dtype=dtype or input.dtype)
 
 
 # --------------------------------------------------------------------------- extremes
 
 
-def _extreme(name: str, start: _Start) -> object:
+def _extreme(name: str, start: _Start) -> Callable[..., Tensor]:
     def extreme(
         input: Tensor,
         dim: Dims = None,
@@ -173,7 +162,7 @@ def _extreme(name: str, start: _Start) -> object:
         mask: Tensor | None = None,
     ) -> Tensor:
         values = _filled(input, mask, start)
-        found: Tensor = _call(name, values, _dims(dim, input.ndim), bool(keepdim))
+        found: Tensor = getattr(aten, name)(values, _dims(dim, input.ndim), bool(keepdim))
         return _cast(found, dtype or input.dtype)
 
     extreme.__name__ = extreme.__qualname__ = name
@@ -181,7 +170,7 @@ def _extreme(name: str, start: _Start) -> object:
     return extreme
 
 
-def _place(name: str, start: _Start) -> Any:
+def _place(name: str, start: _Start) -> Callable[..., Tensor]:
     def place(
         input: Tensor,
         dim: int | None = None,
@@ -191,7 +180,7 @@ def _place(name: str, start: _Start) -> Any:
         mask: Tensor | None = None,
     ) -> Tensor:
         values = _filled(input, mask, start)
-        found: Tensor = _call(name, values, dim, bool(keepdim))
+        found: Tensor = getattr(aten, name)(values, dim, bool(keepdim))
         return _cast(found, dtype or input.dtype)
 
     place.__name__ = place.__qualname__ = name
@@ -218,13 +207,12 @@ def median(
             raise ValueError(
                 "masked median expects no fully masked out rows if dtype is not floating point"
             )
-        return _cast(_call("nanmedian", input, axis, keepdim)[0], wanted)
+        return _cast(aten.nanmedian(input, axis, keepdim)[0], wanted)
     values = input.to(wanted)
     if mask is not None:
         nan = Tensor._of(np.asarray(np.nan, values.dtype.numpy))
-        values = _call("where", _mask_of(input, mask), values, nan)
-    found: Tensor = _call("nanmedian", values, axis, keepdim)[0]
-    return found
+        values = aten.where(_mask_of(input, mask), values, nan)
+    return aten.nanmedian(values, axis, keepdim)[0]
 
 
 def logsumexp(
@@ -237,7 +225,7 @@ def logsumexp(
 ) -> Tensor:
     """The logarithm of the sum of the exponentials of the elements that count."""
     values = _filled(input, mask, "lowest").to(dtype or input.dtype)
-    found: Tensor = _call("logsumexp", values, _dims(dim, input.ndim), keepdim)
+    found: Tensor = aten.logsumexp(values, _dims(dim, input.ndim), keepdim)
     return _cast(found, dtype or input.dtype)
 
 
@@ -251,7 +239,7 @@ def logaddexp(
 ) -> Tensor:
     """`log(exp(input) + exp(other))` of the elements that count."""
     first, second = _filled(input, input_mask, "lowest"), _filled(other, other_mask, "lowest")
-    found: Tensor = _call("logaddexp", first, second)
+    found: Tensor = aten.logaddexp(first, second)
     return _cast(found, dtype or input.dtype)
 
 
@@ -259,7 +247,7 @@ def logaddexp(
 
 
 def _counts(input: Tensor, dim: Dims, keepdim: bool, mask: Tensor | None) -> Tensor:
-    ones: Tensor = _call("ones_like", input, dtype=DTYPES["int64"])
+    ones: Tensor = aten.ones_like(input, dtype=DTYPES["int64"])
     return sum(ones, dim, keepdim=keepdim, mask=mask)
 
 
@@ -298,7 +286,7 @@ def _spread(
     )
     freedom = count.reshape(squares.shape)
     if correction:
-        freedom = _call("maximum", freedom - correction, Tensor._of(np.zeros((), np.int64)))
+        freedom = aten.maximum(freedom - correction, Tensor._of(np.zeros((), np.int64)))
     spread = squares / freedom
     return (spread.real if spread.dtype.is_complex else spread), wanted
 
@@ -352,8 +340,7 @@ def norm(
     order = 2.0 if ord is None else float(ord)
     values = _filled(input, mask, "highest" if order == -np.inf else "zero")
     dims = _dims(dim, input.ndim)
-    found: Tensor = _call("linalg_vector_norm", values, order, dims, bool(keepdim), dtype=dtype)
-    return found
+    return aten.linalg_vector_norm(values, order, dims, bool(keepdim), dtype=dtype)
 
 
 def normalize(
@@ -368,15 +355,14 @@ def normalize(
     """The elements that count, divided by their norm; zeros elsewhere."""
     wanted = dtype or input.dtype
     size = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
-    divisor = _call("maximum", size, Tensor._of(np.full((), eps, size.dtype.numpy)))
-    found: Tensor = _filled(input, mask, "zero").to(wanted) / divisor
-    return found
+    divisor = aten.maximum(size, Tensor._of(np.full((), eps, size.dtype.numpy)))
+    return _filled(input, mask, "zero").to(wanted) / divisor
 
 
 # --------------------------------------------------------------------------- softmax
 
 
-def _softmax(name: str) -> Any:
+def _softmax(name: str) -> Callable[..., Tensor]:
     def softmax(
         input: Tensor, dim: int, *, dtype: DType | None = None, mask: Tensor | None = None
     ) -> Tensor:
@@ -385,8 +371,7 @@ def _softmax(name: str) -> Any:
         )
         if name == "softmin":
             values = -values
-        found: Tensor = _call("log_softmax" if name == "log_softmax" else "softmax", values, dim)
-        return found
+        return (aten.log_softmax if name == "log_softmax" else aten.softmax)(values, dim)
 
     softmax.__name__ = softmax.__qualname__ = name
     softmax.__doc__ = f"`{name}` of the elements that count."
@@ -397,7 +382,7 @@ amin, amax = _extreme("amin", "highest"), _extreme("amax", "lowest")
 argmin, argmax = _place("argmin", "highest"), _place("argmax", "lowest")
 softmin, softmax, log_softmax = map(_softmax, ("softmin", "softmax", "log_softmax"))
 
-_BY_START: Final[dict[_Start, tuple[Any, ...]]] = {
+_BY_START: Final[dict[_Start, tuple[Callable[..., Tensor], ...]]] = {
     "zero": (sum, mean, norm, var, std, cumsum),
     "one": (prod, cumprod),
     "highest": (amin, argmin, softmin),
@@ -419,7 +404,7 @@ def _of_strided(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return call
 
 
-FUNCTIONS: Final[dict[str, Any]] = {
+FUNCTIONS: Final[dict[str, Callable[..., Tensor]]] = {
     each.__name__: _of_strided(each)
     for found in (*_BY_START.values(), (normalize, median))
     for each in found

@@ -61,7 +61,7 @@ def _binary(function: EagerFunction, fast: bool) -> Callable[[Tensor, object], o
     front: Callable[..., object] | None = None
     is_short = fast
 
-    def method(self: Tensor, other: object) -> Any:
+    def method(self: Tensor, other: object) -> object:
         nonlocal front
         try:
             if front is not None:
@@ -104,7 +104,7 @@ def _reflected(
         return _binary(function, fast)
     rsub = eager_function("aten::rsub")
 
-    def method(self: Tensor, other: object) -> Any:
+    def method(self: Tensor, other: object) -> object:
         if type(other) not in PLAIN and asks(other):
             return ask_operator(method.__name__, self, other)
         if name == "truediv" and isinstance(other, np.ndarray):
@@ -125,7 +125,7 @@ def _reflected(
 
 
 def _unary(function: EagerFunction, fast: bool) -> Callable[[Tensor], object]:
-    def method(self: Tensor) -> Any:
+    def method(self: Tensor) -> object:
         if fast and function.front is not None:
             try:
                 return function.front.call(self)
@@ -139,7 +139,7 @@ def _unary(function: EagerFunction, fast: bool) -> Callable[[Tensor], object]:
 def _inverted(function: EagerFunction, fast: bool) -> Callable[[Tensor], object]:
     invert = _unary(function, fast)
 
-    def method(self: Tensor) -> Any:
+    def method(self: Tensor) -> object:
         if self.dtype.kind not in "biu":
             raise TypeError(
                 "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
@@ -338,14 +338,14 @@ def nonzero(self: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) 
     return find(self) if out is None else find(self, out=out)
 
 
-def split(self: Tensor, split_size: object, dim: int = 0) -> Any:
+def split(self: Tensor, split_size: object, dim: int = 0) -> object:
     """Parts of the given size, or sizes, along a dimension."""
     return eager_function("aten::split")(self, split_size, dim)
 
 
 def norm(
     self: Tensor, p: object = "fro", dim: object = None, keepdim: bool = False, dtype: object = None
-) -> Any:
+) -> object:
     """The norm over some dimensions, or all."""
     if isinstance(p, str) and p != "fro":
         dims = list(range(self.dim())) if dim is None else [dim] if isinstance(dim, int) else dim

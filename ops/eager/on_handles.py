@@ -75,7 +75,7 @@ def _run(
 ) -> object:
     below = STATE.below
 
-    def choose(run: Run) -> Any:
+    def choose(run: Run) -> object:
         check_dispatched(values, {})
         return run(entry, [_array(value) for value in values], values)
 

@@ -101,7 +101,7 @@ class Recipe:
         self._left = TRIALS if is_plain and not any(map(iskeyword, kwargs)) else 1 << 62
         self.call: Callable[..., Any] = self._counted
 
-    def _counted(self, *args: object, **kwargs: object) -> Any:
+    def _counted(self, *args: object, **kwargs: object) -> object:
         self._left -= 1
         if self._left < 0:
             call, recording = self._written_out(args, kwargs)

@@ -185,7 +185,7 @@ class GradScaler:
 
     def _maybe_opt_step(
         self, optimizer: Optimizer, optimizer_state: _State, *args: Any, **kwargs: Any
-    ) -> Any:
+    ) -> object:
         found = sum(each.item() for each in optimizer_state["found_inf_per_device"].values())
         return None if found else optimizer.step(*args, **kwargs)
 

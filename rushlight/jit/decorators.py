@@ -102,7 +102,7 @@ class Attribute(NamedTuple):
     """A value of a module with its type: `self.x = torch.jit.Attribute([], List[int])`."""
 
     value: Any
-    type: Any
+    type: object
 
 
 def is_scripting() -> bool:

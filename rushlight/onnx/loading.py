@@ -145,7 +145,7 @@ class _Reading:
             if name:
                 self.known[name] = self.graph.call_function(getitem, (made, place))
 
-    def attributes(self, message: NodeMessage, where: str) -> dict[str, Any]:
+    def attributes(self, message: NodeMessage, where: str) -> dict[str, object]:
         check_attributes(message, where)
         onnx = proto._onnx("helper")
         made = {}

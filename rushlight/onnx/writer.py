@@ -455,7 +455,7 @@ def _merged(shape: Shape | None, dims: Sequence[Item]) -> Shape:
     )
 
 
-def _within(value: Any, dtype: Dtype) -> Any:
+def _within(value: Any, dtype: Dtype) -> object:
     """A number as an element of a dtype: whole ones wrap around."""
     if isinstance(value, Operand):
         raise Unsupported("a number is computed that must be known")

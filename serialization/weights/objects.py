@@ -26,11 +26,11 @@ class Reduction:
     """How an object is made again: `make(*arguments)`, or `make.__new__`; then items and state."""
 
     make: Any
-    arguments: tuple[Any, ...]
+    arguments: tuple[object, ...]
     is_new: bool
-    items: list[Any]
-    pairs: list[Any]
-    state: Any
+    items: list[object]
+    pairs: list[object]
+    state: object
 
 
 def reduced(value: object) -> Reduction | str:
@@ -39,7 +39,7 @@ def reduced(value: object) -> Reduction | str:
     Raises:
         ArchiveError: it cannot be pickled.
     """
-    known: Callable[[Any], Any] | None = copyreg.dispatch_table.get(type(value))
+    known: Callable[[object], Any] | None = copyreg.dispatch_table.get(type(value))
     try:
         says = known(value) if known is not None else value.__reduce_ex__(2)
     except TypeError as error:

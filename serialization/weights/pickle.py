@@ -81,7 +81,7 @@ class _Mentions:
 
     def __init__(self, items: Any) -> None:
         self.items: tuple[Any, ...] = items
-        self.values: tuple[Any, ...] | None = None
+        self.values: tuple[object, ...] | None = None
 
 
 class WeightsReader(PickleMachine):

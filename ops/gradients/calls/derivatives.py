@@ -15,9 +15,9 @@ from typing import Any
 from ...memory.dtype import Array
 from ...tensors.tensor import Tensor
 from ..nodes.autograd import Edge, edge_of
-from ..nodes.bound import Step
 from ..nodes.walk import run_backward
 from ..recording.listening import listening
+from ..recording.noted import Step
 from .replay import arrays_of, nodes_of, notes_of, runs_for, write_runs
 from .shapes import CallShape, NotJoined, shape_of
 from .texts import Text

@@ -17,8 +17,8 @@ from ...memory.versions import owner_of
 from ...table.noticing import arrays_in
 from ...tensors.tensor import Tensor
 from ..nodes.autograd import is_wanted
-from ..nodes.bound import Bound, Step
-from ..recording.noted import Noted
+from ..nodes.bound import Bound
+from ..recording.noted import Noted, Step
 
 __all__ = ["without_idle"]
 

@@ -18,11 +18,10 @@ from ...table.grad_mode import ANOMALY, RUNNING, is_recording
 from ...tensors.tensor import Tensor
 from ...tensors.tracing import ACTIVE
 from ..nodes.autograd import FREED, RESOLVING, WALKING, Edge, Node, edge_of, edge_within
-from ..nodes.bound import Step
 from ..nodes.fitting import fit, thin
 from ..nodes.packing import PACKING
 from ..nodes.walk import run_backward
-from ..recording.noted import Noted
+from ..recording.noted import Noted, Step
 from ..table.rules import is_unheard, is_unwatched
 from .derivatives import Derivative, derived
 from .long_calls import outward_of, parts_of

@@ -27,10 +27,10 @@ from ...table.table import TABLE, Operator
 from ...tensors.tensor import Tensor
 from ..nodes import autograd
 from ..nodes.autograd import is_wanted
-from ..nodes.bound import Bound, Step, bound_row_in_script
+from ..nodes.bound import Bound, bound_row_in_script
 from ..nodes.late_rows import LateBound
 from ..nodes.view_rules import check_in_place
-from ..recording.noted import Noted
+from ..recording.noted import Noted, Step
 from ..recording.tape import backward, gradients_of
 from ..table.rows import Rewriting
 from .idle import without_idle

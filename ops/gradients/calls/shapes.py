@@ -18,7 +18,8 @@ from ...memory.dtype import Array, Device, DType, Dtype, Layout, MemoryFormat
 from ...memory.storage import address
 from ...table.table import TABLE, Operator
 from ..nodes.autograd import Edge
-from ..nodes.bound import Bound, Step, bound_row_in_script
+from ..nodes.bound import Bound, bound_row_in_script
+from ..recording.noted import Step
 from .puts import Memory, Put, key_between
 
 __all__ = [

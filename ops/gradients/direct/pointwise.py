@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class Slope:
     def _on_arrays(self, *arrays: Array) -> Array:
         return self._formula(*map(Tensor._of, arrays))._array
 
-    def _explained(self, values: Sequence[Array], result: Array) -> list[tuple[Any, ...]] | None:
+    def _explained(self, values: Sequence[Array], result: Array) -> list[tuple[object, ...]] | None:
         """The run of a kernel that gives the result; None if there is none."""
         arrays = family("elementwise.arrays")
         if arrays is None or result.dtype.char not in _LETTERS or not result.size:

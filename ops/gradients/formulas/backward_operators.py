@@ -49,7 +49,7 @@ def _lifted(value: object) -> object:
     return value
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     return value._array if isinstance(value, Tensor) else value
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import NoReturn
 
 from ...eager.dispatch import eager_function
 from ...tensors.tensor import Tensor
-from ..table.rows import Ints, gradient, joint
+from ..table.rows import Formula, Ints, gradient, joint
 
 __all__: list[str] = []
 
 
-def _call(name: str, *args: object) -> Any:
+def _call(name: str, *args: object) -> object:
     return eager_function(f"torchvision::_{name}_backward")(*args)
 
 
@@ -29,10 +30,10 @@ def _aligned(
     return _call("roi_align", g, rois, *size, *input_sizes, sampling_ratio, aligned)
 
 
-def _pooled(name: str) -> Any:
+def _pooled(name: str) -> Formula:
     def backward(
-        gs: Any,
-        results: Any,
+        gs: list[Tensor],
+        results: list[Tensor],
         rois: Tensor,
         input_sizes: Ints,
         spatial_scale: float,
@@ -88,7 +89,7 @@ def _deformed(
     return _call("deform_conv2d", g, *given, *sizes, use_mask)
 
 
-def _once(name: str) -> Any:
+def _once(name: str) -> Callable[[Tensor], NoReturn]:
     def refuse(g: Tensor) -> NoReturn:
         raise RuntimeError(f"double backwards on {name} not supported")
 

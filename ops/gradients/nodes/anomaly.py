@@ -30,7 +30,7 @@ _INSIDE: Final = __name__.partition(".")[0] + "."
 class _Put(Protocol):
     """What was put on a node."""
 
-    metadata: dict[Any, Any]
+    metadata: dict[Any, object]
 
 
 class _Node(Protocol):
@@ -39,7 +39,7 @@ class _Node(Protocol):
     @property
     def attached(self) -> _Put | None: ...
     @property
-    def metadata(self) -> dict[Any, Any]: ...
+    def metadata(self) -> dict[object, object]: ...
     def name(self) -> str: ...
     def run(self, grads: list[Tensor | None]) -> Sequence[Tensor | None]: ...
 

@@ -65,7 +65,7 @@ class Attached:
         self.accumulated: Hooks = OrderedDict()
         self.of_results: dict[int, Hooks] = {}
         self.retained: dict[int, Any] = {}
-        self.metadata: dict[Any, Any] = {}
+        self.metadata: dict[object, object] = {}
 
 
 class Node:
@@ -79,8 +79,6 @@ class Node:
 
     __slots__ = ("__weakref__", "attached", "bounds", "edges", "sequence", "writes_for")
 
-    sequence: int
-    """Nodes of higher numbers are walked back through first."""
     writes_for: ref[object]
     """The node of the tensor that this one wrote a view of; nothing of others."""
     back: Any = None

@@ -33,7 +33,7 @@ from .saved_tensors import kept_by
 from .together import all_together, unknown
 from .walk import run_backward
 
-__all__ = ["Bound", "Meta", "RowNode", "Step", "Traced", "bound_row", "bound_row_in_script"]
+__all__ = ["Bound", "Meta", "RowNode", "Traced", "bound_row", "bound_row_in_script"]
 
 _RESULTS: Final = {"result": 0, "result1": 1, "results": None}
 """What formulas call results, and their numbers: the first, the second, all."""
@@ -273,11 +273,6 @@ class Bound:
         if word == "columns":
             self.laid.add(at)
         return f"node.about({at}, {word!r})"
-
-
-Step = tuple[Bound, tuple[Any, ...], Any, Array | None]
-"""A note of a call: an operator, its arguments, its result, and what it wrote over if that is
-needed."""
 
 
 @cache

@@ -29,7 +29,7 @@ def _number(name: str) -> Callable[[Tensor], object]:
     """A member that reads the one element: for modes that is an operator of its own."""
     plain = getattr(Tensor, name)
 
-    def method(self: Tensor) -> Any:
+    def method(self: Tensor) -> object:
         if self.numel() == 1:
             eager_function("aten::_local_scalar_dense")(self)
         return plain(self)

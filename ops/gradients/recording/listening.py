@@ -12,8 +12,9 @@ from ...eager.elsewhere import Run
 from ...table.record import Operator
 from ...tensors.overriding import ARMED, STATE
 from ...tensors.tensor import Tensor
-from ..nodes.bound import Step, bound_row
+from ..nodes.bound import bound_row
 from .heard_members import MEMBERS
+from .noted import Step
 
 __all__ = ["Listener", "listening"]
 

@@ -65,7 +65,7 @@ class Described(NamedTuple):
     """Whether those are what has gradients."""
     whole: frozenset[int] = frozenset()
     """The arguments that hold whole numbers, where those with gradients depend on that."""
-    others: Mapping[frozenset[int], Callable[..., Any]] = MappingProxyType({})
+    others: Mapping[frozenset[int], Callable[..., object]] = MappingProxyType({})
     """What records calls with whole numbers at other places, by these."""
 
 

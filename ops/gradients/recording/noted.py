@@ -17,7 +17,11 @@ from ..nodes.view_rules import check_in_place
 from .recording import MISSED, replayer_for
 from .tape import attach, is_active
 
-__all__ = ["Noted"]
+__all__ = ["Noted", "Step"]
+
+Step = tuple[Bound, tuple[Any, ...], Any, Array | None]
+"""A note of a call: an operator, its arguments, its result, and what it wrote over if that is
+needed."""
 
 
 class Noted:
