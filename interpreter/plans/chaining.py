@@ -33,7 +33,6 @@ from .compiling import Compiling
 
 __all__ = ["Chain", "Link"]
 
-_FLOAT32: Final = np.dtype(np.float32)
 _LETTERS: Final = {float: "D", int: "L"}
 
 ndarray: Final = np.ndarray
@@ -53,12 +52,13 @@ class _Work:
     those of `operands`, counted from 1.
     """
 
-    __slots__ = ("calls", "given", "later", "letters", "operands", "places", "steps")
+    __slots__ = ("calls", "given", "later", "letter", "letters", "operands", "places", "steps")
 
     def __init__(self, later: Later, given: Sequence[object]) -> None:
         self.later = later
         self.given = [given]
-        self.places, self.letters = "o", "f"
+        self.letter: str = family("elementwise.arrays").LETTERS[later.out.dtype]
+        self.places, self.letters = "o", self.letter
         self.operands: list[object] = []
         self.steps: list[tuple[str, list[int]]] = []
         self.calls: list[tuple[Operator, tuple[object, ...]]] = []
@@ -78,6 +78,8 @@ class _Work:
     def takes(self, formula: Formula, given: Sequence[object]) -> bool:
         """Whether a formula can be computed along; it is taken then."""
         out, found = self.later.out, list[tuple[str, str, object]]()
+        if self.letter not in family("functions.formulas").FORMULAS[formula.name].of:
+            return False
         for place in formula.operands:
             each = given[place]
             if each is out:
@@ -85,7 +87,7 @@ class _Work:
             elif type(each) in _LETTERS:
                 found.append(("k", _LETTERS[type(each)], each))
             elif type(each) is ndarray and _lies_like(seen := each[...], out):
-                found.append(("a", "f", seen))  # which no other thread can change
+                found.append(("a", self.letter, seen))  # which no other thread can change
             else:
                 return False
         numbers = [0 if each[0] == "o" else self.take(*each) for each in found]
@@ -95,11 +97,11 @@ class _Work:
     def whole(self) -> object:
         """All of it, as kernels are told."""
         frame, arrays = family("convolutions.frame"), family("elementwise.arrays")
-        count, steps = len(self.places), list[object]()
+        count, letter, steps = len(self.places), self.letter, list[object]()
         for name, numbers in self.steps:
             now = count + len(steps) - 1 if steps else 0
-            steps.append(arrays.Step(name, "f", tuple(number or now for number in numbers)))
-        results = ((len(steps) - 1, "f"),)
+            steps.append(arrays.Step(name, letter, tuple(number or now for number in numbers)))
+        results = ((len(steps) - 1, letter),)
         return frame.After(arrays.Expression(self.letters, tuple(steps), results), self.places)
 
     def fill_by_calls(self) -> None:
@@ -113,7 +115,7 @@ class _Work:
 
 
 def _lies_like(value: Array, out: Array) -> bool:
-    if value.dtype is not _FLOAT32 or value.shape != out.shape:
+    if value.dtype is not out.dtype or value.shape != out.shape:
         return False
     lies_so = value.flags.c_contiguous if out.flags.c_contiguous else value.strides == out.strides
     return bool(lies_so and value.flags.aligned)

@@ -100,6 +100,7 @@ def _sums_of_halves(a: Array, b: Array, bias: Array | None) -> Any:
     if native is None:
         return None
     if a.ndim == b.ndim == 2:
+        bias = None if bias is None else cast_by_kernel(bias, np.dtype(np.float32))
         return native.multiply(a, b, bias)
     return native.multiply_batches(a, b) if bias is None else None
 

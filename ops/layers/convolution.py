@@ -96,8 +96,8 @@ def _natively(
 ) -> Any:
     """The convolution over one to three dimensions by native code, if there is any.
 
-    Input and weight are of one dtype, float32 or bfloat16, whose sums are float32.  It is to be
-    filled; its `out` is the result.
+    Input, weight and bias are of one dtype, float32 or bfloat16, to which sums of float32 are
+    rounded.  It is to be filled; its `out` is the result.
     """
     native = family("convolutions.convolutions")
     if native is None or weight.ndim > 5:
@@ -105,13 +105,14 @@ def _natively(
     x, weight = in_order(input[...]), in_order(weight[...])  # ours alone
     bias = None if bias is None else np.ascontiguousarray(bias[...])
     short = native.shortness(x, weight, groups)
-    if x.itemsize == 2 and not short:
-        x, weight = (family("products.pairs").widened(each) for each in (x, weight))
+    if bias is not None and x.itemsize == 2:
+        bias = family("products.pairs").widened(bias)
     settings = tuple(output), tuple(stride), tuple(pads), tuple(dilation), groups
     settled = native.settled(x.shape, weight.shape, *settings, short)
     if not settled.items:
         return None
-    return native.Convolution(settled, settled.seen(x), weight, bias, short)
+    x, weight = settled.seen(x), settled.weights_seen(weight)
+    return native.Convolution(settled, x, weight, bias, short, input.dtype)
 
 
 def _filled(made: Any) -> Array | None:
@@ -164,17 +165,17 @@ def _of_halves(
     groups: int,
 ) -> Array | None:
     """A large convolution of bfloat16, whose sums are rounded once; None of others."""
-    least = min(input.size * weight.shape[0], prod(output) * weight.size, min(output) * LARGE)
-    native = family("products.pairs")
-    is_of_halves = input.dtype.name == weight.dtype.name == "bfloat16"
-    if native is None or not is_of_halves or least < LARGE:
+    if input.dtype.name != "bfloat16" or not _is_quick_of_halves(input, weight, output):
         return None
-    if bias is not None:
-        bias = native.widened(in_order(bias[...]))
     made = _filled(_natively(input, weight, bias, output, stride, pads, dilation, groups))
-    if made is None:
-        return None
-    return _finish(native.rounded(made, input.dtype), None, input, weight)
+    return None if made is None else _finish(made, None, input, weight)
+
+
+def _is_quick_of_halves(input: Array, weight: Array, output: Ints) -> bool:
+    """Whether a convolution of bfloat16 is large enough for kernels, if there are any."""
+    least = min(input.size * weight.shape[0], prod(output) * weight.size, min(output) * LARGE)
+    is_of_halves = input.dtype is weight.dtype and least >= LARGE
+    return is_of_halves and family("products.pairs") is not None
 
 
 def _later(
@@ -190,15 +191,16 @@ def _later(
     """A convolution of a batch that can wait for what is done to its result."""
     input, weight = input[...], weight[...]  # which no other thread can change
     bias = None if bias is None else bias[...]
-    if input.dtype is not _FLOAT32 or weight.dtype is not _FLOAT32:
+    is_whole = input.dtype is _FLOAT32
+    if not (is_whole or input.dtype.name == "bfloat16") or weight.dtype is not input.dtype:
         return None
-    if bias is not None and bias.dtype is not _FLOAT32:
+    if bias is not None and bias.dtype is not input.dtype:
         return None
     if input.ndim != dims + 2 or weight.ndim != dims + 2:
         return None
     is_last = ends_in_channels(input) or ends_in_channels(weight)
     key = None
-    if not PRECISION.convolutions_may_be_short:
+    if is_whole and not PRECISION.convolutions_may_be_short:
         shapes = input.shape, weight.shape, None if bias is None else bias.shape
         key = shapes, tuple(stride), tuple(padding), tuple(dilation), groups
         known, native = _SETTLED.get(key), family("convolutions.convolutions")
@@ -213,6 +215,8 @@ def _later(
     check_convolution(input, weight, bias, stride, largest, dilation, False, groups)
     output = sizes_of(input, weight.shape[2:], stride, pads, dilation)
     if min(output) < 1 or max(largest) > _FAR or not input.size * weight.size:
+        return None
+    if not is_whole and (is_last or not _is_quick_of_halves(input, weight, output)):
         return None
     native = family("convolutions.last_channels") if is_last else None
     if native is not None and is_last_whole(input):

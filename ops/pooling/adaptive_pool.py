@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import family, in_order
+from ..kernels import family, in_order, is_half
 from ..memory.counts import check_room
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
@@ -76,7 +76,8 @@ def _narrow_averages(input: Array, output: Ints) -> Array:
 def _averages(input: Array, output: Ints, name: str) -> Array:
     dims = len(output)
     is_plain = input.dtype.kind not in "f" and wide_dtype(input.dtype) is input.dtype
-    if (is_plain or input.dtype is _FLOAT32) and all(size == 1 for size in output):
+    are_means = is_plain or input.dtype is _FLOAT32 or (is_half(input.dtype) and dims < 3)
+    if are_means and all(size == 1 for size in output):
         return mean_over(input, range(input.ndim - dims, input.ndim), True, None)
     if is_plain:
         raise not_implemented(name if dims < 3 else f"{name}_cpu", input.dtype)

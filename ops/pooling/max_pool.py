@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import family, in_order, is_ready, written_by_numpy
+from ..kernels import cast_by_kernel, family, in_order, is_half, is_ready, written_by_numpy
 from ..memory.dtype import Array, Dtype, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
@@ -293,8 +293,12 @@ def max_pool(input: Array, g: Geometry, name: str) -> Array:
     found = _natively(input, g, False)
     if found is not None:
         return follow_format(found[0], input)
-    written_by_numpy()
     wide = wide_dtype(input.dtype)
+    if is_half(input.dtype):
+        found = _natively(cast_by_kernel(input, wide), g, False)
+        if found is not None:
+            return follow_format(cast_by_kernel(found[0], input.dtype), input)
+    written_by_numpy()
     result = _values(input.astype(wide, copy=False), g).astype(input.dtype, copy=False)
     return follow_format(result, input)
 

@@ -15,14 +15,15 @@ from rushlight.ops.kernels import threads
 from rushlight.ops.kernels.code.convolutions import convolutions, transposed
 from rushlight.ops.kernels.code.convolutions import descents as convolution_descents
 from rushlight.ops.kernels.code.convolutions import plans as convolution_plans
+from rushlight.ops.kernels.code.convolutions import point_plans as convolution_point_plans
 from rushlight.ops.kernels.code.convolutions import square_plans as convolution_square_plans
 from rushlight.ops.kernels.code.convolutions import squares as convolution_squares
 from rushlight.ops.kernels.code.convolutions import strips as convolution_strips
-from rushlight.ops.kernels.code.convolutions import sums as convolution_sums
 from rushlight.ops.kernels.code.language.target import Target, host
 from rushlight.ops.kernels.code.language.tiles import Tile
 from rushlight.ops.kernels.code.loading import elf
 from rushlight.ops.layers import convolution, plain_convolution, transposed_convolution
+from rushlight.ops.memory.dtype import DTYPES
 from rushlight.ops.memory.errors import OperatorError
 
 pytestmark = pytest.mark.skipif(
@@ -455,11 +456,12 @@ def _for_target(monkeypatch: pytest.MonkeyPatch, target: Target) -> None:
 
     def kernel(self: Any, after: Any) -> int:
         more = self.settled.written_for
-        is_short = ("",) if self.settled.form is convolution_sums and more else ()
-        return address(self.settled.form, after, *is_short, *more)
+        form = self.settled.form
+        short = (self._short,) if form is not convolution_strips else ()
+        return address(form, after, *short, *more)
 
     monkeypatch.setattr(convolutions.Convolution, "_kernel", kernel)
-    for plans in (convolution_plans, convolution_square_plans):
+    for plans in (convolution_plans, convolution_point_plans, convolution_square_plans):
         monkeypatch.setattr(plans, "host", lambda: target)
     monkeypatch.setattr(convolutions, "settled", UNREMEMBERED)
 
@@ -474,6 +476,26 @@ def test_cpus_with_shorter_vectors_give_the_same_bits(monkeypatch: pytest.Monkey
         _for_target(monkeypatch, target)
         for each, wanted in zip(given, found, strict=True):
             np.testing.assert_allclose(_convolved(*each), wanted, error, error)
+
+
+@pytest.mark.skipif(not elf.is_known(), reason="code for x86-64")
+@pytest.mark.parametrize("target", [HASWELL, PLAIN])
+def test_cpus_without_pairs_compute_bfloat16(
+    monkeypatch: pytest.MonkeyPatch, target: Target
+) -> None:
+    if not host().has_fma:
+        pytest.skip("this CPU cannot run it")
+    kind = DTYPES["bfloat16"].numpy
+    given = [
+        (_drawn(shape).astype(kind), _drawn(weights).astype(kind), *rest)
+        for shape, weights, *rest in CASES
+    ]
+    found = [_convolved(*each).astype(F) for each in given]
+    _for_target(monkeypatch, target)
+    for each, wanted in zip(given, found, strict=True):
+        made = _convolved(*each)
+        assert made.dtype is kind
+        np.testing.assert_allclose(made.astype(F), wanted, 2**-7, 1e-3)
 
 
 @pytest.mark.skipif(not elf.is_known(), reason="code for x86-64")

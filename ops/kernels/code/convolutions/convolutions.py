@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ....memory.dtype import Array
+from ....memory.dtype import Array, Dtype
 from ....memory.remembered import Recent, remembered
 from ...precision import PRECISION
 from ...threads import get_threads
@@ -25,26 +25,25 @@ from ..language.target import host
 from ..loading.objects import is_kept, kernel
 from ..products import pairs
 from . import descents, planes, points, squares, strips, sums
-from .frame import PLAIN, After
+from .frame import PLAIN, PLAIN_HALVES, After
 from .padded_planes import padded_planes
 from .plans import (
+    WORDS,
     Windows,
     are_descents,
-    are_gathered,
     are_planes,
-    are_points,
     descents_plan,
     filled_plan,
     planes_plan,
-    points_plan,
     strips_plan,
     sums_plan,
 )
+from .point_plans import are_gathered, are_points, points_plan
 from .square_plans import are_squares, squares_plan
 
 __all__ = ["UNFIT", "Convolution", "Settled", "settled", "shortness"]
 
-F: Final = np.float32
+F: Final = np.dtype(np.float32)
 _COLUMNS: Final = (4, 8)
 """Bytes between windows that have kernels of their own: most are neighbours, or step over one."""
 _FEW: Final = 8
@@ -71,6 +70,8 @@ class Settled(NamedTuple):
     no_bias: Any
     words: int
     """If the input has to be words of two channels, the groups that these are of; else 0."""
+    are_wide: bool
+    """Whether bfloat16 has to be float32."""
 
     @property
     def nbytes(self) -> int:
@@ -90,27 +91,38 @@ class Settled(NamedTuple):
 
     @staticmethod
     def by(
-        form: Any, numbers: Any, padded: Any, made: tuple[int, ...], channels: int, words: int
+        form: Any,
+        numbers: Any,
+        padded: Any,
+        made: tuple[int, ...],
+        channels: int,
+        words: int = 0,
+        *,
+        are_wide: bool = False,
     ) -> Settled:
         """One of so many channels whose kernel is given these numbers, which nobody writes to."""
         numbers.setflags(write=False)
         no_bias = np.zeros(channels, F)
         no_bias.setflags(write=False)
         slot = int(numbers[form.SIZES.index("slot")])
-        items = int(numbers[0])
-        return Settled(form, numbers, len(form.SIZES), items, slot, padded, made, no_bias, words)
+        begun, items = len(form.SIZES), int(numbers[0])
+        return Settled(form, numbers, begun, items, slot, padded, made, no_bias, words, are_wide)
 
     def seen(self, x: Array) -> Array:
-        """What the kernel reads of an input: float32, or words of float32 or bfloat16."""
+        """What the kernel reads of an input: float32 or bfloat16, or words of these."""
         if not self.words:
-            return x
+            return self.weights_seen(x)
         batch, channels, *space = x.shape
         groups = self.words
         planes = pairs.across(x.reshape(batch * groups, channels // groups, prod(space)))
         return planes.reshape(batch, groups * planes.shape[1], *space)
 
+    def weights_seen(self, weight: Array) -> Array:
+        """What it reads of weights: float32 or bfloat16."""
+        return pairs.widened(weight) if self.are_wide and weight.itemsize == 2 else weight
 
-UNFIT: Final = Settled(sums, np.zeros(0), 0, 0, 0, None, (), np.zeros(0), 0)
+
+UNFIT: Final = Settled(sums, np.zeros(0), 0, 0, 0, None, (), np.zeros(0), 0, are_wide=False)
 """What does not fit together."""
 
 
@@ -137,7 +149,7 @@ def settled(
     stride, dilation, space = ((1,) * more + tuple(each) for each in (stride, dilation, output))
     shape, weight = ((*each[:2], *(1,) * more, *each[2:]) for each in (shape, weight))
     pads = ((0, 0),) * more + tuple(pads)
-    padded, words = None, 0
+    padded, words, are_wide = None, 0, False
     form: object = sums
     reach = [
         (o - 1) * s + d * (k - 1)
@@ -154,52 +166,64 @@ def settled(
         if are_descents(what):
             form, numbers = descents, descents_plan(what)
         elif weight[2] == shape[2] == space[0] == 1 and are_planes(shape, weight, space, stride):
-            form, numbers = planes, planes_plan(shape, weight, before, dilation)
+            form, numbers = planes, planes_plan(shape, weight, before, dilation, short)
         else:
             numbers = strips_plan(shape, weight, space, stride, before, dilation, groups)
-            form = strips
+            form, are_wide = strips, True
     else:
         if any(map(any, pads)):
             padded = shape[2:], pads
-        together = 2 if short else 1
+        together = 2 if short in WORDS else 1
         what = Windows(shape, weight, prod(weight[1:]), space, stride, pads, dilation, groups)
+        are_seen = are_points(what) and not prod(weight[1:]) % 2  # whose weights are words already
+        are_wide = short == "alone"
         if short != "halves" and are_squares(what, together):
             form, numbers, padded = squares, squares_plan(what, together), None
-        elif short != "halves" and (are_points(what) or are_gathered(what)):
-            form, numbers, padded = points, points_plan(what, together), None
+        elif are_seen if short == "halves" else are_points(what) or are_gathered(what):
+            form, numbers, padded = points, points_plan(what, short), None
         else:
-            what, words = (what.in_pairs(), groups) if short else (what, 0)
+            what, words = (what.in_pairs(), groups) if together > 1 else (what, 0)
             numbers = filled_plan(what)
             if numbers is not None:
                 padded = None
             else:
                 numbers = sums_plan(what, bool(padded))
     made = shape[0], weight[0], *output
-    return Settled.by(form, numbers, padded, made, weight[0], words)
+    return Settled.by(form, numbers, padded, made, weight[0], words, are_wide=are_wide)
 
 
 def shortness(x: Array, weight: Array, groups: int) -> str:
     """Whether what is multiplied is short: `halves` if arrays are bfloat16, `numbers` if they are
-    float32 that may be rounded; else, and where arrays do not fit or have few channels, nothing."""
+    float32 that may be rounded; where arrays do not fit, or have few channels, `alone` if they are
+    bfloat16, which is multiplied as float32; else nothing."""
     if x.itemsize == 4 and not (PRECISION.convolutions_may_be_short and host().has_pairs):
         return ""
     made, inside = weight.shape[:2]
     fits = inside * groups == x.shape[1] and not made % groups
     takes = fits and inside > 1 and made // groups >= _FEW
-    return ("halves" if x.itemsize == 2 else "numbers") if takes else ""
+    if x.itemsize == 2:
+        return "halves" if takes else "alone"
+    return "numbers" if takes else ""
 
 
 class Convolution:
     """A convolution that can be computed: `fill` writes it to `out`."""
 
-    __slots__ = ("_given", "_short", "_written_for", "out", "settled")
+    __slots__ = ("_given", "_plain", "_short", "_written_for", "out", "settled")
 
     def __init__(
-        self, settled: Settled, x: object, weight: Array, bias: Array | None, short: str = ""
+        self,
+        settled: Settled,
+        x: object,
+        weight: Array,
+        bias: Array | None,
+        short: str = "",
+        dtype: Dtype = F,
     ) -> None:
         """The arrays are in one piece, of the shapes that it was settled for, and no other thread
         can change them; x is what has been `seen`.  Without a bias it is None.  What is multiplied
-        may be `short`, as `shortness` says of the arrays.
+        may be `short`, as `shortness` says of the arrays.  The result is of a dtype, float32 or
+        bfloat16.
 
         Raises:
             ValueError: the bias has another shape.
@@ -208,7 +232,8 @@ class Convolution:
             bias = settled.no_bias
         elif bias.shape != settled.no_bias.shape:
             raise ValueError("the bias does not fit the channels")
-        self.out = np.empty(settled.made, F)
+        self.out = np.empty(settled.made, dtype)
+        self._plain = PLAIN if dtype is F else PLAIN_HALVES
         self.settled, self._given = settled, (x, weight, bias)
         self._written_for, self._short = settled.written_for, short
 
@@ -230,7 +255,7 @@ class Convolution:
         known = _KERNELS.get(which)
         if known is not None:
             return known[1]
-        short = (self._short,) if form in (squares, points, sums) else ()
+        short = (self._short,) if form is not strips else ()
         more: Any = *short, *self._written_for
         parameters = self._parameters(after)
         found = kernel(form.NAME, parameters, lambda target: form.text(target, after, *more))
@@ -238,12 +263,13 @@ class Convolution:
         return found
 
     def _parameters(self, after: After) -> tuple[str | int, ...]:
-        shape = (shown(after.expression), after.places) if after.expression.steps else ()
+        shape = () if after is PLAIN else (shown(after.expression), after.places)
         return (self._short, *self._written_for, *shape)
 
     def fill(self, after: After = PLAIN, operands: Any = ()) -> None:
         """Compute: threads take items of the work, each with a slot of memory."""
         _, numbers, begun, items, slot, padded, *_ = self.settled
+        after = after if after.expression.steps else self._plain
         x, *others = self._given
         if padded is not None:
             x = padded_planes(x, *padded)

@@ -13,7 +13,8 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from ..language.target import Target
-from ..language.text import FLOAT, FLOATS, LANES, Value
+from ..language.text import FLOAT, LANES, Value
+from ..products.pairs import HALF, number_seen, seen_as_floats
 from .frame import After, Convolving
 from .padded_planes import are_inside
 
@@ -38,7 +39,7 @@ _KEPT: Final = 3
 """The window whose numbers registers hold beside what they see; others are read for each row."""
 
 
-def text(target: Target, after: After, window: int, step: int) -> str:
+def text(target: Target, after: After, short: str, window: int, step: int) -> str:
     """A kernel of `turn, sizes, offsets, x, weight, bias, out, slots` for a range of slots.
 
     - turn: uint64 [1], 0 before the call, the next item that nobody has taken;
@@ -49,9 +50,9 @@ def text(target: Target, after: After, window: int, step: int) -> str:
     - out: float32 [samples * channels, made_height, made_width];
     - slots: not used.
 
-    The operands of what comes `after` follow.
+    The operands of what comes `after` follow.  Input and weight are bfloat16 if they are `short`.
     """
-    return _Descents(target, after, window, step).text(NAME)
+    return _Descents(target, after, short, window, step).text(NAME)
 
 
 class _Plane(NamedTuple):
@@ -78,8 +79,9 @@ class _Vector(NamedTuple):
 class _Descents(Convolving):
     """The parts of the kernel."""
 
-    def __init__(self, target: Target, after: After, window: int, step: int) -> None:
+    def __init__(self, target: Target, after: After, short: str, window: int, step: int) -> None:
         super().__init__(target, SIZES, after)
+        self.kind = HALF if short else FLOAT
         self.window, self.step = window, step
         self.open = -(-window // step)
         """Rows of the output that see a row of the input, at most."""
@@ -94,14 +96,15 @@ class _Descents(Convolving):
         code, size = self.code, self.size
         _, channel = code.split(number, size["channels"])
         of_channel = partial(self.number_of, channel)
-        places = code.at(self.at["weight"], channel * (self.window * self.window), FLOAT)
+        places = code.at(self.at["weight"], channel * (self.window * self.window), self.kind)
 
         def weight(place: int) -> Value:
-            return code.spread(code.load(FLOAT, code.at(places, place, FLOAT)))
+            return code.spread(number_seen(code, self.kind, code.at(places, place, self.kind)))
 
         kept = list(map(weight, range(self.window**2 if self.window == _KEPT else 0)))
         same = {each: of_channel(each) for each in self.operands("v")}
-        x = code.at(self.at["x"], number / size["made"] * size["height"] * size["width"], FLOAT)
+        area = size["height"] * size["width"]
+        x = code.at(self.at["x"], number / size["made"] * area, self.kind)
         weights = kept.__getitem__ if kept else weight
         plane = _Plane(x, number, weights, of_channel("bias"), same.__getitem__)
         with code.counted(self.zero, size["made_height"], size["rows"]) as begin:
@@ -184,18 +187,19 @@ class _Descents(Convolving):
         """What windows see of a row of the input, column by column; zeros if it is not inside.
         What is needed of the rows that follow later is brought near."""
         code, size, nothing = self.code, self.size, self.code.chosen([False] * LANES)
-        line = code.at(plane.x, row * size["width"] + vector.first, FLOAT)
+        line = code.at(plane.x, row * size["width"] + vector.first, self.kind)
         is_there = None if is_inside else row.below(size["height"])
         if is_inside:
-            ahead = code.at(line, size["rows"] * self.step * size["width"], FLOAT)
+            ahead = code.at(line, size["rows"] * self.step * size["width"], self.kind)
             for far in range(self.step):
-                code.prefetch(code.at(ahead, far * LANES, FLOAT))
+                code.prefetch(code.at(ahead, far * LANES, self.kind))
         made: list[Value] = []
         for at, masks in zip(range(0, self.window, self.step), vector.inside, strict=True):
             seen = [
-                code.load_if(
-                    FLOATS,
-                    code.at(line, at + far * LANES, FLOAT),
+                seen_as_floats(
+                    code,
+                    self.kind,
+                    code.at(line, at + far * LANES, self.kind),
                     mask if is_there is None else code.choose(is_there, mask, nothing),
                 )
                 for far, mask in enumerate(masks)
@@ -209,7 +213,7 @@ class _Descents(Convolving):
 
     def _finish(self, plane: _Plane, vector: _Vector, row: Value, total: Value) -> None:
         """Write what becomes of the sums of a row."""
-        code, size = self.code, self.size
+        size = self.size
         place = (plane.number * size["made_height"] + row) * size["made_width"] + vector.column
         made = self.finished_at(total, place, vector.mask, plane.same)
-        code.store_if(made, code.at(self.at["out"], place, FLOAT), vector.mask)
+        self.written(made, place, vector.mask)

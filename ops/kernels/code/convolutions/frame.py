@@ -14,13 +14,21 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Final, NamedTuple
 
 from ..elementwise.loops import NUMBER_LETTERS, Expression
-from ..functions.formulas import FORMULAS, as_kind
+from ..functions.formulas import (
+    FORMULAS,
+    HALVES,
+    as_kind,
+    rounded,
+    stored_as,
+    stored_kind,
+    taken_from,
+)
 from ..language.named_counts import named_counts
 from ..language.target import Target
-from ..language.text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
+from ..language.text import FLOAT, INT64, LANES, POINTER, Code, Kind, Value
 from .padded_planes import copy_part
 
-__all__ = ["COPIED", "PLAIN", "After", "Convolving"]
+__all__ = ["COPIED", "PLAIN", "PLAIN_HALVES", "After", "Convolving"]
 
 COPIED: Final = (
     *("channels", "pitch", "planes_seen", "rows_seen", "columns_seen"),
@@ -33,14 +41,20 @@ _ARRAYS: Final = ("turn", "sizes", "offsets", "x", "weight", "bias", "out", "slo
 
 
 class After(NamedTuple):
-    """What is done to the sums: an expression of float32 numbers, without steps if nothing is.
+    """What is done to the sums: an expression, without steps if nothing is.
 
     `places` tells how its operands lie: `o` are the sums themselves, a `v` has a number for each
-    channel, an `a` lies like the result, a `k` is a number.
+    channel, an `a` lies like the result, a `k` is a number.  The result is of the dtype of its
+    first operand, to which sums are rounded, as each step is: float32 or bfloat16.
     """
 
     expression: Expression
     places: str
+
+    @property
+    def letter(self) -> str:
+        """The dtype of the result."""
+        return self.expression.operands[0]
 
     @property
     def words(self) -> list[str]:
@@ -49,6 +63,7 @@ class After(NamedTuple):
 
 
 PLAIN: Final = After(Expression("f", (), ()), "o")
+PLAIN_HALVES: Final = After(Expression("E", (), ()), "o")
 
 
 class Convolving(ABC):
@@ -131,17 +146,38 @@ class Convolving(ABC):
         whole = self.at[array] if isinstance(array, str) else self.given[array]
         return self.code.spread(self.code.load(FLOAT, self.code.at(whole, channel, FLOAT)))
 
+    @property
+    def made(self) -> Kind:
+        """A number of the result, and of what lies like it, in memory."""
+        return stored_kind(self.after.letter)
+
+    def seen_there(self, address: Value, mask: Value | None) -> Value:
+        """A vector of what lies like the result."""
+        kind = self.made.of_lanes(LANES)
+        return taken_from(self.after.letter, self.code.load_if(kind, address, mask))
+
+    def written(self, made: Value, place: Value, mask: Value | None) -> None:
+        """Write a vector of the result to a place of it."""
+        goal = self.code.at(self.at["out"], place, self.made)
+        self.code.store_if(stored_as(self.after.letter, made), goal, mask)
+
     def finished(self, sums: Value, seen: Callable[[int], Value]) -> Value:
         """What becomes of a vector of sums; `seen` gives the vector of an array's numbers."""
-        values = {0: sums}
+        letters = self.after.expression.operands
+        values = {0: _rounded(self.after.letter, sums)}
         for number in self.given:
             if self.after.places[number] == "k":
                 values[number] = self.code.spread(as_kind(self.given[number], FLOAT))
             else:
                 values[number] = seen(number)
         for step in self.after.expression.steps:
-            taken = (values[number] for number in step.operands)
-            values[len(values)] = FORMULAS[step.formula].compute(*taken)
+            formula, taken = FORMULAS[step.formula], list[Value]()
+            for place, number in enumerate(step.operands):
+                is_number = number < len(letters) and letters[number] in NUMBER_LETTERS
+                letter = step.letter_at(place, letters) if is_number else "f"
+                taken.append(_rounded(letter, values[number]))
+            made = formula.compute(*taken)
+            values[len(values)] = made if formula.keeps else _rounded(step.letter, made)
         return values[len(values) - 1]
 
     def finished_at(
@@ -154,7 +190,7 @@ class Convolving(ABC):
         def seen(number: int) -> Value:
             if number in numbers:
                 return of_channel(number)
-            return code.load_if(FLOATS, code.at(self.given[number], place, FLOAT), mask)
+            return self.seen_there(code.at(self.given[number], place, self.made), mask)
 
         return self.finished(sums, seen)
 
@@ -165,3 +201,8 @@ class Convolving(ABC):
             self.backwards = (slot & 1).differs(0)
             self.work(code.aligned(code.at(self.at["slots"], slot * self.size["slot"], FLOAT)))
         return code.kernel(name, [*((POINTER, each) for each in _ARRAYS), *self._words])
+
+
+def _rounded(letter: str, number: Value) -> Value:
+    """A number as it is in a dtype."""
+    return rounded(letter, number) if letter in HALVES else number

@@ -100,7 +100,7 @@ def _settled(
     far = several * sample if groups == 1 else inside * channel
     numbers = planned(what, 0, far, windows, (several, *ends))
     channels = blocks * made
-    return Settled.by(sums, numbers, padded, (channels, prod(what.space)), channels, 0)
+    return Settled.by(sums, numbers, padded, (channels, prod(what.space)), channels)
 
 
 def _together(batch: int, pixels: int, weights: int) -> int:

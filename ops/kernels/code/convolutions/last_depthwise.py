@@ -248,7 +248,7 @@ class _Depthwise(Convolving):
                 made = self.finished_at(
                     total.now, place, mask, lambda number: of_channel(self.given[number])
                 )
-                code.store_if(made, code.at(self.at["out"], place, FLOAT), mask)
+                self.written(made, place, mask)
 
         code.vectors(self.zero, channels, 1, visit)
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from ....memory.dtype import Array
 from ..language.target import Target
-from ..language.text import BYTE, FLOAT, FLOATS, INT64, LANES, Kind, Value
+from ..language.text import BYTE, FLOAT, INT64, LANES, Kind, Value
+from ..products.pairs import HALF, number_seen, seen_as_floats
 from .frame import PLAIN, After, Convolving
 
 __all__ = ["NAME", "SIZES", "seen_bits", "text"]
@@ -50,7 +51,7 @@ def seen_bits(space: Sequence[int], window: Sequence[tuple[int, int]]) -> Array:
     return np.ascontiguousarray(bits).view("<u2").reshape(len(window), -1)
 
 
-def text(target: Target, after: After = PLAIN) -> str:
+def text(target: Target, after: After = PLAIN, short: str = "") -> str:
     """A kernel of `turn, sizes, offsets, x, weight, bias, out, slots` for a range of slots.
 
     - turn: uint64 [1], 0 before the call, the next item that nobody has taken;
@@ -61,16 +62,17 @@ def text(target: Target, after: After = PLAIN) -> str:
     - out: float32 [samples * channels, area];
     - slots: not used.
 
-    The operands of what comes `after` follow.
+    The operands of what comes `after` follow.  Input and weight are bfloat16 if they are `short`.
     """
-    return _Planes(target, after).text(NAME)
+    return _Planes(target, after, short).text(NAME)
 
 
 class _Planes(Convolving):
     """The parts of the kernel."""
 
-    def __init__(self, target: Target, after: After) -> None:
+    def __init__(self, target: Target, after: After, short: str) -> None:
         super().__init__(target, SIZES, after)
+        self.kind = HALF if short else FLOAT
 
     def work(self, slot: Value) -> None:
         """Items, as long as there are some."""
@@ -83,8 +85,8 @@ class _Planes(Convolving):
         code, size = self.code, self.size
         bias = self.number_of(channel, "bias")
         same = {number: self.number_of(channel, number) for number in self.operands("v")}
-        weights = code.at(self.at["weight"], channel * size["depth"], FLOAT)
-        x = code.at(self.at["x"], plane / size["made"] * size["area"], FLOAT)
+        weights = code.at(self.at["weight"], channel * size["depth"], self.kind)
+        x = code.at(self.at["x"], plane / size["made"] * size["area"], self.kind)
         begin = self.zero
         for count in _BLOCKS:
             end = begin + ((size["vectors"] - begin) & -count)
@@ -98,19 +100,20 @@ class _Planes(Convolving):
                     mask = code.first(size["area"] - at) if is_last else None
                     goal = plane * size["area"] + at
                     made = self.finished_at(total.now, goal, mask, same.__getitem__)
-                    code.store_if(made, code.at(self.at["out"], goal, FLOAT), mask)
+                    self.written(made, goal, mask)
             begin = end
 
     def _add(self, x: Value, weights: Value, vector: Value, sums: Sequence[Any]) -> None:
         """Add what windows see to the sums of neighbouring vectors, place by place."""
         code, size = self.code, self.size
-        begin = code.at(x, vector * LANES, FLOAT)
+        begin = code.at(x, vector * LANES, self.kind)
         bits = code.at(code.at(self.at["offsets"], size["depth"], INT64), vector, _BITS)
         with code.counted(self.zero, size["depth"]) as k:
             offset = code.load(INT64, code.at(self.at["offsets"], k, INT64))
-            weight = code.spread(code.load(FLOAT, code.at(weights, k, FLOAT)))
+            weight = code.spread(number_seen(code, self.kind, code.at(weights, k, self.kind)))
             seen, inside = code.at(begin, offset, BYTE), code.at(bits, k * size["vectors"], _BITS)
             for i, total in enumerate(sums):
                 mask = code.load(_BITS, code.at(inside, i, _BITS)).bits(Kind("i1", LANES))
-                number = code.load_if(FLOATS, code.at(seen, i * LANES, FLOAT), mask)
+                here = code.at(seen, i * LANES, self.kind)
+                number = seen_as_floats(code, self.kind, here, mask)
                 total.set(code.multiply_add(number, weight, total.now))

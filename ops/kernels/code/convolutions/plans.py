@@ -13,30 +13,33 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ....memory.dtype import Array
-from ...threads import get_threads
 from ..language.target import host
 from ..language.text import LANES
-from . import descents, planes, points, strips, sums
+from . import descents, planes, strips, sums
 from .padded_planes import padded_lying
 
 __all__ = [
+    *("HALVES", "WORDS"),
     *(
         "Sums",
         "Windows",
         "are_descents",
-        "are_gathered",
         "are_planes",
-        "are_points",
+        "copy_of",
         "descents_plan",
         "filled_plan",
+        "numbers_of",
         "planes_plan",
         "planned",
-        "points_plan",
         "steps_of",
     ),
     *("strips_plan", "sums_plan"),
 ]
 
+WORDS: Final = "halves", "numbers"
+"""How what is multiplied may be short: bfloat16, or float32 that is rounded to that."""
+HALVES: Final = "halves", "alone"
+"""What arrays of bfloat16 are called: those of which pairs are multiplied, and others."""
 _ITEM: Final = 1 << 21
 """Products of numbers in a piece of work."""
 _STEP: Final = 8
@@ -57,18 +60,6 @@ _WIDEST: Final = 1 << 12
 """Numbers of a plane that stays in the nearest cache while its windows are summed."""
 _BITS: Final = 1 << 12
 """Vectors of all places of a window, at most, for which it is told what is inside."""
-_NEAREST: Final = 6 << 10
-"""Numbers of pixels that are read as they lie by some channels after the other."""
-_FEW: Final = 8
-"""With fewer channels pixels are not read often enough to be packed."""
-_PAGE: Final = 4096
-"""Bytes: what lies so far apart, or a multiple of that, pushes each other out of caches."""
-_SPREAD: Final = 4
-"""Blocks of channels that threads share where many are made of few."""
-_TIMES: Final = 4
-"""So many times more channels made than pixels are worth gathering these."""
-_POINTS: Final = 32
-"""Pixels of a sample from which they fill vectors well enough."""
 _NEAR: Final = 3 << 16
 """Bytes that windows of an item see which stay near."""
 _EVEN: Final = 8
@@ -77,18 +68,8 @@ _FARTHEST: Final = 1 << 21
 """Bytes that are worth a copy of each thread's own."""
 _KEPT: Final = 700 << 10
 """Bytes of panels that stay near, beside what windows see."""
-_LEAST: Final = 1 << 18
-"""Products of numbers that are worth taking from a thread that has others to do."""
 _SHARES: Final = 16
 """Pieces of work that threads share evenly."""
-_PACKED: Final = 72
-"""Channels that are worth making pixels to words for once more."""
-_WORDS: Final = 1 << 19
-"""Bytes of weights made to words that stay near."""
-_BLOCK: Final = 96
-"""Channels that are worth packing pixels for once more."""
-_ROWS: Final = 24
-"""Channels of pieces are a multiple of it, so that they are whole tiles."""
 
 
 def steps_of(shape: Any) -> tuple[int, ...]:
@@ -96,7 +77,7 @@ def steps_of(shape: Any) -> tuple[int, ...]:
     return tuple(4 * prod(shape[place + 1 :]) for place in range(len(shape)))
 
 
-def _numbers(form: ModuleType, sizes: dict[str, int], steps: object, shape: Any) -> Array:
+def numbers_of(form: ModuleType, sizes: dict[str, int], steps: object, shape: Any) -> Array:
     """Sizes as the kernel wants them, and behind them how far in bytes weights' partners lie."""
     places = np.indices(shape, np.int64).reshape(len(shape), -1)
     offsets = (np.array(steps, np.int64)[:, None] * places).sum(0)
@@ -166,7 +147,7 @@ def filled_plan(what: Windows) -> object:
         work = pixels * prod(what.weight[1:]) * what.weight[0] // what.groups
         fitting = [n for n in range(1, lines + 1) if 4 * inside * prod(local(n)) <= _NEAR]
         lines = _even_lines(lines, fitting[-1] if fitting else 1, min(_EVEN, work // _ITEM))
-    copied = _copied(what, local(lines))
+    copied = copy_of(what, local(lines))
     if 4 * inside * copied["pitch"] > _FARTHEST:
         return None
     made = copied["rows_made"], copied["columns_made"]
@@ -191,7 +172,7 @@ def _even_lines(lines: int, most: int, parts: int) -> int:
     return -(-lines // -(-lines // few))
 
 
-def _copied(what: Windows, made: Sequence[int]) -> dict[str, int]:
+def copy_of(what: Windows, made: Sequence[int]) -> dict[str, int]:
     """The numbers of a copy of so many planes, rows and columns."""
     pads = (pad[0] for pad in what.pads)
     return {
@@ -208,151 +189,6 @@ _DIMENSIONS: Final = ("planes", "rows", "columns")
 
 def _named(names: Sequence[str], which: str, numbers: Sequence[int]) -> dict[str, int]:
     return {f"{name}_{which}": number for name, number in zip(names, numbers, strict=True)}
-
-
-def are_points(what: Windows) -> bool:
-    """Whether windows are single numbers, each in its place, and so many that they fill vectors."""
-    is_one = prod(what.weight[2:]) == 1 and what.shape[2:] == tuple(what.output)
-    return bool(is_one and not any(map(any, what.pads)) and prod(what.output) >= _POINTS)
-
-
-def are_gathered(what: Windows) -> bool:
-    """Whether pixels are so few, beside the channels made, that it is better to gather them."""
-    pixels, made = prod(what.output), what.weight[0] // what.groups
-    if what.shape[2] != 1 or what.weight[2] != 1 or what.stride[2] > 2:
-        return False
-    vectors = -(-(pixels - _odd(pixels)) // LANES)
-    is_full = pixels * 8 >= vectors * LANES * 7
-    return is_full and LANES < pixels <= min(made // _TIMES, points.MOST_GATHERED)
-
-
-def _odd(pixels: int) -> int:
-    """Pixels beyond whole vectors that are summed by themselves."""
-    rest = pixels % LANES
-    return rest if rest <= points.ODD and pixels > LANES else 0
-
-
-def points_plan(what: Windows, together: int = 1) -> object:
-    """The numbers of `convolution_points` for arrays in one piece, of so many channels of the input
-    `together` in a word."""
-    size, groups, shape = what.weight[1:], what.groups, what.shape
-    made, pixels = what.weight[0] // groups, prod(what.output)
-    depth = -(-prod(size) // together)
-    is_gathered = not are_points(what)
-    wide = points.pixels_of_tile(host())
-    plane = prod(shape[2:])
-    is_far = not (4 * plane) % _PAGE and made >= _FEW
-    is_packed = is_gathered or together > 1 or is_far
-    is_spread = not is_gathered and (not is_packed or together > 1) and made >= 2 * prod(size)
-    chunks, block = _shares_of_points(what, is_gathered, is_spread, together)
-    blocks = -(-made // block)
-    count = shape[0] * groups * chunks
-    deep = points.depth_of_piece(depth)
-    pieces, odd = -(-depth // deep), _odd(pixels)
-    most = points.WIDE if is_packed else max(_NEAREST // depth, wide)
-    if together > 1:  # what is read as it lies where numbers are whole
-        most = max(most, _NEAREST // depth)
-    most = most // wide * wide
-    piece = -(-points.slot_size(deep, most) // LANES) * LANES
-    is_cut = 4 * pieces * piece > _KEPT or pixels - odd > wide
-    waiting = piece if is_cut else pieces * piece
-    words = waiting + (block + _ROWS) * points.ODD * LANES * (odd > 0)
-    is_kept = (count > groups or pixels - odd > most) and 4 * block * depth <= _WORDS
-    room = (block if is_kept else points.MOST_ROWS) * depth * (together > 1)
-    packed = LANES + words + -(-room // LANES) * LANES
-    sizes = {
-        **dict.fromkeys(points.SIZES, 0),
-        **_order_of_points(
-            (shape[0] * groups, chunks, blocks), is_spread, is_kept and together > 1
-        ),
-        "items": count * blocks,
-        "tiles": -(-(pixels - odd) // wide),
-        "line": 4 * (wide if is_packed else plane),
-        "is_packed": int(is_packed),
-        "most": most,
-        "block": block,
-        "groups": groups,
-        "made": made,
-        "inside": prod(size),
-        "depth": depth,
-        "deep": deep,
-        "pieces": pieces,
-        "piece": 0 if is_cut else piece,
-        "is_cut": int(is_cut),
-        "slot": packed,
-        "pixels": pixels,
-        "odd": odd,
-        "waiting": waiting,
-        "is_kept": int(is_kept),
-        "words": words,
-        "width": pixels,
-        "x_plane": 4 * plane,
-        "x_sample": 4 * plane * shape[1],
-        "x_group": 4 * plane * size[0],
-    }
-    if not is_gathered:
-        return _numbers(points, sizes, (0, 0, 0, 0), (0, 0, 0, 0))
-    more, steps = _gathered_sizes(what, pixels, deep * together, packed)
-    return _numbers(points, sizes | more, steps, size)
-
-
-def _order_of_points(
-    counts: tuple[int, int, int], is_spread: bool, is_kept: bool
-) -> dict[str, int]:
-    """How many planes, chunks and blocks there are, and how far from one to the next: blocks come
-    last where their weights are kept."""
-    planes, chunks, blocks = counts
-    steps = (chunks * blocks, 1, chunks) if is_spread else (chunks * blocks, blocks, 1)
-    if is_kept:
-        steps = chunks, 1, planes * chunks
-    names = "plane", "chunk", "block"
-    found = {f"{name}s": count for name, count in zip(names, counts, strict=True)}
-    return found | {f"{name}_step": step for name, step in zip(names, steps, strict=True)}
-
-
-def _shares_of_points(
-    what: Windows, is_gathered: bool, is_spread: bool, together: int
-) -> tuple[int, int]:
-    """Into how many chunks pixels are cut, and how many channels a thread makes of one."""
-    made, pixels = what.weight[0] // what.groups, prod(what.output)
-    most = max(1, pixels * prod(what.weight[1:]) * made // _LEAST)
-    chunks = 1 if is_gathered else min(most, -(-pixels // points.WIDE))
-    count = what.shape[0] * what.groups * chunks
-    blocks = min(most // chunks, -(-_SHARES // count), -(-made // _BLOCK))
-    blocks = min(max(2, get_threads()), blocks) if is_gathered else max(1, blocks)
-    if is_spread:  # threads share channels, as they do in the layer after, which is often depthwise
-        least = _ROWS if together == 1 else _PACKED
-        blocks = max(1, min(_SPREAD, most // 2, made // least))
-        chunks = max(1, min(chunks, -(-_SHARES // blocks)))
-    block, step = -(-made // blocks), _STEP if is_gathered else _ROWS
-    return chunks, -(-block // step) * step
-
-
-def _gathered_sizes(
-    what: Windows, pixels: int, deep: int, packed: int
-) -> tuple[dict[str, int], tuple[int, int, int, int]]:
-    """What differs where windows are gathered from a copy of the planes, and a window's steps.
-
-    The copy lies behind the `packed` bytes of a thread's slot.
-    """
-    size = what.weight[1:]
-    reach = [d * (k - 1) + 1 for d, k in zip(what.dilation, size[1:], strict=True)]
-    count_of = zip(what.output, what.stride, reach, strict=True)
-    copied = _copied(what, [(n - 1) * s + r for n, s, r in count_of])
-    line = 4 * copied["columns_made"]
-    gathered = points.line_size(pixels) * deep
-    sizes = {
-        "is_gathered": 1,
-        "width": what.output[2],
-        "next_row": line * what.stride[1],
-        "is_second": int(what.stride[2] == 2),
-        "x_plane": 4 * points.line_size(pixels),
-        "gathered": packed,
-        "copied": packed + gathered,
-        "slot": packed + gathered + copied["pitch"] * size[0] + points.BEYOND,
-        **copied,
-    }
-    return sizes, (4 * copied["pitch"], 0, line * what.dilation[1], 4 * what.dilation[2])
 
 
 class Sums(NamedTuple):
@@ -425,7 +261,7 @@ def planned(
         "x_group": group,
         **more,
     }
-    return _numbers(sums, sizes, steps, shape)
+    return numbers_of(sums, sizes, steps, shape)
 
 
 def _order(
@@ -510,9 +346,14 @@ def are_planes(shape: Any, weight: tuple[int, ...], output: Any, stride: Sequenc
 
 
 def planes_plan(
-    shape: Any, weight: Sequence[int], before: tuple[int, int, int], dilation: tuple[int, ...]
+    shape: Any,
+    weight: Sequence[int],
+    before: tuple[int, int, int],
+    dilation: tuple[int, ...],
+    short: str,
 ) -> object:
     """The numbers of `convolution_planes`, for so many zeros before the rows and columns."""
+    each = 2 if short in HALVES else 4
     width, depth, channels = shape[4], prod(weight[2:]), weight[0]
     ways = zip(weight[3:], dilation[1:], before[1:], strict=True)
     rows, columns = ([i * far - pad for i in range(count)] for count, far, pad in ways)
@@ -531,7 +372,7 @@ def planes_plan(
         "channels": channels,
         "made": channels // shape[1],
     }
-    offsets = [4 * (down * width + across) for down, across in window]
+    offsets = [each * (down * width + across) for down, across in window]
     bits = planes.seen_bits(shape[3:], window).reshape(-1)
     filled = np.zeros(-(-bits.size // 4) * 4, np.uint16)
     filled[: bits.size] = bits

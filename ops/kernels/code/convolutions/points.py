@@ -7,9 +7,9 @@ take them so; the sums of some channels made stay in registers while the depth g
 written as they lie.  Weights are read from where they are.
 
 Sums are chains as in `convolution_sums`.  Where the depth is large it is cut into pieces, between
-which sums wait in the result.  The last pixels of a sample, where one or two are left beyond whole
-vectors, are summed differently: in a vector, by the place in a piece modulo 16, which is added up
-in the end.
+which sums wait in the result, or in a thread's memory where that is bfloat16.  The last pixels of a
+sample, where one or two are left beyond whole vectors, are summed differently: in a vector, by the
+place in a piece modulo 16, which is added up in the end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from ..language.target import Target
 from ..language.text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, Code, Value
 from ..language.tiles import Tile
-from ..products.pairs import beside, joined
+from ..products.pairs import HALF, beside, joined
 from .frame import COPIED, PLAIN, After, Convolving
 
 __all__ = [
@@ -45,7 +45,7 @@ SIZES: Final = (
     *("blocks", "block_step", "block"),
     *("groups", "made", "inside", "depth", "deep", "pieces", "line", "is_packed"),
     *("slot", "piece", "is_cut", "pixels", "odd", "x_plane", "x_sample", "x_group"),
-    *("waiting", "is_kept", "words"),
+    *("waiting", "is_kept", "words", "sums"),
     *("is_gathered", "width", "next_row", "is_second", "gathered", "copied", *COPIED),
 )
 """What the numbers are that the kernel is given.
@@ -61,7 +61,8 @@ are summed by themselves; their sums are kept in the place `waiting` of a slot. 
 groups of the input lie so many bytes apart.
 
 Words that weights are made to go to the place `words` of a slot: those of a block if that `is_kept`
-for more pixels, or else those of a tile.
+for more pixels, or else those of a tile.  Of a result of bfloat16 the sums of a block wait from the
+place `sums` on, `most` for each channel.
 
 Where windows are gathered the input is copied first (see `COPIED`), to the place `copied` of a
 slot; to `gathered` go the numbers of a piece, a line of `x_plane` bytes for each, which is `width`
@@ -127,9 +128,10 @@ def text(target: Target, after: After = PLAIN, pairs: str = "") -> str:
     - slots: float32, `slot` of them for each slot.
 
     The operands of what comes `after` follow.  Where there are `pairs` what is packed is made to
-    words of two bfloat16 (see `pairs`), and so are weights.
+    words of two bfloat16 (see `pairs`), and so are weights.  Where these are "halves" x and weight
+    are bfloat16, with an even number `inside`: weights are words as they lie then.
     """
-    return _Points(target, after, bool(pairs)).text(NAME)
+    return _Points(target, after, pairs).text(NAME)
 
 
 class _Panel(NamedTuple):
@@ -144,10 +146,14 @@ class _Panel(NamedTuple):
 class _Points(Convolving):
     """The parts of the kernel."""
 
-    def __init__(self, target: Target, after: After, in_pairs: bool) -> None:
+    def __init__(self, target: Target, after: After, pairs: str) -> None:
         super().__init__(target, SIZES, after)
+        in_pairs = pairs in ("halves", "numbers")
         self.multiply_add = self.code.add_pairs if in_pairs else self.code.multiply_add
         self.together = 2 if in_pairs else 1
+        self.rounds = pairs == "numbers"
+        """Whether weights have to be made to words."""
+        self.kind = HALF if pairs == "halves" else FLOAT
         self.tile = Tile.of(target)
         self.width = pixels_of_tile(target)
 
@@ -157,8 +163,8 @@ class _Points(Convolving):
         packed, copied, known = (code.variable(code.constant(INT64, -1)) for _ in range(3))
         is_gathered, is_packed = (size[name].differs(0) for name in ("is_gathered", "is_packed"))
         is_kept = size["is_kept"].differs(0)
-        places = "copied", "gathered", "waiting", "words"
-        self._local, self._gathered, self._waiting, self._words_at = (
+        places = "copied", "gathered", "waiting", "words", "sums"
+        self._local, self._gathered, self._waiting, self._words_at, self._sums = (
             code.at(slot, size[name], FLOAT) for name in places
         )
         with self.handed_out(size["items"]) as item:
@@ -190,7 +196,7 @@ class _Points(Convolving):
                 code.repeated(lambda: part.now < stop),
                 code.counted(self.zero, size["pieces"]) as number,
             ):
-                begin = part.now
+                begin = self._begin = part.now
                 first = number * size["deep"]
                 piece = first, code.lesser(first + size["deep"], size["depth"])
                 end = code.lesser(begin + size["most"], stop)
@@ -263,19 +269,19 @@ class _Points(Convolving):
         code, size, width = self.code, self.size, self.width
         whole = begin + (end - begin) / width * width
         masks = [code.first(end - whole - j * LANES) for j in range(self.tile.vectors)]
+        vectors = self.kind.of_lanes(LANES)
         with code.counted(self.zero, piece[1] - piece[0]) as k:
             lines = self._planes(x, k, piece, begin)
             goal = code.at(slot, k * width, FLOAT)
 
             def pack(far: Value, masks: Sequence[Value | None]) -> None:
-                seen = [code.at(line, far, FLOAT) for line in lines]
+                seen = [code.at(line, far, self.kind) for line in lines]
                 to = code.at(goal, far * size["deep"], FLOAT)
                 for each in seen:
                     code.prefetch(code.at(each, size["x_plane"] * _AHEAD, BYTE))
                 for j, mask in enumerate(masks):
-                    numbers = [
-                        code.load_if(FLOATS, code.at(each, j * LANES, FLOAT), mask) for each in seen
-                    ]
+                    here = [code.at(each, j * LANES, self.kind) for each in seen]
+                    numbers = [code.load_if(vectors, each, mask) for each in here]
                     code.store(self._together(numbers, k, piece), code.at(to, j * LANES, FLOAT))
 
             with code.counted(self.zero, whole - begin, width) as far:
@@ -290,7 +296,7 @@ class _Points(Convolving):
         plane = k * self.together * size["x_plane"]
         steps = [code.choose(self._is_there(k, piece), size["x_plane"], 0)]
         places = [plane, *(plane + step for step in steps[: self.together - 1])]
-        return [code.at(code.at(x, place, BYTE), pixel, FLOAT) for place in places]
+        return [code.at(code.at(x, place, BYTE), pixel, self.kind) for place in places]
 
     def _is_there(self, k: Value, piece: tuple[Value, Value]) -> Value:
         """Whether a line of a piece is of two channels."""
@@ -300,7 +306,7 @@ class _Points(Convolving):
         """The numbers of one channel, or the words of two."""
         if self.together == 1:
             return numbers[0]
-        other = self.code.choose(self._is_there(k, piece), numbers[1], 0.0)
+        other = self.code.choose(self._is_there(k, piece), numbers[1], 0)
         return joined(self.code, numbers[0], other)
 
     def _pair_odd(self, x: Value, piece: tuple[Value, Value], slot: Value) -> None:
@@ -314,14 +320,27 @@ class _Points(Convolving):
             def pack(places: list[Value], mask: Value | None) -> None:
                 for at in places:
                     here = code.at(x, at * 2 * size["x_plane"], BYTE)
-                    here = code.at(here, first + number, FLOAT)
-                    low = code.gathered(FLOATS, here, far, mask)
+                    here = code.at(here, first + number, self.kind)
+                    low = self._apart(here, far, mask)
                     is_pair = code.first(size["inside"] / 2 - piece[0] - at)
                     other = code.at(here, size["x_plane"], BYTE)
-                    high = code.gathered(FLOATS, other, far, is_pair)
+                    high = self._apart(other, far, is_pair)
                     code.store(joined(code, low, high), code.at(line, at, FLOAT))
 
             code.vectors(self.zero, piece[1] - piece[0], 1, pack)
+
+    def _apart(self, address: Value, far: Value, mask: Value | None) -> Value:
+        """A vector of float32 from numbers so many bytes behind an address; a half is taken from
+        the even word that it is in."""
+        code = self.code
+        if self.kind == FLOAT:
+            return code.gathered(FLOATS, address, far, mask)
+        place = code.let(INT64, f"ptrtoint ptr {address.name} to i64")
+        beyond = (code.spread(place) + far) & 2
+        words = INT32.of_lanes(LANES)
+        seen = code.gathered(words, address, far - beyond, mask)
+        up = (beyond << 3).converted("trunc", words) ^ 16
+        return ((seen << up) & -65536).bits(FLOATS)
 
     def _odd_line(self, slot: Value, number: Value) -> Value:
         """Where the packed numbers of an odd pixel lie."""
@@ -385,7 +404,7 @@ class _Points(Convolving):
                     seen = partial(self.number_of, channel)
                     whole = seen("bias") + _added(code, total.now)
                     made = self.finished_at(whole, place, mask, seen)
-                    code.store_if(made, code.at(self.at["out"], place, FLOAT), mask)
+                    self.written(code.shuffled(made, made, [0]), place, None)
 
     def _rows(
         self,
@@ -407,7 +426,7 @@ class _Points(Convolving):
         for count, start, stop in ((tall, row, until), (_FEW, until, last)):
             with code.counted(start, stop, count) as here:
                 channels = [code.lesser(here + i, last - 1) + self._channel for i in range(count)]
-                if self.together > 1:
+                if self.rounds:
                     with code.when(self._is_new.now.differs(0)):
                         self._round(here - row, (here, code.lesser(here + count, last)), piece)
                 with code.counted(after, end, self.width) as pixel:
@@ -457,11 +476,15 @@ class _Points(Convolving):
         code, size, (first, end) = self.code, self.size, piece
         vectors = range(panel.vectors)
         places = [(self._sample + channel) * size["pixels"] + panel.pixel for channel in channels]
-        goals = [
-            [code.at(self.at["out"], place + v * LANES, FLOAT) for v in vectors] for place in places
-        ]
-        for written in goals:
-            code.prefetch(written[0])
+        rooms = [code.at(self.at["out"], place, self.made) for place in places]
+        for room in rooms:
+            code.prefetch(room)
+        if self.made != FLOAT:
+            here = [
+                (row + i) * size["most"] + (panel.pixel - self._begin) for i in range(len(rooms))
+            ]
+            rooms = [code.at(self._sums, place, FLOAT) for place in here]
+        goals = [[code.at(room, v * LANES, FLOAT) for v in vectors] for room in rooms]
         sums = [[code.variable(self.number_of(each, "bias")) for _ in vectors] for each in channels]
         with code.when(first > 0):
             for written, totals in zip(goals, sums, strict=True):
@@ -485,7 +508,7 @@ class _Points(Convolving):
             with code.when(is_last):
                 for v, total in zip(vectors, totals, strict=True):
                     made = self.finished_at(total.now, place + v * LANES, panel.mask, seen)
-                    code.store_if(made, written[v], panel.mask)
+                    self.written(made, place + v * LANES, panel.mask)
             with code.when(is_last.equals(0)):
                 for goal, total in zip(written, totals, strict=True):
                     code.store_if(total.now, goal, panel.mask)
@@ -527,7 +550,7 @@ class _Points(Convolving):
 
     def _lines(self, channels: list[Value], row: Value, first: Value) -> list[Value]:
         """Where the weights lie of channels, which begin with a row of a block, from a depth on."""
-        if self.together > 1:
+        if self.rounds:
             return [self._made_words(row, channel - channels[0], first) for channel in channels]
         places = (channel * self.size["depth"] + first for channel in channels)
         return [self.code.at(self.at["weight"], place, FLOAT) for place in places]
@@ -538,7 +561,7 @@ class _Points(Convolving):
         code, size = self.code, self.size
         below = code.at(lines[0], size["depth"] * len(lines), FLOAT)
         step, wide, block = size["depth"], self.zero + 1, LANES
-        if self.together > 1:
+        if self.rounds:
             is_new, block = self._is_new.now.differs(0), LANES // 2
             far = channel * size["inside"] + first * 2
             below = code.choose(is_new, code.at(self.at["weight"], far, FLOAT), below)

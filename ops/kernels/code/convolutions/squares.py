@@ -522,7 +522,7 @@ class _Squares(Convolving):
                     sums = code.load(FLOATS, code.at(self._turned, number * LANES, FLOAT))
                     sums = sums + of_channel("bias")
                     made = self.finished_at(sums, place, mask, of_channel)
-                    code.store_if(made, code.at(self.at["out"], place, FLOAT), mask)
+                    self.written(made, place, mask)
 
         code.vectors(self.zero, rows[1] * size["wide"], 1, write)
 

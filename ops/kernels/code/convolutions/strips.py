@@ -191,8 +191,8 @@ class _Strips(Convolving):
 
             def finish(row: int, at: Value, sums: Value, mask: Value | None) -> None:
                 place = begins[row] + at
-                goal = code.at(self.at["out"], place, FLOAT)
-                code.store_if(self.finished_at(sums, place, mask, same.__getitem__), goal, mask)
+                made = self.finished_at(sums, place, mask, same.__getitem__)
+                self.written(made, place, mask)
 
             def add_up(columns: list[Value], mask: Value | None) -> None:
                 places = [(row, at) for row in range(self.tall) for at in columns]

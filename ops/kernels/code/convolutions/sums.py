@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from ..functions.formulas import stored_as, taken_from
 from ..language.target import Target
 from ..language.text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value, Variable
 from ..language.tiles import Tile, turned
@@ -122,8 +123,8 @@ class _Sums(Convolving):
         super().__init__(target, SIZES, after)
         if column:
             self.size["next_column"] = self.code.constant(INT64, column)
-        self.pairs = pairs
-        self.multiply_add = self.code.add_pairs if pairs else self.code.multiply_add
+        self.pairs = pairs if pairs != "alone" else ""
+        self.multiply_add = self.code.add_pairs if self.pairs else self.code.multiply_add
         tile = Tile.of(target)
         self.vectors, self.tall = tile.vectors, tile.rows
         rows, numbers = (kind.of_lanes(self.vectors * LANES) for kind in (INT64, FLOAT))
@@ -189,7 +190,7 @@ class _Sums(Convolving):
         with code.counted(self.zero, code.constant(INT64, self.vectors * LANES)) as i:
             place = code.lesser(i, left - 1)
             for array, room in self.rows.values():
-                row = code.at(array, (line + place) * size["pixels"] + begin, FLOAT)
+                row = code.at(array, (line + place) * size["pixels"] + begin, self.made)
                 code.store(row, code.at(room, i, INT64))
             for array, room in vectors:
                 number = code.load(FLOAT, code.at(array, channel + place, FLOAT))
@@ -370,31 +371,32 @@ class _Sums(Convolving):
             def rows(number: int, places: list[int] = places) -> list[Value]:
                 _, room = self.rows[number]
                 found = (code.at(room, v * LANES + place, INT64) for place in places)
-                return [code.at(code.load(POINTER, each), pixel, FLOAT) for each in found]
+                return [code.at(code.load(POINTER, each), pixel, self.made) for each in found]
 
             def seen(number: int, places: list[int] = places, rows: Any = rows) -> Value:
                 if number in self.rows:
-                    return _joined(code, [self._run(row, tall, mask) for row in rows(number)])
+                    runs = [self._run(row, tall, mask) for row in rows(number)]
+                    return taken_from(self.after.letter, _joined(code, runs))
                 _, room = self.numbers[number]
                 numbers = code.load(FLOATS, code.at(room, v * LANES, FLOAT))
                 lanes = [place for place in places for _ in range(whole)]
                 return code.shuffled(numbers, numbers, lanes)
 
-            made = self.finished(line, seen)
+            made = stored_as(self.after.letter, self.finished(line, seen))
             for run, row in enumerate(rows(0)):
                 for first, count in _parts(tall):
                     begin = run * whole + first
                     some = code.shuffled(made, made, range(begin, begin + count))
-                    code.store_if(some, code.at(row, first, FLOAT), mask)
+                    code.store_if(some, code.at(row, first, self.made), mask)
 
     def _run(self, row: Value, tall: int, mask: Value | None) -> Value:
         """So many numbers of a row, and others behind them up to a power of two."""
         code, whole = self.code, 1 << (tall - 1).bit_length()
         if mask is not None or whole == tall:
-            return code.load_if(FLOAT.of_lanes(tall), row, mask)
+            return code.load_if(self.made.of_lanes(tall), row, mask)
         (_, low), (at, high) = _parts(tall)
-        one = code.load(FLOAT.of_lanes(low), row)
-        more = code.load(FLOAT.of_lanes(high), code.at(row, at, FLOAT))
+        one = code.load(self.made.of_lanes(low), row)
+        more = code.load(self.made.of_lanes(high), code.at(row, at, self.made))
         filled = code.shuffled(more, more, [lane % high for lane in range(low)])
         return code.shuffled(one, filled, range(2 * low))
 

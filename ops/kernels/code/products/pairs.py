@@ -18,7 +18,17 @@ from ..language.target import Target
 from ..language.text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
 
-__all__ = ["HALF", "across", "along", "beside", "joined", "rounded", "seen_as_floats", "widened"]
+__all__ = [
+    "HALF",
+    "across",
+    "along",
+    "beside",
+    "joined",
+    "number_seen",
+    "rounded",
+    "seen_as_floats",
+    "widened",
+]
 
 _LEAST: Final = 1 << 16
 """Numbers that are worth another thread."""
@@ -208,6 +218,12 @@ def seen_as_floats(code: Code, kind: Kind, address: Value, mask: Value | None) -
         return code.load_if(FLOATS, address, mask)
     words = code.load_if(_HALVES, address, mask).converted("zext", _WORDS)
     return (words << 16).bits(FLOATS)
+
+
+def number_seen(code: Code, kind: Kind, address: Value) -> Value:
+    """A number of float32 from one that is, or is `HALF`."""
+    number = code.load(kind, address)
+    return number if kind != HALF else (number.converted("zext", INT32) << 16).bits(FLOAT)
 
 
 def _rounded(code: Code, number: Value) -> Value:
