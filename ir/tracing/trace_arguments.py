@@ -135,7 +135,7 @@ _FORMS: Final[dict[Traced, Callable[[Operator, Sequence[object]], Recorded]]] = 
 
 # ---------------------------------------------------------------------- cells
 
-IN_PARTS: Final[Declared[str, Callable[..., object]]] = Declared()
+IN_PARTS: Final[Declared[str, Callable[..., Tensor | tuple[Tensor, ...]]]] = Declared()
 """Operators of which a trace has the parts."""
 
 

@@ -124,7 +124,7 @@ def _by_seeing(entry: Operator, values: list[Any], free: Sequence[int]) -> Known
     return None
 
 
-def _perform(notes: Sequence[tuple[Any, ...]], values: Sequence[Any]) -> None:
+def _perform(notes: Sequence[tuple[Any, ...]], values: Sequence[object]) -> None:
     module = family("calls.entries")
     for kernel, count, least, *words in notes:
         given = [values[w.place] if type(w) is module.Given else w for w in words]
