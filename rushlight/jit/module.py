@@ -212,6 +212,8 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
     """
 
     _compiled = True
+    if TYPE_CHECKING:
+        _modules: dict[str, Module | None]
 
     def __init__(self, target: ScriptObject) -> None:
         Module.__init__(self)

@@ -10,9 +10,9 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from ..autograd.function import Function, FunctionCtx
+from ..ops.gradients.nodes.autograd import Node
 from ..ops.table.grad_mode import is_grad_enabled
 from ..ops.tensors.tensor import Tensor
 from .handles import Hook, RemovableHandle, add_hook
@@ -211,7 +211,7 @@ class ModuleGradients:
         return tuple(seen[place] for place in self._arguments)
 
 
-def _changed(seen: Gradients, said: Any, kind: str, what: str) -> Gradients:
+def _changed(seen: Gradients, said: Gradients | None, kind: str, what: str) -> Gradients:
     """The gradients after a hook: those it gives back, if it does.
 
     Raises:
@@ -236,24 +236,23 @@ def _spread(grads: Sequence[Tensor | None], places: Sequence[int], count: int) -
 
 
 def _through_gate(
-    values: tuple[Any, ...], hook: NodeHook
+    values: tuple[object, ...], hook: NodeHook
 ) -> tuple[tuple[object, ...], list[int] | None]:
     """The values with tensors that came through a gate, and where they are; `hook` is its node's.
 
     None is said for the places where no gradient is wanted.
     """
-    places = [at for at, value in enumerate(values) if isinstance(value, Tensor)]
-    if not is_grad_enabled() or not any(values[at].requires_grad for at in places):
+    tensors = {at: value for at, value in enumerate(values) if isinstance(value, Tensor)}
+    if not is_grad_enabled() or not any(each.requires_grad for each in tensors.values()):
         return values, None
     passed = list(values)
-    for at, tensor in zip(
-        places, BackwardHookFunction.apply(*[values[at] for at in places]), strict=True
-    ):
+    behind: tuple[Tensor, ...] = BackwardHookFunction.apply(*tensors.values())
+    for at, tensor in zip(tensors, behind, strict=True):
         passed[at] = tensor
-    node = next(passed[at].grad_fn for at in places if passed[at].grad_fn is not None)
+    node = next(each.grad_fn for each in behind if each.grad_fn is not None)
     node.register_hook(hook)
-    kind: Any = type(values)
-    return (tuple(passed) if kind is tuple else kind(*passed)), places
+    kind: Callable[..., tuple[object, ...]] = type(values)
+    return (tuple(passed) if kind is tuple else kind(*passed)), list(tensors)
 
 
 # --------------------------------------------------------------------------- the old kind
@@ -283,7 +282,7 @@ def watch_result(module: Members, args: tuple[object, ...], result: object) -> N
         _warn(*fault)
 
 
-def _what_is_missed(args: tuple[Any, ...], result: object, node: Any) -> tuple[str, str] | None:
+def _what_is_missed(args: tuple[object, ...], result: object, node: Node) -> tuple[str, str] | None:
     """In which case a hook of the old kind does not see all gradients, and which it misses."""
     results = (result,) if isinstance(result, Tensor) else result
     if not isinstance(results, tuple) or not all(isinstance(r, Tensor) for r in results):
@@ -295,7 +294,7 @@ def _what_is_missed(args: tuple[Any, ...], result: object, node: Any) -> tuple[s
         return _SEVERAL_NODES, "output"
     if node not in nodes:
         return _NESTED_RESULT, "output"
-    origins = {a.grad_fn for a in args if a.grad_fn is not None}
+    origins = {a.grad_fn for a in args if isinstance(a, Tensor) and a.grad_fn is not None}
     if origins != {origin for origin, _ in node.next_functions}:
         return _SEVERAL_STEPS, "input"
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import builtins
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
@@ -28,21 +28,6 @@ _COMPLEX = (
 )
 
 
-def _refused(kind: str) -> Callable[..., Any]:
-    """A method that would move a module to a device that is not here."""
-
-    def refuse(self: Any, device: int | Device | None = None) -> Any:
-        """Give a module without tensors back; others are refused.
-
-        Raises:
-            AssertionError, RuntimeError: there are tensors; the CPU is the only device.
-        """
-        return self._apply(lambda tensor: getattr(tensor, kind)(device))
-
-    refuse.__name__ = kind
-    return refuse
-
-
 def _stays(tensor: Tensor, changed: Tensor) -> bool:
     """Whether a tensor stays the object it is and only holds something else."""
     alike = changed.is_meta == tensor.is_meta and changed.layout is tensor.layout
@@ -53,13 +38,13 @@ class Conversions:
     """The part of `Module` that changes what its parameters and buffers hold."""
 
     if TYPE_CHECKING:
-        _modules: dict[str, Any]
+        _modules: Mapping[str, object]
         _parameters: dict[str, Parameter | None]
         _buffers: dict[str, Tensor | None]
 
         def parameters(self, recurse: bool = True) -> Iterator[Parameter]: ...
         def buffers(self, recurse: bool = True) -> Iterator[Tensor]: ...
-        def children(self) -> Iterator[Any]: ...
+        def children(self) -> Iterator[Conversions]: ...
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Say of all parameters whether they want gradients."""
@@ -162,10 +147,21 @@ class Conversions:
         """Nothing: there is no other device."""
         return self
 
-    cuda = _refused("cuda")
-    xpu = _refused("xpu")
-    mtia = _refused("mtia")
-    ipu = _refused("ipu")
+    def cuda(self, device: int | Device | None = None) -> Self:
+        """Refuse tensors, which have no other device than the CPU."""
+        return self._apply(lambda tensor: tensor.cuda(device))
+
+    def xpu(self, device: int | Device | None = None) -> Self:
+        """Refuse tensors, which have no other device than the CPU."""
+        return self._apply(lambda tensor: tensor.xpu(device))
+
+    def mtia(self, device: int | Device | None = None) -> Self:
+        """Refuse tensors, which have no other device than the CPU."""
+        return self._apply(lambda tensor: tensor.mtia(device))
+
+    def ipu(self, device: int | Device | None = None) -> Self:
+        """Refuse tensors, which have no other device than the CPU."""
+        return self._apply(lambda tensor: tensor.ipu(device))
 
     def share_memory(self) -> Self:
         """Move parameters and buffers to memory that processes share."""

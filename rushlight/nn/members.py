@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..ops.tensors.tensor import Parameter, Tensor
@@ -18,7 +18,7 @@ class Members:
     """The part of `Module` that walks the tree."""
 
     if TYPE_CHECKING:  # what every module has; `Module` says and makes it
-        _modules: dict[str, Any]
+        _modules: Mapping[str, Members | None]
         _parameters: dict[str, Parameter | None]
         _buffers: dict[str, Tensor | None]
         _non_persistent_buffers_set: set[str]
@@ -33,13 +33,14 @@ class Members:
         _load_state_dict_post_hooks: OrderedDict[int, Hook]
         forward: Callable[..., Any]
 
-        def get_extra_state(self) -> Any: ...
+        def get_extra_state(self) -> object: ...
         def set_extra_state(self, state: object) -> None: ...
-        def _load_from_state_dict(self, *args: Any) -> None: ...
+
+        _load_from_state_dict: Callable[..., None]
 
     def named_modules(
         self, memo: set[object] | None = None, prefix: str = "", remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+    ) -> Iterator[tuple[str, Members]]:
         """This module and all below it, depth first, with dotted names; each once by default."""
         memo = set() if memo is None else memo
         if self in memo:
@@ -52,26 +53,26 @@ class Members:
                 below = f"{prefix}.{name}" if prefix else name
                 yield from child.named_modules(memo, below, remove_duplicate)
 
-    def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Members]:
         """This module and all below it."""
         return (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
 
-    def named_children(self) -> Iterator[tuple[str, Any]]:
+    def named_children(self) -> Iterator[tuple[str, Members]]:
         """The modules directly below this one, each once."""
         return _once(((n, m) for n, m in self._modules.items() if m is not None), True)
 
-    def children(self) -> Iterator[Any]:
+    def children(self) -> Iterator[Members]:
         """The modules directly below this one, each once."""
         return (module for _, module in self.named_children())
 
     def _named_members(
         self,
-        get_members: Callable[[Members], Iterable[tuple[str, object]]],
+        get_members: Callable[[Members], Iterable[tuple[str, Item | None]]],
         prefix: str = "",
         recurse: bool = True,
         remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Any]]:
-        modules: Iterable[tuple[str, Any]] = [(prefix, self)]
+    ) -> Iterator[tuple[str, Item]]:
+        modules: Iterable[tuple[str, Members]] = [(prefix, self)]
         if recurse:
             modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
         members = (
@@ -87,7 +88,7 @@ class Members:
     ) -> Iterator[tuple[str, Parameter]]:
         """The parameters with dotted names; a shared one once, under its first name."""
 
-        def own(module: Members) -> Iterable[tuple[str, Any]]:
+        def own(module: Members) -> Iterable[tuple[str, Parameter | None]]:
             return module._parameters.items()
 
         return self._named_members(own, prefix, recurse, remove_duplicate)
@@ -101,7 +102,7 @@ class Members:
     ) -> Iterator[tuple[str, Tensor]]:
         """The buffers with dotted names; a shared one once, under its first name."""
 
-        def own(module: Members) -> Iterable[tuple[str, Any]]:
+        def own(module: Members) -> Iterable[tuple[str, Tensor | None]]:
             return module._buffers.items()
 
         return self._named_members(own, prefix, recurse, remove_duplicate)
@@ -110,13 +111,13 @@ class Members:
         """The buffers, each once."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
-    def get_submodule(self, target: str) -> Any:
+    def get_submodule(self, target: str) -> Members:
         """The module of a dotted name; `""` is this one.
 
         Raises:
             AttributeError: there is none of that name, or it is something else.
         """
-        module: object = self
+        module = self
         for name in target.split(".") if target else ():
             found = _named(module, name)
             if not isinstance(found, Members):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from ..module_names import names_of
 from ..ops.eager.dispatch import eager_function
@@ -57,13 +57,12 @@ _NO_MEMORY = (
     "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the "
     "parameters before calling `module.share_memory()`."
 )
-_known: Any = Tensor
 _ALLOWED = frozenset(
     each.__name__
     for each in (
-        *(_known.__hash__, _known.size, _known.copy_, _known.is_complex, _known.is_floating_point),
-        *(_known.half, _known.float, _known.double, _known.char, _known.short, _known.int),
-        *(_known.long, _known.cuda, _known.cpu, _known.to, _known.get_device),
+        *(Tensor.__hash__, Tensor.size, Tensor.copy_, Tensor.is_complex, Tensor.is_floating_point),
+        *(Tensor.half, Tensor.float, Tensor.double, Tensor.char, Tensor.short, Tensor.int),
+        *(Tensor.long, Tensor.cuda, Tensor.cpu, Tensor.to, Tensor.get_device),
     )
 ) | {"__get__", "__set__"}
 """What can be asked of a tensor without sizes: attributes, and methods of dtype and place."""
@@ -77,7 +76,12 @@ class UninitializedTensorMixin:
     cls_to_become: ClassVar[type[Tensor]] = Tensor
 
     if TYPE_CHECKING:
-        data: Any
+
+        @property
+        def data(self) -> Tensor: ...
+        @data.setter
+        def data(self, value: Tensor) -> None: ...
+
         requires_grad: bool
 
     def materialize(
@@ -93,7 +97,7 @@ class UninitializedTensorMixin:
         self.__class__ = self.cls_to_become  # type: ignore[assignment]
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> NoReturn:
         """There is none yet.
 
         Raises:
@@ -101,7 +105,7 @@ class UninitializedTensorMixin:
         """
         raise RuntimeError(_NO_SHAPE)
 
-    def share_memory_(self) -> Any:
+    def share_memory_(self) -> NoReturn:
         """There is none yet.
 
         Raises:
@@ -112,7 +116,7 @@ class UninitializedTensorMixin:
     @classmethod
     def __torch_function__(
         cls, func: object, types: object, args: object = (), kwargs: object = None
-    ) -> Any:
+    ) -> object:
         """What a function gives for it: only those of its dtype and place can be asked.
 
         Raises:

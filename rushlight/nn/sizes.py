@@ -134,19 +134,21 @@ def quadruple(x: object) -> tuple[Any, ...]:
 
 
 @in_script(_same_floats)
-def pair_of_floats(x: object) -> tuple[object, ...]:
+def pair_of_floats(x: float | Iterable[float]) -> tuple[float, ...]:
     """`pair` of numbers that are no sizes."""
     return pair(x)
 
 
 @in_script(_same_floats)
-def triple_of_floats(x: object) -> tuple[object, ...]:
+def triple_of_floats(x: float | Iterable[float]) -> tuple[float, ...]:
     """`triple` of numbers that are no sizes."""
     return triple(x)
 
 
 @in_script(_same_sizes)
-def list_with_default(out_size: Any, defaults: Sequence[int]) -> Any:
+def list_with_default(
+    out_size: int | Sequence[int | None], defaults: Sequence[int]
+) -> int | list[int]:
     """The sizes, with those that are None taken from the end of `defaults`.
 
     Raises:

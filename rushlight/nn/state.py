@@ -73,7 +73,7 @@ def own_state(module: Members) -> Iterator[tuple[str, Tensor]]:
     yield from ((n, b) for n, b in module._buffers.items() if b is not None and n not in skipped)
 
 
-def get_extra_state(module: Members) -> Any:
+def get_extra_state(module: Members) -> object:
     """What goes into the state dict beside tensors; a class may override this.
 
     Raises:

@@ -44,6 +44,8 @@ reveal_type(torch.jit.script(torch.nn.Linear(3, 3)))
 reveal_type(torch.jit.script(torch.nn.Linear(3, 3)).graph)
 reveal_type(torch.jit.load("model.pt"))
 reveal_type(torch.nn.LSTM(3, 3)(x))
+reveal_type(torch.nn.ModuleList([torch.nn.ReLU()])[0])
+reveal_type(list(torch.nn.ReLU().modules()))
 """
 
 
@@ -107,6 +109,8 @@ def test_what_a_type_checker_learns(told: dict[bool, list[str]]) -> None:
         "rushlight._C.handles.Graph",
         "rushlight.jit.module.ScriptModule",
         f"tuple[{tensor}, tuple[{tensor}, {tensor}]]",
+        "rushlight.nn.modules.module.Module",
+        "list[rushlight.nn.modules.module.Module]",
     ]
     errors = [line for line in lines if not line.startswith("Revealed")]
     assert errors == [

@@ -288,6 +288,21 @@ def sample(count: int, generator: Optional[torch.Generator] = None) -> Tensor:
     return stacked * total
 
 
+def resized(image: Tensor) -> List[Tensor]:
+    return [
+        F.interpolate(image, size=8),
+        F.interpolate(image, size=(4, 6), mode="bilinear", align_corners=False),
+        F.interpolate(image, scale_factor=2.0),
+        F.interpolate(image, scale_factor=[0.5, 1.5], mode="bicubic"),
+    ]
+
+
+def widths(layers: nn.ModuleList) -> List[int]:
+    found = [layer.out_features for layer in layers if isinstance(layer, nn.Linear)]
+    first: nn.Module = layers[0]
+    return [*found, sum(1 for _ in first.modules()), len(layers[:1])]
+
+
 class Even(Distribution):
     """A law of one's own: whole numbers below a bound."""
 
@@ -344,4 +359,5 @@ def main(folder: Path) -> None:
         print(train(2), sample(6), gelu(x, approximate=True).shape)
     future = torch.jit.fork(gelu, x)
     waited: Tensor = torch.jit.wait(future)
+    print(resized(torch.randn(1, 2, 4, 4)), widths(nn.ModuleList([nn.Linear(2, 3), nn.ReLU()])))
     print(waited, torch.jit.annotate(List[int], []), torch.__version__)

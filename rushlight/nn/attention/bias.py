@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
-from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DTYPES
@@ -60,7 +59,13 @@ class CausalBias(Tensor):
         return made
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(
+        cls,
+        func: Callable[..., object],
+        types: Iterable[type],
+        args: tuple[object, ...] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
         """Attention takes the mask; other functions take the tensor without elements."""
         named = dict(kwargs or {})
         if func is not scaled_dot_product_attention:

@@ -3,7 +3,6 @@
 # mypy: disable-error-code="no-any-return"
 import math
 import warnings
-from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DTYPES
@@ -55,7 +54,7 @@ def linear_cross_entropy(
     reduction: str = "mean",
     ignore_index: int | None = None,
     label_smoothing: float = 0.0,
-    options: Any = None,
+    options: object = None,
 ) -> Tensor:
     """`cross_entropy(linear(input, linear_weight, linear_bias), target)`.
 

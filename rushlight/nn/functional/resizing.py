@@ -5,8 +5,7 @@
 # mypy: no-warn-unreachable
 import math
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
@@ -70,7 +69,7 @@ def _sizes_of_list(input: Tensor, size: list[int]) -> list[int]: ...
 
 
 @declares(_sizes_of_one, _sizes_of_list)
-def _sizes(input: Tensor, size: Any) -> Any:
+def _sizes(input: Tensor, size: int | list[int]) -> list[int]:
     """A size for each dimension of space.
 
     Raises:
@@ -92,7 +91,7 @@ def _sizes(input: Tensor, size: Any) -> Any:
         return [size for _ in range(input.dim() - 2)]
 
 
-def _need_integers(sizes: Any) -> None:
+def _need_integers(sizes: Sequence[object]) -> None:
     if not all(map(_is_integer, sizes)):
         raise TypeError(
             "expected size to be one of int or Tuple[int] or Tuple[int, int] or "
@@ -100,7 +99,7 @@ def _need_integers(sizes: Any) -> None:
         )
 
 
-def _is_integer(x: Any) -> bool:
+def _is_integer(x: object) -> bool:
     """Whether it is a whole number or a tensor of whole numbers."""
     if isinstance(x, Tensor):
         return not x.is_floating_point()
@@ -114,7 +113,7 @@ def _factors_of_list(input: Tensor, factor: list[float]) -> list[float]: ...
 
 
 @declares(_factors_of_list, _factors_of_one)
-def _factors(input: Tensor, factor: Any) -> Any:
+def _factors(input: Tensor, factor: float | list[float]) -> list[float]:
     """A factor for each dimension of space.
 
     Raises:
@@ -274,8 +273,8 @@ def _interpolate_3(
 @declares(_interpolate_0, _interpolate_1, _interpolate_2, _interpolate_3)
 def interpolate(
     input: Tensor,
-    size: int | None = None,
-    scale_factor: list[float] | None = None,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
@@ -346,11 +345,11 @@ def _upsample_1(
 
 @declares(_upsample_0, _upsample_1)
 def upsample(
-    input: Any,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: Any = "nearest",
-    align_corners: Any = None,
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
 ) -> Tensor:
     """An older name of `interpolate`."""
     if type(input) not in PLAIN and asks(input):
@@ -377,7 +376,9 @@ def _upsample_nearest_1(
 
 
 @declares(_upsample_nearest_0, _upsample_nearest_1)
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Tensor:
+def upsample_nearest(
+    input: Tensor, size: int | Sequence[int] | None = None, scale_factor: float | None = None
+) -> Tensor:
     """`interpolate` to the nearest element."""
     if type(input) not in PLAIN and asks(input):
         return ask_for(upsample_nearest, locals())
@@ -417,7 +418,11 @@ def _upsample_bilinear_3(
 
 
 @declares(_upsample_bilinear_0, _upsample_bilinear_1, _upsample_bilinear_2, _upsample_bilinear_3)
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Tensor:
+def upsample_bilinear(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Tensor:
     """`interpolate` between four neighbours, corners on corners."""
     if type(input) not in PLAIN and asks(input):
         return ask_for(upsample_bilinear, locals())

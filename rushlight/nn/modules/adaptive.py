@@ -68,9 +68,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def reset_parameters(self) -> None:
         """Draw all projections anew."""
         self.head.reset_parameters()
-        for narrow, wide in self.tail:
-            narrow.reset_parameters()
-            wide.reset_parameters()
+        for pair in self.tail:
+            for layer in pair.children():
+                layer.reset_parameters()
 
     def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
         """Of inputs (N, in_features) or (in_features) and targets (N) or ().

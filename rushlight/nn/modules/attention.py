@@ -9,7 +9,7 @@ conditions of torch: it treats rows without any place to attend to in another wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ...backends import mha
@@ -20,6 +20,7 @@ from ...ops.tensors.tensor import Parameter, Tensor
 from .. import functional as F
 from .. import init
 from ..functional.attention import added_masks
+from ..layer_options import Placed
 from ..modes import is_autocast_enabled, is_grad_enabled
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
@@ -86,7 +87,7 @@ class MultiheadAttention(Module):
                 f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and "
                 f"num_heads={num_heads} instead"
             )
-        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        made: Placed = {"device": device, "dtype": dtype}
         super().__init__()
         self.embed_dim = embed_dim
         self.kdim = embed_dim if kdim is None else kdim
@@ -112,7 +113,7 @@ class MultiheadAttention(Module):
         self.add_zero_attn = add_zero_attn
         self._reset_parameters()
 
-    def _make_projections(self, made: Mapping[str, object]) -> None:
+    def _make_projections(self, made: Placed) -> None:
         """One weight for all three projections, or three of different widths."""
         width, apart = self.embed_dim, not self._qkv_same_embed_dim
         for name, size in (("q", width), ("k", self.kdim), ("v", self.vdim)):

@@ -7,7 +7,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 from ...module_names import names_of
 from ...ops.tensors.tensor import Parameter, Tensor
@@ -17,13 +17,13 @@ from .module import Module
 __all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 Self = TypeVar("Self", bound="_Numbered")
+Item = TypeVar("Item")
 
 
-def _iterable(values: object, method: str) -> Iterable[Any]:
+def _check_iterable(values: object, method: str) -> None:
     if not isinstance(values, Iterable) or isinstance(values, Tensor):  # which has rows alone
         kind = type(values).__name__
         raise TypeError(f"{method} should be called with an iterable, but got {kind}")
-    return values
 
 
 def _position(index: int, length: int) -> int:
@@ -41,7 +41,7 @@ def _position(index: int, length: int) -> int:
 class Container(Module):
     """A module of the given children; deprecated, as in torch."""
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, **kwargs: Module | None) -> None:
         super().__init__()
         warnings.warn(
             "nn.Container is deprecated. All of it's functionality is now implemented in "
@@ -57,14 +57,14 @@ def _key(container: _Numbered, index: int) -> str:
     return list(container._modules)[_position(index, len(container))]
 
 
-def _replace(container: _Numbered, modules: Iterable[tuple[str, Module | None]]) -> None:
+def _replace(container: _Numbered, modules: Iterable[tuple[str, Module]]) -> None:
     """Hold these and nothing else, in the same dict."""
     modules = list(modules)
     container._modules.clear()
     container._modules.update(modules)
 
 
-def _renumber(container: _Numbered, modules: Iterable[Module | None]) -> None:
+def _renumber(container: _Numbered, modules: Iterable[Module]) -> None:
     _replace(container, ((str(i), module) for i, module in enumerate(modules)))
 
 
@@ -80,13 +80,13 @@ def _times(container: Sequential, times: object) -> int:
 class _Numbered(Module):
     """Modules in order; `Sequential` may give them names, `ModuleList` numbers them."""
 
-    _modules: dict[str, Module | None]
+    _modules: dict[str, Module]  # type: ignore[assignment]  # None is rare in containers
 
     @overload
     def __getitem__(self: Self, index: slice) -> Self: ...
     @overload
-    def __getitem__(self, index: int) -> Any: ...
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: int) -> Module: ...
+    def __getitem__(self, index: int | slice) -> Module:
         if isinstance(index, slice):
             return self._slice(index)
         return self._modules[_key(self, index)]
@@ -98,7 +98,7 @@ class _Numbered(Module):
         """The name of a place, which subclasses of packages ask for."""
         return str(_position(idx, len(self)))
 
-    def _get_item_by_idx(self, iterator: Iterable[Any], idx: int) -> Any:
+    def _get_item_by_idx(self, iterator: Iterable[Item], idx: int) -> Item:
         """What stands at a place among as many as there are modules."""
         return next(islice(iterator, _position(idx, len(self)), None))
 
@@ -115,7 +115,7 @@ class _Numbered(Module):
     def __len__(self) -> int:
         return len(self._modules)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
 
     def __iadd__(self: Self, modules: Iterable[Module]) -> Self:
@@ -128,11 +128,12 @@ class _Numbered(Module):
 
     def extend(self: Self, modules: Iterable[Module]) -> Self:
         """Add modules at the end."""
-        for module in _iterable(modules, f"{type(self).__name__}.extend"):
+        _check_iterable(modules, f"{type(self).__name__}.extend")
+        for module in modules:
             self.append(module)
         return self
 
-    def pop(self, key: int | slice) -> Any:
+    def pop(self, key: int | slice) -> Module:
         """Take out a module."""
         module = self[key]
         del self[key]
@@ -144,7 +145,7 @@ class Sequential(_Numbered):
 
     if TYPE_CHECKING:  # what the last one gives, which is nearly always a tensor
 
-        def __call__(self, *args: Any, **kwargs: Any) -> Tensor: ...
+        def __call__(self, *args: object, **kwargs: object) -> Tensor: ...
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
@@ -241,12 +242,14 @@ class ModuleList(_Numbered):
 class ModuleDict(Module):
     """A dict of modules that are registered as children."""
 
+    _modules: dict[str, Module]  # type: ignore[assignment]
+
     def __init__(self, modules: Mapping[str, Module] | Iterable[object] | None = None) -> None:
         super().__init__()
         if modules is not None:
             self.update(modules)
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> Module:
         return self._modules[key]
 
     def __setitem__(self, key: str, module: Module) -> None:
@@ -268,7 +271,7 @@ class ModuleDict(Module):
         """Hold nothing."""
         self._modules.clear()
 
-    def pop(self, key: str) -> Any:
+    def pop(self, key: str) -> Module:
         """Take out the module of that name."""
         return self._modules.pop(key)
 
@@ -276,11 +279,11 @@ class ModuleDict(Module):
         """The names."""
         return self._modules.keys()
 
-    def items(self) -> Iterable[tuple[str, Any]]:
+    def items(self) -> Iterable[tuple[str, Module]]:
         """Names and modules."""
         return self._modules.items()
 
-    def values(self) -> Iterable[Any]:
+    def values(self) -> Iterable[Module]:
         """The modules."""
         return self._modules.values()
 
@@ -342,11 +345,12 @@ class ParameterList(Module):
 
     def extend(self, values: Iterable[object]) -> ParameterList:
         """Add values at the end."""
-        for value in _iterable(values, f"{type(self).__name__}.extend"):
+        _check_iterable(values, f"{type(self).__name__}.extend")
+        for value in values:
             self.append(value)
         return self
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
         raise RuntimeError("ParameterList should not be called.")
 
     def extra_repr(self) -> str:
@@ -493,7 +497,7 @@ class ParameterDict(Module):
         self.update(other)
         return self
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
         raise RuntimeError("ParameterDict should not be called.")
 
     def extra_repr(self) -> str:

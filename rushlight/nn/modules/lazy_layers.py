@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DTYPES, Device, DType
 from ...ops.tensors.tensor import Tensor
+from ..layer_options import Placed
 from ..parameter import UninitializedBuffer, UninitializedParameter
 from .batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from .conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -160,7 +161,7 @@ class _LazyNormNd(_LazyNorm):
         super().__init__(0, eps, momentum, False, False, device, dtype, bias=bias)
         self.affine = affine
         self.track_running_stats = track_running_stats
-        made: dict[str, Any] = {"device": device, "dtype": dtype}
+        made: Placed = {"device": device, "dtype": dtype}
         if affine:
             self.weight = UninitializedParameter(**made)
             if bias:

@@ -312,7 +312,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     reduction: str
     ignore_index: int | None
     label_smoothing: float
-    options: Any
+    options: object
 
     def __init__(
         self,

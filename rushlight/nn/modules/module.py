@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from itertools import chain
 from types import ModuleType
@@ -103,13 +103,21 @@ class Module(Members, Conversions):
     """What modules are called that cannot be called with other tensors than their own."""
 
     training: bool
-    if TYPE_CHECKING:  # packages read annotations with the names of their own modules
+    if TYPE_CHECKING:  # `Members` knows no modules; packages read annotations with names of theirs
         _modules: dict[str, Module | None]
         _state_dict_hooks: OrderedDict[int, Hook]
         _state_dict_pre_hooks: OrderedDict[int, Hook]
         _load_state_dict_pre_hooks: OrderedDict[int, Hook]
 
         forward: Callable[..., Any]
+
+        def named_modules(
+            self, memo: set[object] | None = None, prefix: str = "", remove_duplicate: bool = True
+        ) -> Iterator[tuple[str, Module]]: ...
+        def modules(self, remove_duplicate: bool = True) -> Iterator[Module]: ...
+        def named_children(self) -> Iterator[tuple[str, Module]]: ...
+        def children(self) -> Iterator[Module]: ...
+        def get_submodule(self, target: str) -> Module: ...
     else:
         forward = _forward_unimplemented
 

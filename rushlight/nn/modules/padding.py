@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...module_names import names_of
 from ...ops.tensors.tensor import Tensor
@@ -34,7 +34,7 @@ Four = int | tuple[int, int, int, int]
 Six = int | tuple[int, int, int, int, int, int]
 
 
-def _both_ends(padding: Any, dimensions: int) -> tuple[int, ...]:
+def _both_ends(padding: int | Iterable[int], dimensions: int) -> tuple[int, ...]:
     """A number for each end of each dimension, the last dimension first."""
     return tuple(padding) if isinstance(padding, Iterable) else (padding,) * (2 * dimensions)
 

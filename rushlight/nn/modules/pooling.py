@@ -4,7 +4,7 @@
 # mypy: disable-error-code="arg-type, no-any-return"
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ...module_names import names_of
 from ...ops.tensors.tensor import Tensor
@@ -224,9 +224,9 @@ class _AvgPoolNd(Module):
         "ceil_mode",
         "count_include_pad",
     ]
-    kernel_size: Any
-    stride: Any
-    padding: Any
+    kernel_size: int | tuple[int, ...]
+    stride: int | tuple[int, ...]
+    padding: int | tuple[int, ...]
     ceil_mode: bool
     count_include_pad: bool
 

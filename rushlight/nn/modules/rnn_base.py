@@ -9,13 +9,14 @@ import math
 import numbers
 import warnings
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Self
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import Device, DType
 from ...ops.tensors.tensor import Parameter, Tensor
 from .. import init
+from ..layer_options import Placed
 from ..sizes import is_scripting
 from .module import Module
 
@@ -79,18 +80,18 @@ class RNNBase(Module):
         self.dropout = float(dropout)
         self.bidirectional = bidirectional
         self.proj_size = proj_size
-        self._flat_weight_refs: list[Any] = []
+        self._flat_weight_refs: list[weakref.ref[object] | None] = []
         self._check(dropout)
         self._flat_weights_names: list[str] = []
         self._all_weights: list[list[str]] = []
-        made: dict[str, object] = {"device": device, "dtype": dtype}
+        made: Placed = {"device": device, "dtype": dtype}
         for layer in range(num_layers):
             for suffix in ("", "_reverse") if bidirectional else ("",):
                 self._make_weights(layer, f"_l{layer}{suffix}", made)
         self._init_flat_weights()
         self.reset_parameters()
 
-    def _check(self, dropout: object) -> None:
+    def _check(self, dropout: float) -> None:
         """Raises: TypeError, ValueError: an argument is no possible one."""
         _check_dropout(dropout, self.num_layers)
         for name in ("bias", "batch_first"):
@@ -110,7 +111,7 @@ class RNNBase(Module):
         if self.mode not in _CHUNKS:
             raise ValueError("Unrecognized RNN mode: " + self.mode)
 
-    def _make_weights(self, layer: int, ending: str, made: Mapping[str, object]) -> None:
+    def _make_weights(self, layer: int, ending: str, made: Placed) -> None:
         """The weights of one direction of a layer."""
         rows = _CHUNKS[self.mode] * self.hidden_size
         state = self.proj_size or self.hidden_size
@@ -134,7 +135,7 @@ class RNNBase(Module):
         self._flat_weight_refs = _references(self._flat_weights)
         self.flatten_parameters()
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         names = self.__dict__.get("_flat_weights_names", ())
         if name in names and "_flat_weights" in self.__dict__:
             self._flat_weights[names.index(name)] = value
@@ -143,7 +144,7 @@ class RNNBase(Module):
     def flatten_parameters(self) -> None:
         """Nothing on a CPU: weights need not lie in one piece of memory there."""
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         self._flat_weight_refs = []
         result = super()._apply(fn, recurse)
         self._init_flat_weights()
@@ -248,7 +249,7 @@ class RNNBase(Module):
         return ", ".join(shown)
 
 
-def _references(weights: Sequence[object]) -> list[object]:
+def _references(weights: Sequence[object]) -> list[weakref.ref[object] | None]:
     return [None if weight is None else weakref.ref(weight) for weight in weights]
 
 
@@ -258,7 +259,7 @@ def _need_type(name: str, value: object, wanted: type) -> None:
         raise TypeError(f"{name} should be of type {wanted.__name__}, got: {kind}")
 
 
-def _check_dropout(dropout: Any, num_layers: int) -> None:
+def _check_dropout(dropout: float, num_layers: int) -> None:
     number = isinstance(dropout, numbers.Number) and not isinstance(dropout, bool)
     if not number or not 0 <= dropout <= 1:
         raise ValueError(

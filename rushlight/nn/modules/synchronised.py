@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.table.grad_mode import no_grad
 from ...ops.tensors.tensor import Tensor
+from .module import Module
 
 __all__ = ["is_shared", "normalised"]
 
@@ -23,7 +24,7 @@ def is_shared(group: object) -> bool:
     return bool(distributed.is_initialized() and distributed.is_several(group))
 
 
-def normalised(module: Any, input: Tensor, share: float) -> Tensor:
+def normalised(module: Module, input: Tensor, share: float) -> Tensor:
     """A batch with the mean of all processes taken off, divided by their deviation.
 
     Args:
@@ -34,7 +35,9 @@ def normalised(module: Any, input: Tensor, share: float) -> Tensor:
     Raises:
         ValueError: all processes together have one value for each channel.
     """
-    all_reduce: Any = import_module(f"{_OWN}.distributed.nn.functional").all_reduce
+    all_reduce: Callable[..., Tensor] = import_module(
+        f"{_OWN}.distributed.nn.functional"
+    ).all_reduce
     group, channels = module.process_group, input.shape[1]
     along = [axis for axis in range(input.dim()) if axis != 1]
     shape = [1, channels] + [1] * (input.dim() - 2)

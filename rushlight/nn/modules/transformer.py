@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
@@ -16,6 +15,7 @@ from ...ops.tensors.tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..functional.attention import added_masks
+from ..layer_options import Biased
 from .module import Module
 from .normalization import LayerNorm
 from .transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
@@ -54,8 +54,8 @@ class Transformer(Module):
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
         activation: str | Activation = F.relu,
-        custom_encoder: Any | None = None,
-        custom_decoder: Any | None = None,
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
         layer_norm_eps: float = 1e-5,
         batch_first: bool = False,
         norm_first: bool = False,
@@ -64,7 +64,7 @@ class Transformer(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        made: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
+        made: Biased = {"bias": bias, "device": device, "dtype": dtype}
         shape = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps)
         order = (batch_first, norm_first)
         if custom_encoder is None:
@@ -131,11 +131,11 @@ class Transformer(Module):
 
 def _why_not_nested(layer: Module) -> str:
     """Why an encoder of such layers never makes nested tensors; "" if it may."""
-    attention: Any = getattr(layer, "self_attn", None)
     if not isinstance(layer, TransformerEncoderLayer):
         return "encoder_layer was not TransformerEncoderLayer"
     if layer.norm_first:
         return "encoder_layer.norm_first was True"
+    attention = layer.self_attn
     if not attention.batch_first:
         return (
             "encoder_layer.self_attn.batch_first was not True"

@@ -15,6 +15,7 @@ from ...ops.tensors.overriding import has_torch_function
 from ...ops.tensors.tensor import Tensor
 from .. import functional as F
 from ..functional.attention import added_masks
+from ..layer_options import Biased
 from ..modes import is_autocast_enabled
 from ..sizes import is_scripting
 from .activation import GELU, MultiheadAttention, ReLU
@@ -61,7 +62,7 @@ def _furnish(
     dropout: float,
     eps: float,
     batch_first: bool,
-    made: dict[str, Any],
+    made: Biased,
 ) -> None:
     """Give a layer its parts: each that is added to what comes in has its own norm and dropout."""
     width, heads, inner = widths
@@ -103,7 +104,7 @@ class TransformerEncoderLayer(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        made = {"bias": bias, "device": device, "dtype": dtype}
+        made: Biased = {"bias": bias, "device": device, "dtype": dtype}
         widths = (d_model, nhead, dim_feedforward)
         _furnish(self, ("self_attn",), widths, dropout, layer_norm_eps, batch_first, made)
         self.norm_first = norm_first
@@ -247,14 +248,14 @@ class TransformerDecoderLayer(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        made = {"bias": bias, "device": device, "dtype": dtype}
+        made: Biased = {"bias": bias, "device": device, "dtype": dtype}
         widths = (d_model, nhead, dim_feedforward)
         attentions = ("self_attn", "multihead_attn")
         _furnish(self, attentions, widths, dropout, layer_norm_eps, batch_first, made)
         self.norm_first = norm_first
         self.activation = _activation(activation)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         # torch's copies of a layer forget an activation that is a module; so do its results
         super().__setstate__({"activation": F.relu, **state})
 

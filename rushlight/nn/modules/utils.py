@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from ..sizes import list_with_default as _list_with_default
 from ..sizes import pair as _pair
@@ -24,10 +23,10 @@ __all__ = [
 ]
 
 
-def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
+def _ntuple(n: int, name: str = "parse") -> Callable[[object], tuple[object, ...]]:
     """A function that gives `n` equal numbers for one, and the elements of what has any."""
 
-    def parse(x: object) -> tuple[Any, ...]:
+    def parse(x: object) -> tuple[object, ...]:
         return tuple(x) if isinstance(x, Iterable) else (x,) * n
 
     parse.__name__ = name

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..modules.module import Module
 from .replicate import parallel_apply, replicate
-from .scatter_gather import gather, scatter_kwargs
+from .scatter_gather import Arguments, gather, scatter_kwargs
 
 __all__ = ["DataParallel", "data_parallel"]
 
@@ -45,17 +45,20 @@ class DataParallel(Module):
         inputs: tuple[object, ...],
         kwargs: Mapping[str, object] | None,
         device_ids: Sequence[object],
-    ) -> Any:
+    ) -> Arguments:
         """The arguments of a call, cut into those of each device."""
         return scatter_kwargs(inputs, kwargs, device_ids, self.dim)
 
     def parallel_apply(
-        self, replicas: Sequence[Module], inputs: Sequence[object], kwargs: Any
-    ) -> list[Any]:
+        self,
+        replicas: Sequence[Module],
+        inputs: Sequence[object],
+        kwargs: Sequence[Mapping[str, object]],
+    ) -> list[object]:
         """What the modules make of their arguments."""
         return parallel_apply(replicas, inputs, kwargs, self.device_ids[: len(replicas)])
 
-    def gather(self, outputs: object, output_device: object) -> Any:
+    def gather(self, outputs: Sequence[object], output_device: object) -> object:
         """The results of the devices as one."""
         return gather(outputs, output_device, self.dim)
 

@@ -14,7 +14,7 @@ from ...ops.table.grad_mode import is_grad_enabled
 from ...ops.tensors.tensor import Tensor
 from ..modules.module import Module
 from .reducer import Reducer
-from .scatter_gather import gather, scatter_kwargs
+from .scatter_gather import Arguments, gather, scatter_kwargs
 
 __all__ = ["DistributedDataParallel"]
 
@@ -151,15 +151,25 @@ class DistributedDataParallel(Module):
 
     # ------------------------------------- the parts of a call, which subclasses of packages change
 
-    def scatter(self, inputs: Any, kwargs: Any, device_ids: Sequence[object]) -> Any:
+    def scatter(
+        self,
+        inputs: tuple[object, ...],
+        kwargs: Mapping[str, object] | None,
+        device_ids: Sequence[object],
+    ) -> Arguments:
         """The arguments of a call, cut into those of each device."""
         return scatter_kwargs(inputs, kwargs, device_ids, self.dim)
 
-    def to_kwargs(self, inputs: Any, kwargs: Any, device_id: object) -> Any:
+    def to_kwargs(
+        self,
+        inputs: tuple[object, ...],
+        kwargs: Mapping[str, object] | None,
+        device_id: object,
+    ) -> Arguments:
         """The arguments of a call on one device: tuples of the only ones."""
         return scatter_kwargs(inputs, kwargs, [device_id], self.dim)
 
-    def gather(self, outputs: object, output_device: object) -> Any:
+    def gather(self, outputs: Sequence[object], output_device: object) -> object:
         """The results of devices as one."""
         return gather(outputs, output_device, self.dim)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ..modules.module import Module
 
@@ -20,7 +19,7 @@ def parallel_apply(
     inputs: Sequence[object],
     kwargs_tup: Sequence[Mapping[str, object]] | None = None,
     devices: Sequence[object] | None = None,
-) -> list[Any]:
+) -> list[object]:
     """Each module called with its arguments.
 
     Raises:

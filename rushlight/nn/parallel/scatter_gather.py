@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Tensor
 
-__all__ = ["gather", "is_namedtuple", "scatter", "scatter_kwargs"]
+Arguments = tuple[tuple[tuple[object, ...], ...], tuple[dict[str, object], ...]]
+"""Of several calls what they get by position, and what by name."""
+
+__all__ = ["Arguments", "gather", "is_namedtuple", "scatter", "scatter_kwargs"]
 
 
 def is_namedtuple(obj: object) -> bool:
@@ -16,17 +19,14 @@ def is_namedtuple(obj: object) -> bool:
     return isinstance(obj, tuple) and hasattr(obj, "_asdict") and hasattr(obj, "_fields")
 
 
-def scatter(inputs: object, target_gpus: Sequence[object], dim: int = 0) -> Any:
+def scatter(inputs: object, target_gpus: Sequence[object], dim: int = 0) -> Sequence[Any]:
     """For each target what it gets of the inputs: tensors are cut, the rest is shared."""
     count = len(target_gpus)
     if isinstance(inputs, Tensor):
         return inputs.chunk(count, dim)
-    if is_namedtuple(inputs):
-        return [
-            type(inputs)(*parts) for parts in zip(*_pieces(inputs, target_gpus, dim), strict=False)
-        ]
-    if isinstance(inputs, tuple) and inputs:
-        return list(zip(*_pieces(inputs, target_gpus, dim), strict=False))
+    if isinstance(inputs, tuple) and (inputs or is_namedtuple(inputs)):
+        rows = zip(*_pieces(inputs, target_gpus, dim), strict=False)
+        return [type(inputs)(*row) for row in rows] if is_namedtuple(inputs) else list(rows)
     if isinstance(inputs, list) and inputs:
         return [list(parts) for parts in zip(*_pieces(inputs, target_gpus, dim), strict=False)]
     if isinstance(inputs, dict) and inputs:
@@ -35,7 +35,9 @@ def scatter(inputs: object, target_gpus: Sequence[object], dim: int = 0) -> Any:
     return [inputs] * count
 
 
-def _pieces(parts: Any, target_gpus: Sequence[object], dim: int) -> list[object]:
+def _pieces(
+    parts: Iterable[object], target_gpus: Sequence[object], dim: int
+) -> list[Sequence[object]]:
     return [scatter(each, target_gpus, dim) for each in parts]
 
 
@@ -44,17 +46,17 @@ def scatter_kwargs(
     kwargs: Mapping[str, object] | None,
     target_gpus: Sequence[object],
     dim: int = 0,
-) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+) -> Arguments:
     """The same for the arguments of a call, by position and by name: as many of either."""
-    places = list(scatter(inputs, target_gpus, dim)) if inputs else []
-    names = list(scatter(kwargs, target_gpus, dim)) if kwargs else []
+    places = [*scatter(inputs, target_gpus, dim)] if inputs else []
+    names = [*scatter(kwargs, target_gpus, dim)] if kwargs else []
     count = max(len(places), len(names))
     places += [()] * (count - len(places))
     names += [{} for _ in range(count - len(names))]
     return tuple(places), tuple(names)
 
 
-def gather(outputs: Any, target_device: object, dim: int = 0) -> Any:
+def gather(outputs: Sequence[Any], target_device: object, dim: int = 0) -> Any:
     """Results of the same structure as one: tensors are joined along `dim`.
 
     Raises:

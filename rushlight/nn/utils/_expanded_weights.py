@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ...autograd import grad as gradients_of
 from ...autograd.function import Function, FunctionCtx
 from ...func import vjp, vmap
+from ...ops.memory.dtype import Device, DType
 from ...ops.table.grad_mode import enable_grad
 from ...ops.tensors.overriding import DisableTorchFunctionSubclass
+from ...ops.tensors.sizes import Size
 from ...ops.tensors.tensor import Tensor
 from .. import functional
 
@@ -25,7 +27,7 @@ _HANDLED: Final = frozenset(
 )
 """Functions whose results of one sample depend on no other sample of their first argument."""
 
-Applied = Callable[[Tensor, tuple[Any, ...]], Tensor]
+Applied = Callable[[Tensor, tuple[Tensor, ...]], Tensor]
 
 
 class ExpandedWeight(Tensor):
@@ -43,7 +45,7 @@ class ExpandedWeight(Tensor):
             has no gradients for each sample.
     """
 
-    orig_weight: Any
+    orig_weight: Tensor
     batch_size: int
     loss_reduction: str
 
@@ -64,11 +66,11 @@ class ExpandedWeight(Tensor):
     @classmethod
     def __torch_function__(
         cls,
-        func: Any,
-        types: Any,
+        func: Callable[..., Any],
+        types: object,
         args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
         if func.__name__ not in _HANDLED:
             raise RuntimeError(
                 f"Expanded Weights encountered but cannot handle function {func.__name__}"
@@ -98,17 +100,17 @@ class ExpandedWeight(Tensor):
             return _PerSample.apply(applied, first, *weights.values())
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> Size:
         """The sizes of the weight."""
         return self.orig_weight.shape
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         """The dtype of the weight."""
         return self.orig_weight.dtype
 
     @property
-    def device(self) -> Any:
+    def device(self) -> Device:
         """Where the weight is."""
         return self.orig_weight.device
 
@@ -133,13 +135,13 @@ class _PerSample(Function):
     @staticmethod
     def forward(
         ctx: FunctionCtx, applied: Applied, samples: Tensor, *weights: ExpandedWeight
-    ) -> Any:
+    ) -> Tensor:
         ctx.applied, ctx.weights = applied, weights
         ctx.save_for_backward(samples)
         return applied(samples, tuple(weight.orig_weight for weight in weights))
 
     @staticmethod
-    def backward(ctx: FunctionCtx, slope: Tensor) -> Any:
+    def backward(ctx: FunctionCtx, slope: Tensor) -> tuple[Tensor | None, ...]:
         (samples,) = ctx.saved_tensors
         plain = tuple(weight.orig_weight.detach() for weight in ctx.weights)
         for weight, found in zip(
@@ -171,5 +173,6 @@ def _keep(weight: ExpandedWeight, found: Tensor) -> None:
     """Add gradients to those of the weight; a mean has divided them by the number of samples."""
     if weight.loss_reduction == "mean":
         found = found * weight.batch_size
-    earlier = getattr(weight.orig_weight, "grad_sample", None)
-    weight.orig_weight.grad_sample = found if earlier is None else earlier + found
+    whole: Any = weight.orig_weight
+    earlier = getattr(whole, "grad_sample", None)
+    whole.grad_sample = found if earlier is None else earlier + found

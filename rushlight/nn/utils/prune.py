@@ -109,7 +109,7 @@ def custom_from_mask(module: M, name: str, mask: Tensor) -> M:
 
 
 def global_unstructured(
-    parameters: object, pruning_method: Any, importance_scores: object = None, **kwargs: Any
+    parameters: object, pruning_method: Any, importance_scores: object = None, **kwargs: object
 ) -> None:
     """Prune several parameters, (module, name) each, as if they were one vector.
 

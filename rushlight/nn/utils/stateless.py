@@ -24,7 +24,7 @@ def _named(module: Module) -> dict[str, Tensor]:
     }
 
 
-def _untied(module: Module, given: Mapping[str, object]) -> dict[str, Any]:
+def _untied(module: Module, given: Mapping[str, object]) -> dict[str, object]:
     """What is given for one name of a tensor, given for all names of it.
 
     Raises:
@@ -49,7 +49,7 @@ def _untied(module: Module, given: Mapping[str, object]) -> dict[str, Any]:
 @contextmanager
 def _reparametrize_module(
     module: Module,
-    parameters_and_buffers: dict[str, Any],
+    parameters_and_buffers: dict[str, object],
     tie_weights: bool = False,
     strict: bool = False,
     stack_weights: bool = False,
@@ -68,7 +68,7 @@ def _reparametrize_module(
         given.update({name: after[name] for name in given})
 
 
-def _check(module: Module, given: Mapping[str, Tensor], known: set[str]) -> None:
+def _check(module: Module, given: Mapping[str, object], known: set[str]) -> None:
     unexpected, missing = sorted(set(given) - known), sorted(known - set(given))
     if unexpected or missing:
         text = f"Error(s) in reparametrizing for {type(module).__name__}:"
