@@ -17,6 +17,8 @@ from ..testing import assert_close
 
 __all__ = ["OpCheckError", "opcheck"]
 
+Tolerances = Mapping[str, float | None]
+
 _DEFAULT: Final = (
     "test_schema",
     "test_autograd_registration",
@@ -39,7 +41,7 @@ def opcheck(
     raise_exception: bool = True,
     atol: float | None = None,
     rtol: float | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Run an operator on some arguments and look at what it does.
 
     `test_schema`: it writes what its schema says and nothing else, and gives nothing that shares
@@ -95,7 +97,7 @@ def _leaves(value: object) -> list[Tensor]:
 
 
 def _schema(
-    op: Overload, args: tuple[object, ...], kwargs: Mapping[str, object], close: object
+    op: Overload, args: tuple[object, ...], kwargs: Mapping[str, object], close: Tolerances
 ) -> None:
     given = [*_copied(list(args)), *_copied(list(kwargs.values()))]
     named = dict(zip(kwargs, given[len(args) :], strict=True))
@@ -121,7 +123,7 @@ def _same(first: Tensor, second: Tensor) -> bool:
 
 
 def _gradient(
-    op: Overload, args: tuple[object, ...], kwargs: Mapping[str, object], close: object
+    op: Overload, args: tuple[object, ...], kwargs: Mapping[str, object], close: Tolerances
 ) -> None:
     given = [*_copied(list(args)), *_copied(list(kwargs.values()))]
     entry = op._entry
@@ -133,7 +135,7 @@ def _gradient(
 
 
 def _fake(
-    op: Overload, args: tuple[object, ...], kwargs: Mapping[str, object], close: object
+    op: Overload, args: tuple[object, ...], kwargs: Mapping[str, object], close: Tolerances
 ) -> None:
     entry = op._entry
     if not isinstance(entry, OpenOperator) or entry.fake is None:
@@ -147,13 +149,16 @@ def _fake(
 
 
 def _traced(
-    op: Overload, args: tuple[object, ...], kwargs: Mapping[str, object], close: Any
+    op: Overload,
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object],
+    close: Mapping[str, float | None],
 ) -> None:
     places = [i for i, each in enumerate(args) if isinstance(each, Tensor)]
     if not places:
         return
 
-    def call(*tensors: Tensor) -> Any:
+    def call(*tensors: Tensor) -> object:
         given = list(args)
         for place, tensor in zip(places, tensors, strict=True):
             given[place] = tensor
@@ -164,11 +169,10 @@ def _traced(
         if not _leaves(call(*_copied(inputs))):
             return
         traced = trace(call, tuple(_copied(inputs)), check_trace=False)
-        tolerance = {name: value for name, value in close.items() if value is not None}
         for one, other in zip(
             _leaves(call(*_copied(inputs))), _leaves(traced(*_copied(inputs))), strict=True
         ):
-            assert_close(other, one, equal_nan=True, **tolerance)
+            assert_close(other, one, equal_nan=True, rtol=close["rtol"], atol=close["atol"])
 
 
 _TESTS: Final[dict[str, Callable[..., None]]] = {

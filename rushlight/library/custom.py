@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from ..ops.eager.calls import tensors_in
 from ..ops.eager.open_operators import Kernel, OpenOperator
 from ..ops.eager.packets import Overload
+from ..ops.memory.dtype import DType
 from ..ops.memory.versions import owner_of, written
 from ..ops.table.table import TABLE
 from ..ops.tensors.tensor import Tensor
@@ -115,13 +116,13 @@ class CustomOpDef:
     def _checked(self, function: Kernel, device: str) -> Kernel:
         """A kernel whose results share no memory with its arguments, and which counts writes."""
 
-        def run(*args: Any, **kwargs: object) -> object:
+        def run(*args: object, **kwargs: object) -> object:
             chosen = self._init_fn if device in self._disabled else function
             result = chosen(*args, **kwargs)
             _check_apart(self._entry.name.partition("::")[2], chosen, args, kwargs, result)
-            for place in self._written:
-                if place < len(args) and isinstance(args[place], Tensor):
-                    written(args[place]._array)
+            for tensor in (args[place] for place in self._written if place < len(args)):
+                if isinstance(tensor, Tensor):
+                    written(tensor._array)
             return result
 
         if hasattr(function, "py_func"):
@@ -156,7 +157,7 @@ class CustomOpDef:
         """Give the operator a formula for its gradient: see `register_autograd`."""
         give_formula(self._entry, backward, setup_context)
 
-    def register_autocast(self, device_type: str, cast_inputs: Any) -> None:
+    def register_autocast(self, device_type: str, cast_inputs: DType) -> None:
         """Have it take its floats in one dtype while autocast is on."""
         register_autocast(self._opoverload, device_type, cast_inputs)
 
@@ -167,7 +168,9 @@ class CustomOpDef:
     def register_effect(self, effect: object) -> None:
         """Say that it does more than compute: so that calls keep their order, as all do here."""
 
-    def register_torch_dispatch(self, torch_dispatch_class: type, fn: Any = None, /) -> Any:
+    def register_torch_dispatch(
+        self, torch_dispatch_class: type, fn: Kernel | None = None, /
+    ) -> Any:
         """Say what a class of tensors, or a mode, makes of it."""
         return register_torch_dispatch(self._opoverload, torch_dispatch_class, fn)
 

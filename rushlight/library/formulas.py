@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..autograd.function import Function, run_function
 from ..ops.eager.open_operators import OpenOperator, below_autograd
@@ -13,8 +13,8 @@ from ..ops.tensors.tensor import Tensor
 
 __all__ = ["give_formula", "run_without_gradients"]
 
-Backward = Callable[..., Any]
-Setup = Callable[..., Any]
+Backward = Callable[..., object]
+Setup = Callable[..., object]
 Layout = tuple[int | None, ...]
 """Of each argument how many tensors its list has, or None."""
 
@@ -38,7 +38,7 @@ def give_formula(entry: OpenOperator, backward: Backward | None, setup: Setup | 
 def run_without_gradients(entry: OpenOperator) -> None:
     """Have an operator that changes its arguments run as it is, also where gradients are wanted."""
 
-    def run(handles: Sequence[object]) -> Any:
+    def run(handles: Sequence[object]) -> object:
         with grad_mode_set(False):
             kernel = entry.kernel()
             return entry._missing() if kernel is None else entry.call(kernel, handles)
@@ -54,7 +54,7 @@ class _Formula:
         self._by_place = [not a.keyword_only for a in entry.signature.arguments]
         self._functions: dict[Layout, type[Function]] = {}
 
-    def __call__(self, handles: Sequence[Any]) -> Any:
+    def __call__(self, handles: Sequence[object]) -> object:
         positional = [h for h, by_place in zip(handles, self._by_place, strict=True) if by_place]
         layout = tuple(len(h) if _is_tensors(h) else None for h in positional)
         function = self._functions.get(layout)
@@ -101,13 +101,13 @@ class _Formula:
         return type(name, (Function,), {"backward": staticmethod(backward)})
 
 
-def _is_tensors(value: object) -> bool:
+def _is_tensors(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, (list, tuple)) and any(isinstance(each, Tensor) for each in value)
 
 
 def _flat_gradients(parts: Sequence[Any], layout: Layout) -> list[object]:
     """Gradients of arguments, those of lists one by one."""
-    flat: list[Any] = []
+    flat: list[object] = []
     for place, part in enumerate(parts):
         length = layout[place] if place < len(layout) else None
         if length is None:

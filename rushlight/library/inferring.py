@@ -42,8 +42,8 @@ def _parameter_types() -> Iterator[tuple[object, str]]:
             yield from (((each[base] | None), f"{name}[]?") for each in _SEQUENCES)
 
 
-_PARAMETERS: Final[dict[Any, str]] = dict(_parameter_types())
-_RETURNS: Final[dict[Any, str]] = {
+_PARAMETERS: Final[dict[object, str]] = dict(_parameter_types())
+_RETURNS: Final[dict[object, str]] = {
     Tensor: "Tensor",
     typing.List[Tensor]: "Tensor[]",  # noqa: UP006
     list[Tensor]: "Tensor[]",
@@ -105,7 +105,7 @@ def infer_schema(
     return f"{op_name or ''}({', '.join(parts)}) -> {returns}"
 
 
-def _resolved(function: Any, annotation: Any) -> object:
+def _resolved(function: Callable[..., object], annotation: object) -> object:
     """An annotation that is a text, evaluated where the function was written."""
     if not isinstance(annotation, str):
         return annotation
@@ -116,7 +116,7 @@ def _resolved(function: Any, annotation: Any) -> object:
 
 
 def _parameter(
-    function: object,
+    function: Callable[..., object],
     parameter: inspect.Parameter,
     number: int,
     written: set[str] | None,

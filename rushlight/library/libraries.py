@@ -339,7 +339,9 @@ _NAMELESS: Final = re.compile(r"\(.*\) -> .*", re.DOTALL)
 
 
 @singledispatch
-def define(qualname: Any, schema: Any = None, *, lib: Library | None = None, tags: Any = ()) -> Any:
+def define(
+    qualname: object, schema: Any = None, *, lib: Library | None = None, tags: object = ()
+) -> Any:
     """Define an operator: `define("mine::f", "(Tensor x) -> Tensor")`; also `define(lib, schema,
     alias_analysis)` as a decorator of its kernel.
 

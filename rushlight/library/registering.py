@@ -188,14 +188,14 @@ def register_torch_dispatch(
     return None
 
 
-def get_kernel(op: object, dispatch_key: Any) -> Any:
+def get_kernel(op: object, dispatch_key: object) -> Kernel:
     """What `op` runs for a key.
 
     Raises:
         RuntimeError: there is no such operator, or no kernel of that key.
     """
     entry = open_entry(op, "get_kernel")
-    key = getattr(dispatch_key, "name", dispatch_key)
+    key = str(getattr(dispatch_key, "name", dispatch_key))
     keys = (
         (key, "CompositeExplicitAutograd", "CompositeImplicitAutograd") if key == "CPU" else (key,)
     )
