@@ -29,10 +29,10 @@ class DrawsForSlices(TorchFunctionMode):
 
     def __torch_function__(
         self,
-        func: Callable[..., Any],
+        func: Callable[..., Tensor],
         types: object,
         args: tuple[object, ...] = (),
-        kwargs: dict[str, Any] | None = None,
+        kwargs: dict[str, object] | None = None,
     ) -> object:
         """The function, which draws as often as there are slices if it makes a tensor.
 

@@ -54,7 +54,9 @@ def _check_real(values: list[Tensor], name: str, what: str) -> None:
             )
 
 
-def _jacobian(func: Callable[..., object], argnums: object, has_aux: bool, name: str) -> Any:
+def _jacobian(
+    func: Callable[..., object], argnums: object, has_aux: bool, name: str
+) -> Callable[..., object]:
     backwards = name == "jacrev"
 
     @functools.wraps(func)
@@ -98,8 +100,7 @@ def jacrev(
     """
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
-    made: Callable[..., object] = _jacobian(func, argnums, has_aux, "jacrev")
-    return made
+    return _jacobian(func, argnums, has_aux, "jacrev")
 
 
 def jacfwd(
@@ -110,11 +111,10 @@ def jacfwd(
     randomness: str = "error",
 ) -> Callable[..., Any]:
     """The same as `jacrev`; torch computes it column by column."""
-    made: Callable[..., object] = _jacobian(func, argnums, has_aux, "jacfwd")
-    return made
+    return _jacobian(func, argnums, has_aux, "jacfwd")
 
 
-def hessian(func: Callable[..., object], argnums: Any = 0) -> Callable[..., Any]:
+def hessian(func: Callable[..., object], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """A function that gives the second derivatives of `func`: of the output's shape, then twice the
     input's."""
     return jacfwd(jacrev(func, argnums), argnums)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from ..nn.modules.module import Module
@@ -50,7 +50,11 @@ class _Stateless(Module):
     stateless_model: Module
 
     def _call(
-        self, names: dict[str, list[str]], given: Iterable[Tensor], args: Any, kwargs: Any
+        self,
+        names: dict[str, list[str]],
+        given: Iterable[Tensor],
+        args: object,
+        kwargs: Mapping[str, object],
     ) -> Any:
         """Call the module with one tensor for all names of each; too few leave names alone."""
         pairs = zip(names.values(), given, strict=False)

@@ -50,9 +50,8 @@ def replace_all_batch_norm_modules_(root: Module) -> Module:
     """Have no batch norm of a module keep running statistics; gives the module."""
     for inner in root.modules():
         if hasattr(inner, "track_running_stats") and hasattr(inner, "running_mean"):
-            norm: Any = inner
-            norm.running_mean = norm.running_var = norm.num_batches_tracked = None
-            norm.track_running_stats = False
+            inner.running_mean = inner.running_var = inner.num_batches_tracked = None
+            inner.track_running_stats = False
     return root
 
 

@@ -144,7 +144,7 @@ class _Recorded:
 
     def gradients(
         self, outputs: Sequence[Tensor], grads: Sequence[Tensor | None] | None, keep: bool = False
-    ) -> Any:
+    ) -> object:
         """The gradients of the inputs, in their structure."""
         pairs = [
             (output, None if grads is None else grads[place])
@@ -208,7 +208,7 @@ def _check_tensors(values: Sequence[object]) -> None:
 # --------------------------------------------------------------------------- grad
 
 
-def _chosen(args: tuple[object, ...], argnums: object) -> Any:
+def _chosen(args: tuple[object, ...], argnums: object) -> object:
     """The arguments of those numbers."""
     if isinstance(argnums, int):
         return args[_place(argnums, len(args))]
@@ -230,11 +230,11 @@ def _place(number: object, count: int) -> int:
     return number % count
 
 
-def _with_chosen(args: tuple[object, ...], argnums: Any, values: Tensor) -> tuple[object, ...]:
+def _with_chosen(args: tuple[object, ...], argnums: object, values: object) -> tuple[object, ...]:
     found = list(args)
     if isinstance(argnums, int):
         found[argnums] = values
-    else:
+    elif isinstance(argnums, tuple) and isinstance(values, tuple):
         for place, value in zip(argnums, values, strict=True):
             found[place] = value
     return tuple(found)
@@ -255,7 +255,7 @@ def grad_and_value(
     """
 
     @functools.wraps(func)
-    def wrapped(*args: object, **kwargs: object) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> object:
         begin = "grad_and_value(f)(*args)"
         chosen = _chosen(args, argnums)
         run = _Recorded(lambda given: func(*_with_chosen(args, argnums, given), **kwargs), chosen)
@@ -285,7 +285,7 @@ def grad(
     both = grad_and_value(func, argnums, has_aux)
 
     @functools.wraps(func)
-    def wrapped(*args: object, **kwargs: object) -> Any:
+    def wrapped(*args: object, **kwargs: object) -> object:
         found, value = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
@@ -295,7 +295,7 @@ def grad(
 # --------------------------------------------------------------------------- vjp, jvp
 
 
-def _checked_outputs(result: object, begin: str) -> tuple[list[Any], TreeSpec]:
+def _checked_outputs(result: object, begin: str) -> tuple[list[Tensor], TreeSpec]:
     flat, spec = tree_flatten(result)
     if not flat or result is None:
         raise RuntimeError(
@@ -338,7 +338,7 @@ def vjp(func: Callable[..., object], *primals: object, has_aux: bool = False) ->
     flat, spec = _checked_outputs(result, "vjp(f, *primals)")
     _check_smooth(flat)
 
-    def vjp_fn(cotangents: object, retain_graph: bool = True) -> Any:
+    def vjp_fn(cotangents: object, retain_graph: bool = True) -> object:
         vectors, got = tree_flatten(cotangents)
         if got != spec:
             raise RuntimeError(

@@ -7,7 +7,7 @@ packages with containers of their own (tensordict) put theirs in their places.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -21,6 +21,9 @@ from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, t
 from .draws import DrawsForSlices
 
 __all__ = ["in_levels", "lifted_to_levels", "vmap"]
+
+Dims = Sequence[int | None]
+"""Of each value the dimension along which its slices lie; None of one that is shared."""
 
 
 def in_levels() -> list[Level]:
@@ -112,7 +115,7 @@ def _get_name(func: Callable[..., object]) -> str:
 
 def _process_batched_inputs(
     in_dims: object, args: tuple[object, ...], func: Callable[..., object]
-) -> tuple[int, list[Any], list[Any], TreeSpec]:
+) -> tuple[int, Dims, list[Any], TreeSpec]:
     """The number of slices, the dimension of each input, the inputs, their structure."""
     name = _get_name(func)
     begin = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>):"
@@ -173,7 +176,7 @@ def _checked_dim(begin: str, value: object, dim: object) -> int | None:
 def _run(
     func: Callable[..., object],
     flat: list[object],
-    dims: list[object],
+    dims: Dims,
     spec: TreeSpec,
     count: int,
     out_dims: object,
@@ -196,14 +199,15 @@ def _run(
 
 
 def _create_batched_inputs(
-    flat_in_dims: list[Any], flat_args: list[Any], vmap_level: int, args_spec: TreeSpec
-) -> Any:
+    flat_in_dims: Dims, flat_args: Sequence[Any], vmap_level: int, args_spec: TreeSpec
+) -> Iterable[object]:
     """The inputs as the function sees them, in their structure."""
     given = [
         each if dim is None else _add_batch_dim(each, dim, vmap_level)
         for each, dim in zip(flat_args, flat_in_dims, strict=True)
     ]
-    return tree_unflatten(given, args_spec)
+    made: Iterable[object] = tree_unflatten(given, args_spec)
+    return made
 
 
 def _level_at(number: int) -> Level:
@@ -223,16 +227,18 @@ def _add_batch_dim(tensor: Tensor, batch_dim: int, level: int) -> Tensor:
     return Batched.over(moved, _level_at(level))
 
 
-def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) -> object:
+def _remove_batch_dim(tensor: Tensor, level: int, batch_size: int, out_dim: int) -> object:
     """All slices of a tensor along a dimension; it is repeated where it stands for itself."""
-    mine = type(tensor) is Batched and tensor._level.number == level
-    whole: Any = tensor._value if mine else tensor.expand([batch_size, *tensor.shape])
+    if type(tensor) is Batched and tensor._level.number == level:
+        whole = tensor._value
+    else:
+        whole = tensor.expand([batch_size, *tensor.shape])
     return whole.movedim(0, out_dim) if out_dim else whole
 
 
 def _flat_outputs(
     outputs: object, out_dims: object, func: Callable[..., object]
-) -> tuple[list[Any], list[Any], TreeSpec]:
+) -> tuple[list[object], Dims, TreeSpec]:
     flat, spec = tree_flatten(outputs)
     if not all(each is None or isinstance(each, int) for each in tree_flatten(out_dims)[0]):
         raise ValueError(
@@ -259,7 +265,7 @@ def _unwrap_batched(
     vmap_level: int,
     batch_size: int,
     func: Callable[..., object],
-) -> Any:
+) -> object:
     """The results with all slices, in their structure."""
     flat, dims, spec = _flat_outputs(batched_outputs, out_dims, func)
     name = _get_name(func)

@@ -146,7 +146,7 @@ def grad(
     return cast("tuple[Tensor, ...]", tuple(gradients))  # torch, too, leaves the None unsaid
 
 
-def _zeros_like(wanted: Any, is_recorded: bool) -> Tensor:
+def _zeros_like(wanted: Tensor | GradientEdge, is_recorded: bool) -> Tensor:
     if isinstance(wanted, GradientEdge):
         raise RuntimeError(
             "materialize_grads cannot be used when the given input is a GradientEdge"

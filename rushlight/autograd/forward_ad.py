@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from ..ops.conjugates.tensors import in_memory
 from ..ops.gradients.nodes.autograd import Edge, edge_of, is_wanted
@@ -33,7 +33,7 @@ from ..ops.tensors.tape_port import DIRECTION_OF
 from ..ops.tensors.tensor import Tensor
 from . import grad
 from . import transformed as transformed  # functions of one's own ask it
-from .function import IN_LEVELS
+from .function import IN_LEVELS, FunctionNode
 
 __all__ = [
     *("UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual"),
@@ -167,7 +167,7 @@ def _own_direction(tensor: Tensor) -> Tensor | None:
 
 
 def after_function(
-    node: Any, args: Sequence[object], given: list[Tensor | None], results: object
+    node: FunctionNode, args: Sequence[object], given: list[Tensor | None], results: object
 ) -> None:
     """Give the results of a function the directions that its `jvp` computes.
 

@@ -62,10 +62,12 @@ class InTransforms(Protocol):
     def level_of(self, args: object, /) -> Level | None:
         """The innermost level that arguments stand for slices of."""
 
-    def for_all_slices(self, cls: object, level: Level, args: tuple[object, ...], /) -> object:
+    def for_all_slices(
+        self, cls: type[Function], level: Level, args: tuple[object, ...], /
+    ) -> object:
         """The results for arguments that stand for slices."""
 
-    def pushed(self, node: object, grads: Sequence[Tensor | None], /) -> list[Tensor | None]:
+    def pushed(self, node: FunctionNode, grads: Sequence[Tensor | None], /) -> list[Tensor | None]:
         """What a node gives in a walk whose gradient is wanted."""
 
 
@@ -79,7 +81,12 @@ class InLevels(Protocol):
         """The directions of arguments; None if there are none."""
 
     def after_function(
-        self, node: object, args: Sequence[object], given: list[Tensor | None], results: object, /
+        self,
+        node: FunctionNode,
+        args: Sequence[object],
+        given: list[Tensor | None],
+        results: object,
+        /,
     ) -> None:
         """Give the results of a function their directions."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from ..ops.tensors.tensor import Tensor
 
@@ -67,22 +67,23 @@ _UNREACHED: Final = {
 }
 
 
-def tensors_of(value: Any, what: str, who: str) -> tuple[bool, tuple[Any, ...]]:
+def tensors_of(value: object, what: str, who: str) -> tuple[bool, tuple[Tensor, ...]]:
     """Whether a value is a tuple, and the tensors in it (or itself).
 
     Raises:
         TypeError: it is, or holds, something else.
     """
     many = isinstance(value, tuple)
-    found: tuple[object, ...] = value if many else (value,)
-    for place, each in enumerate(found):
+    found: list[Tensor] = []
+    for place, each in enumerate(value if isinstance(value, tuple) else (value,)):
         if not isinstance(each, Tensor):
             where = f"value at index {place}" if many else f"given {what}"
             raise TypeError(
                 f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the "
                 f"{where} has type {type(each)}."
             )
-    return many, found
+        found.append(each)
+    return many, tuple(found)
 
 
 def check_direction(v: Sequence[Tensor], like: Sequence[Tensor], many: bool) -> None:

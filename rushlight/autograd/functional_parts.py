@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from ..ops.tensors.tensor import Tensor
 from .functional_checks import tensors_of
@@ -11,6 +11,8 @@ from .functional_checks import tensors_of
 __all__ = [
     *("_as_tuple", "_construct_standard_basis_for", "_grad_postprocess", "_tuple_postprocess")
 ]
+
+Nested: TypeAlias = "Tensor | Iterable[Nested]"
 
 
 def _as_tuple(inp: object, arg_name: str | None = None, fn_name: str | None = None) -> object:
@@ -39,14 +41,16 @@ def _construct_standard_basis_for(
     return tuple(found)
 
 
-def _grad_postprocess(inputs: Any, create_graph: bool) -> object:
+def _grad_postprocess(inputs: Nested, create_graph: bool) -> object:
     """Gradients, in tuples, with history if `create_graph`."""
     if isinstance(inputs, Tensor):
         return inputs if create_graph else inputs.detach()
     return tuple(_grad_postprocess(each, create_graph) for each in inputs)
 
 
-def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> object:
+def _tuple_postprocess(
+    res: Sequence[Sequence[object]], to_unpack: bool | tuple[bool, bool]
+) -> object:
     """Results, out of the tuples that the caller has not given.
 
     Args:
@@ -54,5 +58,5 @@ def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> object:
         to_unpack: whether the caller gave a tuple; of tuples, for the outer and the inner ones.
     """
     outer, inner = to_unpack if isinstance(to_unpack, tuple) else (to_unpack, True)
-    found = res if inner else tuple(each[0] for each in res)
+    found: Sequence[object] = res if inner else tuple(each[0] for each in res)
     return found if outer else found[0]

@@ -60,7 +60,7 @@ class _Ways(NamedTuple):
         )
 
     def go(
-        self, func: Function, given: list[Tensor], checked: Sequence[Checked], bounds: _Bounds
+        self, func: Function, given: list[object], checked: Sequence[Checked], bounds: _Bounds
     ) -> None:
         """Raises: GradcheckError: something does not agree."""
         _check_jacobians(func, given, checked, bounds, self.backward, self.forward)
@@ -137,7 +137,7 @@ def gradcheck(
     return True
 
 
-def _taken(given: list[Tensor], masked: bool) -> tuple[list[Any], list[Checked]]:
+def _taken(given: list[object], masked: bool) -> tuple[list[object], list[Checked]]:
     """Inputs, and those to check; of sparse ones all elements unless they are masked."""
     checked = _checked_inputs(given)
     return (given, checked) if masked else _with_all_elements(given, checked)
@@ -186,7 +186,7 @@ def _checked_inputs(given: Sequence[object]) -> list[Checked]:
 
 
 def _with_all_elements(
-    given: Sequence[object], checked: Sequence[Checked]
+    given: list[object], checked: list[Checked]
 ) -> tuple[list[object], list[Checked]]:
     """The same with tensors by coordinates that have all elements, zeros, too."""
     args, found = list(given), []
@@ -283,8 +283,8 @@ def _compare_walks(
 
 
 def _compare(
-    have: Any,
-    want: Any,
+    have: Array,
+    want: Array,
     bounds: _Bounds,
     which: tuple[int, Checked],
     output: Tensor,

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Protocol, TypeVar
 from weakref import WeakKeyDictionary, ref
 
 from ..module_names import names_of
-from ..ops.gradients.nodes.autograd import WALKING
+from ..ops.gradients.nodes.autograd import WALKING, Edge
 from ..ops.gradients.nodes.autograd import Node as Node
 from ..ops.gradients.nodes.edges import GradientEdge as GradientEdge
 from ..ops.gradients.nodes.edges import get_gradient_edge as get_gradient_edge
@@ -29,6 +29,9 @@ __all__ = [
 ]
 
 
+Packed = TypeVar("Packed")
+
+
 # --------------------------------------------------------------------------- kept tensors
 
 
@@ -44,10 +47,10 @@ class saved_tensors_hooks:
     """
 
     def __init__(
-        self, pack_hook: Callable[[Tensor], object], unpack_hook: Callable[[Any], Tensor]
+        self, pack_hook: Callable[[Tensor], Packed], unpack_hook: Callable[[Packed], Tensor]
     ) -> None:
         self.pack_hook = pack_hook
-        self.unpack_hook = unpack_hook
+        self.unpack_hook: Callable[..., Tensor] = unpack_hook
         self._outside = [PACKING.hooks][:0]
 
     def __enter__(self) -> None:
@@ -146,7 +149,7 @@ class _Walks(threading.local):
         self.found: dict[int, Tensor | None] = {}
         self.awaited = 0
 
-    def begun(self, edges: Sequence[Any]) -> dict[int, Tensor | None]:
+    def begun(self, edges: Sequence[Edge | None]) -> dict[int, Tensor | None]:
         """What the walk that runs has found so far; of a new one, how much it will find."""
         walk = WALKING.walk
         assert walk is not None
@@ -174,10 +177,17 @@ def register_multi_grad_hook(
     )
 
 
+class Removable(Protocol):
+    """What registering one hook gives."""
+
+    def remove(self) -> None:
+        """Take the hook away."""
+
+
 class RemovableHandle:
     """Takes the hooks of several tensors away again."""
 
-    def __init__(self, hooks: list[Any]) -> None:
+    def __init__(self, hooks: Sequence[Removable]) -> None:
         self._hooks = hooks
 
     def remove(self) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, Optional, ParamSpec, TypeVar
+from typing import Any, Optional, ParamSpec, Protocol, TypeVar
 
 from ..module_names import names_of
 
@@ -16,10 +16,21 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def active_recorder() -> Any:
+class Recorder(Protocol):
+    """What records: it is told where labelled blocks begin and end."""
+
+    def begin(self, name: str, /) -> object:
+        """A block that has begun."""
+
+    def finish(self, span: Any, /) -> None:
+        """It has ended."""
+
+
+def active_recorder() -> Recorder | None:
     """The profiler that records, the last one of several; None if there is none."""
     recording = sys.modules.get(f"{_OWN}.profiler.recording")
-    return recording.ACTIVE[-1] if recording is not None and recording.ACTIVE else None
+    active: Sequence[Recorder] = () if recording is None else recording.ACTIVE
+    return active[-1] if active else None
 
 
 class record_function:
@@ -38,7 +49,7 @@ class record_function:
         self.name: str = name
         self.args: Optional[str] = args  # noqa: UP045
         self.run_callbacks_on_exit: bool = True
-        self._spans: list[Any] = []
+        self._spans: list[tuple[Recorder, object]] = []
 
     def __enter__(self) -> record_function:
         recorder = active_recorder()
