@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ....nn import functional as F
 from ....ops.eager.dispatch import eager_function
@@ -93,13 +92,13 @@ def avg_pool3d(
     )
 
 
-def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: list[int]) -> Tensor:
     """`torch.nn.functional.adaptive_avg_pool2d` of a quantized tensor."""
     _check(input, "functional.adaptive_avg_pool2d")
     return F.adaptive_avg_pool2d(input, output_size)
 
 
-def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool3d(input: Tensor, output_size: list[int]) -> Tensor:
     """`torch.nn.functional.adaptive_avg_pool3d` of a quantized tensor."""
     _check(input, "functional.adaptive_avg_pool3d")
     return F.adaptive_avg_pool3d(input, output_size)
@@ -153,8 +152,8 @@ conv3d = _convolution(3)
 
 def interpolate(
     input: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
@@ -289,8 +288,8 @@ def clamp(input: Tensor, min_: float, max_: float) -> Tensor:
 
 def upsample(
     input: Tensor,
-    size: object = None,
-    scale_factor: object = None,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
@@ -303,7 +302,11 @@ def upsample(
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_bilinear(input: Tensor, size: object = None, scale_factor: object = None) -> Tensor:
+def upsample_bilinear(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Tensor:
     """`interpolate` between the nearest four, as it was called."""
     warnings.warn(
         "nn.quantized.functional.upsample_bilinear is deprecated. Use "
@@ -313,7 +316,11 @@ def upsample_bilinear(input: Tensor, size: object = None, scale_factor: object =
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
-def upsample_nearest(input: Tensor, size: object = None, scale_factor: object = None) -> Tensor:
+def upsample_nearest(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Tensor:
     """`interpolate` by the nearest value, as it was called."""
     warnings.warn(
         "nn.quantized.functional.upsample_nearest is deprecated. Use "

@@ -7,10 +7,10 @@ The operators of the namespace `quantized_decomposed` are functions of others.  
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from ....library import Library, register_fake
-from ....ops.memory.dtype import DTYPES, QSCHEMES, DType
+from ....ops.memory.dtype import DTYPES, QSCHEMES, DType, QScheme
 from ....ops.tensors.construct import finfo, tensor
 from ....ops.tensors.tensor import Tensor
 from ..ranges import determine_qparams
@@ -58,7 +58,9 @@ def _floats(x: Tensor) -> Tensor:
     return found
 
 
-def _rounded(input: Tensor, scale: Any, zero_point: object, least: int, most: int) -> Tensor:
+def _rounded(
+    input: Tensor, scale: float | Tensor, zero_point: float | Tensor, least: int, most: int
+) -> Tensor:
     """Whole numbers within bounds for floats, still as floats."""
     inverse = 1.0 / scale
     found: Tensor = (_floats(input) * inverse).round() + zero_point
@@ -96,7 +98,12 @@ _BOUNDED = "Tensor quant_min, Tensor quant_max, ScalarType dtype"
     " -> Tensor",
 )
 def quantize_per_tensor(
-    input: Tensor, scale: object, zero_point: object, quant_min: int, quant_max: int, dtype: DType
+    input: Tensor,
+    scale: float | Tensor,
+    zero_point: int | Tensor,
+    quant_min: int,
+    quant_max: int,
+    dtype: DType,
 ) -> Tensor:
     """Whole numbers for the elements of a tensor."""
     return _rounded(input, scale, zero_point, quant_min, quant_max).to(dtype)
@@ -126,7 +133,7 @@ def dequantize_per_tensor(
 
 
 def _chosen(
-    input: Tensor, bounds: tuple[int, int], eps: float, dtype: DType, *more: Any
+    input: Tensor, bounds: tuple[int, int], eps: float, dtype: DType, *more: QScheme
 ) -> tuple[Tensor, Tensor]:
     least, most = input.aminmax()
     found = determine_qparams(least, most, *bounds, dtype, tensor([eps]), False, *more)

@@ -12,7 +12,7 @@ from ....nn.modules.module import Module
 from ...nn.intrinsic.modules.fused import _FusedModule
 from ..backend_config.backend_config import DTypeConfig, DTypeWithConstraints
 from ..observer import ReuseInputObserver, _PartialWrapper
-from ..qconfig import QConfig
+from ..qconfig import QConfig, QConfigAny
 from ..qconfig_mapping import QConfigMapping
 from ..qconfig_traits import activation_dtype, weight_dtype
 from .matching import Found, kind_of
@@ -32,7 +32,7 @@ def configurations(
         LookupError: layers that were fused, whose kinds have different configurations.
     """
     counts = Counter[tuple[str, object]]()
-    made: dict[Node, Any] = {}
+    made: dict[Node, QConfig | None] = {}
     for node in nodes:
         kind = kind_of(node, modules)
         if kind is None:
@@ -65,7 +65,9 @@ def _kinds(
     return [kind, parts[0]]
 
 
-def _of(path: str, kinds: list[Any], place: tuple[str, Any, int], mapping: QConfigMapping) -> Any:
+def _of(
+    path: str, kinds: list[Any], place: tuple[str, Any, int], mapping: QConfigMapping
+) -> QConfigAny:
     ordered = mapping.module_name_object_type_order_qconfigs
     if place in ordered:
         return ordered[place]

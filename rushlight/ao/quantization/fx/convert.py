@@ -71,7 +71,7 @@ class _Places:
 
 
 def _exchange(model: GraphModule, node: Node, places: _Places) -> None:
-    observer: Any = model.get_submodule(str(node.target))
+    observer = model.get_submodule(str(node.target))
     source, graph = node.args[0], model.graph
     assert isinstance(source, Node)
     dtype: DType = observer.dtype
@@ -129,7 +129,7 @@ def exchange_weights(
         put_module(model, str(node.target), _referring(module, each, kind))
 
 
-def _referring(module: Module, each: Quantized, kind: Any) -> Any:
+def _referring(module: Module, each: Quantized, kind: Any) -> Module:
     """The reference layer of a float one, or of one that was trained; within the fused layer."""
     observer = getattr(module, "weight_fake_quant", None)
     if observer is not None:
@@ -139,7 +139,7 @@ def _referring(module: Module, each: Quantized, kind: Any) -> Any:
         module = module[0]
     observer = each.qconfig.weight() if observer is None else observer
     observer(module.weight)
-    made = kind.from_float(module, _parameters(observer))
+    made: Module = kind.from_float(module, _parameters(observer))
     if outer is module:
         return made
     outer = copy.copy(outer)

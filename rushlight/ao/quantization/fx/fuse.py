@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....fx.graph_module import GraphModule
 from ....module_names import names_of
 from ....nn.modules import activation
@@ -39,7 +37,7 @@ def fuse(
         AssertionError: layers that cannot be fused, such as norms in training.
     """
     backend = backend_config or get_native_backend_config()
-    modules: dict[str, Any] = dict(model.named_modules())
+    modules = dict(model.named_modules())
     nodes = list(model.graph.nodes)
     for found in find(nodes, modules, backend, lambda entry: entry.fuser_method is not None):
         if found.first.op == "call_module":
@@ -47,8 +45,8 @@ def fuse(
     return with_used(model)
 
 
-def _fuse(model: GraphModule, found: Found, modules: dict[str, Any], is_qat: bool) -> None:
-    parts: list[Any] = []
+def _fuse(model: GraphModule, found: Found, modules: dict[str, Module], is_qat: bool) -> None:
+    parts: list[Module] = []
     for node in found.nodes:
         is_module = node.op == "call_module"
         part = modules[str(node.target)] if is_module else activation.ReLU()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from ....fx.graph_module import GraphModule
 from ....fx.node import Argument, Node
@@ -37,11 +37,18 @@ def _function(name: str) -> object:
 _OPS: Final = Namespace("quantized")
 
 
+class _Layer(Protocol):
+    """A class of quantized layers."""
+
+    def from_reference(self, ref: Module, scale: float, zero_point: int, /) -> Module:
+        """The layer of a reference one."""
+
+
 @cache
-def _layers() -> dict[type, object]:
+def _layers() -> dict[object, _Layer]:
     """Quantized layers by reference ones, and by those in floats that have no weight to round."""
     names = [f"Conv{d}d" for d in (1, 2, 3)] + [f"ConvTranspose{d}d" for d in (1, 2, 3)]
-    made: dict[type, object] = {getattr(nnqr, n): getattr(nnq, n) for n in (*names, "Linear")}
+    made: dict[object, _Layer] = {getattr(nnqr, n): getattr(nnq, n) for n in (*names, "Linear")}
     plain = (
         *("BatchNorm2d", "BatchNorm3d", "Dropout", "ELU", "Hardswish", "PReLU"),
         *("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm", "LeakyReLU"),
@@ -79,12 +86,16 @@ _ASKING: Final = frozenset({"size", "dim", "numel", "shape"})
 def exchange_dynamic(model: GraphModule, quantized: list[Quantized]) -> None:
     """Put layers that quantize their inputs in the place of others, and quantized tables."""
     known = get_default_dynamic_quant_module_mappings()
-    tables: dict[type, Any] = {nnqr.Embedding: nnq.Embedding, nnqr.EmbeddingBag: nnq.EmbeddingBag}
+    tables: dict[type, type[nnq.Embedding]] = {
+        nnqr.Embedding: nnq.Embedding,
+        nnqr.EmbeddingBag: nnq.EmbeddingBag,
+    }
     for each in quantized:
         node = each.found.first
         if node.op != "call_module":
             continue
         module: Module = model.get_submodule(str(node.target))
+        made: Module
         if type(module) in tables:
             made = tables[type(module)].from_reference(module)
         elif each.is_dynamic and type(module) in known:
@@ -121,14 +132,14 @@ def _whole(node: Node) -> Node | None:
 class _Lowering:
     def __init__(self, model: GraphModule) -> None:
         self.model = model
-        self.modules: dict[str, Any] = dict(model.named_modules())
+        self.modules: dict[str, Module] = dict(model.named_modules())
         self.done: set[str] = set()
         """Layers that were exchanged."""
 
-    def kind(self, node: Node) -> Any:
+    def kind(self, node: Node) -> object:
         return kind_of(node, self.modules)
 
-    def value(self, node: Any) -> Any:
+    def value(self, node: Argument) -> Any:
         """The number that a node reads."""
         return getattr(self.model, str(node.target))
 
@@ -154,7 +165,7 @@ class _Lowering:
         elif kind in _KEEPING and relu is None:
             self.keeping(made, node)
 
-    def layer(self, node: Node, quantizer: Node, kind: Any) -> None:
+    def layer(self, node: Node, quantizer: Node, kind: _Layer) -> None:
         operand = _whole(node.args[0])
         if operand is None:
             return
@@ -235,7 +246,7 @@ class _Lowering:
             held = self.model.graph.get_attr(f"_packed_weight_{count}")
         self.call(quantizer, name + "_relu" * relu, (operand, held, *quantizer.args[1:3]))
 
-    def rest(self, node: Node) -> list[Any] | None:
+    def rest(self, node: Node) -> list[object] | None:
         """The bias and what a convolution is told besides."""
         bias = node.args[2] if len(node.args) > 2 else node.kwargs.get("bias")
         if isinstance(bias, Node):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ....fx.node import Node
 from ....nn.modules.module import Module
@@ -31,7 +30,7 @@ class Found:
         return self.nodes[-1]
 
 
-def kind_of(node: Node, modules: Mapping[str, Module]) -> Any:
+def kind_of(node: Node, modules: Mapping[str, Module]) -> object:
     """What a pattern says of a node: a class, a function or a method's name; None for others."""
     if node.op == "call_module":
         module = modules.get(str(node.target))

@@ -6,13 +6,14 @@ only moves numbers shares the observer of its operand.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ....fx.graph_module import GraphModule
 from ....fx.node import Node
 from ....module_names import names_of
+from ....nn.modules.module import Module
 from ..backend_config.backend_config import BackendConfig, DTypeConfig, ObservationType
 from ..observer import ReuseInputObserver
 from ..qconfig import QConfig
@@ -53,7 +54,7 @@ def quantizable(
     model: GraphModule, backend: BackendConfig, qconfigs: Mapping[Node, QConfig | None]
 ) -> list[Quantized]:
     """The patterns of a model that are configured, and can be as they are."""
-    modules: dict[str, Any] = dict(model.named_modules())
+    modules = dict(model.named_modules())
     nodes = list(model.graph.nodes)
     places = {entry.pattern: entry._input_type_to_index for entry in backend.configs}
     made = []
@@ -144,7 +145,7 @@ class _Inserting:
         if each.is_static and tensors:
             self.result(each)
 
-    def maker(self, each: Quantized, operand: Node) -> object:
+    def maker(self, each: Quantized, operand: Node) -> Any:
         """What makes the observer of an operand; None for one that stays as it is."""
         first, named = each.found.first, {}
         for name, place in each.places.items():
@@ -164,7 +165,7 @@ class _Inserting:
             if user is not node:
                 user.replace_input_with(last, node)
 
-    def observe(self, node: Node, make: Any) -> Node:
+    def observe(self, node: Node, make: Callable[[], Module]) -> Node:
         name = f"activation_post_process_{self.count}"
         self.count += 1
         observer = make()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from .....nn.modules.activation import LeakyReLU, ReLU, Tanh
 from .....nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
@@ -220,19 +219,18 @@ class LinearTanh(_FusedModule):
 class ConvAdd2d(_FusedModule):
     """A convolution over 2 dimensions, and a sum of its result with another tensor."""
 
-    def __init__(self, conv: Module, add: Callable[..., Any]) -> None:
+    def __init__(self, conv: Module, add: Callable[..., Tensor]) -> None:
         super().__init__(conv)
         self.add = add
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:  # type: ignore[override]
-        made: Tensor = self.add(self[0](x1), x2)
-        return made
+        return self.add(self[0](x1), x2)
 
 
 class ConvAddReLU2d(_FusedModule):
     """A convolution over 2 dimensions, a sum of its result with another tensor, and a ReLU."""
 
-    def __init__(self, conv: Module, add: Callable[..., Any], relu: Module) -> None:
+    def __init__(self, conv: Module, add: Callable[..., Tensor], relu: Module) -> None:
         super().__init__(conv)
         self.add = add
         self.relu = relu

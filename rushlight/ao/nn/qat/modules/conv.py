@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from .....nn.modules import conv as floats
@@ -53,7 +54,7 @@ class _ConvNd(floats._ConvNd):
         qconfig = mod.qconfig
         if isinstance(mod, fused._FusedModule):
             mod = mod[0]
-        kind: Any = cls
+        kind: Callable[..., Self] = cls
         made: Self = kind(*_sizes(mod), qconfig=qconfig)
         made.weight = mod.weight
         made.bias = mod.bias

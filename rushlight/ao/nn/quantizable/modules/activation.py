@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from importlib import import_module
+from types import ModuleType
 from typing import Any, ClassVar, Final
 
 from .....nn import functional as F
 from .....nn.functional.attention import added_masks
+from .....nn.layer_options import Biased
 from .....nn.modules import attention as floats
 from .....nn.modules.linear import Linear
 from .....nn.modules.module import Module
@@ -53,7 +55,7 @@ class MultiheadAttention(floats.MultiheadAttention):
             *(embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim),
             *(batch_first, device, dtype),
         )
-        made: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
+        made: Biased = {"bias": bias, "device": device, "dtype": dtype}
         self.linear_Q = Linear(self.embed_dim, self.embed_dim, **made)
         self.linear_K = Linear(self.kdim, self.embed_dim, **made)
         self.linear_V = Linear(self.vdim, self.embed_dim, **made)
@@ -70,7 +72,7 @@ class MultiheadAttention(floats.MultiheadAttention):
         return "QuantizableMultiheadAttention"
 
     @classmethod
-    def from_float(cls, other: Module) -> Any:
+    def from_float(cls, other: Module) -> Module:
         """The observed layer of a float one, which is in evaluation.
 
         Raises:
@@ -99,7 +101,9 @@ class MultiheadAttention(floats.MultiheadAttention):
             if own is not None:
                 linear.bias = Parameter(own.clone())
         made.eval()
-        return import_module(f"{_OWN}.ao.quantization.quantize").prepare(made, inplace=True)
+        steps: ModuleType = import_module(f"{_OWN}.ao.quantization.quantize")
+        observed: Module = steps.prepare(made, inplace=True)
+        return observed
 
     @classmethod
     def from_observed(cls, other: Module) -> Any:

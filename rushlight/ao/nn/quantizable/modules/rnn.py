@@ -9,6 +9,7 @@ import warnings
 from importlib import import_module
 from typing import Any, ClassVar, Final, Self
 
+from .....nn.layer_options import Biased
 from .....nn.modules import rnn as floats
 from .....nn.modules.activation import Sigmoid, Tanh
 from .....nn.modules.container import ModuleDict, ModuleList
@@ -59,7 +60,7 @@ class LSTMCell(Module):
         split_gates: bool = False,
     ) -> None:
         super().__init__()
-        made: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
+        made: Biased = {"bias": bias, "device": device, "dtype": dtype}
         self.input_size = input_dim
         self.hidden_size = hidden_dim
         self.bias = bias

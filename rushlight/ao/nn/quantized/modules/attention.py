@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final, Self
 
 from .....nn.modules.module import Module
 from .....ops.eager.dispatch import eager_function
@@ -27,7 +27,7 @@ class MultiheadAttention(observed.MultiheadAttention):
         return "QuantizedMultiheadAttention"
 
     @classmethod
-    def from_float(cls, other: object) -> Any:
+    def from_float(cls, other: object) -> Self:
         """Raises: NotImplementedError: a float layer is observed first."""
         raise NotImplementedError(
             "It looks like you are trying to convert a non-observed MHA module. Please, see the "
@@ -35,10 +35,10 @@ class MultiheadAttention(observed.MultiheadAttention):
         )
 
     @classmethod
-    def from_observed(cls, other: Module) -> Any:
+    def from_observed(cls, other: Module) -> Self:
         """The quantized layer of an observed one."""
         convert = import_module(f"{_OWN}.ao.quantization.quantize").convert
-        made = convert(other, inplace=False, remove_qconfig=True)
+        made: Self = convert(other, inplace=False, remove_qconfig=True)
         made.__class__ = cls
         for name, linear in (("bias_k", made.linear_K), ("bias_v", made.linear_V)):
             bias = made._parameters.pop(name, None)

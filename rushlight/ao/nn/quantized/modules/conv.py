@@ -103,7 +103,7 @@ class _ConvNd(WeightedQuantizedModule):
     _FLOAT_MODULE: ClassVar[type[Module]]
     _NNI_CONV_RELU_MODULE: ClassVar[type[Module] | None] = None
     _PACK: ClassVar[Callable[..., Packed]]
-    _UNPACK: ClassVar[Callable[..., Any]]
+    _UNPACK: ClassVar[Callable[..., tuple[Tensor, Tensor | None]]]
 
     def _init(
         self,

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final, Self
 
 from .....jit.decorators import export
 from .....nn.modules import sparse as floats
@@ -204,7 +204,7 @@ class Embedding(Module):
         return made
 
     @classmethod
-    def from_reference(cls, ref_embedding: Any) -> Self:
+    def from_reference(cls, ref_embedding: Module) -> Self:
         """The layer of a reference one."""
         made = cls._of(ref_embedding, ref_embedding.weight_dtype)
         made.set_weight(ref_embedding.get_quantized_weight())

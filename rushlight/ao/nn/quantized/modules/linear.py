@@ -211,7 +211,7 @@ class Linear(WeightedQuantizedModule):
         return ", ".join(kind.__name__ for kind in cls._float_kinds())
 
     @classmethod
-    def _float_kinds(cls) -> tuple[Any, ...]:
+    def _float_kinds(cls) -> tuple[type[Module], ...]:
         kinds = cls._FLOAT_MODULE
         return kinds if isinstance(kinds, tuple) else (kinds,)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final, Self
 
 from .....nn.modules.module import Module
 from ...configuration import Configuration
@@ -25,7 +25,7 @@ class LSTM(observed.LSTM):
     @classmethod
     def from_float(
         cls, other: object, qconfig: Configuration | None = None, split_gates: bool = False
-    ) -> Any:
+    ) -> Self:
         """Raises: NotImplementedError: a float layer is observed first."""
         raise NotImplementedError(
             "It looks like you are trying to convert a non-observed LSTM module. Please, see the "
@@ -33,7 +33,7 @@ class LSTM(observed.LSTM):
         )
 
     @classmethod
-    def from_observed(cls, other: Module) -> Any:
+    def from_observed(cls, other: Module) -> Self:
         """The quantized layer of an observed one.
 
         Raises:
@@ -42,6 +42,6 @@ class LSTM(observed.LSTM):
         if not isinstance(other, cls._FLOAT_MODULE):
             raise AssertionError(f"Expected module type {cls._FLOAT_MODULE}, got {type(other)}")
         convert = import_module(f"{_OWN}.ao.quantization.quantize").convert
-        made = convert(other, inplace=False, remove_qconfig=True)
+        made: Self = convert(other, inplace=False, remove_qconfig=True)
         made.__class__ = cls
         return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Final, Self
 
 from ......nn import functional as F
@@ -133,7 +134,7 @@ class _ConvBnNd(Normed, floats._ConvNd, fused._FusedModule):
             raise AssertionError("Input float module must have qconfig defined")
         source, norm, *_ = mod.children()
         *numbers, _, padding_mode = _sizes(source)
-        kind: Any = cls
+        kind: Callable[..., Self] = cls
         made: Self = kind(
             *numbers,
             source.bias is not None,

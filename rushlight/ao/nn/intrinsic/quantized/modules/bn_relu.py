@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from ......nn.modules.module import Module
 from ......ops.eager.dispatch import eager_function
@@ -42,9 +42,9 @@ class BNReLU2d(batchnorm.BatchNorm2d):
         return "QuantizedBNReLU2d"
 
     @classmethod
-    def from_reference(cls, bn: Any, output_scale: float, output_zero_point: int) -> Self:
+    def from_reference(cls, bn: Module, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference pair."""
-        return super().from_reference(bn[0], output_scale, output_zero_point)
+        return super().from_reference(next(bn.children()), output_scale, output_zero_point)
 
 
 class BNReLU3d(batchnorm.BatchNorm3d):
@@ -70,6 +70,6 @@ class BNReLU3d(batchnorm.BatchNorm3d):
         return "QuantizedBNReLU3d"
 
     @classmethod
-    def from_reference(cls, bn: Any, output_scale: float, output_zero_point: int) -> Self:
+    def from_reference(cls, bn: Module, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference pair."""
-        return super().from_reference(bn[0], output_scale, output_zero_point)
+        return super().from_reference(next(bn.children()), output_scale, output_zero_point)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from ......nn import functional as F
 from ......nn.modules.module import Module
@@ -38,9 +38,9 @@ class ConvAdd2d(conv.Conv2d):
         return "QuantizedConvAdd2d"
 
     @classmethod
-    def from_reference(cls, ref_qconv: Any, output_scale: float, output_zero_point: int) -> Self:
+    def from_reference(cls, ref_qconv: Module, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference one."""
-        return super().from_reference(ref_qconv[0], output_scale, output_zero_point)
+        return super().from_reference(next(ref_qconv.children()), output_scale, output_zero_point)
 
 
 class ConvAddReLU2d(conv.Conv2d):
@@ -62,6 +62,6 @@ class ConvAddReLU2d(conv.Conv2d):
         return "QuantizedConvAddReLU2d"
 
     @classmethod
-    def from_reference(cls, ref_qconv: Any, output_scale: float, output_zero_point: int) -> Self:
+    def from_reference(cls, ref_qconv: Module, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference one."""
-        return super().from_reference(ref_qconv[0], output_scale, output_zero_point)
+        return super().from_reference(next(ref_qconv.children()), output_scale, output_zero_point)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from ......nn import functional as F
 from ......nn.modules.module import Module
@@ -39,9 +39,9 @@ class ConvReLU1d(conv.Conv1d):
         return "QuantizedConvReLU1d"
 
     @classmethod
-    def from_reference(cls, ref_qconv: Any, output_scale: float, output_zero_point: int) -> Self:
+    def from_reference(cls, ref_qconv: Module, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference pair."""
-        return super().from_reference(ref_qconv[0], output_scale, output_zero_point)
+        return super().from_reference(next(ref_qconv.children()), output_scale, output_zero_point)
 
 
 class ConvReLU2d(conv.Conv2d):
@@ -61,9 +61,9 @@ class ConvReLU2d(conv.Conv2d):
         return "QuantizedConvReLU2d"
 
     @classmethod
-    def from_reference(cls, ref_qconv: Any, output_scale: float, output_zero_point: int) -> Self:
+    def from_reference(cls, ref_qconv: Module, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference pair."""
-        return super().from_reference(ref_qconv[0], output_scale, output_zero_point)
+        return super().from_reference(next(ref_qconv.children()), output_scale, output_zero_point)
 
 
 class ConvReLU3d(conv.Conv3d):
@@ -83,6 +83,6 @@ class ConvReLU3d(conv.Conv3d):
         return "QuantizedConvReLU3d"
 
     @classmethod
-    def from_reference(cls, ref_qconv: Any, output_scale: float, output_zero_point: int) -> Self:
+    def from_reference(cls, ref_qconv: Module, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference pair."""
-        return super().from_reference(ref_qconv[0], output_scale, output_zero_point)
+        return super().from_reference(next(ref_qconv.children()), output_scale, output_zero_point)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final, Self
 
 from ......nn.modules.module import Module
 from ......ops.eager.dispatch import eager_function
@@ -40,9 +40,11 @@ class LinearReLU(linear.Linear):
         return "QuantizedLinearReLU"
 
     @classmethod
-    def from_reference(cls, ref_qlinear: Any, output_scale: float, output_zero_point: int) -> Self:
+    def from_reference(
+        cls, ref_qlinear: Module, output_scale: float, output_zero_point: int
+    ) -> Self:
         """The layer of a reference pair."""
-        return super().from_reference(ref_qlinear[0], output_scale, output_zero_point)
+        return super().from_reference(next(ref_qlinear.children()), output_scale, output_zero_point)
 
 
 class LinearTanh(linear.Linear):
@@ -62,9 +64,11 @@ class LinearTanh(linear.Linear):
         return "QuantizedLinearTanh"
 
     @classmethod
-    def from_reference(cls, ref_qlinear: Any, output_scale: float, output_zero_point: int) -> Self:
+    def from_reference(
+        cls, ref_qlinear: Module, output_scale: float, output_zero_point: int
+    ) -> Self:
         """The layer of a reference pair."""
-        return super().from_reference(ref_qlinear[0], output_scale, output_zero_point)
+        return super().from_reference(next(ref_qlinear.children()), output_scale, output_zero_point)
 
 
 class LinearLeakyReLU(linear.Linear):
@@ -92,9 +96,9 @@ class LinearLeakyReLU(linear.Linear):
         return "QuantizedLinearLeakyReLU"
 
     @classmethod
-    def from_reference(cls, ref_mod: Any, output_scale: float, output_zero_point: int) -> Self:
+    def from_reference(cls, ref_mod: Module, output_scale: float, output_zero_point: int) -> Self:
         """The layer of a reference pair."""
-        source, activation = ref_mod
+        source, activation = ref_mod.children()
         made = cls(source.in_features, source.out_features, activation.negative_slope)
         made.set_weight_bias(source.get_quantized_weight(), source.bias)
         made.scale = float(output_scale)

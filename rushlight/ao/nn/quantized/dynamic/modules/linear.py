@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final, Self
 
 from ......nn.modules import linear as floats
 from ......nn.modules.module import Module
@@ -122,7 +122,7 @@ class Linear(static.Linear):
         return observer
 
     @classmethod
-    def from_reference(cls, ref_qlinear: Any) -> Self:  # type: ignore[override]
+    def from_reference(cls, ref_qlinear: Module) -> Self:  # type: ignore[override]
         """The layer of a reference one."""
         made = cls(
             ref_qlinear.in_features, ref_qlinear.out_features, dtype=ref_qlinear.weight_dtype

@@ -225,7 +225,7 @@ class RNNBase(Module):
                 values.append(PackedParameter(self._cell(packed, [bias for _, bias in pairs])))
         self._all_weight_values = ModuleList(values)
 
-    def _cell(self, packed: Sequence[object], biases: list[Tensor | None]) -> Any:
+    def _cell(self, packed: Sequence[object], biases: list[Tensor | None]) -> object:
         if self.dtype is _FLOAT16:
             return _make_fp16(*packed)
         gates = _CHUNKS[self.mode] * self.hidden_size
@@ -233,7 +233,7 @@ class RNNBase(Module):
         return _make_dynamic(*packed, *held, True)
 
     @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Any:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> RNNBase:
         """The layer of one in floats.
 
         Raises:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Final
 
 from ......nn.modules import rnn as floats
 from ......nn.modules.module import Module
@@ -32,12 +33,12 @@ _FLOAT16: Final = DTYPES["float16"]
 _QINT8: Final = DTYPES["qint8"]
 
 
-def pack_weight_bias(qweight: Tensor, bias: Tensor | None, dtype: DType) -> Any:
+def pack_weight_bias(qweight: Tensor, bias: Tensor | None, dtype: DType) -> object:
     """A weight and a bias, packed: quantized to qint8, or of half precision."""
     return (_prepack if dtype is _QINT8 else _prepack_fp16)(qweight, bias)
 
 
-def _packed(weight: Tensor, bias: Tensor | None, observer: Module) -> Any:
+def _packed(weight: Tensor, bias: Tensor | None, observer: Module) -> object:
     """A float weight as its observer says, packed."""
     dtype: DType = observer.dtype
     if dtype is _QINT8:
@@ -51,10 +52,11 @@ def _check_dtype(dtype: DType, what: str) -> None:
         raise RuntimeError(f"Unsupported dtype specified for {what}: {dtype}")
 
 
-def _weight_observer(mod: Module) -> Any:
+def _weight_observer(mod: Module) -> Callable[[], Module]:
     """What makes the observer of a layer's weights: of half precision, or to qint8."""
     if mod.qconfig is not None and mod.qconfig.weight is not None:
-        return mod.qconfig.weight
+        make: Callable[[], Module] = mod.qconfig.weight
+        return make
     raise AssertionError("Input float module must have qconfig defined")
 
 
@@ -129,7 +131,7 @@ class RNNCellBase(Module):
             )
 
     @classmethod
-    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> Self:
+    def from_float(cls, mod: Module, use_precomputed_fake_quant: bool = False) -> RNNCellBase:
         """The cell of one in floats.
 
         Raises:
@@ -146,7 +148,10 @@ class RNNCellBase(Module):
         observer = _weight_observer(mod)
         dtype: DType = observer().dtype
         _check_dtype(dtype, "Dynamic LSTM quantization")
-        kinds: dict[Any, Any] = {floats.LSTMCell: LSTMCell, floats.GRUCell: GRUCell}
+        kinds: dict[type, Callable[..., RNNCellBase]] = {
+            floats.LSTMCell: LSTMCell,
+            floats.GRUCell: GRUCell,
+        }
         args = {"bias": mod.bias, "dtype": dtype}
         if type(mod) is floats.RNNCell:
             args["nonlinearity"] = mod.nonlinearity

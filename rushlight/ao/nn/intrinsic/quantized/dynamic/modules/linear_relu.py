@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final, Self
 
 from .......nn.modules.module import Module
 from .......ops.eager.dispatch import eager_function
@@ -48,6 +48,6 @@ class LinearReLU(linear.Linear):
         return "DynamicQuantizedLinearReLU"
 
     @classmethod
-    def from_reference(cls, ref_qlinear: Any) -> Self:  # type: ignore[override]
+    def from_reference(cls, ref_qlinear: Module) -> Self:  # type: ignore[override]
         """The layer of a reference pair."""
-        return super().from_reference(ref_qlinear[0])
+        return super().from_reference(next(ref_qlinear.children()))
