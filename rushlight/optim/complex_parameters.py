@@ -26,7 +26,7 @@ def _as_pair(value: object) -> Any:
     return value
 
 
-def keep_pairs(pairs: dict[str, Any], state: dict[str, Any], parameter: Tensor) -> None:
+def keep_pairs(pairs: dict[str, object], state: dict[str, Any], parameter: Tensor) -> None:
     """Put what a step left of `as_pairs(state)` into the state; pairs as large as the parameter
     as complex numbers."""
     shape = (*parameter.shape, 2)

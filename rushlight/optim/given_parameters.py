@@ -57,7 +57,7 @@ def _checked(given: Iterable[object], differentiable: bool) -> list[Tensor]:
     return found
 
 
-def check_same_naming(groups: list[dict[str, Any]], added: dict[str, Any]) -> None:
+def check_same_naming(groups: list[dict[str, object]], added: dict[str, object]) -> None:
     """Refuse a group with names beside one without.
 
     Raises:

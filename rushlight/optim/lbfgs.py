@@ -125,7 +125,7 @@ def _zoom(
 
 
 def _strong_wolfe(
-    obj_func: Callable[[Tensor, Any, Tensor], tuple[float, Tensor]],
+    obj_func: Callable[[Tensor, object, Tensor], tuple[float, Tensor]],
     x: Tensor,
     t: object,
     d: Tensor,

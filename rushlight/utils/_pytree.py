@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import UnionType
+from typing import Any, TypeAlias, TypeVar
 
 from ._tree_dumps import SERIALIZED_TYPE_TO_PYTHON_TYPE as SERIALIZED_TYPE_TO_PYTHON_TYPE
 from ._tree_dumps import SUPPORTED_SERIALIZED_TYPES as SUPPORTED_SERIALIZED_TYPES
@@ -63,6 +64,9 @@ __all__ = [
 PyTree = Any
 Mapped = Callable[[object], object]
 IsLeaf = Callable[[Any], bool] | None
+Leaf = TypeVar("Leaf")
+Kinds: TypeAlias = "type | tuple[Kinds, ...] | UnionType"
+Chosen: TypeAlias = "Kinds | Callable[..., object]"
 
 
 @dataclass(frozen=True)
@@ -202,7 +206,9 @@ def treespec_tuple(iterable: Iterable[TreeSpec] = (), /) -> TreeSpec:
 
 
 def treespec_dict(
-    mapping: Mapping[Any, TreeSpec] | Iterable[tuple[object, TreeSpec]] = (), /, **kwargs: TreeSpec
+    mapping: Mapping[object, TreeSpec] | Iterable[tuple[object, TreeSpec]] = (),
+    /,
+    **kwargs: TreeSpec,
 ) -> TreeSpec:
     """The structure of a dict of trees of some structures.
 
@@ -318,26 +324,26 @@ def tree_map_(
     return tree
 
 
-def _chooses(wanted: Any) -> Callable[[object], bool]:
-    if isinstance(wanted, type | tuple) or not callable(wanted):
+def _chooses(wanted: Chosen) -> Callable[[object], bool]:
+    if isinstance(wanted, type | tuple | UnionType) or not callable(wanted):
         return lambda value: isinstance(value, wanted)
     return lambda value: bool(wanted(value))
 
 
-def map_only(type_or_types_or_pred: object, /) -> Callable[[Callable[[Any], object]], Mapped]:
+def map_only(type_or_types_or_pred: Chosen, /) -> Callable[[Callable[..., object]], Mapped]:
     """Makes a function that leaves everything alone but values of the given types."""
     chosen = _chooses(type_or_types_or_pred)
 
-    def decorate(func: Callable[[Any], object]) -> Callable[[object], object]:
+    def decorate(func: Callable[..., object]) -> Mapped:
         return lambda value: func(value) if chosen(value) else value
 
     return decorate
 
 
 def tree_map_only(
-    type_or_types_or_pred: object,
+    type_or_types_or_pred: Chosen,
     /,
-    func: Callable[[Any], object],
+    func: Callable[[Leaf], object],
     tree: PyTree,
     is_leaf: IsLeaf = None,
 ) -> PyTree:
@@ -346,9 +352,9 @@ def tree_map_only(
 
 
 def tree_map_only_(
-    type_or_types_or_pred: object,
+    type_or_types_or_pred: Chosen,
     /,
-    func: Callable[[Any], object],
+    func: Callable[[Leaf], object],
     tree: PyTree,
     is_leaf: IsLeaf = None,
 ) -> PyTree:
@@ -356,25 +362,25 @@ def tree_map_only_(
     return tree_map_(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
 
 
-def tree_all(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+def tree_all(pred: Callable[[Leaf], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
     """Whether all leaves are so."""
     return all(map(pred, tree_leaves(tree, is_leaf)))
 
 
-def tree_any(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+def tree_any(pred: Callable[[Leaf], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
     """Whether any leaf is so."""
     return any(map(pred, tree_leaves(tree, is_leaf)))
 
 
 def tree_all_only(
-    type_or_types: Any, /, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None
+    type_or_types: Any, /, pred: Callable[[Leaf], bool], tree: PyTree, is_leaf: IsLeaf = None
 ) -> bool:
     """Whether all leaves of given types are so."""
     return all(pred(x) for x in tree_leaves(tree, is_leaf) if isinstance(x, type_or_types))
 
 
 def tree_any_only(
-    type_or_types: Any, /, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None
+    type_or_types: Any, /, pred: Callable[[Leaf], bool], tree: PyTree, is_leaf: IsLeaf = None
 ) -> bool:
     """Whether any leaf of given types is so."""
     return any(pred(x) for x in tree_leaves(tree, is_leaf) if isinstance(x, type_or_types))

@@ -187,7 +187,7 @@ def _written(spec: Structure) -> dict[str, object]:
 Spec = TypeVar("Spec")
 
 
-def loaded(text: str, node: Callable[[Any, Any, list[Spec]], Spec], leaf: Spec) -> Spec:
+def loaded(text: str, node: Callable[[Any, object, list[Spec]], Spec], leaf: Spec) -> Spec:
     """The structure that JSON describes.
 
     Args:

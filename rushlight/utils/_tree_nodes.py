@@ -125,7 +125,7 @@ def _of_constant(tree: object) -> tuple[list[object], Context]:
     return [], ConstantNode(tree)
 
 
-def register_constant(cls: type[Any]) -> None:
+def register_constant(cls: type) -> None:
     """Have instances of a class belong to the structure of trees, and be no leaves.
 
     Raises:
@@ -141,7 +141,7 @@ def register_constant(cls: type[Any]) -> None:
     _register_anew(cls, (_of_constant, made), {"flatten_with_keys_fn": _of_constant})
 
 
-def is_constant_class(cls: type[Any]) -> bool:
+def is_constant_class(cls: type) -> bool:
     """Whether instances of a class are constants."""
     return cls in SUPPORTED_NODES and SUPPORTED_NODES[cls].flatten_fn is _of_constant
 

@@ -57,7 +57,7 @@ class InflatableArg(NamedTuple):
 
 def bundle_inputs(
     model: ScriptModule,
-    inputs: Inputs | Mapping[Callable[..., Any], Inputs | None] | None,
+    inputs: Inputs | Mapping[Callable[..., object], Inputs | None] | None,
     info: list[str] | Mapping[Callable[..., object], list[str]] | None = None,
     *,
     _receive_inflate_expr: list[str] | None = None,
@@ -112,7 +112,7 @@ def augment_model_with_bundled_inputs(
 
 def augment_many_model_functions_with_bundled_inputs(
     model: ScriptModule,
-    inputs: Mapping[Callable[..., Any], Inputs | None],
+    inputs: Mapping[Callable[..., object], Inputs | None],
     _receive_inflate_expr: list[str] | None = None,
     info: Mapping[Callable[..., object], list[str]] | None = None,
     skip_size_check: bool = False,

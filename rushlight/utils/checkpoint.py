@@ -278,7 +278,7 @@ def checkpoint_sequential(
     return _in_turn(steps[(segments - 1) * size :], input)
 
 
-def _in_turn(steps: Sequence[Callable[[Any], object]], value: object) -> object:
+def _in_turn(steps: Sequence[Callable[[object], object]], value: object) -> object:
     for step in steps:
         value = step(value)
     return value

@@ -195,7 +195,7 @@ class FlopCounterMode:
         if self.display:
             print(self.get_table(self.depth))
 
-    def _count_flops(self, target: object, out: Any, args: Any, kwargs: Any) -> object:
+    def _count_flops(self, target: object, out: object, args: Any, kwargs: Any) -> object:
         formula = self.flop_registry.get(target)
         if formula is not None:
             count = formula(*args, **kwargs, out_val=out)
@@ -212,7 +212,7 @@ class _Counting(TorchDispatchMode):
         self._counter = counter
 
     def __torch_dispatch__(
-        self, func: Any, types: object, args: tuple[Any, ...] = (), kwargs: Any = None
+        self, func: Any, types: object, args: tuple[object, ...] = (), kwargs: Any = None
     ) -> object:
         kwargs = kwargs or {}
         out = func(*args, **kwargs)

@@ -76,7 +76,7 @@ class _Keeping(TorchDispatchMode):
         self._policy, self._notes = policy, notes
 
     def __torch_dispatch__(
-        self, func: Any, types: object, args: Any = (), kwargs: dict[str, Any] | None = None
+        self, func: Any, types: object, args: Any = (), kwargs: dict[str, object] | None = None
     ) -> object:
         """Run an operator."""
         given = kwargs or {}
@@ -103,7 +103,7 @@ class _Giving(TorchDispatchMode):
         self._notes, self._may_change = notes, may_change
 
     def __torch_dispatch__(
-        self, func: Any, types: object, args: Any = (), kwargs: dict[str, Any] | None = None
+        self, func: Any, types: object, args: Any = (), kwargs: dict[str, object] | None = None
     ) -> object:
         """Run an operator, or give what was kept of it.
 

@@ -167,7 +167,7 @@ def image(tag: str, values: object, dataformats: str = "NCHW") -> Message:
 
 
 def image_boxes(
-    tag: str, values: object, boxes: Any, dataformats: str = "CHW", labels: Any = None
+    tag: str, values: object, boxes: object, dataformats: str = "CHW", labels: Any = None
 ) -> Message:
     """A picture with boxes drawn on it."""
     picture = as_bytes(pixels(as_array(values), dataformats))
@@ -291,7 +291,7 @@ def _domain(values: Sequence[Any]) -> bytes:
 
 
 def hparams(
-    hparam_dict: Mapping[str, Any],
+    hparam_dict: Mapping[str, object],
     metric_dict: Mapping[str, Any],
     hparam_domain_discrete: Any = None,
 ) -> tuple[Message, Message, Message]:

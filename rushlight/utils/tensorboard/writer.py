@@ -280,7 +280,7 @@ class SummaryWriter:
         made = summary.pr_curve_raw(tag, *counts, precision, recall, num_thresholds, weights)
         self._add(made, global_step, walltime)
 
-    def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
+    def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[object]]]) -> None:
         """Which scalars share a chart: `{category: {title: ["Multiline" or "Margin", tags]}}`."""
         self._add(summary.custom_scalars(layout), None, None)
 
@@ -306,7 +306,7 @@ class SummaryWriter:
         self._add(made, global_step, walltime)
 
     def add_hparams(
-        self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any],
+        self, hparam_dict: Mapping[str, object], metric_dict: Mapping[str, object],
         hparam_domain_discrete: Mapping[str, Sequence[object]] | None = None,
         run_name: str | None = None, global_step: int | None = None,
     ) -> None:  # fmt: skip

@@ -26,7 +26,10 @@ class FilterIterDataPipe(IterDataPipe[Sample]):
     """
 
     def __init__(
-        self, datapipe: IterDataPipe[Sample], filter_fn: Callable[..., Any], input_col: Any = None
+        self,
+        datapipe: IterDataPipe[Sample],
+        filter_fn: Callable[..., Any],
+        input_col: object = None,
     ) -> None:
         super().__init__()
         self.datapipe, self.filter_fn = datapipe, checked_function(filter_fn)
