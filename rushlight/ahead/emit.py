@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import IO, Any
 
 from ..ops.kernels.code.language.target import host
 from ..ops.kernels.code.loading import objects
@@ -67,7 +67,7 @@ def object_file(
         return made
 
 
-def _write_constants(file: Any, pool: Pool, size: int) -> None:
+def _write_constants(file: IO[bytes], pool: Pool, size: int) -> None:
     for constant in pool.constants.values():
         file.seek(constant.offset)
         file.write(constant.data)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..ops.memory.dtype import Array
 from ..ops.table.listed import listed
 from ..ops.table.table import Operator
 from .program import Place, Scalar
@@ -25,7 +26,7 @@ class CannotCompile(Exception):
 class Tensor:
     """A tensor of the trial, and where its first element is in a run."""
 
-    array: Any
+    array: Array
     place: Place
 
 

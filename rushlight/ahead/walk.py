@@ -13,6 +13,7 @@ from ..ir.aliases.alias_analysis import trained
 from ..ir.graphs.graph import Block, Graph, Node, Value
 from ..ir.graphs.kinds import is_random
 from ..ops.kernels.code.loading import objects
+from ..ops.memory.dtype import Array
 from ..ops.table.table import TABLE, Operator
 from .calls import known_call
 from .flow import Flow
@@ -259,7 +260,7 @@ class _Walk(Flow):
             return
         raise self.refused(node, "it gives Python something that only a run knows")
 
-    def _view(self, result: Any, values: Sequence[Known]) -> Tensor | None:
+    def _view(self, result: Array | None, values: Sequence[Known]) -> Tensor | None:
         """A result that is a part of an operand's memory."""
         if result is None:
             return None

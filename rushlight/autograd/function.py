@@ -243,27 +243,27 @@ class Function(metaclass=_FunctionMeta):
         )
 
     @staticmethod
-    def forward(*args: Any, **kwargs: Any) -> Any:
+    def forward(*args: Any, **kwargs: Any) -> object:
         """Compute the results."""
         raise NotImplementedError(
             "You must implement the forward function for custom autograd.Function."
         )
 
     @staticmethod
-    def setup_context(ctx: object, inputs: tuple[object, ...], output: object) -> object:
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> object:
         """Keep what `backward` needs."""
         raise NotImplementedError("setup_context is not implemented.")
 
     if TYPE_CHECKING:  # subclasses say how many gradients there are
 
         @staticmethod
-        def backward(*args: Any, **kwargs: Any) -> Any: ...
+        def backward(*args: Any, **kwargs: Any) -> object: ...
         @staticmethod
-        def vjp(*args: object, **kwargs: object) -> Any: ...
+        def vjp(*args: Any, **kwargs: Any) -> object: ...
         @staticmethod
-        def jvp(*args: Any, **kwargs: Any) -> Any: ...
+        def jvp(*args: Any, **kwargs: Any) -> object: ...
         @staticmethod
-        def vmap(*args: object, **kwargs: object) -> Any: ...
+        def vmap(*args: Any, **kwargs: Any) -> object: ...
 
     else:
 

@@ -218,7 +218,7 @@ class _AllAtOnce(Function):
         return _as(made, _opened(found, batch.results))
 
     @classmethod
-    def setup_context(cls, ctx: Any, inputs: tuple[object, ...], output: object) -> None:
+    def setup_context(cls, ctx: FunctionCtx, inputs: tuple[object, ...], output: object) -> None:
         batch = ctx.batch = inputs[0]
         assert isinstance(batch, _Batch)
         shown = _as(output, _closed(_several(output), batch.results, batch.level))

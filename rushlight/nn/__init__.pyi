@@ -15,6 +15,7 @@ from . import grad as grad
 from . import handles as handles
 from . import hooks as hooks
 from . import init as init
+from . import layer_options as layer_options
 from . import members as members
 from . import modes as modes
 from . import modules as modules

@@ -7,7 +7,7 @@ as an overload of `torch.ops`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -104,7 +104,9 @@ def _pop_mode_temporarily(k: object = None) -> Iterator[TorchDispatchMode]:
         yield mode
 
 
-def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> Any:
+def return_and_correct_aliasing(
+    func: Any, args: Sequence[object], kwargs: Mapping[str, object] | None, out: Any
+) -> Any:
     """What a class gives for an operator: what the operator writes, if it does, else the result.
 
     Wrappers share no memory by themselves, so views need nothing else.
@@ -135,9 +137,9 @@ def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> 
 
 def transform_subclass(
     t: Any,
-    callback: Callable[[str, Any], Any],
-    outer_size: Any = None,
-    outer_stride: Any = None,
+    callback: Callable[[str, Tensor], object],
+    outer_size: Sequence[int] | None = None,
+    outer_stride: Sequence[int] | None = None,
 ) -> Any:
     """A wrapper with what `callback` makes of each tensor that it is made of, by name.
 

@@ -237,7 +237,7 @@ def _same_keys(spec: TreeSpec, context: Context) -> bool:
     return bool(spec.context == context)
 
 
-def _entered(tree: PyTree, kind: object) -> tuple[list[object], Context]:
+def _entered(tree: PyTree, kind: object) -> tuple[Sequence[object], Context]:
     if kind_of(tree) is not kind:
         raise ValueError(f"Node type mismatch; expected {kind!r}, but got {type(tree)!r}.")
     return SUPPORTED_NODES[kind].flatten_fn(tree)

@@ -35,14 +35,14 @@ __all__ = [
     ),
 ]
 
-Flatten = Callable[[Any], tuple[list[Any], Context]]
-Unflatten = Callable[[Iterable[Any], Context], Any]
+Flatten = Callable[[Any], tuple[Sequence[object], Context]]
+Unflatten = Callable[[Iterable[Any], Context], object]
 
 
 class NodeDef(NamedTuple):
     """What is known of a class of nodes."""
 
-    type: Any
+    type: object
     flatten_fn: Flatten
     unflatten_fn: Unflatten
     keys_fn: Callable[[object], list[KeyEntry]] | None = None
@@ -118,7 +118,7 @@ def _register_pytree_node(cls: type, *functions: object, **options: object) -> N
 class ConstantNode:
     """The context of a constant: the constant itself."""
 
-    value: Any
+    value: object
 
 
 def _of_constant(tree: object) -> tuple[list[object], Context]:

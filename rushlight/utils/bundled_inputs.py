@@ -23,7 +23,7 @@ from ..jit.module import ScriptModule
 from ..jit.unit import define_methods
 from ..module_names import names_of
 from ..nn.modules.module import Module
-from ..ops.memory.dtype import MEMORY_FORMATS
+from ..ops.memory.dtype import MEMORY_FORMATS, DType
 from ..ops.tensors.construct import tensor
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.types import types
@@ -40,7 +40,7 @@ T = TypeVar("T")
 MAX_RAW_TENSOR_SIZE: Final = 16
 """The elements that a tensor may have to be stored as it is."""
 
-Inputs = Sequence[tuple[Any, ...]]
+Inputs = Sequence[tuple[object, ...]]
 
 
 class InflatableArg(NamedTuple):
@@ -99,7 +99,7 @@ def augment_model_with_bundled_inputs(
     """
     if not isinstance(model, ScriptModule):
         raise Exception("Only ScriptModule is supported.")
-    forward: Any = model.forward
+    forward: Callable[..., object] = model.forward
     # a list is made of other sequences, as in torch an empty one is not given at all
     augment_many_model_functions_with_bundled_inputs(
         model,
@@ -138,7 +138,7 @@ def augment_many_model_functions_with_bundled_inputs(
     _augment(model, by_method, texts, _receive_inflate_expr, skip_size_check)
 
 
-def bundle_randn(*size: int, dtype: Any = None) -> InflatableArg:
+def bundle_randn(*size: int, dtype: DType | None = None) -> InflatableArg:
     """An argument of normal random numbers, drawn when it is asked for."""
     stub: object = tensor([0.0], dtype=dtype).expand(*size)
     return InflatableArg(value=stub, fmt="torch.randn_like({})")
@@ -340,10 +340,10 @@ def _inflate_expr(
     if arg.numel() <= MAX_RAW_TENSOR_SIZE and arg.is_contiguous():
         return arg.clone(), ref, None
     for form in ("contiguous_format", "channels_last"):
-        first: Any = arg.flatten()[:1]
+        first = arg.flatten()[:1]
         is_laid_so = arg.is_contiguous(memory_format=MEMORY_FORMATS[form])
         if is_laid_so and bool((arg == first).all()):
-            made: Any = first.clone().expand(*arg.size())
+            made = first.clone().expand(*arg.size())
             return made, f"{ref}.contiguous(memory_format=torch.{form})", None
     raise Exception(
         f"Bundled input argument at position '{ref}' is a tensor with storage size {count}. You "

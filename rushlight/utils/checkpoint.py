@@ -16,8 +16,9 @@ from typing import Any, Final, Self
 from ..autograd import backward
 from ..autograd.function import Function, FunctionCtx
 from ..autograd.graph import saved_tensors_hooks
+from ..nn.modules.module import Module
 from ..ops.gradients.nodes.autograd import WALKING
-from ..ops.memory.dtype import CPU, DType, of_numpy
+from ..ops.memory.dtype import CPU, Device, DType, Dtype, of_numpy
 from ..ops.random_numbers.random import default_generator
 from ..ops.table.autocast import autocast_state, set_autocast_state
 from ..ops.table.grad_mode import enable_grad, no_grad
@@ -25,8 +26,8 @@ from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import PLAIN_TENSORS, Tensor
 from .selective_checkpoint import SAC_IGNORED_OPS as SAC_IGNORED_OPS
 from .selective_checkpoint import CheckpointPolicy as CheckpointPolicy
+from .selective_checkpoint import Policy, blocks_of
 from .selective_checkpoint import SelectiveCheckpointContext as SelectiveCheckpointContext
-from .selective_checkpoint import blocks_of
 
 __all__ = [
     *("CheckpointError", "CheckpointFunction", "CheckpointPolicy", "DefaultDeviceType"),
@@ -37,7 +38,8 @@ __all__ = [
     "set_device_states",
 ]
 
-Block = AbstractContextManager[Any]
+Block = AbstractContextManager[object]
+Form = tuple[Sequence[int], DType | Dtype, Device]
 
 _CHECKS: Final = ["default", "none"]
 
@@ -136,7 +138,7 @@ class _Kept:
         self.value: Tensor | None = None
 
 
-def _form(tensor: Tensor) -> tuple[object, ...]:
+def _form(tensor: Tensor) -> Form:
     """Sizes, dtype and device; of plain tensors, which are on the CPU, as their array has them."""
     if type(tensor) in PLAIN_TENSORS:
         array = tensor._array
@@ -144,7 +146,7 @@ def _form(tensor: Tensor) -> tuple[object, ...]:
     return tensor.shape, tensor.dtype, tensor.device
 
 
-def _told(form: tuple[Any, ...]) -> dict[str, object]:
+def _told(form: Form) -> dict[str, object]:
     shape, dtype, device = form
     kind = dtype if isinstance(dtype, DType) else of_numpy(dtype)
     return {"shape": Size(shape), "dtype": kind, "device": device}
@@ -191,7 +193,7 @@ class _Again:
         self._conditions = _Conditions(preserve)
         self._kept = list[weakref.ref[_Kept]]()
 
-    def first(self, block: Block) -> Any:
+    def first(self, block: Block) -> object:
         """Compute, and keep nothing."""
 
         def pack(tensor: Tensor) -> _Kept:
@@ -245,7 +247,7 @@ class _Again:
 
 
 def checkpoint_sequential(
-    functions: Any,
+    functions: Module | Iterable[Callable[..., object]],
     segments: int,
     input: object,
     use_reentrant: bool | None = None,
@@ -263,8 +265,8 @@ def checkpoint_sequential(
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
         raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
-    steps: Sequence[Callable[[Any], object]] = (
-        list(functions.children()) if hasattr(functions, "children") else list(functions)
+    steps: Sequence[Callable[..., object]] = (
+        list(functions.children()) if isinstance(functions, Module) else list(functions)
     )
     size = len(steps) // segments
     for number in range(segments - 1):
@@ -278,13 +280,13 @@ def checkpoint_sequential(
     return _in_turn(steps[(segments - 1) * size :], input)
 
 
-def _in_turn(steps: Sequence[Callable[[object], object]], value: object) -> object:
+def _in_turn(steps: Sequence[Callable[..., object]], value: object) -> object:
     for step in steps:
         value = step(value)
     return value
 
 
-def get_device_states(*args: object) -> tuple[list[int], list[Any]]:
+def get_device_states(*args: object) -> tuple[list[int], list[object]]:
     """The devices of tensors other than the CPU, and their generators' states: none."""
     del args
     return [], []
@@ -325,7 +327,7 @@ class CheckpointError(RuntimeError):
 
 
 def create_selective_checkpoint_contexts(
-    policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
+    policy_fn_or_list: Policy | Sequence[object], allow_cache_entry_mutation: bool = False
 ) -> tuple[AbstractContextManager[object], AbstractContextManager[object]]:
     """Blocks for `context_fn`: what a policy says is kept in the first, and given in the second.
 
@@ -372,7 +374,7 @@ class GraphExecGroup:
         GraphExecGroup._entered.pop()
 
 
-def detach_variable(inputs: tuple[object, ...]) -> tuple[Any, ...]:
+def detach_variable(inputs: tuple[object, ...]) -> tuple[object, ...]:
     """The same values, tensors without their history.
 
     Raises:
@@ -413,12 +415,18 @@ class CheckpointFunction(Function):
     """
 
     @staticmethod
-    def forward(ctx: FunctionCtx, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:
+    def forward(
+        ctx: FunctionCtx,
+        run_function: Callable[..., object],
+        preserve_rng_state: bool,
+        *args: object,
+    ) -> object:
         """What the function makes of the arguments; what it computes with is not kept."""
         check_backward_validity(args)
         ctx.run_function, ctx.args = run_function, args
-        ctx.places = [i for i, each in enumerate(args) if isinstance(each, Tensor)]
-        ctx.save_for_backward(*(args[i] for i in ctx.places))
+        tensors = {place: each for place, each in enumerate(args) if isinstance(each, Tensor)}
+        ctx.places = list(tensors)
+        ctx.save_for_backward(*tensors.values())
         ctx.conditions = _Conditions(preserve_rng_state)
         with no_grad():
             return run_function(*args)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
 
 from ..ops.tensors.interchange import from_dlpack
 from ..ops.tensors.tensor import Tensor
@@ -11,7 +10,7 @@ from ..ops.tensors.tensor import Tensor
 __all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
 
 
-def to_dlpack(tensor: Tensor) -> Any:
+def to_dlpack(tensor: Tensor) -> object:
     """A capsule of the tensor's memory, for one use."""
     return tensor.__dlpack__(max_version=(1, 0))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from math import prod
 from types import TracebackType
@@ -30,7 +30,7 @@ flop_registry: Final[dict[object, Formula]] = {}
 """The operators that are counted, and their formulas."""
 
 
-def get_shape(value: object) -> Any:
+def get_shape(value: object) -> object:
     """The sizes of a tensor; any other value as it is."""
     return value.shape if isinstance(value, Tensor) else value
 
@@ -167,7 +167,7 @@ class FlopCounterMode:
         """All of them."""
         return sum(self.flop_counts["Global"].values())
 
-    def get_flop_counts(self) -> dict[str, dict[Any, int]]:
+    def get_flop_counts(self) -> dict[str, dict[object, int]]:
         """By the names of modules, and `Global`, the counts of operators."""
         return {name: dict(counts) for name, counts in self.flop_counts.items()}
 
@@ -195,7 +195,9 @@ class FlopCounterMode:
         if self.display:
             print(self.get_table(self.depth))
 
-    def _count_flops(self, target: object, out: object, args: Any, kwargs: Any) -> object:
+    def _count_flops(
+        self, target: object, out: object, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> object:
         formula = self.flop_registry.get(target)
         if formula is not None:
             count = formula(*args, **kwargs, out_val=out)
@@ -212,7 +214,11 @@ class _Counting(TorchDispatchMode):
         self._counter = counter
 
     def __torch_dispatch__(
-        self, func: Any, types: object, args: tuple[object, ...] = (), kwargs: Any = None
+        self,
+        func: Any,
+        types: object,
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
     ) -> object:
         kwargs = kwargs or {}
         out = func(*args, **kwargs)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..autograd.variable import Variable
+from ..nn.handles import RemovableHandle
 from ..nn.modules.module import (
     Module,
     register_module_forward_hook,
@@ -31,7 +31,7 @@ class ModuleTracker:
         self.parents = {"Global"}
         self.is_bw = False
         self._names: WeakKeyDictionary[Module, str] = WeakKeyDictionary()
-        self._handles: list[Any] = []
+        self._handles: list[RemovableHandle] = []
 
     def __enter__(self) -> ModuleTracker:
         self._handles = [

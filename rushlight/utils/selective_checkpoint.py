@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any, Final
+from typing import Final
 
 from ..ops.eager.packets import Overload, Packet
 from ..ops.memory.versions import version_of
@@ -76,7 +76,11 @@ class _Keeping(TorchDispatchMode):
         self._policy, self._notes = policy, notes
 
     def __torch_dispatch__(
-        self, func: Any, types: object, args: Any = (), kwargs: dict[str, object] | None = None
+        self,
+        func: Callable[..., object],
+        types: object,
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
     ) -> object:
         """Run an operator."""
         given = kwargs or {}
@@ -103,7 +107,11 @@ class _Giving(TorchDispatchMode):
         self._notes, self._may_change = notes, may_change
 
     def __torch_dispatch__(
-        self, func: Any, types: object, args: Any = (), kwargs: dict[str, object] | None = None
+        self,
+        func: Callable[..., object],
+        types: object,
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
     ) -> object:
         """Run an operator, or give what was kept of it.
 

@@ -154,6 +154,26 @@ class Square(Function):
         return 2 * x * grad
 
 
+class Scaled(Function):
+    @staticmethod
+    def forward(x: Tensor, by: float) -> Tensor:
+        return x * by
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Tuple[Tensor, float], output: Tensor) -> None:
+        ctx.by = inputs[1]
+
+    @staticmethod
+    def vjp(ctx: Any, grad: Tensor) -> Tuple[Tensor, None]:
+        return grad * ctx.by, None
+
+    @staticmethod
+    def vmap(
+        info: Any, in_dims: Tuple[Optional[int], ...], x: Tensor, by: float
+    ) -> Tuple[Tensor, Optional[int]]:
+        return x * by, in_dims[0]
+
+
 @torch.jit.script
 def gelu(x: Tensor, approximate: bool = False) -> Tensor:
     if approximate:
@@ -359,5 +379,6 @@ def main(folder: Path) -> None:
         print(train(2), sample(6), gelu(x, approximate=True).shape)
     future = torch.jit.fork(gelu, x)
     waited: Tensor = torch.jit.wait(future)
+    print(Scaled.apply(torch.ones(2), 3.0), torch.vmap(Scaled.apply, (0, None))(torch.ones(2), 2.0))
     print(resized(torch.randn(1, 2, 4, 4)), widths(nn.ModuleList([nn.Linear(2, 3), nn.ReLU()])))
     print(waited, torch.jit.annotate(List[int], []), torch.__version__)

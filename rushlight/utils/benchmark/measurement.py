@@ -8,13 +8,15 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from ... import get_num_threads, set_num_threads
 
 __all__ = ["Measurement", "TaskSpec"]
+
+T = TypeVar("T")
 
 _MAX_SIGNIFICANT_FIGURES: Final = 4
 _MIN_CONFIDENCE_INTERVAL: Final = 25e-9
@@ -48,7 +50,7 @@ def trim_sigfig(x: float, n: int) -> float:
     return float(np.round(x / scale)) * scale
 
 
-def ordered_unique(elements: Iterable[object]) -> list[Any]:
+def ordered_unique(elements: Iterable[T]) -> list[T]:
     """Each element once, in the order of their first places."""
     return list(dict.fromkeys(elements))
 

@@ -27,6 +27,10 @@ class Indexed(Protocol[Sample]):
     def __getitem__(self, index: int, /) -> Sample: ...
 
 
+def _length(dataset: object) -> int:
+    return len(dataset)  # type: ignore[arg-type]  # a set may have one
+
+
 class Dataset(Generic[Sample]):
     """Samples by their number; subclasses define `__getitem__` and mostly `__len__`."""
 
@@ -65,18 +69,18 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 class StackDataset(Dataset[Any]):
     """Several sets side by side: samples are tuples, or dicts of named sets."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Indexed[object], **kwargs: Indexed[object]) -> None:
         if not args and not kwargs:
             raise ValueError("At least one dataset should be passed")
         if args and kwargs:
             raise ValueError("Supported either ``tuple``- or ``dict``- like construction.")
-        self.datasets: tuple[Any, ...] | dict[str, Any] = args or kwargs
-        lengths = {len(each) for each in (args or kwargs.values())}
+        self.datasets: tuple[Indexed[object], ...] | dict[str, Indexed[object]] = args or kwargs
+        lengths = {_length(each) for each in (args or kwargs.values())}
         if len(lengths) > 1:
             raise ValueError("Size mismatch between datasets")
         self._length = lengths.pop()
 
-    def __getitem__(self, index: object) -> Any:
+    def __getitem__(self, index: int) -> Any:
         if isinstance(self.datasets, dict):
             return {name: each[index] for name, each in self.datasets.items()}
         return tuple(each[index] for each in self.datasets)
@@ -115,12 +119,12 @@ class ConcatDataset(Dataset[Sample]):
     """Several sets, one after the other."""
 
     def __init__(self, datasets: Iterable[Indexed[Sample]]) -> None:
-        self.datasets: list[Any] = list(datasets)  # a `Dataset` may have a length
+        self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
         if any(isinstance(each, IterableDataset) for each in self.datasets):
             raise AssertionError("ConcatDataset does not support IterableDataset")
-        self.cumulative_sizes = list(accumulate(map(len, self.datasets)))
+        self.cumulative_sizes = list(accumulate(map(_length, self.datasets)))
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
@@ -132,8 +136,7 @@ class ConcatDataset(Dataset[Sample]):
             index += len(self)
         which = bisect_right(self.cumulative_sizes, index)
         before = self.cumulative_sizes[which - 1] if which else 0
-        sample: Sample = self.datasets[which][index - before]
-        return sample
+        return self.datasets[which][index - before]
 
 
 class ChainDataset(IterableDataset[Sample]):
@@ -147,7 +150,7 @@ class ChainDataset(IterableDataset[Sample]):
             yield from dataset
 
     def __len__(self) -> int:
-        return sum(map(len, self._streams()))  # type: ignore[arg-type]  # they may have one
+        return sum(map(_length, self._streams()))
 
     def _streams(self) -> Iterator[IterableDataset[Sample]]:
         for dataset in self.datasets:
@@ -180,7 +183,7 @@ def random_split(
     Raises:
         ValueError: the lengths do not sum up to that of the set.
     """
-    size = len(dataset)  # type: ignore[arg-type]  # a `Dataset` may have one
+    size = _length(dataset)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         if any(part < 0 or part > 1 for part in lengths):
             raise ValueError("Fraction at index 0 is not between 0 and 1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Sequence
 from importlib import import_module
 from math import ceil
 from typing import Final
@@ -81,7 +82,7 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + kind + content + check
 
 
-def boxed(picture: Array, boxes: Array, labels: list[str] | None) -> Array:
+def boxed(picture: Array, boxes: Array, labels: Sequence[str] | None) -> Array:
     """A picture with boxes (left, top, right, bottom) around parts of it, by Pillow."""
     opened = import_module("PIL.Image").fromarray(picture)
     drawing = import_module("PIL.ImageDraw").Draw(opened)

@@ -123,7 +123,10 @@ def _growing_edges() -> Array:
 
 
 def histogram(
-    tag: str, values: object, bins: Any = "tensorflow", max_bins: int | None = None
+    tag: str,
+    values: object,
+    bins: str | int | Sequence[float] = "tensorflow",
+    max_bins: int | None = None,
 ) -> Message:
     """The histogram of some values, without the empty buckets at both ends.
 
@@ -167,7 +170,11 @@ def image(tag: str, values: object, dataformats: str = "NCHW") -> Message:
 
 
 def image_boxes(
-    tag: str, values: object, boxes: object, dataformats: str = "CHW", labels: Any = None
+    tag: str,
+    values: object,
+    boxes: object,
+    dataformats: str = "CHW",
+    labels: Sequence[str] | None = None,
 ) -> Message:
     """A picture with boxes drawn on it."""
     picture = as_bytes(pixels(as_array(values), dataformats))
@@ -282,18 +289,18 @@ def _plain(value: object) -> tuple[int, bytes]:
     raise ValueError("value should be one of int, float, str, bool, or torch.Tensor")
 
 
-def _domain(values: Sequence[Any]) -> bytes:
+def _domain(values: Sequence[object]) -> bytes:
     held = b""
     for value in values:
-        is_flag = isinstance(value, bool)
-        held += field(1, number(4, int(value)) if is_flag else _plain(value)[1])
+        told = number(4, int(value)) if isinstance(value, bool) else _plain(value)[1]
+        held += field(1, told)
     return field(5, held)
 
 
 def hparams(
     hparam_dict: Mapping[str, object],
-    metric_dict: Mapping[str, Any],
-    hparam_domain_discrete: Any = None,
+    metric_dict: Mapping[str, object],
+    hparam_domain_discrete: Mapping[str, Sequence[object]] | None = None,
 ) -> tuple[Message, Message, Message]:
     """What was tried, where one session begins with what, and where it ends.
 

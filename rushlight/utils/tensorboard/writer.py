@@ -7,14 +7,17 @@ import socket
 import time
 from collections.abc import Mapping, Sequence, Sized
 from itertools import count
-from typing import Any, Final, NoReturn, Protocol, Self
+from typing import Final, NoReturn, Protocol, Self
 
 import numpy as np
 
+from ...ops.memory.dtype import Array
 from . import summary
 from .records import Message, RecordWriter, double, field, number
 
 __all__ = ["FileWriter", "SummaryWriter"]
+
+Folder = str | os.PathLike[str]
 
 _NUMBERS: Final = count()
 """Files of one process, begun within a second, differ by these."""
@@ -112,7 +115,7 @@ class SummaryWriter:
     """
 
     def __init__(
-        self, log_dir: object = None, comment: str = "", purge_step: int | None = None,
+        self, log_dir: Folder | None = None, comment: str = "", purge_step: int | None = None,
         max_queue: int = 10, flush_secs: float = 120, filename_suffix: str = "",
     ) -> None:  # fmt: skip
         if not log_dir:
@@ -142,7 +145,7 @@ class SummaryWriter:
     def _add(self, made: Message, step: int | None, walltime: float | None) -> None:
         self._get_file_writer().add_summary(made, step, walltime)
 
-    def get_logdir(self) -> Any:
+    def get_logdir(self) -> Folder:
         """The folder."""
         return self.log_dir
 
@@ -180,7 +183,8 @@ class SummaryWriter:
         self._add(summary.tensor_proto(tag, tensor), global_step, walltime)
 
     def add_histogram(
-        self, tag: str, values: object, global_step: int | None = None, bins: object = "tensorflow",
+        self, tag: str, values: object, global_step: int | None = None,
+        bins: str | int | Sequence[float] = "tensorflow",
         walltime: float | None = None, max_bins: int | None = None,
     ) -> None:  # fmt: skip
         """The histogram of some values; `bins` is what NumPy's function takes, or `tensorflow`."""
@@ -359,7 +363,7 @@ class SummaryWriter:
         self.close()
 
 
-def _drawn(figure: object, close: bool) -> Any:
+def _drawn(figure: object, close: bool) -> Array:
     """The pixels of a figure."""
     from matplotlib import pyplot  # type: ignore[import-not-found,import-untyped,unused-ignore]
     from matplotlib.backends import backend_agg  # type: ignore[import-not-found,import-untyped,unused-ignore]

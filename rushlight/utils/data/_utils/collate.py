@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ....ops.eager.dispatch import eager_function
-from ....ops.memory.dtype import DTYPES
+from ....ops.memory.dtype import DTYPES, Array, Dtype
 from ....ops.tensors.construct import as_tensor, tensor
 from ....ops.tensors.tensor import Tensor
 
@@ -19,7 +19,7 @@ __all__ = [
     *("default_collate_err_msg_format", "default_collate_fn_map", "default_convert"),
 ]
 
-_Table: TypeAlias = dict[type | tuple[type, ...], Callable[..., Any]]
+_Table: TypeAlias = dict[type | tuple[type, ...], Callable[..., object]]
 default_collate_err_msg_format: Final = (
     "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 )
@@ -28,7 +28,7 @@ np_str_obj_array_pattern: Final = re.compile(r"[SaUO]")
 """Found in what NumPy calls dtypes that no tensor has."""
 
 
-def _is_for_no_tensor(dtype: np.dtype[Any]) -> bool:
+def _is_for_no_tensor(dtype: Dtype) -> bool:
     return np_str_obj_array_pattern.search(dtype.kind) is not None
 
 
@@ -39,12 +39,13 @@ def default_convert(data: object) -> Any:
     return inside(data, default_convert)
 
 
-def inside(data: object, convert: Callable[[object], Any]) -> object:
+def inside(data: object, convert: Callable[[object], object]) -> object:
     """What a function makes of what is in a container; anything else as it is."""
     if isinstance(data, Mapping):
         return {key: convert(value) for key, value in data.items()}
     if isinstance(data, tuple) and hasattr(data, "_fields"):
-        return type(data)(*map(convert, data))
+        kind: Callable[..., object] = type(data)
+        return kind(*map(convert, data))
     if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
         return [convert(value) for value in data]
     return data
@@ -103,7 +104,9 @@ def collate_tensor_fn(batch: Sequence[object], *, collate_fn_map: object = None)
     return eager_function("aten::stack")(list(batch), 0)
 
 
-def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate_numpy_array_fn(
+    batch: Sequence[Array], *, collate_fn_map: _Table | None = None
+) -> object:
     """Arrays, as a batch of tensors.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -21,7 +21,7 @@ __all__ = ["rows_at_once"]
 _ROW: Final = TensorDataset.__getitem__
 
 
-def rows_at_once(dataset: object, keys: Sequence[Any], collate: object) -> list[Tensor] | None:
+def rows_at_once(dataset: object, keys: Sequence[int], collate: object) -> list[Tensor] | None:
     """The batch that `default_collate` makes of rows of a `TensorDataset`, or of a `Subset` of one;
     None for what is to be loaded row by row: other sets and keys, gradients, who listens."""
     if type(dataset) not in (TensorDataset, Subset):

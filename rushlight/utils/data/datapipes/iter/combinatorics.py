@@ -29,7 +29,7 @@ class SamplerIterDataPipe(IterDataPipe[Sample]):
         self,
         datapipe: IterDataPipe[Sample],
         sampler: type[Sampler[int]] = SequentialSampler,
-        sampler_args: tuple[Any, ...] | None = None,
+        sampler_args: tuple[object, ...] | None = None,
         sampler_kwargs: dict[str, object] | None = None,
     ) -> None:
         if not hasattr(type(datapipe), "__len__"):
@@ -66,8 +66,7 @@ class ShufflerIterDataPipe(IterDataPipe[Sample]):
         self._buffer: list[Sample] = []
         if buffer_size <= 0:
             raise AssertionError("buffer_size should be larger than 0")
-        source: Any = datapipe
-        self.datapipe = source.unbatch(unbatch_level=unbatch_level) if unbatch_level else source
+        self.datapipe = datapipe.unbatch(unbatch_level=unbatch_level) if unbatch_level else datapipe
         self.buffer_size, self._enabled = buffer_size, True
         self._seed: int | None = None
         self._rng = random.Random()

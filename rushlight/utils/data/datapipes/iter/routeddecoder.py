@@ -9,7 +9,7 @@ from typing import Any
 from ..datapipe import IterDataPipe
 from ..decorators import functional_datapipe
 from ..utils.common import length_of
-from ..utils.decoder import Decoder, basichandlers, extension_extract_fn, imagehandler
+from ..utils.decoder import Decoder, Handler, basichandlers, extension_extract_fn, imagehandler
 
 __all__ = ["RoutedDecoderIterDataPipe"]
 
@@ -27,8 +27,8 @@ class RoutedDecoderIterDataPipe(IterDataPipe[tuple[str, Any]]):
 
     def __init__(
         self,
-        datapipe: Iterable[tuple[str, Any]],
-        *handlers: Callable[[str, Any], Any],
+        datapipe: Iterable[tuple[str, object]],
+        *handlers: Handler,
         key_fn: Callable[[str], str] = extension_extract_fn,
     ) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class RoutedDecoderIterDataPipe(IterDataPipe[tuple[str, Any]]):
             stacklevel=2,
         )
 
-    def add_handler(self, *handler: Callable[[str, Any], object]) -> None:
+    def add_handler(self, *handler: Handler) -> None:
         """Ask these decoders before the others."""
         self.decoder.add_handler(*handler)
 

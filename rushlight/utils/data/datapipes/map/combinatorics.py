@@ -21,7 +21,7 @@ class ShufflerIterDataPipe(IterDataPipe[Sample]):
 
     def __init__(self, datapipe: MapDataPipe[Sample], *, indices: list[Any] | None = None) -> None:
         super().__init__()
-        self.datapipe: Any = datapipe
+        self.datapipe = datapipe
         self.indices = list(range(len(self.datapipe))) if indices is None else indices
         self._enabled, self._rng = True, random.Random()
         self._seed: int | None = None

@@ -9,6 +9,7 @@ import pickle
 import tempfile
 from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -21,13 +22,16 @@ __all__ = [
     *("extension_extract_fn", "handle_extension", "imagehandler", "mathandler", "videohandler"),
 ]
 
+Handler = Callable[[str, Any], object]
+"""Decodes contents by a key; None says that it is for another one."""
+
 _NUMBERS: Final = frozenset(("cls", "cls2", "class", "count", "index", "inx", "id"))
 _IMAGES: Final = frozenset(("jpg", "jpeg", "png", "ppm", "pgm", "pbm", "pnm"))
 _VIDEOS: Final = frozenset(("mp4", "ogv", "mjpeg", "avi", "mov", "h264", "mpg", "webm", "wmv"))
 _SOUNDS: Final = frozenset(("flac", "mp3", "sox", "wav", "m4a", "ogg", "wma"))
 
 
-def basichandlers(extension: str, data: bytes) -> Any:
+def basichandlers(extension: str, data: bytes) -> object:
     """Text, numbers, JSON, pickles and archives of weights; None for what is none of these.
 
     Pickles run what they name, so files of others are not safe here.
@@ -52,7 +56,7 @@ def _number(data: bytes) -> int | None:
         return None
 
 
-def handle_extension(extensions: str, f: Callable[[Any], object]) -> Callable[[str, Any], Any]:
+def handle_extension(extensions: str, f: Callable[[Any], object]) -> Handler:
     """A decoder that gives what ends in one of some extensions (`"seg.jpg jpg"`) to a function.
 
     As in torch an extension that is not longer than the key's ends the search, found or not.
@@ -82,7 +86,7 @@ def _imagespecs() -> dict[str, tuple[str, str | None, str]]:
 imagespecs = _imagespecs()
 
 
-def _needed(module: str, package: str, what: str) -> Any:
+def _needed(module: str, package: str, what: str) -> ModuleType:
     """A module of a package that a decoder is made of.
 
     Raises:
@@ -116,7 +120,7 @@ class ImageHandler:
             raise AssertionError(f"unknown image specification: {imagespec}")
         self.imagespec = imagespec.lower()
 
-    def __call__(self, extension: str, data: bytes) -> Any:
+    def __call__(self, extension: str, data: bytes) -> object:
         if extension.lower() not in _IMAGES:
             return None
         images = _needed("PIL.Image", "Pillow", "default image decoder")
@@ -146,7 +150,7 @@ def _from_file(function: Callable[[str], object], extension: str, data: bytes) -
         return function(path)
 
 
-def videohandler(extension: str, data: bytes) -> Any:
+def videohandler(extension: str, data: bytes) -> object:
     """Frames and sound of a video, by torchvision; None for what is no video."""
     if extension not in _VIDEOS:
         return None
@@ -154,7 +158,7 @@ def videohandler(extension: str, data: bytes) -> Any:
     return _from_file(reader.read_video, extension, data)
 
 
-def audiohandler(extension: str, data: bytes) -> Any:
+def audiohandler(extension: str, data: bytes) -> object:
     """Samples and rate of a sound, by torchaudio; None for what is none."""
     if extension not in _SOUNDS:
         return None
@@ -165,11 +169,11 @@ def audiohandler(extension: str, data: bytes) -> Any:
 class MatHandler:
     """Decodes MATLAB's files with SciPy; keywords are those of `scipy.io.loadmat`."""
 
-    def __init__(self, **loadmat_kwargs: Any) -> None:
+    def __init__(self, **loadmat_kwargs: object) -> None:
         self.sio = _needed("scipy.io", "scipy", "mat file")
         self.loadmat_kwargs = loadmat_kwargs
 
-    def __call__(self, extension: str, data: bytes) -> Any:
+    def __call__(self, extension: str, data: bytes) -> object:
         if extension != "mat":
             return None
         with io.BytesIO(data) as stream:
@@ -196,16 +200,16 @@ class Decoder:
 
     def __init__(
         self,
-        *handler: Callable[[str, Any], object],
+        *handler: Handler,
         key_fn: Callable[[str], str] = extension_extract_fn,
     ) -> None:
         self.handlers, self.key_fn = list(handler), key_fn
 
-    def add_handler(self, *handler: Callable[[str, Any], object]) -> None:
+    def add_handler(self, *handler: Handler) -> None:
         """Ask these functions before the others."""
         self.handlers = [*handler, *self.handlers]
 
-    def decode1(self, key: str, data: Any) -> Any:
+    def decode1(self, key: str, data: Any) -> object:
         """Decode contents, or a stream of them, which is closed."""
         if not data:
             return data
@@ -217,7 +221,7 @@ class Decoder:
         decoded = (handler(key, data) for handler in self.handlers)
         return next((each for each in decoded if each is not None), data)
 
-    def decode(self, data: Any) -> dict[str, Any]:
+    def decode(self, data: Any) -> dict[str, object]:
         """What becomes of a path with its contents, or of several, by path.
 
         Bytes of a name that begins with `_` are text.
@@ -230,5 +234,5 @@ class Decoder:
             for path, contents in pairs
         }
 
-    def __call__(self, data: object) -> dict[str, Any]:
+    def __call__(self, data: object) -> dict[str, object]:
         return self.decode(data)
