@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any, NoReturn, overload
 
 from ..ops.eager.calls import tensors_in
 from ..ops.eager.open_operators import Kernel, OpenOperator
@@ -17,6 +17,7 @@ from .formulas import give_formula, run_without_gradients
 from .inferring import infer_schema
 from .libraries import kept, key_of_device, parts_of
 from .registering import (
+    Given,
     register_autocast,
     register_fake,
     register_torch_dispatch,
@@ -26,6 +27,32 @@ from .registering import (
 __all__ = ["CustomOpDef", "custom_op", "triton_op", "wrap_triton"]
 
 
+Made = Callable[[Callable[..., object]], "CustomOpDef"]
+"""A decorator that makes an operator of a function."""
+
+
+@overload
+def custom_op(
+    name: str,
+    fn: None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: str | Sequence[str] | None = None,
+    schema: str | None = None,
+    tags: object = None,
+) -> Made: ...
+@overload
+def custom_op(
+    name: str,
+    fn: Callable[..., object],
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: str | Sequence[str] | None = None,
+    schema: str | None = None,
+    tags: object = None,
+) -> CustomOpDef: ...
 def custom_op(
     name: str,
     fn: Callable[..., object] | None = None,
@@ -35,7 +62,7 @@ def custom_op(
     device_types: str | Sequence[str] | None = None,
     schema: str | None = None,
     tags: object = None,
-) -> Any:
+) -> Made | CustomOpDef:
     """Make an operator of a function over tensors, or decorate it.
 
     Args:
@@ -97,9 +124,15 @@ class CustomOpDef:
     def __call__(self, *args: object, **kwargs: object) -> Any:
         return self._opoverload(*args, **kwargs)
 
+    @overload
+    def register_kernel(
+        self, device_types: str | Sequence[str] | None, fn: None = None, /
+    ) -> Callable[[Given], Given]: ...
+    @overload
+    def register_kernel(self, device_types: str | Sequence[str] | None, fn: Given, /) -> Given: ...
     def register_kernel(
         self, device_types: str | Sequence[str] | None, fn: Kernel | None = None, /
-    ) -> Any:
+    ) -> object:
         """Register what runs on kinds of devices (all if None), or decorate it."""
         named = [device_types] if isinstance(device_types, str) else device_types
         devices = ["default"] if named is None else list(named)
@@ -161,16 +194,26 @@ class CustomOpDef:
         """Have it take its floats in one dtype while autocast is on."""
         register_autocast(self._opoverload, device_type, cast_inputs)
 
-    def register_vmap(self, func: Kernel | None = None) -> Any:
+    @overload
+    def register_vmap(self, func: None = None) -> Callable[[Given], Given]: ...
+    @overload
+    def register_vmap(self, func: Kernel) -> None: ...
+    def register_vmap(self, func: Kernel | None = None) -> object:
         """Say how it runs on batches."""
         return register_vmap(self._opoverload, func)
 
     def register_effect(self, effect: object) -> None:
         """Say that it does more than compute: so that calls keep their order, as all do here."""
 
+    @overload
+    def register_torch_dispatch(
+        self, torch_dispatch_class: type, fn: None = None, /
+    ) -> Callable[[Given], Given]: ...
+    @overload
+    def register_torch_dispatch(self, torch_dispatch_class: type, fn: Kernel, /) -> None: ...
     def register_torch_dispatch(
         self, torch_dispatch_class: type, fn: Kernel | None = None, /
-    ) -> Any:
+    ) -> object:
         """Say what a class of tensors, or a mode, makes of it."""
         return register_torch_dispatch(self._opoverload, torch_dispatch_class, fn)
 
@@ -199,6 +242,24 @@ def _check_apart(
         seen.add(owner)
 
 
+@overload
+def triton_op(
+    name: str,
+    fn: None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    schema: str | None = None,
+) -> Made: ...
+@overload
+def triton_op(
+    name: str,
+    fn: Callable[..., object],
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    schema: str | None = None,
+) -> CustomOpDef: ...
 def triton_op(
     name: str,
     fn: Callable[..., object] | None = None,
@@ -206,7 +267,7 @@ def triton_op(
     *,
     mutates_args: str | Iterable[str],
     schema: str | None = None,
-) -> Any:
+) -> Made | CustomOpDef:
     """Make an operator of a function that may launch Triton's kernels, or decorate it.
 
     It is one of `custom_op`: a function that takes another way on a CPU runs, and one that comes to
@@ -222,7 +283,8 @@ def triton_op(
         ValueError: the name has another form, or the annotations cannot be a schema.
         RuntimeError: there is such an operator.
     """
-    return custom_op(name, fn, mutates_args=mutates_args, schema=schema)
+    make = custom_op(name, mutates_args=mutates_args, schema=schema)
+    return make if fn is None else make(fn)
 
 
 def wrap_triton(triton_kernel: Callable[..., object], /) -> NoReturn:

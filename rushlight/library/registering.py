@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeVar, overload
 
 from ..ops.eager.open_operators import Kernel
 from ..ops.eager.packets import Overload
@@ -17,6 +17,8 @@ __all__ = [
     *("get_ctx", "get_kernel", "impl_abstract", "register_autocast", "register_autograd"),
     *("register_fake", "register_kernel", "register_torch_dispatch", "register_vmap"),
 ]
+
+Given = TypeVar("Given", bound=Kernel)
 
 
 def register_autograd(
@@ -42,6 +44,26 @@ def register_autograd(
     give_formula(open_entry(op, "register_autograd"), backward, setup_context)
 
 
+@overload
+def register_fake(
+    op: object,
+    func: None = None,
+    /,
+    *,
+    lib: Library | None = None,
+    _stacklevel: int = 1,
+    allow_override: bool = True,
+) -> Callable[[Given], Given]: ...
+@overload
+def register_fake(
+    op: object,
+    func: Given,
+    /,
+    *,
+    lib: Library | None = None,
+    _stacklevel: int = 1,
+    allow_override: bool = True,
+) -> Given: ...
 def register_fake(
     op: object,
     func: Kernel | None = None,
@@ -50,7 +72,7 @@ def register_fake(
     lib: Library | None = None,
     _stacklevel: int = 1,
     allow_override: bool = True,
-) -> Any:
+) -> object:
     """Say what an operator's results look like, by a function that makes empty ones; `opcheck`
     compares them with what it really gives.
 
@@ -76,13 +98,39 @@ def register_fake(
     return register(func)
 
 
+@overload
+def impl_abstract(
+    qualname: str, func: None = None, *, lib: Library | None = None, _stacklevel: int = 1
+) -> Callable[[Given], Given]: ...
+@overload
+def impl_abstract(
+    qualname: str, func: Given, *, lib: Library | None = None, _stacklevel: int = 1
+) -> Given: ...
 def impl_abstract(
     qualname: str, func: Kernel | None = None, *, lib: Library | None = None, _stacklevel: int = 1
-) -> Any:
+) -> object:
     """The old name of `register_fake`."""
     return register_fake(qualname, func, lib=lib)
 
 
+@overload
+def register_kernel(
+    op: object,
+    device_types: str | Sequence[str] | None,
+    func: None = None,
+    /,
+    *,
+    lib: Library | None = None,
+) -> Callable[[Given], Given]: ...
+@overload
+def register_kernel(
+    op: object,
+    device_types: str | Sequence[str] | None,
+    func: Kernel,
+    /,
+    *,
+    lib: Library | None = None,
+) -> object: ...
 def register_kernel(
     op: object,
     device_types: str | Sequence[str] | None,
@@ -90,7 +138,7 @@ def register_kernel(
     /,
     *,
     lib: Library | None = None,
-) -> Any:
+) -> object:
     """Register a kernel for kinds of devices; None for all.
 
     Raises:
@@ -140,7 +188,15 @@ def _cast(value: object, dtype: DType) -> object:
     return [_cast(each, dtype) for each in value] if isinstance(value, (list, tuple)) else value
 
 
-def register_vmap(op: object, func: Kernel | None = None, /, *, lib: Library | None = None) -> Any:
+@overload
+def register_vmap(
+    op: object, func: None = None, /, *, lib: Library | None = None
+) -> Callable[[Given], Given]: ...
+@overload
+def register_vmap(op: object, func: Kernel, /, *, lib: Library | None = None) -> None: ...
+def register_vmap(
+    op: object, func: Kernel | None = None, /, *, lib: Library | None = None
+) -> object:
     """Say how an operator runs on batches: `func(info, in_dims, *args)`.
 
     Raises:
@@ -159,9 +215,17 @@ def register_vmap(op: object, func: Kernel | None = None, /, *, lib: Library | N
     return None
 
 
+@overload
+def register_torch_dispatch(
+    op: object, torch_dispatch_class: type, func: None = None, /, *, lib: object = None
+) -> Callable[[Given], Given]: ...
+@overload
+def register_torch_dispatch(
+    op: object, torch_dispatch_class: type, func: Kernel, /, *, lib: object = None
+) -> None: ...
 def register_torch_dispatch(
     op: object, torch_dispatch_class: type, func: Kernel | None = None, /, *, lib: object = None
-) -> Any:
+) -> object:
     """Say what a class of tensors, or a mode, makes of an operator of a library.
 
     Args:
