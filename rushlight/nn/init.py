@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -198,7 +197,9 @@ def _share_below(x: float) -> float:
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
-def _cut_normal(like: Array, mean: float, std: float, a: float, b: float, generator: Any) -> Array:
+def _cut_normal(
+    like: Array, mean: float, std: float, a: float, b: float, generator: Generator | None
+) -> Array:
     """Normal numbers, those outside drawn anew until none is left."""
     low, high = np.asarray(a, like.dtype), np.asarray(b, like.dtype)
     result = fill_normal(np.empty_like(like), mean, std, generator)
@@ -210,7 +211,9 @@ def _cut_normal(like: Array, mean: float, std: float, a: float, b: float, genera
         result = np.where(outside, again, result)
 
 
-def _cut_tail(like: Array, mean: float, std: float, a: float, b: float, generator: Any) -> Array:
+def _cut_tail(
+    like: Array, mean: float, std: float, a: float, b: float, generator: Generator | None
+) -> Array:
     """Uniform numbers, each kept with the chance that the normal density there allows.
 
     This is for bounds that few normal numbers lie between.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -146,22 +146,25 @@ def _narrow(value: float) -> float:
     return float(np.float32(value).astype(_BFLOAT16))
 
 
-def _divided(x: Array, squares: Array, least: float) -> Any:
+def _divided(x: Array, squares: Array, least: float) -> Array:
     """Numbers divided by the root of a sum of squares, or by the least that may be, rounded."""
     arrays = family("elementwise.arrays")
     if arrays is None:
         return _rounded(x / np.maximum(_rounded(np.sqrt(squares)), np.float32(least)))
     steps = [("sqrt", "f", (1,)), ("same", "E", (3,)), ("maximum", "f", (4, 2))]
-    return arrays.evaluate([*steps, ("divide", "f", (0, 5)), *_narrowed(6)], "f", x, squares, least)
+    steps += [("divide", "f", (0, 5)), *_narrowed(6)]
+    made: Array = arrays.evaluate(steps, "f", x, squares, least)
+    return made
 
 
-def _summed(one: Array, of_one: float, other: Array, of_other: float) -> Any:
+def _summed(one: Array, of_one: float, other: Array, of_other: float) -> Array:
     """Two matrices, each times a number, added up and rounded."""
     arrays = family("elementwise.arrays")
     if arrays is None:
         return _rounded(np.float32(of_one) * one + np.float32(of_other) * other)
     steps = [("multiply", "f", (0, 1)), ("multiply", "f", (2, 3)), ("add", "f", (4, 5))]
-    return arrays.evaluate([*steps, *_narrowed(6)], "f", one, of_one, other, of_other)
+    made: Array = arrays.evaluate([*steps, *_narrowed(6)], "f", one, of_one, other, of_other)
+    return made
 
 
 def _narrowed(place: int) -> list[tuple[str, str, tuple[int, ...]]]:

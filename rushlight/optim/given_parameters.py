@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ..ops.memory.warned import warn_caller
 from ..ops.tensors.tensor import Tensor
@@ -20,7 +19,9 @@ _TWICE = (
 )
 
 
-def tensors_and_names(params: Any, differentiable: bool) -> tuple[list[Tensor], list[str]]:
+def tensors_and_names(
+    params: Tensor | Iterable[object], differentiable: bool
+) -> tuple[list[Tensor], list[str]]:
     """The tensors of a group, and their names if all have some; a tensor that is there twice is
     told of.
 
@@ -31,7 +32,7 @@ def tensors_and_names(params: Any, differentiable: bool) -> tuple[list[Tensor], 
     """
     if isinstance(params, set):
         raise TypeError(_SET)
-    given: list[Any] = [params] if isinstance(params, Tensor) else list(params)
+    given: list[object] = [params] if isinstance(params, Tensor) else list(params)
     named = [each for each in given if isinstance(each, tuple)]
     if named and len(named) != len(given):
         raise ValueError(

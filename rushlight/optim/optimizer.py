@@ -121,7 +121,7 @@ def check_ways(options: Group) -> None:
         raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
 
 
-def check_ranges(*options: tuple[str, Any, float]) -> None:
+def check_ranges(*options: tuple[str, float | Tensor, float]) -> None:
     """Refuse options (their name, value and least value) below their least value.
 
     Raises:

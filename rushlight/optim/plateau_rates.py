@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import SupportsFloat
 
 from .optimizer import Optimizer
 from .saved_state import StateDict
@@ -93,7 +93,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Whether measures do not count now."""
         return self.cooldown_counter > 0
 
-    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+    def step(self, metrics: SupportsFloat, epoch: int | None = None) -> None:  # type: ignore[override]
         """Take the measure of this step into account.
 
         Raises:

@@ -16,6 +16,7 @@ from ..ops.table.grad_mode import no_grad
 from ..ops.table.updates import Update
 from ..ops.tensors.tensor import Tensor
 from .optimizer import Optimizer
+from .saved_state import Group
 from .scheduler import LRScheduler, Values, of_groups
 from .together import bare
 
@@ -246,7 +247,7 @@ class SWALR(LRScheduler):
         before, now = self._share(max(0, epoch - 1)), self._share(epoch)
         return [self._rate(group, before, now) for group in self.optimizer.param_groups]
 
-    def _rate(self, group: Any, before: float, now: float) -> object:
+    def _rate(self, group: Group, before: float, now: float) -> object:
         end = group["swa_lr"]
         start = end if before == 1 else (group["lr"] - before * end) / (1 - before)
         return end * now + start * (1 - now)

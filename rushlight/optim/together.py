@@ -53,7 +53,7 @@ class Fused(NamedTuple):
 
 
 class _Optimizer(Protocol):
-    state: Any
+    state: dict[Tensor, State]
 
     def _fused(self, step: float, group: State) -> Fused | None: ...
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Final
 
 from ...jit.decorators import export
@@ -152,7 +153,7 @@ class FakeQuantize(FakeQuantizeBase):
 
     def __init__(
         self,
-        observer: Any = MovingAverageMinMaxObserver,
+        observer: Callable[..., Module] = MovingAverageMinMaxObserver,
         quant_min: int | None = None,
         quant_max: int | None = None,
         is_dynamic: bool = False,
@@ -260,7 +261,7 @@ class FixedQParamsFakeQuantize(FakeQuantize):
         AssertionError: the observer is not one of these.
     """
 
-    def __init__(self, observer: object) -> None:
+    def __init__(self, observer: Callable[..., Module]) -> None:
         super().__init__(observer=observer)
         if type(self.activation_post_process) is not FixedQParamsObserver:
             raise AssertionError(
@@ -293,7 +294,7 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
 
     def __init__(
         self,
-        observer: Any = MovingAverageMinMaxObserver,
+        observer: Callable[..., Module] = MovingAverageMinMaxObserver,
         quant_min: int = 0,
         quant_max: int = 255,
         **observer_kwargs: Any,

@@ -37,7 +37,7 @@ __all__ = [
     "UniformQuantizationObserverBase",
 ]
 
-Made = Callable[..., Any]
+Made = Callable[..., object]
 
 EPS: Final = 1.1920928955078125e-07
 """The least scale: what float32 adds to 1 at least."""
@@ -68,7 +68,7 @@ class _PartialWrapper:
 
     __module__ = f"{__package__}.observer"
 
-    def __init__(self, p: partial[Any]) -> None:
+    def __init__(self, p: partial[object]) -> None:
         self.p = p
         self.callable_args: dict[str, Callable[[], object]] = {}
 

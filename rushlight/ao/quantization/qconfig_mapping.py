@@ -57,7 +57,7 @@ _STYLES: Final = {
 """The tables of a mapping, the last one counting most, and their names as entries of a dict."""
 _QCONFIG_STYLE_ORDER: Final = ["global_qconfig", *_STYLES]
 
-Kind = Callable[..., Any] | str
+Kind = Callable[..., object] | str
 
 
 class QConfigMapping:

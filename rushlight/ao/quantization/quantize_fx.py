@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 from typing_extensions import deprecated
 
 from ...fx.graph_module import GraphModule
+from ...fx.node import Node
 from ...module_names import names_of
 from ...nn.modules.module import Module
 from ..nn.quantized.modules.functional_modules import FloatFunctional, FXFloatFunctional
@@ -228,8 +229,8 @@ def _converted(
 def _leave_quantized(model: GraphModule) -> None:
     """Give the result as it is before it is dequantized."""
     output = model.graph.output_node()
-    result: Any = output.args[0]
-    if getattr(result, "target", None) == "dequantize":
+    result = output.args[0]
+    if isinstance(result, Node) and result.target == "dequantize":
         output.args = (result.args[0],)
 
 

@@ -9,7 +9,7 @@ import copy
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Final
 
 from ...module_names import names_of
 from ...ops.table.grad_mode import no_grad
@@ -206,7 +206,7 @@ def _parametrized_class(module: Module) -> None:
 
 
 def _add_property(module: Module, name: str) -> None:
-    def read(self: Any) -> Tensor:
+    def read(self: Module) -> Tensor:
         if is_scripting():
             raise RuntimeError("Parametrization is not working with scripting.")
         functions = self.parametrizations[name]
@@ -220,7 +220,7 @@ def _add_property(module: Module, name: str) -> None:
             _CACHED.tensors[key] = self, functions()
         return _CACHED.tensors[key][1]
 
-    def write(self: Any, value: Tensor) -> None:
+    def write(self: Module, value: Tensor) -> None:
         if is_scripting():
             raise RuntimeError("Parametrization is not working with scripting.")
         self.parametrizations[name].right_inverse(value)
@@ -239,7 +239,7 @@ def register_parametrization(
     """
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
-        functions: Any = module.parametrizations[tensor_name]
+        functions: ParametrizationList = module.parametrizations[tensor_name]
         if not unsafe:
             _check_appended(module, tensor_name, parametrization)
         functions.append(parametrization)
@@ -319,10 +319,10 @@ def remove_parametrizations(
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
-    functions: Any = module.parametrizations[tensor_name]
+    functions: ParametrizationList = module.parametrizations[tensor_name]
     if leave_parametrized:
         value = functions().detach()
-        kept: Any = functions._originals()[0]
+        kept: Tensor = functions._originals()[0]
         if functions.is_tensor and isinstance(kept, Parameter):
             kept.data = value  # the parameter there was before
         else:
@@ -351,12 +351,12 @@ def transfer_parametrizations_and_params(
         return to_module
     names = [tensor_name] if tensor_name is not None else list(from_module.parametrizations)
     for name in names:
-        source: Any = from_module.parametrizations[name]
+        source: ParametrizationList = from_module.parametrizations[name]
         if not hasattr(to_module, name):
             setattr(to_module, name, Parameter(getattr(from_module, name).detach()))
         for function in source:
             register_parametrization(to_module, name, function)
-        target: Any = to_module.parametrizations[name]
+        target: ParametrizationList = to_module.parametrizations[name]
         if source.is_tensor:
             target.original = source.original
             continue

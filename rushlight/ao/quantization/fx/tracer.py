@@ -39,7 +39,13 @@ class QuantizationTracer(Tracer):
             or type(m) in self.skipped_module_classes
         )
 
-    def call_module(self, m: Module, forward: Callable[..., object], args: Any, kwargs: Any) -> Any:
+    def call_module(
+        self,
+        m: Module,
+        forward: Callable[..., object],
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+    ) -> Any:
         """Note the module while its nodes are made."""
         self._path.append(self.path_of_module(m))
         try:
