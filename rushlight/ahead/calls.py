@@ -9,6 +9,7 @@ import numpy as np
 
 from ..ops.kernels import family, lapack
 from ..ops.kernels.code.calls.reaches import alike
+from ..ops.memory.dtype import Array
 from ..ops.table import direct
 from ..ops.table.formula import Part, meeting
 from ..ops.table.listed import by_elements, listed
@@ -64,19 +65,26 @@ def _copies(values: Sequence[object]) -> list[object]:
     return [made.get(id(each), each) for each in values]
 
 
-def _by_formula(entry: Operator, values: list[Any], free: Sequence[int]) -> Known | None:
+def _first(entry: Operator, values: Sequence[object]) -> Array | None:
+    """What an operator that writes its first argument finds there."""
+    first = values[0] if entry.is_in_place else None
+    return first.copy("K") if isinstance(first, np.ndarray) else None
+
+
+def _by_formula(entry: Operator, values: list[object], free: Sequence[int]) -> Known | None:
     """By the kernel of a formula, which may round otherwise than the forward does."""
     arrays = family("elementwise.arrays")
     formula = direct.formula_for(direct.formulas_of(entry), values)
     if arrays is None or formula is None:
         return None
-    before = values[0].copy("K") if entry.is_in_place else None
+    before = _first(entry, values)
     result = entry.forward(*values)
     if type(result) is not np.ndarray or not result.size:
         return None
     expected = result.copy("K")
-    if before is not None:
-        values[0][...] = before
+    target = values[0]
+    if before is not None and isinstance(target, np.ndarray):
+        target[...] = before
     else:
         result = np.empty_like(result)
     letter = arrays.LETTERS[result.dtype]
@@ -100,23 +108,23 @@ def _by_formula(entry: Operator, values: list[Any], free: Sequence[int]) -> Know
     return _entry(values, result, [note], before)
 
 
-def _by_parts(entry: Operator, values: list[Any], free: Sequence[int]) -> Known | None:
+def _by_parts(entry: Operator, values: list[object], free: Sequence[int]) -> Known | None:
     """By copies of the pieces that a result is put together of."""
     if entry.parts is None or free:
         return None
-    before = values[0].copy("K") if entry.is_in_place else None
+    before = _first(entry, values)
     result = by_elements(entry)(*values)
     notes = direct.notes_of_parts(entry, values, result, at_any_cost=True)
     return None if notes is None else _entry(values, result, notes, before)
 
 
-def _by_seeing(entry: Operator, values: list[Any], free: Sequence[int]) -> Known | None:
+def _by_seeing(entry: Operator, values: list[object], free: Sequence[int]) -> Known | None:
     """By what a call of the forward runs, without the functions of NumPy's library: the program
     will not be linked with that."""
     if free:
         return None
     for _ in range(2):  # the first call may keep what later ones find
-        before = values[0].copy("K") if entry.is_in_place else None
+        before = _first(entry, values)
         with lapack.left_out():
             result, notes, *_ = family("calls.prepared").seen(by_elements(entry), values)
         if notes is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Final, NoReturn, Protocol, TypeVar
+from typing import Any, Final, Literal, NoReturn, Protocol, TypeVar, overload
 from weakref import WeakKeyDictionary, ref
 
 from ..module_names import names_of
@@ -119,7 +119,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 class _Several:
     """Collects the gradients of those of several tensors that a walk back comes to."""
 
-    def __init__(self, tensors: Sequence[Tensor], fn: Callable[[Any], None], mode: str) -> None:
+    def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None], mode: str) -> None:
         self._edges = [target_of(each) for each in tensors]
         self._fn, self._mode = fn, mode
         self._walks = _Walks()
@@ -159,8 +159,19 @@ class _Walks(threading.local):
         return self.found
 
 
+@overload
 def register_multi_grad_hook(
-    tensors: Sequence[Tensor], fn: Callable[[Any], None], *, mode: str = "all"
+    tensors: Sequence[Tensor],
+    fn: Callable[[Sequence[Tensor | None]], None],
+    *,
+    mode: Literal["all"] = "all",
+) -> RemovableHandle: ...
+@overload
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[[Tensor], None], *, mode: Literal["any"]
+) -> RemovableHandle: ...
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all"
 ) -> RemovableHandle:
     """Have a function called once the gradients of several tensors are known, or the first is.
 

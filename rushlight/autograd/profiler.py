@@ -22,7 +22,7 @@ class Recorder(Protocol):
     def begin(self, name: str, /) -> object:
         """A block that has begun."""
 
-    def finish(self, span: Any, /) -> None:
+    def finish(self, span: object, /) -> None:
         """It has ended."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..ops.batching.batched import Batched, Level, level_of
 from ..ops.eager.dispatch import eager_function
@@ -27,6 +27,8 @@ from .function import (
 )
 
 __all__ = ["VmapInfo", "for_all_slices", "level_of", "pushed"]
+
+Item = TypeVar("Item")
 
 _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 
@@ -127,13 +129,16 @@ def _marks(values: Sequence[object], level: Level) -> tuple[bool, ...]:
     return tuple(type(each) is Batched and each._level is level for each in values)
 
 
-def _opened(values: Sequence[Any], marks: Sequence[bool]) -> list[Any]:  # Batched where marked
-    return [each._value if mark else each for each, mark in zip(values, marks, strict=True)]
-
-
-def _closed(values: Sequence[Any], marks: Sequence[bool], level: Level) -> list[Any]:
+def _opened(values: Sequence[Item], marks: Sequence[bool]) -> list[Item | Tensor]:
     return [
-        Batched.over(each, level) if mark and each is not None else each
+        each._value if mark and isinstance(each, Batched) else each
+        for each, mark in zip(values, marks, strict=True)
+    ]
+
+
+def _closed(values: Sequence[Item], marks: Sequence[bool], level: Level) -> list[Item | Tensor]:
+    return [
+        Batched.over(each, level) if mark and isinstance(each, Tensor) else each
         for each, mark in zip(values, marks, strict=True)
     ]
 
@@ -259,11 +264,12 @@ def _spread(values: Sequence[object], marks: Sequence[bool], level: Level) -> li
     return [_one_spread(*pair, level) for pair in zip(values, marks, strict=True)]
 
 
-def _one_spread(value: Any, mark: bool, level: Level) -> object:
-    stands = type(value) is Batched and value._level is level
-    if value is None or stands == mark:
-        return value._value if stands else value
-    return value._value.sum(0) if stands else value.expand([level.count, *value.shape])
+def _one_spread(value: object, mark: bool, level: Level) -> object:
+    if type(value) is Batched and value._level is level:
+        return value._value if mark else value._value.sum(0)
+    if mark and isinstance(value, Tensor):
+        return value.expand([level.count, *value.shape])
+    return value
 
 
 # --------------------------------------------------------------------------- directions

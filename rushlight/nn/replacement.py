@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MemberDescriptorType
-from typing import Any, Final
+from typing import Final
 
 from ..ops.tensors.members import all_members
 from ..ops.tensors.tensor import Tensor
@@ -52,21 +52,21 @@ _CLASS: Final = vars(object)["__class__"]
 _UNSET: Final = object()
 
 
-def _value(slot: Any, tensor: Tensor) -> object:
+def _value(slot: MemberDescriptorType, tensor: Tensor) -> object:
     try:
         return slot.__get__(tensor)
     except AttributeError:
         return _UNSET
 
 
-def _set_value(slot: Any, tensor: Tensor, value: object) -> None:
+def _set_value(slot: MemberDescriptorType, tensor: Tensor, value: object) -> None:
     if value is not _UNSET:
         slot.__set__(tensor, value)
     elif _value(slot, tensor) is not _UNSET:
         slot.__delete__(tensor)
 
 
-def _slots() -> list[object]:
+def _slots() -> list[MemberDescriptorType]:
     """What reads and sets the members of a tensor that no dict holds.
 
     Classes of tensors without an array refuse to be asked for it by name.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from ..ops.conjugates.tensors import in_memory
-from ..ops.eager.dispatch import eager_function
+from ..ops.eager.aten import aten
 from ..ops.tensors.tensor import Tensor
 
 __all__ = ["as_pairs", "keep_pairs"]
 
+Item = TypeVar("Item")
 _Several = TypeVar("_Several", list[Tensor], dict[str, Any])
 
 
@@ -20,9 +21,9 @@ def as_pairs(values: _Several) -> _Several:
     return [_as_pair(value) for value in values]
 
 
-def _as_pair(value: object) -> Any:
+def _as_pair(value: Item) -> Item | Tensor:
     if isinstance(value, Tensor) and value.is_complex():
-        return eager_function("aten::view_as_real")(in_memory(value))
+        return aten.view_as_real(in_memory(value))
     return value
 
 
@@ -34,4 +35,4 @@ def keep_pairs(pairs: dict[str, object], state: dict[str, Any], parameter: Tenso
         if not isinstance(value, Tensor) or value.shape != shape:
             state[name] = value
         elif name not in state or state[name].data_ptr() != value.data_ptr():
-            state[name] = eager_function("aten::view_as_complex")(value)
+            state[name] = aten.view_as_complex(value)

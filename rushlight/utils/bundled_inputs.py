@@ -152,7 +152,9 @@ def bundle_large_tensor(t: Tensor) -> InflatableArg:
 # ---------------------------------------------------------------------- what is asked for
 
 
-def _by_method(inputs: Any) -> dict[str, Inputs | None]:
+def _by_method(
+    inputs: Inputs | Mapping[Callable[..., object], Inputs | None] | None,
+) -> dict[str, Inputs | None]:
     if isinstance(inputs, Mapping):
         if not inputs:
             raise Exception("Please provide inputs for at least 1 function")

@@ -39,7 +39,7 @@ def call_for_per_sample_grads(
     _check_call(module, batch_size, loss_reduction)
 
     @wraps(module.forward)
-    def call(*args: object, **kwargs: object) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         size = _batch_size(args, kwargs, batch_first) if batch_size is None else batch_size
         expanded = {
             name: ExpandedWeight(weight, size, loss_reduction) if weight.requires_grad else weight

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, TypeVar
 
 from ..modules.module import Module
 
 __all__ = ["skip_init"]
 
+M = TypeVar("M", bound=Module)
 
-def skip_init(module_cls: type[Module], *args: object, **kwargs: Any) -> Module:
+
+def skip_init(module_cls: type[M], *args: object, **kwargs: Any) -> M:
     """A module whose parameters are yet to be filled; no random numbers are drawn for them.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Tensor
@@ -17,7 +17,7 @@ __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 _mv = eager_function("aten::mv")
 _norm_except_dim = eager_function("aten::norm_except_dim")
 _vdot = eager_function("aten::vdot")
-_weight_norm = eager_function("aten::_weight_norm")
+_weight_norm: Callable[..., Tensor] = eager_function("aten::_weight_norm")
 
 
 class _WeightNorm(Module):
@@ -27,7 +27,7 @@ class _WeightNorm(Module):
         super().__init__()
         self.dim = -1 if dim is None else dim
 
-    def forward(self, weight_g: Tensor, weight_v: Tensor) -> Any:
+    def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
         return _weight_norm(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:

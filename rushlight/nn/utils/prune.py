@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.tensor import Tensor
@@ -109,7 +109,10 @@ def custom_from_mask(module: M, name: str, mask: Tensor) -> M:
 
 
 def global_unstructured(
-    parameters: object, pruning_method: Any, importance_scores: object = None, **kwargs: object
+    parameters: object,
+    pruning_method: Callable[..., BasePruningMethod],
+    importance_scores: object = None,
+    **kwargs: object,
 ) -> None:
     """Prune several parameters, (module, name) each, as if they were one vector.
 

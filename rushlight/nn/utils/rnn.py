@@ -10,7 +10,7 @@ came from, `unsorted_indices` leads back.  All functions can be scripted.
 # mypy: disable-error-code="no-any-return, no-untyped-call, unreachable, assignment"
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Union
+from typing import NamedTuple, Self, Union
 
 from ...ops.eager.dispatch import eager_function
 from ...ops.memory.dtype import DTYPES
@@ -64,7 +64,7 @@ class PackedSequence(PackedSequence_):
         batch_sizes: Tensor | None = None,
         sorted_indices: Tensor | None = None,
         unsorted_indices: Tensor | None = None,
-    ) -> Any:
+    ) -> Self:
         given = _packed_sequence_init_args(data, batch_sizes, sorted_indices, unsorted_indices)
         return super().__new__(cls, *given)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
@@ -16,7 +17,7 @@ __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 M = TypeVar("M", bound=Module)
 
 _norm_except_dim = eager_function("aten::norm_except_dim")
-_weight_norm = eager_function("aten::_weight_norm")
+_weight_norm: Callable[..., Tensor] = eager_function("aten::_weight_norm")
 
 
 class WeightNorm:
@@ -26,7 +27,7 @@ class WeightNorm:
         self.name = name
         self.dim = -1 if dim is None else dim
 
-    def compute_weight(self, module: Module) -> Any:
+    def compute_weight(self, module: Module) -> Tensor:
         """The weight from its length `name_g` and direction `name_v`."""
         length, direction = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
         return _weight_norm(direction, length, self.dim)

@@ -13,7 +13,7 @@ from .datapipes.datapipe import IterDataPipe, MapDataPipe
 __all__ = ["traverse", "traverse_dps"]
 
 DataPipe: TypeAlias = IterDataPipe[Any] | MapDataPipe[Any]
-DataPipeGraph: TypeAlias = dict[int, tuple[DataPipe, Any]]
+DataPipeGraph: TypeAlias = dict[int, tuple[DataPipe, "DataPipeGraph"]]
 _KINDS: tuple[Any, ...] = (IterDataPipe, MapDataPipe)
 
 

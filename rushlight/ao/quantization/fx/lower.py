@@ -230,13 +230,12 @@ class _Lowering:
         rest = self.rest(node)
         if operand is None or weight is None or rest is None:
             return
-        source = weight.args[0]
-        if weight.target not in (_PER_TENSOR, _PER_CHANNEL) or not isinstance(source, Node):
+        source, target = weight.args[0], weight.target
+        if isinstance(target, str) or target not in (_PER_TENSOR, _PER_CHANNEL):
             return
-        if source.op != "get_attr":
+        if not isinstance(source, Node) or source.op != "get_attr":
             return
         numbers = [self.value(each) if isinstance(each, Node) else each for each in weight.args]
-        target: Any = weight.target
         packed = getattr(_OPS, f"{name}_prepack")(target(*_typed(numbers)), *rest)
         count = 0
         while hasattr(self.model, f"_packed_weight_{count}"):

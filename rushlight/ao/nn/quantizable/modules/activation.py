@@ -106,7 +106,7 @@ class MultiheadAttention(floats.MultiheadAttention):
         return observed
 
     @classmethod
-    def from_observed(cls, other: Module) -> Any:
+    def from_observed(cls, other: Module) -> Module:
         """Raises: NotImplementedError: this is the observed layer itself."""
         raise NotImplementedError(
             "It looks like you are trying to prepare an MHA module. Please, see the examples on "
@@ -115,7 +115,7 @@ class MultiheadAttention(floats.MultiheadAttention):
 
     def dequantize(self) -> Module:
         """The float layer with the weights of this one, quantized or not."""
-        made: Any = floats.MultiheadAttention(
+        made = floats.MultiheadAttention(
             *(self.embed_dim, self.num_heads, self.dropout, _bias(self.out_proj) is not None),
             add_bias_kv=self.bias_k is not None,
             add_zero_attn=self.add_zero_attn,
@@ -138,8 +138,7 @@ class MultiheadAttention(floats.MultiheadAttention):
         if self.bias_k is not None and self.bias_v is not None:
             made.bias_k, made.bias_v = (Parameter(_plain(b)) for b in (self.bias_k, self.bias_v))
         made.train(self.training)
-        found: Module = made
-        return found
+        return made
 
     def forward(
         self,

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
 from typing import Any, ClassVar, Final, Self
 
 from .....nn.layer_options import Biased
@@ -381,7 +383,7 @@ class LSTM(Module):
     @classmethod
     def from_float(
         cls, other: Module, qconfig: Configuration | None = None, split_gates: bool = False
-    ) -> Any:
+    ) -> Module:
         """The observed layer of a float one.
 
         Args:
@@ -407,12 +409,13 @@ class LSTM(Module):
             _LSTMLayer.from_float(other, number, qconfig, split_gates=split_gates)
             for number in range(other.num_layers)
         )
-        steps = import_module(f"{_OWN}.ao.quantization.quantize")
+        steps: ModuleType = import_module(f"{_OWN}.ao.quantization.quantize")
         made.train(other.training)
-        return (steps.prepare_qat if other.training else steps.prepare)(made, inplace=True)
+        prepare: Callable[..., Module] = steps.prepare_qat if other.training else steps.prepare
+        return prepare(made, inplace=True)
 
     @classmethod
-    def from_observed(cls, other: Module) -> Any:
+    def from_observed(cls, other: Module) -> Module:
         """Raises: NotImplementedError: this is the observed layer itself."""
         raise NotImplementedError(
             "It looks like you are trying to convert a non-quantizable LSTM module. Please, see "

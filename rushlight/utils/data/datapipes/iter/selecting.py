@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from ..datapipe import IterDataPipe, Sample
 from ..decorators import functional_datapipe
@@ -28,7 +27,7 @@ class FilterIterDataPipe(IterDataPipe[Sample]):
     def __init__(
         self,
         datapipe: IterDataPipe[Sample],
-        filter_fn: Callable[..., Any],
+        filter_fn: Callable[..., object],
         input_col: object = None,
     ) -> None:
         super().__init__()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Self
 
 from ......module_names import names_of
 from ......nn import functional as F
@@ -43,7 +43,7 @@ class _Plain(_Conv):
         dtype: DType | None = None,
         weight_qparams: Mapping[str, object] | None = None,
     ) -> None:
-        initialise: Any = super().__init__  # the float layer's
+        initialise: Callable[..., None] = super().__init__  # the float layer's
         initialise(
             in_channels,
             out_channels,
@@ -99,7 +99,7 @@ class _Transposed(_Conv):
         dtype: DType | None = None,
         weight_qparams: Mapping[str, object] | None = None,
     ) -> None:
-        initialise: Any = super().__init__  # the float layer's
+        initialise: Callable[..., None] = super().__init__  # the float layer's
         initialise(
             in_channels,
             out_channels,
