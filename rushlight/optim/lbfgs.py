@@ -22,6 +22,9 @@ from .optimizer import Group, Optimizer, Params
 
 __all__ = ["LBFGS"]
 
+Length = float | Tensor
+"""How far along a direction; a tensor where it was computed from slopes."""
+
 
 @dataclass(frozen=True)
 class _Limits:
@@ -38,20 +41,20 @@ class _Limits:
 class _Trial:
     """What was found at some length along a direction."""
 
-    length: Any
+    length: Length
     loss: float
     gradient: Tensor
     slope: Tensor
 
 
-Try = Callable[[Any], _Trial]
+Try = Callable[[Length], _Trial]
 
 
-def _cubic_minimum(a: _Trial, b: _Trial, bounds: tuple[float | int, ...] | None = None) -> Any:
+def _cubic_minimum(a: _Trial, b: _Trial, bounds: tuple[Length, Length] | None = None) -> Length:
     """Where the cubic through two trials and their slopes is least, within bounds; the middle of
     the bounds where it has no minimum (equation 3.59)."""
-    low, high = bounds or sorted((a.length, b.length))
     first, second = (a, b) if a.length <= b.length else (b, a)
+    low, high = bounds or (first.length, second.length)
     chord = 3 * (a.loss - b.loss) / (a.length - b.length)
     inner = a.slope + b.slope - chord
     square = inner**2 - a.slope * b.slope
@@ -59,12 +62,19 @@ def _cubic_minimum(a: _Trial, b: _Trial, bounds: tuple[float | int, ...] | None 
         return (low + high) / 2.0
     root = square.sqrt()
     share = (second.slope + root - inner) / (second.slope - first.slope + 2 * root)
-    return min(max(second.length - (second.length - first.length) * share, low), high)
+    length = second.length - (second.length - first.length) * share
+    return low if low > length else high if high < length else length
 
 
 def _cubic_interpolate(
-    x1: object, f1: float, g1: Tensor, x2: object, f2: float, g2: Tensor, bounds: Any = None
-) -> Any:
+    x1: Length,
+    f1: float,
+    g1: Tensor,
+    x2: Length,
+    f2: float,
+    g2: Tensor,
+    bounds: tuple[Length, Length] | None = None,
+) -> Length:
     """Where the cubic through two places, with losses and slopes, is least."""
     ends = _Trial(x1, f1, g1, g1), _Trial(x2, f2, g2, g2)
     return _cubic_minimum(*ends, bounds)
@@ -89,14 +99,14 @@ def _bracket(
     return [start, trial], limits.trials, False
 
 
-def _kept_inside(length: Tensor, low: int, high: Any, was_near: bool) -> tuple[Any, bool]:
+def _kept_inside(length: Length, low: Length, high: Length, was_near: bool) -> tuple[Length, bool]:
     """A length moved off the ends of the bracket if it is near one for the second time."""
     margin = 0.1 * (high - low)
-    if min(high - length, length - low) >= margin:
+    to_low, to_high = length - low, high - length
+    if to_low >= margin and to_high >= margin:
         return length, False
     if was_near or length >= high or length <= low:
-        is_high = abs(length - high) < abs(length - low)
-        return (high - margin if is_high else low + margin), False
+        return (high - margin if to_high < to_low else low + margin), False
     return length, True
 
 
@@ -108,7 +118,9 @@ def _zoom(
     was_near = False
     while count < limits.trials and abs(ends[1].length - ends[0].length) * reach >= limits.smallest:
         length = _cubic_minimum(ends[0], ends[1])
-        low, high = sorted(end.length for end in ends)
+        low, high = ends[0].length, ends[1].length
+        if high < low:
+            low, high = high, low
         length, was_near = _kept_inside(length, low, high, was_near)
         trial, count = at(length), count + 1
         if trial.loss > start.loss + limits.c1 * length * start.slope or trial.loss >= best.loss:
@@ -125,9 +137,9 @@ def _zoom(
 
 
 def _strong_wolfe(
-    obj_func: Callable[[Tensor, object, Tensor], tuple[float, Tensor]],
+    obj_func: Callable[[Tensor, Length, Tensor], tuple[float, Tensor]],
     x: Tensor,
-    t: object,
+    t: Length,
     d: Tensor,
     f: float,
     g: Tensor,
@@ -136,7 +148,7 @@ def _strong_wolfe(
     c2: float = 0.9,
     tolerance_change: float = 1e-9,
     max_ls: int = 25,
-) -> tuple[float, Tensor, object, int]:
+) -> tuple[float, Tensor, Length, int]:
     """A length along `d` that fulfils the strong Wolfe conditions, as far as one is found.
 
     Args:
@@ -150,7 +162,7 @@ def _strong_wolfe(
     """
     evals = 0
 
-    def at(length: object) -> _Trial:
+    def at(length: Length) -> _Trial:
         nonlocal evals
         evals += 1
         loss, gradient = obj_func(x, length, d)
