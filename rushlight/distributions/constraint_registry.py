@@ -4,7 +4,7 @@ use."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from . import constraints, transforms
 from .constraints import Constraint
@@ -13,6 +13,7 @@ from .transforms import Transform
 __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 
 Factory = Callable[[Any], Transform]
+Made = TypeVar("Made", bound=Factory)
 
 
 class ConstraintRegistry:
@@ -22,7 +23,11 @@ class ConstraintRegistry:
         self._registry: dict[type[Constraint], Factory] = {}
         super().__init__()
 
-    def register(self, constraint: object, factory: Factory | None = None) -> Any:
+    @overload
+    def register(self, constraint: object, factory: None = None) -> Callable[[Made], Made]: ...
+    @overload
+    def register(self, constraint: object, factory: Made) -> Made: ...
+    def register(self, constraint: object, factory: Factory | None = None) -> object:
         """Say how to make the transform for a class of constraints (or that of an instance);
         without a factory, a decorator of one.
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..ops.gradients.table.rows import aten
 from ..ops.memory.dtype import DTYPES
@@ -57,8 +57,15 @@ class Constraint:
         event_dim: how many last dimensions make one value together.
     """
 
-    is_discrete: Any = False
-    event_dim: Any = 0
+    if TYPE_CHECKING:  # attributes of some, properties of others
+
+        @property
+        def is_discrete(self) -> bool: ...
+        @property
+        def event_dim(self) -> int: ...
+    else:
+        is_discrete = False
+        event_dim = 0
     _bounds: ClassVar[tuple[str, ...]] = ()
     """Attributes that the constructor takes and that are shown."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from ..ops.table.grad_mode import no_grad
 from ..ops.tensors.sizes import Size
@@ -31,8 +31,6 @@ class Distribution:
         ValueError: a parameter that does not satisfy its constraint.
     """
 
-    has_rsample: Any = False
-    has_enumerate_support: Any = False
     _validate_args = __debug__
     _batched: ClassVar[dict[str, int]]
     """Attributes that have the batch's shape, and how many dimensions of their own follow it."""
@@ -150,9 +148,18 @@ class Distribution:
         return self._event_shape
 
     if TYPE_CHECKING:  # attributes in some classes, properties in others
-        arg_constraints: Any
-        support: Any
+
+        @property
+        def arg_constraints(self) -> Mapping[str, Constraint]: ...
+        @property
+        def support(self) -> Constraint: ...
+        @property
+        def has_rsample(self) -> bool: ...
+        @property
+        def has_enumerate_support(self) -> bool: ...
     else:
+        has_rsample = False
+        has_enumerate_support = False
 
         @property
         def arg_constraints(self) -> dict[str, Constraint]:

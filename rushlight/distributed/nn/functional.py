@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -81,7 +80,7 @@ class _AllToAll(Function):
     @staticmethod
     def forward(
         ctx: FunctionCtx, group: object, outputs: Sequence[Tensor], *tensors: Tensor
-    ) -> Any:
+    ) -> tuple[Tensor, ...]:
         ctx.group, ctx.inputs = group, [_like(each) for each in tensors]
         made = [_like(each) for each in outputs]
         collectives.all_to_all(made, tensors, group)

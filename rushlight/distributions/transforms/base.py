@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...ops.gradients.table.rows import aten
@@ -40,7 +40,6 @@ class Transform:
         sign: of the derivative, where the map is monotone.
     """
 
-    bijective: Any = False
     _arguments: ClassVar[tuple[str, ...]] = ()
     """Attributes that the constructor takes, in order, before `cache_size`."""
     _is_told_by_arguments: ClassVar[bool] = False
@@ -52,6 +51,10 @@ class Transform:
         def domain(self) -> Constraint: ...
         @property
         def codomain(self) -> Constraint: ...
+        @property
+        def bijective(self) -> bool: ...
+    else:
+        bijective = False
 
     def __init__(self, cache_size: int = 0) -> None:
         if cache_size not in (0, 1):
@@ -96,9 +99,8 @@ class Transform:
         if type(self).__init__ is not owner.__init__:  # type: ignore[misc]
             raise NotImplementedError(f"{type(self)}.with_cache is not implemented")
         given = [getattr(self, name) for name in self._arguments]
-        make: Any = type(self)
-        made: Transform = make(*given, cache_size=cache_size)
-        return made
+        make: Callable[..., Transform] = type(self)
+        return make(*given, cache_size=cache_size)
 
     def __eq__(self, other: object) -> bool:
         if self is other:

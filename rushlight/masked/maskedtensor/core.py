@@ -8,7 +8,7 @@ are those of the data and need nothing of their own.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
 from ...frontend.foundations.declared import Declared
@@ -159,7 +159,7 @@ class MaskedTensor(Tensor):
         func: Any,
         types: Iterable[type],
         args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
+        kwargs: Mapping[str, object] | None = None,
     ) -> object:
         """What a function makes of tensors with masks.
 
