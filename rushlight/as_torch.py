@@ -241,7 +241,7 @@ class _Alias(abc.Loader):
 class _Told(abc.Loader):
     """Loads a module as its own loader does, and does something with it."""
 
-    def __init__(self, done: Callable[[ModuleType], None], loader: Any) -> None:
+    def __init__(self, done: Callable[[ModuleType], None], loader: abc.Loader) -> None:
         self._done = done
         self._loader = loader
 
@@ -249,8 +249,7 @@ class _Told(abc.Loader):
         return getattr(self._loader, name)
 
     def create_module(self, spec: machinery.ModuleSpec) -> ModuleType | None:
-        made: ModuleType | None = self._loader.create_module(spec)
-        return made
+        return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
         self._loader.exec_module(module)
@@ -281,7 +280,7 @@ class _Distribution(metadata.Distribution):
             return None
         return f"Metadata-Version: 2.1\nName: torch\nVersion: {_VERSION}\n"
 
-    def locate_file(self, path: str | PathLike[str]) -> Any:
+    def locate_file(self, path: str | PathLike[str]) -> Path:
         return Path(path)
 
 

@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 from importlib import import_module
-from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
-from typing import Any
 
 __all__ = ["Entrances", "imported"]
 
 
-def imported(name: str, package: str) -> Any:
+def imported(name: str, package: str) -> ModuleType:
     """A module of ours, with all that it imports."""
     from .frontend.foundations.own_objects import apart
 
@@ -27,7 +26,9 @@ class Entrances:
     def __init__(self, parent: str, names: Collection[str]) -> None:
         self._parent, self._names = parent, frozenset(names)
 
-    def find_spec(self, fullname: str, path: Any, target: object = None) -> Any:
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: object = None
+    ) -> ModuleSpec | None:
         """How such a package is loaded; None of others, or if others are being loaded already."""
         parent, _, name = fullname.rpartition(".")
         if parent != self._parent or name not in self._names or not gc.isenabled():

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from . import linalg
 from .ops.eager.dispatch import eager_function
+from .ops.memory.dtype import DType
 from .ops.tensors.tensor import Tensor
 
 __all__ = ["foreach_function"]
@@ -27,7 +28,7 @@ _ONLY_IN_PLACE: Final = ("copy", "zero")
 _ONLY_NEW: Final = ("clone", "max", "mm", "norm", "powsum")
 
 
-def foreach_function(name: str) -> Callable[..., Any] | None:
+def foreach_function(name: str) -> Callable[..., object] | None:
     """The function `_foreach_...` of a name; None if there is none."""
     short = name.removeprefix("_foreach_")
     bare = short.removesuffix("_")
@@ -42,7 +43,7 @@ def foreach_function(name: str) -> Callable[..., Any] | None:
 def _over(name: str, method: str) -> Callable[..., object]:
     in_place = method.endswith("_")
 
-    def function(self: object, *given: Any, **named: object) -> Any:
+    def function(self: object, *given: Any, **named: object) -> object:
         if not isinstance(self, Sequence):  # a number and a list of exponents
             return tuple(eager_function(f"aten::{method}")(self, x) for x in _tensors(given[0]))
         others, tensors = list(given), _tensors(self, *given[:1])
@@ -122,6 +123,8 @@ def _norm(self: Sequence[Tensor], ord: float = 2, dtype: object = None) -> tuple
     return tuple(linalg.vector_norm(each, ord, dtype=dtype) for each in _tensors(self))
 
 
-def _powsum(self: Sequence[Tensor], ord: float = 2, dtype: Any = None) -> tuple[Tensor, ...]:
+def _powsum(
+    self: Sequence[Tensor], ord: float = 2, dtype: DType | None = None
+) -> tuple[Tensor, ...]:
     """The sums of the powers of the tensors' absolute elements."""
     return tuple(each.abs().pow(ord).sum(dtype=dtype) for each in _tensors(self))

@@ -8,10 +8,9 @@ here, others raise NotImplementedError and name themselves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from .module_names import names_of
-from .ops.eager.dispatch import eager_function
+from .ops.eager.aten import aten
 from .ops.memory.dtype import LAYOUTS, Device, DType, Layout, check_device
 from .ops.nested_tensors.calls import to_padded
 from .ops.nested_tensors.tensors import is_nested, of_parts
@@ -35,7 +34,7 @@ def _check(layout: Layout | None, device: Device | str | None = None) -> None:
         check_device(Device(device))
 
 
-def _joined(parts: Sequence[Tensor]) -> object:
+def _joined(parts: Sequence[Tensor]) -> Tensor:
     """The nested tensor of parts with as many dimensions each."""
     for place, part in enumerate(parts):
         if part.ndim != parts[0].ndim:
@@ -55,7 +54,7 @@ def nested_tensor(
     device: Device | str | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
-) -> Any:
+) -> Tensor:
     """A nested tensor of copies of tensors, or of lists of numbers; a leaf.
 
     Args:
@@ -88,7 +87,7 @@ def as_nested_tensor(
     dtype: DType | None = None,
     device: Device | str | None = None,
     layout: Layout | None = None,
-) -> Any:
+) -> Tensor:
     """A nested tensor of tensors, or of the rows of one, through which gradients reach them.
 
     Args:
@@ -157,7 +156,7 @@ def narrow(
     start: int | Tensor,
     length: int | Tensor,
     layout: Layout = LAYOUTS["strided"],
-) -> Any:
+) -> Tensor:
     """A nested tensor of some rows of a tensor.
 
     Args:
@@ -175,7 +174,7 @@ def narrow(
     if not isinstance(start, int) or not isinstance(length, int):
         raise RuntimeError("start and length must be integers for the strided layout NT impl")
     whole = tensor if is_nested(tensor) else of_parts(tensor.unbind(0), tensor.dtype)
-    return eager_function("aten::narrow")(whole, dim, start, length)
+    return aten.narrow(whole, dim, start, length)
 
 
 __getattr__ = names_of(__name__)

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from .ops.eager.dispatch import eager_function
+from .ops.eager.aten import aten
 from .ops.memory.dtype import DType, get_default_dtype
 from .ops.random_numbers.random import Generator
 from .ops.tensors.tensor import Tensor
@@ -135,7 +135,7 @@ class SobolEngine:
         if self.seed is not None:
             generator = Generator()
             generator.manual_seed(self.seed)
-        draw: Any = eager_function("aten::randint")
+        draw = aten.randint
         sizes = (self.dimension, _BITS)
         powers = 1 << np.arange(_BITS, dtype=np.int64)
         shift = draw(2, sizes, generator=generator)._array

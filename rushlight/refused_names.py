@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 __all__ = ["reason_of", "refusing"]
 
@@ -31,7 +31,7 @@ def _function(module: str, name: str, said: str) -> Callable[..., NoReturn]:
     return refused
 
 
-def refusing(module: str, names: str, reason: str) -> dict[str, Any]:
+def refusing(module: str, names: str, reason: str) -> dict[str, object]:
     """Classes and functions of a module of torch that say why they are not here.
 
     Args:

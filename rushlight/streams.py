@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final, NoReturn
 
 from .ops.memory.dtype import Device
 from .ops.memory.errors import OperatorError
@@ -22,7 +22,7 @@ def _device(said: Device | str | int | None) -> Device:
     return Device(found.type)
 
 
-def _refuse() -> Any:
+def _refuse() -> NoReturn:
     raise OperatorError("cpu backend doesn't support events.")
 
 
@@ -72,8 +72,7 @@ class Stream:
 
     def record_event(self, event: object = None) -> Event:
         """Refused: the CPU has no events to record."""
-        found: Event = _refuse()
-        return found
+        _refuse()
 
     def __enter__(self) -> Stream:
         return self

@@ -169,11 +169,11 @@ class Guard:
 
     # -- operators
 
-    def forward(self, operator: Operator, plain: Callable[..., object]) -> Callable[..., Any]:
+    def forward(self, operator: Operator, plain: Callable[..., object]) -> Callable[..., object]:
         """An operator's forward with the checks around it."""
         work, uses, most = work_of(operator), self._uses, self.bounds.instructions
 
-        def forward(*values: object) -> Any:
+        def forward(*values: object) -> object:
             use = uses.use
             steps = work(values)
             if steps > 1e7:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from ...ops.eager.on_handles import on_handles
 from ...ops.table.table import Operator
@@ -38,7 +38,7 @@ class Calls:
     guard: Guard | None = None
     handles: bool = False
 
-    def forward(self, entry: Operator) -> Callable[..., Any]:
+    def forward(self, entry: Operator) -> Callable[..., object]:
         """What is called in the place of an operator."""
         forward = entry.forward if self.recording is None else self.recording.recorder(entry)
         if self.guard is not None:

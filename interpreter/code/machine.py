@@ -67,7 +67,7 @@ class Machine:
         self._result = self._place(end.instruction[1])
         self._acts = self._region(body, end.node)
 
-    def run(self, arguments: Sequence[object]) -> Any:
+    def run(self, arguments: Sequence[object]) -> object:
         """The result on machine values.
 
         Raises:
@@ -170,7 +170,7 @@ class Machine:
         place: int = number if number >= 0 else self._code.register_count - 1 - number
         return place
 
-    def forward(self, number: int, step: Step) -> Callable[..., Any]:
+    def forward(self, number: int, step: Step) -> Callable[..., object]:
         """What is called in the place of an operator, by its number, in a step."""
         return self._forwards[number]
 

@@ -35,7 +35,7 @@ class Operand:
 
     text: str
     parameter: str
-    found: Any
+    found: object
     value: Value
     parts: tuple[tuple[str, object], ...] = ()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import CodeType, TracebackType
-from typing import Any
 
 from ...frontend.diagnostics.cells import clean_lines
 from ...frontend.diagnostics.diagnostics import Diagnostic, Label
@@ -71,7 +70,7 @@ class Failure(Exception):
     def in_machine(cls, failed: MachineFailure, code: Code) -> Failure:
         """The failure of an instruction on the machine."""
 
-        def read(number: int) -> Any:
+        def read(number: int) -> object:
             return failed.frame[number] if number >= 0 else code.constants[-1 - number]
 
         return cls._at(failed.cause, failed.step, code, read)
@@ -103,7 +102,7 @@ class Failure(Exception):
             return cls(_told(cause), [], [])
         step, registers = found
 
-        def read(number: int) -> Any:
+        def read(number: int) -> object:
             return registers.get(f"r{number}") if number >= 0 else plan.code.constants[-1 - number]
 
         failure = cls._at(cause, step, plan.code, read)

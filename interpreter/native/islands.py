@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from time import thread_time
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -432,7 +432,7 @@ class _Part:
         steps = (part for part in parts_of(self.code.body) if isinstance(part, Step))
         return [each for each in steps if is_of_few(self.code.called(each))]
 
-    def __call__(self, *values: object) -> Any:
+    def __call__(self, *values: object) -> object:
         held = self._held(values) if self._tensors else values
         run = self._run
         if run is not None:

@@ -288,7 +288,7 @@ class Native:
         """How it takes values in."""
         return self._how
 
-    def call(self, plan: Plan, values: Sequence[object]) -> Any:
+    def call(self, plan: Plan, values: Sequence[object]) -> object:
         """The result on machine values."""
         if self._stage is _Stage.HOT:
             result = self._attempt(values)

@@ -86,7 +86,7 @@ class Plan:
     may yet be running.
     """
 
-    run: Callable[..., Any]
+    run: Callable[..., object]
     compiled: CodeType
     written: Callable[[], Written]
     itself: PlanText | None = None

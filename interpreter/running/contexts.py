@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 from ..code.machine import Invoke
 from ..values.objects import ScriptObject
@@ -28,7 +27,7 @@ def enter(owner: ScriptObject, invoke: Invoke) -> object:
     return result
 
 
-def leave(owner: ScriptObject, invoke: Invoke) -> Any:
+def leave(owner: ScriptObject, invoke: Invoke) -> object:
     """Leave the innermost context, which is this one."""
     ENTERED.objects.pop()
     return invoke("__exit__", (owner, None, None, None))

@@ -57,7 +57,7 @@ def _way_of(tiers: Tiers) -> Way:
     return tiers.way(RUNNING.record is not None)
 
 
-def invoke(target: Target, values: Sequence[Any]) -> Any:
+def invoke(target: Target, values: Sequence[Any]) -> object:
     """Run a function, or the method of that name of the first value, on machine values.
 
     Raises:

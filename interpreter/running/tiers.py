@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache, partial
 from math import inf
 from time import thread_time
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 from weakref import WeakSet
 
 from ...frontend.foundations.chosen import Chosen
@@ -115,7 +115,7 @@ class Way:
         else:
             self._take_kept()
 
-    def run(self, values: Sequence[object]) -> Any:
+    def run(self, values: Sequence[object]) -> object:
         """The result on machine values.
 
         Raises:
@@ -309,7 +309,7 @@ class _Bounded(Way):
         """Values of such code are always bound."""
         return FAILED
 
-    def run(self, values: Sequence[object]) -> Any:
+    def run(self, values: Sequence[object]) -> object:
         """The result on machine values.
 
         Raises:
@@ -340,7 +340,7 @@ class _Watched(Way):
 
     steps_up = False
 
-    def run(self, values: Sequence[object]) -> Any:
+    def run(self, values: Sequence[object]) -> object:
         return self._on_machine(values)
 
 
@@ -360,7 +360,7 @@ class _InLines(Way):
         self.writes = ()
         self._lines = plan
 
-    def run(self, values: Sequence[object]) -> Any:
+    def run(self, values: Sequence[object]) -> object:
         """The result on machine values that are tensors themselves.
 
         Raises:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter_ns
-from typing import Any, Final
+from typing import Final
 
 from ...frontend.foundations.chosen import Chosen
 from ...frontend.foundations.locks import DEFINING
@@ -109,7 +109,7 @@ class Timed(Way):
             return self.executable.code.name
         return function.name if function.owner is None else f"{function.owner.name}.{function.name}"
 
-    def run(self, values: Sequence[object]) -> Any:
+    def run(self, values: Sequence[object]) -> object:
         """The result on machine values, within the bounds of the guard if there is one.
 
         Raises:

@@ -39,7 +39,7 @@ from .type_cache import kept_by_type
 
 __all__ = ["named_tuple_class", "outward"]
 
-Convert = Callable[[Any], Any]
+Convert = Callable[[Any], object]
 
 
 def _as_it_is(value: object) -> object:

@@ -18,8 +18,8 @@ __all__ = ["Recognize", "recognizing"]
 Known = dict[int, Tensor]
 """Tensors by the identity of their arrays, which they hold."""
 
-Walk = Callable[[Any, Known], Any]
-Recognize = Callable[[Any, Iterable[Tensor]], Any]
+Walk = Callable[[Any, Known], object]
+Recognize = Callable[[object, Iterable[Tensor]], object]
 
 
 @kept_by_type
@@ -46,7 +46,7 @@ def _of_one(type: Type) -> Walk | None:
     return _tensor if type in (TENSOR, ANY) else None
 
 
-def _tensor(value: object, known: Known) -> Any:
+def _tensor(value: object, known: Known) -> object:
     if not isinstance(value, np.ndarray):
         return value
     found = known.get(id(value))

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from types import GenericAlias
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 from ...frontend.foundations.port import Port
 from ...ir.functions.graph_functions import function_of_graph
@@ -105,7 +105,7 @@ class Future:
         """The value, when it is there; nothing after a failure."""
         return () if self.outcome().error is not None else (self.wait(),)
 
-    def value(self) -> Any:
+    def value(self) -> object:
         """The value, of a task that has ended; else as `wait`."""
         return self.wait()
 

@@ -74,7 +74,7 @@ def _convolution(entry: Operator, values: Sequence[Any]) -> Recorded:
         made = [given[n] for n in "input weight bias stride padding dilation groups".split()]
         return signature_named("aten::_convolution_mode"), made, True
 
-    def each(name: str) -> list[Any]:
+    def each(name: str) -> list[int]:
         found = given.get(name, [0])
         found = [found] if isinstance(found, int) else list(found)
         return found * dims if len(found) == 1 else found

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from ...ops.tensors.tensor import Tensor
 from ...typecheck.definitions.functions import PythonFunction
@@ -71,7 +70,7 @@ class TracedPythonCall:
         inputs = [tracer.value_of(tensor) for tensor in self._given]
         self._node = tracer.insert("prim::PythonOp", inputs, (), placed=True)
 
-    def run(self, forward: Callable[[], object]) -> Any:
+    def run(self, forward: Callable[[], object]) -> object:
         """Run the forward; gives its result."""
         with _within(self.tracer, self._node):
             result = forward()

@@ -349,7 +349,7 @@ class GraphTracer(Scopes):
         if not self.knows(tensor):
             return number
         value = self.value_of(tensor)
-        traced: Any = TracedInt(number) if isinstance(number, int) else TracedFloat(number)
+        traced = TracedInt(number) if isinstance(number, int) else TracedFloat(number)
         with self.graph.inserting_before(value.node.next):
             traced.value = self.apply(full_name, [value], placed=False)
         return traced

@@ -103,7 +103,7 @@ def asked_operator(name: str, *operands: object) -> object:
 def _method(name: str, plain: Any) -> _Method:
     public = operator_methods().get(name, name)
 
-    def call(*args: Any, **kwargs: object) -> Any:
+    def call(*args: Any, **kwargs: object) -> object:
         asked = askers(args, kwargs)
         if asked is None:
             if overriding.STATE.below is not None:

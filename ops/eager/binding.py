@@ -45,6 +45,7 @@ class Mismatch(Exception):
 
 NO: Final = object()
 Converter = Callable[[Any, bool], Any]
+"""What makes a machine value of an argument, leniently or not; `NO` where it cannot."""
 
 
 def fits(converted: object) -> bool:

@@ -71,7 +71,7 @@ class _Usual:
     """What does calls while nobody has others do them."""
 
     def __init__(self) -> None:
-        self.call: Callable[..., Any] = Called.__call__
+        self.call: Callable[..., object] = Called.__call__
         self.address = 0
         self.is_settled = False
         self.waiting: list[Callable[[], object]] = []

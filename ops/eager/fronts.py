@@ -9,14 +9,14 @@ types, goes the way in Python.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from ..kernels import TRIALS, family
-from ..memory.dtype import Device, DType, Layout, MemoryFormat
+from ..memory.dtype import Array, Device, DType, Layout, MemoryFormat
 from ..memory.inference import ON
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import address
@@ -78,14 +78,14 @@ class Front:
 
     def __init__(self, slowly: Callable[..., object]) -> None:
         self._crew = family("calls.prepared").CREW
-        self._held: list[Any] = []
+        self._held: list[object] = []
         self._ways = np.zeros(_MOST + 1, np.int64)
         self.call = self.falling_to(slowly)
 
     def falling_to(self, slowly: Callable[..., object]) -> Callable[..., object]:
         """The same by the same ways, but for who does other calls."""
         self._held.append(slowly)
-        made: Callable[..., Any] = self._crew.front(_words(slowly, address(self._ways)))
+        made: Callable[..., object] = self._crew.front(_words(slowly, address(self._ways)))
         return made
 
     def add(
@@ -159,7 +159,7 @@ class Front:
         records.way = np.array(words, np.int64)
         return address(records.way)
 
-    def _words(self, words: Any) -> int:
+    def _words(self, words: Iterable[int]) -> int:
         array = np.array([*words], np.int64)
         self._held.append(array)
         return address(array)
@@ -177,7 +177,8 @@ class _Records:
     def __init__(self, entry: Operator, recording: Recording, length: int) -> None:
         """`length` is that of a list of tensors, if there is one; -1 where there is one that is
         given as a list."""
-        self.way: Any = None
+        self.way: Array
+        """Its words, which it is given when these are known."""
         self._held: object = None
         self._entry, self._recording, self._length = entry, recording, length
         self._left = TRIALS if length >= 0 else 1 << 62
@@ -194,7 +195,9 @@ class _Records:
         return self._recording.call(*args, **kwargs)
 
 
-def _argument(each: Given, template: list[object], spread: Any) -> tuple[int, int, int] | None:
+def _argument(
+    each: Given, template: list[object], spread: Sequence[int] | None
+) -> tuple[int, int, int] | None:
     """The kind of an argument, what it must be, and how long; None where that is not told."""
     kind, value = type(each.value), each.value
     if kind in _TENSOR_TYPES:
@@ -255,7 +258,7 @@ def _as_it_is(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def _quietly(function: Callable[..., object]) -> Callable[..., object]:
-    def call(*values: object) -> Any:
+    def call(*values: object) -> object:
         state = enter(QUIET)
         try:
             return function(*values)
@@ -342,4 +345,4 @@ class Look:
         self._pairs = np.array([*pairs, 0], np.int64)
         words = _words(slowly, 0) | {"kind": kind, "pairs": address(self._pairs)}
         crew = family("calls.prepared").CREW
-        self.call: Callable[..., Any] = crew.looked(name, words | {"size_type": id(Size)})
+        self.call: Callable[..., object] = crew.looked(name, words | {"size_type": id(Size)})

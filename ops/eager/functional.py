@@ -236,7 +236,7 @@ def _is_distributed(self: Tensor) -> bool:
     return False
 
 
-def _again(function: Any) -> object:
+def _again(function: Callable[..., object]) -> object:
     """A second function that does the same, so that the method is not the function."""
     made = FunctionType(function.__code__, globals(), function.__name__, function.__defaults__)
     made.__doc__ = function.__doc__

@@ -149,7 +149,7 @@ def _inverted(function: EagerFunction, fast: bool) -> Callable[[Tensor], object]
     return method
 
 
-def _give(name: str, method: Any) -> None:
+def _give(name: str, method: Callable[..., object]) -> None:
     method.__name__ = name
     method.__qualname__ = f"Tensor.{name}"
     setattr(Tensor, name, method)

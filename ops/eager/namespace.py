@@ -160,7 +160,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
 
 
 @stands_for("aten::split")
-def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Any:
+def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> object:
     """Parts of the given size, or sizes, along a dimension."""
     if type(tensor) not in PLAIN and asks(tensor):
         return ask_for(split, locals())
@@ -258,7 +258,7 @@ def norm(
     keepdim: bool = False,
     out: object = None,
     dtype: DType | None = None,
-) -> Any:
+) -> object:
     """The norm over some dimensions, or all."""
     if type(input) not in PLAIN and asks(input):
         return ask_for(norm, locals())

@@ -42,7 +42,7 @@ def on_handles(
     name = entry.name.partition("::")[2]
     alone = entry.name.startswith("prim::") and len(entry.signature.arguments) == 1
 
-    def call(*values: object) -> Any:
+    def call(*values: object) -> object:
         first = values[0] if values else None
         if isinstance(first, Tensor):
             own = getattr(type(first), name, None)
@@ -91,7 +91,7 @@ def _run(
     except Exception as error:
         raise told(error, entry.name)  # noqa: B904
 
-    def call(*args: object, **kwargs: object) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         return elsewhere(
             kind,
             entry.name,
@@ -110,7 +110,7 @@ def _handle(value: object) -> object:
     return Tensor._of(value) if isinstance(value, np.ndarray) else value
 
 
-def _array(value: object) -> Any:
+def _array(value: object) -> object:
     """A value with arrays in the place of tensors."""
     if isinstance(value, Tensor):
         return value._array

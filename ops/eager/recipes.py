@@ -25,7 +25,8 @@ from .shortcuts import MISFIT, Taken, written_out
 
 __all__ = ["Key", "Recipe", "keep", "key_of"]
 
-Key = tuple[Any, ...]
+Key = tuple[object, ...]
+"""Names and types, those of parts of lists, too."""
 
 _PLAIN: Final = PLAIN_TENSORS | {int, float, bool, complex, str, type(None), DType, Device}
 _ELEMENTS: Final = PLAIN_TENSORS | {int, float}
@@ -41,7 +42,7 @@ def key_of(args: Sequence[Any], kwargs: dict[str, object]) -> Key | None:
     """What decides the overload; None if that is more than types."""
     if kwargs and not _OTHERWISE.isdisjoint(kwargs):
         return None
-    parts: list[Any] = list(kwargs)
+    parts: list[object] = list(kwargs)
     for value in (*args, *kwargs.values()) if kwargs else args:
         kind = type(value)
         if kind not in _PLAIN:
@@ -99,7 +100,7 @@ class Recipe:
         is_plain = gathered is args or set(map(type, args[form.spread :])) == {int}
         is_plain = is_plain and all(name.isidentifier() for name in kwargs)
         self._left = TRIALS if is_plain and not any(map(iskeyword, kwargs)) else 1 << 62
-        self.call: Callable[..., Any] = self._counted
+        self.call: Callable[..., object] = self._counted
 
     def _counted(self, *args: object, **kwargs: object) -> object:
         self._left -= 1
@@ -114,7 +115,7 @@ class Recipe:
             return MISFIT
         return run(self.form.entry, values, [*args, *kwargs.values()] if kwargs else args)
 
-    def values(self, args: Sequence[Any], kwargs: dict[str, object]) -> list[Any] | None:
+    def values(self, args: Sequence[Any], kwargs: dict[str, object]) -> list[object] | None:
         """The operator's values; None if an argument turns out not to fit."""
         made = self._template.copy()
         if self.form.spread is not None:

@@ -22,7 +22,7 @@ from ..table.table import Operator
 from ..tensors.tape_port import MISSED, tape
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
-from .binding import NO
+from .binding import NO, Converter
 from .calls import finish, run, views_of
 from .fronts import Given, Learn, Recording, learning_more, quiet_form
 
@@ -31,11 +31,10 @@ __all__ = [
     "written_out",
 ]
 
-Shortcut = Callable[..., Any]
+Shortcut = Callable[..., object]
 """An eager call of arguments whose types are known to fit."""
 
 Forward = Callable[..., Any]
-Converter = Callable[[Any, bool], Any]
 
 MISFIT: Final = object()
 """What a call gives that finds an argument not to fit after all."""

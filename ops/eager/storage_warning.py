@@ -62,7 +62,7 @@ def _warning(member: Any) -> Any:
         return property(_warning(member.fget), doc=member.__doc__)
 
     @wraps(member)
-    def call(*args: Any, **kwargs: object) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         warn_of_removal()
         return member(*args, **kwargs)
 

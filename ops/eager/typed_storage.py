@@ -249,7 +249,7 @@ class TypedStorage:
         array = self._flat()._array
         if array.dtype.names:  # of quantized elements
             array = array.view(array.dtype[0])
-        values: list[Any] = Tensor._of(array).tolist()
+        values: list[object] = Tensor._of(array).tolist()
         return values
 
     @property
@@ -363,7 +363,7 @@ def _of_tensor(tensor: Tensor) -> TypedStorage:
     return TypedStorage._over(UntypedStorage.over(tensor._array), tensor.dtype)
 
 
-def _casting(dtype: DType) -> Callable[[Any], TypedStorage]:
+def _casting(dtype: DType) -> Callable[[TypedStorage | UntypedStorage], TypedStorage]:
     def cast(self: TypedStorage | UntypedStorage) -> TypedStorage:
         warn_of_removal()
         if isinstance(self, UntypedStorage):

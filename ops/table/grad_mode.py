@@ -8,7 +8,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ..memory import inference
 from ..memory.dtype import Array
 from ..memory.versions import version_to_keep
 from .table import operator
+
+if TYPE_CHECKING:
+    from ...typecheck.definitions.functions import Bounding
 
 __all__ = [
     "ANOMALY",
@@ -58,7 +61,7 @@ class _Running(threading.local):
     """
 
     record: Any = None
-    bounds: tuple[object, ...] = ()
+    bounds: tuple[Bounding, ...] = ()
     version_of: Callable[[Array], int] = staticmethod(version_to_keep)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
+from ..frontend.diagnostics.diagnostics import Collector
+from ..frontend.syntax import tree
 from ..frontend.syntax.from_text import function_trees
 from ..nn.modules.container import ModuleDict, ModuleList, Sequential
 from ..nn.modules.module import Module
@@ -122,6 +123,6 @@ def method_from_text(
     return Function(f"{cls.qualified_name}.{name}", define=define, owner=cls)
 
 
-def _first(text: str, collector: Any) -> Any:
+def _first(text: str, collector: Collector) -> tree.Function | None:
     found = function_trees(text, collector, "<string>", are_methods=True)
     return found[0] if found else None

@@ -81,7 +81,7 @@ from .unusable_values import is_compiled, unusable
 
 __all__ = ["LiveNamespace", "LiveResolver", "register_special"]
 
-CompileFunction = Callable[[Callable[..., Any]], Function]
+CompileFunction = Callable[[Callable[..., object]], Function]
 
 _SPECIAL: Final[Declared[int, tuple[object, Meaning]]] = Declared()
 

@@ -18,6 +18,7 @@ from ..ir.graphs.graph import Graph
 from ..ir.graphs.kinds import is_random
 from ..ir.tracing.trace_guards import MARK
 from ..ir.tracing.trace_merge import guard_texts, merge_traces
+from ..ops.memory.dtype import Array
 from ..ops.random_numbers.random import default_generator
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.tracing import ACTIVE
@@ -42,7 +43,7 @@ class Branches:
     trace: Callable[[object], Graph]
     define: Callable[[Graph], Function]
     examples: object
-    state: Callable[[], Mapping[str, Any]] = dict
+    state: Callable[[], Mapping[str, object]] = dict
     function: Function = field(init=False)
     _graphs: list[Graph] = field(default_factory=list)
     _texts: frozenset[str] = frozenset()
@@ -67,7 +68,7 @@ class Branches:
         call: Callable[[], object],
         args: Sequence[object],
         kwargs: Mapping[str, object],
-    ) -> Any:
+    ) -> object:
         """What `call` gives, once inputs that decide otherwise have been traced as well.
 
         Raises:
@@ -117,7 +118,7 @@ class Branches:
         self, args: Sequence[object], kwargs: Mapping[str, object], whatever: bool = False
     ) -> Callable[[], None]:
         """Gives what undoes the writes of a run that a guard ends, and the numbers it draws."""
-        arrays: list[tuple[Any, Any]] = []
+        arrays: list[tuple[Array, Array]] = []
         if whatever or self._writes:
             tensors = _tensors([args, dict(kwargs), dict(self.state())])
             arrays = [(each._array, np.array(each._array, copy=True)) for each in tensors]

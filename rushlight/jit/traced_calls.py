@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ..interpreter.running.calling import call
 from ..interpreter.values.objects import ScriptObject
 from ..ir.tracing.tracing import GraphTracer
 from ..ops.tensors.tracing import current_tracer
 from ..typecheck.definitions.functions import Function
+from ..typecheck.definitions.schema import Argument
 
 __all__ = ["call_traced"]
 
@@ -19,7 +19,7 @@ def call_traced(
     args: Sequence[object],
     kwargs: Mapping[str, object],
     owner: ScriptObject | None = None,
-) -> Any:
+) -> object:
     """Run a function; a tracer notes one call of it.
 
     Raises:
@@ -51,8 +51,8 @@ def call_traced(
 
 
 def _argument(
-    place: int, argument: Any, args: Sequence[object], kwargs: Mapping[str, object]
-) -> Any:
+    place: int, argument: Argument, args: Sequence[object], kwargs: Mapping[str, object]
+) -> object:
     if place < len(args):
         return args[place]
     if argument.name in kwargs:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 __all__ = ["FlatBuffer", "MalformedBuffer", "Table"]
+
+Referred = TypeVar("Referred")
 
 _U16 = struct.Struct("<H")
 _U32 = struct.Struct("<I")
@@ -141,7 +143,7 @@ class Table:
         """The strings of a vector; none if it is missing."""
         return self._referred(number, self._buffer.string)
 
-    def _referred(self, number: int, make: Callable[[int], object]) -> list[Any]:
+    def _referred(self, number: int, make: Callable[[int], Referred]) -> list[Referred]:
         if number not in self:
             return []
         count, first = self._buffer.extent(self.target(number), 4)

@@ -80,7 +80,7 @@ class _Mentions:
     __slots__ = ("items", "values")
 
     def __init__(self, items: Any) -> None:
-        self.items: tuple[Any, ...] = items
+        self.items: tuple[object, ...] = items
         self.values: tuple[object, ...] | None = None
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from ...memory.dtype import of_numpy
 from ...tensors.tensor import Tensor
 from ..nodes.autograd import Edge, Node
-from ..nodes.bound import RowNode
+from ..nodes.bound import RowNode, Traced
 from ..table.rules import Rule
 from .shapes import At, CallShape, Did, End, numbers_in
 from .texts import Text
@@ -164,7 +163,7 @@ class _Like:
         for end in step.ends:
             value = shape.values[end.value]
             sizes += [value.shape, value.dtype]
-        self.traced: Any = edges, places, sizes, shape.keeps(step)
+        self.traced: Traced = edges, places, sizes, shape.keeps(step)
 
 
 def _by_node(

@@ -7,11 +7,12 @@ known by the shape of those rounds; what does not come again is cut where it get
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ...memory.dtype import Array
+from ..recording.noted import Step
 from .shapes import LONGEST
 
 __all__ = ["outward_of", "parts_of"]
@@ -70,7 +71,7 @@ def _rounds(kinds: Sequence[int], begin: int, end: int) -> tuple[int, int, int] 
     return first, first + count * length, length
 
 
-def outward_of(parts: Sequence[Part], steps: Sequence[Any], ends: set[int]) -> list[list[Array]]:
+def outward_of(parts: Sequence[Part], steps: Sequence[Step], ends: set[int]) -> list[list[Array]]:
     """The arrays that each part made for later ones, or that are among `ends` by their identity;
     whole numbers, which have no history, left out."""
     last: dict[int, int] = {}

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....typecheck.definitions.functions import Bounding
 from ...eager.open_operators import OpenOperator
 from ...kernels import TRIALS
 from ...memory.dtype import Array
@@ -52,7 +53,7 @@ class Record(Noted):
         super().__init__()
         self.steps: list[Step | LateStep] = []
         self.writes: list[int] = []
-        self.bounds: dict[Any, None] = {}
+        self.bounds: dict[Bounding, None] = {}
         """The bounds of code that is not trusted which ran."""
         self._pending: list[Tensor] = []
         self._calls = calls

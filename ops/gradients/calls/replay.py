@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import compress
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ...table.grad_mode import RUNNING
 from ...tensors.differentiable import BEHIND
 from ...tensors.tensor import Tensor
 from ..nodes.autograd import Edge, edge_within
-from ..recording.noted import Noted
+from ..recording.noted import Noted, Step
 from .shapes import At, CallShape, Did, numbers_in
 from .texts import Text
 
@@ -28,12 +27,12 @@ def arrays_of(shape: CallShape, saved: Sequence[Array]) -> list[Array]:
     return [kept[n] if n in kept else shape.ghost(n) for n in range(len(shape.values))]
 
 
-def notes_of(shape: CallShape, arrays: Sequence[Array]) -> list[tuple[Any, ...]]:
+def notes_of(shape: CallShape, arrays: Sequence[Array]) -> list[Step]:
     """The notes of the operators through which gradients come back, with these arrays."""
     return [_note_of(step, arrays) for step in compress(shape.steps, shape.useful)]
 
 
-def _note_of(step: Did, arrays: Sequence[Array]) -> tuple[Any, ...]:
+def _note_of(step: Did, arrays: Sequence[Array]) -> Step:
     args = tuple(_filled(value, arrays) for value in step.args)
     results = [arrays[n] for n in step.results]
     return step.bound, args, results[0] if step.many is None else step.many(results), None
@@ -98,7 +97,7 @@ def _take_history(handle: Tensor, other: Tensor) -> None:
         handle._grad_node, handle._output_number = edge
 
 
-def _filled(value: object, arrays: Sequence[Array]) -> Any:
+def _filled(value: object, arrays: Sequence[Array]) -> object:
     """An argument with arrays in the place of numbers."""
     if type(value) is At:
         return arrays[value.number]

@@ -25,7 +25,7 @@ class Text:
 
     def __init__(self, head: str) -> None:
         self.lines = [head]
-        self.space: dict[str, Any] = {"__builtins__": {"len": len, "type": type, "id": id}}
+        self.space: dict[str, object] = {"__builtins__": {"len": len, "type": type, "id": id}}
         self._named: dict[int, str] = {}
 
     def add(self, depth: int, *lines: str) -> None:

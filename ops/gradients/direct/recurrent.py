@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -218,6 +218,10 @@ def _is_wide(tensors: Sequence[Tensor | None]) -> bool:
 # --------------------------------------------------------------------------- layers
 
 
+_Gradients = tuple[Tensor, list[Tensor], list[Tensor | None]]
+"""The gradients of the input, the states and the weights."""
+
+
 def _turned(x: Array, way: int) -> Array:
     return x[::-1] if way else x
 
@@ -225,7 +229,7 @@ def _turned(x: Array, way: int) -> Array:
 def _whole(
     through: Through, gs: Grads, input: Tensor, hx: Tensors, params: Tensors, has_biases: bool,
     num_layers: int, bidirectional: bool, batch_first: bool, result: Tensor,
-) -> tuple[Any, ...] | None:  # fmt: skip
+) -> _Gradients | None:  # fmt: skip
     """The gradients of input, states and weights of one layer; None for several, which are recorded
     as layers."""
     ways = 2 if bidirectional else 1
@@ -289,7 +293,7 @@ def _quietly(work: Callable[[], T]) -> T:
 def lstm(
     gs: Grads, input: Tensor, hx: Tensors, params: Tensors, has_biases: bool, num_layers: int,
     bidirectional: bool, batch_first: bool, result: Tensor,
-) -> tuple[list[Tensor] | Tensor, ...] | None:  # fmt: skip
+) -> _Gradients | None:  # fmt: skip
     """Long short-term memory."""
     options = has_biases, num_layers, bidirectional, batch_first, result
     return _quietly(lambda: _whole(_lstm, gs, input, hx, params, *options))
@@ -330,7 +334,7 @@ def _declare(name: str, through: Through) -> None:
     def whole(
         gs: Grads, input: Tensor, hx: Tensor, params: Tensors, has_biases: bool, num_layers: int,
         bidirectional: bool, batch_first: bool, result: Tensor,
-    ) -> tuple[Any, ...] | None:  # fmt: skip
+    ) -> tuple[Tensor, Tensor, list[Tensor | None]] | None:  # fmt: skip
         options = has_biases, num_layers, bidirectional, batch_first, result
         found = _quietly(lambda: _whole(through, gs, input, [hx], params, *options))
         return None if found is None else (found[0], found[1][0], found[2])
@@ -351,7 +355,7 @@ def _rows(array: Array) -> Array:
 
 def _one_step(
     through: Through, gs: Grads, input: Tensor, hx: Tensors, params: Grads, result: Tensor | None
-) -> tuple[Any, ...] | None:
+) -> _Gradients | None:
     """The gradients of input, states and weights of a cell."""
     weights = [each for each in params if each is not None]
     if len(weights) == 3 or not _is_wide([input, *hx, *weights, *gs]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -81,7 +80,9 @@ def counted(sizes: Sequence[int], dim: int | Ints | None) -> int:
     return math.prod(sizes[each] for each in dims_of(dim, len(sizes)))
 
 
-def _left(sizes: Sequence[int], dim: Ints | None, unbiased: bool | None, correction: Any) -> float:
+def _left(
+    sizes: Sequence[int], dim: Ints | None, unbiased: bool | None, correction: float | None
+) -> float:
     """By how many squares of deviations are divided."""
     taken = correction if correction is not None else float(unbiased is not False)
     return counted(sizes, dim) - (1.0 if taken is None else taken)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -66,12 +67,11 @@ def _few_rows(grad: Array, indices: Array, sizes: Ints, padding: int) -> Tensor:
     if 0 in rows.strides:  # one row for several: those of a gradient may be written
         rows = rows.copy()
     coordinates, of_parts = _sparse()
-    made: Tensor = of_parts(coordinates(Tensor._of(flat[None]), Tensor._of(rows), tuple(sizes)))
-    return made
+    return of_parts(coordinates(Tensor._of(flat[None]), Tensor._of(rows), tuple(sizes)))
 
 
 @cache
-def _sparse() -> tuple[Any, Any]:
+def _sparse() -> tuple[Callable[..., object], Callable[..., Tensor]]:
     """What makes sparse tensors, which few programs need."""
     parts = import_module("...sparse_tensors.parts", __package__)
     return parts.Coo, import_module("...sparse_tensors.tensors", __package__).of_parts
@@ -129,11 +129,12 @@ def _slices(g: Tensor, sizes: Ints, dim: int, index: Array) -> tuple[Tensor] | N
 
 
 @cache
-def _added() -> Any:
+def _added() -> Callable[..., Array]:
     """What adds slices at places."""
     entry = TABLE.operator("aten::index_add_")
     assert entry is not None
-    return direct_form(entry)
+    added: Callable[..., Any] = direct_form(entry)
+    return added
 
 
 @direct("aten::index", of="self")

@@ -64,7 +64,7 @@ class Attached:
         self.after: Hooks = OrderedDict()
         self.accumulated: Hooks = OrderedDict()
         self.of_results: dict[int, Hooks] = {}
-        self.retained: dict[int, Any] = {}
+        self.retained: dict[int, ref[Tensor]] = {}
         self.metadata: dict[object, object] = {}
 
 

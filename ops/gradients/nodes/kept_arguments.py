@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import Any
 
 from ...table.grad_mode import RUNNING
 from ...tensors.tensor import Tensor
@@ -16,7 +15,7 @@ __all__ = ["about", "columns_of", "kept_list", "kept_results", "sizes_of"]
 
 def kept_list(values: Sequence[object], keep: bool) -> object:
     """The elements of an argument that is a list, its tensors kept or only described."""
-    made: list[Any] = []
+    made: list[object] = []
     is_plain = True
     for value in values:
         if isinstance(value, Tensor):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -73,9 +72,11 @@ def _through_views(
     return [Tensor._of(zeros[place]) for place in places]
 
 
-def _run(entry: Operator, arguments: Sequence[object], numbers: Mapping[Any, Array]) -> object:
+def _run(
+    entry: Operator, arguments: Sequence[object], numbers: Mapping[tuple[int, int | None], Array]
+) -> object:
     """What an operator gives with numbers in the place of some arguments."""
-    values: list[Any] = []
+    values: list[object] = []
     for at, value in enumerate(arguments):
         if isinstance(value, list):
             values.append([numbers.get((at, i), _bare(v)) for i, v in enumerate(value)])
@@ -84,7 +85,7 @@ def _run(entry: Operator, arguments: Sequence[object], numbers: Mapping[Any, Arr
     return entry.forward(*values)
 
 
-def _gathered(found: list[Any], count: int, grads: list[Tensor | None]) -> Tensor | None:
+def _gathered(found: list[Array], count: int, grads: list[Tensor | None]) -> Tensor | None:
     """The gradients of the elements by their numbers, which `found` holds at their new places."""
     given = [grad for grad in grads if grad is not None]
     flat = None

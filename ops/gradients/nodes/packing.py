@@ -23,7 +23,7 @@ class Packing(threading.local):
     refusal = ""
 
     def __init__(self) -> None:
-        self.hooks: list[tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]] = []
+        self.hooks: list[tuple[Callable[[Tensor], object], Callable[[Any], Tensor]]] = []
 
     def packed(self, tensor: Tensor) -> Packed | None:
         """What the innermost hook makes of a tensor."""

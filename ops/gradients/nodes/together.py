@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from ...tensors.tensor import Tensor
 from .autograd import Edge, Node, edge_of, node_class, with_node
@@ -59,7 +58,10 @@ def not_twice(grad: Tensor, why: str) -> Tensor:
 
 
 def all_together(
-    node: Node, made: list[Tensor | None], edges: Sequence[Edge | None], grads: Sequence[Any]
+    node: Node,
+    made: list[Tensor | None],
+    edges: Sequence[Edge | None],
+    grads: Sequence[Tensor | None],
 ) -> None:
     """Have all gradients that a node made require gradients if anything does that they are made
     of: the gradients of its results, and the arguments with these edges."""

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from heapq import heapify, heappop, heappush, heappushpop
 from itertools import chain, count
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from ....typecheck.definitions.functions import Bounding
 from ...memory.quiet import QUIET, enter, leave
 from ...table.grad_mode import (
     ANOMALY,
@@ -46,7 +47,7 @@ class _Walk:
         self.dependencies: dict[Node, int] = {}
         self.useful: set[Node] | None = None
         self.leads: frozenset[Node] | None = None
-        self.bounds: tuple[Any, ...] = ()
+        self.bounds: tuple[Bounding, ...] = ()
         self.opens = opens
         self.creates = creates
         self.opened: set[Node] = set()
@@ -65,7 +66,7 @@ class _Walk:
         if self.targets is not None:
             self._find_useful(roots)
         leads = self.leads
-        bounded: list[tuple[object, ...]] = []
+        bounded: list[tuple[Bounding, ...]] = []
         dependencies = self.dependencies = dict.fromkeys(roots, 0)
         pending = list(dependencies)
         while pending:
@@ -316,7 +317,7 @@ _UNBOUND: Final = nullcontext()
 
 
 @contextmanager
-def _within(bounds: tuple[Any, ...]) -> Iterator[None]:
+def _within(bounds: tuple[Bounding, ...]) -> Iterator[None]:
     """Inside, all bounds hold; so they do when history that is made now is walked."""
     BOUNDED[0] = True
     before, RUNNING.bounds = RUNNING.bounds, bounds

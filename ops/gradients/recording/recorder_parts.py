@@ -43,7 +43,7 @@ def is_behind(view: Tensor, array: Array) -> bool:
     return bool(RUNNING.version_of(array) != view._view_version)
 
 
-def edges_of(given: Sequence[Any], arrays: Sequence[Any]) -> tuple[Edge | None, ...] | None:
+def edges_of(given: Sequence[Any], arrays: Sequence[Array]) -> tuple[Edge | None, ...] | None:
     """Where the elements of a list came from; None if they are not plain tensors of floats."""
     edges: list[Edge | None] = []
     for each, array in zip(given, arrays, strict=True):
@@ -62,7 +62,7 @@ def edges_of(given: Sequence[Any], arrays: Sequence[Any]) -> tuple[Edge | None, 
     return tuple(edges)
 
 
-def are_whole(given: Sequence[object], arrays: Sequence[Any]) -> bool:
+def are_whole(given: Sequence[object], arrays: Sequence[Array]) -> bool:
     """Whether they are plain tensors of whole numbers, or nothing."""
     for each, array in zip(given, arrays, strict=True):
         if each is not None and (type(each) not in PLAIN_TENSORS or array.dtype.kind not in "biu"):
@@ -77,7 +77,7 @@ def is_among(result: object, arrays: Sequence[object]) -> bool:
 
 def forms_of(arrays: Sequence[Array]) -> list[object]:
     """The shapes and dtypes of arrays in turn."""
-    found: list[Any] = []
+    found: list[object] = []
     for each in arrays:
         found += (each.shape, each.dtype)
     return found

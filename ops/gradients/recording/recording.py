@@ -256,7 +256,7 @@ def _written(
     types: Sequence[type],
     finished: object,
     whole: frozenset[int] = frozenset(),
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """The function of a form; tensors at the places `whole` hold whole numbers, which have no
     gradients, where others tell with floats from without."""
     row = bound.row
@@ -285,9 +285,9 @@ def _written(
     if form is not _RECORD:
         space["edge_of"] = edge_within
     mixed = [at for at in bound.order if at in tensors] if bound.shared is not None else []
-    variants: dict[frozenset[int], Callable[..., Any]] = {}
+    variants: dict[frozenset[int], Callable[..., object]] = {}
 
-    def like(values: Sequence[Any]) -> Callable[..., Any]:
+    def like(values: Sequence[Any]) -> Callable[..., object]:
         """The function for arguments of whole numbers at the places that these have."""
         found = frozenset(at for at in mixed if values[at].dtype.kind in "biu")
         if found not in variants:
@@ -298,7 +298,7 @@ def _written(
     tells = [f'values[{at}].dtype.kind {"not " * (at in whole)}in "biu"' for at in mixed]
     text = _text(form, bound, types, ends, tensors, lists, " or ".join(tells))
     exec(compile(text, __file__, "exec"), space)
-    made: Callable[..., Any] = space[name]
+    made: Callable[..., object] = space[name]
     is_odd = bound.looks is not None or callable(row.name) or several
     is_odd = is_odd or bool((listed and mixed) or (whole and lists))
     is_told = form is _RECORD and bound.entry.written != "replaced"

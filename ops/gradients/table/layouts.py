@@ -18,7 +18,7 @@ from .rows import Lies
 
 __all__ = ["Lay", "layouts_of"]
 
-Look = Callable[[Sequence[Any]], Any]
+Look = Callable[[Sequence[Any]], object]
 """What is to be known of the arguments: the rank of images, strides; something false if nothing."""
 
 Lay = Callable[[Tensor, Tensor | None, Any], Tensor]

@@ -248,7 +248,7 @@ def _traced(
         result = f(*args)
     recording.refuse_walks()
     found, out_spec = pytree.tree_flatten(result)
-    nodes: Any = [recording.node_of(each) for each in found]
+    nodes = [recording.node_of(each) for each in found]
     if len(leaves) == len(args) and all(each.is_leaf() for each in spec.children_specs):
         recording.graph.output(pytree.tree_unflatten(nodes, out_spec))
     else:
