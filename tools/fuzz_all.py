@@ -7,6 +7,7 @@ from fuzz_choices import CHOICES
 from fuzz_kinds import DTYPES, FORMS, FUNCTIONS
 from fuzz_language import LANGUAGE, METHODS
 from fuzz_modules import CLASSES, LAYERS
+from fuzz_streams import STREAMS
 from fuzz_views import GRADIENTS, VIEWS
 
 __all__ = ["FAMILIES"]
@@ -23,4 +24,5 @@ FAMILIES = {
     "language": LANGUAGE,
     "methods": METHODS,
     "choices": CHOICES,
+    "streams": STREAMS,
 }

@@ -5,7 +5,8 @@
 Each program of tools/fuzz_grammar.py is run on the machine, and in a plan that learns what its
 stretches run at once; each call is done several times, so that the last ones are native, and
 steps that are no kernels are left out.  Results
-and arguments must be equal, and lie alike; what fails must fail both ways.  Prints what differs.
+and arguments must be equal, lie alike and share memory alike; what fails must fail both ways.
+Prints what differs.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import sys
 import types
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,8 @@ from rushlight.interpreter.code.machine import Machine
 from rushlight.interpreter.plans import direct_calls, replaying
 from rushlight.interpreter.plans.plan import Cuts, make_plan
 from rushlight.interpreter.running.invoking import invoke, tiers_of
+from rushlight.interpreter.values.actions import read_slot
+from rushlight.ops.memory.storage import address, root_of
 from rushlight.ops.table import direct
 
 TIMES = 6
@@ -67,7 +71,30 @@ def exact(value: Any) -> Any:
         return [(exact(key), exact(each)) for key, each in value.items()]
     if isinstance(value, float):
         return struct.pack("d", value)
+    if hasattr(value, "slots"):
+        return [exact(read_slot(each)) for each in value.slots]
     return value if isinstance(value, (int, str, bool, type(None))) else repr(type(value))
+
+
+def arrays_in(value: Any) -> Iterator[np.ndarray]:
+    """The arrays in a value, one after the other."""
+    value = read_slot(value)
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, dict):
+        yield from arrays_in(list(value.values()))
+    elif isinstance(value, (list, tuple)) or hasattr(value, "slots"):
+        for each in getattr(value, "slots", value):
+            yield from arrays_in(each)
+
+
+def shared(value: Any) -> list[tuple[int, int]]:
+    """Which memory each array lies in, and where: by the first array in it."""
+    firsts, found = dict[int, tuple[int, int]](), list[tuple[int, int]]()
+    for number, each in enumerate(arrays_in(value)):
+        first = firsts.setdefault(id(root_of(each)), (number, address(each)))
+        found.append((first[0], address(each) - first[1] if each.size else 0))
+    return found
 
 
 def outcome(run: Any, values: list[Any]) -> Any:
@@ -78,7 +105,7 @@ def outcome(run: Any, values: list[Any]) -> Any:
         result = run(values)
     except Exception:
         return "failed"
-    return exact(result), exact([v for v in values if not hasattr(v, "slots")])
+    return exact(result), exact(values), shared([result, values])
 
 
 def checked(family: str, seed: int, counts: Counter[str]) -> None:

@@ -20,12 +20,13 @@ from ..code.code import Region, Step, parts_of
 from ..code.instructions import Instruction, opcode, read_numbers, row
 from .registers import Part, Registers, targets_of, values_read
 
-__all__ = ["FAULTS", "Lifting", "is_item", "reads_element", "single_steps", "without_unread"]
+__all__ = ["FAULTS", "NUMBERS", "Lifting", "is_item", "reads_element", "single_steps"]
+__all__ += ["makes_tensor", "without_unread"]
 
 FAULTS: Final = (IndexError, ArithmeticError, OperatorError, TypeError)
 """What lifted steps may raise; then all is done in its own order, without them."""
 
-_NUMBERS: Final = (INT, FLOAT, BOOL)
+NUMBERS: Final = (INT, FLOAT, BOOL)
 _CHOOSING: Final = (INT, NONE)
 _ITEM: Final = opcode("item")
 
@@ -69,7 +70,7 @@ class Lifting:
         """Whether a step takes a tuple apart, or a number out of a list that nobody changes."""
         if row(step.instruction).name in ("item", "unpack"):
             return self._is_there(step, own)
-        is_number = is_item(step, _NUMBERS) and not self._appends
+        is_number = is_item(step, NUMBERS) and not self._appends
         return is_number and self._is_there(step, own)
 
     def _takes_made(self, step: Step, own: Set[int]) -> bool:
@@ -78,24 +79,40 @@ class Lifting:
             return False
         if row(step.instruction).name == "list":
             made = step.node.output
-            is_taken = made.type.list_of in _NUMBERS and all(
-                _makes_tensor(use.user) for use in made.uses
+            is_taken = made.type.list_of in NUMBERS and all(
+                makes_tensor(use.user) for use in made.uses
             )
         else:
-            is_taken = _makes_tensor(step.node)
+            is_taken = makes_tensor(step.node)
         return is_taken and self._is_there(step, own)
 
     def _takes_view(self, step: Step, entry: Operator | None, own: Set[int]) -> bool:
         """Whether a step gives a part of a tensor that a number chooses, and both are there in
         front of the stretch, which writes the registers `own` by then."""
-        if entry is None or not entry.views_by_form or len(targets_of(step)) != 1:
-            return False
-        read = values_read(step)
-        if not read or read[0][1].type != TENSOR or not self._is_there(step, own):
-            return False
-        numbers = [(register, value.type) for register, value in read[1:]]
+        numbers = self._numbers_of_view(step, entry, own)
         chosen = any(register >= 0 and type == INT for register, type in numbers)
         return chosen and all(type in _CHOOSING for _, type in numbers)
+
+    def takes_same_view(self, step: Step, entry: Operator | None, own: Set[int]) -> bool:
+        """Whether it gives the same part in all calls, of which numbers may choose another one."""
+        numbers = self._numbers_of_view(step, entry, own)
+        is_same = bool(numbers) and all(register < 0 for register, _ in numbers)
+        return is_same and all(type in _CHOOSING for _, type in numbers)
+
+    def _numbers_of_view(
+        self, step: Step, entry: Operator | None, own: Set[int]
+    ) -> list[tuple[int, Type]]:
+        """The numbers that choose a part of a tensor which is there in front, by their registers;
+        none of other steps."""
+        if entry is None or not entry.views_by_form or len(targets_of(step)) != 1:
+            return []
+        read = values_read(step)
+        if not read or read[0][1].type != TENSOR:
+            return []
+        is_of_module = read[0][0] in self.of_modules
+        if not self._is_there(step, own - {read[0][0]} if is_of_module else own):
+            return []
+        return [(register, value.type) for register, value in read[1:]]
 
     def _takes_element(self, step: Step, entry: Operator | None, own: Set[int]) -> bool:
         """Whether a step makes a number of the element of a tensor that is there in front of the
@@ -108,10 +125,10 @@ class Lifting:
     def takes_number(self, step: Step, own: Set[int]) -> bool:
         """Whether a step makes a number of numbers that are there in front of the stretch."""
         outputs = step.node.outputs
-        if len(outputs) != 1 or outputs[0].type not in _NUMBERS or len(targets_of(step)) != 1:
+        if len(outputs) != 1 or outputs[0].type not in NUMBERS or len(targets_of(step)) != 1:
             return False
         read = values_read(step)
-        are_numbers = bool(read) and all(value.type in _NUMBERS for _, value in read)
+        are_numbers = bool(read) and all(value.type in NUMBERS for _, value in read)
         return are_numbers and self._is_there(step, own)
 
     def _is_there(self, step: Step, own: Set[int]) -> bool:
@@ -157,7 +174,8 @@ def single_steps(step: Step) -> list[tuple[int, Step]]:
     return [(target, Step(instruction, step.node)) for target, instruction in made]
 
 
-def _makes_tensor(node: Node) -> bool:
+def makes_tensor(node: Node) -> bool:
+    """Whether a node makes a tensor of numbers, or of a list of these."""
     return node.kind == "aten::tensor"
 
 

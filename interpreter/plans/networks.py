@@ -30,7 +30,15 @@ from ...ops.table.noticing import (
 from ...ops.table.record import Operator
 from ..code.outside import comes_from_outside
 from .compiling import is_under_way
-from .looking import MOST_RUNS, Looking, bytes_of, owns_all, seen_class
+from .looking import (
+    MOST_RUNS,
+    Looking,
+    bytes_of,
+    lies_forward,
+    owns_all,
+    roots_of,
+    seen_class,
+)
 from .numerals import is_numeral
 
 if TYPE_CHECKING:
@@ -111,17 +119,19 @@ class Network:
             raise Unforeseen("it runs more than kernels")
         if len(told.runs) > MOST_RUNS:
             raise Unforeseen("it is too long")
-        kept = {}
+        kept, new, given = {}, list[Array](), {id(root_of(each)) for each in arrays_in(values)}
         for each in result:
             piece = _piece_of(told, each)
-            if piece is None:
+            if piece is not None:
+                kept[piece] = root_of(each)
+                new.append(each)
+            elif id(root_of(each)) not in given:
                 raise Unforeseen("a result is no new tensor")
-            kept[piece] = root_of(each)
         runs = self._by_samples(values, gathered, told, kept) or told.runs
         notes, arena = family("calls.pieces").in_one_arena(runs, values, kept)
         if arena is not None and arena.nbytes > LARGEST:
             raise Unforeseen("it makes too much on the way")
-        return seen(tuple(result), notes, arena)
+        return seen(tuple(result), notes, arena, roots=roots_of(new))
 
     def _told(self, values: Sequence[object], gathered: Gathered) -> tuple[tuple[Any, ...], Told]:
         """The results of a call, and the runs that it was told of."""
@@ -191,10 +201,12 @@ def _samples_of(array: Array | None) -> int:
 
 
 def _piece_of(told: Told, result: Array) -> Piece | None:
-    """The piece that a result has for itself; None if there is none."""
-    if type(result) is not ndarray or not (result.flags.c_contiguous or is_last_whole(result)):
+    """The piece that a result has for itself, or is a part of; None if there is none."""
+    if type(result) is not ndarray:
         return None
-    return told.piece(root_of(result)) if owns_all(result) else None
+    root = root_of(result)
+    is_part = lies_forward(result) and root.flags.c_contiguous
+    return told.piece(root) if is_part or (owns_all(result) and is_last_whole(result)) else None
 
 
 def _flat(results: Sequence[object]) -> tuple[object, ...]:

@@ -17,6 +17,7 @@ from ..bounds.guard import REGION
 from ..code.code import Branch, Code, Region, Repeat, Step, place_of
 from ..code.instructions import read_numbers, row
 from ..code.invariant import constant_reads
+from .building import Found as FoundStretch
 from .chains import Found, find_chains
 from .groups import Run, find_runs
 from .loop_tests import loop_test
@@ -25,9 +26,9 @@ from .plan_steps import StepWriter
 from .registers import targets_of
 from .replaying import Stretch
 from .row_groups import RowGroup
+from .slot_writes import lines_of
 from .slots import is_plain_slot
 from .source import FoundIsland, PlanSource
-from .stretches import Found as FoundStretch
 from .stretches import find_stretches
 
 __all__ = ["FindIslands", "write_plan"]
@@ -189,7 +190,8 @@ class _Writer:
         self.source.stretches[name] = found.stretch
         self.source.spans[name] = id(region[0]), id(region[-1])
         first = region[0] if isinstance(region[0], Step) else place_of(region[0].node)
-        test = "made" if found.lifted else f"warm{name}"
+        warm = " and ".join((f"warm{name}", *(f"differ({', '.join(e)})" for e in found.apart)))
+        test = "made" if found.lifted or found.read else warm
         call = f"d{name}({', '.join(found.given)}) if {test} else None"
         goals = [f"r{register}, " for register in found.stretch.results]
         if found.stretch.ends_in_list:
@@ -201,9 +203,11 @@ class _Writer:
         own = [each for step in found.lifted for each in targets_of(step)]
         own += [register for register, _ in found.read]
         if own:
-            self._lifted(found, f"warm{name}", depth, first)
+            self._lifted(found, warm, depth, first)
         results = [*found.stretch.results, *(register for register, _ in found.objects)]
-        self._if_made(call, kept, results, [*found.emptied, *own], depth, first)
+        goal = [*lines_of(found.kept, self._steps.value), kept]
+        held = [found.stretch.results[e.result] for e in found.kept if e.result is not None]
+        self._if_made(call, goal, results, [*found.emptied, *own, *held], depth, first)
         if own:
             self.source.add(depth + 1, "".join(f"r{n} = " for n in own) + "None", first)
         lines, self.source.within = len(self.source.lines), name
@@ -232,7 +236,10 @@ class _Writer:
         first = region[0] if isinstance(region[0], Step) else place_of(region[0].node)
         given = ", ".join(found.island.texts)
         goals = "".join(f"r{register}, " for register in found.island.results)
-        call, kept = f"{name}({given}) if warm{name} else None", f"{goals} = made" if goals else ""
+        call, kept = (
+            f"{name}({given}) if warm{name} else None",
+            [f"{goals} = made"] if goals else [],
+        )
         self._if_made(call, kept, found.island.results, found.emptied, depth, first)
         self.source.add(depth + 1, f"since{name} = clock() if warm{name} else None", first)
         self._row(region, depth + 1)
@@ -243,17 +250,18 @@ class _Writer:
     def _if_made(
         self,
         call: str,
-        kept: str,
+        kept: Sequence[str],
         results: Sequence[int],
         emptied: Sequence[int],
         depth: int,
         step: Step,
     ) -> None:
-        """The lines where a call gives something, `kept` by one of them in the registers of its
-        `results`; what stands for it where the call gives None is to follow."""
+        """The lines where a call gives something, `kept` by lines in slots and in the registers of
+        its `results`; what stands for it where the call gives None is to follow."""
         self.source.add(depth, f"if (made := {call}) is not None:", step)
+        for line in kept:
+            self.source.add(depth + 1, line, step)
         if kept:
-            self.source.add(depth + 1, kept, step)
             self._steps.name_slots(results, depth + 1, step)
         for register in emptied:
             self.source.add(depth + 1, f"r{register} = None", step)
@@ -401,7 +409,7 @@ class _Writer:
         values = ["*made" if len(run.results) > 1 and run.passed else "made"] if run.results else []
         values += [self._given(step) for _, step in run.passed]  # from what a result may overwrite
         goal = ", ".join(f"r{register}" for register in goals)
-        kept = f"{goal} = {', '.join(values)}" if goals else ""
+        kept = [f"{goal} = {', '.join(values)}"] if goals else []
         call = f"{name}({given}) if {sizes} else {small}"
         self._if_made(call, kept, goals, run.emptied, depth, first)
         if is_folded:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
 from ...ir.graphs.graph import Value
-from ..code.code import Branch, Region, Repeat, Step, parts_of
+from ..code.code import Branch, Code, Region, Repeat, Step, parts_of
 from ..code.instructions import read_numbers, row, written_numbers
 
 __all__ = [
-    *("Part", "Registers", "Row", "emptied_by", "made_by", "operands_read", "results_of"),
-    *("targets_of", "values_read"),
+    *("Part", "Registers", "Row", "emptied_by", "made_by", "operands_read", "readers_of"),
+    *("results_of", "targets_of", "values_read"),
 ]
 
 Part = Step | Branch | Repeat
@@ -150,6 +150,22 @@ def results_of(part: Part) -> list[tuple[int, Value | None]]:
     if is_free or len(registers) != len(values):
         return [(register, None) for register in registers]
     return list(zip(registers, values, strict=True))
+
+
+def readers_of(code: Code, numbers: Set[int]) -> frozenset[Step]:
+    """The steps with operators over tensors that read a number which is in one of these registers
+    in front, or one that is made of it."""
+    held, found = set(numbers), set[Step]()
+    for step in parts_of(code.body):
+        if not isinstance(step, Step):
+            continue
+        reads = not held.isdisjoint(read_numbers(step.instruction))
+        entry = code.called(step)
+        is_end = entry is not None and "Tensor" in entry.schema
+        if reads and is_end:
+            found.add(step)
+        (held.update if reads and not is_end else held.difference_update)(targets_of(step))
+    return frozenset(found)
 
 
 def made_by(region: Sequence[Part]) -> Iterator[Value]:

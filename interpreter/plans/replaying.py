@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from time import perf_counter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
@@ -26,10 +27,21 @@ from ...ops.table.record import Operator
 from ..code.code import Code, Step
 from ..code.machine import Invoke, Machine, MachineFailure
 from ..code.outside import comes_from_outside
-from .looking import MOST_RUNS, Looking, bytes_of, owns_all, seen_class
+from .looking import (
+    MOST_RUNS,
+    Looking,
+    NotNew,
+    bytes_of,
+    lies_forward,
+    roots_of,
+    seen_class,
+    with_parts,
+)
 from .networks import Function, Network, Telling
 from .numerals import is_numeral
+from .registers import readers_of
 from .sizes import Call, Looked, Sizes
+from .taken import can_be_taken
 
 if TYPE_CHECKING:
     from ...ops.kernels.code.calls.prepared import Known
@@ -124,6 +136,8 @@ class Replay:
         self._left = MOST_TRIED
         self._met = Counter[object]()
         self._misses = self._new_in_a_row = self._runs = 0
+        self._last: tuple[object, ...] = ()
+        self._turning = Counter[int]()
         self.known: Known | None = None
         self._not_before = 0.0
         self._waits = False
@@ -151,7 +165,8 @@ class Replay:
             return seen_class()(None, None, wait=wait)
         try:
             taken = family("calls.reaches").apart(values)
-            found = (self._by_rule(taken, call) or self._seen(taken, call))._replace(taken=taken)
+            found = self._by_rule(taken, call) or self._seen(taken, call)
+            found = with_parts(found, taken, values)
         except MachineFailure as failed:
             if comes_from_outside(failed.cause):
                 raise failed.cause from None
@@ -160,7 +175,7 @@ class Replay:
             self._failed(failed.cause, call)
         except Unforeseen as cause:
             self._failed(cause, call)
-            if isinstance(cause, _NotNew):
+            if isinstance(cause, NotNew):
                 self._met[tuple(map(_form, values))] = -_FOR_EVER
         else:
             self._left, self.why_not = MOST_TRIED, ""
@@ -181,10 +196,12 @@ class Replay:
             self._machine = Machine(self.stretch.code, self._invoke)
         results = _results(self.stretch, self._machine, _held(self.stretch, values))
         given = {id(root_of(each)) for each in arrays_in(values)}
-        if any(id(root_of(each)) in given or not owns_all(each) for each in results):
+        new = [each for each in results if id(root_of(each)) not in given]
+        if not all(map(lies_forward, new)):
             return None
-        notes, arena = rule.notes(call.size, values, results)
-        return seen_class()(tuple(results), notes, arena)
+        wholes = list(map(root_of, results))
+        notes, arena = rule.notes(call.size, values, wholes)
+        return seen_class()(tuple(results), notes, arena, roots=roots_of(new))
 
     def _seen(self, values: Sequence[object], call: Call | None) -> Seen:
         looking = _Looking(self.stretch, values)
@@ -198,7 +215,8 @@ class Replay:
                 raise
         stretch = self.stretch
         single = len(stretch.given) - stretch.lists
-        return self._network.seen(values, lambda given: _gathered(given, single, stretch.lists))
+        gathered = partial(_gathered, single=single, lists=stretch.lists)
+        return self._network.seen(values, gathered)
 
     def _wait_for(self, values: Sequence[object]) -> tuple[int | None, Call | None]:
         """How long to wait until a call is learned from, None if it is this one, and of which kind
@@ -208,7 +226,7 @@ class Replay:
         self._waits = self._waits and is_compiling()
         if self._waits or (self._left < MOST_TRIED and perf_counter() < self._not_before):
             return BETWEEN, None
-        if not all(map(_can_be_taken, values)):
+        if not all(map(can_be_taken, values)):
             self._failed(_TooLarge("it takes what is no tensor or number"))
             return _FOR_EVER, None
         if any(type(each) is ndarray and not each.size for each in values):
@@ -219,8 +237,10 @@ class Replay:
         self._misses += 1
         if self._misses == LONG:
             self.drag()
-        self._new_in_a_row = 0 if form in self._met else self._new_in_a_row + 1
+        self._compare(form)
         is_fruitless = self._new_in_a_row > FRUITLESS
+        if is_fruitless and not self.learned and (turned := self._turned()):
+            self.cut(turned)
         if is_fruitless or self._misses > MOST_MISSES * (1 + self.learned):
             self.cool()
             return _FOR_EVER, None
@@ -229,6 +249,24 @@ class Replay:
         self._met[form] += 1
         call = self._sizes.kind_of(values)
         return self._wait_for_size(call, self._met[form]), call
+
+    def _compare(self, form: tuple[object, ...]) -> None:
+        """Whether operands are new ones, and in what."""
+        if form in self._met:
+            self._new_in_a_row = 0
+            self._turning.clear()
+            return
+        self._new_in_a_row += 1
+        pairs = enumerate(zip(self._last, form, strict=False))
+        self._turning.update(place for place, (one, other) in pairs if one != other)
+        self._last = form
+
+    def _turned(self) -> frozenset[Step]:
+        """The steps that are given a number which is another one in each call."""
+        single = len(self.stretch.given) - self.stretch.lists
+        often = [place for place, n in self._turning.items() if n > FRUITLESS // 2]
+        numbers = [i for i in often if i < single and self._last[i][0] in (int, float)]  # type: ignore[index]
+        return readers_of(self.stretch.code, {self.stretch.given[each] for each in numbers})
 
     def _wait_for_size(self, call: Call | None, times: int) -> int | None:
         """How long to wait with operands of sizes that have come so many times.
@@ -272,13 +310,6 @@ def _form(value: Any) -> object:
 
 class _TooLarge(Unforeseen):
     """A stretch that gains nothing, or cannot be known."""
-
-
-class _NotNew(Unforeseen):
-    """A call that gives what it was given, or a part of a tensor; others may not."""
-
-    def __init__(self) -> None:
-        super().__init__("a result is no new tensor")
 
 
 class _OverLarge(_TooLarge):
@@ -417,12 +448,21 @@ class _Looking(Looking):
             if not comes_from_outside(failed.cause):
                 self._check_cause()  # what was not written may be why
             raise
-        for each in results:
-            is_new = type(each) is ndarray and id(root_of(each)) in self._made
-            if not is_new or not owns_all(each):
-                raise _NotNew
+        new = self._new_of(results)
         notes, scratch, fresh = self._settled(results)
-        return seen_class()(tuple(results), notes, scratch, fresh=fresh)
+        roots = roots_of(new)
+        return seen_class()(tuple(results), notes, scratch, fresh=fresh, roots=roots)
+
+    def _new_of(self, results: Sequence[Any]) -> list[Array]:
+        """The results that lie in new memory; the others are given, or lie in what is."""
+        found = list[Array]()
+        for each in results:
+            root = id(root_of(each)) if type(each) is ndarray else 0
+            if root in self._made and lies_forward(each):
+                found.append(each)
+            elif root not in self._given:
+                raise NotNew
+        return found
 
     def _check_cause(self) -> None:
         if self._cause is not None:
@@ -442,7 +482,7 @@ class _Looking(Looking):
                     root = root_of(word)
                     if id(root) not in self._given and _is_scratch(word, root):
                         self._made.setdefault(id(root), root)
-        self.looked = Looked.of(notes, self._taken, results)
+        self.looked = Looked.of(notes, self._taken, list(map(root_of, results)))
         roots = [root for number, root in self._made.items() if number not in kept]
         module: ModuleType = family("calls.arena")
         notes, arena, fresh = module.in_one_piece(notes, roots)
@@ -520,16 +560,6 @@ def _gathered(values: Sequence[Any], single: int, lists: int) -> list[object]:
         found.append(list(values[begin : begin + length]))
         begin += length
     return found
-
-
-_TAKEN: Final = (ndarray, int, float, bool, str, type(None), list, tuple)
-
-
-def _can_be_taken(value: Any) -> bool:
-    """Whether native code can tell a value from others: no list but of numbers of one kind."""
-    kinds = {type(each) for each in value} if type(value) in (list, tuple) else set()
-    is_taken = type(value) in _TAKEN or getattr(type(value), "never_changes", False)
-    return is_taken and kinds in (set(), {int}, {float})
 
 
 _PART: Final = object()

@@ -47,15 +47,17 @@ class Looked(NamedTuple):
     def of(
         notes: Sequence[tuple[object, ...]], values: Sequence[object], results: Sequence[Array]
     ) -> Looked | None:
-        """The same of notes over operands and results; None where it is not plain what a kernel is
-        given."""
+        """The same of notes over operands and the memory of results; None where it is not plain
+        what a kernel is given."""
         return _Reader(values, results).read(notes)
 
 
 class _Reader:
     def __init__(self, values: Sequence[object], results: Sequence[Array]) -> None:
-        self._results = {id(root_of(each)): number for number, each in enumerate(results)}
-        arrays = ((i, each) for i, each in enumerate(values) if type(each) is ndarray)
+        arrays = [(i, each) for i, each in enumerate(values) if type(each) is ndarray]
+        given = {id(root_of(each)) for _, each in arrays}
+        named = ((number, each) for number, each in enumerate(results) if id(each) not in given)
+        self._results = {id(each): number for number, each in named}
         self._given = [(i, *bounds_of(each), each) for i, each in arrays]
         self._made = dict[int, tuple[int, Array]]()
 

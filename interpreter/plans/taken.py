@@ -1,8 +1,10 @@
-"""Which operators stretches may consist of, and what of modules they are not given."""
+"""Which operators stretches may consist of, and what they may be given."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
 
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
 from ...ops.table.direct import has_direct_form
@@ -11,7 +13,7 @@ from ...typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE
 from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.types.types import Type
 
-__all__ = ["is_object", "takes_operator"]
+__all__ = ["can_be_taken", "is_object", "takes_operator"]
 
 _PACKED: Final = frozenset(BUILTIN_NAMESPACE + name for name in PACKED_CLASSES)
 
@@ -40,3 +42,13 @@ def _takes_tensors(entry: Operator) -> bool:
 def is_object(type: Type) -> bool:
     """Whether values of a type are objects, other than packed weights, which are given as such."""
     return isinstance(type, ClassType) and type.qualified_name not in _PACKED
+
+
+_TAKEN: Final = (np.ndarray, int, float, bool, str, type(None), list, tuple)
+
+
+def can_be_taken(value: Any) -> bool:
+    """Whether native code can tell a value from others: no list but of numbers of one kind."""
+    kinds = {type(each) for each in value} if type(value) in (list, tuple) else set()
+    is_taken = type(value) in _TAKEN or getattr(type(value), "never_changes", False)
+    return is_taken and kinds in (set(), {int}, {float})

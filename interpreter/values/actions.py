@@ -21,6 +21,7 @@ __all__ = [
     "ScriptRaise",
     "check_list",
     "create",
+    "differ",
     "is_instance",
     "make_dict",
     "make_tensor_dict",
@@ -59,6 +60,11 @@ def read_slot(value: object) -> object:
 def write_slot(value: object) -> object:
     """What a slot shall hold for a machine's value."""
     return Tensor._of(value) if isinstance(value, np.ndarray) else value
+
+
+def differ(*objects: object) -> bool:
+    """Whether all objects are different ones."""
+    return len(set(map(id, objects))) == len(objects)
 
 
 def make_dict(items: Sequence[Any]) -> dict[object, object]:
@@ -116,6 +122,7 @@ ACTIONS: dict[str, object] = {
     for action in (
         check_list,
         create,
+        differ,
         enum_value,
         is_instance,
         len,

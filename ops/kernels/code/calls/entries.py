@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from ....memory.dtype import Array
-from ....memory.storage import address
+from ....memory.storage import address, root_of, view_of
 from ...flags import FLAG, STREAM
 from ..fronts.prepared_text import MOST_RESULTS, MOST_TAKEN, PLACE_BITS
 from .crew_text import MOST_ARGUMENTS
 from .fillings import MIXED, ONES, ZEROS, filled
 from .reaches import alike, begins_in, has_bytes_of, holds, is_forward, key_of, lies_apart, span
 from .run import run
+from .watching import NO_PARTS
 
 __all__ = ["LARGEST", "Entry", "Given", "Unfilled", "Unknown", "is_stream"]
 
@@ -62,10 +63,13 @@ class Entry:
         scratch: Any = None,
         told: Sequence[object] = (),
         fresh: Sequence[tuple[int, int, int]] = (),
+        roots: Sequence[Array] | None = None,
+        parts: Mapping[int, tuple[int, int]] = NO_PARTS,
     ) -> None:
         """`before` is a copy of the first argument where that is written, `scratch` memory that
         runs use between them, and `fresh` what of it they use first, `told` the arguments as notes
-        that are told hold them."""
+        that are told hold them.  Where `roots` are told, be it none, results may lie in one of
+        these, which is new memory, or be what `parts` say (see `Seen`)."""
         if len(values) > MOST_TAKEN:
             raise Unknown
         self._held: list[Any] = [tuple(each for each in values if type(each) is not ndarray)]
@@ -85,6 +89,8 @@ class Entry:
         self._made: list[Any] = []
         self._parts: dict[int, tuple[int, int]] = {}
         self._at: dict[int, int] = {}
+        self._told_roots = None if roots is None else {id(e): self._memory(e) for e in roots}
+        self._told_parts = parts
         self._before = before
         if before is None:
             several = result if type(result) in (tuple, list) else ()
@@ -120,23 +126,47 @@ class Entry:
             return -1
         if type(made) is not ndarray:
             raise Unknown
+        if self._told_roots is not None:
+            return self._result_of_row(made, self._told_roots)
         if not made.size:
             return self._memory(made)
         if made.base is not None and is_forward(made):
             found = [i for i, each in enumerate(values) if holds(each, made)]
             if len(found) == 1:
-                if len(self._made) == MOST_RESULTS:
-                    raise Unknown
-                self._made.append(made)
-                number = len(self._made) - 1
-                self._parts[number] = found[0], address(made) - address(values[found[0]])
-                return number
+                begin = address(made) - address(values[found[0]])
+                return self._part_of(made, found[0], begin)
         if span(made) != made.nbytes:
             raise Unknown
         place = address(made)
         if place in self._places or (place in self._at and self._made[self._at[place]] is not made):
             raise Unknown
         return self._at[place] if place in self._at else self._memory(made)
+
+    def _result_of_row(self, made: Array, roots: dict[int, int]) -> int:
+        """The same of a row of runs, whose results may be an argument, or lie in one, or in new
+        memory beside others."""
+        place, begin = self._told_parts.get(id(made), (-1, 0))
+        if begin < 0:
+            return -1 - place
+        for number, each in enumerate(self._made):
+            if each is made:
+                return number
+        if not made.size:
+            return self._memory(made)
+        root = root_of(made)
+        if id(root) in roots:
+            number = roots[id(root)]
+            return self._part_of(made, MOST_TAKEN + number, address(made) - address(root))
+        return self._memory(made) if place < 0 else self._part_of(made, place, begin)
+
+    def _part_of(self, made: Array, source: int, begin: int) -> int:
+        """The number of a part of an argument, or, behind those, of new memory."""
+        if len(self._made) == MOST_RESULTS or not is_forward(made) or not made.size:
+            raise Unknown
+        self._made.append(made)
+        number = len(self._made) - 1
+        self._parts[number] = source, begin
+        return number
 
     def _check_written(self, values: Sequence[Any], result: Array) -> None:
         """Refuse what is no writing of the first argument alone."""
@@ -339,16 +369,23 @@ class Entry:
             untouched |= {
                 each[:2] for each, is_it in zip(fresh, is_as_filled, strict=True) if is_it
             }
-        results = [
-            (made[number], self._made[number])
-            for number in self._back[1:]
-            if number >= 0 and number not in self._parts
-        ]
-        if flag[0] or not all(has_bytes_of(a, b.ravel("K")) for a, b in results):
+        if flag[0] or not all(self._has_bytes(made, number) for number in self._back[1:]):
             raise Unknown
         if first is not None and first.tobytes() != values[0].tobytes():
             raise Unknown
         return untouched
+
+    def _has_bytes(self, made: Sequence[Array], number: int) -> bool:
+        """Whether new memory that is filled has what a result has."""
+        source, begin = self._parts.get(number, (number + MOST_TAKEN, 0))
+        if number < 0 or source < MOST_TAKEN:
+            return True
+        result = self._made[number]
+        if number not in self._parts:
+            return has_bytes_of(made[number], result.ravel("K"))
+        whole = made[source - MOST_TAKEN]
+        part = view_of(whole, result.shape, result.strides, begin, result.dtype)
+        return bool(part.tobytes() == result.tobytes())
 
     # ---------------------------------------------------------------------------------- words
 

@@ -10,8 +10,8 @@ the same bits.
 Operands may lie in each other, as neighbours do that are subtracted: what is only seen is seen on
 copies then, since it might be a part of one or the other.
 
-Where that is said, a result may also be the first argument itself, or a part of an argument: that
-is made anew as it lay in the first one.
+Where that is said, a result may also be an argument itself, or a part of one, or of new memory:
+that is made anew as it lay in the first one.
 
 What kernels are given must be an operand, the result, a part of one of these, memory that they fill
 themselves, arrays that cannot be written to, a flag (`kernels/flags.py`), which begins as 0, or a
@@ -131,7 +131,7 @@ class Known:
         slot = self.waits.slot
         forgotten, settled = self._forgotten, views_of_all(values)
         before = settled[0].copy("K") if self._writes and type(values[0]) is ndarray else None
-        result, notes, scratch, wait, taken, fresh = self._look(values)
+        result, notes, scratch, wait, taken, fresh, roots, parts = self._look(values)
         if wait is not None:
             self.waits.wait(slot, wait)
             return result
@@ -153,7 +153,7 @@ class Known:
             if self._gives_unfilled:
                 entry: Entry = Unfilled(given, made, notes)
             else:
-                entry = Entry(given, made, notes, before, scratch, told, fresh)
+                entry = Entry(given, made, notes, before, scratch, told, fresh, roots, parts)
             self._add(entry, forgotten)
             self.waits.begin_anew(slot)
         except Unknown:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import get_ident
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from .....frontend.foundations.locks import fork_safe_lock
 from ....memory.dtype import Array
 from .run import CREW
 
-__all__ = ["Notes", "Seen", "seen", "watching"]
+__all__ = ["NO_PARTS", "Notes", "Seen", "seen", "watching"]
 
 ndarray: Final = np.ndarray
 _NOTING: Final = fork_safe_lock(is_tried=True)
@@ -21,13 +22,17 @@ _NOTING: Final = fork_safe_lock(is_tried=True)
 Notes = list[tuple[Any, ...]]
 """The arguments of calls of `run`; none of what is unforeseen."""
 
+NO_PARTS: Final[Mapping[int, tuple[int, int]]] = MappingProxyType({})
+
 
 class Seen(NamedTuple):
     """What a call gave, and the runs that would give it, None if that is not known; `scratch` is
     memory that they use between them, `fresh` what of it is used by a run first: its number, where
     that begins, and its bytes; `wait` how many calls shall pass until the next is learned from, if
     that is said.  `taken` are the arguments that the notes hold, where others stood for
-    those of the call."""
+    those of the call.  `roots` is new memory that has results as parts, if any may be one; `parts`
+    says of a result, by its identity, that it is a part of an argument, which, and how many bytes
+    behind that it begins, -1 if it is that argument."""
 
     result: Any
     notes: Notes | None
@@ -35,6 +40,8 @@ class Seen(NamedTuple):
     wait: int | None = None
     taken: Sequence[Any] | None = None
     fresh: Sequence[tuple[int, int, int]] = ()
+    roots: Sequence[Array] | None = None
+    parts: Mapping[int, tuple[int, int]] = NO_PARTS
 
 
 def seen(function: Callable[..., object], values: Sequence[object], *, draws: bool = False) -> Seen:

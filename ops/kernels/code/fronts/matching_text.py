@@ -408,7 +408,10 @@ match:
   %back = load ptr, ptr %back_place
   %only_place = getelementptr i64, ptr %back, i64 1
   %only = load i64, ptr %only_place
-  %is_written = icmp slt i64 %only, 0
+  %back_count = load i64, ptr %back
+  %is_one = icmp eq i64 %back_count, 0
+  %is_first = icmp slt i64 %only, 0
+  %is_written = and i1 %is_one, %is_first
   br i1 %is_written, label %written, label %is_found
 written:
   %is_apart = call i1 @apart(ptr %table, ptr %given, ptr %wanted, i64 %n)

@@ -9,12 +9,13 @@ All is written down in 64-bit words (`prepared.py` writes them):
              function itself before the next is learned from
     entry    arguments: count, address of four words each, `kind a b c`
              results: count, address of six words each: dtype, dimensions, sizes, strides; the
-             argument that it is a part of, -1 if of none, and how many bytes behind that it begins
+             argument, or behind all that may be taken the result before it, that it is a part of,
+             -1 if of none, and how many bytes behind that it begins
              runs: count, address of five words each: kernel, count, least, words, their address
              where it is said what is given back; whether runs may let go of Python's lock
     given    how many results are a tuple, none where one is given back, less than none where they
-             are a list; then their numbers; -1 is the first argument: what is written then shares
-             memory with no other
+             are a list; then their numbers; -1 is the first argument, -2 the second: where the
+             first one alone is given back, it shares memory with no other, since it may be written
     word     kind and value: 0 a number; or the address of 1 an argument's elements, 2 a result's
              (the low 8 bits say which, the others how many bytes behind), 3 the flag; 4 the float
              or 5 the int that an argument is; the address of 6 a counter, which begins as 0
@@ -103,7 +104,11 @@ ptr %strides, ptr null, i32 0, ptr null)
   %failed = icmp eq ptr %whole_new, null
   br i1 %failed, label %out, label %made
 within:
-  %source_place = getelementptr ptr, ptr %sources, i64 %number
+  %is_own = icmp uge i64 %number, {taken}
+  %own = sub i64 %number, {taken}
+  %own_place = getelementptr ptr, ptr %results, i64 %own
+  %given_place = getelementptr ptr, ptr %sources, i64 %number
+  %source_place = select i1 %is_own, ptr %own_place, ptr %given_place
   %source = load ptr, ptr %source_place
   %data_place = getelementptr i8, ptr %source, i64 {head}
   %flags_place = getelementptr i8, ptr %source, i64 {flags_at}
@@ -302,8 +307,10 @@ next:
   %number_place = getelementptr i64, ptr %back, i64 %i1
   %number = load i64, ptr %number_place
   %is_argument = icmp slt i64 %number, 0
+  %its_place = xor i64 %number, -1
+  %argument_place = getelementptr ptr, ptr %given, i64 %its_place
   %made_place = getelementptr ptr, ptr %results, i64 %number
-  %result_place = select i1 %is_argument, ptr %given, ptr %made_place
+  %result_place = select i1 %is_argument, ptr %argument_place, ptr %made_place
   %result = load ptr, ptr %result_place
   call void %hold(ptr %result)
   %item_place = getelementptr ptr, ptr %items, i64 %i
