@@ -248,7 +248,7 @@ class TorchFunctionMode:
         func: Callable[..., Any],
         types: Iterable[type],
         args: tuple[object, ...] = (),
-        kwargs: dict[str, Any] | None = None,
+        kwargs: dict[str, object] | None = None,
     ) -> Any:
         """What the call of a function gives.
 
@@ -283,7 +283,7 @@ class BaseTorchFunctionMode(TorchFunctionMode):
         func: Callable[..., Any],
         types: Iterable[type],
         args: tuple[object, ...] = (),
-        kwargs: dict[str, Any] | None = None,
+        kwargs: dict[str, object] | None = None,
     ) -> Any:
         """The function's own result."""
         return func(*args, **(kwargs or {}))
@@ -321,7 +321,7 @@ def _is_torch_function_mode_enabled() -> bool:
 
 
 def _get_overloaded_args(
-    relevant_args: Iterable[object], get_type_fn: Callable[[Any], type] | None = None
+    relevant_args: Iterable[object], get_type_fn: Callable[[object], type] | None = None
 ) -> list[object]:
     """The arguments that are asked, those of subclasses before those of their bases."""
     kind_of = get_type_fn or type

@@ -236,7 +236,7 @@ def get_file_path(*path_components: str) -> str:
     return str(Path(__file__).parent.joinpath(*path_components))
 
 
-def classproperty(func: Callable[[Any], object]) -> Any:
+def classproperty(func: Callable[[object], object]) -> Any:
     """A property of a class, which a function of the class computes."""
 
     class _Property:

@@ -41,7 +41,7 @@ def _overloads(operators: object) -> Iterator[object]:
 
 def register_decomposition(
     aten_op: object,
-    registry: dict[Any, Callable[..., Any]] | None = None,
+    registry: dict[object, Callable[..., Any]] | None = None,
     *,
     type: Kind = "post_autograd",
     unsafe: bool = False,

@@ -11,7 +11,7 @@ from ..ops.tensors.tensor import Tensor
 __all__ = ["assign_attr", "copy_attr", "del_attr", "get_attr", "has_attr"]
 
 
-def _way_down(module: Module, target: str) -> tuple[object, str]:
+def _way_down(module: Module, target: str) -> tuple[Module, str]:
     """The module that a name's last part belongs to, made on the way, and that part."""
     *path, last = target.split(".")
     for part in path:
@@ -42,7 +42,7 @@ def assign_attr(from_obj: object, to_module: Module, target: str) -> None:
     _put(holder, last, from_obj)
 
 
-def _put(holder: Any, name: str, value: object) -> None:
+def _put(holder: Module, name: str, value: object) -> None:
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         holder.register_buffer(name, value)
     else:

@@ -76,7 +76,7 @@ def execute(src: str, globals: dict[str, object], place: dict[str, object] | Non
 
 def forward_of(
     src: str, globals: dict[str, object], place: dict[str, object] | None = None
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """The function `forward` that a source defines; `globals` stay as they are.
 
     Its source is kept for as long as it lives.

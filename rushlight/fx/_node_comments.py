@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, Protocol
 
+from ..ops.memory.dtype import DType
 from ..ops.tensors.tensor import Tensor
 from ._colors import Painter
 from .node import Node
@@ -55,6 +56,15 @@ def _parse_stack_trace(
     return None
 
 
+class Shaped(Protocol):
+    """A tensor, or what is noted of one."""
+
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def shape(self) -> Iterable[object]: ...
+
+
 def tensor_annotation(node: Node, stride: bool, device: bool) -> str:
     """`f32[3, 2]`, if it is known what tensor a node gives."""
     for key in ("val", "example_value"):
@@ -62,11 +72,11 @@ def tensor_annotation(node: Node, stride: bool, device: bool) -> str:
         if isinstance(value, Tensor):
             more = str(list(value.stride())) if stride else ""
             return _shape(value) + more + (str(value.device) if device else "")
-    known = node.meta.get("tensor_meta")
-    return _shape(known) if hasattr(known, "dtype") else ""
+    known: Shaped | None = node.meta.get("tensor_meta")
+    return _shape(known) if known is not None and hasattr(known, "dtype") else ""
 
 
-def _shape(known: Any) -> str:
+def _shape(known: Shaped) -> str:
     return f"{dtype_abbrs(known.dtype)}{list(known.shape)}"
 
 

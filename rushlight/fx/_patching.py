@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from threading import get_ident
@@ -80,7 +80,7 @@ def _find_proxy(*values: object) -> Proxy | None:
     for value in values:
         if isinstance(value, Proxy):
             return value
-        inside: Any = ()
+        inside: Iterable[object] = ()
         if isinstance(value, (tuple, list)):
             inside = value
         elif isinstance(value, dict):

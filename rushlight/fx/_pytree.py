@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import Any, Final
 
 from ..utils._pytree import TreeSpec
@@ -11,7 +11,7 @@ from .immutable_collections import immutable_dict, immutable_list
 
 __all__ = ["register_pytree_flatten_spec", "tree_flatten_spec"]
 
-FlattenFuncSpec = Callable[[Any, TreeSpec], list[Any]]
+FlattenFuncSpec = Callable[[Any, TreeSpec], Sequence[object]]
 FlattenFuncExactMatchSpec = Callable[[Any, TreeSpec], bool]
 
 SUPPORTED_NODES: Final[dict[type, FlattenFuncSpec]] = {}
@@ -52,19 +52,19 @@ def tree_flatten_spec(pytree: object, spec: TreeSpec) -> list[Any]:
     return [leaf for child, below in pairs for leaf in tree_flatten_spec(child, below)]
 
 
-def _of_dict(tree: Any, spec: TreeSpec) -> list[object]:
+def _of_dict(tree: Mapping[object, object], spec: TreeSpec) -> list[object]:
     return [tree[key] for key in spec.context]
 
 
-def _of_sequence(tree: Any, spec: TreeSpec) -> list[object]:
+def _of_sequence(tree: Sequence[object], spec: TreeSpec) -> list[object]:
     return [tree[place] for place in range(spec.num_children)]
 
 
-def _same_keys(tree: Any, spec: TreeSpec) -> bool:
+def _same_keys(tree: Mapping[object, object], spec: TreeSpec) -> bool:
     return list(tree) == list(spec.context)
 
 
-def _same_length(tree: Any, spec: TreeSpec) -> bool:
+def _same_length(tree: Sized, spec: TreeSpec) -> bool:
     return len(tree) == spec.num_children
 
 

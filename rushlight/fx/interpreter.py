@@ -50,7 +50,7 @@ class Interpreter:
     def run(
         self,
         *args: object,
-        initial_env: dict[Node, Any] | None = None,
+        initial_env: dict[Node, object] | None = None,
         enable_io_processing: bool = True,
     ) -> Any:
         """What the graph gives for some arguments.

@@ -17,7 +17,7 @@ from .operator_schemas import ArgsKwargsPair, normalize_function, normalize_modu
 __all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
 
 Argument = Any
-Target = str | Callable[..., Any]
+Target = str | Callable[..., object]
 Call = TypeVar("Call", bound=Callable[..., object])
 
 _legal_ops: Final = dict.fromkeys(
@@ -375,7 +375,7 @@ class Node:
         return self._repr_fn(self) if self._repr_fn else self.name
 
     @staticmethod
-    def _pretty_print_target(target: Any) -> str:
+    def _pretty_print_target(target: Target) -> str:
         """The target in the text of a graph."""
         if isinstance(target, str):
             return target

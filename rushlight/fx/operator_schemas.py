@@ -136,7 +136,7 @@ def create_type_hint(x: object) -> object:
     return whole[kind] if whole is list else whole[kind, ...]
 
 
-def type_matches(signature_type: Any, argument_type: Any) -> bool:
+def type_matches(signature_type: Any, argument_type: object) -> bool:
     """Whether a value of a type fits a parameter of a type."""
     if signature_type == argument_type:
         return True
@@ -154,7 +154,7 @@ def type_matches(signature_type: Any, argument_type: Any) -> bool:
     )
 
 
-def _fits_list(element: Any, argument: Any) -> bool:
+def _fits_list(element: type, argument: Any) -> bool:
     if argument is element and element is int:  # one number for a list of them
         return True
     if getattr(argument, "__origin__", None) is list:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
 
 from ... import nn
 from ...module_names import names_of
@@ -49,7 +48,7 @@ def replace_node_module(node: Node, modules: dict[str, Module], new_module: Modu
     setattr(modules[parent], name, new_module)
 
 
-_PAIRS = [
+_PAIRS: list[tuple[type[Module], type[Module], Callable[..., Module]]] = [
     (nn.Conv1d, nn.BatchNorm1d, fuse_conv_bn_eval),
     (nn.Conv2d, nn.BatchNorm2d, fuse_conv_bn_eval),
     (nn.Conv3d, nn.BatchNorm3d, fuse_conv_bn_eval),
@@ -78,11 +77,13 @@ def fuse(model: Module, inplace: bool = False, no_trace: bool = False) -> GraphM
     return GraphModule(traced, traced.graph)
 
 
-def _fuse_pair(graph: Graph, node: Node, modules: dict[str, Module], join: Any) -> None:
+def _fuse_pair(
+    graph: Graph, node: Node, modules: dict[str, Module], join: Callable[..., Module]
+) -> None:
     before = node.args[0]
     if len(before.users) > 1:  # others use what the layer gives without the norm
         return
-    norm: Any = modules[str(node.target)]
+    norm = modules[str(node.target)]
     if not norm.track_running_stats:
         return
     replace_node_module(before, modules, join(modules[str(before.target)], norm))

@@ -92,7 +92,7 @@ class RewritingTracer(Tracer):
     def trace(
         self,
         root: Module | Callable[..., object],
-        concrete_args: dict[str, Any] | None = None,
+        concrete_args: dict[str, object] | None = None,
     ) -> Graph:
         """The graph of a module's `forward`, or of a function."""
         return super().trace(self._rewritten(root, ""), concrete_args)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from ...nn.modules.module import Module
 from .._attributes import get_attr
@@ -123,7 +122,7 @@ class _Splitter:
     def _copy(
         self, node: Node, part: Partition, naming: _Naming, names: dict[str, str] | None
     ) -> None:
-        target: Any = node.target
+        target = node.target
         if node.op == "call_module":
             target = "_".join(str(node.target).split("."))
             part.targets[target] = get_attr(self._root, str(node.target))

@@ -40,9 +40,11 @@ def get_node_target(submodules: Mapping[str, Module], node: Node) -> str:
     if node.op not in CALLABLE_NODE_OPS:
         wanted = "call_method, call_function, call_module"
         raise AssertionError(f"Expect op types of {wanted}, but found {node.op}")
-    target: Any = node.target
-    if node.op != "call_module":
-        return str(target) if node.op == "call_method" else qualified_name(target)
+    target = node.target
+    if not isinstance(target, str):
+        return qualified_name(target)
+    if node.op == "call_method":
+        return target
     module = submodules[target]
     return get_acc_ops_name(getattr(module, "_base_class_origin", type(module)))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .....module_names import names_of
 from .....ops.eager.packets import Namespace, Packet
 from .....ops.table.table import TABLE
@@ -26,7 +24,7 @@ def get_CSE_banned_ops() -> set[Packet]:
 class CSEPass(PassBase):
     """Nodes that do the same on the same arguments become one, in a graph of its own."""
 
-    def __init__(self, banned_ops: set[Any] | None = None) -> None:
+    def __init__(self, banned_ops: set[object] | None = None) -> None:
         self.banned_ops = banned_ops or set()
         super().__init__()
 
