@@ -164,6 +164,17 @@ def test_places(name: str, crew: int, by_numpy: Any) -> None:
     same(PLACES[name](x, index), by_numpy(lambda: PLACES[name](x, index)), 1e-4, 2e-5)
 
 
+@pytest.mark.parametrize("low", [math.nan, -math.inf, -0.0, 1.5, 6.0])
+@pytest.mark.parametrize("high", [math.nan, math.inf, 0.0, -2.5, 6.0])
+def test_bounds_that_are_no_numbers_are_results(low: float, high: float) -> None:
+    x = torch.tensor([math.nan, math.inf, -math.inf, 0.0, -0.0, 2.0, -7.0, 9.0] * 4000)
+    array = x.numpy()
+    wanted = np.minimum(np.float32(high), np.maximum(np.float32(low), array))
+    bounds = torch.full_like(x, low), torch.full_like(x, high)
+    for found in (x.clamp(low, high), x.clamp(*bounds), x[:8].clamp(low, high)):
+        np.testing.assert_array_equal(found.numpy(), wanted[: len(found)])
+
+
 def test_extremes_keep_nan() -> None:
     x = special(40, 300)
     np.testing.assert_array_equal(x.amax(-1).numpy(), np.max(x.numpy(), -1))

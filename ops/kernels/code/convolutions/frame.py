@@ -26,6 +26,7 @@ from ..functions.formulas import (
 from ..language.named_counts import named_counts
 from ..language.target import Target
 from ..language.text import FLOAT, INT64, LANES, POINTER, Code, Kind, Value
+from ..products.pairs import nearest_half
 from .padded_planes import copy_part
 
 __all__ = ["COPIED", "PLAIN", "PLAIN_HALVES", "After", "Convolving"]
@@ -164,21 +165,34 @@ class Convolving(ABC):
     def finished(self, sums: Value, seen: Callable[[int], Value]) -> Value:
         """What becomes of a vector of sums; `seen` gives the vector of an array's numbers."""
         letters = self.after.expression.operands
-        values = {0: _rounded(self.after.letter, sums)}
+        values = {0: sums if self.after.letter == "f" else nearest_half(self.code, sums)}
         for number in self.given:
-            if self.after.places[number] == "k":
-                values[number] = self.code.spread(as_kind(self.given[number], FLOAT))
-            else:
+            if self.after.places[number] != "k":
                 values[number] = seen(number)
-        for step in self.after.expression.steps:
-            formula, taken = FORMULAS[step.formula], list[Value]()
+        for place_made, step in enumerate(self.after.expression.steps, len(letters)):
+            formula = FORMULAS[step.formula]
+            made = formula.compute(
+                *(
+                    values[number]
+                    if number in values
+                    else self._same[number, step.letter_at(i, letters)]
+                    for i, number in enumerate(step.operands)
+                )
+            )
+            values[place_made] = made if formula.keeps else _rounded(step.letter, made)
+        return values[max(values)]
+
+    def _find_numbers(self) -> None:
+        """Round and spread the numbers that come after, which are the same for all sums."""
+        after = self.after
+        letters = after.expression.operands
+        self._same = dict[tuple[int, str], Value]()
+        for step in after.expression.steps:
             for place, number in enumerate(step.operands):
-                is_number = number < len(letters) and letters[number] in NUMBER_LETTERS
-                letter = step.letter_at(place, letters) if is_number else "f"
-                taken.append(_rounded(letter, values[number]))
-            made = formula.compute(*taken)
-            values[len(values)] = made if formula.keeps else _rounded(step.letter, made)
-        return values[len(values) - 1]
+                if number < len(letters) and after.places[number] == "k":
+                    letter = step.letter_at(place, letters)
+                    one = _rounded(letter, as_kind(self.given[number], FLOAT))
+                    self._same[number, letter] = self.code.spread(one)
 
     def finished_at(
         self, sums: Value, place: Value, mask: Value | None, of_channel: Callable[[int], Value]
@@ -197,6 +211,7 @@ class Convolving(ABC):
     def text(self, name: str) -> str:
         """The module of the kernel."""
         code = self.code
+        self._find_numbers()
         with code.units() as slot:
             self.backwards = (slot & 1).differs(0)
             self.work(code.aligned(code.at(self.at["slots"], slot * self.size["slot"], FLOAT)))

@@ -331,7 +331,13 @@ def relu(x: Value) -> Value:
 @formula(NUMBERS, is_exact=True, keeps=True)
 def clamp(x: Value, low: Value, high: Value) -> Value:
     """x between two bounds, of which the upper one wins; NaN if one of the three is."""
-    return minimum(high, maximum(low, x))
+    if not x.kind.is_real:
+        return minimum(high, maximum(low, x))
+    choose = x.code.choose
+    larger = choose(low > x, low, x)
+    made = choose(high < larger, high, larger)
+    # of bounds that are the same everywhere this is found out once
+    return choose(low.is_nan() | high.is_nan(), choose(high.is_nan(), high, low), made)
 
 
 @formula(FLOATS_ONLY, is_exact=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ....memory.dtype import Array, Dtype
 from ..calls.run import run
+from ..functions.formulas import rounded as nearest
 from ..language.target import Target
 from ..language.text import BYTE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
@@ -24,6 +25,7 @@ __all__ = [
     "along",
     "beside",
     "joined",
+    "nearest_half",
     "number_seen",
     "rounded",
     "seen_as_floats",
@@ -210,6 +212,15 @@ def _concatenated(code: Code, low: Value, high: Value) -> Value:
     number becomes zero, as sums of pairs take it."""
     kind = Kind("bfloat", 2 * LANES)
     return code.call("llvm.x86.avx512bf16.cvtne2ps2bf16.512", kind, [high, low])
+
+
+def nearest_half(code: Code, number: Value) -> Value:
+    """The bfloat16 next to a vector of float32, as float32: where the CPU has an instruction for
+    that, what is too small for a normal number becomes zero."""
+    if not code.target.has_pairs or number.kind != FLOATS:
+        return nearest("E", number)
+    made = code.call("llvm.x86.avx512bf16.cvtneps2bf16.512", Kind("bfloat", LANES), [number])
+    return (made.bits(_HALVES).converted("zext", _WORDS) << 16).bits(FLOATS)
 
 
 def seen_as_floats(code: Code, kind: Kind, address: Value, mask: Value | None) -> Value:
