@@ -26,6 +26,7 @@ __all__ = [
     "goes_deep",
     "is_deep",
     "usual_limit",
+    "with_frames_anew",
     "with_room",
     "with_usual_depth",
 ]
@@ -35,6 +36,9 @@ _T = TypeVar("_T")
 
 DEEP: Final = 60_000
 """The limit meanwhile: twenty frames for each level that the parser takes."""
+
+STEPS: Final = 30_000
+"""The limit for what goes down step by step through others' code, which may call through C."""
 
 SHALLOW: Final = 60
 """Levels of a tree or graph for which the usual limit has room in any case."""
@@ -49,41 +53,48 @@ class _Raised:
     """The limit while it is raised, which is one for all threads."""
 
     def __init__(self) -> None:
-        self.threads: set[int] = set()
-        """Those for which it is raised."""
+        self.limits: dict[int, list[int]] = {}
+        """What threads need for the blocks that they are in, the last one last."""
         self.usual = 0
         """What it is outside; 0 while it is not raised."""
+        self.now = 0
+        """What it was set to."""
 
     def is_here(self) -> bool:
-        """Whether it is raised for this thread."""
-        return threading.get_ident() in self.threads
+        """Whether it is raised for this thread as far as it goes."""
+        return DEEP in self.limits.get(threading.get_ident(), ())
 
     @contextmanager
-    def block(self) -> Iterator[None]:
+    def block(self, limit: int = DEEP) -> Iterator[None]:
         """A block for which it is raised."""
         thread = threading.get_ident()
         with _LOCK:
-            if not self.threads:
-                self.usual = sys.getrecursionlimit()
-                sys.setrecursionlimit(DEEP)
-            self.threads.add(thread)
+            if not self.limits:
+                self.usual = self.now = sys.getrecursionlimit()
+            self.limits.setdefault(thread, []).append(limit)
+            self._settle()
         try:
             yield
         finally:
             with _LOCK:
-                self.threads.discard(thread)
+                self.limits[thread].pop()
+                if not self.limits[thread]:
+                    del self.limits[thread]
                 self._settle()
 
     def _settle(self) -> None:
-        """Set the limit back where no thread needs it any more."""
-        if self.usual and not self.threads:
-            if sys.getrecursionlimit() == DEEP:
-                sys.setrecursionlimit(self.usual)
+        """Set the limit to what the threads need, and back where none needs it any more."""
+        needed = max([self.usual, *(max(limits) for limits in self.limits.values())])
+        if self.usual and needed != self.now == sys.getrecursionlimit():
+            sys.setrecursionlimit(needed)
+            self.now = needed
+        if not self.limits:
             self.usual = 0
 
     def forget(self) -> None:
         """In a forked child the other threads are gone."""
-        self.threads.intersection_update({threading.get_ident()})
+        here = threading.get_ident()
+        self.limits = {here: self.limits[here]} if here in self.limits else {}
         self._settle()
 
 
@@ -155,15 +166,32 @@ def with_room(levels: int) -> Iterator[None]:
 
 
 @contextmanager
+def with_frames_anew() -> Iterator[None]:
+    """What runs inside may have as many frames as if the program began here, up to STEPS of all:
+    for what goes down step by step, with others' code in each, which must not go on for ever."""
+    limit = min(STEPS, _depth() + usual_limit())
+    if limit <= sys.getrecursionlimit() or not _has_room():
+        yield
+        return
+    with _RAISED.block(limit):
+        yield
+
+
+def _depth() -> int:
+    """How many frames lie in each other here."""
+    frame, depth = sys._getframe(), 0
+    while frame.f_back is not None:
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+@contextmanager
 def with_usual_depth() -> Iterator[None]:
     """Python's parser runs inside: it takes no deeper trees than ever, or C's stack might end."""
     if not _RAISED.is_here():
         yield
         return
-    frame, depth = sys._getframe(), 0
-    while frame.f_back is not None:
-        frame, depth = frame.f_back, depth + 1
-    sys.setrecursionlimit(min(DEEP, depth + _RAISED.usual))
+    sys.setrecursionlimit(min(DEEP, _depth() + _RAISED.usual))
     try:
         yield
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
 from typing import Any
 
@@ -282,3 +283,38 @@ def test_what_lies_behind_a_target_is_not_walked(monkeypatch: pytest.MonkeyPatch
     assert found.tolist() == [4, 4, 4]
     assert len(seen) == 5
     assert seen[-1] is before.grad_fn
+
+
+class Deeper(torch.autograd.Function):
+    """The way back of x walks back from x - 1, and so on down to 0."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        with torch.enable_grad():
+            ctx.x = x.detach().requires_grad_() - 1
+        result: torch.Tensor = ctx.x.detach()
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+        if ctx.x < 0:
+            return grad
+        with torch.enable_grad():
+            Deeper.apply(ctx.x).sum().backward()
+        return grad
+
+
+def test_walks_lie_in_each_other_deeper_than_frames_do() -> None:
+    limit = sys.getrecursionlimit()
+    x = torch.tensor(float(limit), requires_grad=True)
+    Deeper.apply(x).sum().backward()
+    assert x.grad == 1
+    assert sys.getrecursionlimit() == limit
+
+
+def test_what_calls_itself_for_ever_in_a_deep_walk_ends() -> None:
+    limit = sys.getrecursionlimit()
+    x = torch.tensor(float("inf"), requires_grad=True)
+    with pytest.raises(RecursionError):
+        Deeper.apply(x).sum().backward()
+    assert sys.getrecursionlimit() == limit

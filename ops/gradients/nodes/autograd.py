@@ -33,16 +33,8 @@ from .removable import SEQUENCE, Hooks, Removable, add_hook
 
 __all__ = [
     *("AccumulateGrad", "ENDING", "Edge", "Node", "SOON", "Saved", "WALKING"),
-    *(
-        "edge_of",
-        "edge_within",
-        "form_of",
-        "is_wanted",
-        "node_class",
-        "saved",
-        "single",
-        "with_node",
-    ),
+    *("edge_of", "edge_within", "form_of", "is_wanted", "node_class", "saved", "single"),
+    "with_node",
 ]
 
 _ACCUMULATING: Final = fork_safe_lock()
@@ -240,6 +232,8 @@ class Walk(Protocol):
 
     callbacks: list[Callable[[], object]]
     """What is called when it has ended."""
+    depth: int
+    """How many walks it lies in."""
     keep: bool
     node: Node | None
     """The node it has come to."""

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from ....frontend.syntax.deep_stack import with_frames_anew
 from ....typecheck.definitions.functions import Bounding
 from ...memory.quiet import QUIET, enter, leave
 from ...table.grad_mode import (
@@ -59,6 +60,8 @@ class _Walk:
         self.callbacks: list[Callable[[], object]] = []
         self.node: Node | None = None
         """The node that the walk has come to."""
+        self.depth = 0
+        """How many walks this one lies in."""
         self.number = WALKING.last = next(_NUMBERS)
 
     def prepare(self, roots: Iterable[Node]) -> None:
@@ -296,11 +299,17 @@ def run_backward(
         walk.run_targets()
     bounded = walk.bounds or RUNNING.bounds
     outer, WALKING.leads = (WALKING.leads, WALKING.walk), walk.leads
+    if outer[1] is not None:
+        walk.depth = outer[1].depth + 1
     WALKING.walk = walk
     kept, WALKING.keep = WALKING.keep, keep
     packing = PACKING.hooks
     try:
-        with grad_mode_set(create), _within(walk.bounds) if bounded else _UNBOUND:
+        with (
+            grad_mode_set(create),
+            _within(walk.bounds) if bounded else _UNBOUND,
+            with_frames_anew() if walk.depth % _STEP == _STEP - 1 else _UNBOUND,
+        ):
             for edge, grad in roots:
                 walk.give(edge, grad)
             walk.run(nodes)
@@ -314,6 +323,8 @@ def run_backward(
 
 
 _UNBOUND: Final = nullcontext()
+_STEP: Final = 25
+"""Of so many walks in each other one gets room for those that follow."""
 
 
 @contextmanager
