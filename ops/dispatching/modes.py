@@ -35,6 +35,7 @@ from ..tensors.overriding import ARMED, STATE
 from ..tensors.tensor import Tensor
 from ..tensors.tracing import paused
 from . import layers, products, shapes  # noqa: F401  (they say their forms)
+from .answers import check_answer
 from .forms import instead_of
 
 __all__ = ["Modes", "modes"]
@@ -173,6 +174,7 @@ class Modes(threading.local):
         known, function, types, given = self._seen
         with grad_mode_set(False), paused():
             made = self._ask(entry, function, types, _arguments(entry, values, known))
+        check_answer(entry, made)
         if types and entry.is_in_place:  # which may have become another array
             return dispatched.array_behind(known[id(values[0])])
         with dispatched.opened():

@@ -444,3 +444,47 @@ def test_products_with_one_that_lies_in_order(size: int) -> None:
     assert made.inner.tolist() == [[float(size)] * size] * size
     with pytest.raises(RuntimeError, match=r"\.numpy\(\) is not supported for tensor subclasses"):
         made.numpy()
+
+
+class Answering(torch.Tensor):
+    """Gives what is put into `answer`, whatever it is asked for."""
+
+    answer: Any = None
+
+    @staticmethod
+    def __new__(cls: Any, data: torch.Tensor) -> Any:
+        return torch.Tensor._make_subclass(cls, data)
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return cls.answer
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "message"),
+    [
+        ("neg", "arf", r"Unable to cast arf to Tensor"),
+        ("neg", [X], r"Unable to cast \[tensor\(.*\)\] to Tensor"),
+        ("neg_", 1, r"Unable to cast 1 to Tensor"),
+        ("max", None, r"Object of type 'NoneType' is not an instance of 'sequence'"),
+        ("max", (X,), r"Expected Tensor but got None"),
+        ("max", (X, 1), r"Unable to cast 1 to Tensor"),
+        ("max", (X, X, X), r"aten::max gives 2 values, but its __torch_dispatch__ gave 3"),
+        ("unbind", [X, 1], r"Unable to cast Python instance of type <class 'list'>"),
+        ("unbind", X, r"Unable to cast Python instance of type <class '.*Tensor'>"),
+    ],
+)
+def test_what_a_class_answers_has_to_be_a_result(name: str, answer: Any, message: str) -> None:
+    x = Answering(torch.ones(3))
+    Answering.answer = answer
+    with pytest.raises(RuntimeError, match=f"(?s){message}"):
+        getattr(x, name)(*([0] if name == "max" else []))
+
+
+def test_none_stands_for_a_tensor_that_there_is_none_of() -> None:
+    Answering.answer = None
+    x = Answering(torch.ones(3))
+    assert x.neg() is None
+    assert x.neg_() is x
+    Answering.answer = [X, X]
+    assert [type(each) for each in x.max(0)] == [torch.Tensor] * 2
