@@ -8,6 +8,7 @@ here, others raise NotImplementedError and name themselves.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from .module_names import names_of
 from .ops.eager.aten import aten
@@ -36,14 +37,14 @@ def _check(layout: Layout | None, device: Device | str | None = None) -> None:
 
 def _joined(parts: Sequence[Tensor]) -> Tensor:
     """The nested tensor of parts with as many dimensions each."""
-    for place, part in enumerate(parts):
-        if part.ndim != parts[0].ndim:
+    for place, (before, part) in enumerate(pairwise(parts)):
+        if part.ndim != before.ndim:
             raise RuntimeError(
                 "All Tensors given to nested_tensor must have the same dimension. Found dimension "
-                f"{part.ndim} for Tensor at index {place} and dimension {parts[0].ndim} for Tensor "
-                "at index 0."
+                f"{part.ndim} for Tensor at index {place + 1} and dimension {before.ndim} for "
+                f"Tensor at index {place}."
             )
-    return of_parts(parts)
+    return of_parts([part.contiguous() for part in parts])
 
 
 def nested_tensor(
@@ -78,8 +79,10 @@ def nested_tensor(
     for each in tensor_list:
         part = each.detach().clone() if isinstance(each, Tensor) else tensor(each)
         kind = kind or part.dtype
-        parts.append(part.to(kind).requires_grad_(requires_grad))
-    return _joined(parts)
+        parts.append(part.to(kind))
+    made = _joined(parts)
+    made.requires_grad = requires_grad
+    return made
 
 
 def as_nested_tensor(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
+from operator import is_
 from typing import Any, Final
 
 from ...frontend.foundations.declared import Declared
@@ -10,20 +12,21 @@ from ..eager.aten import aten
 from ..eager.dispatch import eager_function
 from ..eager.elsewhere import Choose
 from ..memory.dims import sizes_given, wrap_dim
-from ..memory.dtype import DType
+from ..memory.dtype import DType, MemoryFormat
 from ..tensors.tensor import Tensor
 from .tensors import is_nested, of_parts, parts_of
 
 __all__ = ["call"]
 
 Form = Callable[..., Any]
+_FORMATS: Final = ("preserve_format", "contiguous_format")
 _MASK_AT: Final = 17
 """Where an encoder layer's arguments behind `src` have their mask."""
 _FORMS: Final[Declared[str, Form]] = Declared()
 _SINGLE: Final = frozenset(
     f"aten::{name}"
     for name in """relu relu_ gelu gelu_ silu silu_ tanh tanh_ neg neg_ abs abs_ sgn sgn_ sin cos
-    sqrt logical_not isnan isinf isposinf isneginf clone detach contiguous zeros_like ones_like
+    sqrt logical_not isnan isinf isposinf isneginf detach contiguous zeros_like ones_like
     empty_like randn_like fill_ zero_ dropout native_dropout to _to_copy alias eq ge gt le lt
     ne""".split()
 )
@@ -80,6 +83,8 @@ def _on_parts(operator_name: str, args: tuple[object, ...], kwargs: dict[str, ob
         made.append(function(*row, **named))
     if operator_name.endswith("_"):
         return args[0]
+    if is_nested(args[0]) and all(map(is_, made, parts_of(args[0]))):  # it is so already
+        return args[0]
     return of_parts(made) if made else of_parts(made, nested[0].dtype)
 
 
@@ -102,11 +107,17 @@ def _check_pair(name: str, one: object, other: object) -> None:
             raise RuntimeError(f"{name} does not support broadcasting when given a NestedTensor")
         return
     plain = other if is_nested(one) else one
-    if isinstance(plain, Tensor) and plain.numel() != 1:
+    if isinstance(plain, Tensor) and plain.ndim:
         words = ("nested", "non-nested") if is_nested(one) else ("non-nested", "nested")
         raise RuntimeError(
             f"Expected both self and other to be nested, but got a {words[0]} self and "
             f"{words[1]} other"
+        )
+    if not is_nested(one) and name.endswith("_") and parts_of(other):
+        sizes = list(parts_of(other)[0].shape)
+        raise RuntimeError(
+            f"output with shape [] doesn't match the broadcast shape {sizes} of a nested tensor's "
+            "parts"
         )
 
 
@@ -206,14 +217,38 @@ def squeeze(tensor: Tensor, dim: int | None = None) -> Tensor:
     return of_parts([part.squeeze(place) for part in parts], tensor.dtype)
 
 
-@form("view", "reshape")
+@form("clone")
+def clone(tensor: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
+    """A copy of each part."""
+    if memory_format is not None and memory_format.name not in _FORMATS:
+        said = "".join(part.capitalize() for part in memory_format.name.split("_"))
+        raise RuntimeError(
+            "Nested tensor clone supports Preserve and Contiguous memory formats, called clone "
+            f"with memory format: {said}"
+        )
+    copied = [part.clone(memory_format=memory_format) for part in parts_of(tensor)]
+    return of_parts(copied, tensor.dtype)
+
+
+@form("view")
+def view(tensor: Tensor, *size: object) -> Tensor:
+    """Each part in other sizes, in its memory; the first one is the number of parts."""
+    return _in_sizes("view", tensor, sizes_given(size))
+
+
+@form("reshape")
 def reshape(tensor: Tensor, *size: object) -> Tensor:
     """Each part in other sizes; the first one is the number of parts."""
-    given = sizes_given(size)
+    return _in_sizes("reshape", tensor, sizes_given(size))
+
+
+def _in_sizes(name: str, tensor: Tensor, given: Sequence[int]) -> Tensor:
     parts = parts_of(tensor)
-    if not given or given[0] != len(parts):
+    if not given:
+        raise RuntimeError("shape '[]' is invalid for a nested tensor")
+    if given[0] != len(parts):
         raise RuntimeError(
-            "view: For now nested view cannot change or infer the implicit batch dimension"
+            f"{name}: For now nested {name} cannot change or infer the implicit batch dimension"
         )
     made = []
     for part in parts:
@@ -221,7 +256,9 @@ def reshape(tensor: Tensor, *size: object) -> Tensor:
             part.shape[at] if each == -1 and at < part.ndim else each
             for at, each in enumerate(given[1:])
         ]
-        made.append(part.reshape(sizes))
+        if -1 not in sizes and prod(sizes) != part.numel():
+            raise RuntimeError(f"shape '{list(given)}' is invalid for input of size {part.numel()}")
+        made.append(getattr(part, name)(sizes))
     return of_parts(made, tensor.dtype)
 
 
@@ -248,6 +285,8 @@ def total(
     if dim is None:
         raise missing("aten::sum")
     dims = [dim] if isinstance(dim, int) else list(dim)
+    if len(dims) != 1:
+        raise RuntimeError("NestedTensor only allows reduction of a single dimension for now.")
     places = [_inner(tensor, each) for each in dims]
     if places != [tensor.ndim - 2]:
         raise RuntimeError(
@@ -263,6 +302,8 @@ def total(
 @form("softmax", "_softmax")
 def softmax(tensor: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """The softmax of each part."""
+    if not parts_of(tensor):
+        return tensor
     place = _inner(tensor, dim)
     if place < 0:
         raise RuntimeError("Cannot apply softmax across nested dimension 0")

@@ -168,3 +168,66 @@ def test_what_a_mask_made_nested_is_padded_like_others() -> None:
 def test_random_numbers_of_the_same_sizes() -> None:
     given = nested.nested_tensor([torch.zeros(2, 3), torch.zeros(1, 3)])
     assert [part.shape for part in torch.randn_like(given).unbind()] == [(2, 3), (1, 3)]
+
+
+def test_parts_lie_in_order_in_a_new_nested_tensor() -> None:
+    turned = torch.arange(6.0).view(2, 3).t()
+    for made in (nested.nested_tensor([turned]), nested.as_nested_tensor([turned])):
+        assert made.is_contiguous()
+        assert made.unbind()[0].stride() == (2, 1)
+    n = _made(requires_grad=True)
+    assert n.is_leaf
+    assert n.requires_grad
+
+
+def test_what_is_so_already_is_the_same_tensor() -> None:
+    n = _made()
+    assert n.to(torch.float32) is n
+    assert n.to(n) is n
+    assert n.to("cpu") is n
+    assert n.contiguous() is n
+    assert n.to(torch.float32, copy=True) is not n
+    assert n.to(torch.float64).dtype is torch.float64
+    turned = n.transpose(-1, -2)
+    assert turned.contiguous() is not turned
+    assert turned.contiguous().is_contiguous()
+
+
+def test_only_numbers_stand_beside_nested_tensors() -> None:
+    n, scalar = _made(), torch.tensor(2.0)
+    with pytest.raises(RuntimeError, match=r"output with shape \[\] doesn't match the broadcast"):
+        scalar.mul_(n)
+    assert scalar == 2
+    with pytest.raises(RuntimeError, match=r"but got a nested self and non-nested other"):
+        n.mul_(torch.tensor([2.0]))
+    with pytest.raises(RuntimeError, match=r"but got a non-nested self and nested other"):
+        torch.tensor([2.0]) * n
+    assert _lists(scalar * n) == _lists(n * 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda n: n.sum((-1, -2)), r"only allows reduction of a single dimension for now"),
+        (lambda n: n.view([]), r"shape '\[\]' is invalid for a nested tensor"),
+        (lambda n: n.reshape(3, -1), r"reshape: For now nested reshape cannot change or infer"),
+        (lambda n: n.view(3, -1), r"view: For now nested view cannot change or infer"),
+        (lambda n: n.view(2, 6), r"shape '\[2, 6\]' is invalid for input of size 3"),
+        (
+            lambda n: n.clone(memory_format=torch.channels_last),
+            r"supports Preserve and Contiguous memory formats, .* format: ChannelsLast$",
+        ),
+        (
+            lambda n: nested.nested_tensor([*n.unbind(), torch.ones(1)]),
+            r"Found dimension 1 for Tensor at index 2 and dimension 2 for Tensor at index 1\.",
+        ),
+    ],
+)
+def test_sentences_of_nested_tensors(call: Any, message: str) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        call(_made())
+
+
+def test_softmax_of_no_parts() -> None:
+    empty = nested.nested_tensor([])
+    assert F.softmax(empty, 1).is_nested
