@@ -6,6 +6,7 @@ Python sees.  Arrays of bfloat16 and the float8 types come from ml_dtypes, impor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, ClassVar, Final, Self
@@ -85,6 +86,15 @@ class DType:
         if self.kind == "q":
             raise RuntimeError("isSignedType not supported for quantized types")
         return self.kind in "ifc"
+
+    @property
+    def abbr(self) -> str:
+        """A short name: `f32` of `torch.float32`; its own name where there is none."""
+        found = re.fullmatch(r"(u?int|b?float|complex)(8|16|32|64|128|4(?=_))(\w*)", self.name)
+        if found is None:
+            return {"bool": "b8", "bits8": "b8x1", "bits16": "b16x1"}.get(self.name, self.name)
+        word, bits, rest = found.groups()
+        return word[: 2 if word == "bfloat" else 1] + bits + rest.replace("_", "")
 
     @property
     def numpy(self) -> Dtype:

@@ -120,7 +120,7 @@ max_pool1d max_pool2d channel_shuffle upsample_nearest2d upsample_nearest2d.vec
 
 for _name in _ANY_QUANTIZER:
     _join(f"aten::{_name}", _on_numbers, prepared=True)
-for _name in ("reshape", "view", "flatten.using_ints"):
+for _name in ("reshape", "ravel", "view", "flatten.using_ints"):
     _join(f"aten::{_name}", _in_other_sizes, prepared=True)
 for _name in _UNIFORM:
     _join(f"aten::{_name}", _on_uniform_numbers, prepared=_name in _PREPARED)

@@ -150,3 +150,10 @@ def test_rows_do_not_depend_on_how_many_there_are(columns: int) -> None:
     for count in range(1, 15):
         part = quantized.linear(x[:count], packed, 0.5, 100).int_repr()
         assert torch.equal(part, whole[:count])
+
+
+def test_a_row_of_a_turned_tensor_keeps_its_scale() -> None:
+    x = torch.quantize_per_tensor(torch.arange(6.0).view(2, 3), 0.5, 1, torch.quint8)
+    row = x.t().ravel()
+    assert (row.qscheme(), row.q_scale()) == (torch.per_tensor_affine, 0.5)
+    assert row.dequantize().tolist() == [0, 3, 1, 4, 2, 5]

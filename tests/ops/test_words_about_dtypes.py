@@ -79,3 +79,9 @@ def test_grids_are_asked_for_as_many_dimensions_as_images_have(
 def test_resolutions_are_whole_digits() -> None:
     dtypes = (torch.float16, torch.bfloat16, torch.float64, torch.float8_e5m2, torch.float8_e4m3fn)
     assert [torch.finfo(dtype).resolution for dtype in dtypes] == [1e-3, 1e-2, 1e-15, 1, 1]
+
+
+def test_short_names() -> None:
+    names = "uint8 int64 float16 bfloat16 complex64 bool float8_e4m3fn quint4x2"
+    short = [getattr(torch, name).abbr for name in names.split()]
+    assert short == ["u8", "i64", "f16", "bf16", "c64", "b8", "f8e4m3fn", "quint4x2"]
