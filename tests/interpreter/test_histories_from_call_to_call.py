@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import gc
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 import rushlight as torch
 from rushlight.ops.gradients.calls.record import _MOST_WAITING, Record
+from rushlight.utils.checkpoint import checkpoint
 
 
 class KeepsList(torch.nn.Module):
@@ -252,3 +254,38 @@ def test_calls_are_not_recorded_for_what_has_no_history_after_all() -> None:
     assert module(x).requires_grad
     y = module(torch.ones(2))
     assert y._requires_grad is False
+
+
+def test_hooks_of_what_is_saved_hear_of_calls_within_them() -> None:
+    step, module = torch.jit.script(_step), torch.jit.script(Detaches())
+    w, h, packed = torch.ones(2, requires_grad=True), torch.zeros(2), [0]
+
+    def pack(tensor: torch.Tensor) -> torch.Tensor:
+        packed[0] += 1
+        return tensor * 2
+
+    for _ in range(4):
+        packed[0] = 0
+        before = step(torch.ones(2), h, w)
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor / 2):
+            y = step(torch.ones(2), h, w)
+            assert packed[0] == 2  # the result of tanh, and what w is multiplied by
+            assert before.requires_grad
+            module(torch.ones(2))
+            count = packed[0]
+            assert count > 2
+        found = torch.autograd.grad(y.sum(), w)[0], torch.autograd.grad(before.sum(), w)[0]
+        assert torch.equal(*found)
+        assert packed[0] == count
+
+
+def test_checkpoints_of_scripted_code() -> None:
+    step = torch.jit.script(_step)
+    grads = []
+    for run in (step, partial(checkpoint, step, use_reentrant=False)):
+        w, h = torch.full((2,), 0.3, requires_grad=True), torch.zeros(2)
+        for number in range(3 * _MOST_WAITING):
+            h = run(torch.full((2,), (-1.0) ** number), h, w)
+        h.sum().backward()
+        grads.append(w.grad)
+    assert torch.equal(*grads)

@@ -30,6 +30,7 @@ from ..nodes import autograd
 from ..nodes.autograd import is_wanted
 from ..nodes.bound import Bound, bound_row_in_script
 from ..nodes.late_rows import LateBound
+from ..nodes.packing import PACKING
 from ..nodes.view_rules import check_in_place
 from ..recording.noted import Noted, Step
 from ..recording.tape import backward, gradients_of
@@ -172,9 +173,12 @@ class Record(Noted):
     # ------------------------------------------------------------------ when it is done
 
     def finish(self) -> None:
-        """Note the end; what came in and was written gets its history at once."""
+        """Note the end; what came in and was written gets its history at once, and so does all
+        where what nodes keep goes through hooks, which are those of now."""
         self.clock = write_count()
-        if self.writes:
+        if PACKING.used:
+            self._make_nodes()
+        elif self.writes:
             owners = {id(owner_of(handle._array)) for handle in self.known.values()}
             if any(owner in owners for owner in self.writes):
                 self.resolve()
@@ -208,7 +212,21 @@ class Record(Noted):
             self._pending.append(handle)
 
     def resolve(self) -> None:
-        """Make the nodes of the notes; another thread that asks meanwhile waits."""
+        """Make the nodes of the notes; another thread that asks meanwhile waits.
+
+        Nothing that a run which is over has kept goes through the hooks of a later time.
+        """
+        if not (self.clock and PACKING.used):
+            self._make_nodes()
+            return
+        hooks = PACKING.hooks
+        PACKING.put([])
+        try:
+            self._make_nodes()
+        finally:
+            PACKING.put(hooks)
+
+    def _make_nodes(self) -> None:
         with autograd.RESOLVING:
             if not self.steps and not self._pending:
                 return  # done, or being done further out
