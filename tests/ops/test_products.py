@@ -254,6 +254,38 @@ def test_how_rows_lie_changes_no_bit(layout: str, dtype: str) -> None:
         assert np.array_equal(matrices.multiply(a, b), matrices.multiply(apart, b))
 
 
+@pytest.mark.skipif(not elf.is_known(), reason="code for x86-64")
+@pytest.mark.parametrize("dtype", ["f", "d"])
+def test_how_rows_lie_side_by_side_changes_no_bit(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines of a power of two of bytes are gathered first where there are many of them."""
+    for rows in (65, 131, 263):
+        lines = np.random.default_rng(rows).normal(size=(521, 512)).astype(dtype)
+        b = np.random.default_rng(1).normal(size=(521, 70)).astype(dtype)
+        a = lines[:, :rows].T
+        plain = np.ascontiguousarray(a)
+        wanted = matrices.multiply(plain, b)
+        assert np.array_equal(matrices.multiply(a, b), wanted)
+        for target in (HASWELL, PLAIN) if host().has_fma else ():
+            with monkeypatch.context() as patch:
+                patch.setattr(
+                    Tile, "of", staticmethod(partial(lambda tile, _: tile, Tile.of(target)))
+                )
+                by_code_for(target, patch)
+                assert np.array_equal(matrices.multiply(a, b), matrices.multiply(plain, b))
+                assert near(matrices.multiply(a, b), a, b)
+
+
+@pytest.mark.parametrize("dtype", ["f", "d"])
+def test_the_number_of_rows_changes_no_bit(dtype: str) -> None:
+    """Some are multiplied with columns as they lie, more with packed ones."""
+    a, b = pair((70, 530), (530, 101), dtype, ("plain", "plain"))
+    whole = matrices.multiply(a, b)
+    for rows in (2, 9, 24, 25, 33, 48, 64, 65):
+        assert np.array_equal(matrices.multiply(a[:rows], b), whole[:rows])
+
+
 @pytest.mark.parametrize("dtype", ["f", "d"])
 @pytest.mark.parametrize("depth", [1, 15, 16, 40, 256, 263, 512])
 def test_columns_in_one_piece_change_no_bit(depth: int, dtype: str) -> None:

@@ -39,8 +39,8 @@ def both_ways(call: Any) -> tuple[list[Any], list[Any]]:
 @given(
     st.sampled_from(LAYERS),
     st.sampled_from([1, 2, 7, 16, 33]),
-    st.sampled_from([1, 2, 5]),
-    st.integers(1, 4),
+    st.sampled_from([1, 2, 5, 11]),
+    st.sampled_from([1, 2, 3, 4, 9]),
     st.booleans(),
     st.booleans(),
     st.booleans(),
@@ -68,6 +68,18 @@ def test_cells_leave_their_state_as_it_is(name: str) -> None:
     made = both_ways(lambda: (x, cell(x, state)))
     assert all(np.allclose(one, two, rtol=1e-5, atol=1e-6) for one, two in zip(*made, strict=True))
     assert torch.equal(h, before)
+
+
+@pytest.mark.parametrize("width", [1, 5, 24, 100])
+@pytest.mark.parametrize("name", LAYERS)
+def test_many_rows_are_multiplied_by_turned_weights(name: str, width: int) -> None:
+    """A sequence is the same bits however many others are beside it, if weights are turned."""
+    layer, x = getattr(torch.nn, name)(3, width).eval(), torch.randn(12, 15, 3)
+    with torch.no_grad():
+        whole, few = (layer(each)[0] for each in (x, x[:, 2:9].contiguous()))
+    assert torch.equal(whole[:, 2:9], few)
+    for one, other in zip(*both_ways(lambda: layer(x)), strict=True):
+        assert np.allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
 def test_what_is_not_a_number_stays_in_its_sequence() -> None:

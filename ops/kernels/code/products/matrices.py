@@ -21,12 +21,25 @@ from ..language.target import host
 from ..language.tiles import Tile
 from ..rows.folds import dot
 from . import pairs
-from .products import gathers_rows, panels_together, product_kernel, rows_together, strip
+from .products import (
+    ALONG,
+    AS_THEY_LIE,
+    SIDE_BY_SIDE,
+    gathers_rows,
+    panels_together,
+    product_kernel,
+    rows_together,
+    strip,
+)
 
 __all__ = ["multiply", "multiply_into", "multiply_batches", "multiply_vectors"]
 
 _FEW: Final = 24
 """Rows for which packing columns does not pay."""
+_SEVERAL: Final = 64
+_AT_HAND: Final = 3 << 20
+"""Rows for which it does not pay where b has so many bytes at most, which are near after the first
+rows, if vectors of columns are read several at a time."""
 _NEAR: Final = 1 << 15
 """Bytes of a matrix that is read as quickly without packing."""
 _WIDE: Final = 16
@@ -34,7 +47,9 @@ _WIDE: Final = 16
 _APART: Final = 2048
 """Rows that are a multiple of so many bytes apart share lines of near caches."""
 _DEEP: Final = 128
-"""The depth from which rows are gathered."""
+"""The depth from which rows are gathered that each are in one piece."""
+_LONG: Final = 512
+"""The depth behind which rows are gathered that lie side by side: so many lines stay near."""
 _UNITS: Final = 8
 """Units that are wanted at least."""
 _SHORT_LEAST: Final = 32
@@ -245,15 +260,17 @@ def _way(
     if form is None or batch is None or not aligned or (form == "dots" and a_strides[-1] != size):
         return None
     width, several = strip(form, element), batch.outer * batch.inner
-    block, is_gathered = max(1, rows if rows <= _FEW else rows_together(host())), False
+    block, gathered = rows_together(host()), AS_THEY_LIE
+    if rows <= _SEVERAL:
+        block = _even(max(1, -(-rows // 8)), _FEW // 8) * 8
     if form.startswith("packed"):
-        is_gathered = a_strides[-1] == size and not a_strides[-2] % _APART and depth >= _DEEP
-        block, width = _unit(rows, columns, several, width, is_gathered)
+        gathered = _gathered(depth, a_strides[-2:], size)
+        block, width = _unit(rows, columns, several, width, gathered)
     strips = -(-columns // width) * several
     step = b_strides[-1] if form in ("dots", "packed turned") else b_strides[-2]
     steps = (*a_strides[-2:], step, *batch[2:])
     sizes = (rows, columns, depth, *(each // size for each in steps))
-    counts = counts_of(*sizes, batch.inner, block, is_biased, width, is_gathered, numbers)
+    counts = counts_of(*sizes, batch.inner, block, is_biased, width, gathered, numbers)
     kernel, least = product_kernel(form, element), _LEAST // max(1, block * width * depth) + 1
     return _Way(kernel, strips * -(-rows // block), least, counts)
 
@@ -267,7 +284,18 @@ def _form(rows: int, depth: int, columns: int, steps: _Ints, size: int) -> str |
         return "dots" if rows <= _FEW else "packed turned"
     if rows == 1:
         return "row"
-    return "direct" if rows <= _FEW or depth * columns * size <= _NEAR else "packed"
+    several = _FEW if gathers_rows(host()) or depth * columns * size > _AT_HAND else _SEVERAL
+    return "direct" if rows <= several or depth * columns * size <= _NEAR else "packed"
+
+
+def _gathered(depth: int, steps: _Ints, size: int) -> int:
+    """How rows are read where columns are packed."""
+    down, across = steps
+    if down == size and not across % _APART and depth > _LONG:
+        return SIDE_BY_SIDE
+    if across == size and not down % _APART and depth >= _DEEP and gathers_rows(host()):
+        return ALONG
+    return AS_THEY_LIE
 
 
 def _batch(shape: _Ints, a_strides: _Ints, b_strides: _Ints) -> _Batch | None:
@@ -284,14 +312,12 @@ def _batch(shape: _Ints, a_strides: _Ints, b_strides: _Ints) -> _Batch | None:
     return _Batch(outer[0], inner[0], outer[1], inner[1], outer[2], inner[2])
 
 
-def _unit(rows: int, columns: int, several: int, width: int, is_gathered: bool) -> tuple[int, int]:
+def _unit(rows: int, columns: int, several: int, width: int, gathered: int) -> tuple[int, int]:
     """Rows and columns of a unit: many, but so that there are some units for each thread."""
-    tile, most = Tile.of(host()), panels_together(host())
-    if is_gathered and gathers_rows(host()):
-        most = _WIDE
+    tile, most = Tile.of(host()), _WIDE if gathered else panels_together(host())
     panels = _even(-(-columns // width), most)
-    block = _even(-(-rows // tile.rows), rows_together(host()) // tile.rows)
-    by_rows = is_gathered and rows > columns  # rather than to gather all rows for each part
+    block = _even(-(-rows // tile.rows), rows_together(host(), gathered) // tile.rows)
+    by_rows = gathered and rows > columns  # rather than to gather all rows for each part
     while several * -(-columns // (panels * width)) * -(-rows // (block * tile.rows)) < _UNITS:
         if panels > 1 and not (by_rows and block * tile.rows > 32):
             panels = -(-panels // 2)

@@ -24,8 +24,8 @@ from .dots import DOTS, Dots
 from .pairs import beside, joined
 
 __all__ = [
-    *("gathers_rows", "panels_together", "rows_together"),
-    *("product_kernel", "product_text", "strip"),
+    *("ALONG", "AS_THEY_LIE", "SIDE_BY_SIDE", "gathers_rows", "panels_together"),
+    *("product_kernel", "product_text", "rows_together", "strip"),
 ]
 
 _ROWS: Final = 126
@@ -37,12 +37,20 @@ _DIRECT: Final = 6
 """Vectors of columns that few rows are multiplied with at once."""
 _WIDE: Final = 32
 """Vectors of columns that one row is multiplied with, one after the other."""
+_STEPS: Final = 32
+"""Lines of rows that lie side by side which are gathered for all tiles in turn, while near caches
+and the tables of pages hold them."""
 _AHEAD: Final = 8
 """Rows of columns that are packed, from those that are brought near meanwhile."""
 _LINE: Final = 16
 """Elements that lie in a line of memory, at least."""
 _BYTES: Final = 64
 """The size of a vector."""
+
+AS_THEY_LIE: Final = 0
+ALONG: Final = 1
+SIDE_BY_SIDE: Final = 2
+"""How rows are read: as they lie, or gathered first, be each in one piece or all side by side."""
 
 _PLACES: Final = ("a", "b", "out", "bias")
 _COUNTS: Final = (
@@ -53,7 +61,7 @@ _COUNTS: Final = (
 """What a kernel takes besides matrices, in an array of int64.  `b_step` lies between rows of b, or
 between columns where those are in one piece.  A batch has `inner` matrices one step apart, and
 `outer` steps lead to others.  `block` rows, or fewer, make a unit, where columns
-are packed with `wide` columns, and rows are packed too where they are to be `gathered`.  Columns
+are packed with `wide` columns, and rows are packed too where `gathered` says how.  Columns
 of b have so many `numbers`: the depth, or about twice that where they are rounded to words."""
 
 
@@ -87,13 +95,13 @@ _KINDS: Final = {
 
 
 def gathers_rows(target: Target) -> bool:
-    """Whether kernels can gather the rows of a unit, as `_COUNTS` says."""
+    """Whether kernels can gather rows that each are in one piece."""
     return Tile.of(target).vectors == 1
 
 
-def rows_together(target: Target) -> int:
+def rows_together(target: Target, gathered: int = AS_THEY_LIE) -> int:
     """Rows of a unit, at most, where columns are packed."""
-    return _ROWS if gathers_rows(target) else _MORE_ROWS
+    return _ROWS if gathered or gathers_rows(target) else _MORE_ROWS
 
 
 def panels_together(target: Target) -> int:
@@ -267,17 +275,37 @@ class _Product:
         chunk, depth = piece
         begin = self.at(self.place["a"], row * count["a_row"] + chunk * count["a_column"])
         lying = _Rows(begin, count["a_row"], count["a_row"] * tall, count["a_column"])
-        if not gathers_rows(code.target):
-            return lying
         made = code.room(self.kind, (_ROWS + tall) * CHUNK)
-        is_gathered = count["gathered"].equals(1)
-        with code.when(is_gathered), code.counted(row, last, tall) as here:
-            places = [code.lesser(here + i, last - 1) - row for i in range(tall)]
-            lines = [self.at(begin, place * count["a_row"]) for place in places]
-            self._gather(lines, depth, self.at(made, (here - row) * CHUNK))
+        if gathers_rows(code.target):
+            is_along = count["gathered"].equals(ALONG)
+            with code.when(is_along), code.counted(row, last, tall) as here:
+                places = [code.lesser(here + i, last - 1) - row for i in range(tall)]
+                lines = [self.at(begin, place * count["a_row"]) for place in places]
+                self._gather(lines, depth, self.at(made, (here - row) * CHUNK))
+        with code.when(count["gathered"].equals(SIDE_BY_SIDE)):
+            self._gather_beside(begin, last - row, depth, made)
         steps = (code.constant(INT64, step) for step in (1, tall * CHUNK, tall))
         pairs = zip(_Rows(made, *steps), lying, strict=True)
+        is_gathered = count["gathered"] > 0
         return _Rows(*(code.choose(is_gathered, *pair) for pair in pairs))
+
+    def _gather_beside(self, begin: Value, rows: Value, depth: Value, goal: Value) -> None:
+        """Rows that lie side by side, of tile after tile: what lies in a line of memory, which a
+        tile is too small for, and what pages hold, is used while it is near."""
+        code, tall = self.code, self.tile.rows
+        parts = [part for part in (8, 4, 2, 1) if tall & part]
+        with code.counted(self.zero, depth, _STEPS) as first:
+            until = code.lesser(first + _STEPS, depth)
+            with code.counted(self.zero, rows, tall) as row:
+                masks = [code.first(rows - row - (tall & -2 * part), part) for part in parts]
+                with code.counted(first, until) as at:
+                    source = self.at(begin, at * self.count["a_column"] + row)
+                    here = self.at(goal, row * CHUNK + at * tall)
+                    for part, mask in zip(parts, masks, strict=True):
+                        far = code.constant(INT64, tall & -2 * part)
+                        vector = self.kind.of_lanes(part)
+                        seen = code.load_if(vector, self.at(source, far), mask)
+                        code.store(seen, self.at(here, far))
 
     def _gather(self, lines: list[Value], depth: Value, goal: Value) -> None:
         """The rows of a tile; what is written behind a place, the next one is written over."""

@@ -18,6 +18,7 @@ from ..functions.scalars import sigmoid, tanh
 from ..language.named_counts import counts_of, named_counts
 from ..language.target import Target
 from ..language.text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
+from ..language.tiles import Tile, add_products
 from ..loading.objects import kernel
 from ..products.dots import DOTS, Dots
 
@@ -27,6 +28,12 @@ GATES: Final = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 """How many gates each kind of layer has for an element of its state."""
 _LEAST: Final = 1 << 19
 """Multiplications that are worth another thread."""
+_FEW: Final = 3
+"""Sequences whose products take longer to read weights than to multiply, however these lie."""
+_TURNED: Final = 32
+"""Rows, of all steps, from which it pays to turn weights first."""
+_WIDE: Final = 6
+"""Vectors of columns of turned weights that some rows are multiplied with at once."""
 _PLACES: Final = (
     *("gates", "weights", "bias", "old_hidden", "old_cell", "hidden", "cell", "room", "out"),
     *("sizes", "begins", "counts", "opened", "cells"),
@@ -105,8 +112,11 @@ def through_time(
         raise ValueError("the sizes of a recurrent layer do not fit")
     room = np.empty((many, deep), np.float32)
     steps, pitch = len(order.sizes), out.strides[0] // out.itemsize
+    turns = order.most > _FEW and order.rows >= _TURNED
+    if turns:
+        weights = in_order(weights.T)
     run(
-        _kernel(kind, keeps=bool(kept)),
+        _kernel(kind, keeps=bool(kept), turns=turns),
         many,
         _LEAST // max(1, steps * weights.size) + 1,
         *(gates, weights, bias, state[0], state[-1], ends[0], ends[-1], room, out),
@@ -116,14 +126,17 @@ def through_time(
 
 
 @cache
-def _kernel(kind: str, *, keeps: bool) -> int:
-    parameters = (kind, "kept") if keeps else (kind,)
-    return kernel("recurrent", parameters, lambda target: recurrent_text(target, kind, keeps))
+def _kernel(kind: str, *, keeps: bool, turns: bool) -> int:
+    words = [word for word, said in (("kept", keeps), ("turned", turns)) if said]
+    return kernel(
+        "recurrent", (kind, *words), lambda target: recurrent_text(target, kind, keeps, turns)
+    )
 
 
-def recurrent_text(target: Target, kind: str, keeps: bool = False) -> str:
-    """What `through_time` runs."""
-    made = _Recurrence(target, GATES[kind], _STEPS[kind], keeps)
+def recurrent_text(target: Target, kind: str, keeps: bool = False, is_turned: bool = False) -> str:
+    """What `through_time` runs: with weights as layers have them, or turned, which vectors go
+    across."""
+    made = _Recurrence(target, GATES[kind], _STEPS[kind], keeps, is_turned)
     made.write()
     return made.code.kernel("recurrent", [(POINTER, name) for name in _PLACES])
 
@@ -136,9 +149,12 @@ those of an LSTM are its open gates."""
 class _Recurrence:
     """The code of all kinds; their steps differ."""
 
-    def __init__(self, target: Target, gates: int, step: _Step, keeps: bool) -> None:
+    def __init__(
+        self, target: Target, gates: int, step: _Step, keeps: bool, is_turned: bool
+    ) -> None:
         self.code = code = Code(target)
         self.gates, self.step, self.keeps = gates, step, keeps
+        self.multiply = self._across if is_turned else self._along
         self.place = {name: code.argument(POINTER, name) for name in _PLACES}
         self.count = named_counts(code, self.place["counts"], _COUNTS)
         self.zero = code.constant(INT64, 0)
@@ -160,7 +176,7 @@ class _Recurrence:
                 for name in ("sizes", "begins")
             )
             last = code.choose(size < stop, size, stop)
-            self._multiply(start, last)
+            self.multiply(start, last)
             with code.counted(start, last) as row:
                 self._advance(row, begin + row)
 
@@ -171,8 +187,52 @@ class _Recurrence:
                 value = self.code.load_if(FLOATS, self.at(f"old_{name}", at), mask)
                 self.code.store_if(value, self.at(name, at), mask)
 
-    def _multiply(self, start: Value, stop: Value) -> None:
-        """The hidden state's gates, into `room`."""
+    def _across(self, start: Value, stop: Value) -> None:
+        """The hidden state's gates, into `room`: rows times vectors of turned weights."""
+        code, tile, column = self.code, Tile.of(self.code.target), self.zero
+        wide = _WIDE if tile.vectors > 1 else 1
+        for vectors in sorted({wide, 1}, reverse=True):
+            after = column + (self.deep - column) / (vectors * LANES) * (vectors * LANES)
+            with code.counted(column, after, vectors * LANES) as at:
+                self._blocks(start, stop, at, vectors, None)
+            column = after
+        with code.counted(column, self.deep, LANES) as at:
+            self._blocks(start, stop, at, 1, code.first(self.deep - at, LANES))
+
+    def _blocks(
+        self, row: Value, stop: Value, column: Value, vectors: int, mask: Value | None
+    ) -> None:
+        """All rows times some vectors of turned weights, as many as registers hold sums of."""
+        code, tile = self.code, Tile.of(self.code.target)
+        width, source = self.count["width"], code.at(self.place["weights"], column, FLOAT)
+        most = min(8, tile.rows * tile.vectors // vectors)
+
+        def right(j: int, at: Value) -> Value:
+            return code.load_if(FLOATS, code.at(source, at * self.deep + j * LANES, FLOAT), mask)
+
+        for rows in sorted({most, most // 2, 1}, reverse=True):
+            until = row + (stop - row) / rows * rows
+            with code.counted(row, until, rows) as here:
+                lines = [self.at("hidden", (here + i) * width) for i in range(rows)]
+
+                def left(i: int, at: Value, lines: list[Value] = lines) -> Value:
+                    return code.load(FLOAT, code.at(lines[i], at, FLOAT))
+
+                sums = add_products(code, (rows, vectors), left, right, width, code.multiply_add)
+                goal = self.at("room", here * self.deep + column)
+                bias = self.at("bias", column)
+                with code.when(self.count["biased"].equals(1)):
+                    for (_, j), each in sums.items():
+                        far = code.constant(INT64, j * LANES)
+                        seen = code.load_if(FLOATS, code.at(bias, far, FLOAT), mask)
+                        each.set(each.now + seen)
+                for (i, j), each in sums.items():
+                    place = code.at(goal, self.deep * i + j * LANES, FLOAT)
+                    code.store_if(each.now, place, mask)
+            row = until
+
+    def _along(self, start: Value, stop: Value) -> None:
+        """The same: vectors go along rows, and columns of weights as layers have them."""
         code, width = self.code, self.count["width"]
         dots = Dots(code, FLOAT, LANES)
         with code.counted(self.zero, self.deep, DOTS) as column:
