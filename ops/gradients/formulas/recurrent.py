@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...layers.dropout import FACTORS
-from ...layers.recurrent import Weights
+from ...layers.recurrent import Weights, are_plain, steps
 from ...layers.recurrent_layer import takes
 from ...memory.dtype import Array
 from ...tensors.tensor import Tensor
@@ -206,52 +206,67 @@ def _declare(name: str, step: Step) -> None:
 # --------------------------------------------------------------------------- layer by layer
 
 
-def _ways(
-    data: Array, hx: Array | list[Array], params: Sequence[Array], has_biases: bool
-) -> list[Weights]:
-    """The weights of an LSTM's layer, by direction, if operators of one direction each take it."""
-    count = 4 if has_biases else 2
-    ways = [params[at : at + count] for at in range(0, len(params), count)]
-    if type(hx) is not list or len(hx) != 2 or any(len(s) != len(ways) for s in hx):
+def _plain_layers(
+    data: Array, hx: Array | list[Array], params: Sequence[Array], has_biases: bool,
+    num_layers: int, bidirectional: bool,
+) -> list[list[Weights]]:  # fmt: skip
+    """The weights of an LSTM's layers, by direction, if operators of one layer and direction each
+    take all of them."""
+    ways, count = 2 if bidirectional else 1, 4 if has_biases else 2
+    if type(hx) is not list or len(hx) != 2 or len(params) != num_layers * ways * count:
         return []
-    if not ways or len(ways[-1]) != count:
+    if any(s.ndim != 3 or len(s) != num_layers * ways for s in hx):
         return []
-    nothing = (None,) * (4 - count)
-    groups = [Weights._make((*way, *nothing, None)) for way in ways]
-    return groups if takes(data, hx, groups) else []
+    nothing, size = (None,) * (4 - count), hx[0].shape[-1]
+    groups = [
+        Weights._make((*params[at : at + count], *nothing, None))
+        for at in range(0, len(params), count)
+    ]
+    if not takes(data, hx, groups[:ways]) or not are_plain(steps["lstm"], groups[ways:], size):
+        return []
+    if any(each.w_ih.shape[1] != ways * size for each in groups[ways:]):
+        return []
+    return [groups[at : at + ways] for at in range(0, len(groups), ways)]
 
 
-def _kept_layer(
-    run: Run, data: Array, hx: list[Array], ways: Sequence[Weights]
+def _kept(
+    run: Run, data: Array, hx: list[Array], layers: Sequence[Sequence[Weights]], noise: float
 ) -> tuple[Array, ...]:
-    """An LSTM's layer as operators of one direction each, which leave gates and cell states."""
-    size, found = hx[0].shape[-1], []
-    for number, way in enumerate(ways):
-        states = (run("aten::select.int", each, 0, number) for each in hx)
-        has_biases = way.b_ih is not None
-        biases = (way.b_ih, way.b_hh) if has_biases else [np.zeros(0, np.float32)] * 2
-        sizes: list[int] = []
-        settings = number == 1, sizes, 2, size, 1, has_biases, len(ways) == 2, False, True
-        given = data, way.w_ih, way.w_hh, *biases, *states, *settings
-        found.append(run("aten::mkldnn_rnn_layer", *given)[:3])
-    outputs, *ends = zip(*found, strict=True)
-    out = outputs[0] if len(ways) == 1 else run("aten::cat", list(outputs), -1)
-    return out, *(run("aten::stack", list(each), 0) for each in ends)
+    """An LSTM as operators of one layer and direction each, which leave gates and cell states."""
+    size, ends = hx[0].shape[-1], []
+    states = zip(*(run("aten::unbind.int", each, 0) for each in hx), strict=True)
+    for layer, ways in enumerate(layers):
+        data, outputs = _thinned(run, data, noise if layer else 0.0), []
+        for number, way in enumerate(ways):
+            has_biases = way.b_ih is not None
+            biases = (way.b_ih, way.b_hh) if has_biases else [np.zeros(0, np.float32)] * 2
+            sizes: list[int] = []
+            settings = number == 1, sizes, 2, size, 1, has_biases, len(ways) == 2, False, True
+            given = data, way.w_ih, way.w_hh, *biases, *next(states), *settings
+            out, *end = run("aten::mkldnn_rnn_layer", *given)[:3]
+            outputs.append(out)
+            ends.append(end)
+        data = outputs[0] if len(ways) == 1 else run("aten::cat", outputs, -1)
+    return data, *(run("aten::stack", list(each), 0) for each in zip(*ends, strict=True))
+
+
+def _thinned(run: Run, data: Array, noise: float) -> Array:
+    """What a layer is given, times noise if there is to be some."""
+    factors = FACTORS["aten::dropout"](data, noise, True) if noise else None
+    made: Array = data if factors is None else run("aten::mul.Tensor", data, factors[0])
+    return made
 
 
 def _one_by_one(
     run: Run, layer: Callable[..., tuple[Array, ...]], data: Array, hx: Array | list[Array],
     params: Sequence[Array], num_layers: int, dropout: float, bidirectional: bool,
 ) -> tuple[Array, ...]:  # fmt: skip
-    """The layers as operators of one layer each, which leave what each gave for its gradient; the
-    input of all but the first times noise, if there is to be some."""
+    """The layers as operators of one layer each, which leave what each gave for its gradient."""
     ways = 2 if bidirectional else 1
     each = len(params) // num_layers
     ends = []
     for number in range(num_layers):
-        if number and dropout:
-            factors = FACTORS["aten::dropout"](data, dropout, True)
-            data = data if factors is None else run("aten::mul.Tensor", data, factors[0])
+        data = _thinned(run, data, dropout if number else 0.0)
         states = [
             run("aten::narrow", s, 0, number * ways, ways)
             for s in (hx if type(hx) is list else [hx])
@@ -270,22 +285,25 @@ def _declare_by_layers(name: str) -> None:
         run: Run, input: Array, hx: Array | list[Array], params: Sequence[Array], has_biases: bool,
         num_layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
     ) -> tuple[Array, ...] | None:  # fmt: skip
-        turned = batch_first and input.ndim == 3
-        lying = np.swapaxes(input, 0, 1) if turned else input
-        if num_layers < 2 and not (name == "lstm" and _ways(lying, hx, params, has_biases)):
+        turned, layers = batch_first and input.ndim == 3, []
+        if name == "lstm":
+            lying = np.swapaxes(input, 0, 1) if turned else input
+            layers = _plain_layers(lying, hx, params, has_biases, num_layers, bidirectional)
+        if num_layers < 2 and not layers:
             return None
         noise = dropout if train else 0.0
 
         def layer(data: Array, hx: Any, weights: Sequence[Array]) -> tuple[Array, ...]:
-            ways = _ways(data, hx, weights, has_biases) if name == "lstm" else []
-            if ways:
-                return _kept_layer(run, data, hx, ways)
             options = weights, has_biases, 1, 0.0, train, bidirectional, False
             made: tuple[Array, ...] = run(f"aten::{name}.input", data, hx, *options)
             return made
 
         data = run("aten::transpose.int", input, 0, 1) if turned else input
-        data, *ends = _one_by_one(run, layer, data, hx, params, num_layers, noise, bidirectional)
+        if layers and type(hx) is list:
+            data, *ends = _kept(run, data, hx, layers, noise)
+        else:
+            options = num_layers, noise, bidirectional
+            data, *ends = _one_by_one(run, layer, data, hx, params, *options)
         return run("aten::transpose.int", data, 0, 1) if turned else data, *ends
 
     @rewritten(f"aten::{name}.data")
