@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ...frontend.foundations.declared import Declared
-from ..kernels import by_formula
+from ..kernels import Prepared, by_formula
 from ..memory.dtype import Array, default_dtype
 from ..memory.errors import OperatorError
 from ..random_numbers.random_ops import bernoulli_
@@ -33,11 +33,12 @@ def _noise_of_features(input: Array) -> Array:
     return np.empty((*input.shape[:2], *(1,) * (input.ndim - 2)), input.dtype)
 
 
-Factors = tuple[Array, Array | None]
+Factors = tuple[Array, ...]
 
 
 def _factors(input: Array, p: float, train: bool, features: bool, alpha: bool) -> Factors | None:
-    """What the input is multiplied by, and what is added then; None if nothing is dropped."""
+    """What the input is multiplied by, and for alpha dropout what is added then; None if nothing is
+    dropped."""
     if not 0 <= p <= 1:
         raise OperatorError(
             f"dropout probability has to be between 0 and 1, but got {p:g}",
@@ -45,19 +46,33 @@ def _factors(input: Array, p: float, train: bool, features: bool, alpha: bool) -
         )
     if p == 0 or not train or not input.size:
         return None
-    number = input.dtype.type
     if p == 1:
-        return as_array(number(0)), None
+        return (as_array(input.dtype.type(0)),)
     if kind(input.dtype) < 2:  # the noise has the input's dtype, and is divided in place
         raise cast_error(default_dtype.float, input.dtype)
-    noise = bernoulli_(_noise_of_features(input) if features else np.empty_like(input), 1 - p, None)
-    if not alpha:
-        return _with("divide", np.true_divide, noise, number(1 - p)), None
+    room = _noise_of_features(input) if features else input
+    found: Factors = (_ALPHA_NOISE if alpha else _NOISE).call(room, p)
+    return found
+
+
+def _noise(room: Array, p: float) -> Factors:
+    """The noise of dropout, in memory like that of `room`, which stays as it is."""
+    noise = bernoulli_(np.empty_like(room), 1 - p, None)
+    return (_with("divide", np.true_divide, noise, room.dtype.type(1 - p)),)
+
+
+def _alpha_noise(room: Array, p: float) -> Factors:
+    """The same of alpha dropout, and what is added to the product."""
+    noise, number = bernoulli_(np.empty_like(room), 1 - p, None), room.dtype.type
     scale = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
     shift = _with("subtract", np.subtract, noise, number(1))
     shift = _with("multiply", np.multiply, shift, number(_ALPHA * scale))
     shift = _with("add", np.add, shift, number(_ALPHA * scale * p))
     return _with("multiply", np.multiply, noise, number(scale)), shift
+
+
+_NOISE: Final = Prepared(_noise)
+_ALPHA_NOISE: Final = Prepared(_alpha_noise)
 
 
 def _computed(name: str, function: np.ufunc, one: Array, other: Array) -> Array:
@@ -84,9 +99,8 @@ def _declare(name: str, features: bool, alpha: bool) -> Callable[[Array, float, 
         found = factors(input, p, train)
         if found is None:
             return input
-        noise, shift = found
-        made = _computed("multiply", np.multiply, input, noise)
-        return made if shift is None else _computed("add", np.add, made, shift)
+        made = _computed("multiply", np.multiply, input, found[0])
+        return made if len(found) == 1 else _computed("add", np.add, made, found[1])
 
     def forward_in_place(self: Array, p: float, train: bool) -> Array:
         result = forward(self, p, train)

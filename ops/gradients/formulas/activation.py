@@ -219,9 +219,10 @@ def _dropped(name: str, twin: str) -> None:
         found = factors(self, p, train)
         if found is None:
             return self
-        noise, shift = found
-        result: Array = run(f"aten::mul{twin}.Tensor", self, noise)
-        return result if shift is None else run(f"aten::add{twin}.Tensor", result, shift, 1)
+        result: Array = run(f"aten::mul{twin}.Tensor", self, found[0])
+        if len(found) == 2:
+            result = run(f"aten::add{twin}.Tensor", result, found[1], 1)
+        return result
 
 
 for _name in FACTORS:

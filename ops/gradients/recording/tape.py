@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 import numpy as np
 
+from ....typecheck.definitions.schema import Argument
 from ...eager.calls import finish, note_view, run, tensors_in
+from ...eager.dispatch import eager_function
 from ...memory.dtype import Array
 from ...memory.made_since import WATCHED, check_age
 from ...memory.quiet import QUIET, enter, leave
@@ -227,12 +229,12 @@ def _taped(entry: Operator, values: list[object], handles: Sequence[object], own
         made, tracer = _unheard(lambda: on_tensors([lifted(value, known) for value in values]))
         return made if tracer is None else tracer.record(entry, values, made, handles)
     bound = bound_row(entry)
-    args = [lifted(value, known) for value in values]
     if not own and bound.row is not None and bound.row.rewritten is not None:
         rewriting = bound.row.rewritten
         made, tracer = _unheard(lambda: _rewritten(rewriting, values, known))
         if made is not None:
             return made if tracer is None else tracer.record(entry, values, made, handles)
+    args = [lifted(value, known) for value in values]
     return _done(bound, entry, args, values, handles, entry.forward)
 
 
@@ -280,25 +282,46 @@ def _done(
 def _rewritten(rewriting: Rewriting, values: list[object], known: dict[int, Tensor]) -> object:
     """Run other operators in the place of one, each recorded for itself."""
 
+    def handle(value: object) -> object:
+        if type(value) is not np.ndarray:
+            return lifted(value, known)
+        found = known.get(id(value))
+        if found is None:  # it was just made, and is kept as long as it is known by its id
+            found = known[id(value)] = Tensor._of(value)
+        return found
+
     def run(name: str, *given: object) -> object:
-        entry = TABLE.operator(name)
-        assert entry is not None
-        own = [_known(value, known) for value in given]
-        args = [lifted(value, known) for value in own]
-        made = taped(entry, own, args, args=args)
+        function, by_name = _called(name)
+        if by_name:
+            count = len(given) - len(by_name)
+            named = _said(by_name, given[count:])
+            made = function(*map(handle, given[:count]), **named)
+        else:
+            made = function(*map(handle, given))
+        if type(made) is Tensor:
+            known[id(made._array)] = made
+            return made._array
         results = tensors_in(made)
         known.update((id(each._array), each) for each in results)
         return made._array if isinstance(made, Tensor) else tuple(each._array for each in results)
 
-    made = lifted(rewriting(run, *values), known)
+    made = handle(rewriting(run, *values))
     return tuple(made) if isinstance(made, list) else made
 
 
-def _known(value: object, known: dict[int, Tensor]) -> object:
-    """A value, with a handle among those that are known if it is an array that was just made."""
-    if isinstance(value, np.ndarray) and id(value) not in known:
-        known[id(value)] = Tensor._of(value)
-    return value
+@cache
+def _called(name: str) -> tuple[Callable[..., Any], list[Argument]]:
+    """The eager function of an overload, and the arguments that it takes by their names alone."""
+    entry = TABLE.operator(name)
+    assert entry is not None
+    by_name = [each for each in entry.signature.arguments if each.keyword_only]
+    return eager_function(entry.name), by_name
+
+
+def _said(arguments: Sequence[Argument], values: Sequence[object]) -> dict[str, object]:
+    """Arguments by their names, without those that are what they are where nobody says it."""
+    pairs = zip(arguments, values, strict=True)
+    return {one.name: value for one, value in pairs if value != one.default}
 
 
 def is_active(bound: Bound, args: Sequence[object]) -> bool:
