@@ -228,8 +228,8 @@ def _converter(type: Type, size: int | None) -> Converter:
     return _SIMPLE.get(type, _anything)
 
 
-def _converter_of(argument: Argument, schema: str) -> Converter:
-    if _NUMBERED.fullmatch(argument.name) or re.search(rf"ScalarType\?? {argument.name}\b", schema):
+def _converter_of(argument: Argument) -> Converter:
+    if argument.word == "ScalarType" or _NUMBERED.fullmatch(argument.name):
         return _optional(_int_or_dtype) if "?" in str(argument.type) else _int_or_dtype
     convert = _converter(argument.type, argument.size)
     if argument.size and argument.has_default and argument.default == []:
@@ -317,7 +317,7 @@ class Form:
         self.as_method = as_method
         self.arguments = entry.signature.arguments
         self.names = ["input" if a.name == "self" else a.name for a in self.arguments]
-        self.converters = [_converter_of(a, entry.schema) for a in self.arguments]
+        self.converters = [_converter_of(a) for a in self.arguments]
         self.positional = sum(not a.keyword_only for a in self.arguments)
         own = self.arguments[int(as_method) : self.positional]
         self.spread: int | None = None

@@ -105,11 +105,14 @@ class Recipe:
     def _counted(self, *args: object, **kwargs: object) -> object:
         self._left -= 1
         if self._left < 0:
-            call, recording = self._written_out(args, kwargs)
+
+            def exchange(call: Callable[..., object]) -> None:
+                self.call = learning_more(call, learn, (*args, *kwargs.values()))
+
+            call, recording = self._written_out(args, kwargs, exchange)
             learn = partial(self._learn_natively, recording)
             learn(args, kwargs)
-            self.call = learning_more(call, learn, (*args, *kwargs.values()))
-            return self.call(*args, **kwargs)
+            exchange(call)
         values = self.values(args, kwargs)
         if values is None:
             return MISFIT
@@ -152,7 +155,10 @@ class Recipe:
         self._learn(self.form.entry, found, self._template, sizes_at, recording)
 
     def _written_out(
-        self, args: Sequence[object], kwargs: dict[str, object]
+        self,
+        args: Sequence[object],
+        kwargs: dict[str, object],
+        late: Callable[[Callable[..., object]], None],
     ) -> tuple[Callable[..., object], Recording]:
         """The same for all arguments of the types of these, and what records such a call."""
         args = self.form._gather(args)
@@ -167,8 +173,9 @@ class Recipe:
         entry = self.form.entry
         forward = direct_form(entry) if has_direct_form(entry) else entry.forward
         own = entry.unwatched is not None
+        values = self._template
         return written_out(
-            entry, forward, taken, converters, self._template, own=own, is_sure=False
+            entry, forward, taken, converters, values, own=own, is_sure=False, late=late
         )
 
 

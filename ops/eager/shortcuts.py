@@ -16,7 +16,7 @@ import numpy as np
 from ..kernels import LARGE, TRIALS
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.versions import written
-from ..table.direct import LISTENING, direct_form, has_direct_form
+from ..table.direct import LISTENING, direct_form, has_direct_form, knows_calls
 from ..table.grad_mode import GRAD_MODE
 from ..table.table import Operator
 from ..tensors.tape_port import MISSED, tape
@@ -53,8 +53,7 @@ class Taken(NamedTuple):
 
 
 _TEXT: Final = """
-def make(_entry, _forward, _quiet, _on_arrays, _own, {constants}):
- _kept = [None]
+def make(_entry, _forward, _quiet, _on_arrays, _own, _kept, {constants}):
  def call({parameters}):
 {read}  if ({requires}) and (_mode := _grad_mode()):
    _values, _args, _record = [{values}], [{args}], _kept[0]
@@ -72,7 +71,7 @@ def make(_entry, _forward, _quiet, _on_arrays, _own, {constants}):
   if _record is None:
    return _MISSED
 {read_here}  return _record([{args}], [{values}], _quiet or _forward, {is_quiet})
- return call, _Recording(recording, _kept)
+ return call, recording
 """
 _COMPUTE: Final = "  _result = {0}({1})\n"
 _UNLESS_QUANTIZED: Final = "(_on_arrays if _type(_v0) is _ndarray else _forward)"
@@ -134,7 +133,6 @@ _SPACE: Final[dict[str, Any]] = {
         "_NO": NO,
         "_new": object.__new__,
         "_tape": tape,
-        "_Recording": Recording,
         "_written": written,
         "_MISFIT": MISFIT,
         "_MISSED": MISSED,
@@ -172,7 +170,7 @@ def _ways(entry: Operator, forward: Forward) -> _Ways:
 @cache
 def _maker(
     taken: tuple[Taken, ...], count: int, ways: _Ways, is_sure: bool
-) -> Callable[..., tuple[Shortcut, Recording]]:
+) -> Callable[..., tuple[Shortcut, Shortcut]]:
     """What makes the calls of operators with that many arguments, and what records those that want
     gradients.  The text is all our own, but for names of parameters."""
     values = [f"_v{place}" for place in range(count)]
@@ -210,7 +208,7 @@ def _maker(
     )
     space = dict(_SPACE)
     exec(compile(text, f"{__file__}:{'-'.join(each.way for each in taken)}", "exec"), space)
-    made: Callable[..., tuple[Shortcut, Recording]] = space["make"]
+    made: Callable[..., tuple[Shortcut, Shortcut]] = space["make"]
     return made
 
 
@@ -237,6 +235,27 @@ def _finishing(pairs: Sequence[tuple[Taken, str]], ways: _Ways, *, is_first: boo
     )
 
 
+def _written_when_called(
+    write: Callable[[], tuple[Shortcut, Shortcut]], late: Callable[[Shortcut], None]
+) -> tuple[Shortcut, Shortcut]:
+    """Both, which are written when one is first called; who keeps the first is told of the one that
+    was written."""
+
+    @cache
+    def both() -> tuple[Shortcut, Shortcut]:
+        found = write()
+        late(found[0])
+        return found
+
+    def call(*args: object, **kwargs: object) -> object:
+        return both()[0](*args, **kwargs)
+
+    def record(*args: object, **kwargs: object) -> object:
+        return both()[1](*args, **kwargs)
+
+    return call, record
+
+
 def written_out(
     entry: Operator,
     forward: Forward,
@@ -246,17 +265,29 @@ def written_out(
     *,
     own: bool,
     is_sure: bool,
+    late: Callable[[Shortcut], None] | None = None,
+    is_known: bool = True,
 ) -> tuple[Shortcut, Recording]:
-    """A call of an operator by a forward, written out, and what records such a call.
+    """A call of an operator by a forward, written out, and what records such a call.  Where a front
+    learns such calls that may be `late`: when there is one that it leaves, of which this is told.
+    What knows calls beforehand is used for those that are recorded, unless none `is_known` yet.
 
     `converters` are those of what is converted, in the order it is taken in; `values` what all
     arguments are that are not taken.  If it is sure that values can be converted, some are that
     are only convertible; else the call may give `MISFIT`.
     """
-    make = _maker(tuple(taken), len(values), _ways(entry, forward), is_sure)
-    given = {each.place for each in taken}
-    rest = [value for place, value in enumerate(values) if place not in given]
-    return make(entry, forward, quiet_form(entry), entry.on_arrays, own, *converters, *rest)
+    kept: list[Any] = [None]
+
+    def write() -> tuple[Shortcut, Shortcut]:
+        make = _maker(tuple(taken), len(values), _ways(entry, forward), is_sure)
+        given = {each.place for each in taken}
+        rest = [value for place, value in enumerate(values) if place not in given]
+        quiet = quiet_form(entry) if is_known else None
+        return make(entry, forward, quiet, entry.on_arrays, own, kept, *converters, *rest)
+
+    is_now = late is None or not knows_calls()
+    call, record = write() if late is None or is_now else _written_when_called(write, late)
+    return call, Recording(record, kept)
 
 
 def _shortcut_of_sizes(
@@ -320,9 +351,22 @@ def keep_shortcut(
     found = [each for each in others if each is not None]
     values = [*(None for _ in types), *defaults]
 
-    def with_forward(forward: Forward) -> tuple[Shortcut, Recording]:
+    def with_forward(
+        forward: Forward, late: Callable[[Shortcut], None] | None
+    ) -> tuple[Shortcut, Recording]:
         own = not is_short and entry.unwatched is not None
-        return written_out(entry, forward, taken, found, values, own=own, is_sure=True)
+        is_known = late is not None
+        return written_out(
+            entry,
+            forward,
+            taken,
+            found,
+            values,
+            own=own,
+            is_sure=True,
+            late=late,
+            is_known=is_known,
+        )
 
     def plainly(*args: object) -> object:
         given = [
@@ -332,7 +376,7 @@ def keep_shortcut(
         return run(entry, [*given, *defaults], args)
 
     has_direct = has_direct_form(entry) and tensors[:1] == [True]
-    first = with_forward(entry.forward)[0] if is_short else plainly
+    first = with_forward(entry.forward, None)[0] if is_short else plainly
     left = TRIALS
 
     def counted(*args: Any) -> object:
@@ -340,7 +384,11 @@ def keep_shortcut(
         left -= 1
         if left < 0 or (has_direct and args[0]._array.size >= LARGE):
             forward = direct_form(entry) if has_direct else entry.forward
-            later, recording = with_forward(forward)
+
+            def exchange(later: Shortcut) -> None:
+                shortcuts[types] = learning_more(later, learned, args)
+
+            later, recording = with_forward(forward, exchange)
 
             def learned(args: Sequence[object], _: object) -> None:
                 triples = enumerate(zip(args, converters, strict=True))
@@ -348,7 +396,7 @@ def keep_shortcut(
                 learn(entry, given, values, -1, recording)
 
             learned(args, {})
-            shortcuts[types] = learning_more(later, learned, args)
+            exchange(later)
         return first(*args)
 
     shortcuts[types] = counted
