@@ -13,6 +13,7 @@ from types import FunctionType, MethodType
 from typing import Any, Final
 
 from ...frontend.foundations.locks import fork_safe_lock
+from ..memory.native_class import NativeMember
 from ..tensors import overriding
 from ..tensors.differentiable import Differentiable
 from ..tensors.overriding import PLAIN, answer, ask, askers, asks
@@ -44,7 +45,8 @@ def _plain(name: str) -> Any:
 
 
 def _declared(name: str) -> object:
-    return next(vars(cls)[name] for cls in (Tensor, Differentiable) if name in vars(cls))
+    found = next(vars(cls)[name] for cls in (Tensor, Differentiable) if name in vars(cls))
+    return found.plain if isinstance(found, NativeMember) else found
 
 
 class _Method:

@@ -18,14 +18,17 @@ import numpy as np
 from ..kernels import TRIALS, family
 from ..memory.dtype import Array, Device, DType, Layout, MemoryFormat
 from ..memory.inference import ON
+from ..memory.made_since import WATCHED
+from ..memory.native_class import NativeMember, bind_by
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import address
-from ..memory.versions import written
+from ..memory.versions import counts_by_owner, unwritten, write_clock, written
 from ..table.direct import direct_form_around, has_direct_form, knows_calls
 from ..table.grad_mode import GRAD_MODE
 from ..table.table import Operator
 from ..tensors.differentiable import AMONG_UNKNOWN, INFERENCE, NO_GRAD
-from ..tensors.sizes import Size
+from ..tensors.indexing import read_places, write_places
+from ..tensors.sizes import Size, give_member
 from ..tensors.slots import slots_of_tensors
 from ..tensors.tape_port import MISSED, tape
 from ..tensors.tensor import Parameter, Tensor
@@ -33,7 +36,8 @@ from ..tensors.tracing import ACTIVE
 from .calls import finish, several_of
 
 __all__ = [
-    *("Front", "Given", "Learn", "Look", "Recording", "front_of", "learning_more", "quiet_form"),
+    *("Front", "Given", "Learn", "Look", "NativeMembers", "Recording", "front_of", "learning_more"),
+    "quiet_form",
 ]
 
 _MOST: Final = 24
@@ -279,7 +283,7 @@ def _finisher(entry: Operator) -> Callable[..., object]:
     return call
 
 
-def _words(slowly: Callable[..., object], ways: int) -> dict[str, int]:
+def _words(slowly: object, ways: int) -> dict[str, int]:
     """What native code looks at, by name: addresses of objects, and places within them."""
     words: dict[str, object] = {
         **{"slowly": slowly, "active": ACTIVE, "tensor_type": Tensor, "never": False},
@@ -287,6 +291,7 @@ def _words(slowly: Callable[..., object], ways: int) -> dict[str, int]:
         **{"missed": MISSED, "always": True},
         **{"inference_mode": ON, "unwatched_name": _UNWATCHED, "among_name": _AMONG},
         **{"no_grad_word": NO_GRAD, "inference_word": INFERENCE, "no_word": AMONG_UNKNOWN},
+        **{"counts": counts_by_owner(), "clock": write_clock(), "watched": WATCHED},
     }
     return {name: id(each) for name, each in words.items()} | {"ways": ways, **_slots()}
 
@@ -343,6 +348,41 @@ class Look:
         self._held = slowly, told
         pairs = [id(each) for pair in told.items() for each in pair]
         self._pairs = np.array([*pairs, 0], np.int64)
-        words = _words(slowly, 0) | {"kind": kind, "pairs": address(self._pairs)}
+        words = _words(slowly, 0) | {"tells": kind, "pairs": address(self._pairs)}
         crew = family("calls.prepared").CREW
         self.call: Callable[..., object] = crew.looked(name, words | {"size_type": id(Size)})
+
+
+class NativeMembers:
+    """Members of the class of tensors by native code, `found` by name, which leave to those that
+    the class has what they do not do themselves; and those of the class of sizes, which has them
+    from then on."""
+
+    def __init__(self, kind: type) -> None:
+        module, crew = family("fronts.parts_text"), family("calls.prepared").CREW
+        everything = {kind: module.MEMBERS, Size: module.SIZE_MEMBERS}
+        objects: dict[str, object] = {
+            slowly: getattr(owner, name)
+            for owner, members in everything.items()
+            for name, (_, slowly) in members.items()
+        }
+        objects |= {"slice_type": slice, "ellipsis": Ellipsis, "whole_dtype": np.dtype(np.int64)}
+        objects |= {"unwritten": unwritten, "size_type": Size}
+        self._held = [*objects.values()]
+        words = _words(self, 0) | {name: id(each) for name, each in objects.items()}
+        words |= {"tells": 0, "pairs": 0, "reads": 0, "puts": 0}
+        self._table = crew.know_members(words)
+        bind_by(crew.binding)
+        self.found: dict[str, Callable[..., object]] = {
+            name: NativeMember(getattr(kind, name), crew.member(native))
+            for name, (native, _) in module.MEMBERS.items()
+        }
+        for name, (native, _) in module.SIZE_MEMBERS.items():
+            give_member(name, NativeMember(getattr(Size, name), crew.member(native)))
+        read_places.when_learned(lambda call: self._learned(-3, call))
+        write_places.when_learned(lambda call: self._learned(-2, call))
+
+    def _learned(self, place: int, call: Callable[..., object]) -> None:
+        """Have what does calls by index tensors called natively: `place` is its word's."""
+        self._held.append(call)
+        self._table[place] = id(call)

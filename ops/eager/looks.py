@@ -22,10 +22,10 @@ from ..tensors.tensor import PLAIN_TENSORS, Tensor
 from ..tensors.tracing import ACTIVE
 from .callables import when_native
 from .dispatch import EagerFunction, EagerMethod
-from .fronts import Front, Given, Look, Recording, front_of
+from .fronts import Front, Given, Look, NativeMembers, Recording, front_of
 from .shortcuts import MISFIT
 
-__all__ = ["is_left_alone", "made_by_look", "properties_by_look"]
+__all__ = ["is_left_alone", "made_by_look", "members_by_look"]
 
 _KINDS: Final[dict[Told, int]] = {
     **{"rank": 1, "count": 2, "whole": 3, "dtype": 4, "itself": 5, "again": 6},
@@ -114,17 +114,17 @@ _PROPERTIES: Final = {
     "requires_grad": 8,
 }
 _TURNS: Final = {"T": "aten::numpy_T", "mT": "aten::mT"}
-_LOOKS: Final[Declared[str, Look | Front]] = Declared()
-"""What native code looks at as long as there are these properties."""
+_LOOKS: Final[Declared[str, Look | Front | NativeMembers]] = Declared()
+"""What native code looks at as long as there are these members."""
 
 
-def properties_by_look() -> dict[str, property]:
-    """Properties of tensors that native code reads, in the place of those in Python."""
+def members_by_look() -> dict[str, object]:
+    """Members of tensors that native code has, in the place of those in Python."""
     told: dict[str, dict[Any, object]] = {
         "dtype": {each: dtype_of(np.empty(0, each)) for each in _dtypes()},
         "device": dict.fromkeys(_dtypes(), CPU),
     }
-    found = {}
+    found: dict[str, object] = {}
     for name, kind in _PROPERTIES.items():
         written = inspect.getattr_static(Tensor, name)
         look = Look(name, kind, written.fget, told.get(name, {}))
@@ -136,7 +136,9 @@ def properties_by_look() -> dict[str, property]:
         if front is not None:
             _LOOKS.put([name], front)
             found[name] = property(front.call, doc=written.__doc__)
-    return found
+    members = NativeMembers(Tensor)
+    _LOOKS.put(["members"], members)
+    return found | members.found
 
 
 def _turning(written: Callable[..., object], name: str) -> Front | None:

@@ -32,7 +32,7 @@ from .dispatch import (
     make_function,
 )
 from .functional import METHODS
-from .looks import is_left_alone, made_by_look, properties_by_look
+from .looks import is_left_alone, made_by_look, members_by_look
 from .rare_methods import ATTRIBUTES
 from .rare_methods import METHODS as RARE
 from .subclasses import as_subclass, make_subclass, make_wrapper_subclass
@@ -448,4 +448,4 @@ for _name, _method in sign_methods(True):
     _give(_name, _method)
 _give_methods()
 _give("__getattr__", _unknown)
-when_native(lambda: members_replaced(properties_by_look()))
+when_native(lambda: members_replaced(members_by_look()))

@@ -9,10 +9,13 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Iterator
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Final
 
-__all__ = ["ADDRESS_AT", "CalledNatively", "call_natively_if", "call_by_address", "call_unbound"]
+__all__ = [
+    *("ADDRESS_AT", "CalledNatively", "NativeMember", "call_natively_if", "call_by_address"),
+    *("bind_by", "call_unbound"),
+]
 
 ADDRESS_AT: Final = object.__basicsize__
 """Where in such an object the address lies; none is there at first."""
@@ -118,3 +121,33 @@ def call_unbound(kind: type) -> None:
         _flags(kind).value |= _BINDS_NOT
         as_functions = ctypes.c_void_p.from_address(id(FunctionType) + _BINDS_AT).value
         ctypes.c_void_p.from_address(id(kind) + _BINDS_AT).value = as_functions
+
+
+class NativeMember(CalledNatively):  # type: ignore[misc]
+    # A member of a class that native code at an address does for its objects.  Whoever asks the
+    # class for it gets the `plain` function, which does the same, and its name and text.
+
+    __slots__ = ("plain",)
+    __doc__ = property(lambda self: self.plain.__doc__)
+
+    def __init__(self, plain: Callable[..., object], address: int) -> None:
+        self.plain = plain
+        call_by_address(self, address)
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        return self.plain(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> object:
+        return self.plain if name == "__wrapped__" else getattr(self.plain, name)
+
+    def __get__(self, instance: object, owner: type | None = None) -> object:
+        return self.plain if instance is None else MethodType(self, instance)
+
+
+if CalledNatively is not object:
+    _flags(NativeMember).value |= _HAS_ADDRESS | _BINDS_NOT
+
+
+def bind_by(address: int) -> None:
+    """Have native code do what `NativeMember.__get__` does."""
+    ctypes.c_void_p.from_address(id(NativeMember) + _BINDS_AT).value = address

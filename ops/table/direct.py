@@ -29,6 +29,7 @@ __all__ = [
     *(
         "LISTENING",
         "NAMES",
+        "direct_call",
         "direct_calls",
         "direct_form",
         "direct_form_around",
@@ -96,6 +97,13 @@ def direct_form_around(
     lists of tensors; None where there is no native code."""
     native = _native(entry)
     return None if native is None else (native.around(wrap), listed(entry))
+
+
+def direct_call(entry: Operator) -> Callable[..., object] | None:
+    """What does the calls of an operator natively, with lists of tensors as `listed` has them; None
+    where there is no native code."""
+    native = _native(entry)
+    return None if native is None else native.call
 
 
 def direct_calls(entry: Operator, cool: Callable[[], object]) -> object:

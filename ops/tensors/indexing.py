@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -17,11 +17,14 @@ from ..memory.versions import written
 from ..selection.copying import copy_into
 from ..selection.index import index, index_put
 from ..shapes.shape import expand
-from ..table.direct import direct_form
+from ..table.direct import direct_call, direct_form
 from ..table.pointwise import LARGEST_FLOAT32, scalar_of
 from ..table.table import TABLE
 
-__all__ = ["BASIC", "as_index", "basic_view", "get_item", "put_item", "read_places", "set_item"]
+__all__ = [
+    *("BASIC", "as_index", "basic_view", "get_item", "put_item", "read_places", "set_item"),
+    "write_places",
+]
 
 ndarray: Final = np.ndarray
 ALL: Final = slice(None)
@@ -141,6 +144,8 @@ class _Calls:
     def __init__(self, name: str, forward: Any) -> None:
         self._name, self._forward = name, forward
         self._left = TRIALS
+        self._natively: Callable[..., object] | None = None
+        self._tell: Callable[[Callable[..., object]], None] | None = None
 
     def __call__(self, view: Array, indices: list[Any], *others: object) -> Any:
         is_sure = True
@@ -152,14 +157,25 @@ class _Calls:
         self._left -= 1
         return (self._forward if self._left > 0 else self._direct)(view, indices, *others)
 
+    def when_learned(self, tell: Callable[[Callable[..., object]], None]) -> None:
+        """Have somebody told what does calls natively, once they have come often."""
+        self._tell = tell
+        if self._natively is not None:
+            tell(self._natively)
+
     @cached_property
     def _direct(self) -> Any:
         entry = TABLE.operator(self._name)
-        return self._forward if entry is None else direct_form(entry)
+        if entry is None:
+            return self._forward
+        self._natively = direct_call(entry)
+        if self._tell is not None and self._natively is not None:
+            self._tell(self._natively)
+        return direct_form(entry)
 
 
 read_places: Final = _Calls("aten::index.Tensor", index)
-_write: Final = _Calls("aten::index_put_", index_put)
+write_places: Final = _Calls("aten::index_put_", index_put)
 
 
 def put_item(
@@ -278,7 +294,7 @@ def _set(view: Array, indices: list[Array | None], value: Any) -> None:
         value = scalar_of(value, view.dtype)
     elif value.ndim and value.shape[0] == 1:
         value = _without_leading_ones(value)
-    _write(view, indices, value, False)
+    write_places(view, indices, value, False)
 
 
 _BEYOND: Final = 1 << 63

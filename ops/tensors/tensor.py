@@ -406,9 +406,8 @@ class Tensor(_Base):
             tracer.set_item(self, key, value)
             return
         is_tensor = isinstance(value, Tensor)
-        places = None if type(key) is int else named_places(key, self._array.ndim)
         try:
-            plain = key if places is not None else without_tensors(key)
+            plain = without_tensors(key)
             if type(value) not in PLAIN and asks(value):
                 raise AsksError
         except AsksError:
@@ -427,6 +426,7 @@ class Tensor(_Base):
             return
         if is_tensor:
             value = value._array
+        places = None if plain is key else named_places(key, self._array.ndim)
         put_item(self._array, plain, value, places)
 
     @property

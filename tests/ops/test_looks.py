@@ -210,3 +210,109 @@ def test_methods_are_called_without_being_bound():
     assert Holder().function(x, 2).tolist() == [3.0, 3.0, 3.0]
     with pytest.raises(TypeError, match="doesn't apply to a 'Holder' object"):
         Holder().method(x)
+
+
+NUMBERS = {
+    "float32": (2.5, -0.0, float("nan"), float("inf"), 1e30),
+    "float64": (2.5, 1e300, -1e18),
+    "float16": (0.5, 3.0),
+    "bfloat16": (0.5, 3.0),
+    "complex64": (1.0, 2j),
+    "int64": (-(1 << 63), (1 << 63) - 1, 0),
+    "int32": (-5, 7),
+    "int16": (-5, 7),
+    "int8": (-128, 127),
+    "uint8": (0, 255),
+    "bool": (True, False),
+}
+
+
+def told_or_refused(read):
+    try:
+        found = read()
+    except (OverflowError, RuntimeError, TypeError, ValueError) as error:
+        return type(error)
+    return type(found), repr(found)
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_the_one_element_is_told_as_python_reads_it(dtype):
+    for number in NUMBERS[dtype]:
+        for shape in ((), (1,), (1, 1)):
+            x = torch.full(shape, number, dtype=getattr(torch, dtype))
+            plain = x._array.item()
+            if dtype in ("bfloat16", "float16"):
+                plain = float(plain)
+            assert told_or_refused(x.item) == (type(plain), repr(plain))
+            assert bool(x) is bool(plain)
+            if dtype != "complex64":
+                assert told_or_refused(lambda x=x: float(x)) == (float, repr(float(plain)))
+                expected = told_or_refused(lambda plain=plain: int(plain))
+                assert told_or_refused(lambda x=x: int(x)) == expected
+
+
+def test_a_number_of_what_wants_gradients_is_warned_of_by_float_alone():
+    x = torch.tensor(1.5, requires_grad=True)
+    assert (x.item(), bool(x), int(x)) == (1.5, True, 1)
+    with pytest.warns(UserWarning, match="requires_grad=True to a scalar"):
+        float(x)
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_sizes_and_strides_are_told_one_by_one(name):
+    x = TENSORS[name]
+    assert x.size() == x.shape
+    assert type(x.size()) is torch.Size
+    assert [x.size(d) for d in range(x.ndim)] == [*x.shape]
+    assert [x.size(dim=d) for d in range(-x.ndim, 0)] == [*x.shape]
+    assert [x.stride(d) for d in range(x.ndim)] == [*x.stride()]
+    assert type(x.stride()) is tuple
+    for tell in (x.size, x.stride):
+        with pytest.raises(IndexError, match="Dimension"):
+            tell(x.ndim + 1)
+        with pytest.raises((IndexError, TypeError)):
+            tell("a")
+    if x.ndim:
+        assert len(x) == x.shape[0] == x.size(0)
+    else:
+        with pytest.raises(TypeError, match="0-d"):
+            len(x)
+
+
+def test_dimensions_of_one_have_strides():
+    x = torch.zeros(3, 4)
+    assert x[None].stride() == (12, 4, 1)
+    assert x[:, None].stride() == (4, 4, 1)
+    assert x[..., None].stride() == (4, 1, 1)
+    assert x.expand(2, 3, 4).stride() == (0, 4, 1)
+    assert torch.zeros(0, 3).stride() == (3, 1)
+    assert x[:, ::2].stride() == (4, 2)
+
+
+def test_sizes_are_read_as_tuples_are():
+    sizes = torch.zeros(2, 3, 4).shape
+    assert (sizes[0], sizes[-1], sizes[np.int64(1)], sizes[True]) == (2, 4, 3, 3)
+    assert type(sizes[1:]) is torch.Size
+    assert sizes[1:] == (3, 4)
+    for place in (3, -4, 1 << 80):
+        with pytest.raises(IndexError):
+            sizes[place]
+    with pytest.raises(TypeError):
+        sizes["a"]
+
+
+def test_members_stay_the_functions_that_they_were_to_who_asks_the_class():
+    script = """
+import rushlight as torch
+before = [getattr(torch.Tensor, name) for name in ("size", "item", "__getitem__", "__len__")]
+x = torch.ones(2, 3)
+for _ in range(200):
+    x.abs()
+after = [getattr(torch.Tensor, name) for name in ("size", "item", "__getitem__", "__len__")]
+assert all(a is b for a, b in zip(before, after, strict=True))
+assert before[0](x) == x.size() == x.shape
+assert x.size.__name__ == "size" and "size" in x.size.__doc__
+assert x.size.__self__ is x and x.size() == (2, 3) and x.size(1) == 3
+assert len(before[2](x, 0)) == 3 and torch.Size.__getitem__(x.shape, 1) == 3
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -19,10 +19,9 @@ import numpy as np
 from ...kernels import family
 from ...memory.dtype import Array
 from ...memory.inference import MADE
-from ...memory.made_since import WATCHED
 from ...memory.slots import places_within
 from ...memory.storage import address
-from ...memory.versions import counts_by_owner, version_to_keep, write_clock
+from ...memory.versions import version_to_keep
 from ...table.grad_mode import ANOMALY, BOUNDED, RUNNING
 from ...tensors.differentiable import BEHIND
 from ..nodes.autograd import ENDING, SOON, TURN, AccumulateGrad, Saved, edge_within
@@ -219,7 +218,6 @@ _NO_BOUNDS: Final[tuple[object, ...]] = ()
 def _book(unread: Meta) -> Array | None:
     """The book, which is kept as long as the process lives; None where objects do not lie as native
     code takes them to."""
-    counts = counts_by_owner()
     saved = _slots(Saved, ("array", "edge", "handle", "number", "packed", "version"))
     meta = _slots(Meta, ("columns", "kind", "sizes"))
     node = _slots(
@@ -240,10 +238,10 @@ def _book(unread: Meta) -> Array | None:
     if not _is_counted(family("calls.run").HEAD) or not are_parts_pooled():
         return None
     objects: Sequence[object] = (
-        *(TURN, ANOMALY, MADE, PACKED, BOUNDED, _is_plain, SEQUENCE, counts),
+        *(TURN, ANOMALY, MADE, PACKED, BOUNDED, _is_plain, SEQUENCE),
         *(edge_within, version_to_keep, _describe, Saved, Meta, unread),
-        *(ENDING, AccumulateGrad, *_NAMES, _NO_BOUNDS, 0, 1, _RETAINS, WATCHED, copied_before),
-        *(part, BEHIND, write_clock()),
+        *(ENDING, AccumulateGrad, *_NAMES, _NO_BOUNDS, 0, 1, _RETAINS, copied_before),
+        *(part, BEHIND),
     )
     return np.array(
         [*map(id, objects), *saved, *meta, *node, end[4], *whole[4:], *writes, SOON], np.int64

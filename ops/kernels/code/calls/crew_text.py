@@ -27,6 +27,8 @@ from typing import Final
 from ..fronts.called_text import CALLED, CALLED_WORDS
 from ..fronts.fronts_text import FRONT, FRONT_WORDS, MOST_GIVEN
 from ..fronts.looked_text import LOOKED, LOOKED_WORDS
+from ..fronts.parts_text import PARTS, PARTS_WORDS, members_text
+from ..fronts.places_text import PLACES
 from ..fronts.prepared_text import (
     KEY_FACTOR,
     MOST_ENTRIES,
@@ -37,7 +39,9 @@ from ..fronts.prepared_text import (
     PREPARED_WORDS,
     SLOT_AT,
 )
+from ..fronts.put_text import PUT
 from ..fronts.records_text import BOOK, SHAPES_BITS, SHAPES_WORDS
+from ..fronts.told_text import TOLD
 
 __all__ = ["JOB_SIZE", "MAKES_AT", "MOST_ARGUMENTS", "SPINS", "TABLE", "crew_text"]
 
@@ -50,6 +54,10 @@ _POLITE: Final = 512
 MOST_ARGUMENTS: Final = 24
 MAKES_AT: Final = 304
 """Where a class has what makes its objects (`calls/pools.py` looks whether that is so)."""
+_PART_MOST: Final = 32
+"""Dimensions of a tensor and parts of a key that name a part of it."""
+_PART_ELEMENTS: Final = 1024
+"""So many elements are written one by one; of more, what NumPy does by vectors saves more."""
 _PIECES: Final = 4
 """Pieces a thread, so that none waits long for another."""
 _MOST_PIECES: Final = 1 << 15
@@ -60,7 +68,7 @@ TABLE: Final = (
     *("call", "call_with", "make_array", "make_tuple", "view_of", "start", "state"),
     *("as_list", "make_list", "set_base", "attribute", "set_attribute", "variable", "make_object"),
     *("forget_error", "make_int", "item_of", "next_of"),
-    *("fetch_error", "normalize_error", "set_trace", "refer"),
+    *("fetch_error", "normalize_error", "set_trace", "refer", "make_float", "bind"),
 )
 """What the words are that `run` is given as bytes: addresses of Python's and NumPy's types, objects
 and functions; `start` makes threads, `state` is where the job's address and their number lie, and
@@ -378,7 +386,7 @@ done:
 
 def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
     """The module: `work`, which threads run until `end`, and what Python calls: `run`, `prepared`,
-    `front`, `called` and `looked`.
+    `front`, `called`, `looked`, `know_parts` and members of tensors.
 
     `head` is the size of what every Python object begins with, whose last word is its type;
     `bytes_begin` is where the bytes of a bytes object lie in it, `tuple_begin` the items of a
@@ -414,6 +422,13 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "front_loads": "\n".join(_loads(FRONT_WORDS)),
         "called_loads": "\n".join(_loads(CALLED_WORDS)),
         "looked_loads": "\n".join(_loads((*FRONT_WORDS, *LOOKED_WORDS))),
+        "parts_loads": "\n".join(_loads((*FRONT_WORDS, *PARTS_WORDS))),
+        "part_most": _PART_MOST,
+        "part_words": 2 + 2 * _PART_MOST,
+        "part_elements": _PART_ELEMENTS,
+        "places_most": MOST_ARGUMENTS - 4,
+        "places_room": MOST_ARGUMENTS,
+        "width_at": head + 24,
         "items_at": head + 8,
         "book_loads": "\n".join(_loaded("book", BOOK)),
         "handles_room": MOST_ARGUMENTS + 4,
@@ -426,6 +441,7 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "shapes_many": 1 << SHAPES_BITS,
     }
     text = _CREW + _PERFORM + _RUN + PREPARED + FRONT + CALLED + LOOKED
+    text += PARTS + PUT + PLACES + TOLD + members_text()
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
     return text

@@ -23,6 +23,7 @@ from ... import threads
 from ..fronts.called_text import CALLED_WORDS
 from ..fronts.fronts_text import FRONT_WORDS
 from ..fronts.looked_text import LOOKED_WORDS
+from ..fronts.parts_text import MEMBERS, PARTS_WORDS, SIZE_MEMBERS, member_name
 from ..loading import elf
 from ..loading.numpy_functions import function_of_numpy
 from ..loading.objects import native_addresses
@@ -52,7 +53,12 @@ class _Crew:
     """The native side: threads that wait in native code for work, made when there is some."""
 
     def __init__(self) -> None:
-        names = ("work", "end", "run", "prepared", "front", "called", "looked")
+        names = (
+            *("work", "end", "run", "prepared", "front", "called", "looked"),
+            *("know_parts", "bind_member"),
+            *(member_name(native) for native, _ in MEMBERS.values()),
+            *(member_name(native) for native, _ in SIZE_MEMBERS.values()),
+        )
         parameters = (HEAD, BYTES_BEGIN, TUPLE_BEGIN)
         made = native_addresses("crew", parameters, names, lambda target: crew_text(*parameters))
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(made["work"])
@@ -97,6 +103,23 @@ class _Crew:
         """The `__call__` of a class of such objects, and the address that does the same."""
         place = self._places["called"]
         return member("__call__", place, kind), place
+
+    def know_members(self, words: Mapping[str, int]) -> Array:
+        """What members of the classes of tensors and sizes look at (see `parts_text`), which the
+        caller keeps, as he does what that names."""
+        names = (*FRONT_WORDS, *PARTS_WORDS)
+        table = np.array([*self._table, *(words[name] for name in names)], np.uint64)
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._places["know_parts"])(table.ctypes.data)
+        return table
+
+    def member(self, native: str) -> int:
+        """The address of one of those members, by the name of the native function."""
+        return self._places[member_name(native)]
+
+    @property
+    def binding(self) -> int:
+        """The address of what binds such members."""
+        return self._places["bind_member"]
 
     def listen(self, count: int) -> None:
         """So many more, or less, listen to what Python calls: eager calls go through Python."""
@@ -160,6 +183,8 @@ class _Crew:
             "normalize_error": python.PyErr_NormalizeException,
             "set_trace": python.PyException_SetTraceback,
             "refer": python.PyWeakref_NewRef,
+            "make_float": python.PyFloat_FromDouble,
+            "bind": python.PyMethod_New,
         }
         objects: dict[str, object] = {
             "array_type": np.ndarray,
@@ -244,7 +269,7 @@ def _word(argument: Any) -> int:
 def _lie_as_expected() -> bool:
     """Whether types, floats, bytes and arrays have their parts where `crew_text` looks for them."""
     number, text, array = 1.5, b"rushlight", np.ones(3)
-    pair = number, text
+    pair, part = (number, text), slice(text, number)
     return (
         np.lib.NumpyVersion(np.__version__) >= "2.0.0"
         and ctypes.c_void_p.from_address(id(array) + HEAD - 8).value == id(np.ndarray)
@@ -253,9 +278,11 @@ def _lie_as_expected() -> bool:
         and ctypes.string_at(id(text) + BYTES_BEGIN, len(text)) == text
         and ctypes.c_void_p.from_address(id(array) + HEAD).value == array.ctypes.data
         and ctypes.c_void_p.from_address(id(array) + HEAD + 40).value == id(array.dtype)
+        and ctypes.c_int64.from_address(id(array.dtype) + HEAD + 24).value == array.itemsize
         and ctypes.c_int32.from_address(id(array) + HEAD + 48).value == array.flags.num
         and ctypes.c_int64.from_address(id([number]) + HEAD).value == 1
         and ctypes.c_void_p.from_address(id(pair) + TUPLE_BEGIN).value == id(number)
+        and ctypes.c_void_p.from_address(id(part) + HEAD + 8).value == id(number)
     )
 
 

@@ -38,6 +38,7 @@ FRONT_WORDS: Final = (
     *("ways", "slowly", "active", "tensor_type", "parameter_type", "slot", "wants_slot", "never"),
     *("grad_mode", "written", "base_slot", "missed", "always", "inference_mode"),
     *("unwatched_name", "no_grad_word", "inference_word", "among_name", "no_word"),
+    *("counts", "clock", "watched"),
 )
 """What `front` is given behind `TABLE`: where the ways lie; what does other calls; the list of
 tracers; the classes of tensors, where in them their array lies, and what says whether they want
@@ -45,7 +46,8 @@ gradients, and the object that says no; the variable that says whether gradients
 counts writes; where in tensors what they are a view of lies; what is given where a call was not
 recorded; the mode in which all calls are; the variable that says whether memory is for inference;
 the name of the mode of a view that was made while nothing was recorded, and both words for it; the
-name of what made one of several views, and the word where that is not known."""
+name of what made one of several views, and the word where that is not known; the counts of writes,
+and what counts all of them; a list that is empty unless writes are watched."""
 
 FRONT: Final = (
     WAYS
@@ -540,16 +542,11 @@ same_tensor:
   %is_written = icmp ne i64 %write_flag, 0
   br i1 %is_written, label %count_write, label %give_first
 count_write:
-  store ptr %result, ptr %values
-  %noted = call ptr %call_with(ptr %written, ptr %values, i64 1, ptr null)
-  %is_noted = icmp ne ptr %noted, null
-  br i1 %is_noted, label %counted, label %not_counted
+  %is_noted = call i1 @count_write(ptr %table, ptr %result)
+  br i1 %is_noted, label %give_first, label %not_counted
 not_counted:
   call void %drop(ptr %result)
   ret ptr null
-counted:
-  call void %drop(ptr %noted)
-  br label %give_first
 give_first:
   %first_handle = load ptr, ptr %given
   call void %hold(ptr %first_handle)

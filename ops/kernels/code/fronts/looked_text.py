@@ -1,7 +1,7 @@
 """The native side of what a look at a tensor tells: how many dimensions it has, its sizes, itself.
 
 `looked` is called with a tensor alone, behind which an array stands, while no tracer and nobody
-else hears of it; all other calls are left to `slowly`.  What it gives is said by `kind`: 1 the
+else hears of it; all other calls are left to `slowly`.  What it gives is said by `tells`: 1 the
 number of dimensions, 2 that of elements, 3 whether they lie in one piece, 4 what the pairs of words
 at `pairs`, which end in a 0, have for the dtype's address, 5 the tensor, if it lies in one piece, 6
 a new tensor of the same memory, 7 its sizes, a tuple of the type `size_type`, 8 whether gradients
@@ -14,7 +14,7 @@ from typing import Final
 
 __all__ = ["LOOKED", "LOOKED_WORDS"]
 
-LOOKED_WORDS: Final = ("kind", "pairs", "size_type")
+LOOKED_WORDS: Final = ("tells", "pairs", "size_type")
 """What `looked` finds behind `TABLE` and the words of fronts."""
 
 LOOKED: Final = """
@@ -85,8 +85,8 @@ type:
   %is_tensor = icmp eq ptr %its_type, %tensor_type
   %is_parameter = icmp eq ptr %its_type, %parameter_type
   %is_one = or i1 %is_tensor, %is_parameter
-  br i1 %is_one, label %look, label %slow
-look:
+  br i1 %is_one, label %begin, label %slow
+begin:
   %slot_bytes = ptrtoint ptr %slot to i64
   %array_place = getelementptr i8, ptr %tensor, i64 %slot_bytes
   %array = load ptr, ptr %array_place
@@ -98,7 +98,7 @@ array_type_of:
   %is_array = icmp eq ptr %its_kind, %array_type
   br i1 %is_array, label %choose, label %slow
 choose:
-  %what = ptrtoint ptr %kind to i64
+  %what = ptrtoint ptr %tells to i64
   %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
   %rank32 = load i32, ptr %rank_place
   %rank = zext i32 %rank32 to i64

@@ -42,12 +42,11 @@ SHAPES_WORDS: Final = 10
 """Words of a key for an operand: its dtype, its rank and sizes, of up to eight dimensions."""
 
 BOOK: Final = (
-    *("turns", "anomalies", "memories", "packings", "bounding", "is_plain", "numbers", "counts"),
+    *("turns", "anomalies", "memories", "packings", "bounding", "is_plain", "numbers"),
     *("ask_edge", "ask_version", "describe", "saved_type", "meta_type", "unread"),
     *("ending", "end_type", "end_word"),
     *("node_word", "number_word", "version_word", "no_bounds", "zero", "one"),
-    *("retains_word", "watched", "copy_before", "part_type"),
-    *("behind", "clock"),
+    *("retains_word", "copy_before", "part_type", "behind"),
     *("s_array", "s_edge", "s_handle", "s_number", "s_packed", "s_version"),
     *("m_columns", "m_kind", "m_sizes"),
     *("n_attached", "n_bounds", "n_edges", "n_sequence", "n_arguments", "n_bound", "n_places"),
@@ -56,14 +55,13 @@ BOOK: Final = (
 )
 """Lists whose one element says whether history changes, is traced for errors, or has to do with
 memory for inference, packed tensors or bounds; who says that neither of the latter is so here;
-where nodes get their numbers; the counts of writes; who knows where a tensor came from, which
+where nodes get their numbers; who knows where a tensor came from, which
 version its memory has, and how a tensor lies that is not kept; types; a list that is empty unless
 Python makes the node of a leaf just now, the type of such nodes, and by which name leaves know
 them; the names of what tensors know; objects; the name of what says whether a tensor's gradient is
-kept, a list that is empty unless writes are watched, what copies a tensor that will be written, the
-type of nodes of tensors a view of which was, a version that memory never has, and the count of all
-writes; and where in a `Saved`, a `Meta`, a node, one of a leaf and one of a written view their
-parts lie; what numbers of leaves' nodes are less than."""
+kept, what copies a tensor that will be written, the type of nodes of tensors a view of which was,
+and a version that memory never has; and where in a `Saved`, a `Meta`, a node, one of a leaf and one
+of a written view their parts lie; what numbers of leaves' nodes are less than."""
 
 RECORDS: Final = (
     HISTORY

@@ -80,11 +80,11 @@ doubt:
 on:
   %how = load i64, ptr %wanted
   %is_idle = icmp uge i64 %how, 5
-  br i1 %is_idle, label %idle, label %watched
+  br i1 %is_idle, label %idle, label %perhaps_records
 idle:
   store i64 6, ptr %wanted
   br label %yes
-watched:
+perhaps_records:
   %may_record = icmp uge i64 %how, 3
   %is_plain = icmp eq ptr %answer, %always
   %records = and i1 %may_record, %is_plain

@@ -19,9 +19,9 @@ entry:
   %arguments = load ptr, ptr %arguments_place
   %as_many = icmp eq i64 %its_n, %n
   %as_named = icmp eq i64 %its_named, %named
-  %counts = and i1 %as_many, %as_named
+  %are_as_many = and i1 %as_many, %as_named
   %total = add i64 %n, %named
-  br i1 %counts, label %next_name, label %no
+  br i1 %are_as_many, label %next_name, label %no
 next_name:
   %j = phi i64 [0, %entry], [%j1, %same_name]
   %more_names = icmp ult i64 %j, %named

@@ -451,11 +451,15 @@ failed:
   ret i1 false
 }
 
-define internal i1 @count_write(ptr %table, ptr %book, ptr %array) {
+define internal i1 @count_write(ptr %table, ptr %array) {
 entry:
   %given = alloca ptr
 {front_loads}
-{book_loads}
+  %watched_place = getelementptr i8, ptr %watched, i64 {head}
+  %watching = load i64, ptr %watched_place
+  %is_unwatched = icmp eq i64 %watching, 0
+  br i1 %is_unwatched, label %whose, label %ask
+whose:
   %owner = call ptr @plain_owner(ptr %table, ptr %array)
   %number = ptrtoint ptr %owner to i64
   %key = call ptr %make_int(i64 %number)
@@ -506,7 +510,7 @@ entry:
 {front_loads}
 {book_loads}
   %tensor = load ptr, ptr %handles
-  %is_counted = call i1 @count_write(ptr %table, ptr %book, ptr %result)
+  %is_counted = call i1 @count_write(ptr %table, ptr %result)
   br i1 %is_counted, label %make, label %drop_edges
 make:
   %slot_bytes = ptrtoint ptr %slot to i64

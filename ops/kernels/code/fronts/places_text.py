@@ -1,0 +1,286 @@
+"""The native code of `tensor[key]` and `tensor[key] = value` for keys of index tensors (see
+`parts_text`): of whole numbers, with `:` between them, and in writing one of bools, if what is
+written is the same wherever one is true.
+
+What reads, and what writes, are those that know the calls of such operators beforehand; there is
+none before calls have come often.  What fails is done again in Python, which says why.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["PLACES"]
+
+PLACES: Final = """
+define internal i1 @is_whole_slice(ptr %table, ptr %object) {
+entry:
+{parts_loads}
+  %type_place = getelementptr i8, ptr %object, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_slice = icmp eq ptr %type, %slice_type
+  br i1 %is_slice, label %look, label %no
+look:
+  %first_place = getelementptr i8, ptr %object, i64 {head}
+  %stop_place = getelementptr ptr, ptr %first_place, i64 1
+  %step_place = getelementptr ptr, ptr %first_place, i64 2
+  %first = load ptr, ptr %first_place
+  %stop = load ptr, ptr %stop_place
+  %step = load ptr, ptr %step_place
+  %has_no_first = icmp eq ptr %first, %none
+  %has_no_stop = icmp eq ptr %stop, %none
+  %has_no_step = icmp eq ptr %step, %none
+  %both = and i1 %has_no_first, %has_no_stop
+  %all = and i1 %both, %has_no_step
+  ret i1 %all
+no:
+  ret i1 false
+}
+
+define internal i1 @names_places(ptr %table, ptr %index, i1 %alone, i1 %truths) {
+entry:
+{parts_loads}
+  %rank_place = getelementptr i8, ptr %index, i64 {rank_at}
+  %rank = load i32, ptr %rank_place
+  %dtype_place = getelementptr i8, ptr %index, i64 {dtype_at}
+  %dtype = load ptr, ptr %dtype_place
+  %kind_place = getelementptr i8, ptr %dtype, i64 {kind_at}
+  %kind = load i8, ptr %kind_place
+  %is_several = icmp sgt i32 %rank, 0
+  %are_numbers = icmp eq ptr %dtype, %whole_dtype
+  %are_truths = icmp eq i8 %kind, 98
+  %may_be_truths = and i1 %alone, %truths
+  %is_mask = and i1 %are_truths, %may_be_truths
+  %is_one = or i1 %are_numbers, %is_mask
+  %is_so = and i1 %is_several, %is_one
+  ret i1 %is_so
+}
+
+define internal i64 @places_of(ptr %table, ptr %array, ptr %key, i1 %truths, ptr %places) {
+entry:
+  %alone = alloca ptr
+  %wanted = alloca i64
+{parts_loads}
+  store ptr %key, ptr %alone
+  store i64 0, ptr %wanted
+  %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
+  %rank32 = load i32, ptr %rank_place
+  %rank = zext i32 %rank32 to i64
+  %key_type_place = getelementptr i8, ptr %key, i64 {type_at}
+  %key_type = load ptr, ptr %key_type_place
+  %is_tuple = icmp eq ptr %key_type, %tuple_type
+  br i1 %is_tuple, label %several, label %measure
+several:
+  %length_place = getelementptr i8, ptr %key, i64 {head}
+  %length = load i64, ptr %length_place
+  %inside = getelementptr i8, ptr %key, i64 {tuple_at}
+  br label %measure
+measure:
+  %items = phi ptr [%alone, %entry], [%inside, %several]
+  %count = phi i64 [1, %entry], [%length, %several]
+  %is_alone = xor i1 %is_tuple, true
+  %is_within = icmp ule i64 %count, %rank
+  %has_room = icmp ule i64 %count, {places_most}
+  %fits = and i1 %is_within, %has_room
+  br i1 %fits, label %next, label %nothing
+next:
+  %i = phi i64 [0, %measure], [%i1, %taken]
+  %until = phi i64 [0, %measure], [%until1, %taken]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %done
+look:
+  %i1 = add i64 %i, 1
+  %item_place = getelementptr ptr, ptr %items, i64 %i
+  %place = getelementptr ptr, ptr %places, i64 %i
+  %object = load ptr, ptr %item_place
+  %is_whole = call i1 @is_whole_slice(ptr %table, ptr %object)
+  br i1 %is_whole, label %whole, label %tensor
+whole:
+  call void %hold(ptr %none)
+  store ptr %none, ptr %place
+  br label %taken
+tensor:
+  %index = call ptr @array_of(ptr %table, ptr %object, ptr %wanted)
+  %is_there = icmp ne ptr %index, null
+  br i1 %is_there, label %names, label %not_these
+names:
+  store ptr %index, ptr %place
+  %is_index = call i1 @names_places(ptr %table, ptr %index, i1 %is_alone, i1 %truths)
+  br i1 %is_index, label %taken, label %not_this
+not_this:
+  call void @drop_all(ptr %table, ptr %places, i64 %i1)
+  ret i64 0
+taken:
+  %until1 = phi i64 [%until, %whole], [%i1, %names]
+  br label %next
+not_these:
+  call void @drop_all(ptr %table, ptr %places, i64 %i)
+  ret i64 0
+done:
+  %unused = sub i64 %count, %until
+  %first_unused = getelementptr ptr, ptr %places, i64 %until
+  call void @drop_all(ptr %table, ptr %first_unused, i64 %unused)
+  ret i64 %until
+nothing:
+  ret i64 0
+}
+
+define internal ptr @get_places(ptr %table, ptr %tensor, ptr %array, ptr %key) {
+entry:
+  %given = alloca [{places_room} x ptr], align 8
+{parts_loads}
+  %is_learned = icmp ne ptr %reads, null
+  br i1 %is_learned, label %find, label %no
+find:
+  store ptr %array, ptr %given
+  %places = getelementptr ptr, ptr %given, i64 1
+  %count = call i64 @places_of(ptr %table, ptr %array, ptr %key, i1 false, ptr %places)
+  %are_found = icmp ne i64 %count, 0
+  br i1 %are_found, label %read, label %no
+read:
+  %all = add i64 %count, 1
+  %found = call ptr %call_with(ptr %reads, ptr %given, i64 %all, ptr null)
+  call void @drop_all(ptr %table, ptr %places, i64 %count)
+  %is_raised = icmp eq ptr %found, null
+  br i1 %is_raised, label %raised, label %kind
+raised:
+  call void %forget_error()
+  br label %no
+kind:
+  %type_place = getelementptr i8, ptr %found, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_array = icmp eq ptr %type, %array_type
+  br i1 %is_array, label %handle, label %other
+other:
+  call void %drop(ptr %found)
+  br label %no
+handle:
+  %made = call ptr @one_view(ptr %table, ptr %found, ptr %tensor)
+  ret ptr %made
+no:
+  ret ptr null
+}
+
+define internal ptr @value_at_places(ptr %table, ptr %array, ptr %value) {
+entry:
+  %wanted = alloca i64
+  %bits = alloca i64
+{parts_loads}
+  %dtype_place = getelementptr i8, ptr %array, i64 {dtype_at}
+  %dtype = load ptr, ptr %dtype_place
+  %kind_place = getelementptr i8, ptr %dtype, i64 {kind_at}
+  %kind = load i8, ptr %kind_place
+  %width_place = getelementptr i8, ptr %dtype, i64 {width_at}
+  %width = load i64, ptr %width_place
+  %is_number = call i1 @bits_of(ptr %table, ptr %value, i8 %kind, i64 %width, ptr %bits)
+  br i1 %is_number, label %number, label %perhaps_tensor
+number:
+  call void %hold(ptr %dtype)
+  %made = call ptr %make_array(ptr %array_type, ptr %dtype, i32 0, ptr null, ptr null, ptr null, \
+i32 0, ptr null)
+  %is_unmade = icmp eq ptr %made, null
+  br i1 %is_unmade, label %unmade, label %fill
+fill:
+  %data_place = getelementptr i8, ptr %made, i64 {head}
+  %data = load ptr, ptr %data_place
+  call void @put_row(ptr %data, ptr %bits, i64 1, i64 0, i64 0, i64 %width)
+  ret ptr %made
+unmade:
+  call void %forget_error()
+  ret ptr null
+perhaps_tensor:
+  %type_place = getelementptr i8, ptr %value, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_tensor = icmp eq ptr %type, %tensor_type
+  br i1 %is_tensor, label %tensor, label %no
+tensor:
+  store i64 0, ptr %wanted
+  %source = call ptr @array_of(ptr %table, ptr %value, ptr %wanted)
+  %is_there = icmp ne ptr %source, null
+  br i1 %is_there, label %look, label %no
+look:
+  %its_dtype_place = getelementptr i8, ptr %source, i64 {dtype_at}
+  %its_dtype = load ptr, ptr %its_dtype_place
+  %is_same = icmp eq ptr %dtype, %its_dtype
+  br i1 %is_same, label %rank_of, label %not_this
+rank_of:
+  %rank_place = getelementptr i8, ptr %source, i64 {rank_at}
+  %rank = load i32, ptr %rank_place
+  %is_single = icmp eq i32 %rank, 0
+  br i1 %is_single, label %yes, label %first_size
+first_size:
+  %sizes_place = getelementptr i8, ptr %source, i64 {sizes_at}
+  %sizes = load ptr, ptr %sizes_place
+  %first = load i64, ptr %sizes
+  %is_spread = icmp eq i64 %first, 1
+  br i1 %is_spread, label %not_this, label %yes
+yes:
+  ret ptr %source
+not_this:
+  call void %drop(ptr %source)
+  ret ptr null
+no:
+  ret ptr null
+}
+
+define internal i1 @is_put(ptr %table, ptr %array, ptr %given, i64 %count) {
+entry:
+{parts_loads}
+  %is_counted = call i1 @count_write(ptr %table, ptr %array)
+  br i1 %is_counted, label %write, label %refused
+write:
+  %result = call ptr %call_with(ptr %puts, ptr %given, i64 %count, ptr null)
+  %is_raised = icmp eq ptr %result, null
+  br i1 %is_raised, label %raised, label %done
+done:
+  call void %drop(ptr %result)
+  ret i1 true
+raised:
+  call void %forget_error()
+  %noted = call ptr %call_with(ptr %unwritten, ptr %given, i64 1, ptr null)
+  %is_lost = icmp eq ptr %noted, null
+  br i1 %is_lost, label %refused, label %told
+told:
+  call void %drop(ptr %noted)
+  ret i1 false
+refused:
+  call void %forget_error()
+  ret i1 false
+}
+
+define internal i1 @set_places(ptr %table, ptr %array, ptr %key, ptr %value) {
+entry:
+  %given = alloca [{places_room} x ptr], align 8
+{parts_loads}
+  %is_learned = icmp ne ptr %puts, null
+  br i1 %is_learned, label %take, label %no
+take:
+  %source = call ptr @value_at_places(ptr %table, ptr %array, ptr %value)
+  %is_there = icmp ne ptr %source, null
+  br i1 %is_there, label %find, label %no
+find:
+  %rank_place = getelementptr i8, ptr %source, i64 {rank_at}
+  %rank = load i32, ptr %rank_place
+  %is_number = icmp eq i32 %rank, 0
+  %source_place = getelementptr ptr, ptr %given, i64 1
+  %adds_place = getelementptr ptr, ptr %given, i64 2
+  %places = getelementptr ptr, ptr %given, i64 3
+  store ptr %array, ptr %given
+  store ptr %source, ptr %source_place
+  store ptr %never, ptr %adds_place
+  %count = call i64 @places_of(ptr %table, ptr %array, ptr %key, i1 %is_number, ptr %places)
+  %are_found = icmp ne i64 %count, 0
+  br i1 %are_found, label %put, label %not_here
+put:
+  %all = add i64 %count, 3
+  %is_put = call i1 @is_put(ptr %table, ptr %array, ptr %given, i64 %all)
+  call void @drop_all(ptr %table, ptr %places, i64 %count)
+  call void %drop(ptr %source)
+  ret i1 %is_put
+not_here:
+  call void %drop(ptr %source)
+  ret i1 false
+no:
+  ret i1 false
+}
+"""

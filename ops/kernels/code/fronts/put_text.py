@@ -1,0 +1,458 @@
+"""The native code of `tensor[key] = value` (see `parts_text`), for numbers that the tensor's dtype
+has, and for tensors of that dtype which spread over the part, from memory elsewhere.
+
+What is put lies at `from`, so many bytes apart in each of the part's dimensions as `steps` says.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["PUT"]
+
+PUT: Final = """
+@no_steps = internal constant [{part_most} x i64] zeroinitializer
+
+define internal void @put_row(ptr %to, ptr %from, i64 %count, i64 %apart, i64 %step, i64 %width) {
+entry:
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %put]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %done
+look:
+  %i1 = add i64 %i, 1
+  %to_bytes = mul i64 %i, %apart
+  %from_bytes = mul i64 %i, %step
+  %target = getelementptr i8, ptr %to, i64 %to_bytes
+  %source = getelementptr i8, ptr %from, i64 %from_bytes
+  switch i64 %width, label %of_8 [ i64 4, label %of_4 i64 2, label %of_2 i64 1, label %of_1 ]
+of_8:
+  %word_8 = load i64, ptr %source, align 1
+  store i64 %word_8, ptr %target, align 1
+  br label %put
+of_4:
+  %word_4 = load i32, ptr %source, align 1
+  store i32 %word_4, ptr %target, align 1
+  br label %put
+of_2:
+  %word_2 = load i16, ptr %source, align 1
+  store i16 %word_2, ptr %target, align 1
+  br label %put
+of_1:
+  %word_1 = load i8, ptr %source, align 1
+  store i8 %word_1, ptr %target, align 1
+  br label %put
+put:
+  br label %next
+done:
+  ret void
+}
+
+define internal void @put_all(ptr %part, i64 %dim, ptr %to, ptr %from, ptr %steps, i64 %width) {
+entry:
+  %rank_place = getelementptr i64, ptr %part, i64 1
+  %rank = load i64, ptr %rank_place
+  %sizes = getelementptr i64, ptr %part, i64 2
+  %strides = getelementptr i64, ptr %sizes, i64 {part_most}
+  %inner = add i64 %dim, 1
+  %is_number = icmp eq i64 %rank, 0
+  br i1 %is_number, label %number, label %look
+number:
+  call void @put_row(ptr %to, ptr %from, i64 1, i64 0, i64 0, i64 %width)
+  ret void
+look:
+  %size_place = getelementptr i64, ptr %sizes, i64 %dim
+  %stride_place = getelementptr i64, ptr %strides, i64 %dim
+  %step_place = getelementptr i64, ptr %steps, i64 %dim
+  %size = load i64, ptr %size_place
+  %apart = load i64, ptr %stride_place
+  %step = load i64, ptr %step_place
+  %is_last = icmp eq i64 %inner, %rank
+  br i1 %is_last, label %row, label %next
+row:
+  call void @put_row(ptr %to, ptr %from, i64 %size, i64 %apart, i64 %step, i64 %width)
+  ret void
+next:
+  %i = phi i64 [0, %look], [%i1, %within]
+  %more = icmp ult i64 %i, %size
+  br i1 %more, label %within, label %done
+within:
+  %i1 = add i64 %i, 1
+  %to_bytes = mul i64 %i, %apart
+  %from_bytes = mul i64 %i, %step
+  %target = getelementptr i8, ptr %to, i64 %to_bytes
+  %source = getelementptr i8, ptr %from, i64 %from_bytes
+  call void @put_all(ptr %part, i64 %inner, ptr %target, ptr %source, ptr %steps, i64 %width)
+  br label %next
+done:
+  ret void
+}
+
+define internal i64 @count_of(ptr %part) {
+entry:
+  %rank_place = getelementptr i64, ptr %part, i64 1
+  %rank = load i64, ptr %rank_place
+  %sizes = getelementptr i64, ptr %part, i64 2
+  %strides = getelementptr i64, ptr %sizes, i64 {part_most}
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %apart]
+  %product = phi i64 [1, %entry], [%times, %apart]
+  %more = icmp ult i64 %i, %rank
+  br i1 %more, label %look, label %done
+look:
+  %i1 = add i64 %i, 1
+  %size_place = getelementptr i64, ptr %sizes, i64 %i
+  %stride_place = getelementptr i64, ptr %strides, i64 %i
+  %size = load i64, ptr %size_place
+  %stride = load i64, ptr %stride_place
+  %times = mul i64 %product, %size
+  %is_repeated = icmp eq i64 %stride, 0
+  br i1 %is_repeated, label %not_here, label %apart
+apart:
+  br label %next
+done:
+  ret i64 %product
+not_here:
+  ret i64 -1
+}
+
+define internal void @reach(i64 %data, i64 %rank, ptr %sizes, ptr %strides, i64 %width, ptr %ends) {
+entry:
+  %end_place = getelementptr i64, ptr %ends, i64 1
+  %first_end = add i64 %data, %width
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %look]
+  %low = phi i64 [%data, %entry], [%lower, %look]
+  %high = phi i64 [%first_end, %entry], [%higher, %look]
+  %more = icmp ult i64 %i, %rank
+  br i1 %more, label %look, label %done
+look:
+  %i1 = add i64 %i, 1
+  %size_place = getelementptr i64, ptr %sizes, i64 %i
+  %stride_place = getelementptr i64, ptr %strides, i64 %i
+  %size = load i64, ptr %size_place
+  %stride = load i64, ptr %stride_place
+  %last = sub i64 %size, 1
+  %far = mul i64 %last, %stride
+  %is_back = icmp slt i64 %far, 0
+  %down = select i1 %is_back, i64 %far, i64 0
+  %up = select i1 %is_back, i64 0, i64 %far
+  %lower = add i64 %low, %down
+  %higher = add i64 %high, %up
+  br label %next
+done:
+  store i64 %low, ptr %ends
+  store i64 %high, ptr %end_place
+  ret void
+}
+
+define internal i1 @steps_of(ptr %array, ptr %part, ptr %steps) {
+entry:
+  %own_rank_place = getelementptr i64, ptr %part, i64 1
+  %own_rank = load i64, ptr %own_rank_place
+  %own_sizes = getelementptr i64, ptr %part, i64 2
+  %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
+  %rank32 = load i32, ptr %rank_place
+  %rank = zext i32 %rank32 to i64
+  %sizes_place = getelementptr i8, ptr %array, i64 {sizes_at}
+  %sizes = load ptr, ptr %sizes_place
+  %strides_place = getelementptr i8, ptr %array, i64 {strides_at}
+  %strides = load ptr, ptr %strides_place
+  %missing = sub i64 %own_rank, %rank
+  %fits = icmp sge i64 %missing, 0
+  br i1 %fits, label %next, label %no
+next:
+  %i = phi i64 [0, %entry], [%i1, %give]
+  %more = icmp ult i64 %i, %own_rank
+  br i1 %more, label %look, label %yes
+look:
+  %i1 = add i64 %i, 1
+  %at = sub i64 %i, %missing
+  %is_new = icmp slt i64 %at, 0
+  br i1 %is_new, label %give, label %compare
+compare:
+  %size_place = getelementptr i64, ptr %sizes, i64 %at
+  %stride_place = getelementptr i64, ptr %strides, i64 %at
+  %own_size_place = getelementptr i64, ptr %own_sizes, i64 %i
+  %size = load i64, ptr %size_place
+  %stride = load i64, ptr %stride_place
+  %own_size = load i64, ptr %own_size_place
+  %is_same = icmp eq i64 %size, %own_size
+  br i1 %is_same, label %give, label %perhaps_one
+perhaps_one:
+  %is_one = icmp eq i64 %size, 1
+  br i1 %is_one, label %give, label %no
+give:
+  %step = phi i64 [0, %look], [%stride, %compare], [0, %perhaps_one]
+  %step_place = getelementptr i64, ptr %steps, i64 %i
+  store i64 %step, ptr %step_place
+  br label %next
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+define internal i1 @lies_apart(ptr %array, ptr %part, i64 %width) {
+  %ends = alloca [2 x i64], align 8
+  %its_ends = alloca [2 x i64], align 8
+  %data = load i64, ptr %part
+  %own_rank_place = getelementptr i64, ptr %part, i64 1
+  %own_rank = load i64, ptr %own_rank_place
+  %own_sizes = getelementptr i64, ptr %part, i64 2
+  %own_strides = getelementptr i64, ptr %own_sizes, i64 {part_most}
+  %its_place = getelementptr i8, ptr %array, i64 {head}
+  %its = load i64, ptr %its_place
+  %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
+  %rank32 = load i32, ptr %rank_place
+  %rank = zext i32 %rank32 to i64
+  %sizes_place = getelementptr i8, ptr %array, i64 {sizes_at}
+  %sizes = load ptr, ptr %sizes_place
+  %strides_place = getelementptr i8, ptr %array, i64 {strides_at}
+  %strides = load ptr, ptr %strides_place
+  call void @reach(i64 %data, i64 %own_rank, ptr %own_sizes, ptr %own_strides, i64 %width, \
+ptr %ends)
+  call void @reach(i64 %its, i64 %rank, ptr %sizes, ptr %strides, i64 %width, ptr %its_ends)
+  %end_place = getelementptr i64, ptr %ends, i64 1
+  %its_end_place = getelementptr i64, ptr %its_ends, i64 1
+  %low = load i64, ptr %ends
+  %high = load i64, ptr %end_place
+  %its_low = load i64, ptr %its_ends
+  %its_high = load i64, ptr %its_end_place
+  %is_before = icmp ule i64 %high, %its_low
+  %is_behind = icmp ule i64 %its_high, %low
+  %is_apart = or i1 %is_before, %is_behind
+  ret i1 %is_apart
+}
+
+define internal i1 @is_the_part(ptr %array, ptr %part, ptr %steps) {
+entry:
+  %data = load i64, ptr %part
+  %its_place = getelementptr i8, ptr %array, i64 {head}
+  %its = load i64, ptr %its_place
+  %rank_place = getelementptr i64, ptr %part, i64 1
+  %rank = load i64, ptr %rank_place
+  %sizes = getelementptr i64, ptr %part, i64 2
+  %strides = getelementptr i64, ptr %sizes, i64 {part_most}
+  %is_there = icmp eq i64 %data, %its
+  br i1 %is_there, label %next, label %no
+next:
+  %i = phi i64 [0, %entry], [%i1, %look]
+  %more = icmp ult i64 %i, %rank
+  br i1 %more, label %look, label %yes
+look:
+  %i1 = add i64 %i, 1
+  %stride_place = getelementptr i64, ptr %strides, i64 %i
+  %step_place = getelementptr i64, ptr %steps, i64 %i
+  %stride = load i64, ptr %stride_place
+  %step = load i64, ptr %step_place
+  %is_so = icmp eq i64 %stride, %step
+  br i1 %is_so, label %next, label %no
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+define internal i1 @bits_of(ptr %table, ptr %value, i8 %kind, i64 %width, ptr %bits) {
+entry:
+  %number = alloca i64
+{parts_loads}
+  %type_place = getelementptr i8, ptr %value, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_float = icmp eq ptr %type, %float_type
+  br i1 %is_float, label %float, label %perhaps_int
+perhaps_int:
+  %is_int = call i1 @number_of(ptr %table, ptr %value, ptr %number)
+  br i1 %is_int, label %int, label %truth
+truth:
+  %is_true = icmp eq ptr %value, %always
+  %is_false = icmp eq ptr %value, %never
+  %is_truth = or i1 %is_true, %is_false
+  %takes_truths = icmp eq i8 %kind, 98
+  %is_taken = and i1 %is_truth, %takes_truths
+  %word_of_truth = zext i1 %is_true to i64
+  store i64 %word_of_truth, ptr %bits
+  ret i1 %is_taken
+int:
+  %whole = load i64, ptr %number
+  %above = add i64 %whole, 9007199254740992
+  %is_exact = icmp ule i64 %above, 18014398509481984
+  switch i8 %kind, label %no [
+    i8 102, label %int_as_float
+    i8 105, label %signed
+    i8 117, label %bytes ]
+int_as_float:
+  %as_float = sitofp i64 %whole to double
+  br i1 %is_exact, label %of_float, label %no
+signed:
+  %bits_there = mul i64 %width, 8
+  %free = sub i64 64, %bits_there
+  %up = shl i64 %whole, %free
+  %back = ashr i64 %up, %free
+  %fits = icmp eq i64 %back, %whole
+  store i64 %whole, ptr %bits
+  ret i1 %fits
+bytes:
+  %is_byte = icmp eq i64 %width, 1
+  %is_small = icmp ule i64 %whole, 255
+  %is_one = and i1 %is_byte, %is_small
+  store i64 %whole, ptr %bits
+  ret i1 %is_one
+float:
+  %float_place = getelementptr i8, ptr %value, i64 {head}
+  %given = load double, ptr %float_place
+  %takes_floats = icmp eq i8 %kind, 102
+  br i1 %takes_floats, label %of_float, label %no
+of_float:
+  %exact = phi double [%as_float, %int_as_float], [%given, %float]
+  switch i64 %width, label %no [i64 8, label %double i64 4, label %single]
+double:
+  store double %exact, ptr %bits
+  ret i1 true
+single:
+  %size = call double @llvm.fabs.f64(double %exact)
+  %is_within = fcmp ole double %size, 0x47EFFFFFE0000000
+  %rounded = fptrunc double %exact to float
+  store float %rounded, ptr %bits
+  ret i1 %is_within
+no:
+  ret i1 false
+}
+
+declare double @llvm.fabs.f64(double)
+
+define internal i1 @is_taken(ptr %table, ptr %value, i64 %width, ptr %array, ptr %part, \
+ptr %steps, ptr %from) {
+entry:
+  %wanted = alloca i64
+{parts_loads}
+  %type_place = getelementptr i8, ptr %value, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_tensor = icmp eq ptr %type, %tensor_type
+  br i1 %is_tensor, label %tensor, label %no
+tensor:
+  store i64 0, ptr %wanted
+  %source = call ptr @array_of(ptr %table, ptr %value, ptr %wanted)
+  %is_there = icmp ne ptr %source, null
+  br i1 %is_there, label %look, label %no
+look:
+  call void %drop(ptr %source)
+  %dtype_place = getelementptr i8, ptr %array, i64 {dtype_at}
+  %its_dtype_place = getelementptr i8, ptr %source, i64 {dtype_at}
+  %dtype = load ptr, ptr %dtype_place
+  %its_dtype = load ptr, ptr %its_dtype_place
+  %is_same = icmp eq ptr %dtype, %its_dtype
+  br i1 %is_same, label %fit, label %no
+fit:
+  %data_place = getelementptr i8, ptr %source, i64 {head}
+  %data = load ptr, ptr %data_place
+  store ptr %data, ptr %from
+  %fits = call i1 @steps_of(ptr %source, ptr %part, ptr %steps)
+  br i1 %fits, label %apart, label %no
+apart:
+  %is_apart = call i1 @lies_apart(ptr %source, ptr %part, i64 %width)
+  br i1 %is_apart, label %yes, label %itself
+itself:
+  %is_the_part = call i1 @is_the_part(ptr %source, ptr %part, ptr %steps)
+  br i1 %is_the_part, label %nothing, label %no
+nothing:
+  store ptr null, ptr %from
+  br label %yes
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+define internal ptr @set_part(ptr %tensor, ptr %given, i64 %n, ptr %names) {
+entry:
+  %part = alloca [{part_words} x i64], align 8
+  %steps = alloca [{part_most} x i64], align 8
+  %wanted = alloca i64
+  %bits = alloca i64
+  %from = alloca ptr
+  %table = load ptr, ptr @parts_table
+{parts_loads}
+  %is_usual = call i1 @is_usual(ptr %table, i64 %n, i64 2, ptr %names)
+  %watched_place = getelementptr i8, ptr %watched, i64 {head}
+  %watching = load i64, ptr %watched_place
+  %is_unwatched = icmp eq i64 %watching, 0
+  %is_sure = and i1 %is_usual, %is_unwatched
+  br i1 %is_sure, label %begin, label %slow
+begin:
+  store i64 0, ptr %wanted
+  %array = call ptr @array_of(ptr %table, ptr %tensor, ptr %wanted)
+  %is_there = icmp ne ptr %array, null
+  br i1 %is_there, label %find, label %slow
+find:
+  %flags_place = getelementptr i8, ptr %array, i64 {flags_at}
+  %flags = load i32, ptr %flags_place
+  %write_flag = and i32 %flags, 1024
+  %may_be_written = icmp ne i32 %write_flag, 0
+  %dtype_place = getelementptr i8, ptr %array, i64 {dtype_at}
+  %dtype = load ptr, ptr %dtype_place
+  %kind_place = getelementptr i8, ptr %dtype, i64 {kind_at}
+  %kind = load i8, ptr %kind_place
+  %width_place = getelementptr i8, ptr %dtype, i64 {width_at}
+  %width = load i64, ptr %width_place
+  br i1 %may_be_written, label %wide, label %not_here
+wide:
+  switch i64 %width, label %not_here [
+    i64 1, label %find_part
+    i64 2, label %find_part
+    i64 4, label %find_part
+    i64 8, label %find_part ]
+find_part:
+  %key = load ptr, ptr %given
+  %value_place = getelementptr ptr, ptr %given, i64 1
+  %value = load ptr, ptr %value_place
+  %is_part = call i1 @part_of(ptr %table, ptr %array, ptr %key, ptr %part)
+  br i1 %is_part, label %measure, label %look_places
+look_places:
+  %is_put_there = call i1 @set_places(ptr %table, ptr %array, ptr %key, ptr %value)
+  br i1 %is_put_there, label %done, label %not_here
+measure:
+  %count = call i64 @count_of(ptr %part)
+  %is_small = icmp ule i64 %count, {part_elements}
+  br i1 %is_small, label %take, label %not_here
+take:
+  store ptr %bits, ptr %from
+  %is_number = call i1 @bits_of(ptr %table, ptr %value, i8 %kind, i64 %width, ptr %bits)
+  br i1 %is_number, label %number, label %perhaps_tensor
+number:
+  br label %tell
+perhaps_tensor:
+  %is_taken = call i1 @is_taken(ptr %table, ptr %value, i64 %width, ptr %array, ptr %part, \
+ptr %steps, ptr %from)
+  br i1 %is_taken, label %tell, label %not_here
+tell:
+  %by = phi ptr [@no_steps, %number], [%steps, %perhaps_tensor]
+  %is_counted = call i1 @count_write(ptr %table, ptr %array)
+  br i1 %is_counted, label %write, label %refused
+write:
+  %source = load ptr, ptr %from
+  %to = load ptr, ptr %part
+  %is_there_already = icmp eq ptr %source, null
+  br i1 %is_there_already, label %done, label %put
+put:
+  call void @put_all(ptr %part, i64 0, ptr %to, ptr %source, ptr %by, i64 %width)
+  br label %done
+done:
+  call void %drop(ptr %array)
+  call void %hold(ptr %none)
+  ret ptr %none
+refused:
+  call void %drop(ptr %array)
+  ret ptr null
+not_here:
+  call void %drop(ptr %array)
+  br label %slow
+slow:
+  %slow_result = call ptr @all_given(ptr %tensor, ptr %given, i64 %n, ptr %names, ptr %set_slowly)
+  ret ptr %slow_result
+}
+"""
