@@ -120,11 +120,13 @@ class _Several:
     """Collects the gradients of those of several tensors that a walk back comes to."""
 
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None], mode: str) -> None:
-        self._edges = [target_of(each) for each in tensors]
         self._fn, self._mode = fn, mode
         self._walks = _Walks()
+        self.hooks = [each.register_hook(self._hook(place)) for place, each in enumerate(tensors)]
+        # hooks are put on nodes of single operators, which may only then stand behind a call's
+        self._edges = [target_of(each) for each in tensors]
 
-    def hook(self, place: int) -> Callable[[Tensor], None]:
+    def _hook(self, place: int) -> Callable[[Tensor], None]:
         """The hook of the tensor of that number."""
 
         def called(gradient: Tensor) -> None:
@@ -182,10 +184,7 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    several = _Several(tensors, fn, mode)
-    return RemovableHandle(
-        [each.register_hook(several.hook(place)) for place, each in enumerate(tensors)]
-    )
+    return RemovableHandle(_Several(tensors, fn, mode).hooks)
 
 
 class Removable(Protocol):

@@ -318,3 +318,18 @@ def test_what_calls_itself_for_ever_in_a_deep_walk_ends() -> None:
     with pytest.raises(RecursionError):
         Deeper.apply(x).sum().backward()
     assert sys.getrecursionlimit() == limit
+
+
+def test_hooks_of_several_results_of_known_scripted_calls() -> None:
+    call = torch.jit.script(_sin_times)
+    for _ in range(5):
+        x = torch.ones(3, requires_grad=True)
+        a, b = call(x, x), call(x, x * 2)
+        log: list[Any] = []
+        graph.register_multi_grad_hook((a, b), lambda found, log=log: log.append(len(found)))
+        (a.sum() + b.sum()).backward()
+        assert log == [2]
+
+
+def _sin_times(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.sin(x) * y + x
