@@ -59,6 +59,8 @@ def multinomial(
 
 def _as_it_lies(drawn: Array, array: Array) -> Array:
     """Numbers in the shape of an array, one after the other as they would lie like it."""
+    if array.flags.c_contiguous:
+        return drawn.reshape(array.shape)
     steps = strides_like(array)
     dims = sorted(range(array.ndim), key=lambda dim: -steps[dim])
     back = sorted(range(array.ndim), key=dims.__getitem__)
@@ -69,7 +71,8 @@ _MOST_CATEGORIES: Final = 1 << 24
 
 
 def _check_chances(self: Array, at_once: bool) -> None:
-    if not self.size:
+    native = family("drawing.categories") if self.size and is_real(self) else None
+    if not self.size or (native is not None and native.are_fit(self)):
         return
     wide = self.astype(np.float32) if self.itemsize < 4 else self
     largest = np.max(wide, -1)

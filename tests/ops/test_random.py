@@ -343,3 +343,27 @@ def test_engines_draw_natively_as_numpy_does() -> None:
             np.testing.assert_array_equal(engine.draw(count), expected)
         _, key, position, *_ = numpy.get_state()
         assert engine.state.tolist() == [*key.tolist(), position]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("width", [3, 16, 50])
+def test_weights_that_nothing_can_be_drawn_by(dtype: Any, width: int) -> None:
+    """Wherever in a row it is, what is wrong with weights is told, and nothing is drawn."""
+    state = torch.get_rng_state()
+    for place in (0, width - 1):
+        for wrong in (-1.0, float("nan"), float("inf")):
+            weights = torch.ones(4, width, dtype=dtype)
+            weights[2, place] = wrong
+            with pytest.raises(RuntimeError, match="`inf`, `nan` or element < 0"):
+                torch.multinomial(weights, 1)
+            sentence = "infinity or NaN" if wrong > 0 else "entry < 0"
+            with pytest.raises(RuntimeError, match=sentence):
+                torch.multinomial(weights, 2, True)
+    weights = torch.ones(4, width, dtype=dtype)
+    weights[3] = 0
+    with pytest.raises(RuntimeError, match="sum of probabilities <= 0"):
+        torch.multinomial(weights, 2, True)
+    assert torch.equal(torch.get_rng_state(), state)
+    weights[3, width - 1] = 1
+    assert torch.multinomial(weights, 4, True)[3].tolist() == [width - 1] * 4
+    assert torch.multinomial(weights, 1)[3].item() == width - 1

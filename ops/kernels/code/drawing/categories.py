@@ -1,23 +1,72 @@
-"""Categories that are drawn with replacement: where numbers in [0, 1) fall among running shares."""
+"""Categories that are drawn by weights: whether these can be drawn by, and, with replacement, where
+numbers in [0, 1) fall among running shares."""
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
 
 from ....memory.dtype import Array
+from ...flags import new_flag
 from ..calls.run import run, unforeseen
+from ..language.lanes import folded
+from ..language.outcomes import opposite
 from ..language.target import Target
-from ..language.text import DOUBLE, INT64, POINTER, Code, Kind
+from ..language.text import DOUBLE, INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
 from ..rows.along import ELEMENTS
 from .draws import unit_at
 
-__all__ = ["drawn"]
+__all__ = ["are_fit", "drawn"]
 
 _LEAST = 1 << 12
 """Weights and draws that are worth another thread."""
+
+
+def are_fit(weights: Array) -> bool:
+    """Whether no weight is negative, infinite or NaN, and some of each row are not 0.
+
+    Args:
+        weights: float32 or float64 of one or two dimensions, contiguous, not without elements.
+    """
+    unforeseen()
+    weights, strange = weights[...], new_flag()
+    size = weights.shape[-1]
+    address = _looking(ELEMENTS[weights.dtype.str[1:]])
+    run(address, weights.size // size, _LEAST // size + 1, size, weights, strange)
+    return not strange[0]
+
+
+@cache
+def _looking(element: str) -> int:
+    return kernel("weights_looked_at", (element,), lambda target: _looking_text(target, element))
+
+
+def _looking_text(target: Target, element: str) -> str:
+    """The range is one of rows."""
+    code, kind = Code(target), Kind(element).of_lanes(LANES)
+    words = [(INT64, "size"), (POINTER, "weights"), (POINTER, "strange")]
+    size, weights, strange = (code.argument(*each) for each in words)
+    none = code.constant(kind, 0.0)
+    with code.units() as row:
+        worst, best = code.variable(none), code.variable(none)
+
+        def look(places: list[Value], mask: Value | None) -> None:
+            for at in places:
+                x = code.load_if(kind, code.at(weights, at, Kind(element)), mask)
+                is_fit = (x >= 0.0) & (x < math.inf)
+                worst.set(code.choose(is_fit, worst.now, 1.0))
+                best.set(code.choose(x > 0.0, 1.0, best.now))
+
+        code.vectors(row * size, row * size + size, 1, look)
+        is_any, is_one = (
+            folded([each], lambda one, other: one + other) > 0.0 for each in (worst, best)
+        )
+        with code.when(is_any | opposite(is_one)):
+            code.store(code.constant(INT64, 1), strange)
+    return code.kernel("weights_looked_at", words)
 
 
 def drawn(weights: Array, words: Array, count: int) -> Array:
