@@ -162,7 +162,7 @@ def reason_against(code: Code, arguments: Sequence[Type]) -> str:
     if any(row(each).name in _OF_OBJECTS for each in code.instructions):
         return "it reads or sets tensors of objects"  # which islands are given
     why = _reason_of_arguments(arguments)
-    if not why and _take_tensors(arguments) and find_stretches(code):
+    if not why and _take_tensors(arguments) and find_stretches(code, large=True):
         return "its steps over tensors are one call"
     return why if why or is_possible() else "nothing can be compiled here"
 

@@ -40,8 +40,10 @@ from .taken import takes_operator
 __all__ = ["find_stretches", "spans_together"]
 
 FEWEST: Final = 8
+FEWEST_IN_LOOPS: Final = 12
 """What a stretch is worth at least: four for an operator over tensors that makes something, one for
-a view, three times as much in a loop."""
+a view, three times as much in a loop.  In loops, which native code may do as wholes, operators
+alone count."""
 _OPERATOR, _VIEW = 4, 1
 
 _REFUSED: Final = frozenset(
@@ -57,10 +59,12 @@ LONGEST_NETWORK: Final = 4000
 """Instructions of a code that is looked at, and of one with convolutions."""
 
 
-def find_stretches(code: Code, left_out: Collection[Step] = ()) -> dict[int, dict[int, Found]]:
+def find_stretches(
+    code: Code, left_out: Collection[Step] = (), *, large: bool = False
+) -> dict[int, dict[int, Found]]:
     """The stretches of a code without the steps that are left out: of each region, by its identity,
-    where they begin."""
-    finder = _Finder(code, left_out)
+    where they begin; the `large` ones alone if these are asked for."""
+    finder = _Finder(code, left_out, large)
     if len(code.instructions) <= (LONGEST_NETWORK if finder.is_network else LONGEST):
         finder.region(code.body, frozenset())
     return finder.found
@@ -69,8 +73,8 @@ def find_stretches(code: Code, left_out: Collection[Step] = ()) -> dict[int, dic
 class _Finder:
     """The search through one code."""
 
-    def __init__(self, code: Code, left_out: Collection[Step]) -> None:
-        self.code = code
+    def __init__(self, code: Code, left_out: Collection[Step], large: bool) -> None:
+        self.code, self._is_large = code, large
         self.is_network = any(each.makes_networks for each in code.operators)
         self._left_out = frozenset(left_out)
         self.found: dict[int, dict[int, Found]] = {}
@@ -86,17 +90,19 @@ class _Finder:
         self._makes = not self._writes and not any(map(self._numerals.read_by, code.nodes))
         self._changing = changing_numbers(code)
         self._front = dict[int, str]()
+        self._sets = any(row(each).name in SETS for each in code.instructions)
 
     def region(self, region: Region, live_end: frozenset[int]) -> None:
         """Find those of a region, behind which the registers `live_end` are needed."""
-        if _worth(self.code, region) < FEWEST:  # nor is any part of it worth more
+        fewest, view = (FEWEST_IN_LOOPS, 0) if self._is_large else (FEWEST, _VIEW)
+        if _worth(self.code, region, view) < fewest:  # nor is any part of it worth more
             return
         position, failed, tried = 0, -1, 0
         joined, tests = spans_together(self.code, region), test_spans(region)
         begins, together = {begin for begin, _ in tests}, [*joined, *tests]
         needed = self._registers.needed(region, live_end)
         latest = self._latest_begins(region)
-        worth = [0, *accumulate(_worth(self.code, [part]) for part in region)]
+        worth = [0, *accumulate(_worth(self.code, [part], view) for part in region)]
         views = [0, *accumulate(_makes_view(self.code, part) for part in region)]
         while position < len(region):
             is_begin = position in begins or not _is_idle(region[position])
@@ -107,7 +113,7 @@ class _Finder:
                 stop += 1
             found = None
             while found is None and is_begin and stop != failed:
-                ends = _ends(position, stop, joined, tests, worth, views)
+                ends = _ends(position, stop, joined, tests, worth, views, fewest)
                 found, known = self._longest(region, ends, needed)
                 if known >= stop:
                     break
@@ -121,20 +127,21 @@ class _Finder:
                 stop = position + 1
                 self._inside(region[position], needed[position + 1])
             self._indices -= self._registers.written(region[position:stop])
-            for part in region[position:stop]:
+            for part in region[position:stop] if self._sets else ():
                 know_objects(self._front, part, self._registers.uses(part).written)
             position = stop
 
     def _inside(self, part: Part, after: frozenset[int]) -> None:
         """Look into a loop or branch, behind which the registers `after` are needed."""
-        before, front = set(self._indices), dict(self._front)
+        before, front, is_large = set(self._indices), dict(self._front), self._is_large
         if isinstance(part, Repeat):
+            self._is_large = True
             self._indices.add(part.index)
             know_objects(front, part, self._registers.uses(part).written)
         for region, live in self._registers.inside(part, after):
             self._front = dict(front)
             self.region(region, live)
-        self._indices, self._front = before, front
+        self._indices, self._front, self._is_large = before, front, is_large
 
     def _longest(
         self, region: Region, ends: list[int], needed: Sequence[frozenset[int]]
@@ -196,7 +203,7 @@ class _Finder:
         return is_loop and is_only_read(value)
 
     def _is_loop_over_numbers(self, part: Part) -> bool:
-        return isinstance(part, Repeat) and not _worth(self.code, part.body)
+        return isinstance(part, Repeat) and not _worth(self.code, part.body, 0)
 
     def _numbers_read(self, part: Part) -> frozenset[int]:
         """The registers without tensors that a part reads before it writes to them."""
@@ -256,14 +263,15 @@ def _ends(
     tests: Sequence[tuple[int, int]],
     worth: Sequence[int],
     views: Sequence[int],
+    fewest: int,
 ) -> list[int]:
     """`start`, and where stretches that begin there and reach up to `stop` at most may end; what is
     `joined`, and loops with their `tests`, may not be cut, `worth` is that of all in front of each
-    position, and `views` how many views are made there."""
+    position, `views` how many views are made there, and `fewest` what it is worth at least."""
     found = list[int]()
     for last in range(stop, max(start, stop - _MOST_LEFT_OUT), -1):
         here = worth[last] - worth[start]
-        if here < FEWEST:
+        if here < fewest:
             break
         if any(a < last < b for a, b in (*joined, *tests)):
             continue
@@ -297,8 +305,8 @@ def _makes_view(code: Code, part: Part) -> bool:
     return entry is not None and entry.is_view
 
 
-def _worth(code: Code, region: Sequence[Part], weight: int = 1) -> int:
-    """What operators over tensors are worth there."""
+def _worth(code: Code, region: Sequence[Part], view: int, weight: int = 1) -> int:
+    """What operators over tensors are worth there, of which `view` is what a view is."""
     count = 0
     for part in region:
         if isinstance(part, Step):
@@ -306,9 +314,10 @@ def _worth(code: Code, region: Sequence[Part], weight: int = 1) -> int:
             if entry is not None:
                 is_counted = "Tensor" in entry.schema and not entry.asks_form
                 is_counted = is_counted and not makes_tensor(part.node)
-                count += weight * is_counted * (_VIEW if entry.is_view else _OPERATOR)
+                count += weight * is_counted * (view if entry.is_view else _OPERATOR)
         elif isinstance(part, Branch):
-            count += _worth(code, part.then, weight) + _worth(code, part.otherwise, weight)
+            ways = (part.then, part.otherwise)
+            count += sum(_worth(code, way, view, weight) for way in ways)
         else:
-            count += _worth(code, part.body, 3 * weight)
+            count += _worth(code, part.body, view, 3 * weight)
     return count

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rushlight as torch
+from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.ops.table.direct import knows_calls
 
 from .test_replaying import Spy, random, replayed, same, space_of
@@ -251,3 +252,16 @@ def test_results_may_be_parts_of_one_tensor() -> None:
         x[0, 1] = 3.0
         assert found[2][0, 0] == 3.0
     assert all(spy.done)
+
+
+def test_loops_with_few_operators_are_left_to_native_code() -> None:
+    def together(samples: list[tuple[Tensor, int]], rows: int) -> tuple[Tensor, list[int]]:
+        found: list[Tensor] = []
+        labels: list[int] = []
+        for x, label in samples:
+            found.append(torch.cat([x, torch.zeros(rows - x.size(0), x.size(1))]))
+            labels.append(label)
+        return torch.stack(found), labels
+
+    scripted = torch.jit.script(together)
+    assert tiers_of(scripted._rushlight_function).way(False).executable.refusal == ""
