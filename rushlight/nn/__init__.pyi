@@ -137,7 +137,6 @@ from .modules.loss import MultiMarginLoss as MultiMarginLoss
 from .modules.activation import MultiheadAttention as MultiheadAttention
 from .modules.loss import NLLLoss as NLLLoss
 from .modules.loss import NLLLoss2d as NLLLoss2d
-from .modules.linear import NonDynamicallyQuantizableLinear as NonDynamicallyQuantizableLinear
 from .modules.activation import PReLU as PReLU
 from .modules.distance import PairwiseDistance as PairwiseDistance
 from rushlight.ops.tensors.tensor import Parameter as Parameter

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ...nn.modules.module import Module
 
-__all__ = ["Configuration"]
+__all__ = ["Configuration", "weight_quantizer"]
 
 
 class Configuration(Protocol):
@@ -20,3 +20,11 @@ class Configuration(Protocol):
     @property
     def weight(self) -> Callable[..., Module]:
         """Makes what observes its weight."""
+
+
+def weight_quantizer(qconfig: Configuration, device: object, dtype: object) -> Module:
+    """What rounds the weight of a layer that is made for a device, or of a dtype."""
+    made = {"device": device, "dtype": dtype}
+    if all(each is None for each in made.values()):
+        return qconfig.weight()
+    return qconfig.weight(factory_kwargs=made)

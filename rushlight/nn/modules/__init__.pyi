@@ -146,7 +146,6 @@ from .loss import MultiMarginLoss as MultiMarginLoss
 from .activation import MultiheadAttention as MultiheadAttention
 from .loss import NLLLoss as NLLLoss
 from .loss import NLLLoss2d as NLLLoss2d
-from .linear import NonDynamicallyQuantizableLinear as NonDynamicallyQuantizableLinear
 from .activation import PReLU as PReLU
 from .distance import PairwiseDistance as PairwiseDistance
 from .container import ParameterDict as ParameterDict

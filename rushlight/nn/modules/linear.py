@@ -12,7 +12,7 @@ from ...ops.tensors.tensor import Parameter, Tensor
 from .. import functional, init
 from .module import Module
 
-__all__ = ["Bilinear", "Identity", "Linear", "NonDynamicallyQuantizableLinear"]
+__all__ = ["Bilinear", "Identity", "Linear"]
 
 _empty = eager_function("aten::empty")
 

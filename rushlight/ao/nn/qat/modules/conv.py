@@ -9,7 +9,7 @@ from .....nn.modules import conv as floats
 from .....nn.modules.module import Module
 from .....ops.memory.dtype import Device, DType
 from .....ops.tensors.tensor import Parameter, Tensor
-from ...configuration import Configuration
+from ...configuration import Configuration, weight_quantizer
 from ...intrinsic.modules import fused
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d"]
@@ -21,7 +21,7 @@ class _ConvNd(floats._ConvNd):
     _FLOAT_MODULE: ClassVar[type[Module]]
     _FLOAT_CONV_MODULE: ClassVar[Any]  # its `__init__` is called for a layer of another class
 
-    def _observe(self, qconfig: Configuration | None) -> None:
+    def _observe(self, qconfig: Configuration | None, device: object, dtype: object) -> None:
         """Take a configuration.
 
         Raises:
@@ -30,7 +30,7 @@ class _ConvNd(floats._ConvNd):
         if not qconfig:
             raise AssertionError("qconfig must be provided for QAT module")
         self.qconfig = qconfig
-        self.weight_fake_quant = qconfig.weight()
+        self.weight_fake_quant = weight_quantizer(qconfig, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         weight = self.weight_fake_quant(self.weight)
@@ -100,7 +100,7 @@ class _Conv(_ConvNd):
     ) -> None:
         sizes = kernel_size, stride, padding, dilation, groups, bias, padding_mode
         self._FLOAT_CONV_MODULE.__init__(self, in_channels, out_channels, *sizes, device, dtype)
-        self._observe(qconfig)
+        self._observe(qconfig, device, dtype)
 
 
 class Conv1d(_Conv, floats.Conv1d):

@@ -9,12 +9,12 @@ from .....nn.modules import sparse as floats
 from .....nn.modules.module import Module
 from .....ops.memory.dtype import QSCHEMES, Device, DType
 from .....ops.tensors.tensor import Tensor
-from ...configuration import Configuration
+from ...configuration import Configuration, weight_quantizer
 
 __all__ = ["Embedding", "EmbeddingBag"]
 
 
-def _fake_quant(qconfig: Configuration | None, name: str) -> Module:
+def _fake_quant(qconfig: Configuration | None, name: str, device: object, dtype: object) -> Module:
     """The fake quantizer of a table's weights.
 
     Raises:
@@ -22,7 +22,7 @@ def _fake_quant(qconfig: Configuration | None, name: str) -> Module:
     """
     if not qconfig:
         raise AssertionError("qconfig must be provided for QAT module")
-    return _with_float_zero_points(qconfig.weight(), name)
+    return _with_float_zero_points(weight_quantizer(qconfig, device, dtype), name)
 
 
 def _with_float_zero_points(quantizer: Module, name: str) -> Module:
@@ -113,7 +113,7 @@ class Embedding(_RoundsRows, floats.Embedding):
             device=device,
             dtype=dtype,
         )
-        self.weight_fake_quant = _fake_quant(qconfig, "Embedding")
+        self.weight_fake_quant = _fake_quant(qconfig, "Embedding", device, dtype)
         self.qconfig = qconfig
 
     def forward(self, input: Tensor) -> Tensor:
@@ -171,7 +171,7 @@ class EmbeddingBag(_RoundsRows, floats.EmbeddingBag):
             device=device,
             dtype=dtype,
         )
-        self.weight_fake_quant = _fake_quant(qconfig, "Embedding Bag")
+        self.weight_fake_quant = _fake_quant(qconfig, "Embedding Bag", device, dtype)
         self.qconfig = qconfig
 
     def forward(

@@ -14,7 +14,7 @@ from .....nn.utils.parametrize import (
 )
 from .....ops.memory.dtype import Device, DType
 from .....ops.tensors.tensor import Parameter, Tensor
-from ...configuration import Configuration
+from ...configuration import Configuration, weight_quantizer
 from ...intrinsic.modules import fused
 
 __all__ = ["Linear"]
@@ -42,7 +42,7 @@ class Linear(floats.Linear):
         if not qconfig:
             raise AssertionError("qconfig must be provided for QAT module")
         self.qconfig = qconfig
-        self.weight_fake_quant = qconfig.weight()
+        self.weight_fake_quant = weight_quantizer(qconfig, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.linear(input, self.weight_fake_quant(self.weight), self.bias)

@@ -11,7 +11,7 @@ from .....module_names import names_of
 from .....nn.modules import activation as floats
 from .....nn.modules.module import Module
 from .....ops.eager.dispatch import eager_function
-from .....ops.memory.dtype import DTYPES, DType
+from .....ops.memory.dtype import DTYPES, Device, DType
 from .....ops.tensors.construct import tensor
 from .....ops.tensors.tensor import Tensor
 from .weighted import activation_qparams
@@ -55,11 +55,15 @@ class Hardswish(floats.Hardswish):
     zero_point: Tensor
 
     def __init__(
-        self, scale: float, zero_point: int, device: object = None, dtype: DType | None = None
+        self,
+        scale: float,
+        zero_point: int,
+        device: Device | str | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        self.register_buffer("scale", tensor(float(scale)))
-        self.register_buffer("zero_point", tensor(int(zero_point)))
+        self.register_buffer("scale", tensor(float(scale), device=device, dtype=dtype))
+        self.register_buffer("zero_point", tensor(int(zero_point), device=device, dtype=dtype))
 
     def forward(self, input: Tensor) -> Tensor:
         return _hardswish(input, float(self.scale), int(self.zero_point))
@@ -115,12 +119,12 @@ class LeakyReLU(floats.LeakyReLU):
         zero_point: int,
         negative_slope: float = 1e-2,
         inplace: bool = False,
-        device: object = None,
+        device: Device | str | None = None,
         dtype: DType | None = None,
     ) -> None:
         super().__init__(negative_slope, inplace)
-        self.register_buffer("scale", tensor(float(scale)))
-        self.register_buffer("zero_point", tensor(int(zero_point)))
+        self.register_buffer("scale", tensor(float(scale), device=device, dtype=dtype))
+        self.register_buffer("zero_point", tensor(int(zero_point), device=device, dtype=dtype))
 
     def forward(self, input: Tensor) -> Tensor:
         return _leaky_relu(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from .....nn.modules import batchnorm as floats
 from .....nn.modules.module import Module
 from .....ops.eager.dispatch import eager_function
-from .....ops.memory.dtype import DType
+from .....ops.memory.dtype import Device, DType
 from .....ops.tensors.construct import tensor
 from .....ops.tensors.tensor import Tensor
 from ...intrinsic.modules import fused
@@ -33,12 +33,12 @@ class _BatchNorm(floats._BatchNorm):
         num_features: int,
         eps: float = 1e-05,
         momentum: float | None = 0.1,
-        device: object = None,
+        device: Device | str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        super().__init__(num_features, eps, momentum, True, True)
-        self.register_buffer("scale", tensor(1.0))
-        self.register_buffer("zero_point", tensor(0))
+        super().__init__(num_features, eps, momentum, True, True, device, dtype)
+        self.register_buffer("scale", tensor(1.0, device=device, dtype=dtype))
+        self.register_buffer("zero_point", tensor(0, device=device, dtype=dtype))
 
     def _take(self, bn: object, scale: Tensor, zero_point: Tensor) -> Self:
         """Have the weights and statistics of a float one."""
