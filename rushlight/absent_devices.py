@@ -97,13 +97,14 @@ def names_without(library: str) -> dict[str, Any]:
     names: dict[str, Any] = {name: refusing() for name in _REFUSED}
     for kind, asked in _ANSWERS.items():
         names.update({name: answering(kind) for name in asked.split()})
+    module = f"{_OWN}.{library.lower()}"
     for name, function in names.items():  # so that pickles find them
         function.__name__ = function.__qualname__ = name
-        function.__module__ = f"{_OWN}.{library.lower()}"
+        function.__module__ = module
     for name in _CLASSES:
-        names[name] = type(name, (), {"__module__": "torch", "__new__": _needing(said)})
+        names[name] = type(name, (), {"__module__": module, "__new__": _needing(said)})
     for name, base in (("device", _Chosen), ("device_of", _DeviceOf), ("stream", _Chosen)):
-        names[name] = type(name, (base,), {"said": said})
+        names[name] = type(name, (base,), {"__module__": module, "said": said})
     return {**names, "StreamContext": names["stream"], "default_generators": ()}
 
 

@@ -32,6 +32,7 @@ PRIVATE = """
     torch._utils: _rebuild_wrapper_subclass
     torch.serialization: _get_layout
     torch.storage: _load_from_bytes
+    torch.utils._pytree: key_get keystr register_pytree_node
 """
 """Names that pickles and printed code say."""
 

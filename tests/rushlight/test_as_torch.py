@@ -58,6 +58,9 @@ def test_packages_that_import_torch_get_rushlight(tmp_path: Path) -> None:
         assert torch.nn.utils.get_total_norm.__name__ == "_get_total_norm"
         assert torch.sparse.SparseSemiStructuredTensor.__module__ == "torch.sparse.semi_structured"
         assert torch.utils.swap_tensors.__module__ == "torch.utils"
+        assert torch.utils._pytree.keystr.__module__ == "torch.utils._pytree"
+        assert torch.cuda.device.__module__ == torch.cuda.stream.__module__ == "torch.cuda"
+        assert torch.cuda.Stream.__module__ == "torch.cuda.streams"
         assert torch.mps.empty_cache.__name__ == "empty_cache"
         assert torch.Tensor.register_hook.__qualname__ == "Tensor.register_hook"
         for name in ("func.functional_call", "compiler.is_exporting", "multiprocessing.spawn.spawn",
