@@ -20,23 +20,15 @@ from ..random_numbers.random import default_generator
 from ..table.table import TABLE
 from ..tensors.overriding import PLAIN, STATE, asks_itself
 from ..tensors.tensor import Tensor
-from . import gradients
 from .families import family_of, is_random, replaces, sizes_depend_on_data
-from .rules import RULES, NotTogetherError, Opened
+from .gradients import grad_of_batched
+from .opened import Level, NotTogetherError, Opened
+from .rules import RULES
 from .views import PROPERTIES, indexed
 
 __all__ = [
-    *("RANDOM", "Batched", "Level", "for_all", "level_of", "slices_of", "stacked"),
+    *("RANDOM", "Batched", "for_all", "level_of", "slices_of", "stacked"),
 ]
-
-
-class Level:
-    """One `vmap` that runs: how deep it lies, the number of slices, what random numbers do."""
-
-    def __init__(self, number: int, count: int, randomness: str) -> None:
-        self.number = number
-        self.count = count
-        self.randomness = randomness
 
 
 class Batched(Tensor):
@@ -128,7 +120,7 @@ def for_all(
     name = getattr(func, "__name__", "")
     _refuse_reading(name)
     if name == "grad" and getattr(func, "__module__", "").endswith("autograd"):
-        return gradients.grad_of_batched(level, Batched, func, args, kwargs)
+        return grad_of_batched(level, Batched, func, args, kwargs)
     if isinstance(func, EagerFunction):
         return _operator(level, func, args, kwargs)
     if name == "__repr__":
@@ -195,7 +187,7 @@ def _read_property(func: object) -> str:
 
 
 def _of_value(
-    level: Level, func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, object]
+    level: Level, func: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
 ) -> object:
     """A function of what the tensor stands for, which all slices share."""
     bare = [each._value if _is_at(each, level) else each for each in args]
@@ -318,7 +310,7 @@ def _wrapped(result: object, level: Level) -> object:
 # --------------------------------------------------------------------------- one by one
 
 
-def slices_of(value: Any, level: Level, place: int) -> Any:
+def slices_of(value: object, level: Level, place: int) -> Any:
     """A structure of arguments with the slices of that number in the place of tensors."""
     if _is_at(value, level):
         whole = value._value

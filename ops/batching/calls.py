@@ -3,10 +3,9 @@ scripted code."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..eager.dispatch import eager_function
 from ..eager.elsewhere import Choose
+from ..table.table import Operator
 from .batched import for_all, level_of
 
 __all__ = ["call"]
@@ -14,7 +13,7 @@ __all__ = ["call"]
 
 def call(
     operator_name: str, args: tuple[object, ...], kwargs: dict[str, object], choose: Choose
-) -> Any:
+) -> object:
     """What an operator gives for all slices."""
     level = level_of((args, kwargs))
     if level is None:
@@ -22,5 +21,5 @@ def call(
     return for_all(level, eager_function(operator_name), args, kwargs)
 
 
-def _refuse(entry: Any, *values: object) -> object:
+def _refuse(entry: Operator, *values: object) -> object:
     raise RuntimeError(f"vmap: `{entry.name}` takes no tensors that stand for slices")

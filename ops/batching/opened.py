@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from ..tensors.tensor import Tensor
 
-__all__ = ["NotTogetherError", "Opened"]
+__all__ = ["Level", "NotTogetherError", "Opened"]
+
+
+class Level:
+    """One `vmap` that runs: how deep it lies, the number of slices, what random numbers do."""
+
+    def __init__(self, number: int, count: int, randomness: str) -> None:
+        self.number = number
+        self.count = count
+        self.randomness = randomness
 
 
 class NotTogetherError(Exception):

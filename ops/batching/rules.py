@@ -19,7 +19,7 @@ from .opened import NotTogetherError, Opened
 from .samples import convolutions, losses, samples
 from .views import VIEWS, squeezed
 
-__all__ = ["RULES", "NotTogetherError", "Opened", "Rule"]
+__all__ = ["RULES", "Rule"]
 
 Rule = Callable[[EagerFunction, list[object], dict[str, object]], object]
 
@@ -43,8 +43,10 @@ def _is_tensor(value: object) -> TypeGuard[Tensor | Opened]:
 
 def _at_rank(value: object, rank: int) -> object:
     """A tensor of slices with ones in front of each, so that they have `rank` dimensions."""
-    if not _is_open(value):
-        return value
+    return _whole_at(value, rank) if _is_open(value) else value
+
+
+def _whole_at(value: Opened, rank: int) -> Tensor:
     whole = value[0]
     missing = rank + 1 - whole.dim()
     return (
@@ -174,7 +176,7 @@ def _sizes(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]) -
     if not _is_open(args[0]) or kwargs or not args[1:]:
         raise NotTogetherError
     name = func.__name__
-    whole: Any = args[0][0]
+    whole = args[0][0]
     if name.endswith("_as"):
         name, like = name.removesuffix("_as"), args[1]
         sizes = _slice_sizes(like)
@@ -185,11 +187,11 @@ def _sizes(func: EagerFunction, args: list[Any], kwargs: Mapping[str, object]) -
     if any(type(size) is not int for size in sizes) or (-1 in sizes and not whole.numel()):
         raise NotTogetherError
     if name in ("expand", "broadcast_to"):
-        whole = _at_rank(args[0], len(sizes))
+        whole = _whole_at(args[0], len(sizes))
     return getattr(whole, name)([whole.shape[0], *sizes])
 
 
-def _views(func: EagerFunction, args: Sequence[object], kwargs: dict[str, Any]) -> object:
+def _views(func: EagerFunction, args: Sequence[object], kwargs: dict[str, object]) -> object:
     """What a view of each slice is of them all."""
     if not _is_open(args[0]) or any(map(_is_tensor, args[1:])):
         raise NotTogetherError

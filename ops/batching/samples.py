@@ -44,7 +44,7 @@ def _unfolded(result: Any, count: int) -> object:
     return result.reshape([count, -1 if result.numel() else 0, *result.shape[1:]])
 
 
-def samples(func: EagerFunction, args: list[Any], kwargs: dict[str, object]) -> object:
+def samples(func: EagerFunction, args: list[object], kwargs: dict[str, object]) -> object:
     """Samples of all slices are samples of one call; slices without samples are samples."""
     others = (*args[1:], *kwargs.values())
     if not args or type(args[0]) is not Opened or any(type(each) is Opened for each in others):
@@ -57,7 +57,7 @@ def samples(func: EagerFunction, args: list[Any], kwargs: dict[str, object]) -> 
     return _unfolded(func(whole.flatten(0, 1), *args[1:], **kwargs), whole.shape[0])
 
 
-def convolutions(func: EagerFunction, args: list[Any], kwargs: dict[str, object]) -> object:
+def convolutions(func: EagerFunction, args: list[object], kwargs: dict[str, object]) -> object:
     """Where weights are those of each slice, slices are groups of channels."""
     given = _given(func, args, kwargs)
     weight, bias = given["weight"], given["bias"]
@@ -88,7 +88,7 @@ def _for_each(value: Tensor | Opened, count: int) -> Tensor:
     return value[0] if isinstance(value, Opened) else value.expand([count, *value.shape])
 
 
-def losses(func: EagerFunction, args: list[Any], kwargs: dict[str, object]) -> object:
+def losses(func: EagerFunction, args: list[object], kwargs: dict[str, object]) -> object:
     """Losses of elements, which are reduced for each slice."""
     given = _given(func, args, kwargs)
     names = list(given)

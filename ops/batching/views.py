@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import EllipsisType
-from typing import Any, Final
+from typing import Final
 
 from ...frontend.foundations.declared import Declared
 from ..tensors.tensor import Tensor
@@ -15,7 +15,7 @@ from .opened import NotTogetherError
 
 __all__ = ["PROPERTIES", "VIEWS", "indexed", "squeezed"]
 
-VIEWS: Final[Declared[str, Callable[..., Any]]] = Declared()
+VIEWS: Final[Declared[str, Callable[..., object]]] = Declared()
 """What operators make of all slices."""
 
 PROPERTIES: Final[Declared[str, Callable[..., Tensor]]] = Declared()
@@ -80,18 +80,21 @@ def _exchanged(whole: Tensor) -> Tensor:
     return whole.transpose(-1, -2)
 
 
-@PROPERTIES.of("mH")
+def _conjugated(whole: Tensor) -> Tensor:
+    return whole.conj() if whole.is_complex() else whole
+
+
 @VIEWS.of("adjoint")
+@PROPERTIES.of("mH")
 def _adjoint(whole: Tensor) -> Tensor:
-    turned = _exchanged(whole)
-    return turned.conj() if turned.is_complex() else turned
+    return _conjugated(_exchanged(whole))
 
 
 @PROPERTIES.of("H")
 def _adjoint_of_matrix(whole: Tensor) -> Tensor:
     if _rank(whole) != 2:
         raise NotTogetherError
-    return _adjoint(whole)
+    return _conjugated(_exchanged(whole))
 
 
 @VIEWS.of("ravel")

@@ -6,10 +6,11 @@ the elements themselves; what writes them puts them back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from ..eager.aten import aten
 from ..eager.calls import tensors_in
 from ..eager.dispatch import EagerFunction, eager_function, make_function
 from ..eager.elsewhere import Choose
@@ -39,12 +40,12 @@ from .tensors import (
 
 __all__ = ["call"]
 
-Form = Callable[..., Any]
+Form = Callable[..., object]
 
 
 def call(
     operator_name: str, args: tuple[object, ...], kwargs: dict[str, object], choose: Choose
-) -> Any:
+) -> object:
     """What an operator gives for arguments with such views among them, or asked to make one.
 
     Raises:
@@ -57,7 +58,6 @@ def call(
     function = eager_function(operator_name) if "out" in kwargs else _as_method(operator_name)
     first = args[0] if args else None
     if first is not None and is_turned(first):
-        assert isinstance(first, Tensor)
         rest, named = _plain(args[1:]), _plain(kwargs)
         if ways.asks_how_it_lies:
             return function(under(first), *rest, **named)
@@ -78,8 +78,8 @@ def _remember(operator_name: str, args: tuple[object, ...]) -> None:
         return
     function = eager_function(operator_name)
 
-    def call(*args: Any) -> Any:
-        stand_ins = [resolved(each) if type(each) is ConjugateTensor else each for each in args]
+    def call(*args: object) -> object:
+        stand_ins = [resolved(each) if is_turned(each) else each for each in args]
         made = function(*stand_ins)
         if type(made) is Tensor and made._array.base is None:
             return made
@@ -136,7 +136,7 @@ _OF_MEMORY: Final = ("aten::_version", "aten::is_inference", "aten::storage_offs
 """What asks for more of it than sizes and steps tell."""
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A value with ordinary tensors in the place of such views."""
     if is_turned(value):
         return resolved(value)
@@ -150,8 +150,12 @@ def _plain(value: Any) -> Any:
 class _Resolved:
     """The ordinary tensors that stand for such views in one call, each for its own."""
 
-    def __init__(self, made: Iterable[tuple[Any, Any]] = ()) -> None:
-        self._made = {id(given): (given, stood) for given, stood in made if is_turned(given)}
+    def __init__(self, made: Iterable[tuple[object, object]] = ()) -> None:
+        self._made = {
+            id(given): (given, stood)
+            for given, stood in made
+            if is_turned(given) and isinstance(stood, Tensor)
+        }
 
     def of(self, value: Any) -> Any:
         """A value with ordinary tensors in the place of such views."""
@@ -166,7 +170,7 @@ class _Resolved:
             return value if same else parts if isinstance(value, list) else tuple(parts)
         return value
 
-    def back(self, made: object) -> Any:
+    def back(self, made: object) -> object:
         """A result with the views that were given in the place of what stood for them.
 
         Raises:
@@ -190,7 +194,7 @@ class _Resolved:
 
 def _computed(
     function: Form, args: tuple[object, ...], kwargs: Mapping[str, object], ways: _Ways
-) -> Any:
+) -> object:
     """What a function computes of elements; what it writes is put back."""
     written = [
         value for name, value in zip(ways.places, args, strict=False) if name in ways.written
@@ -216,7 +220,9 @@ def _computed(
     return stand_ins.back(made)
 
 
-def _views(function: Form, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
+def _views(
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> object:
     """What a function gives that takes several tensors and gives views of them; None for others."""
     if getattr(function, "__name__", "") not in _OF_SEVERAL:
         return None
@@ -225,7 +231,9 @@ def _views(function: Form, args: tuple[object, ...], kwargs: Mapping[str, object
     if not isinstance(made, (tuple, list)) or len(made) != len(given):
         return None
     wanted = is_recording() and any(is_turned(each) and wants_gradients(each) for each in given)
-    held = function(*_each(holder, args), **_each(holder, kwargs)) if wanted else [None] * len(made)
+    held: Sequence[Tensor | None] = [None] * len(made)
+    if wanted:
+        held = function(*_each(holder, args), **_each(holder, kwargs))
     parts = [
         turned_view(part, turns_of(view), history) if is_turned(view) else part
         for part, view, history in zip(made, given, held, strict=True)
@@ -256,8 +264,7 @@ def _turn(self: Tensor, by: Turns) -> Tensor:
         return self
     wanted = is_recording() and (wants_gradients if is_turned(self) else is_wanted)(self)
     if not is_turned(self):
-        memory: Any = self.view_as(self)
-        return turned_view(memory, by, by.recorded(self) if wanted else None)
+        return turned_view(self.view_as(self), by, by.recorded(self) if wanted else None)
     memory, turns = under(self), turns_of(self) ^ by
     if not any(turns):
         lost = wanted and not is_wanted(memory)  # the history is not that of the memory
@@ -278,15 +285,15 @@ def _adjoint(self: Tensor, name: str = "adjoint()") -> Tensor:
         raise RuntimeError(
             f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
         )
-    return _conj(eager_function("aten::transpose")(self, -2, -1) if self.ndim else self)
+    return _conj(aten.transpose(self, -2, -1) if self.ndim else self)
 
 
 def _mH(self: Tensor) -> Tensor:
     return _adjoint(self, "mH")
 
 
-def _matrix_h(self: Any) -> Tensor:
-    return _conj(eager_function("aten::transpose")(self, 0, 1) if self.ndim else self)
+def _matrix_h(self: Tensor) -> Tensor:
+    return _conj(aten.transpose(self, 0, 1) if self.ndim else self)
 
 
 def _resolve_conj(self: Tensor) -> Tensor:
@@ -337,12 +344,12 @@ def _view_as_real(self: Tensor) -> Tensor:
 
 
 def _moved_to_real(self: Tensor) -> Tensor:
-    function = eager_function("aten::view_as_real")
+    function = aten.view_as_real
     wanted = is_recording() and wants_gradients(self)
     return turned_view(function(under(self)), NEGATED, function(holder(self)) if wanted else None)
 
 
-def _view(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+def _view(self: Tensor, *args: Any, **kwargs: Any) -> object:
     dtype = kwargs.get("dtype", args[0] if args else None)
     if isinstance(dtype, DType):
         said = "conjugate view tensors" if turns_of(self).conj else "tensors with negative bit set"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, TypeGuard
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ..eager import methods  # noqa: F401  (adds the methods that are called her
 from ..eager.aten import aten
 from ..eager.dispatch import EagerFunction, eager_function
 from ..memory.complex_parts import is_complex
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Scalar
 from ..memory.errors import OnConjugate
 from ..memory.versions import owner_of, version_of
 from ..table.grad_mode import is_recording
@@ -63,7 +63,7 @@ class Turns(NamedTuple):
     def recorded(self, tensor: Tensor) -> Tensor:
         """The same of a tensor, as operators that gradients know."""
         made = _of_elements(_conj, tensor) if self.conj else tensor
-        return eager_function("aten::neg")(made) if self.neg else made
+        return aten.neg(made) if self.neg else made
 
 
 CONJUGATED: Final = Turns(conj=True)
@@ -87,12 +87,12 @@ class _State:
         self.version = version_of(under._array)
 
 
-def _state(tensor: Any) -> _State:
-    state: _State = tensor._turned
+def _state(tensor: object) -> _State:
+    state: _State = tensor._turned  # type: ignore[attr-defined]
     return state
 
 
-def is_turned(value: object) -> bool:
+def is_turned(value: object) -> TypeGuard[Tensor]:
     """Whether a value is such a tensor."""
     return type(value) is ConjugateTensor
 
@@ -112,11 +112,10 @@ def turned_view(memory: Tensor, turns: Turns, holder: Tensor | None = None) -> T
     is.  A `holder` has its history."""
     if not any(turns):
         return memory
-    made: Any = object.__new__(ConjugateTensor)
+    made = object.__new__(ConjugateTensor)
     made._view_of = None
     made._turned = _State(memory, turns, holder)
-    tensor: Tensor = made
-    return tensor
+    return made
 
 
 def turned_as_said(memory: Tensor, words: Iterable[str], requires_grad: bool = False) -> Tensor:
@@ -175,7 +174,7 @@ def shares(made: object, memory: Tensor) -> bool:
     )
 
 
-def move(tensor: Tensor, function: Callable[[Tensor], Any]) -> Any:
+def move(tensor: Tensor, function: Callable[[Tensor], Any]) -> object:
     """What a function gives that only moves elements: views where it gives views of memory."""
     state = _state(tensor)
     made = function(state.under)
@@ -236,7 +235,22 @@ def _array(self: object) -> NoReturn:
     )
 
 
-def _passed_on(to: Callable[[Any], Tensor], name: str) -> object:
+def _edge(tensor: Tensor) -> tuple[object, int]:
+    """The node that the history came from, and which of its results that is."""
+    edge = tape().edge_of(holder(tensor)) if wants_gradients(tensor) else None
+    return (None, 0) if edge is None else edge
+
+
+def _gradient(tensor: Tensor) -> Tensor | None:
+    """The gradient, if there is one."""
+    return holder(tensor).grad if wants_gradients(tensor) else None
+
+
+def _give_gradient(tensor: Tensor, gradient: Tensor | None) -> None:
+    holder(tensor).grad = gradient
+
+
+def _passed_on(to: Callable[[Tensor], Tensor], name: str) -> object:
     """A member that another tensor has for this one."""
     known = getattr(Tensor, name)
     if isinstance(known, property) or not callable(known):
@@ -267,41 +281,41 @@ _OF_HISTORY: Final = (
 _MOVED: Final = ("T", "mT", "to", "__getitem__", "__reversed__")
 
 
-class _Turned:
+if TYPE_CHECKING:
+    _Base = Tensor
+else:
+    _Base = object
+
+
+class _Turned(_Base):
     """What is otherwise about such a tensor."""
 
     __slots__ = ()
+    _turned: _State
     _array = property(_array)
     __class__ = property(lambda self: Tensor)
     _is_turned = True
 
-    def _under(self: Any) -> Tensor:
+    def _under(self) -> Tensor:
         return under(self)
 
-    def _resolved(self: Any) -> Tensor:
+    def _resolved(self) -> Tensor:
         return resolved(self)
 
     @property
-    def _history_holder(self: Any) -> Tensor:
+    def _history_holder(self) -> Tensor:
         """The ordinary tensor in whose place walks go back."""
         return holder(self)
 
     @property
-    def _requires_grad(self: Any) -> bool:
+    def _requires_grad(self) -> bool:
         return wants_gradients(self)
 
-    @property
-    def _grad_node(self: Any) -> Any:
-        edge = tape().edge_of(holder(self)) if wants_gradients(self) else None
-        return None if edge is None else edge[0]
+    _grad_node = property(lambda self: _edge(self)[0])
+    _output_number = property(lambda self: _edge(self)[1])
 
     @property
-    def _output_number(self: Any) -> int:
-        edge = tape().edge_of(holder(self)) if wants_gradients(self) else None
-        return 0 if edge is None else edge[1]
-
-    @property
-    def requires_grad(self: Any) -> bool:
+    def requires_grad(self) -> bool:
         """Whether gradients are wanted."""
         state = _state(self)
         held = state.holder is not None and state.holder.requires_grad
@@ -311,40 +325,31 @@ class _Turned:
     def requires_grad(self, wanted: bool) -> None:
         self._want_gradients(wanted)
 
-    def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Say whether gradients are wanted."""
         if requires_grad is not self.requires_grad:
             holder(self).requires_grad_(requires_grad)
         return self
 
-    def _want_gradients(self: Any, requires_grad: bool = True) -> Any:
+    def _want_gradients(self, requires_grad: bool = True) -> Self:
         if requires_grad is not self.requires_grad:
             holder(self)._want_gradients(requires_grad)
         return self
 
-    @property
-    def grad(self: Any) -> Any:
-        """The gradient, if there is one."""
-        return holder(self).grad if wants_gradients(self) else None
+    grad = property(_gradient, _give_gradient)
 
-    @grad.setter
-    def grad(self: Any, gradient: Tensor | None) -> None:
-        holder(self).grad = gradient
+    _base = property(lambda self: under(self)._base)
 
-    @property
-    def _base(self: Any) -> object:
-        return under(self)._base
-
-    def _is_view(self: Any) -> bool:
+    def _is_view(self) -> bool:
         return under(self)._is_view()
 
     @property
-    def data(self: Any) -> Tensor:
+    def data(self) -> Tensor:
         """The same view without gradients."""
         return turned_view(under(self).data, turns_of(self))
 
     @data.setter
-    def data(self: Any, other: Tensor) -> None:
+    def data(self, other: Tensor) -> None:
         known = is_turned(other)
         self._turned = _State(
             under(other) if known else other.detach(),
@@ -353,45 +358,43 @@ class _Turned:
         )
 
     @property
-    def mH(self: Any) -> Tensor:
+    def mH(self) -> Tensor:
         """The conjugate transposes of matrices."""
         return aten.mH(self)
 
     @property
-    def H(self: Any) -> Tensor:
+    def H(self) -> Tensor:
         """The conjugate transpose of a matrix."""
         if self.ndim not in (0, 2):
             _ = under(self).H
         turned = self.transpose(0, 1) if self.ndim else self
-        return turned.conj() if turned.is_complex() else turned  # type: ignore[no-any-return]
+        return turned.conj() if turned.is_complex() else turned
 
     @property
-    def real(self: Any) -> object:
+    def real(self) -> Tensor:
         """The real parts."""
-        return eager_function("aten::real")(self)
+        return aten.real(self)
 
     @real.setter
-    def real(self: Any, value: object) -> None:
-        part = self.real
-        part.copy_(value) if isinstance(value, Tensor) else part.fill_(value)
+    def real(self, value: Tensor | Scalar) -> None:
+        _write_part(self.real, value)
 
     @property
-    def imag(self: Any) -> object:
+    def imag(self) -> Tensor:
         """The imaginary parts."""
-        return eager_function("aten::imag")(self)
+        return aten.imag(self)
 
     @imag.setter
-    def imag(self: Any, value: object) -> None:
-        part = self.imag
-        part.copy_(value) if isinstance(value, Tensor) else part.fill_(value)
+    def imag(self, value: Tensor | Scalar) -> None:
+        _write_part(self.imag, value)
 
-    def __repr__(self: Any) -> str:
+    def __repr__(self) -> str:
         state = _state(self)
         elements = state.turns.elements(state.under._array)
         prefix = "Parameter containing:\n" * isinstance(self, Parameter)
         return prefix + format_array(elements, self._history(), "tensor(")
 
-    def numpy(self: Any, *, force: bool = False) -> Array:
+    def numpy(self, *, force: bool = False) -> Array:
         """An array of the elements, if it may be a copy.
 
         Raises:
@@ -409,12 +412,12 @@ class _Turned:
     def __dlpack__(self, *args: object, **named: object) -> NoReturn:
         raise BufferError("Can't export tensors with the conjugate bit set")
 
-    def __iter__(self: Any) -> Iterator[Tensor]:
+    def __iter__(self) -> Iterator[Tensor]:
         if not self.ndim:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
-    def __setitem__(self: Any, key: object, value: object) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         check_written(self)
         under(self)[key] = _written_by(self, value)
 
@@ -443,32 +446,39 @@ class _Turned:
             "resolve_conj() and resolve_neg() give tensors that can be"
         )
 
-    def _as_parameter(self, of: object, requires_grad: bool) -> object:
-        return marked(self, requires_grad)
-
-    def __copy__(self: Any) -> Tensor:
-        state = _state(self)
-        made = turned_view(state.under, state.turns, state.holder)
-        if isinstance(self, Parameter):
-            made._is_param = True  # type: ignore[attr-defined]
-        return made
-
-    def __deepcopy__(self: Any, memo: dict[int, object]) -> Tensor:
-        if not self.is_leaf:
-            return copy.deepcopy(holder(self), memo)  # which is refused
-        made = resolved(self.detach())
-        copied: Tensor = Parameter(made) if isinstance(self, Parameter) else made
-        copied.requires_grad_(self.requires_grad)
-        memo[id(self)] = copied
-        copied.grad = copy.deepcopy(self.grad, memo)
-        return copied
-
-    def __reduce__(self: Any) -> tuple[object, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         parameter = isinstance(self, Parameter)
         return _remade, (under(self).detach(), *turns_of(self), self.requires_grad, parameter)
 
     def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
         return self.__reduce__()
+
+
+def _write_part(part: Tensor, value: Tensor | Scalar) -> None:
+    part.copy_(value) if isinstance(value, Tensor) else part.fill_(value)
+
+
+def _as_parameter(tensor: Tensor, of: object, requires_grad: bool) -> object:
+    return marked(tensor, requires_grad)
+
+
+def _copied(tensor: Tensor) -> Tensor:
+    state = _state(tensor)
+    made = turned_view(state.under, state.turns, state.holder)
+    if isinstance(tensor, Parameter):
+        made._is_param = True  # type: ignore[attr-defined]
+    return made
+
+
+def _deeply_copied(tensor: Tensor, memo: dict[int, object]) -> Tensor:
+    if not tensor.is_leaf:
+        return copy.deepcopy(holder(tensor), memo)  # which is refused
+    made = resolved(tensor.detach())
+    copied: Tensor = Parameter(made) if isinstance(tensor, Parameter) else made
+    copied.requires_grad_(tensor.requires_grad)
+    memo[id(tensor)] = copied
+    copied.grad = copy.deepcopy(tensor.grad, memo)
+    return copied
 
 
 def _remade(memory: Tensor, conj: bool, neg: bool, requires_grad: bool, parameter: bool) -> Tensor:
@@ -484,8 +494,9 @@ _MEMBERS: Final[dict[str, object]] = {
     **{name: _passed_on(under, name) for name in _OF_MEMORY},
     **{name: _passed_on(holder, name) for name in _OF_HISTORY},
     **{name: _moved(name) for name in _MOVED},
+    **{"__copy__": _copied, "__deepcopy__": _deeply_copied, "_as_parameter": _as_parameter},
     "__slots__": ("_is_param", "_turned"),
     "__torch_function__": staticmethod(overriding.disabled),
 }
-ConjugateTensor: Final[Any] = type("Tensor", (_Turned, Tensor), _MEMBERS)
+ConjugateTensor: Final[type[_Turned]] = type("Tensor", (_Turned, Tensor), _MEMBERS)
 overriding.make_plain(ConjugateTensor)

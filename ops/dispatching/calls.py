@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..eager.calls import run as run_plainly
 from ..eager.elsewhere import Choose
 from ..memory.errors import OnDispatch
@@ -15,7 +13,7 @@ __all__ = ["call"]
 
 def call(
     operator_name: str, args: tuple[object, ...], kwargs: dict[str, object], choose: Choose
-) -> Any:
+) -> object:
     """What an operator gives for arguments with such tensors among them.
 
     Raises:

@@ -106,7 +106,9 @@ class Modes(threading.local):
 
     # -- what eager calls ask
 
-    def call(self, function: EagerFunction, args: tuple[object, ...], kwargs: Any) -> Any:
+    def call(
+        self, function: EagerFunction, args: tuple[object, ...], kwargs: dict[str, object]
+    ) -> object:
         """The call of an eager function."""
         try:
             return function.choose(args, kwargs, self.running(run_plainly, by_choice=True))
@@ -137,7 +139,7 @@ class Modes(threading.local):
         plainly: Run = run_plainly,
         *,
         by_choice: bool = False,
-    ) -> Any:
+    ) -> object:
         """Run an operator on machine values, seen by the last mode or a class of an argument.
 
         Of those that are chosen `by_choice` torch runs some as others.
@@ -168,7 +170,7 @@ class Modes(threading.local):
         finally:
             RUNNING.bounds, self._seen = bounds, before
 
-    def through(self, entry: Operator, values: Sequence[Any]) -> Any:
+    def through(self, entry: Operator, values: Sequence[Any]) -> object:
         """What the last mode, or a class, makes of an operator, as machine values; the tensors of
         such classes among the results join the handles, by which they are found again."""
         known, function, types, given = self._seen
@@ -189,7 +191,7 @@ class Modes(threading.local):
         self,
         entry: Operator,
         function: Overload | None,
-        types: Sequence[Any],
+        types: Sequence[type],
         args: Sequence[object],
     ) -> object:
         rules = entry.for_classes if isinstance(entry, OpenOperator) else {}
@@ -198,7 +200,7 @@ class Modes(threading.local):
             rule = rules.get(kind)
             return asked.__torch_dispatch__(*call) if rule is None else rule(asked, *call)
 
-        def ask(*by_place: object, **by_name: object) -> Any:
+        def ask(*by_place: object, **by_name: object) -> object:
             call = function, tuple(types), by_place, by_name
             with closed(), dispatched.closed():
                 if self.stack:
@@ -231,7 +233,7 @@ class _Seen(NamedTuple):
     known: dict[int, Tensor]
     """The tensors that were given, by their arrays."""
     function: Overload | None
-    types: list[Any]
+    types: list[type]
     """The classes of tensors that are asked."""
     given: list[object]
     """Python's arguments, and the tensors of such classes that were made."""
@@ -276,7 +278,7 @@ def _is_seen(entry: Operator, by_classes: bool) -> bool:
     return _gives_tensors(entry) or (by_classes and entry.data_dependent is not None)
 
 
-def types_in(handles: Sequence[object]) -> list[Any]:
+def types_in(handles: Sequence[object]) -> list[type]:
     """The classes among arguments that are asked for operators, subclasses before their bases."""
     found: list[type] = []
     for each in handles:
@@ -317,7 +319,7 @@ def check_recorded(entry: Operator, handles: Sequence[object]) -> None:
         )
 
 
-def _arguments(entry: Operator, values: Sequence[object], known: dict[int, Tensor]) -> list[Any]:
+def _arguments(entry: Operator, values: Sequence[object], known: dict[int, Tensor]) -> list[object]:
     """Machine values as Python sees them, with the tensors that were given."""
     return python_values(entry, [lifted(value, known) for value in values])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from functools import cache
-from typing import Any
 
 from ..eager.calls import any_requires_grad, finish, tensors_in
 from ..eager.calls import run as run_with_data
@@ -26,7 +25,7 @@ __all__ = ["call", "run"]
 
 def call(
     operator_name: str, args: tuple[object, ...], kwargs: dict[str, object], choose: Choose
-) -> Any:
+) -> object:
     """What an eager call gives for arguments with tensors on `meta`, or asked to make some.
 
     Raises:

@@ -84,7 +84,7 @@ def _by_part(entry: Operator, values: Values) -> object:
         return None
 
 
-Way = Callable[[Operator, Values], Any]
+Way = Callable[[Operator, Values], object]
 
 
 def _way(entry: Operator) -> Way | None:
@@ -244,7 +244,7 @@ def _without_rows(entry: Operator, values: Values) -> object:
         return None
     count, whole_dims = own.shape[dim], (slice(None),) * dim
 
-    def cut(rows: int) -> Any:
+    def cut(rows: int) -> object:
         def shorter(array: Array) -> Array:
             has_rows = array.ndim == own.ndim and array.shape[dim] == count
             return array[(*whole_dims, slice(rows))] if has_rows else array
@@ -299,7 +299,7 @@ def _row_dim(dim: int | None, names: list[str], values: Values, array: Array) ->
     return next((each for each in range(array.ndim) if each not in used), None)
 
 
-def _made(entry: Operator, values: Values) -> Any:
+def _made(entry: Operator, values: Values) -> object:
     """Made with nothing along a dimension."""
     given = dict(zip([a.name for a in entry.signature.arguments], values, strict=True))
     size = given["size"]
@@ -348,11 +348,11 @@ def _arrays(values: Values) -> list[Array]:
     return found
 
 
-def _each(value: Any, make: Callable[[Array], Array]) -> Any:
+def _each(value: object, make: Callable[[Array], Array]) -> Any:
     """The same value with other arrays in it."""
     if isinstance(value, np.ndarray):
         return make(value)
-    if type(value) in (list, tuple):
+    if type(value) is list or type(value) is tuple:
         return type(value)(_each(part, make) for part in value)
     return value
 

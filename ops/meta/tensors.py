@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -19,10 +19,14 @@ from ..memory.dtype import DTYPES, META, Array, get_default_dtype
 from ..memory.errors import OnMeta
 from ..memory.reserved import reserved
 from ..tensors import overriding
-from ..tensors.tensor import Parameter, Tensor
+from ..tensors.tensor import Parameter, Shown, Tensor
 from ..tensors.untyped_storage import Storage
 
 __all__ = ["META", "MetaParameter", "MetaTensor", "closed", "is_meta", "on_meta", "opened"]
+
+
+P = ParamSpec("P")
+_T = TypeVar("_T")
 
 
 class _Opened(threading.local):
@@ -57,8 +61,13 @@ def is_meta(value: object) -> bool:
     return type(value) in (MetaTensor, MetaParameter)
 
 
-def on_meta(value: object) -> Any:
+def on_meta(value: _T) -> _T:
     """The same value, its new tensors without data: where they share no memory, none is left."""
+    _lose_data(value)
+    return value
+
+
+def _lose_data(value: object) -> None:
     if type(value) is Tensor or type(value) is Parameter:
         array = value._array
         if array.flags.writeable and array.size:
@@ -66,8 +75,7 @@ def on_meta(value: object) -> Any:
         object.__setattr__(value, "__class__", _TWINS[type(value)])
     elif isinstance(value, (list, tuple)):
         for part in value:
-            on_meta(part)
-    return value
+            _lose_data(part)
 
 
 _SLOT: Final = Tensor.__dict__["_array"]
@@ -87,15 +95,16 @@ def _of_form(name: str) -> object:
     """What Tensor says or does by that name, without looking at data; new tensors have none."""
     known = getattr(Tensor, name)
     if isinstance(known, property):
+        assert known.fget is not None
         return property(_without_data(known.fget), known.fset and _without_data(known.fset))
     return _without_data(known)
 
 
-def _without_data(function: Any) -> Callable[..., Any]:
+def _without_data(function: Callable[P, _T]) -> Callable[P, _T]:
     @wraps(function)
-    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def call(*args: P.args, **kwargs: P.kwargs) -> _T:
         with opened():
-            return on_meta(function(self, *args, **kwargs))
+            return on_meta(function(*args, **kwargs))
 
     return call
 
@@ -111,7 +120,13 @@ _FORM: Final = (
 _BOOL: Final = DTYPES["bool"]
 
 
-class _NoData:
+if TYPE_CHECKING:
+    _Base = Tensor
+else:
+    _Base = object
+
+
+class _NoData(_Base):
     """What is otherwise about a tensor without data."""
 
     __slots__ = ()
@@ -124,7 +139,7 @@ class _NoData:
         """There is no memory to point to."""
         return 0
 
-    def untyped_storage(self: Any) -> Storage:
+    def untyped_storage(self) -> Storage:
         """The memory that the tensor would lie in."""
         with opened():
             return Storage.over(self._array, META)
@@ -153,46 +168,34 @@ class _NoData:
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
         self.numpy()
 
-    def __getitem__(self: object, key: object) -> object:
+    def __getitem__(self, key: object) -> Tensor:
         parts = key if isinstance(key, tuple) else (key,)
         if any(is_meta(part) and part.dtype is _BOOL for part in parts):
             raise OnMeta("how many elements a mask takes depends on data")
         return _plain_get(self, key)
 
-    def __setitem__(self: Any, key: object, value: object) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         self[key].copy_(value if isinstance(value, Tensor) else Tensor._of(np.asarray(value)))
 
-    def __iter__(self: Any) -> Iterator[Tensor]:
+    def __iter__(self) -> Iterator[Tensor]:
         if not self.ndim:
             raise TypeError("iteration over a 0-d tensor")
         return (self[i] for i in range(len(self)))
 
-    def _as_parameter(self: Any, of: Callable[..., Any], requires_grad: bool) -> object:
+    def _as_parameter(self, of: Callable[[Array, bool], Shown], requires_grad: bool) -> Shown:
         with opened():
             return on_meta(Tensor._as_parameter(self, of, requires_grad))
 
-    def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """The name of the tensor's type, or the tensor in another dtype."""
         if dtype is None:
             return f"torch.meta.{self.dtype.scalar_name}Tensor"
         return Tensor.type(self, dtype, non_blocking)
 
-    def __copy__(self: Any) -> object:
-        return self.__deepcopy__({})
-
-    def __deepcopy__(self: Any, memo: dict[int, object]) -> Tensor:
-        kind = _SHOWN[type(self)]
-        with opened():
-            array = self._array
-            copied = kind._of(reserved(array.shape, array.dtype, array.strides))
-        copied.requires_grad_(self.requires_grad)
-        memo[id(self)] = on_meta(copied)
-        return copied
-
     def __reduce__(self) -> tuple[object, ...]:
         raise OnMeta("tensors without data cannot be pickled")
 
-    def __repr__(self: Any) -> str:
+    def __repr__(self) -> str:
         said = ["...", f"device='{META}'", f"size={tuple(self.shape)}"]
         if self.dtype is not get_default_dtype():
             said.append(f"dtype={self.dtype}")
@@ -208,12 +211,27 @@ class _NoData:
         raise OnMeta("backward() of a meta tensor: gradients are computed of data alone")
 
 
+def _copied(tensor: Tensor) -> Tensor:
+    return _deeply_copied(tensor, {})
+
+
+def _deeply_copied(tensor: Tensor, memo: dict[int, object]) -> Tensor:
+    kind = _SHOWN[type(tensor)]
+    with opened():
+        array = tensor._array
+        copied = kind._of(reserved(array.shape, array.dtype, array.strides))
+    copied.requires_grad_(tensor.requires_grad)
+    memo[id(tensor)] = on_meta(copied)
+    return copied
+
+
 _plain_get: Final = _without_data(Tensor.__getitem__)
 
 
 def _twin(kind: type[Tensor]) -> type[Tensor]:
     """A class of tensors without data that goes by the name of another, also to `isinstance`."""
     members: dict[str, object] = {name: _of_form(name) for name in _FORM}
+    members |= {"__copy__": _copied, "__deepcopy__": _deeply_copied}
     members["_array"] = property(_array, _set_array)
     members["__class__"] = property(lambda self: kind)
     members["__new__"] = staticmethod(lambda cls, *args, **kwargs: kind(*args, **kwargs))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from ..eager.calls import any_requires_grad
 from ..eager.dispatch import EagerFunction, eager_function
@@ -25,7 +25,7 @@ __all__ = ["call"]
 
 def call(
     operator_name: str, args: tuple[object, ...], kwargs: dict[str, object], choose: Choose
-) -> Any:
+) -> object:
     """What an operator gives for arguments with sparse tensors among them.
 
     Raises:
@@ -42,6 +42,7 @@ def call(
             said = TABLE.first_name(operator_name).removeprefix("aten::")
             raise RuntimeError(f"{said} requires coalesced input")
         made = call(operator_name[:-1], args, kwargs, choose)
+        assert isinstance(made, Tensor)
         return arithmetic.put_into(args[0], made)
     return _on_values(operator_name, args, kwargs)
 
@@ -59,6 +60,7 @@ def _into(
     if operator_name == "aten::zeros":
         rest["layout"] = out.layout
     made = call(operator_name, args, rest, choose)
+    assert isinstance(made, Tensor)
     if is_sparse(made) is not is_sparse(out):
         raise _missing(operator_name)
     if any_requires_grad([made, out]) and is_recording():

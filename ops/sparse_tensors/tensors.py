@@ -372,7 +372,7 @@ def _copied(value: T, memo: dict[int, object]) -> T:
 
 
 _MEMBERS: Final = {"__slots__": (), "__torch_function__": staticmethod(overriding.disabled)}
-SparseTensor: Final[Any] = type("Tensor", (_Sparse, Tensor), _MEMBERS)
+SparseTensor: Final[type[Tensor]] = type("Tensor", (_Sparse, Tensor), _MEMBERS)
 overriding.make_plain(SparseTensor)
 
 
@@ -383,13 +383,12 @@ def is_sparse(value: object) -> bool:
 
 def of_parts(parts: Parts, parameter: bool = False) -> Tensor:
     """The sparse tensor of these places and values; marked if it is a parameter."""
-    made: Any = object.__new__(SparseTensor)
+    made = object.__new__(SparseTensor)
     made._requires_grad, made._view_of = False, None
     made.__dict__["parts"] = parts
     if parameter:
-        made._is_param = True
-    tensor: Tensor = made
-    return tensor
+        made._is_param = True  # type: ignore[attr-defined]
+    return made
 
 
 def parts_of(value: object) -> Parts:

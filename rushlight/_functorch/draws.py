@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..ops.batching.batched import Batched, Level, for_all, level_of, stacked
+from ..ops.batching.batched import Batched, for_all, level_of, stacked
 from ..ops.batching.families import is_random
+from ..ops.batching.opened import Level
 from ..ops.tensors.overriding import STATE, asks_itself
 from ..ops.tensors.tensor import Tensor
 from ..overrides import TorchFunctionMode

@@ -12,7 +12,8 @@ from contextlib import nullcontext
 from typing import Any
 
 from ..autograd import transformed as transformed  # functions of one's own ask it
-from ..ops.batching.batched import RANDOM, Batched, Level
+from ..ops.batching.batched import RANDOM, Batched
+from ..ops.batching.opened import Level
 from ..ops.eager.dispatch import eager_function
 from ..ops.random_numbers.random import default_generator, draws_noted
 from ..ops.table.grad_mode import TRANSFORMS

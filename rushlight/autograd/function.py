@@ -41,7 +41,7 @@ from ..ops.tensors.with_memory import with_memory
 from .given_gradients import checked
 
 if TYPE_CHECKING:
-    from ..ops.batching.batched import Level
+    from ..ops.batching.opened import Level
 
 __all__ = [
     "IN_TRANSFORMS",

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
-from ..ops.batching.batched import Batched, Level, level_of
+from ..ops.batching.batched import Batched, level_of
+from ..ops.batching.opened import Level
 from ..ops.eager.dispatch import eager_function
 from ..ops.table.grad_mode import TRANSFORMS
 from ..ops.tensors.tensor import Tensor
