@@ -124,7 +124,9 @@ class _Last:
         self.shape, self.dtype = out.shape, out.dtype
         self.is_last = strides_of(out) != contiguous_strides(out.shape)
         self._fill = fill
-        self.known = known_calls(self._filled, cool, writes=True)
+        known = known_calls(self._filled, cool, writes=True)
+        assert known is not None  # there are deferred calls only where native code knows calls
+        self.known = known
 
     def _filled(self, out: Array, *given: object) -> object:
         others = iter(given)

@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import family, in_order, is_last_whole, move, unfilled, written_by_numpy
-from ..memory.dtype import Array, Scalar
+from ..memory.dtype import Array, Key, Scalar
 from ..memory.errors import OperatorError, UnsupportedOperator
 from ..memory.remembered import remembered
-from ..table.direct import note_of
+from ..table.direct import notes_of
 from ..table.formula import Part, filled_with, moved
 from ..table.layouts import contiguous, like
 from ..table.pointwise import checked_operand
@@ -53,9 +53,10 @@ def _bordered_natively(result: Array, self: Array, pad: Ints, value: Scalar) -> 
     if native is None or not native.is_told() or not result.size:
         return False
     arrays = family("elementwise.arrays")
-    parts = [each for each in _bordered(result, self, pad, value) if each.target.size]
-    notes = [note_of(arrays, each) for each in parts] if arrays.LETTERS[result.dtype] else []
-    if not notes or None in notes:
+    if not arrays.LETTERS[result.dtype]:
+        return False
+    notes = notes_of(arrays, _bordered(result, self, pad, value))
+    if not notes:
         return False
     for note in notes:
         native.run(*note)
@@ -282,10 +283,10 @@ def _pad_circular(self: Array, pad: Ints) -> Array:
             )
         if size + before + after < 0:
             raise OperatorError("Negative padding value is resulting in an empty dimension")
-    crops: tuple[object, ...] = tuple(
+    crops: Key = tuple(
         slice(max(-b, 0), s - max(-a, 0)) for s, (b, a) in zip(self.shape[2:], pairs, strict=True)
     )
-    inner: Any = (..., *crops)
+    inner: Key = (..., *crops)
     return contiguous(_taken(self[inner], [max(p, 0) for p in pad], _circular))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from .promotion import result_dtype
 from .record import Operator
 from .table import TABLE
 
+if TYPE_CHECKING:
+    from ..kernels.code.calls.prepared import Explain, Known, Look
+
 __all__ = [
     *(
         "LISTENING",
@@ -37,9 +40,16 @@ __all__ = [
         "formula_for",
         "formulas_of",
     ),
+    *("Note", "Way"),
     *("has_direct_form", "listen", "is_compiling", "is_dense", "is_same", "is_settled", "is_there"),
-    *("known_calls", "knows_calls", "note_of", "notes_of_parts"),
+    *("known_calls", "knows_calls", "note_of", "notes_of", "notes_of_parts"),
 ]
+
+Note = tuple[object, ...]
+"""The arguments of a call of `run`, in `kernels/code/calls/run.py`."""
+
+Way = Callable[..., list[Note] | None]
+"""Tells of arguments and their result the runs of kernels that give it; None if there are none."""
 
 _MOST_PARTS: Final = 128
 """Parts of a result that are computed one by one."""
@@ -49,8 +59,8 @@ _FEW: Final = 1 << 10
 _MOST: Final = 2000
 """Kernels that a process compiles for this, of some 5 kB each; nothing frees them."""
 
-_NATIVE: Final[dict[Operator, object]] = {}
-_KNOWN: Final[dict[Operator, Callable[..., Any]]] = {}
+_NATIVE: Final[dict[Operator, Known]] = {}
+_KNOWN: Final[dict[Operator, Callable[..., object]]] = {}
 NAMES: Final[dict[int, str]] = {}
 """The operators by the identity of what does their calls natively, for who listens to calls."""
 
@@ -74,12 +84,12 @@ def direct_form(entry: Operator) -> Callable[..., object]:
     return known
 
 
-def _native(entry: Operator) -> Any:
+def _native(entry: Operator) -> Known | None:
     """What knows the calls of an operator; None where there is no native code."""
     found = _NATIVE.get(entry)
     if found is None and knows_calls():
         function = by_elements(entry)
-        made = family("calls.prepared").Known(
+        made: Known = family("calls.prepared").Known(
             function,
             _explain(entry),
             writes=entry.is_in_place,
@@ -91,7 +101,7 @@ def _native(entry: Operator) -> Any:
 
 
 def direct_form_around(
-    entry: Operator, wrap: Callable[[Callable[..., Any]], Callable[..., object]]
+    entry: Operator, wrap: Callable[[Callable[..., object]], Callable[..., object]]
 ) -> tuple[Callable[..., object], Listed | None] | None:
     """What does the calls of an operator natively, others by wrapped functions, and how it takes
     lists of tensors; None where there is no native code."""
@@ -106,7 +116,7 @@ def direct_call(entry: Operator) -> Callable[..., object] | None:
     return None if native is None else native.call
 
 
-def direct_calls(entry: Operator, cool: Callable[[], object]) -> object:
+def direct_calls(entry: Operator, cool: Callable[[], object]) -> Known | None:
     """The same for one place in a program: an object whose `call` it is, which the caller keeps.
 
     A list of tensors is given to it as `Listed.written` says.  `cool` is called when that does not
@@ -118,17 +128,19 @@ def direct_calls(entry: Operator, cool: Callable[[], object]) -> object:
 def known_calls(
     function: Callable[..., object],
     cool: Callable[[], object],
-    explain: object = None,
+    explain: Explain | None = None,
     *,
     writes: bool = False,
     waiting: Callable[..., object] | None = None,
-    look: object = None,
-) -> Any:
+    look: Look | None = None,
+) -> Known | None:
     """The same of a function (see `Known` in `kernels/code/calls/prepared.py`)."""
     if not knows_calls():
         return None
-    known = family("calls.prepared").Known
-    return known(function, explain, cool, writes=writes, waiting=waiting, look=look)
+    known: Known = family("calls.prepared").Known(
+        function, explain, cool, writes=writes, waiting=waiting, look=look
+    )
+    return known
 
 
 def knows_calls() -> bool:
@@ -177,7 +189,7 @@ def formulas_of(entry: Operator) -> tuple[Formula, ...]:
     return () if plain is None or plain.is_in_place else plain.formula
 
 
-def _explain(entry: Operator) -> Any:
+def _explain(entry: Operator) -> Way | None:
     """How it is told; None where it is seen."""
     first = by_first_name(entry)
     if first.undefined:
@@ -188,7 +200,7 @@ def _explain(entry: Operator) -> Any:
     return partial(explained, entry, formulas) if formulas else None
 
 
-def _notes_of_unfilled(*_: object) -> Any:
+def _notes_of_unfilled(*_: object) -> list[Note] | None:
     """The runs of kernels that fill what holds anything: there are none; None while all that is new
     is filled."""
     return None if DETERMINISM.fills else []
@@ -196,7 +208,7 @@ def _notes_of_unfilled(*_: object) -> Any:
 
 def explained(
     entry: Operator, formulas: Sequence[Formula], values: Sequence[object], result: Array
-) -> Any:
+) -> list[Note] | None:
     """The run of a kernel that gives the result; None if there is none."""
     arrays = family("elementwise.arrays")
     if arrays is None or type(result) is not np.ndarray or not result.size:
@@ -223,7 +235,7 @@ def explained(
 
 def notes_of_parts(
     entry: Operator, values: Sequence[object], result: Array, *, at_any_cost: bool = False
-) -> Any:
+) -> list[Note] | None:
     """The runs of kernels that move elements; None if there are none."""
     arrays = family("elementwise.arrays")
     if arrays is None or type(result) is not np.ndarray or not result.size:
@@ -236,13 +248,21 @@ def notes_of_parts(
     is_much = len(parts) > _MOST_PARTS and not at_any_cost
     if not parts or is_much or not all(arrays.LETTERS[part.target.dtype] for part in parts):
         return None
+    return notes_of(arrays, parts, at_any_cost=at_any_cost)
+
+
+def notes_of(
+    arrays: ModuleType, parts: Sequence[Part], *, at_any_cost: bool = False
+) -> list[Note] | None:
+    """The runs of kernels that compute parts of a result; None if one of them has none."""
     notes = [note_of(arrays, part, at_any_cost=at_any_cost) for part in parts if part.target.size]
-    return None if None in notes else notes
+    known = [note for note in notes if note is not None]
+    return known if len(known) == len(notes) else None
 
 
 def note_of(
-    arrays: Any, part: Part, free: Sequence[int | None] = (), *, at_any_cost: bool = False
-) -> Any:
+    arrays: ModuleType, part: Part, free: Sequence[int | None] = (), *, at_any_cost: bool = False
+) -> Note | None:
     """The run of a kernel that computes a part of a result; None if there is none.
 
     The operands that are `free` are numbers, whatever the argument at that place is.  A kernel that
@@ -321,7 +341,7 @@ def formula_for(formulas: Sequence[Formula], values: Sequence[object]) -> Formul
     return None
 
 
-def _lies(arrays: ModuleType, value: object, shape: tuple[int, ...]) -> Any:
+def _lies(arrays: ModuleType, value: object, shape: tuple[int, ...]) -> tuple[int, object] | None:
     """How an operand lies, as `way_of` is told."""
     if type(value) is not np.ndarray:
         return None
@@ -337,13 +357,13 @@ class _Kernels:
         """What could not be compiled, and is not tried again."""
         self.under_way: Beside[object] = Beside("rushlight-compiling", awaited=False)
 
-    def begin(self, arrays: object, wanted: tuple[object, str, int]) -> None:
+    def begin(self, arrays: ModuleType, wanted: tuple[object, str, int]) -> None:
         """Have one compiled, unless that is done already, fails, or would be one too many."""
         is_new = wanted not in self.under_way and wanted not in self.refused
         if is_new and len(self.made) + len(self.under_way) < _MOST:
             self.under_way.begin(wanted, partial(self._make, arrays, wanted))
 
-    def _make(self, arrays: Any, wanted: tuple[object, str, int]) -> None:
+    def _make(self, arrays: ModuleType, wanted: tuple[object, str, int]) -> None:
         try:
             arrays.expression_kernel(*wanted)
             self.made.add(wanted)
@@ -354,7 +374,7 @@ class _Kernels:
 _KERNELS: Final = _Kernels()
 
 
-def is_there(arrays: Any, wanted: tuple[object, str, int]) -> bool:
+def is_there(arrays: ModuleType, wanted: tuple[object, str, int]) -> bool:
     """Whether a kernel need not be compiled; if it need, that begins."""
     if wanted in _KERNELS.made or arrays.is_at_hand(*wanted):
         return True

@@ -25,7 +25,7 @@ __all__ = [
 
 Meeting = Literal["result", "operands", "own", "bools"]
 
-_NOTHING: Final[Mapping[Any, object]] = MappingProxyType({})
+_NOTHING: Final[Mapping[int, object]] = MappingProxyType({})
 
 
 class Formula(NamedTuple):
@@ -51,16 +51,16 @@ class Part(NamedTuple):
     steps; what they are of; and where it is."""
 
     steps: Sequence[tuple[str, str, tuple[int, ...]]]
-    operands: Sequence[Any]
-    target: Any
+    operands: Sequence[object]
+    target: Array
 
 
-def moved(source: object, target: object) -> Part:
+def moved(source: object, target: Array) -> Part:
     """The part that holds elements of an operand, as they are."""
     return Part([("same", "", (0,))], [source], target)
 
 
-def filled_with(number: object, target: object) -> Part:
+def filled_with(number: object, target: Array) -> Part:
     """The part that holds a number everywhere."""
     return Part([("same", "", (0,))], [number], target)
 

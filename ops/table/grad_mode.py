@@ -6,7 +6,7 @@ import functools
 import inspect
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -176,7 +176,7 @@ class _GradMode:
             return _step_by_step(self, func)
 
         @functools.wraps(func)
-        def call(*args: object, **kwargs: object) -> Any:
+        def call(*args: object, **kwargs: object) -> object:
             with self.clone():
                 return func(*args, **kwargs)
 
@@ -190,13 +190,16 @@ _DECORATED_CLASS: Final = (
 )
 
 
-def _step_by_step(mode: _GradMode, func: Callable[..., Any]) -> Callable[..., object]:
+def _step_by_step(
+    mode: _GradMode, func: Callable[..., Generator[object, object, object]]
+) -> Callable[..., object]:
     """A generator function whose steps run in a mode."""
 
     @functools.wraps(func)
-    def steps(*args: object, **kwargs: object) -> Any:
+    def steps(*args: object, **kwargs: object) -> Generator[object, object, object]:
         inner = func(*args, **kwargs)
-        step, given = inner.send, None
+        step: Callable[..., object] = inner.send
+        given: object = None
         try:
             while True:
                 with mode.clone():
@@ -262,7 +265,7 @@ def is_inference_mode_enabled() -> bool:
 class grad_mode_set(_GradMode):
     """Recording on or off inside."""
 
-    def __new__(cls, mode: bool) -> Any:
+    def __new__(cls, mode: bool) -> Self:
         return object.__new__(cls)
 
     def __init__(self, mode: bool) -> None:

@@ -20,11 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from ..kernels import LARGE
+from ..memory.dtype import Array
 
 __all__ = [
     "BOTH_FLOAT32",
@@ -62,7 +63,8 @@ STORED_ALIKE: Final = (
 BOTH_FLOAT32: Final = f"{{0}}.dtype is float32 is {{1}}.dtype and {STORED_ALIKE}"
 """Conditions on operands that are arrays; results of those `STORED_ALIKE` lie as torch's do."""
 
-_NOTHING: Final[Mapping[Any, Any]] = MappingProxyType({})
+_NOTHING: Final[Mapping[int, str]] = MappingProxyType({})
+_NO_NAMES: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 SHORT: Final = "a whole number of up to 18 digits"
@@ -108,13 +110,13 @@ def inline(
     wraps: bool = False,
     writes: bool = False,
     over: np.ufunc | None = None,
-    names: Mapping[str, object] = _NOTHING,
+    names: Mapping[str, object] = _NO_NAMES,
 ) -> tuple[Inline, ...]:
     """One form for plans: see `Inline`."""
     return (Inline(text, given, at, of, wraps, writes, over, names),)
 
 
-def inline_kernel(name: str, kernel: Callable[[object], object]) -> tuple[Inline, ...]:
+def inline_kernel(name: str, kernel: Callable[[Array], object]) -> tuple[Inline, ...]:
     """The form of an operator that is nothing but a kernel for arrays of float32 with dimensions;
     `name` is the operator's own."""
     called, forms = f"kernel_{name}", tuple[Inline, ...]()

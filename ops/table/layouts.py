@@ -206,9 +206,9 @@ def laid_out(letters: str, forward: Callable[..., Any]) -> Callable[..., object]
     return of_many if rest else of_one
 
 
-def _like_operands(forward: Callable[..., Any]) -> Callable[..., object]:
+def _like_operands(forward: Callable[..., Array]) -> Callable[..., object]:
     @wraps(forward)
-    def call(*arguments: object) -> Any:
+    def call(*arguments: object) -> Array:
         result = forward(*arguments)
         if result.ndim < 2:
             return result

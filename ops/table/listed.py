@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...typecheck.types.types import TENSOR
+from ...typecheck.types.types import TENSOR, Type
 from .record import Operator
 
 __all__ = ["Listed", "by_elements", "listed"]
@@ -32,9 +32,9 @@ class Listed:
         """Which of the operator's arguments they are."""
         return self._lists
 
-    def arguments(self, values: Sequence[Any]) -> list[Any]:
+    def arguments(self, values: Sequence[Any]) -> list[object]:
         """The operator's arguments of these."""
-        found: list[Any] = [None] * self._count
+        found: list[object] = [None] * self._count
         for place, value in zip(self._others, values, strict=False):
             found[place] = value
         begin = len(self._others) + len(self._lists) - 1
@@ -45,7 +45,7 @@ class Listed:
         found[self._lists[-1]] = list(values[begin:])
         return found
 
-    def apart(self, arguments: Sequence[Any]) -> list[Any]:
+    def apart(self, arguments: Sequence[Any]) -> list[object]:
         """These of the operator's arguments."""
         return [
             *(arguments[each] for each in self._others),
@@ -85,7 +85,7 @@ def listed(entry: Operator) -> Listed | None:
     return Listed(found, len(types)) if found else None
 
 
-def _is_list_of_tensors(type: Any) -> bool:
+def _is_list_of_tensors(type: Type) -> bool:
     element = type.list_of
     return element is not None and (element == TENSOR or element.optional_of == TENSOR)
 

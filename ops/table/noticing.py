@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..kernels import LARGE, family
 from ..memory.dtype import Array
 from ..memory.storage import address, root_of
-from .direct import explained, formulas_of, note_of
-from .formula import moved
+from .direct import Note, explained, formulas_of, notes_of
+from .formula import Part, moved
 from .record import Operator
 
 __all__ = ["Unforeseen", "arrays_in", "check_training", "notes_of_copy", "noticed"]
@@ -33,7 +33,7 @@ class Unforeseen(Exception):
         self.where: frozenset[object] = frozenset()
 
 
-def noticed(entry: Operator, values: Sequence[object]) -> tuple[object, list[tuple[object, ...]]]:
+def noticed(entry: Operator, values: Sequence[object]) -> tuple[object, list[Note]]:
     """The result of a call, and the arguments of the calls of `run` that would give it; none of
     those for a view, or for what says how a tensor lies.
 
@@ -82,29 +82,30 @@ def check_training(entry: Operator, values: Sequence[object]) -> None:
             raise Unforeseen(f"`{entry.name}` trains")
 
 
-def _in_one_piece(values: Sequence[object]) -> tuple[list[object], list[tuple[object, object]]]:
+def _in_one_piece(values: Sequence[object]) -> tuple[list[object], list[tuple[Array, Array]]]:
     """The operands with arrays in one piece, and what was copied to what for that: some forwards
     do so by NumPy."""
-    copies = list[tuple[object, object]]()
+    copies = list[tuple[Array, Array]]()
 
-    def whole(value: Any) -> Any:
-        if type(value) in (list, tuple):
+    def whole(value: object) -> object:
+        if type(value) is list or type(value) is tuple:
             return type(value)(map(whole, value))
         if type(value) is not ndarray or value.flags.c_contiguous or value.size >= LARGE:
             return value
-        copies.append((value, np.ascontiguousarray(value)))
-        return copies[-1][1]
+        closer = np.ascontiguousarray(value)
+        copies.append((value, closer))
+        return closer
 
     return list(map(whole, values)), copies
 
 
-def _gives(notes: Sequence[tuple[Any, ...]], values: Sequence[Any], made: Sequence[Array]) -> bool:
+def _gives(notes: Sequence[Note], values: Sequence[object], made: Sequence[Array]) -> bool:
     """Whether runs give what was made, whatever lies in the memory that they take besides: it may
     be a copy of an operand, made by NumPy."""
     known = {id(root_of(each)) for each in (*arrays_in(values), *made)}
-    others = dict[int, tuple[Any, Any]]()
+    others = dict[int, tuple[object, Array]]()
 
-    def elsewhere(word: object) -> Any:
+    def elsewhere(word: object) -> object:
         if type(word) is not ndarray or not word.flags.writeable or id(root_of(word)) in known:
             return word
         root = root_of(word)
@@ -139,13 +140,13 @@ def _are_alike(one: object, other: object) -> bool:
     )
 
 
-def _with_numbers(note: tuple[Any, ...], values: Sequence[Any]) -> tuple[object, ...]:
+def _with_numbers(note: Note, values: Sequence[object]) -> Note:
     """A note with the operands themselves where it says that they may be others."""
     given = family("calls.entries").Given
-    return tuple(values[each.place] if type(each) is given else each for each in note)
+    return tuple(values[each.place] if isinstance(each, given) else each for each in note)
 
 
-def _told(entry: Operator, values: Sequence[object], result: Array) -> list[tuple[Any, ...]] | None:
+def _told(entry: Operator, values: Sequence[object], result: Array) -> list[Note] | None:
     """What the record says of it."""
     if entry.parts is not None:
         return _of_parts(entry.parts(result, *values), result)
@@ -153,15 +154,14 @@ def _told(entry: Operator, values: Sequence[object], result: Array) -> list[tupl
     return explained(entry, formulas, values, result) if formulas else None
 
 
-def _of_parts(parts: Sequence[Any], result: Any) -> list[tuple[Any, ...]] | None:
+def _of_parts(parts: Sequence[Part], result: Array) -> list[Note] | None:
     arrays = family("elementwise.arrays")
     if not 0 < len(parts) <= MOST_PARTS or result.dtype not in arrays.LETTERS:
         return None
-    notes = [note_of(arrays, part) for part in parts if part.target.size]
-    return None if None in notes else notes
+    return notes_of(arrays, parts)
 
 
-def notes_of_copy(source: object, target: object) -> list[tuple[object, ...]]:
+def notes_of_copy(source: Array, target: Array) -> list[Note]:
     """What copies one array's elements to another.
 
     Raises:
@@ -173,10 +173,10 @@ def notes_of_copy(source: object, target: object) -> list[tuple[object, ...]]:
     return found
 
 
-def arrays_in(value: Any) -> Iterator[Array]:
+def arrays_in(value: object) -> Iterator[Array]:
     """The arrays among values, in lists and tuples too, those of quantized tensors as well."""
     if isinstance(value, ndarray):
         yield value
-    elif type(value) in (list, tuple):
+    elif type(value) is list or type(value) is tuple:
         for each in value:
             yield from arrays_in(each)

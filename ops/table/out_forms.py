@@ -106,11 +106,12 @@ def check_dtype_of_out(own: DType, wanted: DType) -> None:
         )
 
 
-def outs_in(result: object, values: Sequence[Any]) -> Sequence[Array]:
+def outs_in(result: object, values: Sequence[object]) -> Sequence[Array]:
     """The arrays that an out= form has written, by what it gave and was given."""
     if isinstance(result, np.ndarray):
         return (result,)
-    outs: Sequence[Array] = result if isinstance(result, tuple) else values[-1]
+    outs = result if isinstance(result, tuple) else values[-1]
+    assert isinstance(outs, Sequence)
     return outs
 
 

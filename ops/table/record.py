@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, Protocol, TypedDict, Unpack
 from ...frontend.foundations.made_once import made_once
 from ...typecheck.definitions.schema import Signature
 from ...typecheck.definitions.schema_text import parse_schema
+from ..memory.dtype import Array
 from ..memory.overlap import OutOverlap, Written
 from .faces import Face
 from .formula import Formula, Part
@@ -117,7 +118,7 @@ class Known(TypedDict, total=False):
     first_in_python: bool
     first_name: str
     formula: tuple[Formula, ...]
-    gradients: Mapping[str, Callable[..., Any]]
+    gradients: Mapping[str, Callable[..., object]]
     inline: tuple[Inline, ...]
     instruction: str
     later: Callable[..., Later | None] | None
@@ -148,7 +149,7 @@ class Known(TypedDict, total=False):
     unchosen: str
     row_fold: str
     rows: Rows
-    scales: Callable[..., Any] | None
+    scales: Callable[..., tuple[Array, Array] | None] | None
     slices: bool
     undefined: bool
     views: bool
@@ -245,7 +246,7 @@ class Operator:
     formula: tuple[Formula, ...] = ()
     """How its elements are computed, where it is nothing but a function of theirs."""
 
-    gradients: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+    gradients: Mapping[str, Callable[..., object]] = MappingProxyType({})
     """Its gradients by argument, as rows give them (`ops/gradients/table/rows.py`), where they are
     written with nothing but tensors; else a row of a file of its own is joined to it by name."""
 
@@ -280,7 +281,7 @@ class Operator:
     numbers_between: bool = False
     """Whether its keywords may stand between its tensors, as torch once had them."""
 
-    scales: Callable[..., Any] | None = None
+    scales: Callable[..., tuple[Array, Array] | None] | None = None
     """Checks its operands, without reading the first one, and gives the factor and the term of each
     channel by whose fused product and sum it is computed; None where it is not."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -102,5 +101,5 @@ class RowUpdate:
         return True
 
 
-def _word(geometry: Any) -> int:
+def _word(geometry: int | Array) -> int:
     return geometry if isinstance(geometry, int) else address(geometry)

@@ -9,7 +9,7 @@ cache has it, and meanwhile there is none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from ..kernels import family
 from ..memory.dtype import Array
@@ -37,7 +37,7 @@ class Program:
 Write = Callable[[Program], Iterable[tuple[int, Value, int]]]
 """Writes a program; gives which arrays are written, with what value, and how often that counts."""
 
-Known = tuple[int, int, int, Any]
+Known = tuple[int, int, int, int | Array]
 """A kernel, its count, the least of it that a thread gets, and the word that it is given first."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Piece:
 
 
 def in_one_piece(
-    notes: Sequence[tuple[object, ...]], roots: Sequence[object]
+    notes: Sequence[tuple[object, ...]], roots: Sequence[Array]
 ) -> tuple[list[tuple[object, ...]], object, list[tuple[int, int, int]]]:
     """The same runs with the arrays that own the memory `roots` in one array, that array, and what
     of it runs use first: the number of the run, where that begins, and its bytes.
@@ -54,12 +54,12 @@ def in_one_piece(
         return list(notes), None, []
     arena = np.empty(size, np.uint8)
 
-    def moved(word: Any) -> object:
+    def moved(word: object) -> object:
         root = _root_among(word, known)
         if root is None:
             return word
         piece = pieces[id(root)]
-        if word is not root:
+        if type(word) is ndarray and word is not root:
             return arena[piece.at + address(word) - address(root) :]
         if id(root) not in wholes:
             wholes[id(root)] = arena[piece.at :]
@@ -69,7 +69,7 @@ def in_one_piece(
     return [tuple(map(moved, note)) for note in notes], arena, fresh
 
 
-def _root_among(word: object, known: dict[int, Any]) -> Array | None:
+def _root_among(word: object, known: dict[int, Array]) -> Array | None:
     """The array of those known in whose memory a word lies; None if there is none."""
     if type(word) is not ndarray:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -42,11 +42,12 @@ class Pace:
         self._met = set[object]()
         self._fruitless = 0
 
-    def is_first(self, values: Sequence[object], result: Any, known: int) -> bool:
+    def is_first(self, values: Sequence[object], result: object, known: int) -> bool:
         """Whether none like a call came before, where it has to: it makes much, or many are known;
         it is noted then."""
-        are_many, is_array = known >= FIRST, type(result) is np.ndarray
-        if not are_many and not (is_array and result.nbytes >= _LARGE):
+        are_many = known >= FIRST
+        makes_much = type(result) is np.ndarray and result.nbytes >= _LARGE
+        if not (are_many or makes_much):
             return False
         form = tuple((each.shape, each.strides) for each in values if type(each) is np.ndarray)
         is_first = form not in self._met

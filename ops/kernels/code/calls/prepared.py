@@ -52,11 +52,11 @@ __all__ = [
 
 ndarray: Final = np.ndarray
 _KEEPING: Final = fork_safe_lock()
-Explain = Callable[[Sequence[Any], Any], Notes | None]
+Explain = Callable[[Sequence[object], Any], Notes | None]
 """How a call could have made its result; None if it cannot be said."""
 
 
-Look = Callable[[Sequence[Any]], Seen]
+Look = Callable[[Sequence[object]], Seen]
 """Does a call and finds out what it runs."""
 
 
@@ -106,7 +106,7 @@ class Known:
         self._waiting = waiting or function
         self._function, self._explain, self._cool = function, explain, cool
         self._learn = self.learn
-        self._wrapped: list[tuple[Callable[..., Any], ...]] = []
+        self._wrapped: list[tuple[Callable[..., object], ...]] = []
         self._known = new_state()
         self.waits = Waits(self._known, is_one=self._has_own_pace, calls=trials)
         self._kept: list[tuple[object, ...]] = []
@@ -126,7 +126,7 @@ class Known:
         self._forgotten += 1
         self._known[0] = self._place = 0
 
-    def learn(self, *values: object) -> Any:
+    def learn(self, *values: object) -> object:
         """Do a call and remember how."""
         slot = self.waits.slot
         forgotten, settled = self._forgotten, views_of_all(values)
@@ -170,14 +170,14 @@ class Known:
         is_given = self._gives_parts and gives_parts_of(values, result)
         return Seen(result, [] if is_given else self._explain(values, result))
 
-    def _seen_apart(self, values: Sequence[Any]) -> Seen:
+    def _seen_apart(self, values: Sequence[object]) -> Seen:
         """What a call runs, on copies of operands that lie in each other: none is another then."""
         is_large = any(type(each) is ndarray and each.nbytes > LARGEST for each in values)
         given = values if self._gives_parts or is_large else apart(values)
         found = seen(self._function, given, draws=True)
         if given is values:
             return found
-        several = found.result if type(found.result) in (tuple, list) else (found.result,)
+        several = found.result if isinstance(found.result, (tuple, list)) else (found.result,)
         if any(type(each) is not ndarray or each.base is not None for each in several):
             if any(map(is_stream, chain.from_iterable(found.notes or ()))):
                 return Seen(found.result, None)  # what is drawn is new
@@ -191,7 +191,7 @@ class Known:
 
     def around(
         self, wrap: Callable[[Callable[..., object]], Callable[..., object]]
-    ) -> Callable[..., Any]:
+    ) -> Callable[..., object]:
         """What does the same calls, those that are not known by wrapped functions."""
         assert CREW is not None
         wrapped = wrap(self._waiting), wrap(self._learn)
@@ -238,14 +238,14 @@ _ALL: Final[list[Known]] = []
 class Alike(Entry):
     """Whether arguments are like those of an earlier call, as native code tells."""
 
-    def __init__(self, values: Sequence[Any]) -> None:
+    def __init__(self, values: Sequence[object]) -> None:
         """The first one is an array that may be written and shares no memory with the others.
 
         Raises:
             Unknown: it cannot be said what they are like.
         """
         assert CREW is not None
-        self._held: list[Any] = [tuple(each for each in values if type(each) is not ndarray)]
+        self._held: list[object] = [tuple(each for each in values if type(each) is not ndarray)]
         self._places: dict[int, int] = {}
         self._ends: dict[int, tuple[int, int]] = {}
         self._told = dict[int, int]()

@@ -79,9 +79,9 @@ def is_still(value: Any, settled: Any) -> bool:
     return lies and value.dtype is settled.dtype and address(value) == address(settled)
 
 
-def gives_parts_of(values: Sequence[Any], result: Any) -> bool:
+def gives_parts_of(values: Sequence[Any], result: object) -> bool:
     """Whether a result is made of nothing but the first argument, or parts of arguments."""
-    several = result if type(result) in (tuple, list) else (result,)
+    several = result if isinstance(result, (tuple, list)) else (result,)
     return bool(several) and all(
         (bool(values) and each is values[0])
         or (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import get_ident
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ __all__ = ["NO_PARTS", "Notes", "Seen", "seen", "watching"]
 ndarray: Final = np.ndarray
 _NOTING: Final = fork_safe_lock(is_tried=True)
 
-Notes = list[tuple[Any, ...]]
+Notes = list[tuple[object, ...]]
 """The arguments of calls of `run`; none of what is unforeseen."""
 
 NO_PARTS: Final[Mapping[int, tuple[int, int]]] = MappingProxyType({})
@@ -34,11 +34,11 @@ class Seen(NamedTuple):
     says of a result, by its identity, that it is a part of an argument, which, and how many bytes
     behind that it begins, -1 if it is that argument."""
 
-    result: Any
+    result: object
     notes: Notes | None
     scratch: object = None
     wait: int | None = None
-    taken: Sequence[Any] | None = None
+    taken: Sequence[object] | None = None
     fresh: Sequence[tuple[int, int, int]] = ()
     roots: Sequence[Array] | None = None
     parts: Mapping[int, tuple[int, int]] = NO_PARTS
