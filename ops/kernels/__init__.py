@@ -120,7 +120,7 @@ def is_last_whole(array: Array) -> bool:
     return is_whole(array.transpose(0, *range(2, array.ndim), 1))
 
 
-def unfilled(shape: Sequence[int], dtype: Any, *, is_last: bool) -> Array:
+def unfilled(shape: Sequence[int], dtype: Dtype | type[np.generic], *, is_last: bool) -> Array:
     """An array whose elements are still to be written; it has channels last if that is said."""
     if not is_last:
         return np.empty(shape, dtype)
@@ -128,7 +128,7 @@ def unfilled(shape: Sequence[int], dtype: Any, *, is_last: bool) -> Array:
     return made.transpose(0, -1, *range(1, made.ndim - 1))
 
 
-def is_half(dtype: Any) -> bool:
+def is_half(dtype: Dtype) -> bool:
     """Whether a dtype is float16 or bfloat16."""
     return dtype.itemsize == 2 and dtype.kind not in "iub"
 
@@ -171,7 +171,7 @@ def move(source: Array, target: Array) -> None:
         target[...] = source
 
 
-def by_formula(name: str, *operands: Any) -> Array | None:
+def by_formula(name: str, *operands: Array) -> Array | None:
     """A formula of arrays by native code; None where there is none, or where it does not pay.
 
     The operands are of one dtype, but for masks, and one of them is as large as the result.
@@ -194,7 +194,7 @@ def _is_learned(name: str) -> bool:
     return _is_told() and family("elementwise.arrays").FORMULAS[name].is_exact
 
 
-def of_floats(name: str, *operands: Any) -> Array | None:
+def of_floats(name: str, *operands: Array) -> Array | None:
     """The same of arrays of float32 or float64; None of others."""
     dtype = operands[0].dtype
     if dtype is not _FLOAT32 and dtype is not _FLOAT64:
@@ -249,7 +249,7 @@ NEAREST: Final = {each: f"nearest_{each}" for each in ("exp", "expm1", "log", "l
 code; those of float64 are of every size."""
 
 
-def pointwise(name: str, kernel: Callable[[Any], object]) -> Callable[[Any], Any]:
+def pointwise(name: str, kernel: Callable[[Array], object]) -> Callable[[Array], Any]:
     """A function of one float that is computed natively where that pays, else by `kernel`, which
     is its attribute `for_small` where that is by size."""
     nearest = NEAREST.get(name)
@@ -265,7 +265,7 @@ def pointwise(name: str, kernel: Callable[[Any], object]) -> Callable[[Any], Any
 
     known = Prepared(compute)
 
-    def call(x: Any) -> Any:
+    def call(x: Array) -> object:
         dtype = x.dtype
         is_known = (dtype is _FLOAT32 or dtype is _FLOAT64) and x.size >= least_known
         return known.call(x) if is_known else kernel(x)

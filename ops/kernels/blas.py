@@ -49,7 +49,7 @@ LONGEST: Final = 10_000
 _Made = Callable[..., Array]
 
 dot: _Made = whole(np.ndarray.dot)
-matmul: Any = whole(np.matmul)
+matmul: _Made = whole(np.matmul)
 tensordot: _Made = whole(np.tensordot)
 vecdot: _Made = whole(np.vecdot)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -91,7 +91,7 @@ def wide_matmul(a: Array, b: Array) -> Array:
     return matmul(*(cast_by_kernel(each, np.dtype(np.float32)) for each in (a, b)))
 
 
-def _sums_of_halves(a: Array, b: Array, bias: Array | None) -> Any:
+def _sums_of_halves(a: Array, b: Array, bias: Array | None) -> Array | None:
     """`of_halves` in float32."""
     work = a.size * b.shape[-1] if min(a.ndim, b.ndim) > 1 else 0
     if work < _LEAST or not a.dtype.name == b.dtype.name == _HALF:
@@ -99,10 +99,13 @@ def _sums_of_halves(a: Array, b: Array, bias: Array | None) -> Any:
     native = family("products.matrices")
     if native is None:
         return None
+    made: Array | None = None
     if a.ndim == b.ndim == 2:
         bias = None if bias is None else cast_by_kernel(bias, np.dtype(np.float32))
-        return native.multiply(a, b, bias)
-    return native.multiply_batches(a, b) if bias is None else None
+        made = native.multiply(a, b, bias)
+    elif bias is None:
+        made = native.multiply_batches(a, b)
+    return made
 
 
 def of_wholes(a: Array, b: Array) -> Array:

@@ -6,7 +6,7 @@ Which one, and with it every bit of the result, depends on sizes and strides alo
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,8 @@ __all__ = ["attend", "gradients"]
 _LEAST: Final = 1 << 19
 """Multiplications that are worth another thread."""
 _Ints = tuple[int, ...]
+_Lies = tuple[_Ints, _Ints]
+"""Sizes and strides of an array."""
 
 
 class _Way(NamedTuple):
@@ -35,7 +37,7 @@ class _Way(NamedTuple):
     kernel: int
     units: int
     least: int
-    counts: Any
+    counts: Array
 
 
 def attend(
@@ -49,7 +51,7 @@ def attend(
     hides: bool = False,
     as_columns: bool = False,
     sums: Array | None = None,
-) -> Any:
+) -> Array | None:
     """`softmax(query @ key.T * scale + mask) @ value`, [batch, heads, length, width]; None of what
     is too wide.
 
@@ -81,8 +83,8 @@ def attend(
     run(way.kernel, way.units, way.least, *arrays, scale, way.counts)
     if wide == query.dtype:
         return out
-    whole = rounded(whole, query.dtype)
-    return whole.swapaxes(1, 2) if as_columns else whole
+    made = rounded(whole, query.dtype)
+    return made.swapaxes(1, 2) if as_columns and made is not None else made
 
 
 def _own(x: Array) -> Array:
@@ -146,7 +148,7 @@ class _Sizes(NamedTuple):
     block: int
 
     @staticmethod
-    def of(form: Form, keys: int, q: Array, v: Array, kept: int) -> _Sizes:
+    def of(form: Form, keys: int, q: _Ints, v: _Ints, kept: int) -> _Sizes:
         """Those of queries side by side, by shapes; `kept` is how many heads have keys.  Units have
         no queries where rows are too wide."""
         (_, heads, rows, depth), width = q, v[3]
@@ -159,7 +161,14 @@ class _Sizes(NamedTuple):
 
 @lru_cache(1024)
 def _way(
-    form: Form, are_few: bool, keys: int, q: Any, k: Any, v: Any, mask: object, out: _Ints
+    form: Form,
+    are_few: bool,
+    keys: int,
+    q: _Lies,
+    k: _Lies,
+    v: _Lies,
+    mask: _Lies | None,
+    out: _Ints,
 ) -> _Way | None:
     """How it is done, by the shapes and strides of all arrays."""
     sizes = _Sizes.of(form, keys, q[0], v[0], k[0][1])
@@ -183,7 +192,7 @@ def _steps(form: Form, *strides: _Ints, of_keys: bool = False) -> list[int]:
     return [stride // size for each in strides for stride in each]
 
 
-def _mask_steps(form: Form, mask: Any) -> list[int]:
+def _mask_steps(form: Form, mask: _Lies | None) -> list[int]:
     if mask is None:
         return [0] * 4
     return _steps(form, mask[1]) if form.added else list(mask[1])
@@ -233,7 +242,7 @@ def gradients(
 
 @lru_cache(1024)
 def _way_back(
-    form: Form, q: Array, k: Array, v: Array, mask: object, out: _Ints, *more: _Ints
+    form: Form, q: _Lies, k: _Lies, v: _Lies, mask: _Lies | None, out: _Ints, *more: _Ints
 ) -> _Way | None:
     """How gradients are made, by the shapes and strides of all arrays."""
     sizes = _Sizes.of(form, k[0][2], q[0], v[0], k[0][1])

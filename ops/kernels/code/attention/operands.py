@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -29,9 +29,9 @@ class Given(NamedTuple):
 
     letter: str
     are_few: bool
-    q: Any
-    k: Any
-    v: Any
+    q: Array
+    k: Array
+    v: Array
 
     @staticmethod
     def of(q: Array, k: Array, v: Array) -> Given:
@@ -51,7 +51,7 @@ class Given(NamedTuple):
         return Given(letter, are_few, _beside(q), k, v)
 
 
-def rounded(x: Array, dtype: Dtype) -> Any:
+def rounded(x: Array, dtype: Dtype) -> Array | None:
     """float32 in one piece as a dtype."""
     if x.dtype == dtype:
         return x
@@ -65,7 +65,7 @@ def _may_be_short(q: Array, k: Array, v: Array) -> bool:
     return PRECISION.products_may_be_short and is_large and host().has_pairs
 
 
-def _along(x: Array) -> object:
+def _along(x: Array) -> Array:
     """Neighbours of rows in words: as they lie, if they are bfloat16."""
     steps = x.strides
     if (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
+from ....memory.dtype import Array
 from .batch_norms import Elements
 from .frame import PLAIN, After
 
@@ -15,16 +16,16 @@ class Afterwards:
 
     __slots__ = ("out",)
 
-    out: Any
+    out: Array
 
     def _compute(self) -> None:
         raise NotImplementedError
 
-    def is_at_hand(self, after: After, operands: object) -> bool:
+    def is_at_hand(self, after: After, operands: Sequence[Array]) -> bool:
         """Whether the kernel of what comes after need not be compiled."""
         return Elements(self.out, self.out).is_at_hand(after, operands)
 
-    def prepare(self, after: After, operands: object) -> None:
+    def prepare(self, after: After, operands: Sequence[Array]) -> None:
         """Compile it if need be.
 
         Raises:
@@ -32,7 +33,7 @@ class Afterwards:
         """
         Elements(self.out, self.out).prepare(after, operands)
 
-    def fill(self, after: After = PLAIN, operands: object = ()) -> None:
+    def fill(self, after: After = PLAIN, operands: Sequence[Array] = ()) -> None:
         """Compute."""
         self._compute()
         if after.expression.steps:

@@ -6,10 +6,10 @@ is then one fused product and sum.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from operator import add as add_up
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class Elements:
         self._x = x[...]  # which no other thread can change
         self.out = unfilled(x.shape, F, is_last=is_last_whole(x)) if out is None else out
 
-    def _way(self, after: After, operands: Any) -> tuple[list[Any], Way]:
+    def _way(self, after: After, operands: Sequence[Array]) -> tuple[list[Array], Way]:
         """The operands as arrays that broadcast, and the way through them."""
         shape, column = self.out.shape, (1, -1, *(1,) * (self.out.ndim - 2))
         taken, lie = [self._x], list[object]([(4, self._x.strides)])
@@ -84,12 +84,12 @@ class Elements:
             )
         return taken, way_of(shape, self.out.strides, tuple(lie))
 
-    def is_at_hand(self, after: After, operands: object) -> bool:
+    def is_at_hand(self, after: After, operands: Sequence[Array]) -> bool:
         """Whether the kernel need not be compiled."""
         _, way = self._way(after, operands)
         return is_at_hand(after.expression, way.places, way.rank)
 
-    def prepare(self, after: After, operands: object) -> None:
+    def prepare(self, after: After, operands: Sequence[Array]) -> None:
         """Compile it if need be.
 
         Raises:
@@ -98,7 +98,7 @@ class Elements:
         _, way = self._way(after, operands)
         expression_kernel(after.expression, way.places, way.rank)
 
-    def fill(self, after: After = PLAIN, operands: object = ()) -> None:
+    def fill(self, after: After = PLAIN, operands: Sequence[Array] = ()) -> None:
         """Compute; if nothing comes after, a copy."""
         if not after.expression.steps:
             self.out[...] = self._x
@@ -109,7 +109,7 @@ class Elements:
 
 def factors(
     channels: int, mean: Array, spread: Array, weight: Array | None, bias: Array | None, eps: float
-) -> tuple[object, object]:
+) -> tuple[Array, Array]:
     """The factor and the term of each channel, float32, by which `normalized` is computed."""
     wide = mean.dtype.itemsize == 8
     kind = np.float64 if wide else F

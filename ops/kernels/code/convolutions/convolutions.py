@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Final, NamedTuple
+from types import ModuleType
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from ..loading.objects import is_kept, kernel
 from ..products import pairs
 from . import descents, planes, points, squares, strips, sums
 from .frame import PLAIN, PLAIN_HALVES, After
-from .padded_planes import padded_planes
+from .padded_planes import Ints, Pads, padded_planes
 from .plans import (
     WORDS,
     Windows,
@@ -60,14 +61,14 @@ class Settled(NamedTuple):
     """What is known of a convolution by the shapes and settings alone; the kernel's numbers hold
     the sizes and, from `begun` on, the offsets."""
 
-    form: Any
-    numbers: Any
+    form: ModuleType
+    numbers: Array
     begun: int
     items: int
     slot: int
-    padded: tuple[object, object] | None
+    padded: tuple[Ints, Pads] | None
     made: tuple[int, ...]
-    no_bias: Any
+    no_bias: Array
     words: int
     """If the input has to be words of two channels, the groups that these are of; else 0."""
     are_wide: bool
@@ -91,9 +92,9 @@ class Settled(NamedTuple):
 
     @staticmethod
     def by(
-        form: Any,
-        numbers: Any,
-        padded: Any,
+        form: ModuleType,
+        numbers: Array,
+        padded: tuple[Ints, Pads] | None,
         made: tuple[int, ...],
         channels: int,
         words: int = 0,
@@ -132,7 +133,7 @@ def settled(
     weight: Sequence[int],
     output: Sequence[int],
     stride: Sequence[int],
-    pads: Any,
+    pads: Pads,
     dilation: Sequence[int],
     groups: int,
     short: str = "",
@@ -150,7 +151,7 @@ def settled(
     shape, weight = ((*each[:2], *(1,) * more, *each[2:]) for each in (shape, weight))
     pads = ((0, 0),) * more + tuple(pads)
     padded, words, are_wide = None, 0, False
-    form: object = sums
+    form: ModuleType = sums
     reach = [
         (o - 1) * s + d * (k - 1)
         for o, s, d, k in zip(space, stride, dilation, weight[2:], strict=True)
@@ -183,9 +184,9 @@ def settled(
             form, numbers, padded = points, points_plan(what, short), None
         else:
             what, words = (what.in_pairs(), groups) if together > 1 else (what, 0)
-            numbers = filled_plan(what)
-            if numbers is not None:
-                padded = None
+            filled = filled_plan(what)
+            if filled is not None:
+                numbers, padded = filled, None
             else:
                 numbers = sums_plan(what, bool(padded))
     made = shape[0], weight[0], *output
@@ -214,7 +215,7 @@ class Convolution:
     def __init__(
         self,
         settled: Settled,
-        x: object,
+        x: Array,
         weight: Array,
         bias: Array | None,
         short: str = "",
@@ -256,7 +257,7 @@ class Convolution:
         if known is not None:
             return known[1]
         short = (self._short,) if form is not strips else ()
-        more: Any = *short, *self._written_for
+        more = *short, *self._written_for
         parameters = self._parameters(after)
         found = kernel(form.NAME, parameters, lambda target: form.text(target, after, *more))
         _KERNELS.keep(which, (after, found))
@@ -266,7 +267,7 @@ class Convolution:
         shape = () if after is PLAIN else (shown(after.expression), after.places)
         return (self._short, *self._written_for, *shape)
 
-    def fill(self, after: After = PLAIN, operands: Any = ()) -> None:
+    def fill(self, after: After = PLAIN, operands: Sequence[object] = ()) -> None:
         """Compute: threads take items of the work, each with a slot of memory."""
         _, numbers, begun, items, slot, padded, *_ = self.settled
         after = after if after.expression.steps else self._plain

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import prod
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -35,9 +35,9 @@ class Places(NamedTuple):
     """Where elements come from: which row each is in, as the place where that begins in a plane,
     and where in it; no table is ever written to."""
 
-    counts: Any
-    rows: Any
-    columns: Any
+    counts: Array
+    rows: Array
+    columns: Array
     shape: tuple[int, ...]
 
     @property

@@ -9,15 +9,16 @@ elements worth packing; the groups' sums are added up in order.
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from ....memory.dtype import Array
 from ....memory.remembered import remembered
 from ... import in_order
 from . import sums
 from .convolutions import UNFIT, Convolution, Settled
-from .padded_planes import padded_lying
+from .padded_planes import Ints, padded_lying
 from .plans import Sums, planned, steps_of
 
 __all__ = ["of_weights"]
@@ -34,8 +35,8 @@ more numbers than that."""
 
 
 def of_weights(
-    x: Any, grad: Any, shape: Any, stride: Any, pads: Any, dilation: Any, groups: int
-) -> object:
+    x: Array, grad: Array, shape: Ints, stride: Ints, pads: Ints, dilation: Ints, groups: int
+) -> Array | None:
     """The gradient, float32 of a weight's shape [made, channels / groups, *size], of a convolution.
 
     x [batch, channels, *space] and grad [batch, made, *ends] are float32; there is a number a
@@ -50,7 +51,7 @@ def of_weights(
                for each in (x, grad))  # fmt: skip
     size, stride, dilation = ((*lead, *each) for each in (shape[2:], stride, dilation))
     pads = (0,) * len(lead) + tuple(pads)
-    known: Any = _settled(x.shape, grad.shape, size, stride, pads, dilation, groups)
+    known = _settled(x.shape, grad.shape, size, stride, pads, dilation, groups)
     if not known.items:
         return None
     blocks = len(known.no_bias) // grad.shape[1]
@@ -61,17 +62,18 @@ def of_weights(
     made = Convolution(known, x, grad, None)
     made.fill()
     parts = made.out.reshape(blocks, -1)
-    return (parts[0] if blocks == 1 else np.add.reduce(parts, 0)).reshape(shape)
+    total: Array = parts[0] if blocks == 1 else np.add.reduce(parts, 0)
+    return total.reshape(shape)
 
 
 @remembered(4 << 20)
 def _settled(
-    x: Any,
-    grad: Any,
-    size: tuple[int, int],
-    stride: tuple[int, int],
-    pads: tuple[int, int],
-    dilation: tuple[int, int],
+    x: Ints,
+    grad: Ints,
+    size: Ints,
+    stride: Ints,
+    pads: Ints,
+    dilation: Ints,
     groups: int,
 ) -> Settled:
     """How it is computed for arrays of four dimensions; without `items` if it is not."""
@@ -85,6 +87,7 @@ def _settled(
     depth = several * prod(ends)
     if not fits or x[0] != batch or x[1] % groups or made % groups or depth > _DEEPEST:
         return UNFIT
+    tall, wide = size
     shape, around = (*x[:2], 1, *x[2:]), ((0, 0), *((p, p) for p in pads))
     padded = (shape[2:], around) if any(pads) else None
     steps = padded_lying(shape, around)[1] if padded else steps_of(shape)
@@ -92,7 +95,7 @@ def _settled(
     blocks = batch // several
     what = Sums(
         (1, blocks * groups, made // groups),
-        (inside, *size),
+        (inside, tall, wide),
         (channel, row * dilation[0], column * dilation[1]),
         *(depth, 1),
     )

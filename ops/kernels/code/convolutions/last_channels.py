@@ -7,6 +7,7 @@ what comes after the sums.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from ....memory.dtype import Array
@@ -32,11 +33,11 @@ class Turned:
         self._first = first
         self.out = unfilled(first.out.shape, first.out.dtype, is_last=True)
 
-    def is_at_hand(self, after: After, operands: object) -> bool:
+    def is_at_hand(self, after: After, operands: Sequence[Array]) -> bool:
         """Whether the kernel of what comes after need not be compiled."""
         return Elements(self._first.out, self.out).is_at_hand(_whole(after), operands)
 
-    def prepare(self, after: After, operands: object) -> None:
+    def prepare(self, after: After, operands: Sequence[Array]) -> None:
         """Compile it if need be.
 
         Raises:
@@ -44,7 +45,7 @@ class Turned:
         """
         Elements(self._first.out, self.out).prepare(_whole(after), operands)
 
-    def fill(self, after: After = PLAIN, operands: object = ()) -> None:
+    def fill(self, after: After = PLAIN, operands: Sequence[Array] = ()) -> None:
         """Compute."""
         self._first.fill()
         Elements(self._first.out, self.out).fill(_whole(after), operands)

@@ -8,7 +8,7 @@ plane are summed by themselves.  Sums are chains as in `convolution_sums`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -55,8 +55,8 @@ class _Settled(NamedTuple):
     is made."""
 
     form: tuple[int, ...]
-    numbers: Any
-    no_bias: Any
+    numbers: Array
+    no_bias: Array
 
     @property
     def nbytes(self) -> int:
@@ -133,7 +133,7 @@ class Depthwise:
     def _kernel(self, after: After) -> int:
         return kernel(NAME, self._parameters(after), lambda t: text(t, after, self._form))
 
-    def fill(self, after: After = PLAIN, operands: Any = ()) -> None:
+    def fill(self, after: After = PLAIN, operands: Sequence[object] = ()) -> None:
         """Compute: threads take items of the work."""
         x, turned, bias = self._given
         slots = min(int(self._numbers[0]), get_threads())

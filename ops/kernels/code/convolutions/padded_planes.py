@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from ....memory.dtype import Array
 from ..calls.run import run
 from ..language.target import Target
 from ..language.text import FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value
 from ..loading.objects import kernel
 
-__all__ = ["are_inside", "copy_part", "copy_row", "padded_lying", "padded_planes"]
+__all__ = ["Ints", "Pads", "are_inside", "copy_part", "copy_row", "padded_lying", "padded_planes"]
+
+Ints = tuple[int, ...]
+Pads = tuple[tuple[int, int], ...]
+"""Zeros before and behind the elements of each dimension."""
 
 _LEAST: Final = 1 << 16
 """Elements that are worth another thread."""
@@ -19,7 +24,7 @@ _COUNTS: Final = ("depth", "height", "width", "front", "top", "left")
 _MADE: Final = ("made_depth", "made_height", "made_width", "pitch")
 
 
-def padded_lying(shape: tuple[int, ...], pads: Any) -> tuple[Any, Any]:
+def padded_lying(shape: tuple[int, ...], pads: Pads) -> tuple[Ints, Ints]:
     """The shape and the strides of what `padded_planes` makes of an array of some shape."""
     depth, height, width = (n + sum(pair) for n, pair in zip(shape[2:], pads, strict=True))
     pitch = (-(-depth * height * width // LANES) | 1) * LANES
@@ -27,7 +32,7 @@ def padded_lying(shape: tuple[int, ...], pads: Any) -> tuple[Any, Any]:
     return (*shape[:2], depth, height, width), tuple(4 * step for step in steps)
 
 
-def padded_planes(x: Any, space: Any, pads: Any) -> object:
+def padded_planes(x: Array, space: Ints, pads: Pads) -> Array:
     """float32 [samples, channels, *space] with zeros at the ends of the three dimensions of space.
 
     Channels lie an odd number of cache lines apart, so that caches take many of them; what is

@@ -16,7 +16,7 @@ from ....memory.dtype import Array
 from ..language.target import host
 from ..language.text import LANES
 from . import descents, planes, strips, sums
-from .padded_planes import padded_lying
+from .padded_planes import Pads, padded_lying
 
 __all__ = [
     *("HALVES", "WORDS"),
@@ -72,12 +72,15 @@ _SHARES: Final = 16
 """Pieces of work that threads share evenly."""
 
 
-def steps_of(shape: Any) -> tuple[int, ...]:
+Sizes = Sequence[int]
+
+
+def steps_of(shape: Sizes) -> tuple[int, ...]:
     """The strides of float32 in one piece."""
     return tuple(4 * prod(shape[place + 1 :]) for place in range(len(shape)))
 
 
-def numbers_of(form: ModuleType, sizes: dict[str, int], steps: object, shape: Any) -> Array:
+def numbers_of(form: ModuleType, sizes: dict[str, int], steps: Sizes, shape: Sizes) -> Array:
     """Sizes as the kernel wants them, and behind them how far in bytes weights' partners lie."""
     places = np.indices(shape, np.int64).reshape(len(shape), -1)
     offsets = (np.array(steps, np.int64)[:, None] * places).sum(0)
@@ -92,7 +95,7 @@ class Windows(NamedTuple):
     weights: int
     output: tuple[int, ...]
     stride: tuple[int, ...]
-    pads: Any
+    pads: Pads
     dilation: tuple[int, ...]
     groups: int
 
@@ -117,7 +120,7 @@ class Windows(NamedTuple):
         return Sums(channels, output, windows, self.weights, window), far
 
 
-def sums_plan(what: Windows, is_padded: bool) -> object:
+def sums_plan(what: Windows, is_padded: bool) -> Array:
     """The numbers of a kernel that reads arrays as they lie, or have been padded."""
     seen, steps = what.shape, steps_of(what.shape)
     if is_padded:
@@ -127,7 +130,7 @@ def sums_plan(what: Windows, is_padded: bool) -> object:
     return planned(sums_of, steps[0], steps[1] * inside, [steps[1], *far], what.weight[1:])
 
 
-def filled_plan(what: Windows) -> object:
+def filled_plan(what: Windows) -> Array | None:
     """The numbers of a kernel whose slots are filled with what windows see; None where it is
     better to read arrays as they lie, or to have them padded before, all at once."""
     size, output, inside = what.weight[2:], what.output, what.weight[1]
@@ -311,7 +314,7 @@ def are_descents(what: Windows) -> bool:
     return bool(host().has_scaling and is_flat and is_square and is_wide and is_near)
 
 
-def descents_plan(what: Windows) -> object:
+def descents_plan(what: Windows) -> Array:
     """The numbers of `convolution_descents`."""
     (samples, _, _, height, width), (channels, _, _, window, _) = what.shape, what.weight
     made_height, made_width = what.output[1:]
@@ -337,7 +340,7 @@ def descents_plan(what: Windows) -> object:
     return np.array([sizes[name] for name in descents.SIZES], np.int64)
 
 
-def are_planes(shape: Any, weight: tuple[int, ...], output: Any, stride: Sequence[int]) -> bool:
+def are_planes(shape: Sizes, weight: Sizes, output: Sizes, stride: Sizes) -> bool:
     """Whether what comes of small planes lies as they do, and each is of one of them."""
     area = prod(output)
     is_same = tuple(shape[2:]) == tuple(output) and all(step == 1 for step in stride)
@@ -351,7 +354,7 @@ def planes_plan(
     before: tuple[int, int, int],
     dilation: tuple[int, ...],
     short: str,
-) -> object:
+) -> Array:
     """The numbers of `convolution_planes`, for so many zeros before the rows and columns."""
     each = 2 if short in HALVES else 4
     width, depth, channels = shape[4], prod(weight[2:]), weight[0]
@@ -381,14 +384,14 @@ def planes_plan(
 
 
 def strips_plan(
-    x: Any,
-    weight: Any,
-    output: Any,
-    stride: Any,
+    x: Sizes,
+    weight: Sizes,
+    output: Sizes,
+    stride: Sizes,
     before: tuple[int, int, int],
-    dilation: Any,
+    dilation: Sizes,
     groups: int,
-) -> object:
+) -> Array:
     inside, depth, made = weight[1], prod(weight[1:]), weight[0] // groups
     down, across = stride[1:]
     reach = [d * (k - 1) for d, k in zip(dilation[1:], weight[3:], strict=True)]

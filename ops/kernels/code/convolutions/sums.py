@@ -13,7 +13,7 @@ into pieces, between which sums wait in memory as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ..functions.formulas import stored_as, taken_from
 from ..language.target import Target
@@ -373,7 +373,9 @@ class _Sums(Convolving):
                 found = (code.at(room, v * LANES + place, INT64) for place in places)
                 return [code.at(code.load(POINTER, each), pixel, self.made) for each in found]
 
-            def seen(number: int, places: list[int] = places, rows: Any = rows) -> Value:
+            def seen(
+                number: int, places: list[int] = places, rows: Callable[[int], list[Value]] = rows
+            ) -> Value:
                 if number in self.rows:
                     runs = [self._run(row, tall, mask) for row in rows(number)]
                     return taken_from(self.after.letter, _joined(code, runs))

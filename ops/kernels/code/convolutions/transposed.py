@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
 from math import gcd, prod
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -208,7 +208,7 @@ class Transposed(Afterwards):
         short = shortness(x, weights[0], plan.groups)
         is_single = plan.is_single
         made = out[None] if is_single else np.empty((len(weights), *out.shape[:2], *plan.counts), F)
-        seen: dict[int, Any] = {}
+        seen: dict[int, Array] = {}
         for part, each, goal in zip(plan.parts, weights, made, strict=True):
             weight = each.reshape(*each.shape[:2], *part.size)
             found = plan.settled(part, x, weight, short)

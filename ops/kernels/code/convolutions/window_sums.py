@@ -8,11 +8,11 @@ elements of windows the outputs of a line, is listed beforehand.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import product
 from math import prod
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -102,7 +102,7 @@ def put_back(
 
 
 def put_beside(
-    parts: object, counts: Ints, stride: Ints, places: tuple[Ints, ...], bias: object, out: Array
+    parts: Array, counts: Ints, stride: Ints, places: tuple[Ints, ...], bias: object, out: Array
 ) -> bool:
     """Write sums of [batch, channels, *counts] to `out`, float32 [batch, channels, *output] in one
     piece: `parts` has one behind the other for all elements of a window, which stand at these
@@ -118,7 +118,7 @@ def put_beside(
 
 
 def _sum_up(
-    columns: Any, what: _Windows, steps: tuple[int, int, int], bias: object, out: Array
+    columns: Array, what: _Windows, steps: tuple[int, int, int], bias: object, out: Array
 ) -> bool:
     """Run the kernel, by steps to the next element of a window, sample and channel."""
     columns = np.ascontiguousarray(columns[...])  # which no other thread can change
@@ -158,7 +158,7 @@ class _Known(NamedTuple):
     """What the kernel is given for windows."""
 
     words: Ints
-    lists: Any
+    lists: Array
 
     @property
     def nbytes(self) -> int:
@@ -203,7 +203,7 @@ def _listed(given: _Windows, tap: int) -> Array:
     return made
 
 
-def _seen(place: int, count: int, step: int, elements: Ints) -> Any:
+def _seen(place: int, count: int, step: int, elements: Ints) -> Iterator[tuple[int, int]]:
     """Which elements of which windows stand at a place of a dimension."""
     for element, first in enumerate(elements):
         window, rest = divmod(place - first, step)

@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-class _Letters(dict[np.dtype[Any], str]):
+class _Letters(dict[Dtype, str]):
     """Letters by dtype; that of bfloat16 is found by its name, so that nobody has to load it."""
 
     def __missing__(self, dtype: Dtype) -> str:
@@ -84,7 +84,7 @@ class Way(NamedTuple):
 
     places: str
     rank: int
-    geometry: Any
+    geometry: Array
     size: int
     least: int
 
@@ -304,7 +304,7 @@ def _casting(own: str, letter: str, places: str, rank: int) -> int:
     return expression_kernel(Expression(own, (step,), ((0, letter),)), places, rank)
 
 
-def apply(name: str, operands: tuple[Array, ...]) -> Any:
+def apply(name: str, operands: tuple[Array, ...]) -> Array | None:
     """A formula of arrays of one dtype, but for masks; None where there is none of that dtype."""
     formula = FORMULAS[name]
     operands = tuple([each[...] for each in operands])  # which no other thread can change
@@ -351,14 +351,14 @@ def _alike(array: Array, result: Array) -> Array:
     return copy
 
 
-def _result(operands: tuple[Any, ...], dtype: np.dtype[Any]) -> Any:
+def _result(operands: tuple[Array, ...], dtype: Dtype) -> Array | None:
     """An unfilled array for the result, as NumPy lays it out; None if shapes do not fit."""
     if len(operands) == 1 and operands[0].flags.c_contiguous:
         return np.empty(operands[0].shape, dtype)
     flags = [*(["readonly"] for _ in operands), ["writeonly", "allocate"]]
     dtypes = [*(None for _ in operands), dtype]
     try:
-        made: Any = np.nditer((*operands, None), ("external_loop",), flags, dtypes)  # type: ignore[arg-type]
+        made = np.nditer((*operands, None), ("external_loop",), flags, dtypes)  # type: ignore[arg-type]
     except ValueError:
         return None
     return made.operands[-1]

@@ -7,8 +7,9 @@ before it end: they write places, or take or put elements of arrays of as many (
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Chosen(NamedTuple):
 
     shape: tuple[int, ...]
     bits: object
-    begins: Any
+    begins: Array
     """How many are chosen before each block, and in all."""
     total: int
 
@@ -177,7 +178,7 @@ class _Bits:
         self.number = code.variable(code.load(INT64, code.at(begins, block, INT64)))
         self.first = block * (_BLOCK // _WORD)
 
-    def visit(self, each: Any) -> None:
+    def visit(self, each: Callable[[Value, Value], object]) -> None:
         """Call with the place of each, and which one it is."""
         code = self.code
         bits = code.argument(POINTER, "bits")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -31,7 +31,7 @@ _BESIDE: Final = 4
 """Vectors of a row that are worked on side by side."""
 
 
-def rows(table: Array, index: Array) -> Any | None:
+def rows(table: Array, index: Array) -> Array | None:
     """The rows [count, width] of a table that int64 [count] names; None if one is not there."""
     table, index = table[...], index[...]  # which no other thread can change
     height, width = table.shape
@@ -42,7 +42,12 @@ def rows(table: Array, index: Array) -> Any | None:
 
 
 def bags(
-    table: Array, index: Array, starts: Array, form: str, extra: bool = False, shares: Any = None
+    table: Array,
+    index: Array,
+    starts: Array,
+    form: str,
+    extra: bool = False,
+    shares: Array | None = None,
 ) -> tuple[object, ...] | None:
     """The "means" or "maxima" of bags of rows, the bag of each index, and how many each bag has; or
     "sums", of "shared" ones each row times its share: nothing, and for each start zeros, follow.
@@ -61,7 +66,7 @@ def bags(
     sizes = np.empty(starts.size if is_sum else count, np.int64)
     each = max(1, index.size * width // max(1, len(out)))
     more = [np.empty(sizes.shape, np.int64)] if is_sum else []
-    if form == "shared":
+    if shares is not None:
         more.append(shares[...])
     if form == "maxima":
         more.append(np.empty(out.shape, np.int64))

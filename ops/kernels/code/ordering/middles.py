@@ -6,8 +6,9 @@ halved, each time by counting what is not above the middle, until one element al
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -85,7 +86,9 @@ class _Middle:
             found = self._first_from(low.now)
             code.store(self._element(found), code.argument(POINTER, "out"))
 
-    def _visit(self, each: Any, beside: int = _BESIDE) -> None:
+    def _visit(
+        self, each: Callable[[int, Value, Value | None], object], beside: int = _BESIDE
+    ) -> None:
         """Go through the keys, some vectors side by side."""
         code = self.code
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class _Way(NamedTuple):
     kernel: int
     units: int
     least: int
-    counts: Any
+    counts: Array
 
     def go(self, a: object, b: object, out: object, bias: object) -> None:
         """Multiply; the bias is the result where there is none."""

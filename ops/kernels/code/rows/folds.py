@@ -19,7 +19,7 @@ from functools import cache
 from itertools import cycle
 from math import nan, prod
 from operator import add as add_up
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -163,14 +163,14 @@ def _fold_columns(
 
 
 def _fold_few_columns(
-    form: _Form, x: object, out: Any, sizes: tuple[int, int, int], number: float
+    form: _Form, x: object, out: Array, sizes: tuple[int, int, int], number: float
 ) -> None:
     outer, count, inner = sizes
     each = -(-count // PIECE_ROWS)
     operation, letter, made = form
     if each > 1:
         between = _wide(operation, letter)
-        parts = np.empty((outer, each, inner), _DTYPES[between])
+        parts: Array = np.empty((outer, each, inner), _DTYPES[between])
     else:
         between, parts = made, out
     folding = _kernel("few", operation, letter, between, inner)
@@ -184,7 +184,7 @@ def _fold_few_columns(
 def _fold_rows(
     form: _Form,
     given: tuple[object, ...],
-    out: Any,
+    out: Array,
     sizes: tuple[int, int],
     lying: tuple[int, int, int] | None = None,
 ) -> None:
@@ -203,7 +203,7 @@ def _fold_rows(
     each = -(-count // PIECE)
     if each > 1:
         between = _wide(operation, letter)
-        parts = np.empty((outer, each), _DTYPES[between])
+        parts: Array = np.empty((outer, each), _DTYPES[between])
     else:
         between, parts = made, out
     units = outer * each

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def along(kernel: int, x: Array, *others: object, number: float = 0.0) -> None:
     run(kernel, x.shape[0], least, x.shape[1], number, x, *others)
 
 
-def softmax(x: Array) -> Any:
+def softmax(x: Array) -> Array:
     """Softmax of every row."""
     out = np.empty_like(x)
     along(row_kernel("softmax", x.dtype.char), x, out)

@@ -8,8 +8,9 @@ way ahead, and end with two on the way back, so that no place lacks neighbours.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
+from ....memory.dtype import Array
 from ..calls.run import run
 from ..language.target import Target
 from ..language.text import DOUBLE, INT64, POINTER, Code, Value
@@ -22,7 +23,7 @@ _PER_THREAD: Final = 1 << 12
 _SMALLEST: Final = 1e-300
 
 
-def ahead(chances: object, labels: object, jumps: object, lengths: object, before: object) -> None:
+def ahead(chances: Array, labels: object, jumps: Array, lengths: object, before: object) -> None:
     """The probability of reaching each place in time, relative to that of all places.
 
     Args:
@@ -36,7 +37,7 @@ def ahead(chances: object, labels: object, jumps: object, lengths: object, befor
 
 
 def shares(
-    chances: object, labels: object, jumps: object, lengths: object, before: object, after: object,
+    chances: Array, labels: object, jumps: Array, lengths: object, before: object, after: object,
     found: object,
 ) -> None:  # fmt: skip
     """Of all paths the share that has a class at a time.
@@ -50,7 +51,7 @@ def shares(
     _run("shares", chances, labels, jumps, lengths, before, after, found)
 
 
-def _run(way: str, chances: Any, labels: object, jumps: Any, *rest: object) -> None:
+def _run(way: str, chances: Array, labels: object, jumps: Array, *rest: object) -> None:
     steps, batch, classes = chances.shape
     places = jumps.shape[1]
     least = _PER_THREAD // max(1, steps * places) + 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -44,8 +44,8 @@ _COUNTS: Final = ("steps", "width", "biased", "pitch")
 class Order(NamedTuple):
     """Which sequences go on in each step, and which rows of all theirs are."""
 
-    sizes: Any
-    begins: Any
+    sizes: Array
+    begins: Array
     most: int
     rows: int
 

@@ -7,7 +7,7 @@ with channels first have (`max_pools`, `mean_windows`, `adaptive_pools`), so the
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -103,7 +103,7 @@ def _made(x: Array, rows: Array, columns: Array) -> Array:
 
 def _run(
     form: str,
-    x: Any,
+    x: Array,
     rows: Array,
     columns: Array,
     steps: tuple[int, int],

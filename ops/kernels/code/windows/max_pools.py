@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import product
 from math import inf, prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def max_pool(
     stride: tuple[int, int],
     pads: tuple[int, int],
     dilation: tuple[int, int],
-    output: Any,
+    output: tuple[int, int],
     *,
     with_places: bool,
 ) -> tuple[Array, Array]:
