@@ -16,7 +16,7 @@ __all__ = ["called"]
 
 def called(
     cls: Any,
-    args: tuple[Any, ...],
+    args: tuple[object, ...],
     options: Mapping[str, Any],
     dtype: Dtype | None = None,
     maker: str = "",
@@ -39,7 +39,7 @@ def called(
         return given.as_subclass(cls)
 
 
-def _placed(args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[object, ...]:
+def _placed(args: tuple[object, ...], named: Mapping[str, Any]) -> tuple[object, ...]:
     """The arguments by their places: one may be named instead."""
     match [*named.items()]:
         case []:

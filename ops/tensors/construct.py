@@ -41,7 +41,7 @@ __all__ = [
     "tensor",
 ]
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 
 def stands_for(name: str) -> Callable[[F], F]:
@@ -137,7 +137,7 @@ def new_tensor(
     self: Tensor,
     data: object,
     *,
-    dtype: Any = None,
+    dtype: DType | None = None,
     device: Device | str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -277,17 +277,18 @@ class _Limits:
 def _float_limits(dtype: DType) -> dict[str, object]:
     """What `finfo` tells of a dtype, by name."""
     if dtype.numpy.isbuiltin == 1:
-        info: Any = np.finfo(dtype.numpy)
+        info: object = np.finfo(dtype.numpy)
     else:
         import ml_dtypes
 
-        read: Any = ml_dtypes.finfo
+        read: Callable[[object], object] = ml_dtypes.finfo
         info = read(dtype.numpy)
-    found: dict[str, Any] = {name: float(getattr(info, name)) for name in _OF_FLOATS}
+    found: dict[str, float] = {name: float(getattr(info, name)) for name in _OF_FLOATS}
     # the digits that numbers keep, which are whole
     found["resolution"] = 10.0 ** -int(-math.log10(found["eps"]))
-    found["bits"] = 8 * dtype.itemsize // (2 if dtype.is_complex else 1)
-    return found | {"smallest_normal": found["tiny"], "dtype": dtype.to_real().name}
+    bits = 8 * dtype.itemsize // (2 if dtype.is_complex else 1)
+    name = dtype.to_real().name
+    return {**found, "bits": bits, "smallest_normal": found["tiny"], "dtype": name}
 
 
 _OF_FLOATS: Final = ("eps", "max", "min", "tiny")

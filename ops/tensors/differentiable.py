@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from ..memory.dtype import Array
+from ..memory.dtype import Array, DType
 from ..memory.inference import is_for_inference, is_on
 from ..memory.versions import owner_of, version_of
 from ..memory.warned import warn_caller
@@ -44,10 +44,13 @@ class Differentiable:
     if TYPE_CHECKING:
         _array: Array
         _requires_grad: Any
-        _view_of: Any
-        dtype: Any
-        shape: Any
+        _view_of: Differentiable | None
         __dict__: dict[str, object]
+
+        @property
+        def dtype(self) -> DType: ...
+        @property
+        def shape(self) -> tuple[int, ...]: ...
 
     _gradient: Differentiable | None = None
     _grad_node: Any = None
@@ -249,8 +252,10 @@ class Differentiable:
         if not wanted:
             if type(self._requires_grad) is not list:
                 base = self._view_of
-                is_free = base is None or base._requires_grad is True
-                self._requires_grad = False if is_free else base._marks()
+                if base is None or base._requires_grad is True:
+                    self._requires_grad = False
+                else:
+                    self._requires_grad = base._marks()
             return
         if self._view_of is None:
             self._mark(RUNNING.version_of(self._array))
@@ -310,7 +315,7 @@ class Differentiable:
                 raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
         tape().backward([self], [gradient], retain_graph, create_graph, inputs)
 
-    def register_hook(self, hook: object) -> Any:
+    def register_hook(self, hook: object) -> object:
         """Have `hook(gradient)` called when this tensor's gradient is known; what it returns takes
         the gradient's place."""
         return tape().register_hook(self, hook)

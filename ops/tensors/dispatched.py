@@ -100,7 +100,7 @@ def _refuse(self: object, *args: object, **kwargs: object) -> NoReturn:
     raise OnDispatch(_NO_ELEMENTS)
 
 
-class Hidden(np.ndarray[Any, Any]):
+class Hidden(np.ndarray[tuple[int, ...], np.dtype]):
     """The array of a wrapper: sizes, strides and a dtype, where it lies, and no elements."""
 
     place: Device = CPU
@@ -156,7 +156,7 @@ def count_together(views: Iterable[object], base: Array) -> None:
             array.counted_by = base
 
 
-def _told(name: str) -> Any:
+def _told(name: str) -> property:
     return property(lambda self: getattr(self._hidden, name))
 
 
@@ -182,7 +182,7 @@ class Form:
 
     counted_by = base
 
-    def item(self) -> Any:
+    def item(self) -> object:
         """The one element, as the class reads it."""
         assert READ.installed is not None
         return READ.installed(self._tensor)

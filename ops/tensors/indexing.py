@@ -47,8 +47,7 @@ def get_item(array: Array, key: object) -> Array:
         return view
     places = _named_places(array, key)
     if places is not None:
-        found: Array = read_places(array, places)
-        return found
+        return read_places(array, places)
     if type(key) is np.ndarray and key.dtype is _BOOL and 0 < key.ndim <= array.ndim:
         return index(array, [key])
     view, indices = _seen_at_once(array, key) or _walk(array, key)
@@ -125,11 +124,11 @@ def _named_places(array: Array, key: object) -> list[Array | None] | None:
     return indices or None
 
 
-def _goes_with(view: Array, indices: list[Any], value: Any) -> bool:
+def _goes_with(view: Array, indices: Sequence[Array | None], value: Array) -> bool:
     """Whether one mask of bools of the first dimensions of a tensor says where to write what is the
     same for all places."""
     mask = indices[0]
-    if len(indices) > 1 or mask.dtype is not _BOOL:
+    if len(indices) > 1 or mask is None or mask.dtype is not _BOOL:
         return False
     return bool(mask.ndim) and value.ndim <= view.ndim - mask.ndim
 
@@ -141,13 +140,13 @@ class _Calls:
     is the same wherever one is true.
     """
 
-    def __init__(self, name: str, forward: Any) -> None:
+    def __init__(self, name: str, forward: Callable[..., Array]) -> None:
         self._name, self._forward = name, forward
         self._left = TRIALS
         self._natively: Callable[..., object] | None = None
         self._tell: Callable[[Callable[..., object]], None] | None = None
 
-    def __call__(self, view: Array, indices: list[Any], *others: object) -> Any:
+    def __call__(self, view: Array, indices: Sequence[Array | None], *others: Any) -> Array:
         is_sure = True
         for each in indices:
             if each is not None and each.dtype is not _INT64:
@@ -164,7 +163,7 @@ class _Calls:
             tell(self._natively)
 
     @cached_property
-    def _direct(self) -> Any:
+    def _direct(self) -> Callable[..., Any]:
         entry = TABLE.operator(self._name)
         if entry is None:
             return self._forward
@@ -309,7 +308,7 @@ def _without_leading_ones(value: Array) -> Array:
 def _seen_at_once(array: Array, key: object) -> tuple[Array, list[Array | None]] | None:
     """What `_walk` gives for a key of numbers, slices, None and index tensors of whole numbers, or
     of a bool for each element of one dimension; None for others, and where NumPy refuses."""
-    plain: list[Any] = []
+    plain: list[int | slice | None] = []
     indices: list[Array | None] = []
     for part in key if type(key) is tuple else (key,):
         given: Any = _as_part(part) if type(part) is list else part

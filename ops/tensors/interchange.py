@@ -123,7 +123,7 @@ def from_dlpack(
         dtype = opened(capsule)
         ext_tensor = _Capsule(capsule)
     try:
-        array: Any = np.from_dlpack(ext_tensor)
+        array = np.from_dlpack(ext_tensor)
     except ValueError as error:
         if is_capsule:  # that somebody has opened
             raise RuntimeError(_INVALID) from error

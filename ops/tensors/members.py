@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from copy import deepcopy
-from typing import Any, Final
+from typing import Final
 
 from .differentiable import Differentiable
 
@@ -41,7 +41,7 @@ def give_members(tensor: object, members: Mapping[str, object]) -> None:
     own.update(others, **stays)
 
 
-class Members(MutableMapping[str, Any]):
+class Members(MutableMapping[str, object]):
     """The attributes that programs gave a parameter: what it knows of gradients is none of them.
 
     Packages make a parameter anew by `type(p)(data, **p.__dict__)`.
@@ -50,7 +50,7 @@ class Members(MutableMapping[str, Any]):
     def __init__(self, members: dict[str, object]) -> None:
         self._all = members
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> object:
         if name in vars(Differentiable):
             raise KeyError(name)
         return self._all[name]

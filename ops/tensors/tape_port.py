@@ -59,7 +59,7 @@ class Tape(Protocol):
         """Whether a tensor among some values leads to where a direction begins, and, if `alone` is
         asked for, to no leaf of the user's."""
 
-    def grad_fn(self, tensor: object, /) -> Any:
+    def grad_fn(self, tensor: object, /) -> object:
         """The node that a tensor came from; None for leaves."""
 
     def get_item(self, tensor: _T, key: object, /) -> _T:
@@ -85,7 +85,7 @@ class Tape(Protocol):
     ) -> None:
         """Add gradients to the `grad` of leaves."""
 
-    def register_hook(self, tensor: object, hook: object, /) -> Any:
+    def register_hook(self, tensor: object, hook: object, /) -> object:
         """Have a function called with a tensor's gradient."""
 
     def register_after(self, tensor: object, hook: object, /) -> object:

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, Protocol, TypeVar
 
 from ...frontend.foundations.locks import after_fork
+from ..memory.dtype import Array
 from ..table.table import Operator
 
 __all__ = [
@@ -32,6 +33,12 @@ __all__ = [
 _T = TypeVar("_T")
 
 
+class Handle(Protocol):
+    """A tensor, of which this floor knows no more than its array."""
+
+    _array: Array
+
+
 class Tracer(Protocol):
     """What is told of the things that happen while it traces; `tensor` is always a handle."""
 
@@ -43,7 +50,7 @@ class Tracer(Protocol):
 
     def record(
         self, entry: Operator, values: Sequence[object], result: object, handles: Sequence[object]
-    ) -> Any:
+    ) -> object:
         """An operator was run: machine values of its arguments, its result, Python's arguments.
 
         Gives what the call shall give.
@@ -99,17 +106,17 @@ class TracedFloat(float):
     value: Any
 
 
-def with_plain_numbers(forward: Callable[..., Any]) -> Callable[..., object]:
+def with_plain_numbers(forward: Callable[..., object]) -> Callable[..., object]:
     """A forward that sees numbers of the trace as numbers, which is all that kernels take."""
     return lambda *values: forward(*map(_plain, values))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, TracedInt):
         return int(value)
     if isinstance(value, TracedFloat):
         return float(value)
-    return [_plain(each) for each in value] if value.__class__ is list else value
+    return [_plain(each) for each in value] if type(value) is list else value
 
 
 ACTIVE: Final[list[Tracer]] = []
@@ -125,7 +132,7 @@ def _forget() -> None:
 after_fork(_forget)
 
 
-def told(made: _T, args: Sequence[Any], sizes_class: type, maker: str = "") -> _T:
+def told(made: _T, args: Sequence[object], sizes_class: type, maker: str = "") -> _T:
     """A tensor that a class made when called with `args`, of which the tracer is told."""
     tracer = current_tracer() if ACTIVE else None
     if tracer is None or (args and hasattr(args[0], "_array")):
@@ -177,22 +184,22 @@ def asked_by_operators() -> bool:
     return _FORMULAS.depth > 0
 
 
-def traced_number(tensor: Any, number: object, full_name: str) -> object:
+def traced_number(tensor: object, number: object, full_name: str) -> object:
     """A number read from a tensor for an operator; while tracing one that remembers it."""
     tracer = current_tracer()
     return number if tracer is None else tracer.number_from(tensor, number, full_name)
 
 
-def traced_sizes(tensor: Any) -> Sequence[object]:
+def traced_sizes(tensor: Handle) -> Sequence[object]:
     """The sizes of a tensor, as tensors that the trace knows unless operators ask."""
     tracer = current_tracer()
     if tracer is None or asked_by_operators():
-        return tensor._array.shape  # type: ignore[no-any-return]
+        return tensor._array.shape
     tracer.read_sizes(tensor)
     return [tracer.size_of(tensor, dim) for dim in range(tensor._array.ndim)]
 
 
-def decided(tensor: Any, how: str) -> None:
+def decided(tensor: object, how: str) -> None:
     """Tell the tracer that Python reads a value or a size, which it cannot show."""
     tracer = current_tracer()
     if tracer is not None and not asked_by_operators():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, NoReturn, Self
+from typing import Final, NoReturn, Self
 from weakref import WeakValueDictionary, ref
 
 import numpy as np
@@ -21,7 +21,7 @@ __all__ = ["Storage", "follow"]
 _HOLDERS: Final = 2
 """The references to an array of a storage that nothing else lies in, that of the count with it."""
 
-_KNOWN: Final[WeakValueDictionary[int, Any]] = WeakValueDictionary()
+_KNOWN: Final[WeakValueDictionary[int, Storage]] = WeakValueDictionary()
 """The storages that there are by the arrays they hold: the same memory is the same object."""
 
 _SIZES: Final[dict[int, tuple[int, ref[Array]]]] = {}

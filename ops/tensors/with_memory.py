@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 __all__ = ["with_elements", "with_memory"]
 
+_T = TypeVar("_T")
 
-def with_memory(tensor: Any) -> Any:
+
+def with_memory(tensor: _T) -> _T:
     """The tensor itself, or one of its elements where these are computed when they are read."""
-    return tensor._resolved() if getattr(type(tensor), "_is_turned", False) else tensor
+    resolve: Callable[[_T], _T] | None = getattr(type(tensor), "_resolved", None)
+    return tensor if resolve is None else resolve(tensor)
 
 
 def with_elements(value: Any) -> Any:
