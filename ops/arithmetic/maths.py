@@ -69,7 +69,7 @@ _FEW: Final = 64
 def _closely(kernel: Kernel) -> Kernel:
     """`kernel`, with the nearest float32 numbers for small inputs, as PyTorch's mostly are."""
 
-    def call(x: Array) -> Any:
+    def call(x: Array) -> object:
         if x.size <= _FEW and x.dtype is _FLOATS[0]:
             wide = in_own_order(x).astype(_FLOATS[1])
             return kernel(wide, wide).astype(_FLOATS[0])

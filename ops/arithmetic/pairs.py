@@ -46,7 +46,7 @@ def _xlog1py(x: Array, y: Array) -> object:
 def _native(name: str, kernel: Callable[..., object]) -> Callable[..., object]:
     """A function of two floats, by native code where there is such."""
 
-    def computed(x: object, y: object) -> object:
+    def computed(x: Array, y: Array) -> object:
         found = of_floats(name, x, y)
         return kernel(x, y) if found is None else found
 

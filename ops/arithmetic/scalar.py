@@ -114,9 +114,9 @@ def _declare_pairs(
         operator(f"{space}::{name}.{a}_{b}({a} a, {b} b) -> {result}", **known)(forward)
 
 
-def _wrapping(forward: Callable[[Any, Any], Any]) -> Callable[[Scalar, Scalar], Scalar]:
+def _wrapping(forward: Callable[[Scalar, Scalar], Scalar]) -> Callable[[Scalar, Scalar], Scalar]:
     def on_scalars(a: Scalar, b: Scalar) -> Scalar:
-        result: Scalar = forward(a, b)
+        result = forward(a, b)
         return wrap64(result) if isinstance(result, int) else result
 
     return on_scalars
@@ -224,7 +224,7 @@ def floordiv_floats(a: float, b: float) -> float:
 
 
 @operator("aten::floordiv(Scalar a, Scalar b) -> Scalar")
-def floordiv_scalars(a: Any, b: Any) -> Scalar:
+def floordiv_scalars(a: float, b: float) -> Scalar:
     if isinstance(a, int) and isinstance(b, int):
         return floordiv_ints(a, b)
     return floordiv_floats(a, b)
@@ -269,7 +269,7 @@ def remainder_floats(a: float, b: float) -> float:
 
 
 @operator("aten::remainder(Scalar a, Scalar b) -> Scalar")
-def remainder_scalars(a: Any, b: Any) -> Scalar:
+def remainder_scalars(a: float, b: float) -> Scalar:
     if isinstance(a, int) and isinstance(b, int):
         return remainder_ints(a, b)
     return remainder_floats(a, b)
@@ -334,7 +334,7 @@ def power_of_ints(a: int, b: int) -> int:
 # --------------------------------------------------------------------------- comparison
 
 
-def _as_floats(compare: Callable[[Any, Any], bool]) -> Callable[[float, float], bool]:
+def _as_floats(compare: Callable[[float, float], bool]) -> Callable[[float, float], bool]:
     """A comparison of a whole number with a float: C compares two floats, Python exactly."""
     return lambda a, b: compare(float(a), float(b))
 
@@ -547,7 +547,7 @@ def _reduce(
     return over_list
 
 
-def _as_float(choose: Callable[[Any, Any], Any]) -> Callable[[float, float], float]:
+def _as_float(choose: Callable[[float, float], float]) -> Callable[[float, float], float]:
     return lambda a, b: float(choose(a, b))
 
 

@@ -131,7 +131,7 @@ def _either(
 ) -> Callable[[object], object]:
     """The function of a number of any kind; of a real one it has float32 precision, as in torch."""
 
-    def call(a: Any) -> Any:
+    def call(a: Any) -> complex:
         if compute is not None and isinstance(a, complex):
             return compute(a)
         return float(np.float32(real(a)))
@@ -438,12 +438,12 @@ def floor_int(a: int) -> int:
 
 
 @operator("aten::floor.Scalar(Scalar a) -> Scalar")
-def floor_scalar(a: Any) -> Scalar:
+def floor_scalar(a: float) -> Scalar:
     return a if isinstance(a, int) else floor(a)
 
 
 @operator("aten::ceil.Scalar(Scalar a) -> Scalar")
-def ceil_scalar(a: Any) -> Scalar:
+def ceil_scalar(a: float) -> Scalar:
     return a if isinstance(a, int) else ceil(a)
 
 
@@ -460,7 +460,7 @@ def round_half_even(a: float) -> float:
 
 
 @operator("aten::round.Scalar(Scalar a) -> Scalar")
-def round_scalar(a: Any) -> Scalar:
+def round_scalar(a: float) -> Scalar:
     return a if isinstance(a, int) else round_half_even(a)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, Final, Unpack
+from typing import Final, Unpack
 
 import numpy as np
 
@@ -102,19 +102,19 @@ def check_float(self: Array, name: str) -> None:
         )
 
 
-def in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
+def in_float32(function: Callable[..., object]) -> Callable[..., Array]:
     """Compute 16-bit floats in float32 and round."""
 
     def call(self: Array, *rest: object) -> Array:
         if self.dtype is not _float32 and self.itemsize < 4 and kind(self.dtype) == 2:
             return cast(asarray(function(cast(self, _float32), *rest)), self.dtype)
-        return function(self, *rest)
+        return as_array(function(self, *rest))
 
     return call
 
 
 def _floats_only(
-    name: str, function: Callable[..., Any], allow_complex: bool = False
+    name: str, function: Callable[..., object], allow_complex: bool = False
 ) -> Callable[..., Array]:
     widened = in_float32(function)
 
@@ -133,7 +133,7 @@ def _floats_only(
 
 def _declare(
     name: str,
-    function: Callable[..., Array],
+    function: Callable[..., object],
     arguments: str = "",
     shown: str | None = None,
     allow_complex: bool = False,
@@ -147,7 +147,7 @@ def _declare(
     return forward
 
 
-def _gelu(x: Array, approximate: str) -> Any:
+def _gelu(x: Array, approximate: str) -> object:
     if approximate == "tanh":
         return _gelu_by_tanh(x)
     if approximate != "none":
@@ -182,7 +182,7 @@ def _silu(x: Array) -> object:
     return _divide(x, below, below)
 
 
-def _leaky_relu(x: Array, negative_slope: float) -> Any:
+def _leaky_relu(x: Array, negative_slope: float) -> object:
     if x.size >= LARGE and x.dtype is _float32:
         found = by_formula("leaky_relu", x, checked_operand(negative_slope, _float32))
         if found is not None:
@@ -251,11 +251,11 @@ def _log_sigmoid_by_numpy(x: Array) -> object:
 _log_sigmoid: Final = pointwise("log_sigmoid", _log_sigmoid_by_numpy)
 
 
-def _hardsigmoid(x: Array) -> Any:
+def _hardsigmoid(x: Array) -> object:
     return np.minimum(np.maximum(x + 3, 0), 6) / 6
 
 
-def _hardswish(x: Array) -> Any:
+def _hardswish(x: Array) -> object:
     return x * np.minimum(np.maximum(x + 3, 0), 6) / 6
 
 

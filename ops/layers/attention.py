@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 from weakref import ref
 
 import numpy as np
@@ -164,7 +164,7 @@ def attention_and_weights(
     return result, weights.astype(query.dtype, copy=False)
 
 
-_KEPT: Final[dict[int, tuple[Any, Array]]] = {}
+_KEPT: Final[dict[int, tuple[ref[Array], Array]]] = {}
 """By the id of an attention's result: a weak reference to it, and the factors of its weights."""
 
 

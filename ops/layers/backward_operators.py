@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ def _declare(schema: str, out: str = "grad_input grad_input", order: str = "") -
 
 
 def _walking(name: str) -> Callable[..., object]:
-    def forward(*given: object) -> Any:
+    def forward(*given: object) -> object:
         formulas = import_module("..gradients.formulas.backward_operators", __package__)
         with no_grad():
             return formulas.on_arrays(name, given, _own)

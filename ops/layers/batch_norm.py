@@ -326,13 +326,16 @@ def _scales(
     momentum: float,
     eps: float,
     cudnn_enabled: bool,
-) -> object:
+) -> tuple[Array, Array] | None:
     """Factor and term of each channel, if `batch_norm` is computed by them."""
     if training or (kernels := kernels_for(input)) is None:
         return None
     _check(input, weight, bias, running_mean, running_var, training)
     statistics_dtype(input, weight, bias, running_mean, running_var, read_first=0)
-    return kernels.factors(input.shape[1], running_mean, running_var, weight, bias, eps)
+    made: tuple[Array, Array] = kernels.factors(
+        input.shape[1], running_mean, running_var, weight, bias, eps
+    )
+    return made
 
 
 @operator(

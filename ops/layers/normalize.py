@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -41,7 +41,7 @@ _add: Final = np.add
 _subtract: Final = np.subtract
 _multiply: Final = np.multiply
 _divide: Final = np.true_divide
-_total: Final[Callable[..., Any]] = np.add.reduce
+_total: Final[Callable[..., Array]] = np.add.reduce
 _FLOAT32: Final = np.dtype(np.float32)
 _NONE: Final = np.empty(0, _FLOAT32)
 

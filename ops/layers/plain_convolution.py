@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import blas
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Key
 from ..memory.storage import view_of
 from ..shapes.windows import Ints, Pads, padded, positions, shifted, windows
 from ..table.pointwise import as_array
@@ -73,7 +73,7 @@ def _depthwise(
     total = np.zeros((batch, channels, factor, *output), input.dtype)
     term = np.empty_like(total)
     for position in positions(kernel):
-        here: Any = (slice(None), 0, *position)
+        here: Key = (slice(None), 0, *position)
         scale = weight[here].reshape(channels, factor, *ones)
         part = shifted(seen, position, output, stride, dilation)[:, :, None]
         np.multiply(part, scale, out=term)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -38,8 +38,8 @@ _subtract: Final = np.subtract
 _multiply: Final = np.multiply
 _divide: Final = np.true_divide
 _reciprocal: Final = np.reciprocal
-_largest: Final[Callable[..., Any]] = np.maximum.reduce
-_total: Final[Callable[..., Any]] = np.add.reduce
+_largest: Final[Callable[..., Array]] = np.maximum.reduce
+_total: Final[Callable[..., Array]] = np.add.reduce
 _float32: Final = np.dtype(np.float32)
 
 
@@ -177,7 +177,7 @@ def _added_in_turn(values: Array, axis: int) -> Array:
     """Sums along a dimension, added one by one also where its elements lie side by side."""
     if axis < values.ndim - 1 and math.prod(values.shape[axis + 1 :]) == 1:
         return np.add.accumulate(values, axis).take((-1,), axis)
-    return _total(values, axis, None, None, True)  # type: ignore[no-any-return]
+    return _total(values, axis, None, None, True)
 
 
 @operator(

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import Prepared, cast_by_kernel, family, is_half
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Dtype
 from ..table.pointwise import checked_broadcast
 
 __all__ = ["is_swept", "swept", "swept_gradients"]
@@ -83,7 +83,7 @@ def swept_gradients(
     return [x.reshape(to.shape) for x, to in zip(made, (query, key, value), strict=True)]
 
 
-def is_swept(dtype: object) -> bool:
+def is_swept(dtype: Dtype) -> bool:
     """Whether kernels take such numbers."""
     return dtype in _FLOATS or is_half(dtype)
 

@@ -7,12 +7,11 @@ A product gives what every input adds to the outputs around it.  What has kernel
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from ..kernels import family, products
-from ..memory.dtype import Array, Dtype
+from ..memory.dtype import Array, Dtype, Key
 from ..shapes.windows import positions, shifted
 from ..table.pointwise import as_array
 
@@ -45,7 +44,7 @@ def by_columns(
     total = np.zeros((*parts.shape[:2], *sizes), kept)
     for position in positions(kernel):
         target = shifted(total, position, space, stride, dilation)
-        here: Any = (slice(None), slice(None), *position)
+        here: Key = (slice(None), slice(None), *position)
         target += parts[here]
     if not any(padding):
         return total

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from operator import index
-from typing import Any, Final
+from types import EllipsisType
+from typing import Any, Final, SupportsIndex
 
 from ..arithmetic.elementwise import mul
 from ..kernels import family, in_order
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Key
 from ..memory.errors import OperatorError
 from ..memory.storage import view_of
 from ..reductions.reduce import sum_over
@@ -197,7 +198,7 @@ def einsum_of_sublists(a: Array, *rest: object) -> Array:
     return einsum(equation, tensors, None)
 
 
-def from_sublists(*args: Any) -> tuple[str, list[Any]]:
+def from_sublists(*args: Any) -> tuple[str, list[Array]]:
     """The equation of operands that are each followed by the numbers of their dimensions.
 
     Raises:
@@ -209,7 +210,7 @@ def from_sublists(*args: Any) -> tuple[str, list[Any]]:
     return ",".join(texts) + result, [args[2 * i] for i in range(pairs)]
 
 
-def _letters(numbers: Iterable[Any]) -> str:
+def _letters(numbers: Iterable[SupportsIndex | EllipsisType]) -> str:
     return "".join("..." if number is Ellipsis else _letter(index(number)) for number in numbers)
 
 
@@ -262,7 +263,7 @@ def _aligned(tensor: Array, labels: Labels, order: Labels) -> Array:
             tensor = diagonal(tensor, 0, one, two)
             here = [each for place, each in enumerate(here) if place not in (one, two)] + [label]
     moved = tensor.transpose([here.index(label) for label in order if label in here])
-    place: Any = (*(slice(None) if label in here else None for label in order), ...)
+    place: Key = (*(slice(None) if label in here else None for label in order), ...)
     return as_array(moved[place])
 
 
@@ -312,7 +313,7 @@ def _without_summed(array: Array, count: int) -> Array:
     A size of 1 gets the stride that stepping over all behind it takes, the last one that of the
     last dimension summed over.
     """
-    place: Any = (*(slice(None),) * count, *(0,) * (array.ndim - count), ...)
+    place: Key = (*(slice(None),) * count, *(0,) * (array.ndim - count), ...)
     if array.ndim == count or 1 not in array.shape[:count] or not array.size:
         return as_array(array[place])
     steps = list(array.strides)

@@ -44,8 +44,8 @@ def _of_pairs(
     if kind(dtype) != 2:
         raise not_implemented(name, dtype)
 
-    def kernel(a: Array, b: Array) -> Any:
-        return function(widened(a), widened(b))
+    def kernel(a: Array, b: Array) -> Array:
+        return as_array(function(widened(a), widened(b)))
 
     return kernel
 

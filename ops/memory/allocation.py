@@ -173,7 +173,9 @@ _RAW: Final = 0
 class _Native:
     """The compiled functions."""
 
-    def __init__(self, engine: Any, set_handler: Any, handlers: Sequence[object]) -> None:
+    def __init__(
+        self, engine: Any, set_handler: Callable[[object], object], handlers: Sequence[object]
+    ) -> None:
         self.swap = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(
             engine.get_function_address("swap")
         )
@@ -181,7 +183,7 @@ class _Native:
         self.handlers = handlers
         """What counts, outside of `inference_mode` and in it."""
 
-    def enter(self, ledger: int) -> Any:
+    def enter(self, ledger: int) -> object:
         before = self._set_handler(self.handlers[inference.is_on()])
         self.swap(ledger)
         return before

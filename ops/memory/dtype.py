@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from importlib import import_module
+from types import EllipsisType
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ __all__ = [
     "Array",
     "DType",
     "Device",
+    "Key",
     "DTYPES",
     "QSCHEMES",
     "QScheme",
@@ -46,6 +48,9 @@ Dtype = np.dtype[Any]
 """NumPy's dtype of an array's elements."""
 
 Array = np.ndarray[tuple[int, ...], Dtype]
+Key = tuple[int | slice | EllipsisType | Array | None, ...]
+"""What elements of an array are named by."""
+
 Doubles = Array | np.float64
 """An array of float64, or what NumPy makes of one without dimensions."""
 """A tensor at run time."""

@@ -38,7 +38,7 @@ def write_clock() -> Iterator[int]:
     return _CLOCK
 
 
-class _Apart(np.ndarray[Any, Any]):
+class _Apart(np.ndarray[tuple[int, ...], np.dtype]):
     """A view behind which writes are counted for themselves."""
 
     __slots__ = ()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..kernels import family, in_order, is_half
 from ..memory.counts import check_room
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Key
 from ..memory.errors import OperatorError
 from ..reductions.reduce import mean_over
 from ..shapes.windows import Ints, follow_format, wide_dtype
@@ -63,12 +63,12 @@ def _narrow_averages(input: Array, output: Ints) -> Array:
     result = np.empty((*input.shape[:-3], *output), input.dtype)
     for place in product(*map(range, output)):
         ends = [(start[k], stop[k]) for (start, stop), k in zip(bounds, place, strict=True)]
-        inner: Any = (..., *(slice(*each) for each in ends))
+        inner: Key = (..., *(slice(*each) for each in ends))
         seen = input[inner]
         total = np.add.accumulate(seen.reshape(*input.shape[:-3], -1), -1)[..., -1]
         for start, stop in ends:
             total = total / input.dtype.type(stop - start)
-        here: Any = (..., *place)
+        here: Key = (..., *place)
         result[here] = total
     return result
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -168,8 +168,8 @@ def _geometry(
     function: str,
     kernel_size: tuple[int, ...],
     stride: tuple[int, ...],
-    padding: Any,
-    dilation: Any,
+    padding: int | Ints,
+    dilation: int | Ints,
     ceil_mode: bool,
     averaging: bool,
 ) -> Geometry:

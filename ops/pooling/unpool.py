@@ -139,7 +139,7 @@ def _fractional(
     dims = len(order)
     _check_fractional(self, kernel, output, samples, dims, name)
     batch = self if self.ndim == dims + 2 else self[None]
-    wide: Any = wide_dtype(self.dtype)
+    wide = wide_dtype(self.dtype)
     values, index, scale = batch.astype(wide, copy=False), None, 1
     firsts: Any = 0
     moves = samples[: len(batch)].astype(wide, copy=False)

@@ -7,7 +7,6 @@ awaitable runs when it is first waited for; one that fails runs again when it is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..table.table import operator
 
@@ -29,7 +28,7 @@ class TaskResult:
             raise self.error
         return self.value
 
-    def with_values(self, made: Callable[[Any], object]) -> TaskResult:
+    def with_values(self, made: Callable[[object], object]) -> TaskResult:
         """The same, its value as something makes it."""
         return self if self.error is not None else TaskResult(made(self.value))
 
@@ -56,7 +55,7 @@ class AwaitedResult:
             self.call, self.given = None, ()
         return self.value
 
-    def with_values(self, made: Callable[[Any], object]) -> AwaitedResult:
+    def with_values(self, made: Callable[[object], object]) -> AwaitedResult:
         """The same, its value, or what the call is given, as something makes it."""
         if self.call is None:
             return AwaitedResult(made(self.value))

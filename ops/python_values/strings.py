@@ -28,7 +28,7 @@ def from_bytes(data: bytes) -> str:
 def _on_bytes(function: Callable[..., object]) -> Callable[..., Any]:
     """Let a function written for `str` see bytes, as Latin-1, where a string is not ASCII."""
 
-    def call(*arguments: object) -> Any:
+    def call(*arguments: object) -> object:
         for each in arguments:
             if isinstance(each, str) and not each.isascii():
                 break

@@ -27,7 +27,7 @@ class _Key:
         return isinstance(other, _Key) and other.array is self.array
 
 
-class TensorDict(dict[Any, Any]):
+class TensorDict(dict[Any, object]):
     """The machine's dict from arrays to values; arrays have no hash, so each is kept in a `_Key`.
 
     Every method of `dict` that takes or gives keys takes and gives arrays.
@@ -54,19 +54,19 @@ class TensorDict(dict[Any, Any]):
     def __iter__(self) -> Iterator[Array]:
         return (key.array for key in super().__iter__())
 
-    def keys(self) -> Any:
+    def keys(self) -> KeysView[Array]:  # type: ignore[override]
         """The arrays."""
         return KeysView(self)
 
-    def items(self) -> Any:
+    def items(self) -> ItemsView[Array, object]:  # type: ignore[override]
         """The arrays with their values."""
         return ItemsView(self)
 
-    def get(self, key: Array, default: object = None) -> Any:
+    def get(self, key: Array, default: object = None) -> object:
         """The value of an array, or the default."""
         return super().get(_Key(key), default)
 
-    def pop(self, key: Array, *default: object) -> Any:
+    def pop(self, key: Array, *default: object) -> object:
         """The value of an array, which is taken out."""
         return super().pop(_Key(key), *default)
 
@@ -75,7 +75,7 @@ class TensorDict(dict[Any, Any]):
         key, value = super().popitem()
         return key.array, value
 
-    def setdefault(self, key: Array, default: object = None) -> Any:
+    def setdefault(self, key: Array, default: object = None) -> object:
         """The value of an array; the default, which is put in, if it has none."""
         return super().setdefault(_Key(key), default)
 

@@ -117,7 +117,7 @@ class QuantizedArray(Array):
         self.quantizer = quantizer
 
     def __array_ufunc__(
-        self, ufunc: Any, method: str, *inputs: object, **options: object
+        self, ufunc: np.ufunc, method: str, *inputs: object, **options: object
     ) -> object:
         raise unsupported(str(ufunc.__name__))
 
@@ -240,7 +240,7 @@ def scale_for(
     low: int,
     high: int,
     symmetric: bool = False,
-    precision: type[np.floating[Any]] = F32,
+    precision: type[np.float32 | np.float64] = F32,
 ) -> tuple[float, int]:
     """The scale and zero point that spread a range of values, 0 included, over the numbers low to
     high.

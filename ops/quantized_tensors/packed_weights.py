@@ -55,7 +55,7 @@ class PackedWeights:
         return {name: None if name in _MADE else value for name, value in vars(self).items()}
 
     @property
-    def state(self) -> Any:
+    def state(self) -> tuple[object, ...]:
         """The machine value that archives hold."""
         raise NotImplementedError
 
@@ -93,7 +93,7 @@ class PackedLinear(PackedLayer):
         return self.weight.dtype.kind == "f"
 
     @property
-    def state(self) -> Any:
+    def state(self) -> tuple[object, ...]:
         return self.weight, self.bias
 
 
@@ -119,7 +119,7 @@ class PackedConvolution(PackedLayer):
         return f"quantized.Conv{self.dims}dPackedParamsBase"
 
     @property
-    def state(self) -> Any:
+    def state(self) -> tuple[object, ...]:
         numbers = (
             *(self.dims, *self.stride, *self.padding, *self.dilation, *self.output_padding),
             *(self.groups, int(self.transpose)),
@@ -141,7 +141,7 @@ class FloatLinear(PackedLayer):
         super().__post_init__()
 
     @property
-    def state(self) -> Any:
+    def state(self) -> tuple[object, ...]:
         return self.weight, self.bias, self.least, self.most
 
 
@@ -176,7 +176,7 @@ class FloatConvolution(PackedLayer):
         return f"(Tensor, Tensor?, {'int[], ' * (3 + self.transpose)}int, Scalar?, Scalar?)"
 
     @property
-    def state(self) -> Any:
+    def state(self) -> tuple[object, ...]:
         more = [] if self.output_padding is None else [self.output_padding]
         where = self.stride, self.padding, *more, self.dilation
         return self.weight, self.bias, *where, self.groups, self.least, self.most
@@ -199,7 +199,7 @@ class PackedEmbedding(PackedWeights):
     weight: Array
 
     @property
-    def state(self) -> Any:
+    def state(self) -> tuple[object, ...]:
         bits = 4 if are_halves(self.weight) else 8
         return 1, [self.weight], [], [bits]
 
@@ -220,7 +220,7 @@ class CellParams(PackedWeights):
     packed: list[PackedLinear]
 
     @property
-    def state(self) -> Any:
+    def state(self) -> tuple[object, ...]:
         return self.kind, self.tensors, self.floats, self.ints, self.packed
 
 
@@ -234,7 +234,7 @@ def _linear(state: object) -> PackedLinear:
     raise _bad(PackedLinear.class_name)
 
 
-def _convolution(dims: int) -> Callable[[Any], PackedConvolution]:
+def _convolution(dims: int) -> Callable[[object], PackedConvolution]:
     """The maker for `dims` dimensions, from any of the three forms there have been:
 
     1. weight, bias and, each as a tensor of one element, stride, padding, dilation and groups;
@@ -242,7 +242,7 @@ def _convolution(dims: int) -> Callable[[Any], PackedConvolution]:
     3. `3`, the numbers, then nothing, weight and bias.
     """
 
-    def make(state: Any) -> PackedConvolution:
+    def make(state: object) -> PackedConvolution:
         match state:
             case ("2", [np.ndarray() as numbers, np.ndarray() as weight], [*bias]):
                 return _of_numbers(dims, numbers.tolist(), weight, bias[0] if bias else None)
@@ -262,18 +262,15 @@ def _plain(number: object) -> object:
     return number.item() if isinstance(number, np.ndarray) and number.size == 1 else number
 
 
-def _of_numbers(
-    dims: int, numbers: list[Any], weight: Array, bias: Array | None
-) -> PackedConvolution:
+def _of_numbers(dims: int, numbers: list[Any], weight: Array, bias: object) -> PackedConvolution:
     """From dims, then stride, padding, dilation, output padding, groups, whether transposed."""
     well_formed = (
         len(numbers) == 4 * dims + 3
         and all(type(number) is int for number in numbers)
         and numbers[0] == dims == weight.ndim - 2
         and numbers[-1] in (0, 1)
-        and (bias is None or isinstance(bias, np.ndarray))
     )
-    if not well_formed:
+    if not (well_formed and (bias is None or isinstance(bias, np.ndarray))):
         raise _bad(f"quantized.Conv{dims}dPackedParamsBase")
     parts = (numbers[1 + dims * i : 1 + dims * (i + 1)] for i in range(4))
     stride, padding, dilation, output_padding = parts

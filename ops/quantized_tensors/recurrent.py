@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -71,12 +70,12 @@ def _declare_layer(name: str) -> None:
 
 
 def _declare_cell(name: str) -> None:
-    step: Callable[..., Any] = steps[name]
+    step = steps[name]
     is_lstm = name == "lstm"
 
     def cell(
         input: Array, hx: Any, w_ih: PackedLinear, w_hh: PackedLinear, b_ih: object, b_hh: object
-    ) -> Any:
+    ) -> Array | tuple[Array, ...]:
         weights = Weights(None, partial(_gates, w_hh, True), None, None, None)
         state = tuple(hx) if is_lstm else (hx,)
         made = step(_gates(w_ih, True, input), state, weights)

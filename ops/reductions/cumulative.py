@@ -10,7 +10,7 @@ import numpy as np
 from ..arithmetic.pairs import sum_of_exponentials
 from ..kernels import family, in_order, is_whole
 from ..memory.dims import wrap_dim, wrap_dims
-from ..memory.dtype import Array, Scalar, default_dtype, dtype_by_number, dtype_of
+from ..memory.dtype import Array, Key, Scalar, default_dtype, dtype_by_number, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..table.formula import Part
 from ..table.layouts import contiguous, lies_like
@@ -226,7 +226,7 @@ def _trapezoid(y: Array, by: Array | Scalar, dim: int) -> Array:
 def _even_trapezoid(y: Array, by: Scalar, axis: int) -> Array:
     """The sum of the heights without half of the first and the last."""
     _refuse_kinds("trapezoid", y, by)
-    before: tuple[Any, ...] = (_ALL,) * axis
+    before: Key = (_ALL,) * axis
     ends = binary(np.add, y[(*before, 0, ...)], y[(*before, -1, ...)])
     halves = with_number(np.multiply, ends, 0.5)
     middle = binary(np.subtract, sum_over(y, [axis], False, None), halves)

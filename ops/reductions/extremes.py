@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -55,7 +55,9 @@ def _is_folded(self: Array) -> bool:
     return self.dtype is _FLOAT32 or self.dtype.kind in "iu" or kind(self.dtype) == 2
 
 
-def _declare_of_all(name: str, choose: Any, position: Any) -> None:
+def _declare_of_all(
+    name: str, choose: Callable[..., Array], position: Callable[..., Array]
+) -> None:
     """Declare max or min of all elements."""
 
     def of_all(self: Array) -> Array:
@@ -82,7 +84,7 @@ def _declare_of_all(name: str, choose: Any, position: Any) -> None:
     )(of_all)
 
 
-def _declare_along(name: str, position: Any) -> None:
+def _declare_along(name: str, position: Callable[..., Array]) -> None:
     """Declare max or min along a dimension, with positions."""
 
     def along(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
@@ -123,7 +125,7 @@ def _declare_along(name: str, position: Any) -> None:
     )(along)
 
 
-def _declare_over(name: str, choose: Any) -> None:
+def _declare_over(name: str, choose: Callable[..., Array]) -> None:
     """Declare amax or amin, over several dimensions."""
 
     def over(self: Array, dim: Dims, keepdim: bool) -> Array:
@@ -154,7 +156,7 @@ def _declare_over(name: str, choose: Any) -> None:
     )(over)
 
 
-def _declare(name: str, choose: object, position: object) -> None:
+def _declare(name: str, choose: Callable[..., Array], position: Callable[..., Array]) -> None:
     _declare_of_all(name, choose, position)
     _declare_along(name, position)
     _declare_over(name, choose)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -101,7 +101,7 @@ _FORMULAS: Final = {"modified_bessel_i0": "i0", "modified_bessel_i1": "i1"}
 """Formulas that have another name than the operator."""
 
 
-def _declare(name: str, argument: str, kernel: Callable[[Any], object]) -> None:
+def _declare(name: str, argument: str, kernel: Callable[[Array], object]) -> None:
     refuse = _REFUSALS.get(name) or Refusal("hqc", f"{name}_cpu")
     own = _FORMULAS.get(name, name)
     native = pointwise(own, kernel)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -25,7 +25,7 @@ __all__: list[str] = []
 Dims = Sequence[int] | None
 _INT64: Final = np.dtype(np.int64)
 _FLOAT64: Final = np.dtype(np.float64)
-_combine_bits: Final[Any] = np.bitwise_xor.reduce
+_combine_bits: Final[Callable[..., object]] = np.bitwise_xor.reduce
 
 
 @operator(
@@ -104,7 +104,7 @@ def hash_tensor(self: Array, dim: Dims, keepdim: bool, mode: int) -> Array:
 # --------------------------------------------------------------------------- segments
 
 
-_SEGMENTS: Final[dict[str, tuple[Any, float]]] = {
+_SEGMENTS: Final[dict[str, tuple[np.ufunc, float]]] = {
     "sum": (np.add, 0.0),
     "mean": (np.add, 0.0),
     "prod": (np.multiply, 1.0),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -55,7 +55,7 @@ _COUNTED: Final = frozenset("fdeEbhil?")
 _known: Final = Prepared(_counted)
 
 
-def _truth(name: str, choose: Any) -> None:
+def _truth(name: str, choose: Callable[..., object]) -> None:
     def chosen(self: Array, axes: tuple[int, ...] | None, keepdim: bool) -> Array:
         native = _natively(self, axes, keepdim, of_any=name == "any")
         if native is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -301,7 +301,7 @@ def affine_grid_generator(theta: Array, size: Ints, align_corners: bool) -> Arra
             headline=f"`size` has {len(size)} numbers, 4 or 5 are needed",
         )
     space = tuple(size[2:])
-    wide: Any = wide_dtype(theta.dtype)
+    wide = wide_dtype(theta.dtype)
     base = _bases(space, bool(align_corners), wide)
     made: Array = products.matmul(base, theta.astype(wide, copy=False).swapaxes(1, 2))
     return made.reshape(size[0], *space, len(space)).astype(theta.dtype, copy=False)

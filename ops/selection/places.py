@@ -61,7 +61,7 @@ def by_slices(index: Array, axis: int) -> Array:
     strides, shape = index.strides, index.shape
     if any(strides[d] and shape[d] > 1 and d != axis for d in range(index.ndim)):
         return index
-    here: Any = tuple(slice(None) if dim == axis else 0 for dim in range(index.ndim))
+    here = tuple(slice(None) if dim == axis else 0 for dim in range(index.ndim))
     vector: Array = index[here]
     return vector
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -552,7 +552,7 @@ def unique_dim_consecutive(
 # --------------------------------------------------------------------------- extremes so far
 
 
-def _running_extreme(name: str, extreme: Any, as_good: Any) -> None:
+def _running_extreme(name: str, extreme: np.ufunc, as_good: np.ufunc) -> None:
     def running(self: Array, dim: int) -> tuple[Array, Array]:
         self = self[...]  # which no other thread can change
         check_kernel(f"{name}_cpu", self)

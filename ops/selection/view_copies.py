@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ..arithmetic import complex_numbers
 from ..memory.dims import wrap_dim
@@ -23,8 +22,8 @@ __all__: list[str] = []
 # --------------------------------------------------------------------------- copies
 
 
-def _copied(view: Callable[..., Any]) -> Callable[..., Any]:
-    def copy(*args: object) -> Any:
+def _copied(view: Callable[..., Array | list[Array]]) -> Callable[..., object]:
+    def copy(*args: object) -> object:
         result = view(*args)
         return [each.copy() for each in result] if isinstance(result, list) else result.copy()
 

@@ -281,9 +281,9 @@ def eye_of(n: int, m: int, dtype: int | None, *options: object) -> Array:
     order="- start start_step start_out out",
 )
 def arange(
-    start: Any,
-    end: Any,
-    step: Any,
+    start: float,
+    end: float,
+    step: float,
     dtype: int | None,
     layout: int | None,
     device: Device | None,
@@ -325,7 +325,7 @@ def arange(
     steps = (end - start) / step if not whole else 0.0
     if not abs(steps) < 1 << 62:
         raise OperatorError("invalid size, possible overflow?")
-    count = -(-(end - start) // step) if whole else math.ceil(steps)
+    count = int(-(-(end - start) // step)) if whole else math.ceil(steps)
     check_storage([count])
     if whole:
         return np.asarray(start + step * np.arange(count, dtype=np.int64)).astype(wanted)
@@ -338,7 +338,7 @@ def arange(
     out_dtype=MADE,
     out_layout="=",
 )
-def arange_to(end: object, *options: Any) -> Array:
+def arange_to(end: float, *options: Any) -> Array:
     return arange(0, end, 1, *options)
 
 
@@ -348,7 +348,7 @@ def arange_to(end: object, *options: Any) -> Array:
     out_dtype=MADE,
     out_layout="=",
 )
-def arange_from(start: object, end: object, *options: Any) -> Array:
+def arange_from(start: float, end: float, *options: Any) -> Array:
     return arange(start, end, 1, *options)
 
 
@@ -358,7 +358,9 @@ def arange_from(start: object, end: object, *options: Any) -> Array:
     out_layout="=",
     order="out out_",
 )
-def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: object) -> Array:
+def closed_range(
+    start: float, end: float, step: float, dtype: int | None, *options: object
+) -> Array:
     """start, start + step, ... up to and with `end`."""
     if step == 0:
         raise OperatorError("step must be nonzero", headline="`step` is 0")
@@ -381,7 +383,7 @@ def closed_range(start: Any, end: Any, step: Any, dtype: int | None, *options: o
     out_dtype=MADE,
     out_layout="=",
 )
-def closed_range_by_one(start: object, end: object, *options: Any) -> Array:
+def closed_range_by_one(start: float, end: float, *options: Any) -> Array:
     return closed_range(start, end, 1, *options)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..kernels import family, in_order
-from ..memory.dtype import Array
+from ..memory.dtype import Array, Key
 from ..memory.errors import OperatorError
 from ..table.formula import Part, moved
 from ..table.pointwise import as_array
@@ -214,7 +214,7 @@ def col2im(
     total = np.zeros((batch.shape[0], channels, *space), self.dtype)
     for position in positions(kernel):
         target = shifted(total, position, counts, steps, spread)
-        here: Any = (slice(None), slice(None), *position)
+        here: Key = (slice(None), slice(None), *position)
         target += parts[here]
     inner = tuple(slice(p, p + o) for o, p in zip(output, pads, strict=True))
     made = np.ascontiguousarray(total[(slice(None), slice(None), *inner)])

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..kernels import LARGE, family, in_order
 from ..memory.dims import infer_size, wrap_dim
-from ..memory.dtype import Array, Dtype, dtype_of, numpy_dtype
+from ..memory.dtype import Array, Dtype, Key, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import contiguous_strides, spread, storage_of, strides_of, view_of
 from ..table.formula import Part, moved
@@ -543,7 +543,7 @@ def unbind(self: Array, dim: int) -> list[Array]:
     axis = wrap_dim(dim, self.ndim)
     if not self.ndim:
         raise IndexOutOfRange("Dimension specified as 0 but tensor has no dimensions")
-    before: tuple[Any, ...] = (slice(None),) * axis
+    before: Key = (slice(None),) * axis
     self = _placed(self)
     views: list[Any] = [None] * self.shape[axis]  # which says at once if memory does not do
     for index in range(self.shape[axis]):

@@ -244,7 +244,7 @@ def istft(
     real = spectrum.real.dtype
     whole = _whole_window(window, n_fft, size, real)
     weights = np.ones(n_fft, real) if whole is None else whole
-    norm: Any = "ortho" if normalized else None
+    norm = "ortho" if normalized else None
     if return_complex:
         pieces = transform(spectrum, 2, norm, False)
     else:
