@@ -10,7 +10,7 @@ from ..memory.versions import owner_of, version_of
 from ..memory.warned import warn_caller
 from ..table.grad_mode import BEGINNINGS, GRAD_MODE, RUNNING, TRANSFORMS
 from ..table.table import TABLE
-from .tape_port import DIRECTION_OF, tape
+from .tape_port import DIRECTION_OF, Removable, tape
 from .tracing import current_tracer
 
 __all__ = [
@@ -315,12 +315,12 @@ class Differentiable:
                 raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
         tape().backward([self], [gradient], retain_graph, create_graph, inputs)
 
-    def register_hook(self, hook: object) -> object:
+    def register_hook(self, hook: object) -> Removable:
         """Have `hook(gradient)` called when this tensor's gradient is known; what it returns takes
         the gradient's place."""
         return tape().register_hook(self, hook)
 
-    def register_post_accumulate_grad_hook(self, hook: object) -> object:
+    def register_post_accumulate_grad_hook(self, hook: object) -> Removable:
         """Have `hook(tensor)` called after a gradient was added to this leaf's `grad`."""
         return tape().register_after(self, hook)
 

@@ -7,17 +7,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, Self, TypeVar
 
 from ...frontend.foundations.port import Port
 from ..table.table import Operator
 
-__all__ = ["DIRECTION_OF", "MISSED", "WAY_THROUGH", "Tape", "install", "tape", "way_through"]
+__all__ = [
+    "DIRECTION_OF",
+    "MISSED",
+    "WAY_THROUGH",
+    "Removable",
+    "Tape",
+    "install",
+    "tape",
+    "way_through",
+]
 
 _T = TypeVar("_T")
 
 MISSED: Final = object()
 """What a recorder gives for a call that is none of its own, and has not run."""
+
+
+class Removable(Protocol):
+    """What registering a hook gives; a `with` block takes it away at its end."""
+
+    id: int
+
+    def remove(self) -> None:
+        """Take the hook away."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exception: object) -> None: ...
 
 
 class Tape(Protocol):
@@ -85,10 +107,10 @@ class Tape(Protocol):
     ) -> None:
         """Add gradients to the `grad` of leaves."""
 
-    def register_hook(self, tensor: object, hook: object, /) -> object:
+    def register_hook(self, tensor: object, hook: object, /) -> Removable:
         """Have a function called with a tensor's gradient."""
 
-    def register_after(self, tensor: object, hook: object, /) -> object:
+    def register_after(self, tensor: object, hook: object, /) -> Removable:
         """Have a function called when a gradient was added to a leaf."""
 
     def require(self, tensor: object, /) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Final, Literal, NoReturn, Protocol, TypeVar, overload
+from typing import Any, Final, Literal, NoReturn, TypeVar, overload
 from weakref import WeakKeyDictionary, ref
 
 from ..module_names import names_of
@@ -19,6 +19,7 @@ from ..ops.gradients.nodes.edges import target_of
 from ..ops.gradients.nodes.packing import PACKING
 from ..ops.memory.inference import is_for_inference
 from ..ops.memory.versions import written
+from ..ops.tensors.tape_port import Removable
 from ..ops.tensors.tensor import Tensor
 
 __all__ = [
@@ -185,13 +186,6 @@ def register_multi_grad_hook(
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     return RemovableHandle(_Several(tensors, fn, mode).hooks)
-
-
-class Removable(Protocol):
-    """What registering one hook gives."""
-
-    def remove(self) -> None:
-        """Take the hook away."""
 
 
 class RemovableHandle:

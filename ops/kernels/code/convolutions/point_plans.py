@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Final
 
+from ....memory.dtype import Array
 from ...threads import get_threads
 from ..language.target import host
 from ..language.text import LANES
@@ -65,7 +66,7 @@ def _odd(pixels: int) -> int:
     return rest if rest <= points.ODD and pixels > LANES else 0
 
 
-def points_plan(what: Windows, short: str) -> object:
+def points_plan(what: Windows, short: str) -> Array:
     """The numbers of `convolution_points` for arrays in one piece; what is multiplied may be
     `short`."""
     together, each = 2 if short in WORDS else 1, 2 if short == "halves" else 4
