@@ -87,8 +87,8 @@ class _State:
         self.version = version_of(under._array)
 
 
-def _state(tensor: object) -> _State:
-    state: _State = tensor._turned  # type: ignore[attr-defined]
+def _state(tensor: Any) -> _State:
+    state: _State = tensor._turned
     return state
 
 
@@ -466,7 +466,7 @@ def _copied(tensor: Tensor) -> Tensor:
     state = _state(tensor)
     made = turned_view(state.under, state.turns, state.holder)
     if isinstance(tensor, Parameter):
-        made._is_param = True  # type: ignore[attr-defined]
+        made._is_param = True
     return made
 
 
@@ -485,7 +485,7 @@ def _remade(memory: Tensor, conj: bool, neg: bool, requires_grad: bool, paramete
     made = turned_view(memory, Turns(conj, neg))
     made._want_gradients(requires_grad)
     if parameter:
-        made._is_param = True  # type: ignore[attr-defined]
+        made._is_param = True
     return made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Final, Unpack
+from typing import Final, TypeVar, Unpack
 
 import numpy as np
 
@@ -47,6 +47,7 @@ _exp: Final = np.exp
 _add: Final = np.add
 _multiply: Final = np.multiply
 _divide: Final = np.true_divide
+Made = TypeVar("Made")
 _float32: Final = np.dtype(np.float32)
 _FLOATS: Final = (_float32, np.dtype(np.float64))
 
@@ -102,13 +103,13 @@ def check_float(self: Array, name: str) -> None:
         )
 
 
-def in_float32(function: Callable[..., object]) -> Callable[..., Array]:
+def in_float32(function: Callable[..., Made]) -> Callable[..., Array | Made]:
     """Compute 16-bit floats in float32 and round."""
 
-    def call(self: Array, *rest: object) -> Array:
+    def call(self: Array, *rest: object) -> Array | Made:
         if self.dtype is not _float32 and self.itemsize < 4 and kind(self.dtype) == 2:
             return cast(asarray(function(cast(self, _float32), *rest)), self.dtype)
-        return as_array(function(self, *rest))
+        return function(self, *rest)
 
     return call
 

@@ -54,11 +54,11 @@ class TensorDict(dict[Any, object]):
     def __iter__(self) -> Iterator[Array]:
         return (key.array for key in super().__iter__())
 
-    def keys(self) -> KeysView[Array]:  # type: ignore[override]
+    def keys(self) -> Any:
         """The arrays."""
         return KeysView(self)
 
-    def items(self) -> ItemsView[Array, object]:  # type: ignore[override]
+    def items(self) -> Any:
         """The arrays with their values."""
         return ItemsView(self)
 

@@ -387,7 +387,7 @@ def of_parts(parts: Parts, parameter: bool = False) -> Tensor:
     made._requires_grad, made._view_of = False, None
     made.__dict__["parts"] = parts
     if parameter:
-        made._is_param = True  # type: ignore[attr-defined]
+        made._is_param = True
     return made
 
 

@@ -46,11 +46,7 @@ def bytes_of_items(items: object) -> Array:
 
 
 def bytes_of_buffer(
-    buffer: Any,
-    byte_order: str | None,
-    count: int,
-    offset: int,
-    itemsize: int,
+    buffer: Any, byte_order: str | None, count: int, offset: int, itemsize: int
 ) -> Array:
     """A copy of the bytes of elements in a buffer, as this machine has them.
 

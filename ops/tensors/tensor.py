@@ -124,6 +124,7 @@ class Tensor(_Base):
         grad: Tensor | None
         _base: Tensor | None
         _gradient: Tensor | None
+        _is_param: bool  # of a parameter of another class
 
     # ------------------------------------------------------------------ what it is
 

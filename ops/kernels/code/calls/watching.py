@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import get_ident
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Seen(NamedTuple):
     says of a result, by its identity, that it is a part of an argument, which, and how many bytes
     behind that it begins, -1 if it is that argument."""
 
-    result: object
+    result: Any
     notes: Notes | None
     scratch: object = None
     wait: int | None = None
