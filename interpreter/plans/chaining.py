@@ -36,6 +36,7 @@ __all__ = ["Chain", "Link"]
 _LETTERS: Final = {float: "D", int: "L"}
 
 ndarray: Final = np.ndarray
+_FLOAT32: Final = np.dtype(np.float32)
 
 
 class Link(NamedTuple):
@@ -156,7 +157,8 @@ class Chain:
     def _begun(self, given: Sequence[object]) -> _Work | None:
         head = self._head
         if head.scales is not None:
-            scales = head.scales(*given)
+            is_whole = type(x := given[0]) is ndarray and x.dtype is _FLOAT32
+            scales = head.scales(*given) if is_whole else None
             if scales is not None:
                 work = _Work(family("convolutions.batch_norms").Elements(given[0]), given)
                 work.scale(*scales)

@@ -22,6 +22,12 @@ from ..shapes.windows import ends_in_channels, wide_dtype
 from ..table.refusals import not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
+from .batch_norm_of_halves import (
+    apply_to_halves,
+    halves_natively,
+    has_fma,
+    scales_of_halves,
+)
 from .batch_statistics import (
     follow,
     kernels_for,
@@ -88,6 +94,9 @@ def _normalized(
         made: Array = _KNOWN_PLANES.call(input, mean, variance, weight, bias, eps)
         return made
     found = _rows_natively(input, mean, variance, eps, weight, bias)
+    if found is None:
+        scales = scales_of_halves(input, mean, variance, eps, weight, bias)
+        found = None if scales is None else halves_natively(input, *scales)
     if found is not None:
         return found
     scale = 1 / np.sqrt(variance.astype(np.float64, copy=False) + eps)
@@ -152,7 +161,7 @@ def _apply(
     """`(input - mean) * scale * weight + bias`, one factor and one term a channel."""
     wide = wide_dtype(input.dtype)
     if input.itemsize == 2:
-        return _apply_to_halves(input, mean, scale, weight, bias)
+        return apply_to_halves(input, mean, scale, weight, bias)
     factor = scale if weight is None else scale * weight
     term = mean * factor if bias is None else bias - mean * factor
     if bias is None:
@@ -166,42 +175,6 @@ def _apply(
     result *= factor
     result += term
     return result.astype(input.dtype, copy=False)
-
-
-def _apply_to_halves(
-    input: Array, mean: Array, scale: Array, weight: Array | None, bias: Array | None
-) -> Array:
-    """The same of 16-bit floats: factors and terms are float32, product and sum rounded once."""
-    factor = scale.astype(np.float32)
-    if weight is not None:
-        factor = factor * weight.astype(np.float32)
-    moved = mean.astype(np.float32) * factor
-    term = -moved if bias is None else bias.astype(np.float32) - moved
-    found = _halves_natively(input, factor, term)
-    if found is not None:
-        return found
-    shape = (1, -1, *(1,) * (input.ndim - 2))
-    result = input.astype(np.float64, order="K" if ends_in_channels(input) else "C")
-    result *= factor.reshape(shape)
-    result += term.reshape(shape)
-    return result.astype(np.float32).astype(input.dtype)
-
-
-def _halves_natively(input: Array, factor: Array, term: Array) -> Array | None:
-    """Products and sums by a kernel of what lies in one piece, its channels last or not."""
-    is_last = ends_in_channels(input)
-    moved = np.moveaxis(input, 1, -1) if is_last else input
-    arrays = family("elementwise.arrays") if is_whole(moved) else None
-    if arrays is None or not arrays.LETTERS[input.dtype]:
-        return None
-    shape = (-1,) if is_last else (-1, *(1,) * (input.ndim - 2))
-    steps = [("add_products", "d", (2, 0, 1)), ("same", "f", (3,))]
-    if family("language.target").host().has_fma:
-        steps = [("multiply_add", "f", (0, 1, 2))]
-    made: Array = arrays.evaluate(
-        steps, arrays.LETTERS[input.dtype], moved, factor.reshape(shape), term.reshape(shape)
-    )
-    return np.moveaxis(made, -1, 1) if is_last else made
 
 
 def _with_usual_strides(input: Array) -> Array:
@@ -328,10 +301,16 @@ def _scales(
     cudnn_enabled: bool,
 ) -> tuple[Array, Array] | None:
     """Factor and term of each channel, if `batch_norm` is computed by them."""
-    if training or (kernels := kernels_for(input)) is None:
+    kernels = kernels_for(input)
+    is_of_halves = input.dtype.name == "bfloat16" and is_whole(input) and has_fma()
+    if training or not (kernels or is_of_halves):
         return None
     _check(input, weight, bias, running_mean, running_var, training)
     statistics_dtype(input, weight, bias, running_mean, running_var, read_first=0)
+    if kernels is None:
+        if running_mean is None or running_var is None:
+            return None
+        return scales_of_halves(input, running_mean, running_var, eps, weight, bias)
     made: tuple[Array, Array] = kernels.factors(
         input.shape[1], running_mean, running_var, weight, bias, eps
     )

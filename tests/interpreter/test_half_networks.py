@@ -211,6 +211,27 @@ def test_networks_of_bfloat16_are_one_call(
     assert bits(frozen(other)) == wanted
 
 
+def test_scripts_of_bfloat16_give_what_modules_give(runs: list[int]) -> None:
+    model, x = network().bfloat16(), drawn(2, 3, 64, 64)
+    scripted = torch.jit.script(model)
+    called_until_learned(scripted, x, runs)
+    assert bits(scripted(x)) == bits(model(x))
+    model.narrow.norm.running_var.mul_(3.0)
+    model.wide.weight.mul_(-2.0)
+    other = drawn(2, 3, 64, 64, seed=7, wild=True)
+    assert bits(scripted(other)) == bits(model(other))
+
+
+def test_normalisations_of_bfloat16_are_those_of_their_factors() -> None:
+    x, mean, bias = drawn(2, 24, 9, 11, wild=True), drawn(24, seed=1), drawn(24, seed=2)
+    weight, variance = drawn(24, seed=3), drawn(24, seed=4).abs()
+    factor = (1 / (variance.double() + 1e-5).sqrt()).float() * weight.float()
+    term = bias.float() - mean.float() * factor
+    wide = x.double() * factor.double()[:, None, None] + term.double()[:, None, None]
+    found = F.batch_norm(x, mean, variance, weight, bias)
+    assert bits(found) == bits(wide.float().bfloat16())
+
+
 def test_pools_of_bfloat16_are_those_of_their_numbers() -> None:
     x = drawn(2, 24, 33, 40, wild=True)
     wanted = F.max_pool2d(x.float(), 3, 2, 1).bfloat16()
