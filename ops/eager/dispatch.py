@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from types import MethodType
@@ -52,6 +53,7 @@ __all__ = [
     "make_function",
 ]
 
+_USUAL: Final = run
 _LEAVES: Final = frozenset({Tensor, Parameter, int, float, bool, complex, type(None)})
 _SPACES: Final = ("fft", "linalg", "special")
 _FRONTS: Final[list[Front]] = []
@@ -286,6 +288,11 @@ class EagerFunction(Called):
                 key = None
             args = operands
         is_into = out is not _NO_TENSORS and out is not None
+        if requires_grad and not is_into and run is _USUAL:
+            with suppress(TypeError):  # which is told below, of all that was given
+                result: Any = self(*args, **kwargs)
+                _want_gradients_of(result)
+                return result
         own_key = key_of(args, kwargs) if is_into and key is None else key
         found = self._as_before(args, kwargs, own_key) if is_into else None
         is_new = found is None
@@ -300,7 +307,7 @@ class EagerFunction(Called):
         form, values, lenient = found
         if own_key is not None and is_new and not lenient:
             keep(self.recipes, own_key, Recipe(form, args, kwargs, values, self._learn))
-        if not given[1] and not is_into and _LEAVES.issuperset(map(type, args)):
+        if not kwargs and not is_into and _LEAVES.issuperset(map(type, args)):
             self._remember(form, args, values)
         for target in (out,) if isinstance(out, Tensor) else out or ():
             check_out(form.entry.out_overlap, target._array, values)

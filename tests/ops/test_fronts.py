@@ -381,3 +381,14 @@ def test_a_call_that_asks_for_a_leaf_leaves_what_is_known_of_others() -> None:
         assert torch.ones(3, requires_grad=True).requires_grad
     assert torch.ones.shortcuts[(int,)] is known
     assert not torch.ones(3).requires_grad
+
+
+def test_a_leaf_is_made_as_others_are_and_refused_with_all_that_was_given() -> None:
+    for _ in range(OFTEN):
+        made = torch.full((2,), 0.5, requires_grad=True)
+        assert made.is_leaf
+        assert made.requires_grad
+    with pytest.raises(TypeError, match="requires_grad=bool"):
+        torch.ones("a", requires_grad=True)
+    with pytest.raises(RuntimeError, match="Only Tensors of floating point"):
+        torch.arange(3, requires_grad=True)
