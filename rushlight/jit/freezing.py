@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..frontend.diagnostics.exceptions import trimmed
 from ..frontend.foundations.garbage import uncollected
@@ -11,6 +10,7 @@ from ..frontend.syntax.deep_stack import deeply, with_room
 from ..interpreter.running.evaluating import CONTEXT
 from ..interpreter.running.freeze import freeze_object
 from ..interpreter.values.objects import ScriptObject
+from ..ir.functions.define import graph_of
 from ..ir.graphs.graph import Graph
 from ..ir.passes.dead_code import eliminate_dead_code
 from ..ir.passes.fewer_operators import remove_detach, remove_dropout
@@ -54,21 +54,26 @@ def freeze(
 
 @uncollected
 def run_frozen_optimizations(
-    mod: object, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
+    mod: ScriptModule, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
 ) -> None:
     """Leave out dropout; with `optimize_numerics` merge batch normalisation, sums and products
     into the convolutions and linear layers before them.
 
-    Changes the graphs of `forward` and of the methods named.
+    Changes the graphs of `forward`, if there is one, and of the methods named.
+
+    Raises:
+        AttributeError: a name is that of no method.
     """
-    for graph in _graphs(mod, preserved_methods or []):
-        optimize_frozen_graph(graph, optimize_numerics)
+    own = ("forward",) if _has_method(mod, "forward") else ()
+    for name in dict.fromkeys((*own, *(preserved_methods or ()))):
+        if not _has_method(mod, name):
+            kind = type(mod).__name__
+            raise AttributeError(f"'{kind}' object has no attribute '{name}'", name=name, obj=mod)
+        optimize_frozen_graph(graph_of(mod._c.cls.method(name)), optimize_numerics)
 
 
-def _graphs(mod: Any, methods: Sequence[str]) -> list[Graph]:
-    names = dict.fromkeys(("forward", *methods))
-    found = [mod._c.cls.method(name) for name in names]
-    return [f.graph for f in found if f is not None and isinstance(f.graph, Graph)]
+def _has_method(mod: ScriptModule, name: str) -> bool:
+    return mod._c.cls.method(name) is not None
 
 
 def optimize_frozen_graph(graph: Graph, optimize_numerics: bool = True) -> None:
@@ -87,17 +92,24 @@ def optimize_for_inference(
     """Freeze a module, unless that has been done, and merge what can be merged.
 
     Raises:
-        RuntimeError: it is not scripted.
+        RuntimeError: it is not scripted, has no method of a name, or none at all.
     """
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(
             "optimize_for_inference expects a ScriptModule as input. Please use torch.jit.script "
             "or torch.jit.trace to script your 'nn.Module'."
         )
-    if hasattr(mod, "training"):
-        return freeze(mod.eval(), preserved_attrs=other_methods)
-    run_frozen_optimizations(mod, preserved_methods=other_methods)
-    return mod
+    is_frozen = not hasattr(mod, "training")
+    frozen = mod if is_frozen else freeze(mod.eval(), preserved_attrs=other_methods)
+    wanted = list(other_methods or ())
+    if not frozen._c.cls.methods:
+        wanted.append("forward")
+    for name in wanted:
+        if not _has_method(frozen, name):
+            raise RuntimeError(f"Method '{name}' is not defined.")
+    if is_frozen:
+        run_frozen_optimizations(mod, preserved_methods=other_methods)
+    return frozen
 
 
 def _freeze_module(

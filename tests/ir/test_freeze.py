@@ -390,6 +390,26 @@ def test_batch_normalisation_goes_into_the_layer_before(
     torch.testing.assert_close(again(x), scripted(x))
 
 
+class Twice(nn.Module):
+    @torch.jit.export
+    def twice(self, x: torch.Tensor) -> torch.Tensor:
+        return x + x
+
+
+def test_methods_that_are_not_there_are_refused_by_name() -> None:
+    module = torch.jit.freeze(torch.jit.script(Twice()).eval(), ["twice"])
+    torch.jit.run_frozen_optimizations(module, preserved_methods=["twice"])
+    with pytest.raises(AttributeError, match="object has no attribute 'thrice'"):
+        torch.jit.run_frozen_optimizations(module, preserved_methods=["thrice"])
+    with pytest.raises(RuntimeError, match="Method 'forward' is not defined"):
+        torch.jit.optimize_for_inference(torch.jit.script(Twice()))
+    with pytest.raises(RuntimeError, match="Method 'thrice' is not defined"):
+        torch.jit.optimize_for_inference(module, ["twice", "thrice"])
+    assert torch.jit.optimize_for_inference(module) is module
+    again = torch.jit.optimize_for_inference(torch.jit.script(Twice()), ["twice"])
+    assert again.twice(torch.ones(1)).tolist() == [2.0]
+
+
 def test_methods_of_interfaces_are_inlined() -> None:
     module = frozen(Chooser())
     FileCheck().check_not("CallMethod").check_not("GetAttr").run(module.graph)
