@@ -9,11 +9,13 @@ from typing import Final
 import numpy as np
 
 from ..interpreter.running.evaluating import CONTEXT
+from ..ir.functions.define import graph_of
 from ..ir.functions.inline import inline
 from ..jit.freezing import freeze
 from ..nn.modules.module import Module
 from ..ops.table.direct import knows_calls
 from ..ops.table.grad_mode import no_grad
+from ..typecheck.definitions.functions import Function
 from ..typecheck.definitions.schema import Argument, Signature
 from ..typecheck.types.types import TENSOR, Type
 from .c_files import (
@@ -65,7 +67,7 @@ def compile_module(module: Module, arguments: Sequence[object], name: str, sourc
     """
     if not knows_calls():
         raise CannotCompile("compiling ahead of time needs llvmlite, and Linux on x86-64")
-    signature = module._c.cls.method("forward").signature
+    signature = _forward(module).signature
     if not any(_has_tensors(each.type) for each in (*signature.arguments[1:], *signature.returns)):
         return _of_texts(module, arguments, name, source)
     if getattr(module, "training", False):
@@ -105,8 +107,8 @@ def _programs(
     module: Module, arguments: Sequence[object], sizes: Sequence[Size], name: str, pool: Pool
 ) -> list[Program]:
     """The programs for all values of the sizes."""
-    function = module._c.cls.method("forward")
-    graph = inline(function.graph, "forward", CONTEXT)
+    function = _forward(module)
+    graph = inline(graph_of(function), "forward", CONTEXT)
     given, defaults = _parameters(function.signature, arguments)
     texts = [*(size.name for size in sizes), *(parameter.name for parameter in given)]
     names = c_names(texts, name)
@@ -137,6 +139,13 @@ def _check_results(program: Program, first: Program) -> None:
         raise CannotCompile("dtypes or numbers of dimensions of results depend on the sizes")
 
 
+def _forward(module: Module) -> Function:
+    found: Function | None = module._c.cls.method("forward")
+    if found is None:
+        raise CannotCompile("there is no method `forward`")
+    return found
+
+
 def _has_tensors(type: Type) -> bool:
     return type == TENSOR or any(map(_has_tensors, type.contained))
 
@@ -164,7 +173,7 @@ def _parameters(
 def _of_texts(module: Module, arguments: Sequence[object], name: str, source: str) -> Compiled:
     if arguments:
         raise CannotCompile("forward takes no tensors, so it needs no --input")
-    made = text_program(module._c.cls.method("forward"), module._c, name)
+    made = text_program(_forward(module), module._c, name)
     parameters = [each for group in (*made.inputs, *made.outputs) for each in group]
     about = "Gives 0; 1 if an operator fails or the program raises; 2 if there is too little room,"
     about += "\n * where sizes say how much is needed. Threads may call it at the same time."

@@ -16,7 +16,7 @@ from ..ops.tensors.tensor import Tensor
 from ..serialization.source.load import weight_arrays
 from ..serialization.source.text import write_source
 from ..serialization.weights.safetensors import write_safetensors
-from .archive import open_archive
+from .archive import find_method, open_archive
 from .atomic import refuse_existing, replacing
 from .dtypes import dtypes_of
 from .failure import CommandError
@@ -162,7 +162,8 @@ def _onnx(module: RecursiveScriptModule, arguments: argparse.Namespace, files: l
     from ..onnx import OnnxExporterError, export  # which other commands do not need
 
     inputs, dtypes = arguments.input or [], dtypes_of(arguments)
-    names = [argument.name for argument in module.forward.schema.arguments[1:]]
+    forward = find_method(module, "forward")
+    names = [argument.name for argument in forward.schema.arguments[1:]]
     axes: dict[str, dict[int, str]] = {}
     given = []
     for name, each, dtype in zip(names, inputs, dtypes, strict=False):

@@ -488,6 +488,12 @@ class Learning(nn.Module):
         return nn.functional.batch_norm(x, self.mean, self.variance, training=True)
 
 
+class Twice(nn.Module):
+    @torch.jit.export
+    def twice(self, x: Tensor) -> Tensor:
+        return x + x
+
+
 class Printing(nn.Module):
     def forward(self, text: str) -> int:
         for word in text.split():
@@ -519,6 +525,7 @@ class Printing(nn.Module):
         (Recurrent, ["3,2,4:complex64"], "the dtype is one of"),
         (Recurrent, ["none.npy"], "none.npy"),
         (Tokens, ["2"], "it needs no --input"),
+        (Twice, ["2"], "there is no method `forward`"),
     ],
 )
 def test_what_is_refused_writes_nothing(

@@ -310,3 +310,16 @@ def test_the_command_writes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
     model = onnx.load(target)
     assert model.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "batch"
     assert model.opset_import[0].version == 17
+
+
+def test_the_command_names_the_missing_forward(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Twice(nn.Module):
+        @torch.jit.export
+        def twice(self, x: torch.Tensor) -> torch.Tensor:
+            return x + x
+
+    torch.jit.script(Twice()).save(str(tmp_path / "m.pt"))
+    assert main(["convert", str(tmp_path / "m.pt"), str(tmp_path / "m.onnx")]) == 2
+    assert "there is no method `forward`; there are: `twice`" in capsys.readouterr().err
