@@ -27,7 +27,7 @@ class _Kept:
 
     def __init__(self, owner: object = None) -> None:
         self.owner = owner
-        self.values: dict[int, Any] = {}
+        self.values: dict[int, object] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
         return _Kept, ()  # whoever pickles a function by its contents gets nothing of ours

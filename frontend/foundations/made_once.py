@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Generic, Self, TypeVar, overload
 
 __all__ = ["made_once"]
 
+Owner = TypeVar("Owner")
 Made = TypeVar("Made")
 
 
-class made_once(Generic[Made]):
+class made_once(Generic[Owner, Made]):
     """`functools.cached_property` without its lock.
 
     Python 3.11 holds one lock for the objects of a class together: it would be taken for ever in
     a child that is forked meanwhile.  Two threads may both compute a value here; one is kept.
     """
 
-    def __init__(self, make: Callable[[Any], Made]) -> None:
+    def __init__(self, make: Callable[[Owner], Made]) -> None:
         self._make = make
         self.__doc__ = make.__doc__
 
@@ -27,8 +28,8 @@ class made_once(Generic[Made]):
     @overload
     def __get__(self, instance: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, instance: object, owner: type) -> Made: ...
-    def __get__(self, instance: object, owner: type) -> object:
+    def __get__(self, instance: Owner, owner: type) -> Made: ...
+    def __get__(self, instance: Owner | None, owner: type) -> object:
         if instance is None:
             return self
         return instance.__dict__.setdefault(self._name, self._make(instance))

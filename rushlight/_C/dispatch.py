@@ -61,7 +61,7 @@ class _DisableTorchDispatch:
             entered.enter_context(undispatched())
             self._apart = entered.pop_all()
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, *raised: Any) -> None:
         self._apart.close()
 
 
@@ -74,7 +74,7 @@ class _DisableFuncTorch:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, *raised: Any) -> None:
         pass
 
 
@@ -131,7 +131,7 @@ class _ExcludeDispatchKeyGuard:
         if self._keys.has(DispatchKey.AutocastCPU):
             set_autocast_state(self._before.switched("cpu", False))
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, *raised: Any) -> None:
         set_autocast_state(self._before)
 
 

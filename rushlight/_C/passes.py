@@ -15,6 +15,7 @@ from ..ir.graphs.verify import verify
 from ..ir.passes import fewer_operators, fold_frozen
 from ..ir.passes.canonical import canonical_copy
 from ..ir.passes.constant_propagation import propagate_constants
+from ..ir.passes.context import PassContext
 from ..ir.passes.dead_code import eliminate_dead_code
 from ..ir.passes.differentiable_groups import differentiate_in_groups
 from ..ir.passes.known_containers import read_known_containers
@@ -30,7 +31,7 @@ from .propagation import PROPAGATIONS
 
 __all__ = ["PASSES"]
 
-Run = Callable[[InnerGraph, Any], bool]
+Run = Callable[[InnerGraph, PassContext], bool]
 
 
 def _changes(run: Run) -> Callable[[Graph], bool]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from operator import getitem
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from ..fx.graph import Graph
 from ..fx.graph_module import GraphModule
@@ -198,7 +198,7 @@ class Branches(Module):
         super().__init__()
         self.then, self.otherwise = then, otherwise
 
-    def forward(self, condition: Tensor, *captured: object) -> Any:
+    def forward(self, condition: Tensor, *captured: object) -> object:
         """Run the one that the condition says."""
         return (self.then if bool(condition) else self.otherwise)(*captured)
 
@@ -210,10 +210,10 @@ class Rounds(Module):
         super().__init__()
         self.body, self.carried, self.results = body, carried, results
 
-    def forward(self, count: Tensor | None, condition: Tensor | None, *given: object) -> Any:
+    def forward(self, count: Tensor | None, condition: Tensor | None, *given: object) -> object:
         """Run the graph while the count and the condition allow it."""
         state, captured = list(given[: self.carried]), given[self.carried :]
-        scans: list[list[Any]] = [[] for _ in range(self.results - self.carried)]
+        scans: list[list[Tensor]] = [[] for _ in range(self.results - self.carried)]
         goes_on, turn = condition is None or bool(condition), 0
         most = None if count is None else int(count)
         while goes_on and (most is None or turn < most):

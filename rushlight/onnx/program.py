@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
@@ -90,8 +90,8 @@ def _build(
     return _model(walk, inputs.operands, outputs, wishes, function.name)
 
 
-def _refusal(problems: Any) -> UnsupportedOperatorError:
-    told: list[Diagnostic] = list(problems)
+def _refusal(problems: Iterable[Diagnostic]) -> UnsupportedOperatorError:
+    told = list(problems)
     error = UnsupportedOperatorError(render_rich(told, max_errors=len(told)).rstrip())
     error.diagnostics = tuple(told)
     return error

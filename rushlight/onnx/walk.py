@@ -20,7 +20,7 @@ from ..interpreter.running.evaluating import evaluate
 from ..interpreter.values.objects import ScriptObject
 from ..ir.graphs.graph import Block, Graph, Node, Value
 from ..ir.graphs.kinds import has_effects, is_random, is_undefined
-from ..ops.memory.dtype import Array
+from ..ops.memory.dtype import Array, Dtype
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.definitions.functions import Function
 from ..typecheck.types.types import BOOL, FLOAT, INT, NUMBER, TENSOR, Type
@@ -38,7 +38,7 @@ __all__ = ["STEPS", "Walk", "step"]
 _LARGEST: Final = 1 << 16
 """Constants of more elements are computed by the model and not kept in it."""
 
-_NUMBERS: Final[Mapping[Type, np.dtype[Any]]] = {INT: INT64, FLOAT: DOUBLE, BOOL: BOOLEAN}
+_NUMBERS: Final[Mapping[Type, Dtype]] = {INT: INT64, FLOAT: DOUBLE, BOOL: BOOLEAN}
 
 Step = Callable[["Walk", Node, list[Item]], Sequence[Item] | None]
 STEPS: Final[Declared[str, Step]] = Declared()

@@ -35,7 +35,7 @@ class PackageReader(ObjectsReader):
         self._importer = importer
         self._reduced: dict[int, object] = {}
 
-    def named(self, module: str, name: str) -> Any:
+    def named(self, module: str, name: str) -> object:
         if module.partition(".")[0] == "torch":
             return super().named(module, name)
         return member(self._importer.import_module(present_name(module)), name)

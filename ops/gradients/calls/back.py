@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ...memory.dims import expands_to
-from ...memory.dtype import Array, of_numpy
+from ...memory.dtype import Array, DType, of_numpy
 from ...reductions.reduce import sum_over
 from ...table.direct import direct_form
 from ...table.table import TABLE
@@ -464,7 +464,7 @@ class _Back:
 _VALUE: Final = re.compile(r"node\.value\((\d+)\)")
 
 
-def _bare(grad: Tensor | None, sizes: tuple[int, ...], dtype: Any) -> Array:
+def _bare(grad: Tensor | None, sizes: tuple[int, ...], dtype: DType) -> Array:
     """The array of a gradient; of none zeros."""
     if grad is None:
         return np.zeros(sizes, dtype.numpy)
