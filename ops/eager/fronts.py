@@ -367,7 +367,7 @@ class NativeMembers:
             for name, (_, slowly) in members.items()
         }
         objects |= {"slice_type": slice, "ellipsis": Ellipsis, "whole_dtype": np.dtype(np.int64)}
-        objects |= {"unwritten": unwritten, "size_type": Size}
+        objects |= {"unwritten": unwritten, "size_type": Size, "whole_slice": slice(None)}
         self._held = [*objects.values()]
         words = _words(self, 0) | {name: id(each) for name, each in objects.items()}
         words |= {"tells": 0, "pairs": 0, "reads": 0, "puts": 0}
@@ -379,8 +379,8 @@ class NativeMembers:
         }
         for name, (native, _) in module.SIZE_MEMBERS.items():
             give_member(name, NativeMember(getattr(Size, name), crew.member(native)))
-        read_places.when_learned(lambda call: self._learned(-3, call))
-        write_places.when_learned(lambda call: self._learned(-2, call))
+        read_places.when_learned(lambda call: self._learned(-2, call))
+        write_places.when_learned(lambda call: self._learned(-1, call))
 
     def _learned(self, place: int, call: Callable[..., object]) -> None:
         """Have what does calls by index tensors called natively: `place` is its word's."""

@@ -298,3 +298,57 @@ def test_a_mask_says_where_one_number_is_written():
     with pytest.raises(IndexError, match="mask"):
         x[torch.tensor([True, False])] = 1.0
     assert x._version == 2
+
+
+def some_key(random, shape):
+    parts, dim = [], 0
+    for _ in range(random.integers(1, 5)):
+        size = shape[min(dim, len(shape) - 1)]
+        kind = random.integers(6)
+        dim += kind != 4
+        parts.append(
+            int(random.integers(-size, size + (random.random() < 0.05)))
+            if kind == 0
+            else slice(*sorted(int(n) for n in random.integers(-size, size, 2)))
+            if kind == 1
+            else slice(None, None, int(random.integers(1, 3)))
+            if kind == 2
+            else None
+            if kind == 4
+            else torch.from_numpy(random.integers(-size, size, [(3,), (1,), (2, 3)][kind % 3]))
+        )
+    return tuple(parts)
+
+
+def outcome(call):
+    try:
+        return call()
+    except (IndexError, RuntimeError) as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mixed_keys_are_done_as_in_python(seed):
+    random = np.random.default_rng(seed)
+    for _ in range(150):
+        array = np.arange(120.0, dtype=np.float32).reshape(4, 5, 6)
+        array = (array, array.transpose(1, 2, 0), array[:, ::2])[random.integers(3)]
+        key = some_key(random, array.shape)
+        x, y = torch.from_numpy(array.copy()), torch.from_numpy(array.copy())
+        for _ in range(2):
+            found = outcome(lambda x=x, key=key: x[key])
+            expected = outcome(lambda x=x, key=key: Tensor.__getitem__(x, key))
+        if isinstance(expected, tuple):
+            assert found == expected
+            values = [0.5]
+        else:
+            assert found.shape == expected.shape
+            assert found.stride() == expected.stride()
+            assert torch.equal(found, expected)
+            assert (found._base is None) == (expected._base is None)
+            values = [0.5, expected.clone() + 1, expected.clone().double(), torch.ones(7)]
+        for value in values:
+            write = outcome(lambda x=x, k=key, v=value: x.__setitem__(k, v))
+            assert write == outcome(lambda y=y, k=key, v=value: Tensor.__setitem__(y, k, v))
+            assert torch.equal(x, y)
+            assert x._version == y._version

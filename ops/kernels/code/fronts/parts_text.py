@@ -33,7 +33,8 @@ PARTS_WORDS: Final = (
     *LOOKED_WORDS,
     *(slowly for _, slowly in SIZE_MEMBERS.values()),
     *(slowly for _, slowly in MEMBERS.values()),
-    *("slice_type", "ellipsis", "whole_dtype", "reads", "puts", "unwritten"),
+    *("slice_type", "ellipsis", "whole_dtype", "whole_slice", "unwritten"),
+    *("reads", "puts"),
 )
 """What they find behind `TABLE` and the words of fronts, the first as `looked` does: what does
 other calls; types and an object
@@ -247,6 +248,26 @@ unknown:
 define internal i1 @part_of(ptr %table, ptr %array, ptr %key, ptr %part) {
 entry:
   %alone = alloca ptr
+{parts_loads}
+  store ptr %key, ptr %alone
+  %key_type_place = getelementptr i8, ptr %key, i64 {type_at}
+  %key_type = load ptr, ptr %key_type_place
+  %is_tuple = icmp eq ptr %key_type, %tuple_type
+  br i1 %is_tuple, label %several, label %measure
+several:
+  %length_place = getelementptr i8, ptr %key, i64 {head}
+  %length = load i64, ptr %length_place
+  %inside = getelementptr i8, ptr %key, i64 {tuple_at}
+  br label %measure
+measure:
+  %items = phi ptr [%alone, %entry], [%inside, %several]
+  %count = phi i64 [1, %entry], [%length, %several]
+  %is_part = call i1 @part_of_items(ptr %table, ptr %array, ptr %items, i64 %count, ptr %part)
+  ret i1 %is_part
+}
+
+define internal i1 @part_of_items(ptr %table, ptr %array, ptr %items, i64 %count, ptr %part) {
+entry:
   %gaps = alloca i64
   %number = alloca i64
 {parts_loads}
@@ -262,19 +283,6 @@ entry:
   store i64 %data, ptr %part
   %own_rank_place = getelementptr i64, ptr %part, i64 1
   store i64 0, ptr %own_rank_place
-  store ptr %key, ptr %alone
-  %key_type_place = getelementptr i8, ptr %key, i64 {type_at}
-  %key_type = load ptr, ptr %key_type_place
-  %is_tuple = icmp eq ptr %key_type, %tuple_type
-  br i1 %is_tuple, label %several, label %measure
-several:
-  %length_place = getelementptr i8, ptr %key, i64 {head}
-  %length = load i64, ptr %length_place
-  %inside = getelementptr i8, ptr %key, i64 {tuple_at}
-  br label %measure
-measure:
-  %items = phi ptr [%alone, %entry], [%inside, %several]
-  %count = phi i64 [1, %entry], [%length, %several]
   %room = add i64 %rank, %count
   %has_room = icmp ule i64 %room, {part_most}
   br i1 %has_room, label %dimensions, label %no
@@ -421,6 +429,39 @@ define internal i1 @is_usual(ptr %table, i64 %n, i64 %wanted, ptr %names) {
   ret i1 %all
 }
 
+define internal ptr @view_of_part(ptr %table, ptr %array, ptr %part) {
+entry:
+{parts_loads}
+  %dtype_place = getelementptr i8, ptr %array, i64 {dtype_at}
+  %dtype = load ptr, ptr %dtype_place
+  %flags_place = getelementptr i8, ptr %array, i64 {flags_at}
+  %all_flags = load i32, ptr %flags_place
+  %flags = and i32 %all_flags, 1280
+  %data = load ptr, ptr %part
+  %rank_place = getelementptr i64, ptr %part, i64 1
+  %rank = load i64, ptr %rank_place
+  %depth = trunc i64 %rank to i32
+  %sizes = getelementptr i64, ptr %part, i64 2
+  %strides = getelementptr i64, ptr %sizes, i64 {part_most}
+  call void %hold(ptr %dtype)
+  %view = call ptr %make_array(ptr %array_type, ptr %dtype, i32 %depth, ptr %sizes, \
+ptr %strides, ptr %data, i32 %flags, ptr null)
+  %is_unmade = icmp eq ptr %view, null
+  br i1 %is_unmade, label %failed, label %base
+base:
+  call void %hold(ptr %array)
+  %set = call i32 %set_base(ptr %view, ptr %array)
+  %is_set = icmp eq i32 %set, 0
+  br i1 %is_set, label %done, label %unset
+done:
+  ret ptr %view
+unset:
+  call void %drop(ptr %view)
+  br label %failed
+failed:
+  ret ptr null
+}
+
 define internal ptr @get_part(ptr %tensor, ptr %given, i64 %n, ptr %names) {
 entry:
   %part = alloca [{part_words} x i64], align 8
@@ -450,34 +491,14 @@ give_read:
   call void %drop(ptr %array)
   ret ptr %read
 make:
-  %dtype_place = getelementptr i8, ptr %array, i64 {dtype_at}
-  %dtype = load ptr, ptr %dtype_place
-  %flags_place = getelementptr i8, ptr %array, i64 {flags_at}
-  %all_flags = load i32, ptr %flags_place
-  %flags = and i32 %all_flags, 1280
-  %data = load ptr, ptr %part
-  %rank_place = getelementptr i64, ptr %part, i64 1
-  %rank = load i64, ptr %rank_place
-  %depth = trunc i64 %rank to i32
-  %sizes = getelementptr i64, ptr %part, i64 2
-  %strides = getelementptr i64, ptr %sizes, i64 {part_most}
-  call void %hold(ptr %dtype)
-  %view = call ptr %make_array(ptr %array_type, ptr %dtype, i32 %depth, ptr %sizes, \
-ptr %strides, ptr %data, i32 %flags, ptr null)
+  %view = call ptr @view_of_part(ptr %table, ptr %array, ptr %part)
+  call void %drop(ptr %array)
   %is_unmade = icmp eq ptr %view, null
-  br i1 %is_unmade, label %failed, label %base
-base:
-  %set = call i32 %set_base(ptr %view, ptr %array)
-  %is_set = icmp eq i32 %set, 0
-  br i1 %is_set, label %handle, label %unset
+  br i1 %is_unmade, label %failed, label %handle
 handle:
   %made = call ptr @one_view(ptr %table, ptr %view, ptr %tensor)
   ret ptr %made
-unset:
-  call void %drop(ptr %view)
-  ret ptr null
 failed:
-  call void %drop(ptr %array)
   ret ptr null
 not_here:
   call void %drop(ptr %array)

@@ -1,6 +1,6 @@
 """The native code of `tensor[key]` and `tensor[key] = value` for keys of index tensors (see
-`parts_text`): of whole numbers, with `:` between them, and in writing one of bools, if what is
-written is the same wherever one is true.
+`parts_text`): of whole numbers, with numbers, slices and None between them, and in writing one of
+bools, if what is written is the same wherever one is true.
 
 What reads, and what writes, are those that know the calls of such operators beforehand; there is
 none before calls have come often.  What fails is done again in Python, which says why.
@@ -125,22 +125,130 @@ nothing:
   ret i64 0
 }
 
+define internal ptr @mixed_of(ptr %table, ptr %array, ptr %key, ptr %places, ptr %found_count) {
+entry:
+  %plain = alloca [{places_room} x ptr], align 8
+  %part = alloca [{part_words} x i64], align 8
+  %wanted = alloca i64
+{parts_loads}
+  store i64 0, ptr %wanted
+  %key_type_place = getelementptr i8, ptr %key, i64 {type_at}
+  %key_type = load ptr, ptr %key_type_place
+  %is_tuple = icmp eq ptr %key_type, %tuple_type
+  br i1 %is_tuple, label %measure, label %nothing
+measure:
+  %length_place = getelementptr i8, ptr %key, i64 {head}
+  %count = load i64, ptr %length_place
+  %items = getelementptr i8, ptr %key, i64 {tuple_at}
+  %has_room = icmp ule i64 %count, {places_most}
+  br i1 %has_room, label %next, label %nothing
+next:
+  %i = phi i64 [0, %measure], [%i1, %taken]
+  %out = phi i64 [0, %measure], [%out1, %taken]
+  %until = phi i64 [0, %measure], [%until1, %taken]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %done
+look:
+  %i1 = add i64 %i, 1
+  %item_place = getelementptr ptr, ptr %items, i64 %i
+  %plain_place = getelementptr ptr, ptr %plain, i64 %i
+  %place = getelementptr ptr, ptr %places, i64 %out
+  %object = load ptr, ptr %item_place
+  store ptr %object, ptr %plain_place
+  %next_out = add i64 %out, 1
+  %type_place = getelementptr i8, ptr %object, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_int = icmp eq ptr %type, %int_type
+  br i1 %is_int, label %taken, label %perhaps_slice
+perhaps_slice:
+  %is_slice = icmp eq ptr %type, %slice_type
+  %is_new = icmp eq ptr %object, %none
+  %is_dimension = or i1 %is_slice, %is_new
+  br i1 %is_dimension, label %dimension, label %tensor
+dimension:
+  call void %hold(ptr %none)
+  store ptr %none, ptr %place
+  br label %taken
+tensor:
+  %index = call ptr @array_of(ptr %table, ptr %object, ptr %wanted)
+  %is_there = icmp ne ptr %index, null
+  br i1 %is_there, label %names, label %not_these
+names:
+  store ptr %index, ptr %place
+  store ptr %whole_slice, ptr %plain_place
+  %is_index = call i1 @names_places(ptr %table, ptr %index, i1 false, i1 false)
+  br i1 %is_index, label %taken, label %not_this
+not_this:
+  call void @drop_all(ptr %table, ptr %places, i64 %next_out)
+  ret ptr null
+taken:
+  %out1 = phi i64 [%out, %look], [%next_out, %dimension], [%next_out, %names]
+  %until1 = phi i64 [%until, %look], [%until, %dimension], [%next_out, %names]
+  br label %next
+not_these:
+  call void @drop_all(ptr %table, ptr %places, i64 %out)
+  ret ptr null
+done:
+  %has_places = icmp ne i64 %until, 0
+  br i1 %has_places, label %make, label %drop_them
+make:
+  %is_part = call i1 @part_of_items(ptr %table, ptr %array, ptr %plain, i64 %count, ptr %part)
+  br i1 %is_part, label %view, label %drop_them
+view:
+  %made = call ptr @view_of_part(ptr %table, ptr %array, ptr %part)
+  %is_unmade = icmp eq ptr %made, null
+  br i1 %is_unmade, label %unmade, label %trim
+trim:
+  %unused = sub i64 %out, %until
+  %first_unused = getelementptr ptr, ptr %places, i64 %until
+  call void @drop_all(ptr %table, ptr %first_unused, i64 %unused)
+  store i64 %until, ptr %found_count
+  ret ptr %made
+unmade:
+  call void %forget_error()
+  br label %drop_them
+drop_them:
+  call void @drop_all(ptr %table, ptr %places, i64 %out)
+  ret ptr null
+nothing:
+  ret ptr null
+}
+
+define internal ptr @view_and_places(ptr %table, ptr %array, ptr %key, i1 %truths, ptr %places, \
+ptr %found_count) {
+entry:
+{parts_loads}
+  %count = call i64 @places_of(ptr %table, ptr %array, ptr %key, i1 %truths, ptr %places)
+  %are_alone = icmp ne i64 %count, 0
+  br i1 %are_alone, label %whole, label %mixed
+whole:
+  store i64 %count, ptr %found_count
+  call void %hold(ptr %array)
+  ret ptr %array
+mixed:
+  %view = call ptr @mixed_of(ptr %table, ptr %array, ptr %key, ptr %places, ptr %found_count)
+  ret ptr %view
+}
+
 define internal ptr @get_places(ptr %table, ptr %tensor, ptr %array, ptr %key) {
 entry:
   %given = alloca [{places_room} x ptr], align 8
+  %found_count = alloca i64
 {parts_loads}
   %is_learned = icmp ne ptr %reads, null
   br i1 %is_learned, label %find, label %no
 find:
-  store ptr %array, ptr %given
   %places = getelementptr ptr, ptr %given, i64 1
-  %count = call i64 @places_of(ptr %table, ptr %array, ptr %key, i1 false, ptr %places)
-  %are_found = icmp ne i64 %count, 0
+  %view = call ptr @view_and_places(ptr %table, ptr %array, ptr %key, i1 false, ptr %places, \
+ptr %found_count)
+  store ptr %view, ptr %given
+  %are_found = icmp ne ptr %view, null
   br i1 %are_found, label %read, label %no
 read:
+  %count = load i64, ptr %found_count
   %all = add i64 %count, 1
   %found = call ptr %call_with(ptr %reads, ptr %given, i64 %all, ptr null)
-  call void @drop_all(ptr %table, ptr %places, i64 %count)
+  call void @drop_all(ptr %table, ptr %given, i64 %all)
   %is_raised = icmp eq ptr %found, null
   br i1 %is_raised, label %raised, label %kind
 raised:
@@ -251,6 +359,7 @@ refused:
 define internal i1 @set_places(ptr %table, ptr %array, ptr %key, ptr %value) {
 entry:
   %given = alloca [{places_room} x ptr], align 8
+  %found_count = alloca i64
 {parts_loads}
   %is_learned = icmp ne ptr %puts, null
   br i1 %is_learned, label %take, label %no
@@ -265,17 +374,20 @@ find:
   %source_place = getelementptr ptr, ptr %given, i64 1
   %adds_place = getelementptr ptr, ptr %given, i64 2
   %places = getelementptr ptr, ptr %given, i64 3
-  store ptr %array, ptr %given
   store ptr %source, ptr %source_place
   store ptr %never, ptr %adds_place
-  %count = call i64 @places_of(ptr %table, ptr %array, ptr %key, i1 %is_number, ptr %places)
-  %are_found = icmp ne i64 %count, 0
+  %view = call ptr @view_and_places(ptr %table, ptr %array, ptr %key, i1 %is_number, \
+ptr %places, ptr %found_count)
+  store ptr %view, ptr %given
+  %are_found = icmp ne ptr %view, null
   br i1 %are_found, label %put, label %not_here
 put:
+  %count = load i64, ptr %found_count
   %all = add i64 %count, 3
   %is_put = call i1 @is_put(ptr %table, ptr %array, ptr %given, i64 %all)
   call void @drop_all(ptr %table, ptr %places, i64 %count)
   call void %drop(ptr %source)
+  call void %drop(ptr %view)
   ret i1 %is_put
 not_here:
   call void %drop(ptr %source)
