@@ -15,6 +15,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -117,7 +118,14 @@ class Worker:
         forms, arguments = self.made[program]
         if form not in forms:
             jit = self.library.jit
-            forms[form] = jit.freeze(forms["scripted"])  # "medium" has one of its own
+            if form == "bfloat16":
+                forms[form] = jit.freeze(jit.script(deepcopy(forms["eager"]).bfloat16()))
+            else:
+                forms[form] = jit.freeze(forms["scripted"])  # "medium" has one of its own
+        if form == "bfloat16":
+            arguments = [
+                each.bfloat16() if each.is_floating_point() else each for each in arguments
+            ]
         return forms[form], arguments
 
     def prepare(
