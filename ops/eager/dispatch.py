@@ -95,11 +95,11 @@ def _face(operator_name: str) -> Face:
     return face_of(operator_name.removeprefix("aten::"), TABLE.operators(operator_name))
 
 
-def _want_gradients_of(made: Tensor) -> None:
+def _as_leaf(made: Any) -> object:
     """Raises: RuntimeError: the elements are of a dtype without gradients."""
     if made._array.dtype.kind in "biu":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    made._want_gradients(True)
+    return made._want_gradients(True)
 
 
 AS_TORCH: Final = Chosen(False)
@@ -207,8 +207,7 @@ class EagerFunction(Called):
         )
 
     def told(self, error: Exception) -> Exception:
-        """What the caller gets of an error of a call: in our words, and without the frames of where
-        an operator found it, which are of no use to the caller."""
+        """What the caller gets of an error: in our words, without the frames of operators."""
         found = told(error, self.operator_name)
         trim_traceback(found)
         return found
@@ -258,8 +257,8 @@ class EagerFunction(Called):
             self.quicken(front.call)
 
     def before_observed(self, call: Callable[[], object]) -> None:
-        """Call a function before an observer, if one has to do with this, is first on: from then on
-        calls may not go by shortcuts alone."""
+        """Call a function before an observer of this is first on: from then on calls may not go by
+        shortcuts alone."""
 
     def choose(self, args: tuple[object, ...], kwargs: dict[str, object], run: Run) -> Any:
         """Choose the overload that arguments fit, and have it run in a way of its own."""
@@ -290,9 +289,7 @@ class EagerFunction(Called):
         is_into = out is not _NO_TENSORS and out is not None
         if requires_grad and not is_into and run is _USUAL:
             with suppress(TypeError):  # which is told below, of all that was given
-                result: Any = self(*args, **kwargs)
-                _want_gradients_of(result)
-                return result
+                return _as_leaf(self(*args, **kwargs))
         own_key = key_of(args, kwargs) if is_into and key is None else key
         found = self._as_before(args, kwargs, own_key) if is_into else None
         is_new = found is None
@@ -327,9 +324,7 @@ class EagerFunction(Called):
             if requires_grad and isinstance(out, Tensor):
                 out._want_gradients(True)
             return None if gives_list(form.entry) else written_out
-        if requires_grad:
-            _want_gradients_of(result)
-        return result
+        return _as_leaf(result) if requires_grad else result
 
     def _without_out(self, kwargs: dict[str, Any]) -> tuple[dict[str, object], Any, bool | None]:
         """Keywords without the two that belong to all operators, and these: `out`, which a method
