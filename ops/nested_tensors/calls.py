@@ -10,7 +10,7 @@ from typing import Any, Final
 from ...frontend.foundations.declared import Declared
 from ..eager.aten import aten
 from ..eager.dispatch import eager_function
-from ..eager.elsewhere import Choose
+from ..eager.elsewhere import Choose, as_named
 from ..memory.dims import sizes_given, wrap_dim
 from ..memory.dtype import DType, MemoryFormat
 from ..tensors.tensor import Tensor
@@ -52,6 +52,7 @@ def call(
     """
     known = _FORMS.get(operator_name)
     if known is not None:
+        args, kwargs = as_named(operator_name, known, args, kwargs)
         return known(*args, **kwargs)
     if operator_name in _SINGLE:
         _refuse_others(operator_name, args[1:])

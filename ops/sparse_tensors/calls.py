@@ -8,14 +8,21 @@ from typing import Final, cast
 
 from ..eager.calls import any_requires_grad
 from ..eager.dispatch import EagerFunction, eager_function
-from ..eager.elsewhere import Choose
+from ..eager.elsewhere import Choose, as_named
 from ..eager.out_tensors import check_dtypes_of_out, write_out
 from ..table.elements import is_by_elements
 from ..table.grad_mode import is_recording
 from ..table.out_forms import no_gradients
 from ..table.table import TABLE
 from ..tensors.tensor import Tensor
-from . import arithmetic, creation, products, resizing, structure  # noqa: F401  (with forms)
+from . import (  # noqa: F401  (with forms)
+    arithmetic,
+    creation,
+    joining,
+    products,
+    resizing,
+    structure,
+)
 from .forms import FORMS
 from .parts import Coo
 from .tensors import is_sparse, of_parts, parts_of
@@ -35,6 +42,7 @@ def call(
         return _into(operator_name, args, kwargs, choose)
     known = FORMS.get(operator_name)
     if known is not None:
+        args, kwargs = as_named(operator_name, known, args, kwargs)
         return known(*args, **kwargs)
     if operator_name.endswith("_") and args and isinstance(args[0], Tensor) and is_sparse(args[0]):
         own = parts_of(args[0])

@@ -496,57 +496,6 @@ def narrow_copy(tensor: Tensor, dim: int, start: int, length: int) -> Tensor:
     return index_select(tensor, dim, Tensor._of(np.arange(start, start + length)))
 
 
-@form("aten::cat", "aten::concat", "aten::concatenate")
-def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Tensors behind each other along a sparse dimension.
-
-    Raises:
-        RuntimeError: one is dense, or sizes differ.
-    """
-    parts = [parts_of(each).to_coo() for each in _all_sparse(tensors)]
-    place, first = wrap_dim(dim, len(parts[0].sizes)), parts[0]
-    rest = [each.sizes[:place] + each.sizes[place + 1 :] for each in parts]
-    other = next((at for at, each in enumerate(rest) if each != rest[0]), None)
-    if other is not None:
-        raise RuntimeError(
-            f"All tensors must have the same shape: {list(first.sizes)} (except in the "
-            f"concatenating dimension), but found shape: {list(parts[other].sizes)} at position "
-            f"{other}."
-        )
-    if len({each.depth for each in parts}) > 1 or place >= first.depth:
-        raise RuntimeError("cat: sizes must agree but along the sparse dimension of joining")
-    start, rows = 0, list[Tensor]()
-    for each in parts:
-        moved = each.indices.clone()
-        moved[place] += start
-        rows.append(moved)
-        start += each.sizes[place]
-    joined = eager_function("aten::cat")
-    sizes = (*first.sizes[:place], start, *first.sizes[place + 1 :])
-    return of_parts(Coo(joined(rows, 1), joined([each.values for each in parts]), sizes))
-
-
-def _all_sparse(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
-    """The tensors.
-
-    Raises:
-        RuntimeError: one is dense.
-    """
-    dense = next((at for at, each in enumerate(tensors) if not is_sparse(each)), None)
-    if dense is not None:
-        raise RuntimeError(
-            f"Concatenating sparse tensors, but a dense tensor was found at position {dense}."
-        )
-    return tensors
-
-
-@form("aten::stack")
-def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Tensors behind each other along a new dimension."""
-    place = wrap_dim(dim, tensors[0].ndim + 1)
-    return cat([unsqueeze(each, place) for each in tensors], place)
-
-
 @form("aten::sparse_mask")
 def mask(dense: Tensor, pattern: Tensor) -> Tensor:
     """The elements of a tensor at the places of a sparse one, zeros where it keeps none.

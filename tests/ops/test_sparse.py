@@ -919,3 +919,29 @@ def test_the_default_complex_dtype_is_not_printed() -> None:
     z = torch.tensor([0j, 1j])
     assert "dtype" not in repr(z.to_sparse())
     assert "dtype=torch.complex128" in repr(z.to(torch.complex128).to_sparse())
+
+
+def test_operands_may_be_given_by_name() -> None:
+    dense = torch.tensor([[3.0, 4], [5, 6]])
+    sparse, rows = dense.to_sparse(), dense.to_sparse_csr()
+    squares = [[9.0, 16], [25, 36]]
+    assert torch.mul(sparse, other=sparse).to_dense().tolist() == squares
+    assert torch.mul(input=rows, other=dense).to_dense().tolist() == squares
+    assert torch.add(sparse, other=sparse, alpha=2).to_dense().tolist() == (3 * dense).tolist()
+    assert torch.mm(rows, mat2=dense).tolist() == torch.mm(dense, dense).tolist()
+    with pytest.raises(RuntimeError, match="unexpected keyword argument 'third'"):
+        torch.mul(sparse, third=dense)
+
+
+def test_tensors_are_joined_along_a_dimension_of_their_values() -> None:
+    x = torch.arange(24.0).view(2, 3, 4).requires_grad_()
+    one, other = x.to_sparse(2), torch.ones(2, 3, 5).to_sparse(2)
+    made = torch.cat([one, other], -1)
+    assert (made.shape, made.sparse_dim(), made.is_coalesced()) == ((2, 3, 9), 2, False)
+    dense = torch.cat([x, torch.ones(2, 3, 5)], 2)
+    assert torch.equal(made.to_dense(), dense)
+    made.to_dense().sum().backward()
+    assert x.grad is not None
+    assert x.grad[0, 1].tolist() == [1] * 4
+    with pytest.raises(RuntimeError, match="same sparse_dim and dense_dim: 2, 1, but tensor at"):
+        torch.cat([one, torch.ones(2, 3, 4).to_sparse(1)], 0)
