@@ -305,11 +305,8 @@ def run_backward(
     kept, WALKING.keep = WALKING.keep, keep
     packing = PACKING.hooks
     try:
-        with (
-            grad_mode_set(create),
-            _within(walk.bounds) if bounded else _UNBOUND,
-            with_frames_anew() if walk.depth % _STEP == _STEP - 1 else _UNBOUND,
-        ):
+        is_rare = bounded or walk.depth % _STEP == _STEP - 1
+        with grad_mode_set(create), _around(walk, bool(bounded)) if is_rare else _UNBOUND:
             for edge, grad in roots:
                 walk.give(edge, grad)
             walk.run(nodes)
@@ -325,6 +322,16 @@ def run_backward(
 _UNBOUND: Final = nullcontext()
 _STEP: Final = 25
 """Of so many walks in each other one gets room for those that follow."""
+
+
+@contextmanager
+def _around(walk: _Walk, bounded: bool) -> Iterator[None]:
+    """What a walk runs in that lies deep in others, or under bounds."""
+    with (
+        _within(walk.bounds) if bounded else _UNBOUND,
+        with_frames_anew() if walk.depth % _STEP == _STEP - 1 else _UNBOUND,
+    ):
+        yield
 
 
 @contextmanager
