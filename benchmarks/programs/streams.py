@@ -55,6 +55,41 @@ class Voice(torch.nn.Module):
         return torch.sigmoid(self.out(out)).mean(1), h, c
 
 
+class Causal(torch.nn.Module):
+    """A convolution over what comes, and the end of what came before."""
+
+    def __init__(self):
+        super().__init__()
+        self.filters = torch.nn.Conv1d(16, 16, 5)
+        self.register_buffer("before", torch.zeros(1, 16, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        whole = torch.cat([self.before, x], 2)
+        self.before = whole[:, :, -4:]
+        return x + torch.relu(self.filters(whole))
+
+
+class Listening(torch.nn.Module):
+    """Attention over the last sixteen steps, whose keys and values the module keeps."""
+
+    def __init__(self, size: int = 32, heads: int = 4):
+        super().__init__()
+        self.inward = torch.nn.Linear(size, 3 * size)
+        self.outward = torch.nn.Linear(size, size)
+        self.heads = heads
+        self.keys = torch.zeros(1, heads, 16, size // heads)
+        self.values = torch.zeros(1, heads, 16, size // heads)
+        self.steps = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        parts = self.inward(x).view(1, 3 * self.heads, 1, -1).chunk(3, 1)
+        self.keys = torch.cat([self.keys, parts[1]], 2)[:, :, -16:]
+        self.values = torch.cat([self.values, parts[2]], 2)[:, :, -16:]
+        self.steps += 1
+        shares = torch.softmax(parts[0] @ self.keys.transpose(-1, -2) * 0.35, -1)
+        return x + self.outward((shares @ self.values).view(1, -1))
+
+
 def nms(boxes: torch.Tensor, scores: torch.Tensor, limit: float) -> torch.Tensor:
     """Boxes, the best first, that overlap none before by more than a share."""
     areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
@@ -107,6 +142,12 @@ def boxes(count: int):
 PROGRAMS = {
     "gru_decoder": network(lambda: Decoder(100, 64), lambda: (torch.randn(1, 20, 64), 20), 5),
     "voice_chunk": network(Voice, voices, 6),
+    "causal_chunk": network(
+        lambda: torch.nn.Sequential(*[Causal() for _ in range(4)]),
+        lambda: (torch.randn(1, 16, 8),),
+        8,
+    ),
+    "attention_step": network(Listening, lambda: (torch.randn(1, 32),), 9),
     "nms200": lambda: (nms, torch.jit.script(nms), (*boxes(200), 0.5)),
     "nms_by_element": lambda: (
         suppressed,
