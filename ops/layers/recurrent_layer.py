@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 
 from ..kernels import family, in_order
-from ..linear_algebra.linalg import linear
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..table.table import operator
@@ -87,15 +86,17 @@ def _natively(
     kept = np.empty(rows.shape[0] * 5 * width * 4, np.uint8)
     opened, cells = kept_of(kept, length, batch, width)
     out, hidden, cell = (np.empty((n, batch, width), _FLOAT32) for n in (length, 1, 1))
+    gates = opened.reshape(len(rows), -1)  # of the input, until each is opened where it lies
+    family("products.matrices").multiply_into(gates, rows, weights.w_ih.T, weights.b_ih)
     kernels.through_time(
         "lstm",
-        linear(rows, weights.w_ih, weights.b_ih),
+        gates,
         tuple(each[0] for each in states),
         *(weights.w_hh, weights.b_hh),
         kernels.order_of((batch,) * length, is_reversed=reverse),
         out.reshape(-1, width),
         (hidden[0], cell[0]),
-        (opened.reshape(len(rows), -1), cells.reshape(len(rows), width)),
+        (gates, cells.reshape(len(rows), width)),
     )
     return out, hidden, cell, kept
 
