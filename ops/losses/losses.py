@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -219,7 +219,7 @@ def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduc
     return reduced(losses, reduction)
 
 
-def _rounding(dtype: Dtype) -> Callable[[Any], Any]:
+def _rounding(dtype: Dtype) -> Callable[[Array], Array]:
     """Rounds what was computed in float32 to a 16-bit dtype, as each of torch's steps does."""
     if dtype.itemsize >= 4 or kind(dtype) != 2:
         return lambda value: value

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -35,19 +36,20 @@ _SET_HANDLER, _DEFAULT_HANDLER = 304, 306
 _CAPSULE: Final = b"mem_handler"
 
 
-def _numpy_table() -> Any:
+def _numpy_table() -> ctypes._Pointer[ctypes.c_void_p]:
     table = import_module("numpy._core._multiarray_umath")._ARRAY_API
     address = _pointer(table, None)
     return ctypes.cast(address, ctypes.POINTER(ctypes.c_void_p))
 
 
-def _pointer(capsule: object, name: bytes | None) -> Any:
+def _pointer(capsule: object, name: bytes | None) -> int:
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return get(capsule, name)
+    found: int = get(capsule, name)
+    return found
 
 
-def set_handler() -> Any:
+def set_handler() -> Callable[[object], object]:
     """The function that takes the handler of a context, and gives the one before."""
     return ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(_numpy_table()[_SET_HANDLER])
 

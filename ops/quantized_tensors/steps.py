@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def numbers_by_kernel(
     return made
 
 
-def values_by_kernel(numbers: Array, scale: float, zero_point: Any) -> Array | None:
+def values_by_kernel(numbers: Array, scale: float, zero_point: float) -> Array | None:
     """The float32 values of whole numbers of 8 bits; None where no kernel does that."""
     arrays = family("elementwise.arrays") if numbers.size else None
     if arrays is None or numbers.itemsize != 1 or abs(zero_point) > _EXACT:

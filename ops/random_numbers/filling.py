@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any, Final
+from types import ModuleType
+from typing import Final
 
 import numpy as np
 
@@ -138,7 +139,9 @@ def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> A
     return given
 
 
-def _fill_by_sixteens(native: Any, g: Generator, array: Array, mean: float, std: float) -> None:
+def _fill_by_sixteens(
+    native: ModuleType, g: Generator, array: Array, mean: float, std: float
+) -> None:
     """Fill a row of at least 16 float32; a last group that is not whole is drawn anew, and ends
     with the row."""
     whole = array.size // 16 * 16

@@ -105,7 +105,12 @@ def sparse_coo_tensor(
 
 
 def _compressed(
-    starts: Numbers, inner: Numbers, values: Numbers, size: Any, by_columns: bool, **options: Any
+    starts: Numbers,
+    inner: Numbers,
+    values: Numbers,
+    size: Sequence[int] | None,
+    by_columns: bool,
+    **options: Any,
 ) -> Tensor:
     _placed(options.get("device"))
     first, second = (_as_tensor(each, None) for each in (starts, inner))

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import cycle
 from math import inf
 from operator import add as add_up
-from typing import Any, Final
+from typing import Final
 
 from ....memory.dtype import Array
 from ..calls.run import run
@@ -37,11 +37,12 @@ _LEAST: Final = 1 << 14
 """Scores that are worth another thread."""
 _BESIDE: Final = 4
 """Vectors that are worked on side by side."""
+_NO_STEPS: Final[tuple[int, ...]] = (0, 0, 0)
 _COUNTS: Final = ("columns", "rows", "inner", "outer_step", "inner_step", "row_step")
 """Sizes and the mask's steps; a batch has `inner` matrices."""
 
 
-def weighed(query: Array, key: Array, mask: object, scale: float) -> Array:
+def weighed(query: Array, key: Array, mask: Array | None, scale: float) -> Array:
     """The weights of attention over float32 [batch, heads, length, width]: [batch, heads, length,
     places].
 
@@ -53,10 +54,10 @@ def weighed(query: Array, key: Array, mask: object, scale: float) -> Array:
     return scores
 
 
-def _make_weights(scores: Array, mask: Any, scale: float) -> None:
+def _make_weights(scores: Array, mask: Array | None, scale: float) -> None:
     """The same of scores, in their place."""
-    is_masked, steps = mask is not None, (0, 0, 0)
-    if is_masked:
+    is_masked, steps = mask is not None, _NO_STEPS
+    if mask is not None:
         mask = mask[...]  # which no other thread can change
         if mask.shape != scores.shape or (mask.shape[-1] > 1 and mask.strides[-1] != 1):
             raise ValueError("the mask does not lie as the scores do")
