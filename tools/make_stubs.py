@@ -25,6 +25,7 @@ from spelling import returned, signatures
 
 import rushlight
 from rushlight import nn
+from rushlight.module_names import names_in
 from rushlight.ops.eager.dispatch import EagerFunction, eager_function
 from rushlight.ops.eager.namespace import public_names
 from rushlight.ops.memory.dtype import DType, Layout, MemoryFormat, QScheme
@@ -233,11 +234,13 @@ def _stub_of(package: ModuleType) -> Path:
 
 
 def _gathered(package: ModuleType) -> list[str]:
-    """The names of a package that gathers what the `__all__` of other modules say."""
+    """The names of a package that gathers what the `__all__` of other modules say, and of what it
+    loads when it is asked for."""
     own = package.__name__
     below = [name for _, name, _ in iter_modules(package.__path__) if name[0] != "_"]
     lines = [f"from . import {name} as {name}" for name in sorted(below)]
-    for name in sorted(package.__all__):
+    later = [name for name, rule in names_in(own).items() if rule.startswith("= ")]
+    for name in sorted({*package.__all__, *later}):
         value = getattr(package, name)
         if not isinstance(value, ModuleType):
             module = value.__module__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Literal, NoReturn, overload
 
 import numpy as np
 
@@ -71,6 +71,22 @@ def _chosen(results: Sequence[Tensor], return_inverse: bool, return_counts: bool
     return chosen[0] if len(chosen) == 1 else tuple(chosen)
 
 
+@overload
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    dim: int | None = None,
+) -> Tensor: ...
+@overload
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> tuple[Tensor, ...]: ...
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -92,6 +108,20 @@ def unique(
     return _chosen(results, return_inverse, return_counts)
 
 
+@overload
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    dim: int | None = None,
+) -> Tensor: ...
+@overload
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> tuple[Tensor, ...]: ...
 def unique_consecutive(
     input: Tensor,
     return_inverse: bool = False,

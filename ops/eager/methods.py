@@ -366,15 +366,16 @@ def stft(
     onesided: bool | None = None,
     return_complex: bool | None = None,
     align_to_window: bool | None = None,
-) -> object:
+) -> Tensor:
     """The Fourier transforms of overlapping pieces of a signal."""
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     given = (self, n_fft, hop_length, win_length, window, center, pad_mode, normalized)
-    return eager_function("aten::stft")(*given, onesided, return_complex, align_to_window)
+    find: Callable[..., Tensor] = eager_function("aten::stft")
+    return find(*given, onesided, return_complex, align_to_window)
 
 
-def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> object:
+def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """L and U in one matrix, the rows exchanged, and on demand where U has a zero."""
     found = eager_function("aten::_lu_with_info")(self, pivot, not get_infos)
     return tuple(found) if get_infos else tuple(found)[:2]

@@ -187,7 +187,7 @@ def einsum(equation: object, *operands: object) -> object:
     return seen_as_view(made, given[0]) if len(given) == 1 else made
 
 
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: object = None) -> object:
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: object = None) -> Tensor:
     """The sums of products over pairs of dimensions, or over `dims` last and first ones."""
     if type(a) not in PLAIN and asks(a):
         return ask_for(tensordot, locals())
@@ -205,7 +205,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: object = None) -> object
             "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] "
             f"containing two lists, but got dims={dims}"
         )
-    return eager_function("aten::tensordot")(a, b, list(dims[0]), list(dims[1]), **options)
+    return aten.tensordot(a, b, list(dims[0]), list(dims[1]), **options)
 
 
 @stands_for("aten::chain_matmul")
@@ -231,7 +231,7 @@ def stft(
     onesided: bool | None = None,
     return_complex: bool | None = None,
     align_to_window: bool | None = None,
-) -> object:
+) -> Tensor:
     """The Fourier transforms of overlapping pieces of a signal."""
     if type(input) not in PLAIN and asks(input):
         return ask_for(stft, locals())
@@ -239,11 +239,16 @@ def stft(
     return methods.stft(*given, onesided, return_complex, align_to_window)
 
 
-def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> object:
+def lu(
+    A: Tensor,
+    pivot: bool = True,
+    get_infos: bool = False,
+    out: tuple[Tensor, ...] | None = None,
+) -> tuple[Tensor, ...]:
     """L and U in one matrix, the rows exchanged, and on demand where U has a zero."""
     if type(A) not in PLAIN and asks(A):
         return ask_for(lu, locals())
-    found = eager_function("aten::_lu_with_info")(A, pivot, not get_infos)
+    found: tuple[Tensor, ...] = eager_function("aten::_lu_with_info")(A, pivot, not get_infos)
     if out is not None:
         for result, target in zip(found, out, strict=False):
             target.resize_as_(result).copy_(result)
@@ -258,7 +263,7 @@ def norm(
     keepdim: bool = False,
     out: object = None,
     dtype: DType | None = None,
-) -> object:
+) -> Tensor:
     """The norm over some dimensions, or all."""
     if type(input) not in PLAIN and asks(input):
         return ask_for(norm, locals())
@@ -267,11 +272,9 @@ def norm(
     named = isinstance(p, str)
     if named and not (p == "fro" and (dims is None or len(dims) <= 2)):
         dims = list(range(input.dim())) if dims is None else dims
-        function = eager_function("aten::linalg_matrix_norm")
-        return function(input, p, dims, keepdim, dtype=dtype, **options)
+        return aten.linalg_matrix_norm(input, p, dims, keepdim, dtype=dtype, **options)
     order = 2.0 if named or p is None else p
-    function = eager_function("aten::linalg_vector_norm")
-    return function(input, order, dims, keepdim, dtype=dtype, **options)
+    return aten.linalg_vector_norm(input, order, dims, keepdim, dtype=dtype, **options)
 
 
 @stands_for("aten::meshgrid")

@@ -8,7 +8,7 @@ import threading
 import warnings
 from collections.abc import Callable, Generator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,9 @@ __all__ = [
     "no_grad",
     "set_grad_enabled",
 ]
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 LOOKS_FOR_NAN: Final = [False]
@@ -169,14 +172,14 @@ class _GradMode:
         """Another such mode."""
         return type(self)()
 
-    def __call__(self, func: Callable[..., object]) -> Callable[..., object]:
+    def __call__(self, func: Callable[Given, Result]) -> Callable[Given, Result]:
         if inspect.isclass(func):
             warnings.warn(_DECORATED_CLASS, FutureWarning, stacklevel=2)
         elif inspect.isgeneratorfunction(func):
             return _step_by_step(self, func)
 
         @functools.wraps(func)
-        def call(*args: object, **kwargs: object) -> object:
+        def call(*args: Given.args, **kwargs: Given.kwargs) -> Result:
             with self.clone():
                 return func(*args, **kwargs)
 
@@ -192,7 +195,7 @@ _DECORATED_CLASS: Final = (
 
 def _step_by_step(
     mode: _GradMode, func: Callable[..., Generator[object, object, object]]
-) -> Callable[..., object]:
+) -> Callable[..., Any]:
     """A generator function whose steps run in a mode."""
 
     @functools.wraps(func)
@@ -300,7 +303,7 @@ class set_grad_enabled(grad_mode_set):
             return super().__enter__()
         return self
 
-    def __call__(self, func: Callable[..., object]) -> Callable[..., object]:
+    def __call__(self, func: Callable[Given, Result]) -> Callable[Given, Result]:
         """The function in this mode; what was switched is switched back."""
         GRAD_MODE.set(self._before.pop() if self._before else GRAD_MODE.get())
         return super().__call__(func)

@@ -64,6 +64,7 @@ from .modules.loss import CosineEmbeddingLoss as CosineEmbeddingLoss
 from .modules.distance import CosineSimilarity as CosineSimilarity
 from .modules.loss import CrossEntropyLoss as CrossEntropyLoss
 from .modules.normalization import CrossMapLRN2d as CrossMapLRN2d
+from .parallel.data_parallel import DataParallel as DataParallel
 from .modules.dropout import Dropout as Dropout
 from .modules.dropout import Dropout1d as Dropout1d
 from .modules.dropout import Dropout2d as Dropout2d
@@ -116,6 +117,7 @@ from .modules.lazy_layers import LazyLinear as LazyLinear
 from .modules.activation import LeakyReLU as LeakyReLU
 from .modules.linear import Linear as Linear
 from .modules.loss import LinearCrossEntropyLoss as LinearCrossEntropyLoss
+from .modules.linear_cross_entropy_options import LinearCrossEntropyOptions as LinearCrossEntropyOptions
 from .modules.normalization import LocalResponseNorm as LocalResponseNorm
 from .modules.activation import LogSigmoid as LogSigmoid
 from .modules.activation import LogSoftmax as LogSoftmax

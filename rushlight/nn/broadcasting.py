@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import GenericAlias
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 __all__ = [f"BroadcastingList{count}" for count in range(1, 7)]
 
@@ -20,12 +21,12 @@ class _BroadcastingList:
 
 if TYPE_CHECKING:
     T = TypeVar("T")
-    BroadcastingList1 = list[T]
-    BroadcastingList2 = list[T]
-    BroadcastingList3 = list[T]
-    BroadcastingList4 = list[T]
-    BroadcastingList5 = list[T]
-    BroadcastingList6 = list[T]
+    BroadcastingList1: TypeAlias = T | Sequence[T]
+    BroadcastingList2: TypeAlias = T | Sequence[T]
+    BroadcastingList3: TypeAlias = T | Sequence[T]
+    BroadcastingList4: TypeAlias = T | Sequence[T]
+    BroadcastingList5: TypeAlias = T | Sequence[T]
+    BroadcastingList6: TypeAlias = T | Sequence[T]
 else:
 
     class BroadcastingList1(_BroadcastingList):

@@ -4,10 +4,12 @@ In script an argument annotated `BroadcastingList2[int]` is a list in any case; 
 that make tuples of numbers have nothing to do there.
 """
 
+# The functions that script takes for others give the lists that it is given.
+# mypy: disable-error-code="return-value"
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .broadcasting import (
     BroadcastingList1,
@@ -17,6 +19,7 @@ from .broadcasting import (
 )
 
 __all__ = [
+    "Sizes",
     "annotate",
     "declares",
     "in_script",
@@ -33,6 +36,11 @@ __all__ = [
 ]
 
 Function = TypeVar("Function", bound=Callable[..., object])
+
+if TYPE_CHECKING:
+    Sizes = Sequence[int]
+else:
+    Sizes = list[int]  # which script reads; Python takes any sequence
 
 
 def in_script(

@@ -22,7 +22,7 @@ from rushlight.jit import ScriptFunction, ScriptModule
 from rushlight.nn import Parameter
 from rushlight.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 from rushlight.optim.lr_scheduler import CosineAnnealingLR, LambdaLR
-from rushlight.utils.data import DataLoader, Dataset, random_split
+from rushlight.utils.data import DataLoader, Dataset, WeightedRandomSampler, random_split
 
 
 class Kind(Enum):
@@ -314,7 +314,24 @@ def resized(image: Tensor) -> List[Tensor]:
         F.interpolate(image, size=(4, 6), mode="bilinear", align_corners=False),
         F.interpolate(image, scale_factor=2.0),
         F.interpolate(image, scale_factor=[0.5, 1.5], mode="bicubic"),
+        F.pad(image, (1, 1)),
+        F.layer_norm(image, image.shape[1:]),
+        F.adaptive_avg_pool2d(image, (2, 1)),
+        F.unfold(image, kernel_size=2, stride=(1, 2)),
+        F.max_pool2d(image, 2),
     ]
+
+
+@torch.no_grad()
+def measured(model: nn.Module, x: Tensor) -> Tensor:
+    kinds, counts = torch.unique(x.round(), return_counts=True)
+    found: Tensor = nn.DataParallel(model)(x)
+    return found + torch.norm(x) + torch.unique(x).sum() + counts.sum() * kinds.max()
+
+
+def weighted(data: Lines) -> List[Tuple[int, ...]]:
+    order = WeightedRandomSampler([0.5] * len(data), num_samples=4)
+    return [tuple(x.shape) for x, _ in DataLoader(data, batch_size=2, sampler=order)]
 
 
 def widths(layers: nn.ModuleList) -> List[int]:
@@ -380,5 +397,6 @@ def main(folder: Path) -> None:
     future = torch.jit.fork(gelu, x)
     waited: Tensor = torch.jit.wait(future)
     print(Scaled.apply(torch.ones(2), 3.0), torch.vmap(Scaled.apply, (0, None))(torch.ones(2), 2.0))
+    print(weighted(Lines(8)), measured(nn.ReLU(), torch.ones(2)).tolist())
     print(resized(torch.randn(1, 2, 4, 4)), widths(nn.ModuleList([nn.Linear(2, 3), nn.ReLU()])))
     print(waited, torch.jit.annotate(List[int], []), torch.__version__)

@@ -48,9 +48,9 @@ _col2im: Operator = eager_function("aten::col2im")
 def unfold(
     input: Tensor,
     kernel_size: BroadcastingList2[int],
-    dilation: BroadcastingList2[int] = 1,  # type: ignore[assignment]
-    padding: BroadcastingList2[int] = 0,  # type: ignore[assignment]
-    stride: BroadcastingList2[int] = 1,  # type: ignore[assignment]
+    dilation: BroadcastingList2[int] = 1,
+    padding: BroadcastingList2[int] = 0,
+    stride: BroadcastingList2[int] = 1,
 ) -> Tensor:
     """What each window of an image sees, as a column: (batch, channels * window, windows)."""
     if type(input) not in PLAIN and asks(input):
@@ -62,9 +62,9 @@ def fold(
     input: Tensor,
     output_size: BroadcastingList2[int],
     kernel_size: BroadcastingList2[int],
-    dilation: BroadcastingList2[int] = 1,  # type: ignore[assignment]
-    padding: BroadcastingList2[int] = 0,  # type: ignore[assignment]
-    stride: BroadcastingList2[int] = 1,  # type: ignore[assignment]
+    dilation: BroadcastingList2[int] = 1,
+    padding: BroadcastingList2[int] = 0,
+    stride: BroadcastingList2[int] = 1,
 ) -> Tensor:
     """The image of sums that the columns of `unfold` make, each put back where it was."""
     if type(input) not in PLAIN and asks(input):

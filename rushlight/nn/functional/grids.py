@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
+from ..sizes import Sizes
 
 __all__ = ["affine_grid", "grid_sample"]
 
@@ -61,7 +62,7 @@ def grid_sample(
     return _grid_sampler(input, grid, modes.index(mode), edges.index(padding_mode), corners)
 
 
-def _need_affine_maps(theta: Tensor, size: list[int]) -> None:
+def _need_affine_maps(theta: Tensor, size: Sizes) -> None:
     """Refuse maps that are not those of images or volumes of the given size.
 
     Raises:
@@ -85,7 +86,7 @@ def _need_affine_maps(theta: Tensor, size: list[int]) -> None:
 
 def affine_grid(
     theta: Tensor,
-    size: list[int],
+    size: Sizes,
     align_corners: bool | None = None,
 ) -> Tensor:
     """The grid by which `grid_sample` maps an image of the given size by an affine map.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
+from ..sizes import Sizes
 from .pooling import avg_pool2d, avg_pool3d
 from .resizing import pad
 
@@ -110,7 +111,7 @@ def instance_norm(
 
 def layer_norm(
     input: Tensor,
-    normalized_shape: list[int],
+    normalized_shape: Sizes,
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     eps: float = 1e-5,
@@ -123,7 +124,7 @@ def layer_norm(
 
 def rms_norm(
     input: Tensor,
-    normalized_shape: list[int],
+    normalized_shape: Sizes,
     weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Tensor:

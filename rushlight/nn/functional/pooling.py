@@ -65,8 +65,8 @@ def max_pool1d_with_indices(
     input: Tensor,
     kernel_size: BroadcastingList1[int],
     stride: Optional[BroadcastingList1[int]] = None,
-    padding: BroadcastingList1[int] = 0,  # type: ignore[assignment]
-    dilation: BroadcastingList1[int] = 1,  # type: ignore[assignment]
+    padding: BroadcastingList1[int] = 0,
+    dilation: BroadcastingList1[int] = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
@@ -82,8 +82,8 @@ def _max_pool1d(
     input: Tensor,
     kernel_size: BroadcastingList1[int],
     stride: Optional[BroadcastingList1[int]] = None,
-    padding: BroadcastingList1[int] = 0,  # type: ignore[assignment]
-    dilation: BroadcastingList1[int] = 1,  # type: ignore[assignment]
+    padding: BroadcastingList1[int] = 0,
+    dilation: BroadcastingList1[int] = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:
@@ -101,8 +101,8 @@ def max_pool2d_with_indices(
     input: Tensor,
     kernel_size: BroadcastingList2[int],
     stride: Optional[BroadcastingList2[int]] = None,
-    padding: BroadcastingList2[int] = 0,  # type: ignore[assignment]
-    dilation: BroadcastingList2[int] = 1,  # type: ignore[assignment]
+    padding: BroadcastingList2[int] = 0,
+    dilation: BroadcastingList2[int] = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
@@ -118,8 +118,8 @@ def _max_pool2d(
     input: Tensor,
     kernel_size: BroadcastingList2[int],
     stride: Optional[BroadcastingList2[int]] = None,
-    padding: BroadcastingList2[int] = 0,  # type: ignore[assignment]
-    dilation: BroadcastingList2[int] = 1,  # type: ignore[assignment]
+    padding: BroadcastingList2[int] = 0,
+    dilation: BroadcastingList2[int] = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:
@@ -137,8 +137,8 @@ def max_pool3d_with_indices(
     input: Tensor,
     kernel_size: BroadcastingList3[int],
     stride: Optional[BroadcastingList3[int]] = None,
-    padding: BroadcastingList3[int] = 0,  # type: ignore[assignment]
-    dilation: BroadcastingList3[int] = 1,  # type: ignore[assignment]
+    padding: BroadcastingList3[int] = 0,
+    dilation: BroadcastingList3[int] = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> tuple[Tensor, Tensor]:
@@ -154,8 +154,8 @@ def _max_pool3d(
     input: Tensor,
     kernel_size: BroadcastingList3[int],
     stride: Optional[BroadcastingList3[int]] = None,
-    padding: BroadcastingList3[int] = 0,  # type: ignore[assignment]
-    dilation: BroadcastingList3[int] = 1,  # type: ignore[assignment]
+    padding: BroadcastingList3[int] = 0,
+    dilation: BroadcastingList3[int] = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:

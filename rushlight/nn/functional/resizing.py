@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from ...ops.eager.dispatch import eager_function
 from ...ops.tensors.overriding import PLAIN, ask_for, asks
 from ...ops.tensors.tensor import Tensor
-from ..sizes import declares, is_scripting
+from ..sizes import Sizes, declares, is_scripting
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 __all__ = [
@@ -41,7 +41,7 @@ _lanczos2d_aa: Operator = eager_function("aten::_upsample_lanczos2d_aa")
 
 def pad(
     input: Tensor,
-    pad: list[int],
+    pad: Sizes,
     mode: str = "constant",
     value: float | None = None,
 ) -> Tensor:

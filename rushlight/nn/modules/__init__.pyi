@@ -125,6 +125,7 @@ from .lazy_layers import LazyLinear as LazyLinear
 from .activation import LeakyReLU as LeakyReLU
 from .linear import Linear as Linear
 from .loss import LinearCrossEntropyLoss as LinearCrossEntropyLoss
+from .linear_cross_entropy_options import LinearCrossEntropyOptions as LinearCrossEntropyOptions
 from .normalization import LocalResponseNorm as LocalResponseNorm
 from .activation import LogSigmoid as LogSigmoid
 from .activation import LogSoftmax as LogSoftmax

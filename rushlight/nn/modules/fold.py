@@ -43,11 +43,11 @@ class Fold(Module):
         """Apply the layer."""
         return functional.fold(
             input,
-            self.output_size,  # type: ignore[arg-type]
-            self.kernel_size,  # type: ignore[arg-type]
-            self.dilation,  # type: ignore[arg-type]
-            self.padding,  # type: ignore[arg-type]
-            self.stride,  # type: ignore[arg-type]
+            self.output_size,
+            self.kernel_size,
+            self.dilation,
+            self.padding,
+            self.stride,
         )
 
     def extra_repr(self) -> str:
@@ -76,10 +76,10 @@ class Unfold(Module):
         """Apply the layer."""
         return functional.unfold(
             input,
-            self.kernel_size,  # type: ignore[arg-type]
-            self.dilation,  # type: ignore[arg-type]
-            self.padding,  # type: ignore[arg-type]
-            self.stride,  # type: ignore[arg-type]
+            self.kernel_size,
+            self.dilation,
+            self.padding,
+            self.stride,
         )
 
     def extra_repr(self) -> str:

@@ -86,7 +86,7 @@ class DataLoader(Generic[_Sample]):
         dataset: Indexed[_Sample] | Iterable[_Sample],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
-        sampler: list[int] | None = None,
+        sampler: Iterable[Any] | None = None,
         batch_sampler: object = None,
         num_workers: int = 0,
         collate_fn: _collate_fn_t | None = None,
@@ -267,7 +267,7 @@ def _check_context(context: object, count: int) -> None:
 
 
 def _check_stream(
-    dataset: object, shuffle: bool | None, sampler: list[int] | None, batch_sampler: object
+    dataset: object, shuffle: bool | None, sampler: object, batch_sampler: object
 ) -> None:
     """See that nobody orders samples that come one after the other.
 
