@@ -73,7 +73,8 @@ def top(
 ) -> tuple[Tensor, Tensor]:
     found = torch.sort(x, dim=axis, descending=bool(largest), stable=True)
     count = int(k.reshape([]))
-    return tuple(each.narrow(axis, 0, count) for each in found)
+    values, places = (each.narrow(axis, 0, count) for each in found)
+    return values, places
 
 
 @means("CumSum")
