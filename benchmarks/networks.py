@@ -20,10 +20,10 @@ from run import THREADS, Worker, WorkerError, head
 NETWORKS = tuple(
     f"{name}_b{batch}" for name in ("resnet18", "mobilenetv2", "vit", "bert") for batch in (1, 8)
 )
-FORMS = ("eager", "scripted", "frozen", "bfloat16")
-"""The last is a frozen network whose parameters and inputs are bfloat16."""
-SHORT_FORMS = ("medium",)
-"""Run in processes of their own: who changes the precision forgets what calls are known."""
+FORMS = ("eager", "scripted", "frozen")
+ALONE = {"short": ("medium",), "half": ("bfloat16",)}
+"""Run in processes of their own: who changes the precision forgets what calls are known.  The last
+is a frozen network whose parameters and inputs are bfloat16."""
 SERVED = ("onnxruntime", "openvino", "openvino-short")
 SHORT = {"rushlight": "ours", "torch": "torch", "onnxruntime": "ort", "openvino": "ov"}
 
@@ -35,7 +35,8 @@ class Runs:
         self.seconds, self.threads = arguments.seconds, 1 if arguments.cpu else arguments.threads
         self.workers: dict[str, Worker] = {}
         for library, python in (("rushlight", sys.executable), ("torch", arguments.torch)):
-            for name in (library, f"{library} short") if python else ():
+            names = library, *(f"{library} {each}" for each in ALONE)
+            for name in names if python else ():
                 self.workers[name] = Worker(python, library)
         for library in SERVED if arguments.served else ():
             try:
@@ -80,7 +81,7 @@ class Runs:
 def _forms(name: str) -> tuple[str, ...]:
     if name in SERVED:
         return ("",)
-    return SHORT_FORMS if name.endswith(" short") else FORMS
+    return ALONE.get(name.partition(" ")[2], FORMS)
 
 
 def _compare(network: str, digests: dict[tuple[str, str], list[float]]) -> None:
