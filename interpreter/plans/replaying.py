@@ -187,7 +187,7 @@ class Replay:
         """The results of a call, and its runs as those of other sizes tell them; None if they do
         not."""
         rule = None if call is None else call.kind.rule_for(call.size)
-        if rule is None or call is None:
+        if rule is None or call is None or not rule.may_be_tried(call.size, values):
             return None
         if not self.learned or default_dtype.float != np.float32:
             self._sizes = Sizes()  # what was learned is out of date

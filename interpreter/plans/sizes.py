@@ -38,10 +38,12 @@ to, the `same` in all calls or a `table` of sizes and steps; or a `flag`."""
 
 
 class Looked(NamedTuple):
-    """The runs of a call: for each its kernel, its words, and the bytes of what it makes."""
+    """The runs of a call: for each its kernel, its words, and the bytes of what it makes; and the
+    strides of its operands."""
 
     runs: tuple[tuple[int, tuple[Word, ...]], ...]
     made: tuple[int, ...]
+    strides: tuple[int, ...]
 
     @staticmethod
     def of(
@@ -49,7 +51,7 @@ class Looked(NamedTuple):
     ) -> Looked | None:
         """The same of notes over operands and the memory of results; None where it is not plain
         what a kernel is given."""
-        return _Reader(values, results).read(notes)
+        return _Reader(values, results).read(notes, _strides_of(values))
 
 
 class _Reader:
@@ -61,7 +63,7 @@ class _Reader:
         self._given = [(i, *bounds_of(each), each) for i, each in arrays]
         self._made = dict[int, tuple[int, Array]]()
 
-    def read(self, notes: Sequence[tuple[object, ...]]) -> Looked | None:
+    def read(self, notes: Sequence[tuple[object, ...]], strides: tuple[int, ...]) -> Looked | None:
         runs = []
         for kernel, *rest in notes:
             words = tuple(map(self._word, rest))
@@ -69,7 +71,7 @@ class _Reader:
                 return None
             runs.append((kernel, words))
         made = tuple(int(root.nbytes) for _, root in self._made.values())
-        return Looked(tuple(runs), made)  # type: ignore[arg-type]
+        return Looked(tuple(runs), made, strides)  # type: ignore[arg-type]
 
     def _word(self, word: object) -> Word | None:
         if type(word) is not ndarray:
@@ -97,14 +99,24 @@ _RunOfRule = tuple[int, tuple[tuple[str, Any, int, int], ...]]
 
 
 class _Rule(NamedTuple):
-    """What the runs of calls with sizes from `low` to `high` are: each number at `low`, and what is
-    added for each one more."""
+    """What the runs of calls with sizes from `low` to `high` are, and the strides of operands: each
+    number at `low`, and what is added for each one more."""
 
     low: int
     high: int
     runs: tuple[_RunOfRule, ...]
     places: tuple[int, ...]
     room: int
+    strides: tuple[tuple[int, int], ...]
+
+    def may_be_tried(self, size: int, values: Sequence[object]) -> bool:
+        """Whether operands lie as those of other sizes, and none holds one number alone: else what
+        is tried with them might be right for these numbers only."""
+        more = size - self.low
+        if tuple(n + more * step for n, step in self.strides) != _strides_of(values):
+            return False
+        arrays = (each for each in values if type(each) is ndarray)
+        return not any(each.dtype.kind == "f" and _is_of_one_number(each) for each in arrays)
 
     def notes(
         self, size: int, values: Sequence[object], results: Sequence[Array]
@@ -165,9 +177,13 @@ def _rule(sizes: Sequence[int], looked: Sequence[Looked]) -> _Rule | None:
             return None
         words.insert(1, ("number", None, _ALONE, 0))
         runs.append((several[0][0], tuple(words)))
+    steps = [_step(sizes, each) for each in zip(*(each.strides for each in looked), strict=True)]
+    if None in steps:
+        return None
     made = [max(each) for each in zip(*(each.made for each in looked), strict=True)]
     places, room = _placed(runs, made)
-    return _Rule(low, high, tuple(runs), places, room)  # type: ignore[arg-type]
+    strides = tuple(zip(looked[0].strides, steps, strict=True))
+    return _Rule(low, high, tuple(runs), places, room, strides)  # type: ignore[arg-type]
 
 
 def _in_proportion(
@@ -348,10 +364,21 @@ def _sizes(value: object) -> tuple[int, ...]:
     return (value,) if type(value) is int else ()
 
 
+def _strides_of(values: Sequence[object]) -> tuple[int, ...]:
+    """The strides of arrays, in bytes; 0 along dimensions of one element, which nobody takes."""
+    arrays = (each for each in values if type(each) is ndarray)
+    pairs = (pair for each in arrays for pair in zip(each.shape, each.strides, strict=True))
+    return tuple(stride if size > 1 else 0 for size, stride in pairs)
+
+
+def _is_of_one_number(array: Array) -> bool:
+    return array.size > 1 and bool((array == array.flat[0]).all())
+
+
 def _form(value: Any) -> object:
     """What is the same of operands but for sizes."""
     if type(value) is ndarray:
-        return value.dtype, value.ndim
+        return value.dtype, value.ndim, value.flags.c_contiguous
     if type(value) is int:
         return int
     return (type(value), tuple(value)) if type(value) in (list, tuple) else (type(value), value)

@@ -67,8 +67,54 @@ def test_few_sizes_are_looked_at(special: int, monkeypatch: pytest.MonkeyPatch) 
 
 
 def knows_fifty(scripted: Any) -> bool:
+    return known(scripted) > 50
+
+
+def known(scripted: Any) -> int:
+    """For how many sizes the best known stretch is known."""
     plan = tiers_of(scripted._rushlight_function).way(False).plan
-    return plan is not None and max((each.learned for each in plan.replays), default=0) > 50
+    return 0 if plan is None else max((each.learned for each in plan.replays), default=0)
+
+
+def chosen(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """The largest of each row, and what stands at its place."""
+    places = x.argmax(1)
+    return torch.where(torch.arange(3) == places[:, None], y, 0), x.gather(1, places[:, None])
+
+
+def known_rows(scripted: Any, until: int) -> None:
+    """Have calls with few, some and many rows known, and whatever follows."""
+    end = time.monotonic() + 60
+    while known(scripted) < until:
+        assert time.monotonic() < end, "few are known"
+        for rows in (2, 4, 5, 6):
+            scripted(random(rows, 3, seed=rows), random(rows, 3))
+
+
+@pytest.mark.parametrize("first", [torch.eye(3), torch.zeros(3, 3)])
+def test_operands_that_lie_otherwise_are_no_sizes_between(first: Tensor) -> None:
+    with torch.no_grad():
+        for _ in range(2):  # kernels are compiled meanwhile, the first time
+            scripted = torch.jit.script(FunctionType(chosen.__code__, globals(), "chosen"))
+            known_rows(scripted, 4)
+        for turned in (first.t(), first):
+            for _ in range(40):  # whose largest are the same, if rows and columns are exchanged
+                scripted(turned, first)
+        for seed in range(20):
+            x, y = random(3, 3, seed=seed), random(3, 3, seed=seed + 1)
+            assert all_alike([*scripted(x.t(), y)], [*chosen(x.t(), y)])
+            assert all_alike([*scripted(x, y)], [*chosen(x, y)])
+
+
+def test_a_rule_is_tried_with_numbers_that_tell_it_from_others() -> None:
+    calls = (sizes.Looked((), (), (4 * n, 4)) for n in (2, 5, 9))
+    rule = sizes._rule((2, 5, 9), [*calls])
+    assert rule is not None
+    x = np.arange(18, dtype=np.float32).reshape(3, 6)
+    assert rule.may_be_tried(6, [x, 5])
+    assert not rule.may_be_tried(6, [x * 0, 5])
+    assert not rule.may_be_tried(7, [x, 5])
+    assert not rule.may_be_tried(3, [np.asfortranarray(x)])
 
 
 def test_what_rises_in_proportion() -> None:
@@ -76,7 +122,7 @@ def test_what_rises_in_proportion() -> None:
 
     def call(n: int, kernel: int = 7, wide: int = 4) -> sizes.Looked:
         words = (("number", 2 * n, 0), ("number", 1000, 0), ("given", 0, 4 * n), ("made", 0, 8))
-        return looked(((kernel, words),), (wide * n,))
+        return looked(((kernel, words),), (wide * n,), (4,))
 
     rule = sizes._rule((2, 5, 9), (call(2), call(5), call(9)))
     assert rule is not None
