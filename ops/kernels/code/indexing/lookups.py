@@ -66,7 +66,8 @@ def bags(
     sizes = np.empty(starts.size if is_sum else count, np.int64)
     each = max(1, index.size * width // max(1, len(out)))
     more = [np.empty(sizes.shape, np.int64)] if is_sum else []
-    if shares is not None:
+    if form == "shared":
+        assert shares is not None
         more.append(shares[...])
     if form == "maxima":
         more.append(np.empty(out.shape, np.int64))
