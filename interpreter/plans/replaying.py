@@ -276,6 +276,8 @@ class Replay:
         """
         if call is not None and call.kind.rule_for(call.size) is not None:
             return None if times >= FEWEST_BY_RULE else 0
+        if self.learned and call is not None and call.kind.is_left_out(call.size):
+            return 0
         is_wanted = None if call is None else call.kind.asks_for(call.size)
         if is_wanted is not None:
             return None if is_wanted and times >= FEWEST_MET else 0

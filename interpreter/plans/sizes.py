@@ -8,6 +8,7 @@ tries them before they are trusted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -27,6 +28,8 @@ MOST_MET: Final = 1000
 MOST_TRIED: Final = 7
 """Sizes of a kind below which calls run otherwise, each further from the smallest, before none is
 found from others any more."""
+MOST_FAILED: Final = 2
+"""Times that a size is looked at in vain before none with it is looked at, if others are known."""
 LONGEST_TABLE: Final = 64
 _ALONE: Final = 1 << 40
 """More than any run has to do: it is not shared among threads."""
@@ -253,7 +256,7 @@ class _Kind:
     def __init__(self, sizes: tuple[int, ...]) -> None:
         self._first = sizes
         self._changing: tuple[int, ...] = ()
-        self._met, self._tried = set[int](), 0
+        self._met, self._left_out, self._tried = set[int](), Counter[int](), 0
         self._least, self._most = -1 << 62, 1 << 62
         self._looked = dict[int, Looked]()
         self._rule: _Rule | None = None
@@ -313,11 +316,17 @@ class _Kind:
             self._least = self._rule.low
 
     def leave_out(self, size: int) -> None:
-        """Calls with this size are more than kernels."""
+        """Calls with this size are more than kernels, or were: these may be compiled by now."""
+        if len(self._left_out) < MOST_MET:
+            self._left_out[size] += 1
         if size == min(self._met, default=size):
             self._least = max(self._least, size + 1)
         else:
             self._most = min(self._most, size - 1)
+
+    def is_left_out(self, size: int) -> bool:
+        """Whether calls with this size were looked at in vain too often."""
+        return self._left_out[size] >= MOST_FAILED
 
     def rule_for(self, size: int) -> _Rule | None:
         """The rule that tells the runs of a size."""

@@ -117,6 +117,18 @@ def test_a_rule_is_tried_with_numbers_that_tell_it_from_others() -> None:
     assert not rule.may_be_tried(3, [np.asfortranarray(x)])
 
 
+def test_a_size_that_is_looked_at_in_vain_is_left_out() -> None:
+    kind = sizes.Sizes().kind_of([np.zeros(5, np.float32)])
+    assert kind is not None
+    assert kind.kind.size_of((1,)) == 1
+    assert kind.kind.asks_for(1)
+    for _ in range(sizes.MOST_FAILED):
+        assert not kind.kind.is_left_out(1)
+        kind.kind.leave_out(1)
+    assert kind.kind.is_left_out(1)
+    assert kind.kind.asks_for(2)
+
+
 def test_what_rises_in_proportion() -> None:
     looked = sizes.Looked
 
