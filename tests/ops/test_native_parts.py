@@ -1,12 +1,15 @@
 """`tensor[key]` and `tensor[key] = value` by native code: NumPy's parts, and what Python does."""
 
 import itertools
+import sys
 import types
+import weakref
 
 import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight.ops.memory.versions import written
 from rushlight.ops.tensors.tensor import Tensor
 from rushlight.overrides import TorchFunctionMode
 
@@ -352,3 +355,26 @@ def test_mixed_keys_are_done_as_in_python(seed):
             assert write == outcome(lambda y=y, k=key, v=value: Tensor.__setitem__(y, k, v))
             assert torch.equal(x, y)
             assert x._version == y._version
+
+
+def test_what_is_put_is_held_while_python_counts_the_write():
+    """The first write of memory is counted by Python's code, which may give the source other
+    memory: what it had must still be there."""
+    alive = []
+
+    def look(frame, event, argument):
+        if event == "call" and frame.f_code is written.__code__ and not alive:
+            value.data = torch.zeros(4)
+            alive.append(seen() is not None)
+
+    for _ in range(3):
+        x, value = torch.zeros(3, 4), torch.full((4,), 7.0)
+        seen = weakref.ref(value._array)
+        alive.clear()
+        sys.setprofile(look)
+        try:
+            x[1] = value
+        finally:
+            sys.setprofile(None)
+        assert alive == [True]
+        assert x[1].tolist() == [7.0] * 4

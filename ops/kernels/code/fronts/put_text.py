@@ -2,6 +2,7 @@
 has, and for tensors of that dtype which spread over the part, from memory elsewhere.
 
 What is put lies at `from`, so many bytes apart in each of the part's dimensions as `steps` says.
+Whose memory that is is held until it is written: who counts the write may be Python's code.
 """
 
 from __future__ import annotations
@@ -325,7 +326,7 @@ no:
 
 declare double @llvm.fabs.f64(double)
 
-define internal i1 @is_taken(ptr %table, ptr %value, i64 %width, ptr %array, ptr %part, \
+define internal ptr @taken(ptr %table, ptr %value, i64 %width, ptr %array, ptr %part, \
 ptr %steps, ptr %from) {
 entry:
   %wanted = alloca i64
@@ -340,32 +341,34 @@ tensor:
   %is_there = icmp ne ptr %source, null
   br i1 %is_there, label %look, label %no
 look:
-  call void %drop(ptr %source)
   %dtype_place = getelementptr i8, ptr %array, i64 {dtype_at}
   %its_dtype_place = getelementptr i8, ptr %source, i64 {dtype_at}
   %dtype = load ptr, ptr %dtype_place
   %its_dtype = load ptr, ptr %its_dtype_place
   %is_same = icmp eq ptr %dtype, %its_dtype
-  br i1 %is_same, label %fit, label %no
+  br i1 %is_same, label %fit, label %not_this
 fit:
   %data_place = getelementptr i8, ptr %source, i64 {head}
   %data = load ptr, ptr %data_place
   store ptr %data, ptr %from
   %fits = call i1 @steps_of(ptr %source, ptr %part, ptr %steps)
-  br i1 %fits, label %apart, label %no
+  br i1 %fits, label %apart, label %not_this
 apart:
   %is_apart = call i1 @lies_apart(ptr %source, ptr %part, i64 %width)
   br i1 %is_apart, label %yes, label %itself
 itself:
   %is_the_part = call i1 @is_the_part(ptr %source, ptr %part, ptr %steps)
-  br i1 %is_the_part, label %nothing, label %no
+  br i1 %is_the_part, label %nothing, label %not_this
 nothing:
   store ptr null, ptr %from
   br label %yes
 yes:
-  ret i1 true
+  ret ptr %source
+not_this:
+  call void %drop(ptr %source)
+  br label %no
 no:
-  ret i1 false
+  ret ptr null
 }
 
 define internal ptr @set_part(ptr %tensor, ptr %given, i64 %n, ptr %names) {
@@ -424,28 +427,35 @@ take:
   %is_number = call i1 @bits_of(ptr %table, ptr %value, i8 %kind, i64 %width, ptr %bits)
   br i1 %is_number, label %number, label %perhaps_tensor
 number:
+  call void %hold(ptr %none)
   br label %tell
 perhaps_tensor:
-  %is_taken = call i1 @is_taken(ptr %table, ptr %value, i64 %width, ptr %array, ptr %part, \
+  %its_array = call ptr @taken(ptr %table, ptr %value, i64 %width, ptr %array, ptr %part, \
 ptr %steps, ptr %from)
+  %is_taken = icmp ne ptr %its_array, null
   br i1 %is_taken, label %tell, label %not_here
 tell:
   %by = phi ptr [@no_steps, %number], [%steps, %perhaps_tensor]
+  %held = phi ptr [%none, %number], [%its_array, %perhaps_tensor]
   %is_counted = call i1 @count_write(ptr %table, ptr %array)
   br i1 %is_counted, label %write, label %refused
 write:
   %source = load ptr, ptr %from
   %to = load ptr, ptr %part
   %is_there_already = icmp eq ptr %source, null
-  br i1 %is_there_already, label %done, label %put
+  br i1 %is_there_already, label %release, label %put
 put:
   call void @put_all(ptr %part, i64 0, ptr %to, ptr %source, ptr %by, i64 %width)
+  br label %release
+release:
+  call void %drop(ptr %held)
   br label %done
 done:
   call void %drop(ptr %array)
   call void %hold(ptr %none)
   ret ptr %none
 refused:
+  call void %drop(ptr %held)
   call void %drop(ptr %array)
   ret ptr null
 not_here:
