@@ -12,7 +12,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.frontend.foundations import beside
-from rushlight.interpreter.plans import chaining, compiling
+from rushlight.interpreter.plans import compiling
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.ops import kernels
 from rushlight.ops.kernels.code.convolutions.convolutions import Convolution
@@ -31,20 +31,6 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv(compiling.NATIVE_VARIABLE, "now")
     with torch.no_grad():
         yield
-
-
-@pytest.fixture
-def joined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many steps each array got that was filled."""
-    steps: list[int] = []
-    finish = chaining.Chain.finish
-
-    def noted(self: Any, work: Any) -> None:
-        steps.append(len(work.steps))
-        finish(self, work)
-
-    monkeypatch.setattr(chaining.Chain, "finish", noted)
-    return steps
 
 
 def drawn(*shape: int, seed: int = 0) -> Any:

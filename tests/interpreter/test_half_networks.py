@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.interpreter.plans import chaining, compiling, networks
+from rushlight.interpreter.plans import compiling, networks
 from rushlight.ops.kernels import family
 from rushlight.ops.table.direct import knows_calls
 
@@ -29,20 +29,6 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with torch.no_grad():
         yield
     torch.set_num_threads(threads)
-
-
-@pytest.fixture
-def joined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many steps each array got that was filled."""
-    steps: list[int] = []
-    finish = chaining.Chain.finish
-
-    def noted(self: Any, work: Any) -> None:
-        steps.append(len(work.steps))
-        finish(self, work)
-
-    monkeypatch.setattr(chaining.Chain, "finish", noted)
-    return steps
 
 
 @pytest.fixture

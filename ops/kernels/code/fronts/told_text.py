@@ -122,15 +122,26 @@ read:
 none_there:
   ret i32 0
 }
+"""
 
-define internal ptr @tell_element(ptr %tensor, ptr %given, i64 %n, ptr %names) {
+_TELLING: Final = """
+define internal ptr @tell_{name}(ptr %tensor, ptr %given, i64 %n, ptr %names) {
 entry:
   %number = alloca double
   %whole = alloca i64
   %table = load ptr, ptr @parts_table
 {parts_loads}
-  %kind = call i32 @element_in(ptr %table, ptr %tensor, i64 %n, ptr %names, i64 5, ptr %number, \
-ptr %whole)
+  %kind = call i32 @element_in(ptr %table, ptr %tensor, i64 %n, ptr %names, i64 {how}, \
+ptr %number, ptr %whole)
+{lines}slow:
+  %slow_result = call ptr @all_given(ptr %tensor, ptr %given, i64 %n, ptr %names, \
+ptr %{name}_slowly)
+  ret ptr %slow_result
+}
+"""
+"""A member that tells the one element, by lines of its own from its `%kind` on."""
+
+_AS_ELEMENT: Final = """\
   %its_double = load double, ptr %number
   %its_whole = load i64, ptr %whole
   switch i32 %kind, label %slow [i32 1, label %float i32 2, label %int i32 3, label %truth]
@@ -145,20 +156,9 @@ truth:
   %as_truth = select i1 %is_true, ptr %always, ptr %never
   call void %hold(ptr %as_truth)
   ret ptr %as_truth
-slow:
-  %slow_result = call ptr @all_given(ptr %tensor, ptr %given, i64 %n, ptr %names, \
-ptr %element_slowly)
-  ret ptr %slow_result
-}
+"""
 
-define internal ptr @tell_float(ptr %tensor, ptr %given, i64 %n, ptr %names) {
-entry:
-  %number = alloca double
-  %whole = alloca i64
-  %table = load ptr, ptr @parts_table
-{parts_loads}
-  %kind = call i32 @element_in(ptr %table, ptr %tensor, i64 %n, ptr %names, i64 0, ptr %number, \
-ptr %whole)
+_AS_FLOAT: Final = """\
   switch i32 %kind, label %slow [i32 1, label %float i32 2, label %int i32 3, label %int]
 float:
   %its_double = load double, ptr %number
@@ -169,19 +169,9 @@ int:
   %rounded = sitofp i64 %its_whole to double
   %from_whole = call ptr %make_float(double %rounded)
   ret ptr %from_whole
-slow:
-  %slow_result = call ptr @all_given(ptr %tensor, ptr %given, i64 %n, ptr %names, ptr %float_slowly)
-  ret ptr %slow_result
-}
+"""
 
-define internal ptr @tell_int(ptr %tensor, ptr %given, i64 %n, ptr %names) {
-entry:
-  %number = alloca double
-  %whole = alloca i64
-  %table = load ptr, ptr @parts_table
-{parts_loads}
-  %kind = call i32 @element_in(ptr %table, ptr %tensor, i64 %n, ptr %names, i64 5, ptr %number, \
-ptr %whole)
+_AS_INT: Final = """\
   switch i32 %kind, label %slow [i32 1, label %float i32 2, label %int i32 3, label %int]
 float:
   %its_double = load double, ptr %number
@@ -196,19 +186,9 @@ int:
   %its_whole = load i64, ptr %whole
   %as_whole = call ptr %make_int(i64 %its_whole)
   ret ptr %as_whole
-slow:
-  %slow_result = call ptr @all_given(ptr %tensor, ptr %given, i64 %n, ptr %names, ptr %int_slowly)
-  ret ptr %slow_result
-}
+"""
 
-define internal ptr @tell_truth(ptr %tensor, ptr %given, i64 %n, ptr %names) {
-entry:
-  %number = alloca double
-  %whole = alloca i64
-  %table = load ptr, ptr @parts_table
-{parts_loads}
-  %kind = call i32 @element_in(ptr %table, ptr %tensor, i64 %n, ptr %names, i64 5, ptr %number, \
-ptr %whole)
+_AS_TRUTH: Final = """\
   switch i32 %kind, label %slow [i32 1, label %float i32 2, label %int i32 3, label %int]
 float:
   %its_double = load double, ptr %number
@@ -223,11 +203,22 @@ told:
   %truth = select i1 %is_true, ptr %always, ptr %never
   call void %hold(ptr %truth)
   ret ptr %truth
-slow:
-  %slow_result = call ptr @all_given(ptr %tensor, ptr %given, i64 %n, ptr %names, ptr %truth_slowly)
-  ret ptr %slow_result
-}
 """
+
+
+def _telling(name: str, how: int, lines: str) -> str:
+    told = _TELLING.replace("{name}", name).replace("{how}", str(how))
+    return told.replace("{lines}", lines)
+
+
+_TELLINGS: Final = "".join(
+    (
+        _telling("element", 5, _AS_ELEMENT),
+        _telling("float", 0, _AS_FLOAT),
+        _telling("int", 5, _AS_INT),
+        _telling("truth", 5, _AS_TRUTH),
+    )
+)
 
 _FORM: Final = """
 define internal ptr @looked_at(ptr %table, ptr %tensor, i64 %n, ptr %names) {
@@ -478,4 +469,4 @@ ptr %length_slowly)
 }
 """
 
-TOLD: Final = _ELEMENT + _FORM
+TOLD: Final = _ELEMENT + _TELLINGS + _FORM
