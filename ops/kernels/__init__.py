@@ -165,9 +165,10 @@ def in_order(array: Array) -> Array:
 
 
 def move(source: Array, target: Array) -> None:
-    """Write the elements of an array to a new one of its shape and dtype, which lies in one piece:
-    by native code for who learns what it runs."""
-    if not (source.size and _is_told() and family("elementwise.arrays").moved(source, target)):
+    """Write the elements of an array to another of its shape and dtype, which lies in one piece: by
+    native code for who learns what it runs; what is only to be read is NumPy's to refuse."""
+    is_learned = source.size and target.flags.writeable and _is_told()
+    if not (is_learned and family("elementwise.arrays").moved(source, target)):
         target[...] = source
 
 

@@ -153,11 +153,12 @@ LISTENING: Final[list[bool]] = []
 """Not empty while somebody listens to what Python calls."""
 
 
-def listen(count: int) -> None:
-    """So many more, or less, listen to what Python calls, and shall hear of operators."""
+def listen(count: int, *, inspects: bool = False) -> None:
+    """So many more, or less, listen to what Python calls, and shall hear of operators; also what
+    these are given and make, if one `inspects` that."""
     LISTENING[:] = [True] * (len(LISTENING) + count)
     if knows_calls():
-        family("calls.prepared").CREW.listen(count)
+        family("calls.prepared").CREW.listen(count, inspects=inspects)
 
 
 def has_direct_form(entry: Operator) -> bool:

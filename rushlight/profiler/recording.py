@@ -75,6 +75,7 @@ class Recorder:
     ) -> None:
         self.spans: list[Span] = []
         self._shapes, self._memory, self._with_stack = record_shapes, memory, with_stack
+        self._inspects = record_shapes or memory or with_stack
         self._forwards: dict[CodeType, dict[tuple[int, ...], str]] = {}
         self._here = threading.local()
         self._before: Callable[..., object] | None = None
@@ -86,7 +87,7 @@ class Recorder:
         self._before = sys.getprofile()
         ACTIVE.append(self)
         watch(True)
-        listen(1)
+        listen(1, inspects=self._inspects)
         self.began = perf_counter_ns()
         threading.setprofile(self._heard)
         sys.setprofile(self._heard)
@@ -98,7 +99,7 @@ class Recorder:
         self.ended = perf_counter_ns()
         if self in ACTIVE:
             ACTIVE.remove(self)
-            listen(-1)
+            listen(-1, inspects=self._inspects)
         watch(bool(ACTIVE))
         for span in self.spans:
             if span.end < span.start or span in self._open():

@@ -143,6 +143,18 @@ def test_tensors_that_take_each_others_memory_keep_it() -> None:
     assert a.data_ptr() == b.data_ptr()
 
 
+@pytest.fixture
+def _alone() -> None:
+    """No thread of the package's is amid anything that earlier tests began."""
+    for each in threading.enumerate():
+        if each.name.startswith("rushlight-") and each.name.endswith(WORKING):
+            each.join()
+
+
+WORKING = ("assembling", "compiling", "fusing", "hot", "native")
+
+
+@pytest.mark.usefixtures("_alone")
 def test_memory_that_nobody_sees_is_given_back() -> None:
     x = np.empty(0)
     become(x, np.ones(4))
@@ -183,6 +195,7 @@ def test_overlap_is_decided_by_bytes() -> None:
         assert target.copy_(far).tolist() == far.tolist()
 
 
+@pytest.mark.usefixtures("_alone")
 def test_memory_that_another_thread_may_read_is_kept_until_it_is_done() -> None:
     inside, done = threading.Event(), threading.Event()
 
@@ -212,6 +225,7 @@ def test_memory_that_another_thread_may_read_is_kept_until_it_is_done() -> None:
     assert sys.getrefcount(last) == ours
 
 
+@pytest.mark.usefixtures("_alone")
 def test_the_clock_of_guarded_calls_keeps_no_memory() -> None:
     call = watch.Watched()
     watch.watch(call, 60.0)

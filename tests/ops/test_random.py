@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import struct
 from typing import Any
@@ -17,6 +18,7 @@ from rushlight.ops import kernels
 from rushlight.ops.arithmetic.fused import fused_double, fused_float
 from rushlight.ops.random_numbers.engine import WORDS, Engine
 from rushlight.ops.random_numbers.random import Generator
+from rushlight.ops.table.direct import listen
 
 
 def bytes_of(value: Any) -> Any:
@@ -236,8 +238,10 @@ def test_normal_numbers_are_the_same_without_native_code(monkeypatch: pytest.Mon
 
 def _drawn(monkeypatch: pytest.MonkeyPatch, draw: Any, *, natively: bool) -> tuple[Any, bytes]:
     """What is drawn from a seed, by native code or without it, and where the generator is then."""
-    with monkeypatch.context() as patch:
+    with monkeypatch.context() as patch, contextlib.ExitStack() as at_end:
         if not natively:
+            listen(1, inspects=True)  # so that calls that are known go through Python
+            at_end.callback(listen, -1, inspects=True)
             for each in (
                 "drawing.categories",
                 "drawing.draws",

@@ -28,11 +28,13 @@ def _work(x: Tensor) -> Tensor:
     return torch.mm(x, x).relu() + torch.mm(x, x)
 
 
+@pytest.mark.parametrize("times", [1, 300], ids=["at first", "known"])
 @pytest.mark.parametrize("way", ["eager", "scripted", "gradients"])
-def test_operators_are_counted_and_timed(way: str) -> None:
+def test_operators_are_counted_and_timed(way: str, times: int) -> None:
     call = torch.jit.script(_work) if way == "scripted" else _work
     x = torch.rand(4, 4, requires_grad=way == "gradients")
-    call(x)
+    for _ in range(times):
+        call(x)
     with profile(record_shapes=True, profile_memory=True) as p, record_function("three times"):
         for _ in range(3):
             call(x)

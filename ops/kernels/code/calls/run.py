@@ -41,11 +41,12 @@ _STARTING: Final = fork_safe_lock()
 
 class _State(ctypes.Structure):
     """What native code looks up: the job of this process's threads, how many share it, who is told
-    of calls of `run`, and how many listen to Python, which shall see what it calls."""
+    of calls of `run`, how many listen to Python, which shall see what it calls, and how many of
+    them look at arguments and results."""
 
     _fields_ = (
         *(("job", ctypes.c_void_p), ("threads", ctypes.c_int64), ("note", ctypes.c_void_p)),
-        ("listeners", ctypes.c_int64),
+        *(("listeners", ctypes.c_int64), ("inspectors", ctypes.c_int64)),
     )
 
 
@@ -63,7 +64,7 @@ class _Crew:
         made = native_addresses("crew", parameters, names, lambda target: crew_text(*parameters))
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(made["work"])
         self._end = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(made["end"])
-        self._state = _State(None, threads.get_threads(), None, 0)
+        self._state = _State(None, threads.get_threads(), None, 0, 0)
         self._told: Callable[..., None] | None = None
         self.learns_draws = False
         self._start = self.start
@@ -121,9 +122,13 @@ class _Crew:
         """The address of what binds such members."""
         return self._places["bind_member"]
 
-    def listen(self, count: int) -> None:
-        """So many more, or less, listen to what Python calls: eager calls go through Python."""
+    def listen(self, count: int, *, inspects: bool) -> None:
+        """So many more, or less, listen to what Python calls: eager calls go through Python; where
+        one `inspects` what is given and made, which Python says of its own functions alone, so do
+        calls that are known."""
         self._state.listeners += count
+        if inspects:
+            self._state.inspectors += count
 
     def prepared(
         self, known: int, function: Callable[..., object], learn: Callable[..., object]

@@ -337,7 +337,11 @@ entry:
   %note_place = getelementptr i8, ptr %state, i64 16
   %note = load ptr, ptr %note_place
   %is_noted = icmp ne ptr %note, null
-  br i1 %is_noted, label %plainly, label %count_them
+  %inspectors_place = getelementptr i8, ptr %state, i64 32
+  %inspectors = load i64, ptr %inspectors_place
+  %is_inspected = icmp ne i64 %inspectors, 0
+  %is_seen = or i1 %is_noted, %is_inspected
+  br i1 %is_seen, label %plainly, label %count_them
 count_them:
   br i1 %many, label %miss, label %search
 search:
