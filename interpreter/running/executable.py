@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from ...frontend.foundations.garbage import uncollected
 from ...frontend.foundations.made_once import made_once
+from ...ir.functions.chosen_members import call_members
 from ...ir.functions.define import graph_of
 from ...ir.functions.inline import inline
 from ...ir.functions.inlined_sizes import calls_for_running
@@ -143,6 +144,7 @@ def _graph_to_run(function: Function, guard: Bounding | None) -> Graph:
         graph = clone_graph(whole)
     else:
         graph = inline(whole, function.name, CONTEXT, calls_for_running)
+        call_members(graph, function.name, CONTEXT)
     return _cleaned(graph, guard, is_clean=is_clean)
 
 

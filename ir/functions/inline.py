@@ -91,7 +91,10 @@ class _Inlining:
         is_method = node.kind == "prim::CallMethod"
         arguments = list(node.inputs if is_method else node.inputs[1:])
         path = module_path(arguments[0]) if is_method else ""
-        site = CallSite(name, node.span, path, function.name, is_method)
+        outer = node.call_stack
+        if outer:  # it was inlined itself, before it was known what it calls
+            name, path = outer[-1].callee, path.removeprefix(f"{call_path(outer)}.")
+        sites = (*outer, CallSite(name, node.span, path, function.name, is_method))
         body = self.body(function)
         self.left[function] -= 1
         put = insert_graph
@@ -99,7 +102,7 @@ class _Inlining:
             put = take_graph
             del self.done[function]
         with node.graph.inserting_before(node):
-            results = put(node.graph, body, arguments, site)
+            results = put(node.graph, body, arguments, sites)
         for old, new in zip(node.outputs, results, strict=True):
             if old.name is not None:
                 new.name = old.name

@@ -10,7 +10,7 @@ in a row would be cleaned up once for every function before it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 from typing import Final
 
 from ...ops.memory.errors import OperatorError
@@ -44,8 +44,10 @@ def every_call(graph: Graph) -> Calls:
     return _all_of(_Reached(graph))
 
 
-def calls_for_running(graph: Graph) -> Calls:
+def calls_for_running(graph: Graph, called: Collection[Function] | None = None) -> Calls:
     """The calls that are worth inlining where the graph is only to run; with autocast, all.
+
+    Of the graph's own calls, only those of functions that are `called`, where these are said.
 
     Raises:
         OperatorError: the graph would become too large with all of them: calls of calls, doubled
@@ -53,7 +55,10 @@ def calls_for_running(graph: Graph) -> Calls:
     """
     reached = _Reached(graph)
     every = _all_of(reached)
-    return every if reached.enters_autocast else _worth_it(reached)
+    found = every if reached.enters_autocast else _worth_it(reached)
+    if called is None:
+        return found
+    return {**found, graph: Counter({f: n for f, n in found[graph].items() if f in called})}
 
 
 class _Reached:

@@ -63,11 +63,11 @@ def clone_graph(graph: Graph) -> Graph:
 
 
 def insert_graph(
-    graph: Graph, callee: Graph, inputs: Sequence[Value], call: CallSite | None = None
+    graph: Graph, callee: Graph, inputs: Sequence[Value], calls: tuple[CallSite, ...] = ()
 ) -> list[Value]:
     """Insert a copy of the callee's nodes at the insertion point; gives its outputs.
 
-    If `call` is given, the nodes' call stacks begin with it.
+    The nodes' call stacks begin with `calls`.
     """
     known = dict(zip(callee.inputs, inputs, strict=True))
     for node in callee.nodes:
@@ -75,13 +75,13 @@ def insert_graph(
         known.update(zip(node.outputs, new.outputs, strict=True))
         for old, copy in zip(node.outputs, new.outputs, strict=True):
             copy.copy_name(old)
-        if call is not None:
-            _add_call(new, call)
+        if calls:
+            _add_calls(new, calls)
     return [known[value] for value in callee.outputs]
 
 
 def take_graph(
-    graph: Graph, callee: Graph, inputs: Sequence[Value], call: CallSite | None = None
+    graph: Graph, callee: Graph, inputs: Sequence[Value], calls: tuple[CallSite, ...] = ()
 ) -> list[Value]:
     """The same as `insert_graph`, but the nodes themselves move over: nobody may use `callee`
     afterwards.  Names, numbers and the order of uses become those of copies."""
@@ -92,8 +92,8 @@ def take_graph(
         node.leave()
         _adopt(node, graph, known)
         graph.insert(node)
-        if call is not None:
-            _add_call(node, call)
+        if calls:
+            _add_calls(node, calls)
     return results
 
 
@@ -118,8 +118,8 @@ def _use_known(node: Node, known: Mapping[Value, Value]) -> None:
         node.set_input(number, known.get(value, value))
 
 
-def _add_call(node: Node, call: CallSite) -> None:
-    node.call_stack = (call, *node.call_stack)
+def _add_calls(node: Node, calls: tuple[CallSite, ...]) -> None:
+    node.call_stack = (*calls, *node.call_stack)
     for block in node.blocks:
         for inner in block.nodes:
-            _add_call(inner, call)
+            _add_calls(inner, calls)
