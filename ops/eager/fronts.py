@@ -356,9 +356,10 @@ class Look:
 class NativeMembers:
     """Members of the class of tensors by native code, `found` by name, which leave to those that
     the class has what they do not do themselves; and those of the class of sizes, which has them
-    from then on."""
+    from then on.  Parts of what wants gradients are named in steps, by eager functions of these
+    names."""
 
-    def __init__(self, kind: type) -> None:
+    def __init__(self, kind: type, steps: Mapping[str, object]) -> None:
         module, crew = family("fronts.parts_text"), family("calls.prepared").CREW
         everything = {kind: module.MEMBERS, Size: module.SIZE_MEMBERS}
         objects: dict[str, object] = {
@@ -367,6 +368,7 @@ class NativeMembers:
             for name, (_, slowly) in members.items()
         }
         objects |= {"slice_type": slice, "ellipsis": Ellipsis, "whole_dtype": np.dtype(np.int64)}
+        objects |= steps
         objects |= {"unwritten": unwritten, "size_type": Size, "whole_slice": slice(None)}
         self._held = [*objects.values()]
         words = _words(self, 0) | {name: id(each) for name, each in objects.items()}

@@ -21,7 +21,7 @@ from ..tensors.tape_port import MISSED
 from ..tensors.tensor import PLAIN_TENSORS, Tensor
 from ..tensors.tracing import ACTIVE
 from .callables import when_native
-from .dispatch import EagerFunction, EagerMethod
+from .dispatch import EagerFunction, EagerMethod, eager_function
 from .fronts import Front, Given, Look, NativeMembers, Recording, front_of
 from .shortcuts import MISFIT
 
@@ -113,6 +113,8 @@ _PROPERTIES: Final = {
     **{"ndim": _KINDS["rank"], "dtype": _KINDS["dtype"], "shape": 7, "device": _KINDS["dtype"]},
     "requires_grad": 8,
 }
+_STEPS: Final = ("select", "slice", "unsqueeze", "alias")
+"""What names a part of a tensor that wants gradients."""
 _TURNS: Final = {"T": "aten::numpy_T", "mT": "aten::mT"}
 _LOOKS: Final[Declared[str, Look | Front | NativeMembers]] = Declared()
 """What native code looks at as long as there are these members."""
@@ -136,7 +138,9 @@ def members_by_look() -> dict[str, object]:
         if front is not None:
             _LOOKS.put([name], front)
             found[name] = property(front.call, doc=written.__doc__)
-    members = NativeMembers(Tensor)
+    members = NativeMembers(
+        Tensor, {f"{name}_step": eager_function(f"aten::{name}") for name in _STEPS}
+    )
     _LOOKS.put(["members"], members)
     return found | members.found
 

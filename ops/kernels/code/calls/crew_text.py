@@ -40,6 +40,7 @@ from ..fronts.prepared_text import (
     SLOT_AT,
 )
 from ..fronts.put_text import PUT
+from ..fronts.recorded_parts_text import RECORDED_PARTS
 from ..fronts.records_text import BOOK, SHAPES_BITS, SHAPES_WORDS
 from ..fronts.told_text import TOLD
 
@@ -441,7 +442,7 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "shapes_many": 1 << SHAPES_BITS,
     }
     text = _CREW + _PERFORM + _RUN + PREPARED + FRONT + CALLED + LOOKED
-    text += PARTS + PUT + PLACES + TOLD + members_text()
+    text += PARTS + PUT + PLACES + RECORDED_PARTS + TOLD + members_text()
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
     return text

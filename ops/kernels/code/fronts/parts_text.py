@@ -3,9 +3,9 @@
 `MEMBERS` of the class of tensors are done by native functions, whose table lies where
 `know_parts` was told.  A key of numbers, slices that step forwards, None and `...` is a *part*, in
 64-bit words: where its elements begin, how many dimensions it has, then the sizes of these, then
-the bytes between their elements.  All other keys, what fails, tensors behind which no array stands
-and those that want gradients, and values that a part cannot just take are left to Python, with the
-arguments as they came.
+the bytes between their elements.  All other keys, what fails, tensors behind which no array stands,
+writes to those that want gradients, and values that a part cannot just take are left to Python,
+with the arguments as they came.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from .looked_text import LOOKED_WORDS
+from .recorded_parts_text import RECORDED_PARTS_WORDS
 
 __all__ = ["MEMBERS", "PARTS", "PARTS_WORDS", "SIZE_MEMBERS", "member_name", "members_text"]
 
@@ -34,6 +35,7 @@ PARTS_WORDS: Final = (
     *(slowly for _, slowly in SIZE_MEMBERS.values()),
     *(slowly for _, slowly in MEMBERS.values()),
     *("slice_type", "ellipsis", "whole_dtype", "whole_slice", "unwritten"),
+    *RECORDED_PARTS_WORDS,
     *("reads", "puts"),
 )
 """What they find behind `TABLE` and the words of fronts, the first as `looked` does: what does
@@ -474,9 +476,19 @@ begin:
   store i64 0, ptr %wanted
   %array = call ptr @array_of(ptr %table, ptr %tensor, ptr %wanted)
   %is_there = icmp ne ptr %array, null
-  br i1 %is_there, label %find, label %slow
-find:
   %how = load i64, ptr %wanted
+  br i1 %is_there, label %find, label %perhaps_records
+perhaps_records:
+  %records = icmp eq i64 %how, 2
+  br i1 %records, label %record, label %slow
+record:
+  %key_given = load ptr, ptr %given
+  %recorded = call ptr @recorded_part(ptr %table, ptr %tensor, ptr %key_given)
+  %is_recorded = icmp ne ptr %recorded, null
+  br i1 %is_recorded, label %give_recorded, label %slow
+give_recorded:
+  ret ptr %recorded
+find:
   %is_free = icmp eq i64 %how, 0
   br i1 %is_free, label %find_part, label %not_here
 find_part:
