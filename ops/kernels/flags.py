@@ -26,5 +26,6 @@ def new_flag() -> Array:
 
 def new_stream() -> Array:
     """A stream without draws: the address of the next one, how many are left, and how many went at
-    once the last time."""
-    return np.zeros(3, STREAM)
+    once the last time; whether a normal number is kept, and which, a float64; and both once more as
+    they were before the last time."""
+    return np.zeros(7, STREAM)

@@ -22,6 +22,7 @@ __all__ = ["fill_normal", "fill_uniform", "largest_float"]
 F: Final = np.float32
 D: Final = np.float64
 _FLOAT32: Final = np.dtype(F)
+_ALONE: Final = (_FLOAT32, np.dtype(D))
 
 
 _LARGEST: Final = {
@@ -130,6 +131,11 @@ def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> A
         if native is not None:
             _fill_by_sixteens(native, generator, array.reshape(-1), mean, std)
             return given
+        if 0 < array.size < 16 and array.flags.writeable and array.dtype in _ALONE:
+            native = natively("drawing.draws")
+            is_possible = native is not None and native.is_possible()
+            if is_possible and generator.are_normals_learned(native, mean, std, array):
+                return given
         drawn = normal(generator, array.size, array.dtype, mean, std)
         move(drawn.reshape(array.shape), array)
     else:

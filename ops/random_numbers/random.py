@@ -15,6 +15,7 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -109,6 +110,8 @@ class Generator:
         """
         if self._stream is not None and not _DRAWN:
             self._stream[:2] = address(self._ahead) + 8 * self._at, self._ahead.size - self._at
+            if self.cached_normal is not None:
+                self._stream[3], self._stream.view(D)[4] = 1, self.cached_normal
             self._is_lent = True
 
     def _take_back(self) -> None:
@@ -116,7 +119,8 @@ class Generator:
         if self._is_lent:
             assert self._stream is not None
             self._at = self._ahead.size - int(self._stream[1])
-            self._stream[1] = 0
+            self.cached_normal = float(self._stream.view(D)[4]) if self._stream[3] else None
+            self._stream[1] = self._stream[3] = 0
             self._is_lent = False
 
     def keep(self) -> None:
@@ -124,15 +128,40 @@ class Generator:
         with self.lock:
             self._take_back()
 
-    def _learned(self, count: int) -> Array:
-        """The same as `words`, by a kernel, for who learns calls that draw."""
+    def _lent(self, count: int) -> Array:
+        """The stream of which kernels take draws themselves, with so many at least, for who learns
+        calls that draw."""
         if self._stream is None:
             self._stream = new_stream()
         if self._ahead.size - self._at < count:
             self._draw_ahead(count)
         self._lend()
-        made: Array = family("drawing.engines").taken(self._stream, count)
-        return made
+        return self._stream
+
+    def take_normal(self) -> float | None:
+        """The normal number that is kept, which is kept no longer."""
+        with self.lock:
+            self._take_back()
+            found, self.cached_normal = self.cached_normal, None
+            return found
+
+    def keep_normal(self, number: float | None) -> None:
+        """Keep a normal number for the next draw of some."""
+        with self.lock:
+            self._take_back()
+            self.cached_normal = number
+            self._lend()
+
+    def are_normals_learned(self, native: ModuleType, mean: float, std: float, out: Array) -> bool:
+        """Whether few float32 or float64 in one piece were filled with normal numbers by a kernel
+        that draws itself, since somebody learns such calls."""
+        with self.lock:
+            self._take_back()
+            if not (self is default_generator and family("calls.run").learns_draws()) or _DRAWN:
+                return False
+            self.fresh = False
+            native.normals_of_stream(self._lent(2 * out.size + 2), mean, std, out)
+            return True
 
     def _forget_ahead(self) -> None:
         self._ahead: Array = np.empty(0, np.uint64)
@@ -198,8 +227,9 @@ class Generator:
                 native = family("calls.run")
                 if native is not None:
                     is_learned = native.learns_draws() and count <= _FEW and not _DRAWN
-                    if is_learned and self is default_generator:
-                        return self._learned(count)
+                    engines = family("drawing.engines")
+                    if is_learned and self is default_generator and engines is not None:
+                        return engines.taken(self._lent(count), count)  # type: ignore[no-any-return]
                     native.unforeseen()
             begin, end = self._at, self._at + count
             if end > self._ahead.size:
@@ -423,14 +453,15 @@ def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
     parts: list[Array] = []
     written_by_numpy()  # a number is kept, or is not
     with g.lock:
-        if count and g.cached_normal is not None:
-            parts.append(fused_double(np.array([g.cached_normal]), std, mean))
-            g.cached_normal = None
+        kept = g.take_normal() if count else None
+        if kept is not None:
+            parts.append(fused_double(np.array([kept]), std, mean))
         missing = count - len(parts)
         if missing:
             made, last = _in_pairs(g, missing + missing % 2, mean, std)
             parts.append(made[:missing])
-            g.cached_normal = last if missing % 2 else None
+            if missing % 2:
+                g.keep_normal(last)
     return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.empty(0)])
 
 

@@ -4,6 +4,7 @@ that of a generator that is named, whose calls are not learned."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from threading import Thread
 from typing import Any
 
@@ -33,6 +34,15 @@ CALLS: list[Callable[..., Any]] = [
     lambda **g: torch.normal(X, 1.0, **g),
     lambda **g: torch.bernoulli(X, 0.3, **g),
     lambda **g: torch.randn(7, **g),
+    lambda **g: torch.randn(1, **g),
+    lambda **g: torch.randn(2, 3, **g),
+    lambda **g: torch.randn(15, dtype=torch.float64, **g),
+    lambda **g: torch.randn(3, dtype=torch.bfloat16, **g),
+    lambda **g: torch.randn(3, dtype=torch.complex64, **g),
+    lambda **g: torch.randn(0, **g),
+    lambda **g: torch.empty(3, 3).t()[:2].normal_(1.0, 2.0, **g),
+    lambda **g: torch.normal(2.0, 0.5, (5,), **g),
+    lambda **g: torch.normal(X[:3], 0.5, **g),
 ]
 
 
@@ -52,6 +62,43 @@ def test_the_stream_is_that_of_a_named_generator(call: Callable[..., Any]) -> No
     call()
     torch.set_rng_state(state)
     assert torch.equal(call(), first)
+
+
+def test_a_kept_number_is_the_next_of_whichever_call() -> None:
+    """An odd count of normal numbers leaves one to whoever draws some next: calls that are learned,
+    others, and those of another state."""
+    for call in CALLS:
+        _repeated(call)
+    named, random = torch.Generator(), Random(1)
+    named.manual_seed(8)
+    torch.manual_seed(8)
+    kept = []
+    for _ in range(600):
+        call = random.choice(CALLS)
+        assert torch.equal(call(), call(generator=named))
+        if random.random() < 0.1:
+            kept.append(torch.get_rng_state())
+            assert torch.equal(kept[-1], named.get_state())
+        if random.random() < 0.05 and kept:
+            state = random.choice(kept)
+            torch.set_rng_state(state)
+            named.set_state(state)
+        if random.random() < 0.05:
+            with torch.random.fork_rng():
+                torch.randn(3)
+
+
+def test_a_seed_forgets_the_kept_number() -> None:
+    _repeated(lambda: torch.randn(3))
+    torch.manual_seed(9)
+    wanted = torch.randn(3)
+    torch.manual_seed(9)
+    assert torch.equal(torch.randn(3), wanted)
+    torch.manual_seed(9)
+    state = default_generator.place()
+    torch.randn(1)
+    default_generator.return_to(state)
+    assert torch.equal(torch.randn(3), wanted)
 
 
 def _repeated(call: Callable[[], Any]) -> None:

@@ -430,8 +430,8 @@ def _as_before(stream: Array | None) -> Array | None:
     """A stream as it was before the last draw out of it."""
     if stream is None:
         return None
-    at, left, last = stream.tolist()
-    return np.array([at - 8 * last, left + last, 0], np.int64)
+    at, left, last, _, _, has_normal, normal = stream.tolist()
+    return np.array([at - 8 * last, left + last, 0, has_normal, normal, 0, 0], np.int64)
 
 
 def is_stream(word: object) -> bool:

@@ -64,6 +64,9 @@ def _taken_text(target: Target) -> str:
         code.store(code.at(source, count, INT64), stream)
         code.store(left - count, left_at)
         code.store(count, last_at)
+        for place in (3, 4):
+            kept = code.load(INT64, code.at(stream, place, INT64))
+            code.store(kept, code.at(stream, place + 2, INT64))
     return code.kernel("draws_of_stream", words)
 
 
