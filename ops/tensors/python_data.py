@@ -19,6 +19,7 @@ import numpy as np
 from ..arithmetic.scalar_maths import int_of
 from ..memory.dtype import Array, Device, DType, Dtype, admitted, default_dtype, of_numpy
 from ..memory.errors import BadNumber, OperatorError
+from ..memory.quiet import QUIET, enter, leave
 from ..memory.warned import warn_caller_once
 from ..table.pointwise import cast
 from ..table.promotion import promote
@@ -31,6 +32,8 @@ _HEAP_TYPE: Final = 1 << 9
 _INT64: Final = np.dtype(np.int64)
 _BOOL: Final = np.dtype(np.bool_)
 _FLOAT32: Final = np.dtype(np.float32)
+_FLOAT64: Final = np.dtype(np.float64)
+_NESTED: Final = ({list}, {tuple})
 _NUMBERS: Final = frozenset({bool, int, float, complex})
 
 
@@ -43,13 +46,22 @@ def array_of_data(data: object, dtype: Dtype | None) -> Array:
         OverflowError: a whole number is too large for a float or for uint64.
         RuntimeError: no dtype stands for something; a number is too large for the dtype.
     """
+    state = enter(QUIET)  # what a dtype cannot hold is infinite there, which nobody is told
+    try:
+        return _array_of_data(data, dtype)
+    finally:
+        leave(state)
+
+
+def _array_of_data(data: object, dtype: Dtype | None) -> Array:
+    array = _of_numbers(data, dtype)
+    if array is not None:
+        return array
     array = _array_in(data)
     if array is not None:
         return array.astype(array.dtype if dtype is None else dtype).view(np.ndarray)
     if isinstance(data, str | bytes):
         raise TypeError(f"new(): invalid data type '{spelled_type(data)}'")
-    if dtype is None and type(data) is float:
-        return np.array(data, default_dtype.float)
     found = _at_once(data, None if dtype is None else of_numpy(dtype))
     if found is None:
         found = _of_another_library(data, dtype)
@@ -173,6 +185,32 @@ def _whole(number: Any) -> int | None:
 
 
 # ----------------------------------------------------------------------- at once
+
+
+def _of_numbers(data: Any, dtype: Dtype | None) -> Array | None:
+    """The array of a number, or of a list, or a list of lists, of numbers of one type, where NumPy
+    makes it as torch does; None for others.  Tuples are as good as lists."""
+    kind = type(data)
+    if kind is list or kind is tuple:
+        kinds = {*map(type, data)}
+        if kinds in _NESTED:
+            kinds = {*map(type, chain.from_iterable(data))}
+        kind = kinds.pop() if len(kinds) == 1 else list
+    if kind is float:
+        wanted = default_dtype.float if dtype is None else dtype
+        is_plain = wanted is _FLOAT32 or wanted is _FLOAT64
+    elif kind is int:
+        wanted = _INT64 if dtype is None else dtype
+        is_plain = wanted is _INT64 or wanted is _FLOAT32 or wanted is _FLOAT64
+    else:
+        wanted = _BOOL if dtype is None else dtype
+        is_plain = kind is bool and wanted is _BOOL
+    if not is_plain:
+        return None
+    try:
+        return np.array(data, wanted)
+    except (ValueError, OverflowError):
+        return None  # which is told by who looks at one after the other
 
 
 def _at_once(data: object, wanted: DType | None) -> Array | None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
+from rushlight.ops.tensors.python_data import _one_by_one, array_of_data
 
 T = torch.tensor
 INDEX = "only integer tensors of a single element can be converted to an index"
@@ -167,3 +168,33 @@ def test_script_sorts_no_tuples_with_lists_whatever_these_hold() -> None:
         shown = "int" if lists[0] else ""
         with pytest.raises(RuntimeError, match=rf"{shown}.*\) are not sortable"):
             torch.jit.script(f)([(1, each) for each in lists])
+
+
+_EDGES = (
+    *(0, -1, (1 << 24) + 1, (1 << 53) + 1, (1 << 63) - 1, -(1 << 63), 1 << 70, 10**400),
+    *(0.1, 1e40, -1e300, 1e-50, math.nan, math.inf, True, False, 1j, None, []),
+)
+
+
+@pytest.mark.parametrize("dtype", [None, *"f4 f8 i8 i4 u1 ? c8 f2".split()])
+@pytest.mark.parametrize("number", _EDGES, ids=repr)
+@pytest.mark.filterwarnings("error")
+def test_numbers_at_once_are_those_one_by_one(number: Any, dtype: str | None) -> None:
+    wanted = None if dtype is None else np.dtype(dtype)
+    forms = [number, [number], [[number]], [number, number], (number,), [(number,), (number,)]]
+    forms += [([number], [number]), [number, 1], [[number, 0.5]], [[number], [number, number]]]
+    for data in forms:
+        found, expected = (
+            _outcome(lambda make=make, data=data: make(data, wanted))
+            for make in (array_of_data, _one_by_one)
+        )
+        assert found == expected
+
+
+def _outcome(make: Any) -> object:
+    try:
+        with np.errstate(all="ignore"):
+            made = make()
+    except Exception as error:
+        return type(error), str(error)
+    return made.dtype, made.shape, made.tobytes()
