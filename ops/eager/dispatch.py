@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ...frontend.diagnostics.exceptions import trim_traceback
 from ...frontend.foundations.chosen import Chosen
-from ..memory.dtype import STRIDED, default_dtype
+from ..memory.dtype import STRIDED
 from ..memory.errors import Elsewhere
 from ..memory.native_class import call_unbound
 from ..memory.overlap import check_out, may_share
@@ -21,8 +21,6 @@ from ..table.direct import LISTENING
 from ..table.faces import Face, face_of
 from ..table.grad_mode import is_recording
 from ..table.out_forms import check_dtype_of_out, no_gradients
-from ..table.pointwise import cast, number_as
-from ..table.promotion import common_dtype_with, number_dtype
 from ..table.table import TABLE, Operator
 from ..tensors.dispatched import check_dispatched
 from ..tensors.overriding import PLAIN, STATE, ask, askers
@@ -33,6 +31,8 @@ from .callables import Called, call_class_by, call_natively
 from .calls import any_requires_grad, run, tensors_in
 from .elsewhere import Run, elsewhere
 from .fronts import Front, Given, Recording, front_of
+from .new_leaves import LeafCalls, as_leaf, plain_keywords
+from .number_operands import as_operands
 from .observers import OBSERVERS, Observer
 from .old_signatures import without_numbers_between
 from .out_tensors import check_dtypes_of_out, check_factory_dtype, check_factory_place, write_out
@@ -64,42 +64,10 @@ _NO_TENSORS: Final[tuple[object, ...]] = ()
 # --------------------------------------------------------------------------- functions
 
 
-_DIVISIONS: Final = frozenset({"div", "divide", "true_divide"})
-_SUBTRACTIONS: Final = frozenset({"sub", "subtract"})
-
-
-def _as_operands(name: str, first: object, second: object) -> tuple[object, object]:
-    """A number before a tensor as the tensor it stands for, and the tensor.
-
-    A number leaves the dtype of a tensor as it is where it can: a complex one meets wide unsigned
-    numbers, which two tensors cannot.  Divided are floats: the number is never cast to the
-    tensor's whole numbers.  A bool stays one where it is refused.
-    """
-    if isinstance(first, (bool, int, float, complex)) and isinstance(second, Tensor):
-        dtype = common_dtype_with(second._array, first)
-        if isinstance(first, int) and second._array.ndim:
-            dtype = number_dtype(first)
-        if name in _DIVISIONS and dtype.kind in "biu":
-            dtype = default_dtype.float
-        if name in _SUBTRACTIONS and isinstance(first, bool):
-            dtype = number_dtype(first)
-        if dtype.kind == "c" and second._array.dtype.kind == "u" and not second._array.ndim:
-            second = Tensor._of(cast(second._array, dtype))
-        return Tensor._of(number_as(first, dtype)), second
-    return first, second
-
-
 @cache
 def _face(operator_name: str) -> Face:
     """Where Python finds an operator."""
     return face_of(operator_name.removeprefix("aten::"), TABLE.operators(operator_name))
-
-
-def _as_leaf(made: Any) -> object:
-    """Raises: RuntimeError: the elements are of a dtype without gradients."""
-    if made._array.dtype.kind in "biu":
-        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    return made._want_gradients(True)
 
 
 AS_TORCH: Final = Chosen(False)
@@ -123,7 +91,7 @@ class EagerFunction(Called):
 
     __slots__ = (
         *("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "shortcuts"),
-        *("_is_quick", "front", "recipes"),
+        *("_is_quick", "front", "leaves", "recipes"),
     )
 
     __module__ = _Home(__name__)
@@ -139,6 +107,7 @@ class EagerFunction(Called):
         self.shortcuts: dict[tuple[type, ...], Shortcut] = {}
         self.recipes: dict[Key, Recipe] = {}
         self.front: Front | None = None
+        self.leaves: LeafCalls | None = None
         self._is_quick: bool | None = None
         super().__init__(self._by_types)
 
@@ -229,6 +198,10 @@ class EagerFunction(Called):
             into = self._into(args, kwargs)
             if into is not None:
                 return into
+        elif "requires_grad" in kwargs and not (ACTIVE or LISTENING):
+            leaf = self._new_leaf(args, kwargs)
+            if leaf is not None:
+                return leaf
         key = key_of(args, kwargs)
         if key is not None:
             recipe = self.recipes.get(key)
@@ -237,6 +210,21 @@ class EagerFunction(Called):
                 if result is not MISFIT:
                     return result
         return self._choose(args, kwargs, key)
+
+    def _new_leaf(self, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        """What a call with `requires_grad` gives, where that is made of numbers alone, and is
+        another operator's to look at; None of other calls."""
+        rest = plain_keywords(args, kwargs)
+        if rest is None or self._takes("requires_grad"):
+            return None
+        try:
+            made = self._quickly(*args, **rest)
+        except TypeError:
+            return None  # which is told of all that was given
+        if self.leaves is None:
+            self.leaves = LeafCalls(self._match, self._learn)
+        self.leaves.count(args, kwargs, rest)
+        return as_leaf(made) if kwargs["requires_grad"] else made
 
     def _learn(
         self,
@@ -282,14 +270,14 @@ class EagerFunction(Called):
             self._compute_in(out, kwargs)
         if len(args) == 2 and takes_numbers(self.__name__) and self.__name__ != "result_type":
             name = "" if kwargs.get("rounding_mode") else self.__name__
-            operands = _as_operands(name, *args)
+            operands = as_operands(name, *args)
             if operands[0] is not args[0]:
                 key = None
             args = operands
         is_into = out is not _NO_TENSORS and out is not None
         if requires_grad and not is_into and run is _USUAL:
             with suppress(TypeError):  # which is told below, of all that was given
-                return _as_leaf(self(*args, **kwargs))
+                return as_leaf(self(*args, **kwargs))
         own_key = key_of(args, kwargs) if is_into and key is None else key
         found = self._as_before(args, kwargs, own_key) if is_into else None
         is_new = found is None
@@ -324,7 +312,7 @@ class EagerFunction(Called):
             if requires_grad and isinstance(out, Tensor):
                 out._want_gradients(True)
             return None if gives_list(form.entry) else written_out
-        return _as_leaf(result) if requires_grad else result
+        return as_leaf(result) if requires_grad else result
 
     def _without_out(self, kwargs: dict[str, Any]) -> tuple[dict[str, object], Any, bool | None]:
         """Keywords without the two that belong to all operators, and these: `out`, which a method

@@ -45,7 +45,7 @@ _MOST: Final = 24
 _TENSOR, _SAME, _ITSELF, _INTS, _TENSORS, _SPREAD, _LISTED = range(7)
 _TOLD_AT: Final = 12
 """The word of a way that tells native code how to record."""
-_VIEW, _WRITTEN, _NUMBER, _OTHERS, _FIRST, _VIEWS, _TUPLE = (1 << bit for bit in range(7))
+_VIEW, _WRITTEN, _NUMBER, _OTHERS, _FIRST, _VIEWS, _TUPLE, _LEAF = (1 << bit for bit in range(8))
 _TENSOR_TYPES: Final = (Tensor, Parameter)
 _CONSTANT: Final = frozenset({bool, type(None), str, DType, Device, Layout, MemoryFormat})
 """Types of what is known by being the very object."""
@@ -56,7 +56,8 @@ _AMONG: Final = sys.intern("_view_among")
 
 class Given(NamedTuple):
     """An argument of a call: which of the operator's it is, what it was given by, if by a name, and
-    what it became, what converts it, None where it is taken as it is."""
+    what it became, what converts it, None where it is taken as it is.  It is none of the operator's
+    (-1) where it says whether gradients of a new tensor are wanted."""
 
     place: int
     name: str
@@ -121,7 +122,12 @@ class Front:
         """The address of what native code is told; None where it cannot be told."""
         inner, spread = _called(entry)
         arguments: list[int] = []
+        wants = False
         for number, each in enumerate(given):
+            if each.place < 0:
+                arguments += [_ITSELF, id(each.value), 0, 0]
+                wants = bool(each.value)
+                continue
             is_behind = 0 <= sizes_at <= number
             if is_behind and not each.name:
                 arguments += [_SAME, id(int), each.place, 0]
@@ -141,7 +147,7 @@ class Front:
             template = [template[place] for place in order]
         is_first = bool(given) and arguments[0] == _TENSOR and given[0].place == 0
         flags = _FIRST * is_first + _WRITTEN * entry.is_in_place + _OTHERS * has_lists
-        flags += _NUMBER * entry.gives_number
+        flags += _NUMBER * entry.gives_number + _LEAF * wants
         if entry.is_view:
             may_be_told = is_first and not entry.slices
             flags += _VIEW + _VIEWS * entry.schema.endswith("[]") if may_be_told else _OTHERS

@@ -110,7 +110,7 @@ class Recipe:
                 self.call = learning_more(call, learn, (*args, *kwargs.values()))
 
             call, recording = self._written_out(args, kwargs, exchange)
-            learn = partial(self._learn_natively, recording)
+            learn = partial(self.learn_natively, recording)
             learn(args, kwargs)
             exchange(call)
         values = self.values(args, kwargs)
@@ -136,7 +136,12 @@ class Recipe:
                 made[place] = converted
         return made
 
-    def _learn_natively(
+    @property
+    def is_plain(self) -> bool:
+        """Whether a front may learn its calls."""
+        return self._left <= TRIALS
+
+    def learn_natively(
         self, recording: Recording, args: Sequence[object], kwargs: dict[str, object]
     ) -> None:
         """Have a front learn calls with such arguments."""

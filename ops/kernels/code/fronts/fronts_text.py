@@ -15,7 +15,8 @@ says, of so many ints, 4 of tensors, 5 too, whose arrays come behind all others,
 becomes a list; its array, itself, or the list becomes the argument at `place`, but those of kind 2
 stand there already.  The flags are: 1 a view of the first argument comes back, 2 that is written, 4
 what comes back is given as it is, 8 others look at it, 16 the first argument is a tensor, 32
-several views come back, 64 a tuple of new arrays, which `namer` makes one with names.
+several views come back, 64 a tuple of new arrays, which `namer` makes one with names, 128 gradients
+are wanted of the new tensor.
 Whatever is not as a way says is left to `slowly`, which has the arguments as they came.
 """
 
@@ -558,7 +559,26 @@ new_array:
   br i1 %is_view, label %new_view, label %new_tensor
 new_tensor:
   %handle = call ptr @handle_of(ptr %table, ptr %result)
+  %leaf_flag = and i64 %flags, 128
+  %be_leaf = icmp ne i64 %leaf_flag, 0
+  %is_handle = icmp ne ptr %handle, null
+  %is_leaf = and i1 %be_leaf, %is_handle
+  br i1 %is_leaf, label %wanting, label %give_handle
+give_handle:
   ret ptr %handle
+wanting:
+  %may_want = call i1 @is_of_floats(ptr %result)
+  br i1 %may_want, label %want, label %no_leaf
+want:
+  %wants_bytes = ptrtoint ptr %wants_slot to i64
+  %wants_place = getelementptr i8, ptr %handle, i64 %wants_bytes
+  call void %hold(ptr %always)
+  store ptr %always, ptr %wants_place
+  call void %drop(ptr %never)
+  ret ptr %handle
+no_leaf:
+  call void %drop(ptr %handle)
+  br label %slow
 new_view:
   %was_wanted = load i64, ptr %wanted
   %is_plain_view = icmp eq i64 %was_wanted, 0
