@@ -223,8 +223,9 @@ class EagerFunction(Called):
             return None  # which is told of all that was given
         if self.leaves is None:
             self.leaves = LeafCalls(self._match, self._learn)
+        found = as_leaf(made) if kwargs["requires_grad"] else made
         self.leaves.count(args, kwargs, rest)
-        return as_leaf(made) if kwargs["requires_grad"] else made
+        return found
 
     def _learn(
         self,

@@ -132,7 +132,7 @@ def fill_normal(array: Array, mean: float, std: float, g: Generator | None) -> A
             _fill_by_sixteens(native, generator, array.reshape(-1), mean, std)
             return given
         if 0 < array.size < 16 and array.flags.writeable and array.dtype in _ALONE:
-            native = natively("drawing.draws")
+            native = natively("drawing.single_normals")
             is_possible = native is not None and native.is_possible()
             if is_possible and generator.are_normals_learned(native, mean, std, array):
                 return given

@@ -467,7 +467,7 @@ def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
 
 def _in_pairs(g: Generator, count: int, mean: float, std: float) -> tuple[Array, float]:
     """So many normal numbers, and the last one as it is without mean and `std`."""
-    native = natively("drawing.draws")
+    native = natively("drawing.single_normals")
     if native is None or not native.is_possible():
         return _pairs(g.doubles(count), mean, std)
     made, last = native.single_normals(g.words(2 * count), mean, std)

@@ -245,6 +245,7 @@ def _drawn(monkeypatch: pytest.MonkeyPatch, draw: Any, *, natively: bool) -> tup
             for each in (
                 "drawing.categories",
                 "drawing.draws",
+                "drawing.single_normals",
                 "drawing.engines",
                 "language.target",
             ):

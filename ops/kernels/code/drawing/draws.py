@@ -23,8 +23,8 @@ from ..loading.c_functions import c_function, called_at, has_c_functions
 from ..loading.objects import kernel
 
 __all__ = [
-    *("apply_c", "chances", "doubles", "exponentials", "in_random_order", "is_possible"),
-    *("normals", "normals_of_stream", "single_normals", "unit_at", "until_taken", "whole_numbers"),
+    *("addresses", "apply_c", "chances", "doubles", "exponentials", "in_random_order"),
+    *("is_possible", "normals", "unit_at", "until_taken", "whole_numbers"),
 ]
 
 _FUNCTIONS: Final = ("exp", "log", "log1p", "cos", "sin", "pow", "lgamma", "tan")
@@ -71,29 +71,10 @@ def normals(words: Array, mean: float, std: float) -> Array:
     """Normal float64 of groups of 16 numbers, each of a pair of draws: of the first 8 of a group
     the radius is made, of the others the angle (G. Box and M. Muller)."""
     out = np.empty(words.size // 2, np.float64)
-    table = _addresses("log", "cos", "sin")
+    table = addresses("log", "cos", "sin")
     address = kernel("long_normals_of_draws", (), _normals_text)
     run(address, out.size // 16, _DEAR // 16, float(mean), float(std), table, words, out)
     return out
-
-
-def single_normals(words: Array, mean: float, std: float) -> tuple[Array, float]:
-    """Normal float64 of pairs of draws, two of each two: the second pair gives their radius, the
-    first one their angle (G. Box and M. Muller).  The last one follows as it is without mean and
-    `std`."""
-    out, last = np.empty(words.size // 2, np.float64), np.empty(1, np.float64)
-    table = _addresses("log1p", "cos", "sin")
-    address = kernel("single_normals_of_draws", (), _single_text)
-    run(address, 1, 1, out.size // 2, float(mean), float(std), table, words[...], out, last)
-    return out, last.item()
-
-
-def normals_of_stream(stream: Array, mean: float, std: float, out: Array) -> None:
-    """Fill float32 or float64 in one piece with the same, out of a stream (`kernels/flags.py`) that
-    holds enough draws; a number that is kept there is the first, an odd one out is kept."""
-    letter, table = out.dtype.char, _addresses("log1p", "cos", "sin")
-    address = kernel("normals_of_stream", (letter,), lambda target: _stream_text(target, letter))
-    run(address, 1, 2, out.size, float(mean), float(std), table, stream, out, new_flag())
 
 
 def chances(words: Array, p: float, out: Array) -> None:
@@ -106,13 +87,13 @@ def exponentials(words: Array, rate: float) -> Array:
     """Exponential float64 of pairs of draws."""
     out = np.empty(words.size // 2, np.float64)
     address = kernel("exponentials_of_draws", (), _exponentials_text)
-    run(address, out.size, _DEAR, -1.0 / rate, _addresses("log1p"), words[...], out)
+    run(address, out.size, _DEAR, -1.0 / rate, addresses("log1p"), words[...], out)
     return out
 
 
 @cache
-def _addresses(*names: str) -> Array:
-    """Addresses of functions of the C library."""
+def addresses(*names: str) -> Array:
+    """The addresses of functions of the C library."""
     found = np.array([c_function(name) for name in names], np.int64)
     found.setflags(write=False)  # a constant of calls that are learned
     return found
@@ -197,67 +178,6 @@ def _normals_text(target: Target) -> str:
             made = code.multiply_add(radius * called_at(function, [angle]), std, mean)
             code.store(made, code.at(out, goal, DOUBLE))
     return code.kernel("long_normals_of_draws", words)
-
-
-def _single_text(target: Target) -> str:
-    code = Code(target)
-    words = [(INT64, "count"), (DOUBLE, "mean"), (DOUBLE, "std")]
-    words += [(POINTER, name) for name in ("table", "draws", "out", "last")]
-    count, mean, std, table, draws, out, last = (code.argument(*each) for each in words)
-    functions = [code.load(POINTER, code.at(table, place, POINTER)) for place in range(3)]
-    with code.counted(code.constant(INT64, 0), count) as pair:
-        for place, made in enumerate(_pair(code, functions, draws, pair * 2)):
-            code.store(made, last)
-            code.store(code.multiply_add(made, std, mean), code.at(out, pair * 2 + place, DOUBLE))
-    return code.kernel("single_normals_of_draws", words)
-
-
-def _pair(code: Code, functions: Sequence[Value], draws: Value, at: Value) -> list[Value]:
-    """Two normal numbers of two pairs of draws, the first of which is at a place."""
-    log1p, cos, sin = functions
-    level = called_at(log1p, [-unit_at(draws, at + 1)]) * -2.0
-    radius = code.call("llvm.sqrt.f64", DOUBLE, [level])
-    angle = unit_at(draws, at) * (2.0 * math.pi)
-    return [radius * called_at(function, [angle]) for function in (cos, sin)]
-
-
-def _stream_text(target: Target, letter: str) -> str:
-    """Nothing is drawn, and the flag is set, where too few draws are left."""
-    code = Code(target)
-    words = [(INT64, "count"), (DOUBLE, "mean"), (DOUBLE, "std")]
-    words += [(POINTER, name) for name in ("table", "stream", "out", "flag")]
-    count, mean, std, table, stream, out, flag = (code.argument(*each) for each in words)
-    functions = [code.load(POINTER, code.at(table, place, POINTER)) for place in range(3)]
-    places = [code.at(stream, place, INT64) for place in range(7)]
-    left, has, kept = (code.load(INT64, places[place]) for place in (1, 3, 4))
-    zero, one = (code.constant(INT64, each) for each in (0, 1))
-    missing = count - has
-    drawn = (missing + 1) & -2
-    taken = drawn * 2
-
-    def give(number: Value, at: Value) -> None:
-        made = code.multiply_add(number, std, mean)
-        kind = FLOAT if letter == "f" else DOUBLE
-        code.store(
-            made.converted("fptrunc", FLOAT) if letter == "f" else made, code.at(out, at, kind)
-        )
-
-    with code.when(left < taken, rarely=True):
-        code.store(one, flag)
-    with code.when(left >= taken):
-        source = code.load(POINTER, stream)
-        code.store(code.at(source, taken, INT64), stream)
-        for value, place in ((left - taken, 1), (taken, 2), (missing & 1, 3), (has, 5), (kept, 6)):
-            code.store(value, places[place])
-        with code.when(has > 0):
-            give(kept.bits(DOUBLE), zero)
-        with code.counted(zero, drawn, 2) as at:
-            first, second = _pair(code, functions, source, at)
-            give(first, has + at)
-            code.store(second, places[4])
-            with code.when(has + at + 1 < count):
-                give(second, has + at + 1)
-    return code.kernel("normals_of_stream", words)
 
 
 def _exponentials_text(target: Target) -> str:
@@ -348,7 +268,7 @@ def until_taken(
         normal: two float64: whether a normal number is kept, and which; both are written.
     """
     unforeseen()
-    table = _addresses(*_FUNCTIONS)
+    table = addresses(*_FUNCTIONS)
     used = new_flag()
     parameters = (form, int(is_single))
     address = kernel("numbers_taken", parameters, lambda target: _taken_text(target, *parameters))

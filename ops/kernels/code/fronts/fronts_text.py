@@ -558,27 +558,11 @@ new_array:
   %is_view = icmp ne i64 %view_flag, 0
   br i1 %is_view, label %new_view, label %new_tensor
 new_tensor:
-  %handle = call ptr @handle_of(ptr %table, ptr %result)
-  %leaf_flag = and i64 %flags, 128
-  %be_leaf = icmp ne i64 %leaf_flag, 0
+  %handle = call ptr @new_handle(ptr %table, ptr %result, i64 %flags)
   %is_handle = icmp ne ptr %handle, null
-  %is_leaf = and i1 %be_leaf, %is_handle
-  br i1 %is_leaf, label %wanting, label %give_handle
+  br i1 %is_handle, label %give_handle, label %slow
 give_handle:
   ret ptr %handle
-wanting:
-  %may_want = call i1 @is_of_floats(ptr %result)
-  br i1 %may_want, label %want, label %no_leaf
-want:
-  %wants_bytes = ptrtoint ptr %wants_slot to i64
-  %wants_place = getelementptr i8, ptr %handle, i64 %wants_bytes
-  call void %hold(ptr %always)
-  store ptr %always, ptr %wants_place
-  call void %drop(ptr %never)
-  ret ptr %handle
-no_leaf:
-  call void %drop(ptr %handle)
-  br label %slow
 new_view:
   %was_wanted = load i64, ptr %wanted
   %is_plain_view = icmp eq i64 %was_wanted, 0

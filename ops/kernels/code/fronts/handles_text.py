@@ -31,6 +31,36 @@ failed:
   ret ptr null
 }
 
+define internal ptr @new_handle(ptr %table, ptr %array, i64 %flags) {
+entry:
+{front_loads}
+  %handle = call ptr @handle_of(ptr %table, ptr %array)
+  %is_failed = icmp eq ptr %handle, null
+  br i1 %is_failed, label %failed, label %made
+made:
+  %leaf_flag = and i64 %flags, 128
+  %is_leaf = icmp ne i64 %leaf_flag, 0
+  br i1 %is_leaf, label %leaf, label %give
+leaf:
+  %are_floats = call i1 @is_of_floats(ptr %array)
+  br i1 %are_floats, label %want, label %no_leaf
+want:
+  %wants_bytes = ptrtoint ptr %wants_slot to i64
+  %wants_place = getelementptr i8, ptr %handle, i64 %wants_bytes
+  call void %hold(ptr %always)
+  store ptr %always, ptr %wants_place
+  call void %drop(ptr %never)
+  br label %give
+give:
+  ret ptr %handle
+no_leaf:
+  call void %drop(ptr %handle)
+  ret ptr null
+failed:
+  call void %forget_error()
+  ret ptr null
+}
+
 define internal i1 @mode_word(ptr %table, ptr %word) {
 entry:
   %memory = alloca ptr
