@@ -619,10 +619,13 @@ def test_how_others_have_llvm_compile_is_left_alone(
     monkeypatch.setattr(assemble.llvm, "set_option", lambda _, option: said.append(option))
     monkeypatch.setattr(assemble.llvm, "llvm_version_info", version)
     nothing = "define void @nothing() {\n  ret void\n}"
-    cares: tuple[Care, ...] = ("little", "usual", "much")
+    cares: tuple[Care, ...] = ("little", "usual", "much", "ordered")
     for care in cares:
         assert assemble.assembled(nothing, host(), care)
-    assert said == ["-disable-lsr=true", "-disable-lsr=false"] * is_known * len(cares)
+    one, other = "-disable-lsr", "-enable-misched"
+    expected = [f"{one}=true", f"{one}=false"] * 3
+    expected += [f"{one}=true", f"{other}=false", f"{one}=false", f"{other}=true"]
+    assert said == expected * is_known
 
 
 def test_no_handler_of_a_signal_can_raise_amid_compiling(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,11 +14,12 @@ from ..language.target import Target
 
 __all__ = ["Care", "assembled", "placed"]
 
-Care = Literal["little", "usual", "much"]
+Care = Literal["little", "usual", "ordered", "much"]
 """How much of it a compiler takes: a draft is made in about a third of the time and runs in about
 twice.  Programs, which branch, call and read single numbers all the time, run in half of the usual
 time or less after all that LLVM does for such, which takes about four times as long; the loops of
-kernels are written as they are to run."""
+kernels are written as they are to run.  Those whose sums fill the registers are to be ordered as
+they are written, too: LLVM would read all that they need first, and have no place for it."""
 
 
 @cache
@@ -57,7 +58,7 @@ def assembled(text: str, target: Target, care: Care = "usual") -> bytes:
         _pass_all(module, machine)
     else:
         _pass_usual(module, machine, is_draft=care == "little")
-    with _addresses_as_written():
+    with _told(care):
         made: bytes = machine.emit_object(module)
     return made
 
@@ -85,12 +86,12 @@ def _pass_all(module: llvm.ModuleRef, machine: object) -> None:
 
 
 _TRIED: Final = range(20, 23)
-"""Versions of LLVM that know the option below; one that does not would end the process."""
+"""Versions of LLVM that know the options below; one that does not would end the process."""
 
 
 @contextmanager
-def _addresses_as_written() -> Iterator[None]:
-    """Have loops keep the addresses that they were written with.
+def _told(care: Care) -> Iterator[None]:
+    """Have loops keep the addresses that they were written with, and their order if that is asked.
 
     To look for better ones ("loop strength reduction") takes half of the time of long kernels and
     programs, which get larger by it and no quicker.  Who else has LLVM make code in this process
@@ -99,11 +100,16 @@ def _addresses_as_written() -> Iterator[None]:
     if llvm.llvm_version_info[0] not in _TRIED:
         yield
         return
-    llvm.set_option("", "-disable-lsr=true")
+    options = {"-disable-lsr=true": "-disable-lsr=false"}
+    if care == "ordered":
+        options["-enable-misched=false"] = "-enable-misched=true"
+    for option in options:
+        llvm.set_option("", option)
     try:
         yield
     finally:
-        llvm.set_option("", "-disable-lsr=false")
+        for option in options.values():
+            llvm.set_option("", option)
 
 
 _ENGINES: list[object] = []

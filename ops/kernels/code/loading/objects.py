@@ -43,15 +43,21 @@ _MADE: Final[dict[_Key, tuple[dict[str, int], Callable[[Target], str]]]] = {}
 _MAKING: Final = fork_safe_lock()
 
 
-def kernel(name: str, parameters: tuple[str | int, ...], text: Callable[[Target], str]) -> int:
+def kernel(
+    name: str,
+    parameters: tuple[str | int, ...],
+    text: Callable[[Target], str],
+    care: Care = "usual",
+) -> int:
     """The address of a kernel that native code has under `name`, for `code.run`.
 
-    `text` writes the module for a CPU, and must say the same for the same `name` and `parameters`.
+    `text` writes the module for a CPU, and must say the same for the same `name` and `parameters`,
+    with which `care` goes.
 
     Raises:
         OSError: the system lets no memory of ours be executed (see `is_possible`).
     """
-    return native_addresses(name, parameters, (name,), text)[name]
+    return native_addresses(name, parameters, (name,), text, care)[name]
 
 
 def native_addresses(

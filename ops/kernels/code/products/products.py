@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..language.named_counts import named_counts
 from ..language.target import Target, host
@@ -22,6 +22,9 @@ from ..language.tiles import CHUNK, Tile, add_products, turned
 from ..loading.objects import kernel
 from .dots import DOTS, Dots
 from .pairs import beside, joined
+
+if TYPE_CHECKING:
+    from ..loading.assemble import Care
 
 __all__ = [
     *("ALONG", "AS_THEY_LIE", "SIDE_BY_SIDE", "gathers_rows", "panels_together"),
@@ -73,7 +76,9 @@ def product_kernel(form: str, element: str) -> int:
     and of a column of b (see `pairs`), whose products are summed as float32; "rounded" where
     columns of b are float32, and become such words as they are packed.
     """
-    return kernel("product", (form, element), lambda target: product_text(target, form, element))
+    text = partial(product_text, form=form, element=element)
+    care: Care = "usual" if form == "direct" else "ordered"  # which has registers left
+    return kernel("product", (form, element), text, care)
 
 
 def strip(form: str, element: str, target: Target | None = None) -> int:
