@@ -25,16 +25,30 @@ NAMES = ROOT / "tools" / "torch_names.txt"
 FILE = ROOT / "rushlight" / "homes.txt"
 
 PRIVATE = """
-    torch: _assert _running_with_deploy
+    torch: _assert _running_with_deploy while_loop
     torch._C: _Await _VariableFunctionsClass
     torch._tensor: _rebuild_from_type_v2
     torch._utils: _rebuild_meta_tensor_no_storage _rebuild_qtensor _rebuild_tensor_v3
     torch._utils: _rebuild_wrapper_subclass
+    torch.distributed: FileStore HashStore TCPStore
+    torch.jit: RecursiveScriptClass RecursiveScriptModule ScriptWarning
+    torch.jit: TopLevelTracedModule TracedModule TracerWarning TracingCheckError fuser
+    torch.jit: is_scripting is_tracing jit_module_from_flatbuffer optimized_execution
+    torch.jit: run_frozen_optimizations save_jit_module_to_flatbuffer script_method
+    torch.library: CustomOpDef opcheck register_autograd register_kernel
+    torch.onnx: OperatorExportTypes TensorProtoDataType TrainingMode register_custom_op_symbolic
+    torch.onnx: unregister_custom_op_symbolic
+    torch.profiler: ProfilerActivity
     torch.serialization: _get_layout
     torch.storage: _load_from_bytes
-    torch.utils._pytree: key_get keystr register_pytree_node
+    torch.testing: assert_allclose assert_close make_tensor
+    torch.utils._pytree: ConstantNode GetAttrKey KeyEntry MappingKey NodeDef SequenceKey
+    torch.utils._pytree: is_constant_class is_namedtuple is_namedtuple_class
+    torch.utils._pytree: is_namedtuple_instance is_structseq is_structseq_class
+    torch.utils._pytree: is_structseq_instance key_get keystr register_constant
+    torch.utils._pytree: register_dataclass register_pytree_node
 """
-"""Names that pickles and printed code say."""
+"""Names beside the listed ones that pickles, printed code and whoever asks for a module say."""
 
 Places = dict[str, list[str]]
 """For each `module name` of torch's the places in torch, the best one first."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Final, Literal, NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeVar, overload
 from weakref import WeakKeyDictionary, ref
 
 from ..module_names import names_of
@@ -19,8 +19,10 @@ from ..ops.gradients.nodes.edges import target_of
 from ..ops.gradients.nodes.packing import PACKING
 from ..ops.memory.inference import is_for_inference
 from ..ops.memory.versions import written
-from ..ops.tensors.tape_port import Removable
 from ..ops.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from ..nn.handles import RemovableHandle
 
 __all__ = [
     *("GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks"),
@@ -185,30 +187,9 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    return RemovableHandle(_Several(tensors, fn, mode).hooks)
+    from ..nn.handles import MultiHandle  # with all modules
 
-
-class RemovableHandle:
-    """Takes the hooks of several tensors away again."""
-
-    def __init__(self, hooks: Sequence[Removable]) -> None:
-        self._hooks = hooks
-
-    def remove(self) -> None:
-        """Take them away."""
-        for each in self._hooks:
-            each.remove()
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        trace: TracebackType | None = None,
-    ) -> None:
-        self.remove()
+    return MultiHandle(_Several(tensors, fn, mode).hooks)
 
 
 class _Handle:

@@ -7,7 +7,9 @@ import weakref
 from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any
 
-__all__ = ["Hook", "RemovableHandle", "Table", "add_hook"]
+from ..ops.tensors.tape_port import Removable
+
+__all__ = ["Hook", "MultiHandle", "RemovableHandle", "Table", "add_hook"]
 
 Hook = Callable[..., Any]
 Table = MutableMapping[int, Any]
@@ -55,6 +57,24 @@ class RemovableHandle:
     def __setstate__(self, state: tuple[int, list[Table | None]]) -> None:
         self.id, tables = state
         self._refer(tables)
+
+
+class MultiHandle(RemovableHandle):
+    """Takes the hooks of several tensors away again."""
+
+    def __init__(self, handles: Sequence[Removable]) -> None:
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        """Take them away."""
+        for each in self.handles:
+            each.remove()
+
+    def __getstate__(self) -> tuple[Removable, ...]:  # type: ignore[override]
+        return self.handles
+
+    def __setstate__(self, state: tuple[Removable, ...]) -> None:  # type: ignore[override]
+        self.handles = state
 
 
 def add_hook(

@@ -53,6 +53,11 @@ def test_packages_that_import_torch_get_rushlight(tmp_path: Path) -> None:
         assert torch.backends.cuda.enable_flash_sdp.__module__ == "torch.backends.cuda"
         assert torch.get_num_threads.__module__ == torch.spmm.__module__ == "torch"
         assert torch.jit.freeze.__module__ == "torch.jit._freeze"
+        assert torch.jit.TracerWarning.__module__ == "torch.jit._trace"
+        assert torch.testing.assert_close.__module__ == "torch.testing._comparison"
+        assert torch.utils._pytree.SequenceKey.__module__ == "torch.utils._pytree"
+        for each in (torch.jit.RecursiveScriptModule, torch.jit.fuser, torch.testing.make_tensor):
+            assert getattr(importlib.import_module(each.__module__), each.__name__) is each
         assert torch.optim.Adam.__module__ == "torch.optim.adam"  # loaded after
         assert torch.nn.utils.get_total_norm.__module__ == "torch.nn.utils.clip_grad"
         assert torch.nn.utils.get_total_norm.__name__ == "_get_total_norm"

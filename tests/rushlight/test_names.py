@@ -6,8 +6,10 @@ import ast
 import builtins
 import importlib
 import pickle
+import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -20,6 +22,13 @@ from rushlight.ops.eager.namespace import public_names
 from rushlight.refused_names import reason_of
 
 ROOT = Path(__file__).parents[2]
+
+
+def test_names_of_modules_stand_once_in_their_list() -> None:
+    text = re.sub(r"\n +", " ", (ROOT / "rushlight" / "module_names.txt").read_text("utf-8"))
+    lines = (line.partition(": ") for line in text.splitlines() if line[:2] not in ("", "= ", "! "))
+    found = Counter((module, name) for module, _, names in lines for name in names.split())
+    assert [each for each, times in found.items() if times > 1] == []
 
 
 def test_the_page_of_names_is_up_to_date() -> None:

@@ -70,6 +70,7 @@ def test_hooks_of_several_are_called_for_each_walk(mode: str) -> None:
         log.append(found.item() if one else [None if g is None else g.item() for g in found])
 
     handle = graph.register_multi_grad_hook(several, note, mode=mode)
+    assert isinstance(handle, torch.utils.hooks.RemovableHandle)
     product = (several[1] * several[2]).sum()
     product.backward(inputs=several[1:3], retain_graph=True)
     product.backward(retain_graph=True)
