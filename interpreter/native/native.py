@@ -37,7 +37,7 @@ from ..code.code import Code
 from ..code.instructions import row
 from ..plans.compiling import NATIVE_VARIABLE
 from ..plans.plan import Plan
-from ..plans.stretches import find_stretches
+from ..plans.stretches import has_large_stretch
 from .kinds import NotNative, holds_arrays, kind_of
 from .program import FAILED, STOPPED, compile_native, is_compiled
 from .remembered import looks_of, remember, was_hot
@@ -162,7 +162,7 @@ def reason_against(code: Code, arguments: Sequence[Type]) -> str:
     if any(row(each).name in _OF_OBJECTS for each in code.instructions):
         return "it reads or sets tensors of objects"  # which islands are given
     why = _reason_of_arguments(arguments)
-    if not why and _take_tensors(arguments) and find_stretches(code, large=True):
+    if not why and _take_tensors(arguments) and has_large_stretch(code):
         return "its steps over tensors are one call"
     return why if why or is_possible() else "nothing can be compiled here"
 

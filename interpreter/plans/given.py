@@ -14,6 +14,7 @@ from .registers import Part, Registers, operands_read, results_of, targets_of, v
 
 __all__ = [
     *(
+        "changes_list_of_module",
         "is_only_read",
         "lists_read",
         "may_be_given",
@@ -62,6 +63,15 @@ def lists_read(part: Part) -> dict[int, Value]:
             for register, is_list in written_lists(each):
                 (own.add if is_list else own.discard)(register)
     return found
+
+
+def changes_list_of_module(step: Step) -> bool:
+    """Whether a step changes a list that a module holds, which no kernel does."""
+    signature = step.node.signature
+    if signature is None or not signature.is_mutable:
+        return False
+    changed = step.node.inputs[0]
+    return changed.type.list_of is not None and changed.node.kind == "prim::GetAttr"
 
 
 def is_only_read(value: Value) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
+from ...frontend.foundations.kept import KeptWith
 from ...ir.graphs.graph import Value
 from ...ops.table.record import Operator
 from ...typecheck.types.types import TENSOR
@@ -20,6 +21,7 @@ from ..code.instructions import opcode, operator_number, row
 from .building import Building, Found
 from .chains import find_chains
 from .given import (
+    changes_list_of_module,
     is_only_read,
     lists_read,
     may_be_lifted,
@@ -37,7 +39,7 @@ from .registers import Part, Registers, made_by, values_read
 from .slot_writes import SETS, changing_numbers, know_objects, may_be_set
 from .taken import takes_operator
 
-__all__ = ["find_stretches", "spans_together"]
+__all__ = ["find_stretches", "has_large_stretch", "spans_together"]
 
 FEWEST: Final = 8
 FEWEST_IN_LOOPS: Final = 12
@@ -45,6 +47,8 @@ FEWEST_IN_LOOPS: Final = 12
 a view, three times as much in a loop.  In loops, which native code may do as wholes, operators
 alone count."""
 _OPERATOR, _VIEW = 4, 1
+
+Stretches = dict[int, dict[int, Found]]
 
 _REFUSED: Final = frozenset(
     "create method function return enum_name enum_value dict tensor_dict is_instance".split()
@@ -59,25 +63,37 @@ LONGEST_NETWORK: Final = 4000
 """Instructions of a code that is looked at, and of one with convolutions."""
 
 
-def find_stretches(
-    code: Code, left_out: Collection[Step] = (), *, large: bool = False
-) -> dict[int, dict[int, Found]]:
+_FOUND: Final[KeptWith[Code, Stretches]] = KeptWith()
+"""Those of codes that were asked for large ones, until a plan is made of them."""
+
+
+def find_stretches(code: Code, left_out: Collection[Step] = ()) -> Stretches:
     """The stretches of a code without the steps that are left out: of each region, by its identity,
-    where they begin; the `large` ones alone if these are asked for."""
-    finder = _Finder(code, left_out, large)
-    if len(code.instructions) <= (LONGEST_NETWORK if finder.is_network else LONGEST):
-        finder.region(code.body, frozenset())
-    return finder.found
+    where they begin."""
+    known = None if left_out else _FOUND.get(code)
+    if known is None:
+        return _Finder(code, left_out).searched().found
+    _FOUND.pop(code)
+    return known
+
+
+def has_large_stretch(code: Code) -> bool:
+    """Whether there is a stretch as large as those in loops are."""
+    finder = _Finder(code, ()).searched()
+    _FOUND[code] = finder.found
+    return finder.largest >= FEWEST_IN_LOOPS
 
 
 class _Finder:
     """The search through one code."""
 
-    def __init__(self, code: Code, left_out: Collection[Step], large: bool) -> None:
-        self.code, self._is_large = code, large
+    def __init__(self, code: Code, left_out: Collection[Step]) -> None:
+        self.code, self._is_large = code, False
         self.is_network = any(each.makes_networks for each in code.operators)
         self._left_out = frozenset(left_out)
-        self.found: dict[int, dict[int, Found]] = {}
+        self.found: Stretches = {}
+        self.largest = 0
+        """What the largest is worth, its views aside."""
         self._indices: set[int] = set()
         self._registers, self._masks = Registers(), Masks(code)
         written = {whole for part in parts_of(code.body) for whole in written_by(code, part)}
@@ -91,6 +107,13 @@ class _Finder:
         self._changing = changing_numbers(code)
         self._front = dict[int, str]()
         self._sets = any(row(each).name in SETS for each in code.instructions)
+
+    def searched(self) -> _Finder:
+        """The same, when it has searched the whole code."""
+        longest = LONGEST_NETWORK if self.is_network else LONGEST
+        if len(self.code.instructions) <= longest:
+            self.region(self.code.body, frozenset())
+        return self
 
     def region(self, region: Region, live_end: frozenset[int]) -> None:
         """Find those of a region, behind which the registers `live_end` are needed."""
@@ -121,6 +144,7 @@ class _Finder:
             if found is not None:
                 self.found.setdefault(id(region), {})[position] = found
                 stop = found.stop
+                self.largest = max(self.largest, _worth(self.code, region[position:stop], 0))
             else:
                 tried += is_begin
                 failed, tried = (stop, 0) if tried >= _MOST_BEGUN else (failed, tried)
@@ -225,6 +249,8 @@ class _Finder:
             )
             return is_taken and all(inside)
         if part in self._left_out or (reads_dict(part) and not reads_of(part)):
+            return False
+        if changes_list_of_module(part):
             return False
         entry = self.code.called(part)
         if entry is not None:

@@ -426,7 +426,8 @@ class _Text:
             self._stale.append(f"{name}._requires_grad")
         elif _holds_values(type):
             self._watched.append(f"*{name}")
-            self._reading.append(f" {name} = [*tensors_of(({slot},))]")
+            held = _HELD.get(type, "[*tensors_of(({0},))]")
+            self._reading.append(f" {name} = {held.format(slot)}")
             self._stale.append(f"any(map(wants, {name}))")
         else:
             return False
@@ -441,6 +442,12 @@ _SHORT: Final[dict[Type, str]] = {
     DictType(STRING, TENSOR): "*{}.values()",
 }
 """How to write the tensors of some arguments."""
+
+_HELD: Final[dict[Type, str]] = {
+    ListType(TENSOR): "[each for each in {0} if type(each) is not ndarray]",
+    DictType(STRING, TENSOR): "[each for each in {0}.values() if type(each) is not ndarray]",
+}
+"""How to write those in some attributes, which mostly hold bare arrays."""
 
 _WANTS: Final = attrgetter("_requires_grad")
 

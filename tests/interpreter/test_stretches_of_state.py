@@ -8,6 +8,8 @@ from typing import NamedTuple
 import pytest
 
 import rushlight as torch
+from rushlight.interpreter.plans.stretches import find_stretches, has_large_stretch
+from rushlight.interpreter.running.invoking import code_of
 from rushlight.ops.table.direct import knows_calls
 
 from .test_replaying import Spy, random, replayed, same, space_of
@@ -252,3 +254,51 @@ def test_lists_that_loops_change_are_not_given() -> None:
     scripted = torch.jit.script(grown)
     for _ in range(80):
         assert same(scripted([random(5)], 4), grown([random(5)], 4))
+
+
+class Window(nn.Module):
+    """The mean of the last few, which are kept in a list."""
+
+    past: list[Tensor]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.past = []
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.past.append(x)
+        if len(self.past) > 3:
+            self.past.pop(0)
+        return torch.stack(self.past).mean(dim=0)
+
+
+@pytest.mark.filterwarnings("ignore:.*captured-mutation")
+def test_what_changes_a_modules_list_is_in_no_stretch() -> None:
+    scripted = torch.jit.script(Window())
+    code = code_of(scripted._c._get_method("forward")._rushlight_function)
+    found = [each for begun in find_stretches(code).values() for each in begun.values()]
+    kinds = {node.kind for each in found for node in each.stretch.code.nodes}
+    assert "aten::pop" not in kinds
+    given = [random(4, seed=seed) for seed in range(40)]
+    for number, x in enumerate(given):
+        assert same(scripted(x), torch.stack(given[max(0, number - 2) : number + 1]).mean(0))
+    assert has_large_stretch(code) == (found != [])
+
+
+def test_large_stretches_are_told_from_small_ones() -> None:
+    @torch.jit.script
+    def small(x: Tensor) -> Tensor:
+        return (x @ x).reshape(-1) @ x.reshape(-1)
+
+    @torch.jit.script
+    def large(x: Tensor, times: int) -> Tensor:
+        for _ in range(times):
+            x = torch.tanh(x @ x) @ x + x
+        return x
+
+    small_code, large_code = (code_of(each._rushlight_function) for each in (small, large))
+    assert not has_large_stretch(small_code)
+    assert has_large_stretch(large_code)
+    found = find_stretches(large_code)
+    assert found
+    assert found is not find_stretches(large_code)  # each is taken once
