@@ -19,6 +19,7 @@ from ..table.table import operator
 from ..table.without_data import rows_of
 from .index_errors import check_rows, first_outside, outside_dimension
 from .places import (
+    beside,
     by_slices,
     combined_by_numpy,
     combined_natively,
@@ -187,7 +188,7 @@ def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     _check_places(index, "gather")
     check_ranks(self, index, axis)
     if self.ndim and index.ndim:
-        part = _beside(self, axis, index)
+        part = beside(self, axis, index)
         found = None if part is None else taken_natively(part, axis, index)
         if found is not None:
             return found
@@ -195,18 +196,6 @@ def gather(self: Array, dim: int, index: Array, sparse_grad: bool) -> Array:
     if not self.ndim or not index.ndim:
         return np.asarray(self.reshape(-1).take(index))
     return np.asarray(self[positions(index, axis)])
-
-
-def _beside(self: Array, axis: int, index: Array) -> Array | None:
-    """The part of a tensor that `gather` may read: where an index has fewer elements in another
-    dimension, the first ones there; None where the dimensions differ in number."""
-    given, own = index.shape, self.shape
-    if len(given) != len(own):
-        return None
-    if given[:axis] == own[:axis] and given[axis + 1 :] == own[axis + 1 :]:
-        return self
-    part: Array = self[tuple(slice(None if d == axis else n) for d, n in enumerate(given))]
-    return part
 
 
 @remembered(8 << 20)

@@ -18,8 +18,8 @@ from ..table.formula import Part
 from ..table.pointwise import number_in
 
 __all__ = [
-    *("by_slices", "combined_by_numpy", "combined_natively", "copied", "one", "positions"),
-    *("put_by", "span", "taken_by", "taken_natively"),
+    *("beside", "by_slices", "combined_by_numpy", "combined_natively", "copied", "one"),
+    *("positions", "put_by", "span", "taken_by", "taken_natively"),
 ]
 
 _INT64: Final = np.dtype(np.int64)
@@ -70,6 +70,18 @@ def _goes_with(one: Array, other: Array, axis: int) -> bool:
     """Whether two arrays have the same dimensions but for one."""
     a, b = one.shape, other.shape
     return len(a) == len(b) and a[:axis] == b[:axis] and a[axis + 1 :] == b[axis + 1 :]
+
+
+def beside(self: Array, axis: int, index: Array) -> Array | None:
+    """The part of a tensor that an index reaches: where it has fewer elements in another dimension,
+    the first ones there; None where the dimensions differ in number."""
+    given, own = index.shape, self.shape
+    if len(given) != len(own):
+        return None
+    if given[:axis] == own[:axis] and given[axis + 1 :] == own[axis + 1 :]:
+        return self
+    part: Array = self[tuple(slice(None if d == axis else n) for d, n in enumerate(given))]
+    return part
 
 
 Indices = Sequence[Array | None]
@@ -185,9 +197,15 @@ def combined_natively(
     given = source if source.ndim else index
     if index.shape != given.shape and index.ndim != 1:
         return False
-    fits = not source.ndim and index.ndim == 1
-    if source.dtype != self.dtype or not (fits or _goes_with(given, self, axis)):
+    if source.dtype != self.dtype:
         return False
+    if (source.ndim or index.ndim > 1) and not _goes_with(given, self, axis):
+        part = beside(self, axis, given)
+        if part is None or not _goes_with(given, part, axis):
+            return False
+        if not part.flags.carray:
+            return _combined_apart(part, axis, index, source, operation, once)
+        self = part
     places = family("indexing.places")
     if places is None:
         return False
@@ -204,6 +222,20 @@ def combined_natively(
     if done is False:
         raise IndexOutOfRange("index out of range in self")
     return done is True
+
+
+def _combined_apart(
+    part: Array, axis: int, index: Array, source: Array, operation: str, once: bool
+) -> bool:
+    """The same for a part that does not lie in one piece, by way of one that does, unless that is
+    much more than what is named."""
+    if part.size > _AS_MANY * max(index.size, _FEW):
+        return False
+    whole = in_order(part)
+    is_done = combined_natively(whole, axis, index, source, operation, once=once)
+    if is_done:
+        _put_back(part, whole)
+    return is_done
 
 
 def _widened(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
 import rushlight as torch
+from rushlight.ops import kernels
 
 LACKS = "Expected index [3] to be no larger than self {} apart from dimension 0 and to be no larger"
 RANKS = "Index tensor must have the same number of dimensions as {} tensor"
@@ -76,3 +80,46 @@ def test_an_expanded_index_is_like_its_copy(axis: int, reduce: str, include_self
     assert torch.equal(x.scatter(axis, named, 2.0), x.scatter(axis, whole, 2.0))
     with pytest.raises(RuntimeError, match="out of bounds"):
         x.scatter_add(axis, named + 5, source)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("wanted", [(2, 4, 5), (3, 2, 5), (3, 4, 2), (1, 2, 3), (2, 4, 1)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int16, torch.int64])
+def test_an_index_may_reach_a_part_alone(
+    axis: int, wanted: tuple[int, ...], dtype: torch.dtype
+) -> None:
+    sizes = [3, 4, 5]
+    lengths = [*wanted]
+    lengths[axis] = 6
+    places = torch.randint(0, 3, lengths)
+    x = torch.arange(60).reshape(sizes).to(dtype) % 7
+    source = torch.arange(1, 217).reshape(6, 6, 6).to(dtype) % 5
+    for call in (
+        lambda x: x.scatter(axis, places, source),
+        lambda x: x.scatter(axis, places, 3),
+        lambda x: x.scatter_add(axis, places, source),
+        lambda x: x.clone().scatter_(axis, places, source),
+        lambda x: x.scatter_reduce(axis, places, source, "amax"),
+        lambda x: x.scatter_reduce(axis, places, source, "mean", include_self=False),
+        lambda x: x.scatter_reduce(axis, places, source, "prod", include_self=False),
+        lambda x: x.permute(2, 0, 1).clone().permute(1, 2, 0).scatter_(axis, places, 2),
+    ):
+        with plainly():
+            expected = call(x)
+        made = [call(x) for _ in range(70)]
+        assert all(torch.equal(each, expected) for each in made)
+    beyond = places.clone()
+    beyond[0, 0, 0] = 9
+    for _ in range(70):
+        y = x.clone()
+        with pytest.raises(RuntimeError, match="index 9 is out of bounds"):
+            y.scatter_(axis, beyond, source)
+        assert torch.equal(x, y)
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """A block without kernels that combine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(kernels._FAMILIES, "indexing.places", None)
+        yield
