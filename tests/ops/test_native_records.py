@@ -79,6 +79,14 @@ CALLS: dict[str, Callable[[], Any]] = {
     "shares or classes": lambda: F.cross_entropy(X, FIXED) + F.cross_entropy(X, ROWS),
     "likelihood": lambda: F.nll_loss(X, ROWS, reduction="sum"),
     "whole factors": lambda: X * ROWS[:, None],
+    "windows": lambda: LEAF.unfold(1, 2, 1),
+    "split in parts": lambda: torch.tensor_split(X, 2, 1),
+    "split in columns": lambda: LEAF.hsplit(2),
+    "masked": lambda: X.masked_select(FIXED > 1.5),
+    "reflected": lambda: F.pad(LEAF[None], (1, 1), mode="reflect"),
+    "combined": lambda: torch.combinations(ROW),
+    "grid": lambda: torch.meshgrid(ROW, ROW, indexing="ij"),
+    "part": lambda: X[1:, None, 2],
 }
 
 

@@ -84,10 +84,31 @@ def _item(tensor: Tensor, key: Any) -> Tensor:
         return _index(tensor, [as_part(key)])  # type: ignore[no-any-return]
     if kind is tuple and all(map(_is_of_places, key)) and len(key) <= tensor._array.ndim:
         return _index(tensor, [*key])  # type: ignore[no-any-return]
+    named = _places_in(tensor, key) if kind is tuple else None
+    if named is not None:
+        return _indexed(tensor, named)
     view, indices = _walk(tensor, key)
     if indices:
         return _indexed(view, indices)
     return _alias(view) if view is tensor else view
+
+
+def _places_in(tensor: Tensor, key: tuple[Any, ...]) -> list[Tensor | None] | None:
+    """The tensors of whole numbers that a key is made of, with None for dimensions before them that
+    are taken as they are; None if there is something else in it, or too much."""
+    found: list[Tensor | None] = []
+    for part in key:
+        if type(part) is slice and part == _ALL:
+            found.append(None)
+        elif _is_of_places(part):
+            found.append(part)
+        else:
+            return None
+    if len(found) > tensor._array.ndim:
+        return None
+    while found and found[-1] is None:
+        found.pop()
+    return found or None
 
 
 def _is_of_places(part: Any) -> bool:

@@ -262,7 +262,7 @@ def _written(
     row = bound.row
     lists = [i for i, kind in enumerate(types) if kind in _LISTS and bound.takes_tensors(i)]
     several = bound.gives_several
-    if row is None or row.moves or ((lists or several) and form is not _RECORD):
+    if row is None or ((row.moves or lists or several) and form is not _RECORD):
         return _missed
     tensors = [at for at, kind in enumerate(types) if kind in _TENSORS]
     ends = [at for at in bound.order if at in tensors and at not in whole]
@@ -276,7 +276,7 @@ def _written(
     is_known = not row.composite or bound.direct is not None
     if several:
         is_known = bool(bound.formulas)
-    if not is_known or bound.may_be_thin:
+    if not is_known or bound.may_be_thin or row.moves:
         space["back"] = None
     elif listed:
         space["back"] = back_of_list(bound, *listed)

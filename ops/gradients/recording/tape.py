@@ -25,6 +25,7 @@ from ..nodes.autograd import AccumulateGrad, Edge, Node, edge_of, is_wanted
 from ..nodes.bound import Bound, RowNode, Traced, bound_row
 from ..nodes.edges import GradientEdge, as_wanted, first_gradient, target_of
 from ..nodes.removable import Removable, add_hook
+from ..nodes.together import unknown
 from ..nodes.view_rules import check_in_place
 from ..nodes.walk import run_backward
 from ..table.rows import Rewriting
@@ -130,6 +131,10 @@ def _finished_silently(
     bound: Bound, handles: Sequence[object], values: list[object], result: object
 ) -> object:
     """Tensors of a result that has no gradient; where nobody knows of one, a node says so."""
+    if bound.row is None and type(result) is np.ndarray and not (ACTIVE or bound.is_view):
+        given = tensors_in(handles)
+        if result.dtype.kind not in "biu" and all(each._array is not result for each in given):
+            return _without_gradient(bound, given, Tensor._of(result))
     wrapped = finish(bound.entry, values, result, handles)
     if bound.row is None and not (type(result) is np.ndarray and result.dtype.kind in "biu"):
         known: dict[int, Tensor] = {}
@@ -138,6 +143,14 @@ def _finished_silently(
         if is_active(bound, args):
             attach(bound, args, wrapped)
     return wrapped
+
+
+def _without_gradient(bound: Bound, given: Sequence[Tensor], made: Tensor) -> Tensor:
+    """A new tensor of floats; if it is made of what wants gradients, a node says there are none."""
+    edges = list(map(edge_of, given))
+    if any(edge is not None for edge in edges):
+        made._requires_grad, made._grad_node = True, unknown(bound.entry.name, edges)
+    return made
 
 
 def _finished(bound: Bound, args: list[object], values: list[object], result: object) -> object:
