@@ -253,8 +253,16 @@ def _cast(name: str) -> Callable[..., Tensor]:
 def to(self: Tensor, *args: Any, **kwargs: object) -> Tensor:
     """The tensor in another dtype, on another device, or both; itself if nothing changes."""
     if is_left_alone(self):
-        if not kwargs and len(args) == 1 and type(args[0]) is DType:
-            dtype: Any = args[0]
+        first: Any = args[0] if len(args) == 1 and not kwargs else None
+        kind = type(first)
+        dtype: Any
+        if kind is DType:
+            dtype = first
+        elif (kind is str and first == "cpu") or (
+            kind is Device and first.type == "cpu" and first.index is None
+        ):
+            _ = self._array  # there may be none here
+            return self
         else:
             dtype = _dtype_alone(self, *args, **kwargs)
         if dtype is not None:

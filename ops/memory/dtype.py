@@ -439,6 +439,7 @@ _DEVICE_TYPES: Final = (
     "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan"
 )
 _MORE_DEVICE_TYPES: Final = "mps meta hpu mtia privateuseone"
+_DEVICE_NAMES: Final = (*_DEVICE_TYPES.split(), *_MORE_DEVICE_TYPES.split())
 
 
 class Device:
@@ -459,6 +460,9 @@ class Device:
     """So a call that is given one is known by it (`kernels/code/calls/prepared.py`)."""
 
     def __init__(self, type: str | int | Device, index: int | None = None) -> None:
+        if index is None and type.__class__ is str and type in _DEVICE_NAMES:  # nearly always
+            self.type, self.index = type, None
+            return
         if isinstance(type, Device):
             index = type.index if index is None else index
             type = type.type
@@ -482,10 +486,10 @@ class Device:
             if not number.isdigit() or (number[0] == "0" and number != "0") or not name:
                 raise RuntimeError(f"Invalid device string: '{type}'")
             index = int(number)
-        if name not in _DEVICE_TYPES.split() and name not in _MORE_DEVICE_TYPES.split():
+        if name not in _DEVICE_NAMES:
             raise RuntimeError(
                 "Expected one of "
-                f"{', '.join((_DEVICE_TYPES + ' ' + _MORE_DEVICE_TYPES).split())} "
+                f"{', '.join(_DEVICE_NAMES)} "
                 f"device type at start of device string: {name}"
             )
         self.type = name

@@ -101,7 +101,7 @@ class Differentiable:
                 "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
                 f"{type(requires_grad).__name__}"
             )
-        TRANSFORMS.refuse(_TRANSFORMED.format("requires_grad_", _OR_FUNCTIONAL))
+        TRANSFORMS.refuse(_REQUIRED)
         return self._want_gradients(requires_grad)
 
     def _want_gradients(self, requires_grad: bool = True) -> Self:
@@ -352,7 +352,9 @@ _TRANSFORMED: Final = (
     "transformed instead."
 )
 _NOT_KEPT: Final = "can't retain_grad on Tensor that has requires_grad=False"
-_OR_FUNCTIONAL: Final = "(or perhaps using torch.autograd.functional.* APIs) "
+_REQUIRED: Final = _TRANSFORMED.format(
+    "requires_grad_", "(or perhaps using torch.autograd.functional.* APIs) "
+)
 
 _DETACH_VIEW = (
     "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
