@@ -38,21 +38,22 @@ def chosen_places(self: Array) -> Array:
     Nobody else has the memory of them.
     """
     self = truths(self[...])  # which no other thread can change
-    if self.ndim == 1 and self.size < _FEW:
+    is_much = self.size >= _FEW
+    if self.ndim == 1 and not is_much:
         return settled(self).nonzero()[0].reshape(1, -1)
-    is_much = self.size >= _FEW and self.ndim > 0
-    if is_much and (chosen := family("indexing.chosen")) is not None:
+    if is_much and self.ndim and (chosen := family("indexing.chosen")) is not None:
         marks = chosen.chosen(in_order(self))
         if marks is not None:
             found: Array = chosen.places(marks)
             return found
-    return np.array(np.atleast_1d(settled(self)).nonzero(), np.int64)
+    places = (settled(self) if self.ndim else np.atleast_1d(settled(self))).nonzero()
+    return np.array(places, np.int64)
 
 
 def parts_of_places(self: Array) -> list[Array]:
     """The same, a vector for each dimension."""
-    if self.ndim == 1 and self.size < _FEW:
-        return [settled(truths(self[...])).nonzero()[0]]
+    if self.ndim and self.size < _FEW:  # NumPy gives columns
+        return [each.copy() for each in settled(truths(self[...])).nonzero()]
     return list(chosen_places(self))
 
 

@@ -154,7 +154,8 @@ class Front:
         several = several_of(entry)
         namer = None if several in (None, tuple) else partial(tuple.__new__, several)
         is_plain = arguments[::4].count(_TENSOR) == 1 and not (has_lists or spread)
-        flags += _TUPLE * (several is not None and is_plain and not entry.is_view)
+        gives_several = several is not None or entry.schema.endswith("[]")
+        flags += _TUPLE * (gives_several and is_plain and not entry.is_view)
         length = max([_length(each.value) for each in given], default=0)
         records = _Records(entry, recording, -1 if has_lists else length)
         names = [sys.intern(each.name) for each in given if each.name]

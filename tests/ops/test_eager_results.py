@@ -116,3 +116,46 @@ def test_functions_in_classes_are_no_methods() -> None:
     assert Holder.view(x, 2, 1).tolist() == [[-1.0], [2.0]]
     assert x.view(2, 1).shape == (2, 1)
     assert torch.Tensor.view(x, 2, 1).shape == (2, 1)
+
+
+def test_nothing_is_made_where_a_tensor_is_there_already() -> None:
+    x = torch.ones(3)
+    for place in ("cpu", torch.device("cpu"), x.device):
+        assert x.to(place) is x
+    assert x.to("cpu", copy=True) is not x
+    for device in (
+        torch.device("cpu"),
+        torch.device("cpu", None),
+        torch.device(torch.device("cpu")),
+    ):
+        assert (device.type, device.index) == ("cpu", None)
+    assert torch.device("cpu", 0) != torch.device("cpu")
+    nowhere = torch.ones(3, device="meta")
+    for place in ("cpu", torch.device("cpu")):
+        with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor"):
+            nowhere.to(place)
+
+
+def test_places_that_are_not_zero_lie_one_behind_the_other() -> None:
+    for x in (torch.tensor([[0.0, 1.0], [2.0, 3.0]]), torch.eye(3)[None], torch.zeros(2, 3)):
+        for _ in range(70):
+            parts = x.nonzero(as_tuple=True)
+        assert type(parts) is tuple
+        assert [each.tolist() for each in parts] == torch.nonzero(x).t().tolist()
+        assert [each.stride() for each in parts] == [(1,)] * x.dim()
+        assert [each.tolist() for each in torch.where(x)] == [each.tolist() for each in parts]
+    for _ in range(70):
+        assert torch.where(torch.tensor(2.0))[0].tolist() == [0]
+
+
+def test_equal_looks_at_every_element() -> None:
+    for size in (0, 1, 5, 16, 300, 5000):
+        x = torch.arange(float(size))
+        assert torch.equal(x, x.clone())
+        if size:
+            y = x.clone()
+            y[-1] = float("nan")
+            assert not torch.equal(x, y)
+            assert not torch.equal(y, y)
+            assert torch.equal(x * 0, -x * 0)
+    assert torch.equal(torch.tensor(1), torch.tensor(1.0))
