@@ -66,6 +66,8 @@ def check_storage(sizes: list[int]) -> None:
     """
     if len(sizes) > MOST_DIMENSIONS:
         raise too_many_dimensions(len(sizes))
+    if 0 < prod(sizes) <= _LARGEST:  # nearly always
+        return
     if max(sizes, default=0) > _MOST:
         raise OperatorError("numel: integer multiplication overflow", code="shape-mismatch")
     check_strides(sizes)
