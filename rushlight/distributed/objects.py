@@ -161,12 +161,12 @@ def scatter_object_list(
         ValueError: there is no such process; its list has not one object for each process; there
             is no first place.
     """
+    if is_outside(group, "scatter_object_list"):
+        return
     if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
         raise ValueError(
             "Expected argument scatter_object_output_list to be a list of size at least 1."
         )
-    if is_outside(group, "scatter_object_list"):
-        return
     members = group_of(group)
     root, what = chosen_member(members, src, group_src, 0), "scatter_object_list"
     mine, sent = np.empty(1, np.int64), None

@@ -131,9 +131,21 @@ def create_type_hint(x: object) -> object:
             f"We were not able to successfully create type hint from the type {x}", stacklevel=2
         )
         return x
-    first = x[0]
-    kind = first if all(isinstance(e, type) and issubclass(e, first) for e in x) else typing.Any
+    kind = _widest(x)
     return whole[kind] if whole is list else whole[kind, ...]
+
+
+def _widest(kinds: Sequence[object]) -> Any:
+    """The one of some classes that all before and behind it are of; `Any` where two are apart."""
+    found = kinds[0]
+    for kind in kinds:
+        if not isinstance(kind, type) or not isinstance(found, type):
+            return typing.Any
+        if issubclass(found, kind):
+            found = kind
+        elif not issubclass(kind, found):
+            return typing.Any
+    return found
 
 
 def type_matches(signature_type: Any, argument_type: object) -> bool:
@@ -157,10 +169,14 @@ def type_matches(signature_type: Any, argument_type: object) -> bool:
 def _fits_list(element: type, argument: Any) -> bool:
     if argument is element and element is int:  # one number for a list of them
         return True
-    if getattr(argument, "__origin__", None) is list:
-        inner = argument.__args__[0]
-        return inner == element or (inspect.isclass(inner) and issubclass(inner, element))
-    return False
+    if getattr(argument, "__origin__", None) not in (list, tuple):
+        return False
+    parts = [each for each in argument.__args__ if each is not ...]
+    return all(
+        each == element
+        or (inspect.isclass(each) and inspect.isclass(element) and issubclass(each, element))
+        for each in parts
+    )
 
 
 # ----------------------------------------------------------------------------- normal forms

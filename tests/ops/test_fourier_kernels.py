@@ -83,6 +83,22 @@ def test_a_transform_without_a_window_is_told_also_once_it_is_known(
             torch.stft(torch.randn(400), 64, return_complex=True)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"n_fft": 4, "hop_length": 0}, "expected hop_length > 0, but got hop_length=0"),
+        ({"n_fft": 4, "hop_length": -1}, "expected hop_length > 0, but got hop_length=-1"),
+        ({"n_fft": 0, "hop_length": 1}, "expected 0 < n_fft < 8, but got n_fft=0"),
+        ({"n_fft": 9}, "expected 0 < n_fft < 8, but got n_fft=9"),
+        ({"n_fft": 4, "win_length": 5}, "expected 0 < win_length <= n_fft, but got win_length=5"),
+        ({"n_fft": 4, "win_length": 0}, "expected 0 < win_length <= n_fft, but got win_length=0"),
+    ],
+)
+def test_windows_that_cannot_be(options: dict[str, int], said: str) -> None:
+    with pytest.raises(RuntimeError, match=f"{said}$"):
+        torch.stft(torch.arange(8.0), **options, center=False, return_complex=True)
+
+
 def test_calls_from_python_try_the_overload_with_a_centre_first() -> None:
     x, window = torch.arange(64.0), torch.ones(16)
     from_python = torch._VF.stft(x, 16, 4, 16, window, return_complex=True)

@@ -87,6 +87,9 @@ def test_what_is_invalid_is_refused_with_its_place() -> None:
     with pytest.raises(ValueError, match="not broadcastable with batch_shape"):
         d.Normal(torch.zeros(2), 1.0).log_prob(torch.zeros(3))
     assert d.Normal(0.0, -1.0, validate_args=False).scale == -1.0
+    for given in ("probs", "logits"):
+        with pytest.raises(ValueError, match=f"`{given}` parameter must be at least one-dim"):
+            d.Categorical(**{given: torch.tensor(1.0)})
     with pytest.raises(NotImplementedError, match=r"^No KL\(p \|\| q\) is implemented for p"):
         d.kl_divergence(d.LKJCholesky(3), d.Normal(0.0, 1.0))
 

@@ -79,6 +79,13 @@ def test_vmap_refuses_in_torchs_words() -> None:
         vmap(lambda a: 1)(X)
 
 
+def test_writes_are_removed_by_the_words_that_torch_knows() -> None:
+    for words in ({}, {"remove": "mutations"}, {"remove": "mutations_and_views"}):
+        assert torch.func.functionalize(torch.neg, **words)(X).tolist() == (-X).tolist()
+    with pytest.raises(RuntimeError, match=r"received invalid argument for remove=views\. Valid"):
+        torch.func.functionalize(torch.neg, remove="views")
+
+
 def test_random_numbers_of_slices() -> None:
     def dropped(a: torch.Tensor) -> torch.Tensor:
         return F.dropout(a + torch.ones(30))

@@ -129,6 +129,17 @@ def test_a_group_of_one_process() -> None:
         distributed.send(x, 1)
     with pytest.raises(RuntimeError, match="expected length 1, got 2"):
         distributed.all_gather([x, x], x)
+    mine: list[Any] = [None]
+    distributed.scatter_object_list(mine, ["a"])
+    assert mine == ["a"]
+    for wrong in ([], ("a",)):
+        with pytest.raises(ValueError, match="scatter_object_output_list to be a list of size"):
+            distributed.scatter_object_list(wrong, ["a"])
+
+
+def test_a_group_is_asked_for_before_the_lists_of_objects() -> None:
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
+        distributed.scatter_object_list([], None)
 
 
 def test_stores_hold_texts() -> None:

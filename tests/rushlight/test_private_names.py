@@ -353,6 +353,11 @@ def test_the_older_name_of_shared_tensors_leads_to_the_same() -> None:
     older = import_module("rushlight.distributed._tensor")
     newer = import_module("rushlight.distributed.tensor")
     assert (older.Shard, older.DTensor) == (newer.Shard, newer.DTensor)
+    part = newer.Partial("avg")
+    words = (None, "avg", "sum")
+    assert [part.is_partial(word) for word in words] == [True, True, False]
+    assert not newer.Shard(0).is_partial()
+    assert [newer.Shard(1).is_shard(dim) for dim in (None, 1, 0)] == [True, True, False]
     experimental = import_module("rushlight.distributed._tensor.experimental")
     with pytest.raises(NotImplementedError):
         experimental.implicit_replication()

@@ -126,6 +126,21 @@ def test_options_out_of_range(make: Any, text: str) -> None:
         make()
 
 
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"ns_steps": 100}, "Number of steps must be less than 100"),
+        ({"ns_coefficients": (1.0, 2.0)}, "must be a tuple of exactly 3 values"),
+    ],
+)
+def test_muon_refuses_iterations_when_it_comes_to_them(options: Any, text: str) -> None:
+    w = weight(2, 2)
+    optimizer = optim.Muon([w], **options)
+    w.grad = torch.ones(2, 2)
+    with pytest.raises(ValueError, match=text):
+        optimizer.step()
+
+
 def test_sparse_adam_refuses_dense_gradients() -> None:
     w = weight(2)
     w.grad = torch.ones(2)
