@@ -260,9 +260,12 @@ _PACKED = frozenset({INT, FLOAT, BOOL, COMPLEX, TENSOR})
 """Element types whose lists torch casts as a whole, and speaks of as a whole."""
 
 
+def _held(value: object) -> list[object]:
+    """What becomes the parts of a tuple: what a tuple holds, whatever its class says of that."""
+    return list(tuple.__iter__(value)) if isinstance(value, tuple) else _iterate(value)
+
+
 def _iterate(value: Any) -> list[object]:
-    if isinstance(value, tuple):  # what it holds, whatever its class says of its length
-        return list(tuple.__iter__(value))
     try:
         return list(value)
     except TypeError as error:
@@ -362,7 +365,7 @@ def _tuple_inward(type: TupleType) -> Convert:
     are_words, has_whole = bool(words) and None not in words, int in words
 
     def convert(value: object) -> tuple[object, ...]:
-        items: Any = value if value.__class__ is tuple else _iterate(value)
+        items: Any = value if value.__class__ is tuple else _held(value)
         is_made = are_words and tuple(map(_class_of, items)) == words
         if is_made and (not has_whole or all(map(_fits, items))):
             return tuple(items)

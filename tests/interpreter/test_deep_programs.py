@@ -14,8 +14,21 @@ import pytest
 import rushlight as torch
 from rushlight import nn
 from rushlight.frontend.limits.bounds import BoundExceeded
+from rushlight.interpreter.values.shared_parts import may_share
 from rushlight.serialization.archives.audit import audit
-from rushlight.typecheck.types.types import INT, ListType, TupleType, Type
+from rushlight.typecheck.definitions.class_types import ClassType
+from rushlight.typecheck.types.types import (
+    ANY,
+    ANY_LIST,
+    INT,
+    STRING,
+    DictType,
+    ListType,
+    OptionalType,
+    TupleType,
+    Type,
+    UnionType,
+)
 
 
 class Plus(nn.Module):
@@ -194,3 +207,24 @@ def test_what_walks_graphs_goes_as_deep_as_the_programs() -> None:
         assert sys.getrecursionlimit() == frames + 130
     finally:
         sys.setrecursionlimit(usual)
+
+
+@pytest.mark.parametrize(
+    ("type", "may"),
+    [
+        (INT, False),
+        (ListType(INT), False),
+        (OptionalType(ListType(INT)), False),
+        (TupleType((ListType(INT), DictType(STRING, INT))), False),
+        (ListType(TupleType((INT, ListType(INT)))), True),
+        (DictType(STRING, ListType(INT)), True),
+        (OptionalType(ListType(ListType(INT))), True),
+        (ANY, True),
+        (ANY_LIST, True),
+        (UnionType((INT, STRING)), True),
+        (ClassType("__torch__.Any"), True),
+    ],
+    ids=str,
+)
+def test_what_may_have_huge_copies(type: Type, may: bool) -> None:
+    assert may_share(type) is may

@@ -232,6 +232,30 @@ def test_a_part_has_as_many_samples_as_stay_near(
     assert none < three < single
 
 
+def test_neither_a_network_nor_its_parts_have_too_many_runs(
+    monkeypatch: pytest.MonkeyPatch, runs: list[tuple[int, int]]
+) -> None:
+    model, x = network(), drawn(6, 3, 48, 48)
+    learned(torch.jit.script(network()), x)
+    (whole, _) = runs[-1]
+    monkeypatch.setattr(family("calls.samples"), "FAR", 1 << 17)
+    monkeypatch.setattr(networks, "MOST_RUNS", whole)  # as many as it has, and fewer than parts
+    scripted = torch.jit.script(network())
+    learned(scripted, x)
+    assert runs[-1][0] == whole
+    assert bits(scripted(x)) == bits(model(x))
+    monkeypatch.setattr(networks, "MOST_RUNS", whole - 1)
+    longer, known = torch.jit.script(network()), len(runs)
+    until = time.monotonic() + 60
+    for calls in itertools.count():
+        assert bits(longer(x)) == bits(model(x))
+        if calls > 10 and replay_of(longer).why_not == "it is too long":
+            break
+        assert time.monotonic() < until
+        time.sleep(0.005)
+    assert (replay_of(longer).learned, len(runs)) == (0, known)
+
+
 def test_networks_with_several_results_keep_them_apart(
     monkeypatch: pytest.MonkeyPatch, runs: list[tuple[int, int]]
 ) -> None:

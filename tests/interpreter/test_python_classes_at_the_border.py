@@ -248,3 +248,38 @@ def test_a_named_tuple_keeps_its_names_and_its_history() -> None:
     made = torch.jit.script(f)(torch.ones(2, requires_grad=True))
     assert type(made).__name__ == "Pair"
     made.x.sum().backward()
+
+
+class _Says:
+    """Says of itself what it does not hold."""
+
+    def __iter__(self) -> Any:
+        return iter((7, 8))
+
+    def __len__(self) -> int:
+        return 5
+
+
+class SayingTuple(_Says, tuple):  # type: ignore[misc,type-arg]
+    pass
+
+
+class SayingList(_Says, list):  # type: ignore[misc,type-arg]
+    pass
+
+
+def list_of_it(x: List[int]) -> List[int]:
+    return x
+
+
+def tuple_of_it(x: Tuple[int, int]) -> Tuple[int, int]:
+    return x
+
+
+def test_a_list_has_what_a_class_gives_and_a_tuple_what_a_tuple_holds() -> None:
+    for _ in range(4):
+        assert torch.jit.script(list_of_it)(SayingTuple((1, 2))) == [7, 8]
+        assert torch.jit.script(list_of_it)(SayingList((1, 2))) == [7, 8]
+        assert torch.jit.script(tuple_of_it)(SayingTuple((1, 2))) == (1, 2)
+        assert torch.jit.script(tuple_of_it)(SayingList((1, 2))) == (7, 8)
+        assert torch.jit.script(inferred)(SayingTuple((1, 2))) == (1, 2)
