@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator as python
-from collections.abc import Callable
 from functools import cmp_to_key
 from typing import Any, Final
 
@@ -265,14 +264,24 @@ def same_tensor(a: Array, b: Array) -> bool:
     Raises:
         OperatorError: they have several elements.
     """
-    equal = np.asarray(a == b)
-    if equal.size != 1:
+    return _truth(a == b)
+
+
+def _truth(compared: object) -> bool:
+    """What two tensors of a list compare to.
+
+    Raises:
+        OperatorError: they have several elements, or none.
+    """
+    found = np.asarray(compared)
+    if found.size != 1:
+        several = "more than one value" if found.size else "no values"
         raise OperatorError(
-            "Boolean value of Tensor with more than one value is ambiguous",
+            f"Boolean value of Tensor with {several} is ambiguous",
             code="ambiguous-condition",
-            headline=f"one truth value is needed, but this comparison has {equal.size}",
+            headline=f"one truth value is needed, but this comparison has {found.size}",
         )
-    return bool(equal.reshape(-1)[0])
+    return bool(found.reshape(-1)[0])
 
 
 @operator("aten::eq.Tensor_list(Tensor[] a, Tensor[] b) -> bool")
@@ -419,7 +428,9 @@ def _in_order(values: List, reverse: bool) -> List:
     _check_sortable(values)
     if values and hasattr(values[0], "check_sortable"):
         return _in_own_order(values, reverse)
-    return sorted(values, key=_order(values), reverse=reverse)
+    if len(values) > 1 and isinstance(values[0], np.ndarray):
+        return _tensors_in_order(values, reverse)
+    return sorted(values, reverse=reverse)
 
 
 _RUN: Final = 8
@@ -465,17 +476,17 @@ def _comes_before(one: Any, other: Any, reverse: bool) -> bool:
     return bool(other < one) if reverse else bool(one < other)
 
 
-def _order(values: List) -> Callable[[Any], Any] | None:
-    """What compares values that do not compare themselves as torch does."""
-    arrays = len(values) > 1 and isinstance(values[0], np.ndarray)
-    return cmp_to_key(_compare_tensors) if arrays else None
+def _tensors_in_order(values: List, reverse: bool) -> List:
+    """Tensors in order; in the reverse one the last of equal ones is the first, as in torch."""
+    made = sorted(values, key=_BY_TRUTH)
+    return made[::-1] if reverse else made
 
 
 def _compare_tensors(one: Array, other: Array) -> int:
-    less = np.asarray(one < other)
-    if less.size != 1:
-        raise OperatorError("Boolean value of Tensor with more than one value is ambiguous")
-    return -1 if less.item() else 0
+    return -1 if _truth(one < other) else 0
+
+
+_BY_TRUTH: Final = cmp_to_key(_compare_tensors)
 
 
 _SORTABLE = (

@@ -198,3 +198,32 @@ def _outcome(make: Any) -> object:
     except Exception as error:
         return type(error), str(error)
     return made.dtype, made.shape, made.tobytes()
+
+
+SORTING = """
+def in_place(x: List[Tensor], reverse: bool) -> List[Tensor]:
+    x.sort(reverse=reverse)
+    return x
+
+
+def made(x: List[Tensor]) -> List[Tensor]:
+    return sorted(x)
+
+
+def equal(x: List[Tensor], y: List[Tensor]) -> bool:
+    return x == y
+"""
+
+
+def test_script_sorts_tensors_by_their_one_element() -> None:
+    unit = torch.jit.CompilationUnit(SORTING)
+    given: list[Any] = [torch.tensor(each) for each in (3, 1, 2, [1.0])]
+    assert [each.tolist() for each in unit.made(given)] == [1, [1.0], 2, 3]
+    for reverse, wanted in ((False, [1, [1.0], 2, 3]), (True, [3, 2, [1.0], 1])):
+        assert [each.tolist() for each in unit.in_place(list(given), reverse)] == wanted
+    for sizes, said in ((2, "more than one value"), (0, "no values")):
+        others = [torch.ones(sizes), torch.ones(sizes)]
+        for call in (lambda: unit.made(others), lambda: unit.equal(others, others)):  # noqa: B023
+            with pytest.raises(RuntimeError, match=f"Boolean value of Tensor with {said} is amb"):
+                call()
+    assert [each.tolist() for each in unit.made([torch.ones(2)])] == [[1, 1]]
