@@ -208,7 +208,7 @@ def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduc
             f"Found dtype {dtype_of(target).scalar_name} but expected {dtype_of(self).scalar_name}",
             code="dtype-mismatch",
         )
-    if self.size and not bool(((self >= 0) & (self <= 1)).all()):
+    if not bool(((self >= 0) & (self <= 1)).all()):
         raise OperatorError("all elements of input should be between 0 and 1")
     least, one = self.dtype.type(-100), self.dtype.type(1)
     yes = np.maximum(np.log(self), least)

@@ -196,3 +196,30 @@ def test_a_grid_does_not_move_what_it_reads_at_the_edge(padding: str, volume: bo
     within = gradient(read, [[0.25] + [1.0] * (count - 1)])
     assert within[0, 0] > 0
     assert within[0, 1:].tolist() == [0.0] * (count - 1)
+
+
+INF = math.inf
+SPREADS: list[tuple[Any, list[list[float]]]] = [
+    (lambda x: x.var(1, correction=2), [[-INF, INF], [-INF, INF]]),
+    (lambda x: x.var(1, correction=3), [[1.0, -1.0], [1.0, -1.0]]),
+    (lambda x: x.std(1, correction=2), [[NAN, NAN], [NAN, NAN]]),
+    (lambda x: x.std(1, correction=3), [[0.0, 0.0], [0.0, 0.0]]),
+    (lambda x: torch.var_mean(x, 1, correction=3)[0], [[1.0, -1.0], [1.0, -1.0]]),
+    (lambda x: x.var((0, 1), correction=5), [[3.0, 1.0], [-1.0, -3.0]]),
+    (lambda x: x.var(correction=4), [[INF, INF], [INF, INF]]),
+    (lambda x: x.var(correction=5), [[INF, INF], [INF, INF]]),
+    (lambda x: x.std(correction=4), [[NAN, NAN], [NAN, NAN]]),
+    (lambda x: x.std(correction=5), [[NAN, NAN], [NAN, NAN]]),
+    (lambda x: x[:, :1].var(1), [[NAN, 0.0], [NAN, 0.0]]),
+    (lambda x: x[0, 0].var(), [[NAN, 0.0], [0.0, 0.0]]),
+    (lambda x: x[0, 0].var(correction=0), [[0.0, 0.0], [0.0, 0.0]]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SPREADS)))
+def test_spreads_of_no_more_elements_than_are_taken_off(number: int) -> None:
+    function, wanted = SPREADS[number]
+    for _ in range(4):
+        found = gradient(function, [[1.0, 2.0], [3.0, 4.0]])
+        expected = torch.tensor(wanted, dtype=torch.float64)
+        torch.testing.assert_close(found, expected, equal_nan=True)

@@ -112,9 +112,12 @@ def _variance(
 ) -> Tensor:  # fmt: skip
     dims = dims_of(dim, self.ndim)
     left = _count(self.shape, dims if self.ndim else None) - _correction(unbiased, correction)
-    middle = self.mean(dims, True) if self.ndim else self
     g = restored(g, self.shape, dim, keepdim)
-    return g * (2.0 / left if left > 0 else math.nan) * (self - middle)
+    if not self.ndim:
+        return g * (2.0 / left if left > 0 else math.inf) * (self - self)
+    if dim is None and left <= 0:
+        return (g * math.inf).expand(self.shape)
+    return g * (2.0 / left if left else math.inf) * (self - self.mean(dims, True))
 
 
 def _deviation(
