@@ -117,8 +117,8 @@ def of_nothing(self: Array, key: tuple[object, ...], error: IndexError) -> tuple
 
 
 def check_rows(self: Array, dim: int, index: Array) -> None:
-    """What torch says of rows that are none, but for those of the first dimension of something."""
-    if self.ndim < 2 or not -self.ndim <= dim < self.ndim or (self.size and not dim):
+    """What torch says of rows that are none: of something, those of the second dimension alone."""
+    if self.ndim < 2 or not -self.ndim <= dim < self.ndim or (self.size and dim % self.ndim != 1):
         return
     size = self.shape[dim]
     if not size:

@@ -46,6 +46,12 @@ def test_rows_of_nothing() -> None:
         torch.zeros(3, 2).index_select(0, FAR)
     with pytest.raises(IndexError, match="tried to take from an empty tensor"):
         torch.zeros(0).take(FAR)
+    for dim in (-2, 1):
+        with pytest.raises(RuntimeError, match="out of DATA bounds, id=5 axis_dim=3"):
+            torch.zeros(2, 3, 4).index_select(dim, FAR)
+    for sizes, dim in (((3, 2), -2), ((2, 3, 4), -3), ((2, 3, 4), 2), ((2, 3, 4), -1)):
+        with pytest.raises(IndexError, match="index out of range in self"):
+            torch.zeros(sizes).index_select(dim, FAR)
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,14 @@ def test_vmap_where_slices_lie() -> None:
     assert vmap(lambda a: a.sum())(torch.ones(0, 2)).shape == (0,)
 
 
+def test_slices_of_a_bias_alone() -> None:
+    torch.manual_seed(0)
+    x, weight, biases = torch.randn(2, 3, 5, 5), torch.randn(4, 3, 2, 2), torch.randn(6, 4)
+    made = vmap(lambda bias: F.conv2d(x, weight, bias))(biases)
+    wanted = torch.stack([F.conv2d(x, weight, bias) for bias in biases])
+    torch.testing.assert_close(made, wanted)
+
+
 def test_vmap_refuses_in_torchs_words() -> None:
     for function, text in [
         (lambda a: a.sum().item(), r"vmap over calling \.item\(\) on a Tensor"),
