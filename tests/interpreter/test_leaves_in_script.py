@@ -116,3 +116,14 @@ def test_a_parameter_in_another_attribute_is_the_parameter() -> None:
         assert found.is_leaf
         assert result.requires_grad
         assert module.kept.requires_grad
+
+
+def test_scripts_read_gradients_that_are_there_and_those_that_are_not() -> None:
+    unit = torch.jit.CompilationUnit("def f(x: Tensor) -> Optional[Tensor]:\n    return x.grad\n")
+    x = torch.ones(2, requires_grad=True)
+    assert unit.f(x) is None
+    assert unit.f(torch.ones(2)) is None
+    (x * 3).sum().backward()
+    found = unit.f(x)
+    assert found is not None
+    assert found.tolist() == [3.0, 3.0]

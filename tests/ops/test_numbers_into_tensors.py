@@ -141,6 +141,8 @@ def test_alpha_fits_the_dtypes() -> None:
     for add in (x.add, x.add_, x.sub):
         with pytest.raises(RuntimeError, match="Boolean alpha only supported for Boolean results"):
             add(x, alpha=True)
+    z = torch.ones(2, dtype=torch.complex64)
+    assert z.add(x, alpha=2j).tolist() == torch.add(z, z, alpha=2j).tolist() == [1 + 2j] * 2
 
 
 def of_lists(x: list[int], y: list[float], z: list[bool]):
