@@ -119,3 +119,32 @@ def test_a_module_without_forward_has_no_graph() -> None:
 
     with pytest.raises(RuntimeError, match="Method 'forward' is not defined"):
         _ = torch.jit.script(Silent()).graph
+
+
+class Twice(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
+def _looks(self: Any, input: tuple[torch.Tensor], output: torch.Tensor) -> None:
+    assert output is not None
+
+
+def _counts(self: Any, input: tuple[torch.Tensor], output: torch.Tensor) -> int:
+    return output.numel()
+
+
+def _doubles(self: Any, input: tuple[torch.Tensor], output: int) -> int:
+    return output * 2
+
+
+def test_a_hook_takes_what_the_last_one_gave_that_gave_something() -> None:
+    module = Twice()
+    for hook in (_looks, _counts, _doubles):
+        module.register_forward_hook(hook)
+    assert torch.jit.script(module)(torch.ones(3)) == 6
+    wrong = Twice()
+    for hook in (_counts, _looks):
+        wrong.register_forward_hook(hook)
+    with pytest.raises(RuntimeError, match=r"Received type: 'Tensor'\. Expected type: 'int'"):
+        torch.jit.script(wrong)

@@ -193,3 +193,27 @@ def test_sums_of_parameters_without_data_have_none_either() -> None:
     weight = torch.nn.Parameter(torch.ones(2, device="meta"))
     optimizer = torch.optim.Adagrad([weight], initial_accumulator_value=1.0)
     assert optimizer.state[weight]["sum"].is_meta
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("SGD", "Adam", "AdamW", "Adadelta", "Adagrad", "Adamax", "ASGD", "NAdam", "RAdam"),
+        *("RMSprop", "Rprop", "Adafactor"),
+    ],
+)
+@pytest.mark.parametrize("capturable", [False, True])
+def test_the_largest_is_found_with_the_opposite_gradient(name: str, capturable: bool) -> None:
+    kind = getattr(optim, name)
+    if capturable and name in ("SGD", "Adagrad", "Adafactor"):
+        pytest.skip("it has no such option")
+    options = {"capturable": True} if capturable else {}
+    ends = []
+    for sign, maximize in ((1.0, False), (-1.0, True)):
+        weight = torch.nn.Parameter(torch.tensor([1.0, -2.0]))
+        optimizer = kind([weight], maximize=maximize, **options)
+        for step in range(3):
+            weight.grad = sign * torch.tensor([0.5, step - 1.0])
+            optimizer.step()
+        ends.append(weight.tolist())
+    assert ends[0] == ends[1] != [1.0, -2.0]

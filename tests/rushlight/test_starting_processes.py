@@ -40,6 +40,15 @@ def test_processes_are_as_many_as_mpi_started() -> None:
         distributed.init_process_group("mpi", world_size=3)
 
 
+@pytest.mark.parametrize(("count", "processes"), [(6, 6), (None, 1)])
+def test_a_machine_gets_a_process_for_each_processor(
+    count: int | None, processes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run.os, "cpu_count", lambda: count)
+    found = [run.determine_local_world_size(word) for word in ("cpu", "auto", "3")]
+    assert found == [processes, processes, 3]
+
+
 def test_the_words_of_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "_mpiexec", lambda: "mpiexec")
     words = ["--nnodes", "2", "--hosts", "a,b", "--nproc_per_node=3", "-m", "train", "--lr", "1"]
