@@ -16,6 +16,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.__main__ import main
+from rushlight.cli.json_lines import tell_data
 from rushlight.frontend.diagnostics.cells import clean, clean_lines
 from rushlight.serialization.files.container import ArchiveReader
 from rushlight.serialization.files.container_writer import ContainerWriter
@@ -212,3 +213,20 @@ def test_cleaning() -> None:
     assert clean_lines(HOSTILE + "é漢\u00a0\U0001f600") == clean(HOSTILE + "é漢\u00a0\U0001f600")
     assert clean("a\nb\x1b\ud800") == "a\ufffdb\ufffd\ufffd"
     io.StringIO(clean_lines("".join(map(chr, range(0x3000))))).read().encode()
+
+
+class _Counted(io.StringIO):
+    flushes = 0
+
+    def flush(self) -> None:
+        self.flushes += 1
+
+
+def test_data_is_told_at_once_where_there_is_an_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = _Counted()
+    monkeypatch.setattr(sys, "stdout", stream)
+    tell_data({"a": 1})
+    assert json.loads(stream.getvalue()) == {"a": 1}
+    assert stream.flushes
+    monkeypatch.setattr(sys, "stdout", None)
+    tell_data({"a": 1})

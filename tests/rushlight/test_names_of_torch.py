@@ -28,6 +28,7 @@ def test_branches_and_loops_as_functions() -> None:
 
 def test_open_sizes_are_numbers() -> None:
     assert (torch.sym_sum([1, 2.5]), torch.sym_sqrt(2)) == (3.5, 2**0.5)
+    assert torch.sym_sum(3) == torch.sym_sum((1, 2)) == 3
     assert torch.sym_ite(True, 2, 3) == 2
     with pytest.raises(AssertionError, match=r"^expected SymBool or bool, got <class 'int'>$"):
         torch.sym_ite(1, 2, 3)

@@ -297,3 +297,23 @@ def test_too_many_entries() -> None:
     with pytest.raises(ArchiveError) as caught:
         ArchiveReader(TWO, Limits(entries=1))
     assert caught.value.code == "limit-exceeded"
+
+
+def test_what_is_mapped_is_stored_as_it_is_and_lies_well(tmp_path: Path) -> None:
+    content = bytes(range(64)) * 4
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        file = tmp_path / f"{method}.pt"
+        with zipfile.ZipFile(file, "w", method) as archive:
+            archive.writestr("archive/version", b"3\n")
+            archive.writestr("archive/data/0", content)
+        with ArchiveReader(str(file)) as reader:
+            found = reader.mapped("data/0", 1)
+            if method == zipfile.ZIP_STORED:
+                assert found == content
+                place = reader.entries["data/0"].data
+                assert (reader.mapped("data/0", 64) is None) == bool(place % 64)
+            else:
+                assert found is None
+            assert reader.read("data/0") == content
+    with ArchiveReader(file.read_bytes()) as in_memory:
+        assert in_memory.mapped("version", 1) is None

@@ -150,6 +150,7 @@ def test_what_the_lite_interpreter_cannot_do_is_refused() -> None:
         ([("JMP", 7, 0), ("RET", 0, 0)], "jumps out"),
         ([("FORK", 0, 0), ("RET", 0, 0)], "does not exist"),
         ([("TUPLE_CONSTRUCT", -1, 0), ("RET", 0, 0)], "negative"),
+        ([("STOREN", 1, -1), ("RET", 0, 0)], "negative"),
     ],
 )
 def test_operands_are_checked(instructions: list[tuple[str, int, int]], wrong: str) -> None:

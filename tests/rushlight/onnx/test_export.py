@@ -280,6 +280,23 @@ def test_counts_and_boxes_of_a_run() -> None:
             assert torch.allclose(two, wanted)
 
 
+def test_outputs_have_the_names_that_are_given_and_no_more() -> None:
+    class Pair(nn.Module):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return x + 1, x * 2
+
+    program, x = torch.jit.script(Pair()), torch.ones(2)
+    for given, names in ((["a"], ["a", "output_1"]), (["a", "b"], ["a", "b"])):
+        file = io.BytesIO()
+        torch.onnx.export(program, (x,), file, output_names=given)
+        model = onnx.load_from_string(file.getvalue())
+        assert [each.name for each in model.graph.output] == names
+    with pytest.raises(
+        torch.onnx.OnnxExporterError, match=r"names provided \(3\) exceeded .* outputs \(2\)"
+    ):
+        torch.onnx.export(program, (x,), io.BytesIO(), output_names=["a", "b", "c"])
+
+
 def test_sizes_as_tensors_and_the_weights_of_attention() -> None:
     class Attending(nn.Module):
         def __init__(self) -> None:
