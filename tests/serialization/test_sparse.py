@@ -143,3 +143,21 @@ def test_checkpoints_from_before_2_1(weights_only: bool) -> None:
     torch.save({"rows": _AsBefore21([[0, 1], [2, 0]])}, file)
     read = torch.load(io.BytesIO(file.getvalue()), weights_only=weights_only)["rows"]
     assert (read.to_dense().tolist(), read.is_coalesced()) == ([[0, 0, 1], [2, 0, 0]], False)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ([[0, 1], [2, 0]], torch.tensor([1.0, 2.0]), torch.Size((2, 3))),
+        (torch.tensor([[0, 1], [2, 0]]), [1.0, 2.0], torch.Size((2, 3))),
+        (torch.tensor([[0, 1], [2, 0]]), torch.tensor([1.0, 2.0]), 6),
+        (torch.tensor([[0, 1], [2, 0]]), torch.tensor([1.0, 2.0])),
+    ],
+)
+def test_checkpoints_with_sparse_tensors_of_other_parts(parts: tuple[Any, ...]) -> None:
+    made = _AsBefore21([[0, 1], [2, 0]])
+    made.parts = parts  # type: ignore[assignment]
+    file = io.BytesIO()
+    torch.save({"rows": made}, file)
+    with pytest.raises(ArchiveError, match="has a sparse tensor without its parts"):
+        torch.load(io.BytesIO(file.getvalue()))
