@@ -18,7 +18,10 @@ def test_devices_that_are_not_there() -> None:
     with pytest.raises(AssertionError, match="CUDA"):
         torch.set_default_device("cuda")
     torch.set_default_device("cpu")
-    assert torch.get_default_device() == torch.device("cpu")
+    try:
+        assert torch.get_default_device() == torch.device("cpu")
+    finally:
+        torch.set_default_device(None)  # else messages name it, of whatever test comes next
 
 
 def test_determinism_is_remembered() -> None:
