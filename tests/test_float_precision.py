@@ -71,6 +71,32 @@ def test_columns_are_rounded_where_they_are_packed(depth: int, is_turned: bool) 
     assert torch.equal((a @ b)[0], torch.from_numpy(found))
 
 
+@pytest.mark.skipif(not ROUNDED, reason="needs instructions for pairs")
+@pytest.mark.parametrize("is_turned", [False, True])
+@pytest.mark.parametrize(("depth", "columns"), [(511, 97), (512, 800), (1030, 50), (64, 385)])
+def test_many_rows_are_rounded_where_they_are_used(
+    depth: int, columns: int, is_turned: bool
+) -> None:
+    a, b = torch.randn(531, depth + 1)[:, :depth], torch.randn(columns, depth).t()
+    if not is_turned:
+        b = b.contiguous()
+    multiply = family("products.matrices").multiply
+    words = multiply(a.bfloat16()._array, b.bfloat16()._array)
+    torch.set_float32_matmul_precision("medium")
+    runs: list[object] = []
+    with family("calls.watching").watching(lambda *run: runs.append(run)):
+        found = multiply(a._array, b._array)
+    assert len(runs) == 2  # columns become words, rows in the product
+    assert np.array_equal(found, words)
+    before = torch.get_num_threads()
+    for threads in (1, 2, 3):
+        torch.set_num_threads(threads)
+        assert np.array_equal(multiply(a._array, b._array), words)
+    torch.set_num_threads(before)
+    parts = [multiply(a[start : start + 200]._array, b._array) for start in (0, 200, 400)]
+    assert np.array_equal(np.concatenate(parts), words)
+
+
 def test_wild_numbers_stay() -> None:
     a, b = torch.ones(64, 128), torch.ones(128, 128)
     a[0, 0], a[1, 1], a[2, 2] = float("nan"), float("inf"), 3.4e38

@@ -18,19 +18,19 @@ from ..calls.run import run
 from ..elementwise.arrays import LETTERS, evaluate
 from ..language.named_counts import counts_of
 from ..language.target import host
-from ..language.tiles import Tile
+from ..language.tiles import CHUNK, Tile
 from ..rows.folds import dot
 from . import pairs
-from .products import (
+from .operands import (
     ALONG,
     AS_THEY_LIE,
+    ROUNDED,
     SIDE_BY_SIDE,
     gathers_rows,
     panels_together,
-    product_kernel,
     rows_together,
-    strip,
 )
+from .products import product_kernel, strip
 
 __all__ = ["multiply", "multiply_into", "multiply_batches", "multiply_vectors"]
 
@@ -43,7 +43,9 @@ rows, if vectors of columns are read several at a time."""
 _NEAR: Final = 1 << 15
 """Bytes of a matrix that is read as quickly without packing."""
 _WIDE: Final = 16
-"""Panels of a unit, at most, where rows are gathered."""
+_LESS_WIDE: Final = 8
+"""Panels of a unit, at most, where rows are gathered; and where they become words, of which a unit
+has more, piece by piece of the depth: near caches hold results that the next piece is added to."""
 _APART: Final = 2048
 """Rows that are a multiple of so many bytes apart share lines of near caches."""
 _DEEP: Final = 128
@@ -147,8 +149,9 @@ def _product(
 
 
 def _operands(a: Array, b: Array) -> tuple[str, Array, Array]:
-    """What is multiplied: the numbers as they are, or words of two that are, or may be, bfloat16;
-    columns of b that are packed but once become words only then.
+    """What is multiplied: the numbers as they are, or words of two that are, or may be, bfloat16.
+    Columns that are packed but once become words only then, and rows that are many only where they
+    are used.
 
     Raises:
         ValueError: the sizes do not fit, or there is nothing to sum.
@@ -159,15 +162,24 @@ def _operands(a: Array, b: Array) -> tuple[str, Array, Array]:
         return "float", a, b
     if b.shape[-2] != a.shape[-1] or not a.size * b.size:
         raise ValueError("rows and columns differ in length, or have none")
-    a, turned = pairs.along(a), b.swapaxes(-1, -2)
-    if b.itemsize == 4 and a.shape[-2] <= rows_together(host()):
-        rows, depth = a.shape[-2:]
-        form = _form(rows, depth, b.shape[-1], b.strides[-2:], 4)
-        if form is not None and form.startswith("packed"):
-            return "rounded", a, b
+    is_once = a.shape[-2] <= rows_together(host())
+    if b.itemsize == 4 and is_once and _packs(a, b):
+        return "rounded columns", pairs.along(a), b
+    turned = b.swapaxes(-1, -2)
     if turned.strides[-1] == b.itemsize:
-        return "pair", a, pairs.along(turned).swapaxes(-1, -2)
-    return "pair", a, pairs.across(b)
+        b = pairs.along(turned).swapaxes(-1, -2)
+    else:
+        b = pairs.across(b)
+    if a.itemsize == a.strides[-1] == 4 and not is_once and _packs(a, b):
+        return "rounded rows", a, b
+    return "pair", pairs.along(a), b
+
+
+def _packs(a: Array, b: Array) -> bool:
+    """Whether columns of words are packed, as they lie or are going to."""
+    (rows, numbers), columns = a.shape[-2:], b.shape[-1]
+    form = _form(rows, -(-numbers * a.itemsize // 8), columns, b.strides[-2:], 4)
+    return form is not None and form.startswith("packed")
 
 
 def _pays(a: Array, b: Array) -> bool:
@@ -250,8 +262,9 @@ def _way(
     Raises:
         ValueError: the sizes do not fit, or there is nothing to sum.
     """
-    (rows, depth), (numbers, columns) = a_shape[-2:], b_shape[-2:]
-    if depth != (-(-numbers // 2) if element == "rounded" else numbers) or not depth:
+    rows, columns = a_shape[-2], b_shape[-1]
+    depth, numbers = sorted((a_shape[-1], b_shape[-2]))
+    if depth != (-(-numbers // 2) if element.startswith("rounded") else numbers) or not depth:
         raise ValueError("rows and columns differ in length, or have none")
     size = 8 if element == "double" else 4
     batch = _batch(a_shape[:-2], a_strides[:-2], b_strides[:-2])
@@ -264,8 +277,9 @@ def _way(
     if rows <= _SEVERAL:
         block = _even(max(1, -(-rows // 8)), _FEW // 8) * 8
     if form.startswith("packed"):
-        gathered = _gathered(depth, a_strides[-2:], size)
-        block, width = _unit(rows, columns, several, width, gathered)
+        is_rounded = element == "rounded rows"
+        gathered = ROUNDED if is_rounded else _gathered(depth, a_strides[-2:], size)
+        block, width = _unit(rows, depth, columns, several, width, gathered)
     strips = -(-columns // width) * several
     step = b_strides[-1] if form in ("dots", "packed turned") else b_strides[-2]
     steps = (*a_strides[-2:], step, *batch[2:])
@@ -312,9 +326,13 @@ def _batch(shape: _Ints, a_strides: _Ints, b_strides: _Ints) -> _Batch | None:
     return _Batch(outer[0], inner[0], outer[1], inner[1], outer[2], inner[2])
 
 
-def _unit(rows: int, columns: int, several: int, width: int, gathered: int) -> tuple[int, int]:
+def _unit(
+    rows: int, depth: int, columns: int, several: int, width: int, gathered: int
+) -> tuple[int, int]:
     """Rows and columns of a unit: many, but so that there are some units for each thread."""
-    tile, most = Tile.of(host()), _WIDE if gathered else panels_together(host())
+    tile, most = Tile.of(host()), panels_together(host())
+    if gathered:
+        most = _LESS_WIDE if gathered == ROUNDED and depth > CHUNK else _WIDE
     panels = _even(-(-columns // width), most)
     block = _even(-(-rows // tile.rows), rows_together(host(), gathered) // tile.rows)
     by_rows = gathered and rows > columns  # rather than to gather all rows for each part
@@ -322,7 +340,7 @@ def _unit(rows: int, columns: int, several: int, width: int, gathered: int) -> t
         if panels > 1 and not (by_rows and block * tile.rows > 32):
             panels = -(-panels // 2)
         elif block * tile.rows > 32:
-            block = -(-block // 2)
+            block = _even(-(-rows // tile.rows), block - 1)
         else:
             break
     return block * tile.rows, panels * width
