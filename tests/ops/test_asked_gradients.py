@@ -64,3 +64,22 @@ def test_steps_between_tensors_have_no_history(function: Callable[..., torch.Ten
     ends = [torch.tensor(end, requires_grad=True) for end in (0.0, 3.0)]
     assert not function(*ends, 4).requires_grad
     assert not function(ends[0], 3.0, 1).requires_grad
+
+
+def test_nodes_wait_for_all_that_leads_to_them_and_for_nothing_else() -> None:
+    """A result that is on the way to another one, a branch that leads nowhere, and one that is
+    gone through twice."""
+    x = torch.arange(1.0, 4.0, requires_grad=True)
+    other = torch.ones(3, requires_grad=True)
+    middle = x * x
+    end = (middle * middle).sum() + middle.sum() + (other * middle.detach()).sum()
+    for wanted in ([x], [x, other], [middle], [x, middle], [other], [other, x]):
+        found = torch.autograd.grad([end, middle.sum()], wanted, retain_graph=True)
+        by_itself = {
+            id(x): 4 * x**3 + 4 * x,
+            id(middle): 2 * middle + 2,
+            id(other): middle,
+        }
+        for one, gradient in zip(wanted, found, strict=True):
+            assert torch.equal(gradient, by_itself[id(one)].detach())
+    assert torch.autograd.grad(end, [x, other], allow_unused=True)[1] is not None

@@ -64,10 +64,10 @@ class _Walk:
         """How many walks this one lies in."""
         self.number = WALKING.last = next(_NUMBERS)
 
-    def prepare(self, roots: Iterable[Node]) -> None:
+    def prepare(self, roots: Sequence[Node]) -> None:
         """Count for every node how many gradients it has to wait for."""
-        if self.targets is not None:
-            self._find_useful(roots)
+        if self.targets is not None and not self._find_useful(roots):
+            return
         leads = self.leads
         bounded: list[tuple[Bounding, ...]] = []
         dependencies = self.dependencies = dict.fromkeys(roots, 0)
@@ -102,14 +102,18 @@ class _Walk:
             return call.through
         return call.edges
 
-    def _find_useful(self, roots: Iterable[Node]) -> None:
-        """Find the nodes that lead to what gradients are wanted of."""
+    def _find_useful(self, roots: Sequence[Node]) -> bool:
+        """Find the nodes that lead to what gradients are wanted of, and how many gradients they
+        wait for: as many as lead to them.  Whether there are bounds, which `prepare` finds."""
         assert self.targets is not None
         wanted = {node for node, _ in self.targets}
         before: dict[Node, list[Node]] = {node: [] for node in roots}
         pending = list(before)
+        is_bounded = False
         while pending:
             node = pending.pop()
+            if node.bounds:
+                is_bounded = True
             for edge in self._edges_of(node) if node.is_call else node.edges:
                 if edge is not None:
                     to = edge[0]
@@ -128,6 +132,9 @@ class _Walk:
                     pending.append(node)
         self.useful = useful
         self.leads = frozenset(useful | wanted)
+        self.dependencies = dict.fromkeys(roots, 0)
+        self.dependencies |= {node: len(before[node]) for node in self.leads}
+        return is_bounded
 
     def run_targets(self) -> None:
         """Go through the nodes, too, that gradients are wanted of the results of, for their hooks;
