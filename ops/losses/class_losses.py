@@ -499,14 +499,35 @@ def multilabel_margin_loss_forward(
     wanted = np.zeros((len(scores), classes + 1), bool)
     np.put_along_axis(wanted, np.where(valid, named, classes), True, 1)
     wanted = wanted[:, :classes]
-    chosen = np.take_along_axis(scores, np.where(valid, named, 0), 1)
-    over = np.maximum(1 - chosen[:, :, None] + scores[:, None, :], 0)
-    over = np.where(valid[:, :, None] & ~wanted[:, None, :], over, 0)
-    losses = as_array(over.sum((1, 2)) / classes).astype(scores.dtype)
+    if scores.size * classes <= _FEW_PAIRS:
+        totals = _pairs_at_once(scores, np.where(valid, named, 0), valid, wanted)
+    else:
+        rows = zip(scores, named, valid, wanted, strict=True)
+        totals = np.array([_pairs_of_row(*each) for each in rows], scores.dtype)
+    losses = as_array(totals / classes).astype(scores.dtype)
     flags = wanted.reshape(target.shape).astype(self.dtype)
     if reduction == NONE and self.ndim > 1:
         return losses.astype(self.dtype), flags
     return reduced(losses, reduction or SUM, self.dtype), flags
+
+
+_FEW_PAIRS: Final = 1 << 18
+"""So many pairs of classes are looked at in all rows at once; more would take much memory."""
+
+
+def _pairs_at_once(scores: Array, named: Array, valid: Array, wanted: Array) -> Array:
+    """For each row how far classes that are not wanted come within 1 of each that is named."""
+    chosen = np.take_along_axis(scores, named, 1)
+    over = np.maximum(1 - chosen[:, :, None] + scores[:, None, :], 0)
+    total: Array = np.where(valid[:, :, None] & ~wanted[:, None, :], over, 0).sum((1, 2))
+    return total
+
+
+def _pairs_of_row(scores: Array, named: Array, valid: Array, wanted: Array) -> Array:
+    """The same for one row."""
+    over = 1 - scores[named[valid]][:, None] + scores[~wanted]
+    total: Array = np.maximum(over, 0, out=over).sum()
+    return total
 
 
 @operator(

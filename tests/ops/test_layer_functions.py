@@ -116,3 +116,20 @@ def test_one_class_may_stand_without_a_dimension() -> None:
             assert (found.item(), found.dim()) == (0.0, 0)
     with pytest.raises(RuntimeError, match=r"inconsistent target size: \[1\] for input of size:"):
         functional.multilabel_margin_loss(rushlight.ones(2), rushlight.tensor([0]))
+
+
+def test_many_classes_lose_row_by_row_what_few_do_at_once() -> None:
+    rushlight.manual_seed(3)
+    scores = rushlight.randn(9, 200)
+    named = rushlight.randint(0, 200, (9, 200))
+    named[:, 20:] = -1
+    named[2, 0] = -1
+    each = functional.multilabel_margin_loss(scores, named, reduction="none")
+    assert each[2] == 0
+    for row, target, loss in zip(scores, named, each, strict=True):
+        rushlight.testing.assert_close(functional.multilabel_margin_loss(row, target), loss)
+    mean = functional.multilabel_margin_loss(scores, named)
+    rushlight.testing.assert_close(mean, each.mean())
+    double = functional.multilabel_margin_loss(scores.double(), named, reduction="none")
+    assert double.dtype is rushlight.float64
+    rushlight.testing.assert_close(double.float(), each)
