@@ -392,3 +392,65 @@ def test_a_leaf_is_made_as_others_are_and_refused_with_all_that_was_given() -> N
         torch.randn("a", 1, requires_grad=True)
     with pytest.raises(RuntimeError, match="Only Tensors of floating point"):
         torch.arange(3, requires_grad=True)
+
+
+def collected_amid(call: Callable[[], object], change: Callable[[], None], after: int) -> object:
+    """What a call gives or raises, if the collector runs when `after` more objects are made, and
+    changes something then."""
+
+    def note(phase: str, info: object) -> None:
+        if phase == "start":
+            change()
+
+    before, was_enabled = gc.get_threshold(), gc.isenabled()
+    gc.disable()
+    gc.callbacks.append(note)
+    spare = [[] for _ in range(200)]  # so that new lists are new memory
+    try:
+        gc.set_threshold(gc.get_count()[0] + after)
+        gc.enable()
+        return call()
+    except (RuntimeError, TypeError, IndexError, ValueError) as error:
+        return type(error)
+    finally:
+        gc.disable()
+        gc.callbacks.remove(note)
+        gc.set_threshold(*before)
+        del spare
+        if was_enabled:
+            gc.enable()
+
+
+WANTING = [torch.ones(3, 4, requires_grad=True) for _ in range(4)]
+
+LISTED: list[tuple[Callable[[list[Any]], Any], list[Any]]] = [
+    (lambda given: X.permute(given), [1, 0]),
+    (lambda given: X.sum(given), [0, 1]),
+    (lambda given: X.reshape(given), [2, 6]),
+    (lambda given: torch.flip(X, given), [0, 1]),
+    (lambda given: torch.cat(given), [X, Y, X]),
+    (lambda given: torch.stack(given), [X, Y, X]),
+    (lambda given: torch.cat(given), WANTING),
+    (lambda given: torch.stack(given), WANTING),
+]
+
+
+@pytest.mark.parametrize("number", range(len(LISTED)))
+def test_the_collector_may_change_a_list_that_a_call_reads(number: int) -> None:
+    call, full = LISTED[number]
+    wanted = often(lambda: call([*full]))
+    for after in range(8):
+        given = [*full]
+        found = collected_amid(lambda given=given: call(given), given.clear, after)
+        assert isinstance(found, type) or torch.equal(found, wanted) or not given
+
+
+def test_the_collector_may_take_the_memory_whose_sizes_are_told() -> None:
+    often(lambda: X.shape)
+    for after in range(4):
+        x = torch.ones(3, 4, 5)
+
+        def change(x: torch.Tensor = x) -> None:
+            x.data = torch.ones(7)
+
+        assert collected_amid(lambda x=x: x.shape, change, after) in ((3, 4, 5), (7,))

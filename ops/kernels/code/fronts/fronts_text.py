@@ -125,7 +125,7 @@ prepare:
   %is_of_list = icmp ne i64 %list_flag, 0
   %list_flags = and i64 %told_flags, 48
   %is_listed = icmp ne i64 %list_flags, 0
-  store ptr %handles, ptr %of_tensors
+  store ptr null, ptr %of_tensors
   store ptr %values, ptr %of_arrays
   %has_no_sizes = icmp slt i64 %sizes_from, 0
   %stop = select i1 %has_no_sizes, i64 %total, i64 %sizes_from
@@ -179,23 +179,21 @@ same:
 one_int:
   %times_place = getelementptr i64, ptr %argument, i64 3
   %times = load i64, ptr %times_place
-  %one_list = call ptr @listed(ptr %table, ptr %object_place, i64 %times, i64 0, i1 true, \
-ptr %wanted)
+  %one_list = call ptr @listed(ptr %table, ptr null, ptr %object_place, i64 %times, i64 0, \
+i1 true, ptr %wanted)
   %is_int = icmp ne ptr %one_list, null
   br i1 %is_int, label %own_it, label %give_up
 ints:
-  %int_items = call ptr @items_of(ptr %table, ptr %object)
   %int_count_place = getelementptr i8, ptr %object, i64 {head}
   %int_count = load i64, ptr %int_count_place
-  %int_list = call ptr @listed(ptr %table, ptr %int_items, i64 %int_count, i64 1, i1 true, \
+  %int_list = call ptr @listed(ptr %table, ptr %object, ptr null, i64 %int_count, i64 1, i1 true, \
 ptr %wanted)
   %are_ints = icmp ne ptr %int_list, null
   br i1 %are_ints, label %own_it, label %give_up
 tensors:
-  %items = call ptr @items_of(ptr %table, ptr %object)
   %item_count_place = getelementptr i8, ptr %object, i64 {head}
   %item_count = load i64, ptr %item_count_place
-  %list = call ptr @listed(ptr %table, ptr %items, i64 %item_count, i64 1, i1 false, \
+  %list = call ptr @listed(ptr %table, ptr %object, ptr null, i64 %item_count, i64 1, i1 false, \
 ptr %wanted)
   %are_tensors = icmp ne ptr %list, null
   br i1 %are_tensors, label %own_it, label %give_up
@@ -213,38 +211,21 @@ spread:
   %spread_count_place = getelementptr i8, ptr %object, i64 {head}
   %spread_count = load i64, ptr %spread_count_place
   %last_owned = add i64 %held, %spread_count
+  %with_list = add i64 %last_owned, 1
   %last_filled = add i64 %filled, %spread_count
-  %owned_fits = icmp ult i64 %last_owned, {front_room}
+  %owned_fits = icmp ult i64 %with_list, {front_room}
   %filled_fits = icmp ult i64 %last_filled, {front_room}
   %both_fit = and i1 %owned_fits, %filled_fits
   %first_filled = getelementptr ptr, ptr %values, i64 %filled
-  store ptr %spread_items, ptr %of_tensors
+  store ptr %object, ptr %of_tensors
   store ptr %first_filled, ptr %of_arrays
   br i1 %both_fit, label %each, label %give_up
 each:
-  %e = phi i64 [0, %spread], [%e1, %each_kept]
-  %held_so_far = phi i64 [%held, %spread], [%held_more, %each_kept]
-  %more_items = icmp ult i64 %e, %spread_count
-  br i1 %more_items, label %each_one, label %taken
-each_one:
-  %each_place = getelementptr ptr, ptr %spread_items, i64 %e
-  %each_object = load ptr, ptr %each_place
-  %each_array = call ptr @array_of(ptr %table, ptr %each_object, ptr %wanted)
-  %is_array_too = icmp ne ptr %each_array, null
-  br i1 %is_array_too, label %each_kept, label %give_up_each
-give_up_each:
-  br label %give_up
-each_kept:
-  %behind = add i64 %filled, %e
-  %each_target = getelementptr ptr, ptr %values, i64 %behind
-  %each_own = getelementptr ptr, ptr %owned, i64 %held_so_far
-  store ptr %each_array, ptr %each_target
-  store ptr %each_array, ptr %each_own
-  %held_more = add i64 %held_so_far, 1
-  %e1 = add i64 %e, 1
-  br label %each
+  %are_arrays = call i1 @spread_over(ptr %table, ptr %spread_items, i64 %spread_count, \
+ptr %first_filled, ptr %own, ptr %wanted)
+  br i1 %are_arrays, label %taken, label %give_up
 taken:
-  %held1 = phi i64 [%one_more, %taken_one], [%held, %taken_so], [%held_so_far, %each]
+  %held1 = phi i64 [%one_more, %taken_one], [%held, %taken_so], [%last_owned, %each]
   %filled1 = phi i64 [%filled, %taken_one], [%filled, %taken_so], [%last_filled, %each]
   %i1 = add i64 %i, 1
   br label %gather
@@ -257,8 +238,8 @@ sizes:
   %sizes_at = load i64, ptr %sizes_target_word
   %sizes_items = getelementptr ptr, ptr %given, i64 %sizes_from
   %sizes_count = sub i64 %n, %sizes_from
-  %sizes_list = call ptr @listed(ptr %table, ptr %sizes_items, i64 %sizes_count, i64 1, i1 true, \
-ptr %wanted)
+  %sizes_list = call ptr @listed(ptr %table, ptr null, ptr %sizes_items, i64 %sizes_count, \
+i64 1, i1 true, ptr %wanted)
   %are_sizes = icmp ne ptr %sizes_list, null
   br i1 %are_sizes, label %own_sizes, label %give_up
 own_sizes:
@@ -270,7 +251,7 @@ own_sizes:
   br label %do_call
 give_up:
   %held_then = phi i64 [%held, %tensor], [%held, %ints], [%held, %tensors], [%held, %spread], \
-[%held, %one_int], [%held_so_far, %give_up_each], [%held, %sizes]
+[%held, %each], [%held, %one_int], [%held, %sizes], [%first_held, %hold_list]
   call void @drop_all(ptr %table, ptr %owned, i64 %held_then)
   %why = load i64, ptr %wanted
   %is_recorded = icmp eq i64 %why, 2
@@ -287,9 +268,30 @@ not_recorded:
 give_recorded:
   ret ptr %recorded
 do_call:
-  %all_held = phi i64 [%held, %gathered], [%held_with_sizes, %own_sizes]
+  %first_held = phi i64 [%held, %gathered], [%held_with_sizes, %own_sizes]
   %how_now = load i64, ptr %wanted
   %records = icmp eq i64 %how_now, 3
+  br i1 %records, label %look_for_list, label %all_there
+look_for_list:
+  %its_list = load ptr, ptr %of_tensors
+  store ptr %handles, ptr %of_tensors
+  %has_list = icmp ne ptr %its_list, null
+  br i1 %has_list, label %hold_list, label %all_there
+hold_list:
+  %list_length = sub i64 %filled, %count
+  %its_items = call ptr @steady(ptr %table, ptr %its_list, i64 %list_length)
+  %are_steady = icmp ne ptr %its_items, null
+  br i1 %are_steady, label %own_list, label %give_up
+own_list:
+  %list_own = getelementptr ptr, ptr %owned, i64 %first_held
+  %first_item = getelementptr i8, ptr %its_items, i64 {tuple_at}
+  store ptr %its_items, ptr %list_own
+  store ptr %first_item, ptr %of_tensors
+  %held_with_list = add i64 %first_held, 1
+  br label %all_there
+all_there:
+  %all_held = phi i64 [%first_held, %do_call], [%first_held, %look_for_list], \
+[%held_with_list, %own_list]
   br i1 %records, label %find_edges, label %watch_not
 watch_not:
   %is_off = icmp eq i64 %how_now, 1

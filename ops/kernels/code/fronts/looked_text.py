@@ -190,7 +190,9 @@ give_again:
   %handle = call ptr @handle_of(ptr %table, ptr %view)
   ret ptr %handle
 all_sizes:
+  call void %hold(ptr %array)
   %tuple = call ptr @shape_of(ptr %table, ptr %array)
+  call void %drop(ptr %array)
   ret ptr %tuple
 failed:
   ret ptr null

@@ -1,4 +1,10 @@
-"""The native code that takes arrays out of an eager call's arguments (see `fronts_text`)."""
+"""The native code that takes arrays out of an eager call's arguments (see `fronts_text`).
+
+Whatever makes an object that holds others may let the collector run, and so Python's code, which
+may change a list: its items are looked for behind that (`listed`).  Items that are needed when
+others may have run are those of a tuple, `steady`; neither is made of a list that changes its
+length meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -120,8 +126,79 @@ tuple:
   ret ptr %inside
 }
 
-define internal ptr @listed(ptr %table, ptr %items, i64 %count, i64 %step, i1 %are_ints, \
+define internal ptr @steady(ptr %table, ptr %object, i64 %count) {
+entry:
+{front_loads}
+  %type_place = getelementptr i8, ptr %object, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_list = icmp eq ptr %type, %list_type
+  br i1 %is_list, label %make, label %itself
+itself:
+  call void %hold(ptr %object)
+  ret ptr %object
+make:
+  %tuple = call ptr %make_tuple(i64 %count)
+  %is_failed = icmp eq ptr %tuple, null
+  br i1 %is_failed, label %failed, label %compare
+compare:
+  %count_place = getelementptr i8, ptr %object, i64 {head}
+  %count_now = load i64, ptr %count_place
+  %items = call ptr @items_of(ptr %table, ptr %object)
+  %places = getelementptr i8, ptr %tuple, i64 {tuple_at}
+  %is_same = icmp eq i64 %count_now, %count
+  br i1 %is_same, label %next, label %changed
+next:
+  %i = phi i64 [0, %compare], [%i1, %keep]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %keep, label %done
+keep:
+  %i1 = add i64 %i, 1
+  %item_place = getelementptr ptr, ptr %items, i64 %i
+  %place = getelementptr ptr, ptr %places, i64 %i
+  %item = load ptr, ptr %item_place
+  call void %hold(ptr %item)
+  store ptr %item, ptr %place
+  br label %next
+done:
+  ret ptr %tuple
+changed:
+  call void %drop(ptr %tuple)
+  ret ptr null
+failed:
+  call void %forget_error()
+  ret ptr null
+}
+
+define internal i1 @spread_over(ptr %table, ptr %items, i64 %count, ptr %to, ptr %own, \
 ptr %wanted) {
+entry:
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %keep]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %look, label %yes
+look:
+  %item_place = getelementptr ptr, ptr %items, i64 %i
+  %item = load ptr, ptr %item_place
+  %array = call ptr @array_of(ptr %table, ptr %item, ptr %wanted)
+  %is_there = icmp ne ptr %array, null
+  br i1 %is_there, label %keep, label %no
+keep:
+  %i1 = add i64 %i, 1
+  %place = getelementptr ptr, ptr %to, i64 %i
+  %own_place = getelementptr ptr, ptr %own, i64 %i
+  store ptr %array, ptr %place
+  store ptr %array, ptr %own_place
+  br label %next
+yes:
+  ret i1 true
+no:
+  call void @drop_all(ptr %table, ptr %own, i64 %i)
+  ret i1 false
+}
+
+define internal ptr @listed(ptr %table, ptr %holder, ptr %given, i64 %count, i64 %step, \
+i1 %are_ints, ptr %wanted) {
 entry:
   %over = alloca i32
 {front_loads}
@@ -131,9 +208,19 @@ entry:
 begin:
   %places_place = getelementptr i8, ptr %list, i64 {list_at}
   %places = load ptr, ptr %places_place
+  %is_held = icmp ne ptr %holder, null
+  br i1 %is_held, label %compare, label %first
+compare:
+  %count_place = getelementptr i8, ptr %holder, i64 {head}
+  %count_now = load i64, ptr %count_place
+  %items_now = call ptr @items_of(ptr %table, ptr %holder)
+  %is_same = icmp eq i64 %count_now, %count
+  br i1 %is_same, label %first, label %no
+first:
+  %items = phi ptr [%given, %begin], [%items_now, %compare]
   br label %next
 next:
-  %i = phi i64 [0, %begin], [%i1, %kept]
+  %i = phi i64 [0, %first], [%i1, %kept]
   %more = icmp ult i64 %i, %count
   br i1 %more, label %look, label %done
 look:
