@@ -67,7 +67,8 @@ def check_sizes(size: Sizes, name: str) -> Sizes:
     """
     count = 1
     for dim in size:
-        count *= dim or 1
+        if count <= _MANY:  # of many sizes it is a number that takes long
+            count *= dim or 1
         if dim < 0:
             raise OperatorError(
                 f"{name}: Dimension size must be non-negative."

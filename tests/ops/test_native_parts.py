@@ -2,8 +2,10 @@
 
 import itertools
 import sys
+import threading
 import types
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -378,3 +380,59 @@ def test_what_is_put_is_held_while_python_counts_the_write():
             sys.setprofile(None)
         assert alive == [True]
         assert x[1].tolist() == [7.0] * 4
+
+
+MANY = 40_000
+"""So many arguments have no room on the stack of a thread that has `SMALL` bytes of it."""
+SMALL = 1 << 18
+
+
+def on_a_small_stack(call):
+    """What a call raises in a thread with a small stack."""
+    before = threading.stack_size(SMALL)
+    try:
+        with ThreadPoolExecutor(1) as threads:
+            return threads.submit(call).exception()
+    finally:
+        threading.stack_size(before)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["__getitem__", "__setitem__", "__len__", "__bool__", "size", "stride", "item"],
+)
+def test_members_refuse_any_number_of_arguments(name):
+    x = torch.zeros(3, 4)
+    names = dict.fromkeys([f"a{number}" for number in range(MANY)])
+    error = on_a_small_stack(lambda: getattr(x, name)(*[None] * MANY))
+    assert isinstance(error, TypeError)
+    assert "positional argument" in str(error)
+    error = on_a_small_stack(lambda: getattr(x, name)(**names))
+    assert isinstance(error, TypeError)
+    assert "unexpected keyword argument 'a0'" in str(error)
+
+
+def test_functions_refuse_any_number_of_arguments():
+    x = torch.zeros(3)
+    for call in (torch.add, x.add):
+        error = on_a_small_stack(lambda call=call: call(*[None] * MANY))
+        assert isinstance(error, TypeError)
+        assert "invalid combination of arguments" in str(error)
+
+
+def test_members_want_what_they_are_members_of():
+    own, sizes = Tensor.__dict__["size"], torch.Size.__dict__["__getitem__"]
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'self'"):
+        own()
+    assert own(self=torch.zeros(2)) == (2,)
+    assert sizes(torch.Size([3]), 0) == sizes((3,), 0) == 3
+    with pytest.raises(TypeError, match="requires a 'tuple' object but received a 'list'"):
+        sizes([3, 4], 0)
+
+
+def test_parts_without_elements_are_written_at_once():
+    x = torch.zeros(3).as_strided((1 << 40, 0), (1, 1))
+    before = x._version
+    x[...] = 1.0
+    x[:] = torch.zeros(1)
+    assert x._version == before + 2

@@ -3,7 +3,8 @@
 The object that is called (see `memory/native_class.py`) holds two others: in its first slot an
 array of the words of `TABLE` and those of `CALLED_WORDS`, and at `quickly_at` what does its calls,
 which gets the arguments as they came.  An error that comes of it is given to `failed`, with the
-object and the arguments behind it, which raises it, or another one, or knows how to go on.
+object and the arguments behind it, which raises it, or another one, or knows how to go on.  A tuple
+holds all that: there may be more arguments than a stack has room for.
 """
 
 from __future__ import annotations
@@ -71,13 +72,21 @@ gather:
   %behind = phi i64 [0, %count_names], [%count_named, %named]
   %all = add i64 %n, %behind
   %room = add i64 %all, 2
-  %told = alloca ptr, i64 %room
+  %held = call ptr %make_tuple(i64 %room)
+  %is_unmade = icmp eq ptr %held, null
+  br i1 %is_unmade, label %no_room, label %begin_telling
+no_room:
+  call void %drop(ptr %its_error)
+  ret ptr null
+begin_telling:
+  %told = getelementptr i8, ptr %held, i64 {tuple_at}
   store ptr %its_error, ptr %told
   %self_place = getelementptr ptr, ptr %told, i64 1
+  call void %hold(ptr %self)
   store ptr %self, ptr %self_place
   br label %next
 next:
-  %i = phi i64 [0, %gather], [%i1, %copy]
+  %i = phi i64 [0, %begin_telling], [%i1, %copy]
   %more = icmp ult i64 %i, %all
   br i1 %more, label %copy, label %tell
 copy:
@@ -86,12 +95,13 @@ copy:
   %from_place = getelementptr ptr, ptr %given, i64 %i
   %to_place = getelementptr ptr, ptr %told, i64 %to
   %each = load ptr, ptr %from_place
+  call void %hold(ptr %each)
   store ptr %each, ptr %to_place
   br label %next
 tell:
   %count = add i64 %n, 2
   %answer = call ptr %call_with(ptr %failed, ptr %told, i64 %count, ptr %names)
-  call void %drop(ptr %its_error)
+  call void %drop(ptr %held)
   ret ptr %answer
 nothing:
   ret ptr null

@@ -58,10 +58,11 @@ call_it:
   %result = call ptr @{native}(ptr %tensor, ptr %others, i64 %count, ptr %names)
   ret ptr %result
 not_there:
-  call void %set_error(ptr %type_error, ptr @message)
-  ret ptr null
+  %refused = call ptr %call_with(ptr %{slowly}, ptr %given, i64 0, ptr %names)
+  ret ptr %refused
 }
 """
+"""The object itself lies in front of the arguments that the native function gets."""
 
 
 def member_name(native: str) -> str:
@@ -71,9 +72,12 @@ def member_name(native: str) -> str:
 
 def members_text() -> str:
     """The functions of these names, which take the object first among what is given."""
-    natives = [native for native, _ in (*MEMBERS.values(), *SIZE_MEMBERS.values())]
-    texts = [_MEMBER.replace("{name}", member_name(n)).replace("{native}", n) for n in natives]
-    return "".join(texts)
+    return "".join(
+        _MEMBER.replace("{name}", member_name(native))
+        .replace("{native}", native)
+        .replace("{slowly}", slowly)
+        for native, slowly in (*MEMBERS.values(), *SIZE_MEMBERS.values())
+    )
 
 
 PARTS: Final = """
@@ -382,35 +386,10 @@ done:
   ret void
 }
 
-define internal ptr @all_given(ptr %tensor, ptr %given, i64 %n, ptr %names, ptr %who) {
-entry:
+define internal ptr @all_given(ptr %given, i64 %n, ptr %names, ptr %who) {
   %table = load ptr, ptr @parts_table
 {parts_loads}
-  %are_named = icmp ne ptr %names, null
-  br i1 %are_named, label %count_names, label %gather
-count_names:
-  %names_place = getelementptr i8, ptr %names, i64 {head}
-  %count_named = load i64, ptr %names_place
-  br label %gather
-gather:
-  %named = phi i64 [0, %entry], [%count_named, %count_names]
-  %total = add i64 %n, %named
-  %room = add i64 %total, 1
-  %all = alloca ptr, i64 %room
-  store ptr %tensor, ptr %all
-  br label %next
-next:
-  %i = phi i64 [0, %gather], [%i1, %copy]
-  %more = icmp ult i64 %i, %total
-  br i1 %more, label %copy, label %call_it
-copy:
-  %i1 = add i64 %i, 1
-  %from_place = getelementptr ptr, ptr %given, i64 %i
-  %to_place = getelementptr ptr, ptr %all, i64 %i1
-  %each = load ptr, ptr %from_place
-  store ptr %each, ptr %to_place
-  br label %next
-call_it:
+  %all = getelementptr ptr, ptr %given, i64 -1
   %count = add i64 %n, 1
   %result = call ptr %call_with(ptr %who, ptr %all, i64 %count, ptr %names)
   ret ptr %result
@@ -516,7 +495,7 @@ not_here:
   call void %drop(ptr %array)
   br label %slow
 slow:
-  %slow_result = call ptr @all_given(ptr %tensor, ptr %given, i64 %n, ptr %names, ptr %get_slowly)
+  %slow_result = call ptr @all_given(ptr %given, i64 %n, ptr %names, ptr %get_slowly)
   ret ptr %slow_result
 }
 """

@@ -443,7 +443,9 @@ write:
   %source = load ptr, ptr %from
   %to = load ptr, ptr %part
   %is_there_already = icmp eq ptr %source, null
-  br i1 %is_there_already, label %release, label %put
+  %is_empty = icmp eq i64 %count, 0
+  %is_done = or i1 %is_there_already, %is_empty
+  br i1 %is_done, label %release, label %put
 put:
   call void @put_all(ptr %part, i64 0, ptr %to, ptr %source, ptr %by, i64 %width)
   br label %release
@@ -462,7 +464,7 @@ not_here:
   call void %drop(ptr %array)
   br label %slow
 slow:
-  %slow_result = call ptr @all_given(ptr %tensor, ptr %given, i64 %n, ptr %names, ptr %set_slowly)
+  %slow_result = call ptr @all_given(ptr %given, i64 %n, ptr %names, ptr %set_slowly)
   ret ptr %slow_result
 }
 """

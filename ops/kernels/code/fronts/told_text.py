@@ -134,7 +134,7 @@ entry:
   %kind = call i32 @element_in(ptr %table, ptr %tensor, i64 %n, ptr %names, i64 {how}, \
 ptr %number, ptr %whole)
 {lines}slow:
-  %slow_result = call ptr @all_given(ptr %tensor, ptr %given, i64 %n, ptr %names, \
+  %slow_result = call ptr @all_given(ptr %given, i64 %n, ptr %names, \
 ptr %{name}_slowly)
   ret ptr %slow_result
 }
@@ -287,7 +287,7 @@ tell:
   %told = call ptr %make_int(i64 %size)
   ret ptr %told
 slow:
-  %slow_result = call ptr @all_given(ptr %tensor, ptr %given, i64 %n, ptr %names, ptr %size_slowly)
+  %slow_result = call ptr @all_given(ptr %given, i64 %n, ptr %names, ptr %size_slowly)
   ret ptr %slow_result
 }
 
@@ -297,7 +297,11 @@ entry:
   %table = load ptr, ptr @parts_table
 {parts_loads}
   %is_usual = call i1 @is_usual(ptr %table, i64 %n, i64 1, ptr %names)
-  br i1 %is_usual, label %read, label %slow
+  %type_place = getelementptr i8, ptr %sizes, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %are_sizes = icmp eq ptr %type, %size_type
+  %is_known = and i1 %is_usual, %are_sizes
+  br i1 %is_known, label %read, label %slow
 read:
   %key = load ptr, ptr %given
   %is_number = call i1 @number_of(ptr %table, ptr %key, ptr %number)
@@ -318,7 +322,7 @@ give:
   call void %hold(ptr %item)
   ret ptr %item
 slow:
-  %slow_result = call ptr @all_given(ptr %sizes, ptr %given, i64 %n, ptr %names, \
+  %slow_result = call ptr @all_given(ptr %given, i64 %n, ptr %names, \
 ptr %get_size_slowly)
   ret ptr %slow_result
 }
@@ -433,7 +437,7 @@ not_here:
   call void %drop(ptr %array)
   br label %slow
 slow:
-  %slow_result = call ptr @all_given(ptr %tensor, ptr %given, i64 %n, ptr %names, \
+  %slow_result = call ptr @all_given(ptr %given, i64 %n, ptr %names, \
 ptr %stride_slowly)
   ret ptr %slow_result
 }
@@ -463,7 +467,7 @@ tell:
   %told = call ptr %make_int(i64 %size)
   ret ptr %told
 slow:
-  %slow_result = call ptr @all_given(ptr %tensor, ptr %given, i64 %n, ptr %names, \
+  %slow_result = call ptr @all_given(ptr %given, i64 %n, ptr %names, \
 ptr %length_slowly)
   ret ptr %slow_result
 }
