@@ -20,6 +20,7 @@ from ...ir.passes.constants_as_numbers import constants_as_numbers
 from ...ir.passes.dead_code import eliminate_dead_code
 from ...ir.passes.elements_as_numbers import elements_as_numbers
 from ...ir.passes.groups import open_groups
+from ...ir.passes.late_appends import append_late
 from ...ir.passes.objects_as_values import objects_as_values
 from ...ir.passes.peephole import peephole
 from ...ir.passes.sizes_as_numbers import sizes_as_numbers
@@ -198,6 +199,7 @@ def _cleaned(graph: Graph, guard: Bounding | None, *, is_clean: bool = False) ->
     changed |= take_known_branches(graph)
     for each in graph.with_tasks:
         changed |= objects_as_values(each)
+        append_late(each)
     changed |= _cast_automatically(graph)
     if changed or not is_clean:
         eliminate_dead_code(graph)

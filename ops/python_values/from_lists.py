@@ -149,6 +149,13 @@ def _of_number(data: object, dtype: int | None) -> Array | None:
     return np.array(data, _INT64) if is_whole else None
 
 
+def _of_whole_numbers(data: list[Any], dtype: int | None, element: str | None) -> Array | None:
+    """A short list of ints as int64; None of others."""
+    if element != "int" or not 0 < len(data) < _MANY or type(data[0]) is not int:
+        return None
+    return np.array(data, _INT64) if dtype is None or numpy_dtype(dtype) is _INT64 else None
+
+
 _FLOATS: Final = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 _INT64: Final = np.dtype(np.int64)
 
@@ -161,9 +168,12 @@ def tensor(
     element: str | None = None,
 ) -> Array:
     if not requires_grad:
-        number = _of_number(data, dtype)
-        if number is not None:
-            return number
+        if isinstance(data, list):
+            found = _of_whole_numbers(data, dtype, element)
+        else:
+            found = _of_number(data, dtype)
+        if found is not None:
+            return found
     made = _array_of(data, element)
     if dtype is not None:
         made = cast(made, numpy_dtype(dtype))

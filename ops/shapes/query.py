@@ -59,6 +59,7 @@ def length(t: Array) -> int:
 
 @operator(
     "aten::dim(Tensor self) -> int",
+    inline=inline("{0}.ndim"),
     native=native("{0}[3]"),
     face="method",
     of_form=True,
@@ -70,6 +71,7 @@ def dim(self: Array) -> int:
 
 @operator(
     "aten::numel(Tensor self) -> int",
+    inline=inline("{0}.size"),
     native=native("array_numel({0})"),
     of_layout=True,
     looks="count",
