@@ -32,9 +32,10 @@ from ..plans.registers import (
 from ..plans.source import FoundIsland, Island
 from ..plans.stretches import spans_together
 from .kinds import NotNative, holds_arrays, kind_of, lists_tensors
-from .native import LONGEST, NEVER, ROUNDS, Native, is_native_possible, native_island
+from .native import NEVER, ROUNDS, Native, is_native_possible, native_island
 from .program import FAILED, STOPPED
 from .reads import ReadsInFront, is_read_of_tensor, names_set
+from .refusals import LONGEST
 from .written import is_maker, is_of_few, written_places
 
 __all__ = ["ISLANDS", "find_islands"]

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
@@ -31,21 +30,26 @@ from ...frontend.foundations.made_once import made_once
 from ...frontend.foundations.started import started
 from ...ops.kernels.code.loading.objects import is_possible
 from ...ops.memory.dtype import Array
-from ...ops.table.record import Operator
-from ...typecheck.types.types import STRING, DictType, Type
+from ...typecheck.types.types import Type
 from ..code.code import Code
-from ..code.instructions import row
 from ..plans.compiling import NATIVE_VARIABLE
 from ..plans.plan import Plan
-from ..plans.stretches import has_large_stretch
-from .kinds import NotNative, holds_arrays, kind_of
+from .kinds import NotNative
 from .program import FAILED, STOPPED, compile_native, is_compiled
+from .refusals import (
+    LONGEST,
+    count_refusal,
+    is_off,
+    reason_against,
+    reason_of_arguments,
+    take_tensors,
+)
 from .remembered import looks_of, remember, was_hot
 from .source import CodeOf, NativeSource, write_native
 
 __all__ = [
-    *("NATIVE_VARIABLE", "NEVER", "REFUSALS", "ROUNDS", "STRAIGHT", "Native", "native_island"),
-    *("is_native_possible", "kept_native", "native_of", "reason_against"),
+    *("NATIVE_VARIABLE", "NEVER", "ROUNDS", "STRAIGHT", "Native", "is_native_possible"),
+    *("kept_native", "native_island", "native_of"),
 ]
 
 MOST: Final = 2000
@@ -59,9 +63,6 @@ DRAFT_SPENT: Final = 0.03
 
 DRAFT_CALLS: Final = 3000
 """Calls after which it is, too: until then they do not take the short way of `quick`."""
-
-LONGEST: Final = 1500
-"""Instructions; longer code would take too long to compile."""
 
 MISSES: Final = 8
 """Calls that native code may give up before it is given up itself."""
@@ -92,7 +93,7 @@ def native_of(
     """
     why = reason_against(code, arguments)
     is_long = len(code.instructions) > LONGEST
-    if is_long and in_parts is not None and not _reason_of_arguments(arguments):
+    if is_long and in_parts is not None and not reason_of_arguments(arguments):
         code = in_parts()
         why = reason_against(code, arguments)
     if why:
@@ -115,79 +116,12 @@ def native_island(code: Code, arguments: Sequence[Type], registers: Sequence[int
 
 def is_native_possible() -> bool:
     """Whether codes can become native here."""
-    return not _is_off() and is_possible()
-
-
-def _is_off() -> bool:
-    return os.environ.get(NATIVE_VARIABLE, "").lower() == "off"
+    return not is_off() and is_possible()
 
 
 def _limit() -> float:
     """How much calls may take before a code is hot."""
     return 0.0 if os.environ.get(NATIVE_VARIABLE, "").lower() == "now" else SPENT
-
-
-REFUSALS: Final[Counter[str]] = Counter()
-"""Why codes have no native code, and how many; without the lines."""
-
-MOST_REASONS: Final = 1000
-
-
-def count_refusal(why: str) -> None:
-    """Count a code that has no native code."""
-    reason = why.partition(" (line ")[0]
-    if reason in REFUSALS or len(REFUSALS) < MOST_REASONS:
-        REFUSALS[reason] += 1
-
-
-_CALLS: Final = frozenset(("function", "method"))
-_OF_OBJECTS: Final = frozenset(("get_tensor", "set_tensor"))
-
-
-def reason_against(code: Code, arguments: Sequence[Type]) -> str:
-    """Why a code is left to its plan without being looked at; empty if it is not."""
-    if _is_off():
-        return "native code is switched off"
-    if not (
-        code.has_loop
-        or any(row(each).name in _CALLS for each in code.instructions)
-        or any(map(_goes_through, code.operators))
-    ):
-        return "it has no loop"
-    if len(code.instructions) > LONGEST:
-        return f"it has more than {LONGEST} instructions"
-    for entry in code.operators:
-        if "Tensor" in entry.schema and not entry.native:
-            return f"`{entry.name}` is over tensors"
-    if any(row(each).name in _OF_OBJECTS for each in code.instructions):
-        return "it reads or sets tensors of objects"  # which islands are given
-    why = _reason_of_arguments(arguments)
-    if not why and _take_tensors(arguments) and has_large_stretch(code):
-        return "its steps over tensors are one call"
-    return why if why or is_possible() else "nothing can be compiled here"
-
-
-def _goes_through(entry: Operator) -> bool:
-    """Whether an operator is a loop itself, over a list, a dict or a text: none that plans write
-    out, which read one place."""
-    return not entry.inline and any(
-        type == STRING or type.list_of is not None or isinstance(type, DictType)
-        for type in (argument.type for argument in entry.signature.arguments)
-    )
-
-
-def _reason_of_arguments(arguments: Sequence[Type]) -> str:
-    """Why native code cannot take them; empty if it can."""
-    try:
-        kinds = [kind_of(type) for type in arguments]
-    except NotNative as error:
-        return str(error)
-    return "" if all(kind.may_cross for kind in kinds) else "an argument has no native form"
-
-
-def _take_tensors(arguments: Sequence[Type]) -> bool:
-    """Whether there are tensors among arguments, which have native forms."""
-    return any(holds_arrays(kind_of(type)) for type in arguments)
 
 
 class _Stage(Enum):
@@ -226,7 +160,7 @@ class Native:
         self._registers = registers
         self._how = _BOUND if registers is None else _CHECKED
         self._arguments = arguments
-        self.takes_tensors = registers is None and _take_tensors(arguments)
+        self.takes_tensors = registers is None and take_tensors(arguments)
         self._limit = limit
         self._spent = 0.0
         self._in_plan = self._first_in_plan = 0.0

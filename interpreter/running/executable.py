@@ -30,7 +30,8 @@ from ...typecheck.types.types import Type
 from ..code.assemble import assemble
 from ..code.code import Code
 from ..native.kinds import NotNative
-from ..native.native import LONGEST, Native, count_refusal, kept_native, native_of, reason_against
+from ..native.native import Native, kept_native, native_of
+from ..native.refusals import LONGEST, count_refusal, reason_against
 from .evaluating import CONTEXT
 from .kept_code import FAULTS, CodeFacts, KeptCode, told_code
 from .traits import traits_of

@@ -167,7 +167,9 @@ def _told_facts(facts: CodeFacts, packing: Packing) -> Data:
     writes = [[each.argument, [list(step) for step in each.steps]] for each in facts.writes]
     operators = [entry.full_name for entry in facts.operators]
     constants = list(map(packing.value, facts.constants))
-    told = [arguments, list(facts.traits), writes, facts.looks, facts.refusal]
+    traits = facts.traits  # which methods there are to call shows when they are there
+    traits = traits._replace(calls=None if traits.calls else traits.calls)
+    told = [arguments, list(traits), writes, facts.looks, facts.refusal]
     return [*told, constants, operators, types, list(facts.names)]
 
 

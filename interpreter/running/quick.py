@@ -45,8 +45,11 @@ from ..values.histories import tensors_of
 from ..values.inward import Convert
 from ..values.levels import Unusual, taken_by_levels
 from ..values.objects import ScriptObject
+from .called import traits_with_calls
 from .calling import after_failure
+from .reached import Reached
 from .tiers import FunctionTiers, Tiers, Way
+from .traits import Traits
 from .writes import Written, count_writes_of
 
 __all__ = ["Quick"]
@@ -121,7 +124,8 @@ class Quick:
         if type(way) is not Way or autocast_state():
             return None
         executable, binding = way.executable, tiers.binding
-        if executable.traits.is_left or executable.traits.calls_others:
+        traits = self._traits(executable.traits)
+        if traits is None:
             return None
         arguments = binding.arguments[self._owner is not None :]
         left = {each.name: each for each in arguments[self.count :]}
@@ -137,7 +141,14 @@ class Quick:
         places = {each.name: place for place, each in enumerate(binding.arguments)}
         named = [*(each.name for each in arguments[: self.count]), *self.words]
         converts = [binding.conversion(places[name]) for name in named]
-        return _Text(self, tiers, way).made(types, converts, behind)
+        return _Text(self, tiers, way, traits).made(types, converts, behind)
+
+    def _traits(self, own: Traits) -> Traits | None:
+        """What is known of the code and of all that it calls; None if that is not enough."""
+        if own.is_left or not own.calls_others:
+            return None if own.is_left else own
+        holders = [] if self._owner is None else Reached((self._owner,)).holders
+        return traits_with_calls(own, list({each.cls: None for each in holders}))
 
 
 def _source(argument: Argument, words: tuple[str, ...]) -> object:
@@ -153,8 +164,8 @@ class _Text:
     """The writing of one such function: `space` holds what its text names.  That is made of this
     file's own lines, and numbers."""
 
-    def __init__(self, quick: Quick, tiers: FunctionTiers, way: Way) -> None:
-        self._quick, self._way = quick, way
+    def __init__(self, quick: Quick, tiers: FunctionTiers, way: Way, traits: Traits) -> None:
+        self._quick, self._way, self._traits = quick, way, traits
         self._owner = quick._owner
         self._tests: list[str] = []
         self._stale: list[str] = []
@@ -321,7 +332,7 @@ class _Text:
             return []
         self.space["plan"] = self._way.plan.run
         wanted, stale = " or ".join(self._wanted), " or ".join(self._stale)
-        slots = self._watched if self._way.executable.traits.gives_slots else []
+        slots = self._watched if self._traits.gives_slots else []
         known = ", ".join([*self._set, *self._given_tensors, *slots, ""])
         alone = [*self._bare, *(each for each in slots if each[0] != "*"), *self._set]
         several = [each[1:] for each in slots if each[0] == "*"]
@@ -376,7 +387,7 @@ class _Text:
         if self._owner is None:
             return True
         holders, number = [self._owner], 0
-        sets = self._way.executable.traits.sets
+        sets = self._traits.sets
         for holder in holders:
             if holder.histories:
                 return False

@@ -429,6 +429,11 @@ class Tiers:
         """The way while somebody debugs: line by line, where that can be."""
         return self._in_lines() or self.usual_way(records)
 
+    @property
+    def made_way(self) -> Way | None:
+        """The way without gradients, if there is one already."""
+        return self._ways.get(False)
+
     def debugged_way_on_handles(self) -> Way:
         """The same, where values are tensors themselves."""
         return self._in_lines() or self.usual_way_on_handles()

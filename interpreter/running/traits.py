@@ -9,7 +9,7 @@ from ...ir.graphs.graph import Graph, Node
 from ...ir.graphs.kinds import entry_of
 from ...ops.memory.dtype import Device
 from ...ops.table.table import TABLE
-from ...typecheck.types.types import TENSOR
+from ...typecheck.types.types import TENSOR, Type
 from ..code.code import Code
 from ..code.instructions import row
 from ..code.shared_views import SharedView
@@ -22,7 +22,8 @@ class Traits(NamedTuple):
 
     One that `shares_views` has conjugates that may have to share memory, for which values are
     tensors themselves; one that `asks_elsewhere` may make tensors of another device.
-    `sets` are the names of attributes that it sets itself.
+    `sets` are the names of attributes that it sets itself; `calls` the methods that it calls, each
+    with the type of its object, or None if it calls or makes anything else.
     """
 
     makes_leaves: bool
@@ -36,6 +37,7 @@ class Traits(NamedTuple):
     loops: bool
     length: int
     operand_count: int
+    calls: tuple[tuple[Type, str], ...] | None = None
 
     @property
     def is_left(self) -> bool:
@@ -70,7 +72,18 @@ def traits_of(graph: Graph, code: Code) -> Traits:
         loops=code.has_loop,
         length=len(code.instructions),
         operand_count=code.operand_count,
+        calls=_methods_called(nodes, code),
     )
+
+
+def _methods_called(nodes: Sequence[Node], code: Code) -> tuple[tuple[Type, str], ...] | None:
+    """The methods that a code calls; None if it calls or makes anything else."""
+    names = [row(instruction).name for instruction in code.instructions]
+    calls = [node for node in nodes if node.kind == "prim::CallMethod"]
+    if names.count("method") > len(calls) or not _UNKNOWN.isdisjoint(names):
+        return None
+    found = ((node.inputs[0].type, str(node.attributes["name"])) for node in calls)
+    return tuple(dict.fromkeys(found))
 
 
 def _makes_on_meta(nodes: Sequence[Node]) -> bool:
@@ -91,6 +104,8 @@ def _is_meta(constant: object) -> bool:
 _CALLING = ("method", "function")
 _MAKING = frozenset(("create", *_CALLING))
 """Instructions that may make objects."""
+_UNKNOWN = frozenset(("create", "function"))
+"""Instructions that bring in objects, or calls, of which nothing is known."""
 _CHANGING = frozenset(("set_slot", "set_tensor", "append", *_CALLING))
 """Instructions that may change what outlives the run."""
 

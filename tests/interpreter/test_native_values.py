@@ -15,7 +15,7 @@ import pytest
 import rushlight
 from rushlight.interpreter.code.code import Code
 from rushlight.interpreter.code.machine import Machine
-from rushlight.interpreter.native import native
+from rushlight.interpreter.native import native, refusals
 from rushlight.interpreter.native.kinds import NotNative
 from rushlight.interpreter.native.program import FAILED, compile_native
 from rushlight.interpreter.native.source import write_native
@@ -474,19 +474,19 @@ def test_refusals_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
     code, types = code_of(calls_python)
     with pytest.raises(NotNative, match=r"`aten::expandtabs` of str, int \(line \d+\)"):
         write_native(code, types)
-    assert native.reason_against(*code_of(over_tensors)) == "it has no loop"
+    assert refusals.reason_against(*code_of(over_tensors)) == "it has no loop"
     monkeypatch.setenv(native.NATIVE_VARIABLE, "now")
     scripted = rushlight.jit.script(calls_python)
     scripted._debug_flush_compilation_cache()
     assert scripted(3) == 7
     executable = tiers_of(scripted._rushlight_function).way().executable
     assert "expandtabs" in executable.refusal
-    assert native.REFUSALS["`aten::expandtabs` of str, int"] > 0
-    monkeypatch.setattr(native, "MOST_REASONS", 0)
-    native.count_refusal("something else (line 3)")
-    native.count_refusal("`aten::expandtabs` of str, int (line 7)")
-    assert "something else" not in native.REFUSALS
-    assert native.REFUSALS["`aten::expandtabs` of str, int"] > 1
+    assert refusals.REFUSALS["`aten::expandtabs` of str, int"] > 0
+    monkeypatch.setattr(refusals, "MOST_REASONS", 0)
+    refusals.count_refusal("something else (line 3)")
+    refusals.count_refusal("`aten::expandtabs` of str, int (line 7)")
+    assert "something else" not in refusals.REFUSALS
+    assert refusals.REFUSALS["`aten::expandtabs` of str, int"] > 1
     scripted = rushlight.jit.script(over_tensors)
     assert tiers_of(scripted._rushlight_function).way().executable.refusal == "it has no loop"
 
@@ -500,8 +500,8 @@ def is_longer(number: int, other: int) -> bool:
 
 
 def test_what_goes_through_a_list_is_a_loop() -> None:
-    assert native.reason_against(*code_of(sorted_names)) == ""
-    assert native.reason_against(*code_of(is_longer)) == "it has no loop"
+    assert refusals.reason_against(*code_of(sorted_names)) == ""
+    assert refusals.reason_against(*code_of(is_longer)) == "it has no loop"
 
 
 @rushlight.jit.script
