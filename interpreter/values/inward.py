@@ -505,7 +505,8 @@ def _attribute(value: object, name: str, type: Type, cls: ClassType) -> object:
 
 
 def _slot(value: object, type: Type) -> object:
-    return value if isinstance(value, Tensor) else write_slot(inward(type)(value))
+    is_handle = isinstance(value, Tensor) and is_subtype(TENSOR, type)
+    return value if is_handle else write_slot(inward(type)(value))
 
 
 @_CONVERSIONS.row(FutureType)

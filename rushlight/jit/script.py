@@ -31,7 +31,8 @@ from ..ops.tensors.tensor import Tensor
 from ..typecheck.definitions.class_types import ClassType, InterfaceType
 from ..typecheck.definitions.functions import Function
 from ..typecheck.definitions.names import OverloadedFunction
-from ..typecheck.types.types import Type
+from ..typecheck.relations.relations import is_subtype
+from ..typecheck.types.types import TENSOR, Type
 from . import _state, decorators
 from .classes import class_type, script_class
 from .compile import compile_function
@@ -393,7 +394,7 @@ def slot_of(value: object, type: Any) -> object:
     """The content of an object's slot for a Python value."""
     if isinstance(value, Attribute):
         value = value.value
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) and is_subtype(TENSOR, type):
         return value
     try:
         return to_machine(value, type)

@@ -307,6 +307,48 @@ def test_a_module_holding_an_object_that_does_not_fit() -> None:
         torch.jit.script(M())
 
 
+@torch.jit.interface
+class Holds:
+    def get(self) -> int:
+        pass
+
+
+class Declared(nn.Module):
+    """Holds anything, under whatever type it is declared."""
+
+    def __init__(self, held: object) -> None:
+        super().__init__()
+        self.held = held
+
+    def forward(self) -> Any:
+        return self.held
+
+
+@pytest.mark.parametrize("declared", [int, str, list[int], list[Tensor], int | str])
+def test_a_tensor_is_no_attribute_of_another_type(declared: Any) -> None:
+    Declared.__annotations__ = {"held": declared}
+    with pytest.raises(RuntimeError, match="Could not cast attribute 'held' to type"):
+        torch.jit.script(Declared(torch.ones(2)))
+
+
+def test_a_tensor_of_one_number_is_a_number_where_one_is_declared() -> None:
+    Declared.__annotations__ = {"held": int}
+    assert torch.jit.script(Declared(torch.tensor(3)))() is 3  # noqa: F632
+
+
+def test_a_tensor_fills_no_interface() -> None:
+    Declared.__annotations__ = {"held": Holds}
+    with pytest.raises(RuntimeError, match="to an interface fails because the value"):
+        torch.jit.script(Declared(torch.ones(2)))
+
+
+def test_objects_hold_no_tensors_where_numbers_are_declared() -> None:
+    scripted = torch.jit.script(held)
+    assert scripted(Holder(torch.tensor(3))) == 3  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="Could not cast attribute 'value' to type int: Unable"):
+        scripted(Holder(torch.ones(2)))  # type: ignore[arg-type]
+
+
 def test_deleting_an_element_of_an_object_without_del_item() -> None:
     def f() -> int:
         x = Holder(1)
