@@ -19,7 +19,8 @@ from ...ops.memory.storage import strides_of
 from ...ops.meta.tensors import on_meta
 from ...ops.quantized_tensors.arrays import QuantizedArray, Quantizer
 from ...ops.quantized_tensors.packed_weights import PACKED_CLASSES
-from ...ops.sparse_tensors.tensors import compressed, coo
+from ...ops.sparse_tensors.parts import flat_places
+from ...ops.sparse_tensors.tensors import compressed, coo, parts_of
 from ...ops.tensors.dispatched import Dispatched, hidden
 from ...ops.tensors.sizes import Size
 from ...ops.tensors.tensor import Parameter, Tensor
@@ -215,7 +216,9 @@ class Makers:
             return tensors[-1]  # the places are not there yet
         try:
             if by_coordinates:
-                return coo(parts[0], parts[1], sizes, parts[3] is True)
+                made = coo(parts[0], parts[1], sizes, parts[3] is True)
+                flat_places(parts_of(made).to_coo())
+                return made
             return compressed(parts[0], parts[1], parts[2], sizes, kind == "sparse_csc")
         except (RuntimeError, TypeError, ValueError) as error:
             raise self._damaged(f"has a sparse tensor that is none: {error}") from None

@@ -161,3 +161,13 @@ def test_checkpoints_with_sparse_tensors_of_other_parts(parts: tuple[Any, ...]) 
     torch.save({"rows": made}, file)
     with pytest.raises(ArchiveError, match="has a sparse tensor without its parts"):
         torch.load(io.BytesIO(file.getvalue()))
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+@pytest.mark.parametrize("column", [3, -1])
+def test_places_of_checkpoints_lie_inside_the_sizes(column: int, weights_only: bool) -> None:
+    file = io.BytesIO()
+    torch.save({"rows": _AsBefore21([[0, 1], [2, column]])}, file)
+    file.seek(0)
+    with pytest.raises(ArchiveError, match=r"has a sparse tensor that is none: .* for dim 1"):
+        torch.load(file, weights_only=weights_only)
