@@ -414,7 +414,7 @@ class Form:
         if self.as_method and not places:
             given = f"arguments ({len(args)} given)" if args else "keyword arguments"
             return f"TensorBase.{self.name}() takes no {given}"
-        if len(args) > self.positional - first and self.spread is None:
+        if len(args) > self.positional - first and not self._is_spread(args):
             return self._too_many(len(args), places)
         named = {self._named(key): value for key, value in kwargs.items()}
         for place in places:
@@ -429,6 +429,12 @@ class Form:
             if wrong:
                 return wrong
         return f"{self.name}(){self._not_wanted(len(args), kwargs)}"
+
+    def _is_spread(self, args: Sequence[object]) -> bool:
+        """Whether a list of numbers is written as arguments one by one."""
+        if self.spread is None:
+            return False
+        return not isinstance(args[self.spread - int(self.as_method)], (list, tuple))
 
     def _too_many(self, count: int, places: range) -> str:
         most = self.positional - places.start

@@ -107,8 +107,16 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Count a change of memory that was written behind the back of gradients."""
+    """Count a change of memory that was written behind the back of gradients.
+
+    Raises:
+        RuntimeError: one of them is no tensor.
+    """
     for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        if not isinstance(each, Tensor):
+            raise RuntimeError(
+                "increment_version expects each element of the iterable to be a tensor"
+            )
         known: Any = each
         if getattr(type(each), "_is_turned", False):
             known = known._under()

@@ -258,6 +258,8 @@ def test_changes_of_inference_tensors_are_not_counted() -> None:
     other = torch.rand(2)
     graph.increment_version([other])
     assert other._version == 1
+    with pytest.raises(RuntimeError, match="expects each element of the iterable to be a tensor"):
+        graph.increment_version([other, 3])  # type: ignore[list-item]
 
 
 @pytest.mark.filterwarnings("ignore:Using backward")
