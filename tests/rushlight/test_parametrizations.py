@@ -128,3 +128,16 @@ def test_complex_weights_have_a_spectral_norm() -> None:
         layer.weight.copy_(torch.tensor([[3j, 0], [0, 1]]))
         spectral_norm(layer)
         assert torch.allclose(layer.weight.abs(), torch.tensor([[1, 0], [0, 1 / 3]]), atol=1e-4)
+
+
+class Twice(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
+def test_scripted_parametrizations_say_that_they_do_not_work_when_they_run() -> None:
+    layer = nn.Linear(2, 2)
+    parametrize.register_parametrization(layer, "weight", Twice())
+    scripted: Any = torch.jit.script(layer)
+    with pytest.raises(torch.jit.Error, match="Parametrization is not working with scripting"):
+        scripted(torch.ones(2))

@@ -9,7 +9,7 @@ import copy
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import Any, Final
 
 from ...module_names import names_of
 from ...ops.table.grad_mode import no_grad
@@ -206,7 +206,7 @@ def _parametrized_class(module: Module) -> None:
 
 
 def _add_property(module: Module, name: str) -> None:
-    def read(self: Module) -> Tensor:
+    def read(self: Any) -> Tensor:
         if is_scripting():
             raise RuntimeError("Parametrization is not working with scripting.")
         functions = self.parametrizations[name]
@@ -220,7 +220,7 @@ def _add_property(module: Module, name: str) -> None:
             _CACHED.tensors[key] = self, functions()
         return _CACHED.tensors[key][1]
 
-    def write(self: Module, value: Tensor) -> None:
+    def write(self: Any, value: Tensor) -> None:
         if is_scripting():
             raise RuntimeError("Parametrization is not working with scripting.")
         self.parametrizations[name].right_inverse(value)
