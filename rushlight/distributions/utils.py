@@ -157,7 +157,7 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
     """
     # n rows hold n (n + 1) / 2 elements, and `diag` diagonals of about n more, less a corner
     root = (1 + 2 * diag) ** 2 + 8 * vec.shape[-1] + 4 * abs(diag) * (diag + 1)
-    exact = (root**0.5 - 1 - 2 * diag) / 2
+    exact = float((root**0.5 - 1 - 2 * diag) / 2)  # sizes are tensors while code is traced
     size = round(exact)
     if size - exact > finfo(vec.dtype).eps:
         raise ValueError(

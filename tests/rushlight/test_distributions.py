@@ -289,3 +289,11 @@ def test_the_entropy_of_wishart_follows_from_its_family() -> None:
     assert number.tolist() == [0, 0.5]
     whole = torch.distributions.Wishart(torch.tensor(2), torch.ones(1, 1), validate_args=False)
     assert whole.sample().shape == (1, 1)
+
+
+@pytest.mark.filterwarnings("ignore::rushlight.jit.TracerWarning")
+def test_correlations_are_traced() -> None:
+    transform = transforms.CorrCholeskyTransform()
+    x = torch.tensor([0.5, -1.0, 2.0])
+    traced: Any = torch.jit.trace(lambda given: transform(given), x)
+    assert torch.equal(traced(-x), transform(-x))
