@@ -27,6 +27,7 @@ from ..nn.registration import type_name
 from ..ops.memory.dtype import Device, DType, Layout, QScheme
 from ..typecheck.definitions.class_types import ClassType, InterfaceType
 from ..typecheck.definitions.functions import Function
+from ..typecheck.types.dict_keys import DictKeyError
 from ..typecheck.types.types import MOST_PARTS, NONE, Type
 from . import decorators, overloads
 from .compile import method_function
@@ -300,12 +301,19 @@ def _evaluated(annotation: object, names: dict[str, object]) -> object:
 def _type_of(
     name: str, value: object, annotations: Mapping[str, object]
 ) -> tuple[Type | None, bool]:
-    """An attribute's type, and whether it had to be inferred from the value."""
-    if name in annotations:
-        return type_of_annotation(annotations[name]), False
-    if isinstance(value, Attribute):
-        return type_of_annotation(value.type), False
-    return type_of_value(value), True
+    """An attribute's type, and whether it had to be inferred from the value.
+
+    Raises:
+        RuntimeError: it needs a dict with keys that no dict has.
+    """
+    try:
+        if name in annotations:
+            return type_of_annotation(annotations[name]), False
+        if isinstance(value, Attribute):
+            return type_of_annotation(value.type), False
+        return type_of_value(value), True
+    except DictKeyError as error:
+        raise RuntimeError(f"Error inferring type for {name}: {value}: {error}") from None
 
 
 def _gather_constants(module: Module, facts: Facts, annotations: Mapping[str, object]) -> None:

@@ -22,6 +22,7 @@ from ..ops.random_numbers.random import Generator
 from ..ops.tensors.tensor import Tensor
 from ..typecheck.definitions.builtin_classes import BUILTIN_NAMESPACE, builtin_class
 from ..typecheck.relations.relations import optional, union
+from ..typecheck.types.dict_keys import dict_type
 from ..typecheck.types.types import (
     ANY,
     BOOL,
@@ -33,7 +34,6 @@ from ..typecheck.types.types import (
     NONE,
     STRING,
     TENSOR,
-    DictType,
     FutureType,
     ListType,
     TupleType,
@@ -189,7 +189,7 @@ def _generic(origin: object, parts: list[Type]) -> Type | None:
     if origin is list and len(parts) == 1:
         return ListType(parts[0])
     if origin is dict and len(parts) == 2:
-        return DictType(*parts)
+        return dict_type(*parts)
     if origin is tuple:
         return TupleType(tuple(parts))
     if origin is Future and len(parts) == 1:

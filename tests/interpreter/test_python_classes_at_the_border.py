@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import io
+import re
 import zipfile
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
@@ -164,6 +165,37 @@ def made_by_colour() -> int:
 def test_members_are_no_keys(function: Any) -> None:
     with pytest.raises(RuntimeError, match="Cannot create dict for key type 'Enum<__torch__"):
         torch.jit.script(function)
+
+
+class HasPairs(torch.nn.Module):
+    def __init__(self, pairs: object) -> None:
+        super().__init__()
+        self.pairs = pairs
+
+    def forward(self, x: int) -> int:
+        return x
+
+
+class SaysPairs(HasPairs):
+    pairs: Dict[Tuple[str, str], int]
+
+
+@pytest.mark.parametrize(
+    "module",
+    [HasPairs({("a", "b"): 1}), HasPairs([{("a", "b"): 1}]), SaysPairs({}), SaysPairs(None)],
+)
+def test_attributes_are_no_dicts_by_pairs(module: HasPairs) -> None:
+    said = f"Error inferring type for pairs: {module.pairs}: Cannot create dict for key type '(str"
+    with pytest.raises(RuntimeError, match=re.escape(said)):
+        torch.jit.script(module)
+
+
+def test_arguments_are_no_dicts_by_pairs() -> None:
+    def of_anything(x: Any) -> int:
+        return 1
+
+    with pytest.raises(RuntimeError, match=r"Cannot create dict for key type '\(int, int\)'"):
+        torch.jit.script(of_anything)({(1, 2): 3})
 
 
 def texts() -> Tuple[str, str]:

@@ -14,11 +14,11 @@ from ..relations.relations import is_subtype, join_all
 from ..relations.variables import has_variables
 from ..reports.corrections import as_tuple
 from ..reports.reasons import article
-from ..scopes.annotations import DICT_KEYS
 from ..scopes.dispatch import checks, expression
 from ..scopes.idioms import elements_of_list
 from ..scopes.scope import Scope
 from ..trees import typed
+from ..types.dict_keys import DICT_KEYS, key_refusal
 from ..types.types import (
     ANY,
     STRING,
@@ -222,8 +222,7 @@ def check_key(scope: Scope, key: Type, span: Span) -> None:
             f"a dict cannot have `{key.python}` keys",
             span,
             "only int, float, complex, bool, str, Tensor and torch.device keys are possible",
-            torch=f"Cannot create dict for key type '{key}', only int, float, complex, Tensor, "
-            "device and string keys are supported",
+            torch=key_refusal(key),
         )
 
 

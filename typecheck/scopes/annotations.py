@@ -20,6 +20,7 @@ from ...frontend.syntax import tree
 from ...frontend.syntax.from_text import expression_tree
 from ..definitions.names import Constant, LiveAnnotations, Resolver, SpecialForm, TypeName
 from ..relations import relations
+from ..types.dict_keys import DICT_KEYS, key_refusal
 from ..types.types import (
     ANY,
     ANY_CLASS,
@@ -49,7 +50,7 @@ from ..types.types import (
 )
 from .advice import TYPES
 
-__all__ = ["DICT_KEYS", "TYPE_NAMES", "AnnotationReader", "broadcast_size"]
+__all__ = ["TYPE_NAMES", "AnnotationReader", "broadcast_size"]
 
 _BROADCASTING = "BroadcastingList"
 
@@ -115,8 +116,6 @@ _EXAMPLES = {
     "Dict": "Dict[int, int]",
 }
 """Types that need parts, with an example of each."""
-
-DICT_KEYS = (INT, FLOAT, COMPLEX, BOOL, STRING, TENSOR, DEVICE, UNKNOWN)
 
 
 _REFUSALS = {
@@ -335,8 +334,7 @@ class AnnotationReader:
                 node.indices[0].span,
                 f"a dict cannot have `{key.python}` keys",
                 "only int, float, complex, bool, str, Tensor and torch.device keys are possible",
-                f"Cannot create dict for key type '{key}', only int, float, complex, Tensor, "
-                "device and string keys are supported",
+                key_refusal(key),
             )
         return DictType(key, value)
 

@@ -10,7 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 
 from ...frontend.limits.walks import containers_in, fold
-from .types import DictType, ListType, TupleType, Type
+from .dict_keys import dict_type
+from .types import ListType, TupleType, Type
 
 __all__ = ["ValueTypes"]
 
@@ -59,7 +60,7 @@ class ValueTypes(ABC):
             case list():
                 return ListType(self.elements(types(value)))
             case dict():
-                return DictType(self.entries(types(value)), self.entries(types(value.values())))
+                return dict_type(self.entries(types(value)), self.entries(types(value.values())))
         assert isinstance(value, tuple)
         return TupleType(tuple(types(value)))
 
