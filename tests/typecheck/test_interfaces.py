@@ -207,6 +207,22 @@ def test_all_modules_of_a_container_fill_the_annotation(container: Any) -> None:
         torch.jit.script(ByName() if keyed else ByNumber())
 
 
+def test_a_literal_key_names_the_module() -> None:
+    class ByLiteral(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = nn.ModuleDict({"first": Adds(), "second": AddsNumber()})
+
+        def forward(self, x: Tensor) -> Tensor:
+            chosen: Forwards = self.inner["first"]
+            return chosen(x)
+
+    scripted = torch.jit.script(ByLiteral().eval())
+    assert "first = inner.first" in scripted.code
+    assert "ModuleContainerIndex" not in str(scripted.graph)
+    torch.jit.freeze(scripted)
+
+
 def test_the_modules_inside_an_interface_are_not_known() -> None:
     class Walks(Holder):
         def forward(self, x: Tensor) -> Tensor:

@@ -35,11 +35,12 @@ def container_item(
     if isinstance(index, SliceValue):
         return _slice_members(scope, MemberSequence(node.span, value, "values"), index)
     position = value_of(scope, index, node.indices[0].span)
-    if isinstance(hint, InterfaceType):
+    numbered = value.type.container in NUMBERED
+    named = not numbered and isinstance(position, typed.Literal)
+    if isinstance(hint, InterfaceType) and not named:
         if not _fitting_members(scope, value, hint, node.span):
             return scope.unknown(node.span)
         return _indexed_at_run_time(value, position, hint)
-    numbered = value.type.container in NUMBERED
     rows = list(rows_in(scope, value, "values", node.span))
     if numbered:
         number = integer_of(position)
