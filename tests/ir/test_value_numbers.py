@@ -65,7 +65,29 @@ def past_a_context_whose_result_is_used(x: torch.Tensor) -> torch.Tensor:
     return y + 1
 
 
+def element_by_element(x: torch.Tensor, t: torch.Tensor, i: int) -> torch.Tensor:
+    return x[t[i]]
+
+
+def element_of_row(x: torch.Tensor, t: torch.Tensor, i: int) -> torch.Tensor:
+    return x[0, t[i]]
+
+
+def list_of_variable(x: torch.Tensor) -> list[float]:
+    out: list[float] = x.tolist()
+    return out
+
+
+def list_of_element(x: torch.Tensor, i: int) -> list[float]:
+    out: list[float] = x[i + 1].tolist()
+    return out
+
+
 EXPECTED = {
+    element_by_element: "%23 : Tensor = aten::index(%x.1, %22)",
+    element_of_row: "%20 : Tensor = aten::index(%18, %19)",
+    list_of_variable: "%out.1 : float[] = prim::tolist(%x.1, %3, %3)",
+    list_of_element: "%out.1 : float[] = prim::tolist(%20, %4, %4)",
     past_a_context_whose_result_is_used: "%31 : Tensor = aten::add(%y.1, %14, %14)",
     past_what_is_unused: "prim::RaiseException(%5, %6)",
     past_other_ways_to_run: "%6 : int = aten::add(%x.1, %5)",

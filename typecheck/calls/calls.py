@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ...frontend.diagnostics.diagnostics import Edit, Help
 from ...frontend.sources.source import UNKNOWN as NOWHERE
@@ -27,6 +28,7 @@ from ..expressions.arguments import check_arguments
 from ..expressions.conversions import convert
 from ..expressions.function_calls import call_bound, call_function, shifted, signature_of
 from ..expressions.iteration import tuple_elements
+from ..expressions.narrowing import is_repeatable
 from ..expressions.operators import call_operator, has_operator
 from ..expressions.subscripts import tensor_item
 from ..relations.matching import Given, Match, match_signature
@@ -522,7 +524,11 @@ def _to_list(
         typed.Default(depth, INT),
         typed.Default(kinds[str(element)], INT),
     )
-    return typed.OperatorCall(NOWHERE, hint, _TO_LIST, (value,), bindings, discarded=1)
+    call = typed.OperatorCall(NOWHERE, hint, _TO_LIST, (value,), bindings)
+    if not is_repeatable(scope, value):
+        return replace(call, discarded=1)
+    before = (typed.Evaluate(value.span, value),)  # torch looks at it once before
+    return typed.Sequenced(node.span, hint, before, call)
 
 
 def _get_item(

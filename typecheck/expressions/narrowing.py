@@ -516,6 +516,9 @@ def is_repeatable(scope: Scope, value: Sugar) -> bool:
             return all_of(value.elements)
         case typed.TupleIndex() | typed.Numbered():
             return is_repeatable(scope, value.value)
+        case typed.Sequenced(statements=statements):
+            kept = [s.value for s in statements if isinstance(s, typed.Let | typed.Evaluate)]
+            return len(kept) == len(statements) and all_of((*kept, value.value))
         case typed.Conditional(body_refinements=(), orelse_refinements=()):
             return all_of((value.test, value.body, value.orelse))
         case RangeValue():
