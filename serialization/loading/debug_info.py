@@ -135,6 +135,8 @@ class _Reader:
                 if not indices or len(indices) != len(lines) or min(*indices, filename) < 0:
                     return None
                 text = "".join(self.strings[index] for index in indices)
+                if not text:
+                    return None
                 source = Source(text, self.strings[filename] or None, first_line)
                 return source, source.bytes
             case TupleNode(items=(str(text), (str() | None) as named, int(first_line))):

@@ -13,7 +13,7 @@ from rushlight.serialization.loading.debug_info import (
     read_debug_records,
     write_debug_records,
 )
-from rushlight.serialization.pickles.nodes import Node, TupleNode
+from rushlight.serialization.pickles.nodes import ListNode, Node, TupleNode
 from rushlight.serialization.pickles.reader import read_pickle
 
 DATA = Path(__file__).parent / "data"
@@ -47,6 +47,15 @@ def test_torch_records_lead_to_the_source(code: str, source: str, line: int) -> 
 
 def test_text_printed_for_nothing_has_no_origin() -> None:
     _, origins = torch_records()
+    assert origins(0) is UNKNOWN
+
+
+def test_a_source_without_text_is_none() -> None:
+    source = TupleNode((ListNode([0]), 0, 0))
+    record = TupleNode((0, TupleNode((source, 0, 1)), 1))
+    root = TupleNode(("FORMAT_WITH_STRING_TABLE", TupleNode(("",)), TupleNode((record,))))
+    origins = read_debug_records(root, "x = 1\n")
+    assert origins is not None
     assert origins(0) is UNKNOWN
 
 
