@@ -81,7 +81,23 @@ def chosen_places(x, w):
     return out
 
 
+def memory_like_another(x, w):
+    out = torch.zeros_like(x)
+    out.index_add_(0, torch.tensor([0, 2]), (x * w)[:2])
+    rows = x.new_zeros(3, 4)
+    rows[1] = out * w
+    return rows
+
+
+def places_written_before(x, w):
+    places = torch.zeros(4, dtype=torch.long)
+    places[0] = 2
+    places.add_(1)
+    return x[places] * w
+
+
 PROGRAMS = [
+    *(memory_like_another, places_written_before),
     *(scaled_rows, copied_rows, columns, each_from_the_last, blocks_and_numbers),
     *(the_same_part_again, the_whole_as_well, inner_parts, chosen_places),
 ]
@@ -156,6 +172,27 @@ def test_a_written_part_that_goes_out_is_a_view():
     with torch.no_grad():
         out.zero_()
     assert not part.any()
+
+
+def places_written_after(x, w):
+    places = torch.zeros(4, dtype=torch.long)
+    before = x[places] * w
+    places[0] = 1
+    return before + x[places]
+
+
+def mask_written_after(x, w):
+    mask = torch.zeros(4, dtype=torch.bool)
+    before = torch.where(mask, x, w)
+    mask[0] = True
+    return before + torch.where(mask, x, w)
+
+
+@pytest.mark.parametrize("program", [places_written_after, mask_written_after])
+def test_places_that_are_written_after_they_were_needed_are_refused(program):
+    (found,), given = warm(program)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        torch.autograd.grad(found.sum(), given)
 
 
 def needed_before(x, w):

@@ -16,6 +16,7 @@ import numpy as np
 from ...memory.complex_parts import is_complex
 from ...memory.dtype import Array, Device, DType, Dtype, Layout, MemoryFormat
 from ...memory.storage import address
+from ...memory.versions import owner_of
 from ...table.table import TABLE, Operator
 from ..nodes.autograd import Edge
 from ..nodes.bound import Bound, bound_row_in_script
@@ -214,6 +215,10 @@ class _Finding:
         """Values that stood in memory before it was written."""
         self._shared: set[int] = set()
         """Values that may lie in the memory of others, nobody knows how."""
+        self._owners: dict[int, int] = {}
+        """Who owns the memory of whole numbers and bools."""
+        self._counters: dict[int, int] = {}
+        """By which step such memory was written last."""
         self._waiting: dict[int, Array] = {}
         self._idle_views: set[int] = set()
         self.shape = CallShape()
@@ -370,9 +375,9 @@ class _Finding:
         return twin
 
     def _add_counter(self, bound: Bound, taken: tuple[Any, ...]) -> None:
-        """What writes whole numbers in place has no gradients; nothing else may need them."""
+        """What writes whole numbers in place has no gradients; nothing before may need them."""
         first = taken[0]
-        self._written.add(first.number)
+        self._counters[self._owners[first.number]] = len(self.shape.steps)
         self.shape.steps.append(Did(bound, taken, (first.number,), None, (), False))
 
     def finished(self, outward: Sequence[Array]) -> CallShape:
@@ -405,6 +410,9 @@ class _Finding:
                         raise NotJoined  # what is kept is the view itself
                     needed.update(step.results)
                 if not self._written.isdisjoint(needed - {shape.copies.get(index)}):
+                    raise NotJoined
+                owners = (self._owners.get(number, 0) for number in needed)
+                if any(self._counters.get(owner, 0) > index for owner in owners):
                     raise NotJoined
                 saved |= needed
         shape.saved = sorted(saved)
@@ -477,6 +485,8 @@ class _Finding:
             raise NotJoined
         number = self._numbers[id(array)] = len(self.shape.values)
         self.shape.values.append(Value(array.shape, array.dtype))
+        if array.dtype.kind in "biu":
+            self._owners[number] = id(owner_of(array))
         return number
 
     def _ends(self, bound: Bound, args: Sequence[object]) -> Iterator[End]:
