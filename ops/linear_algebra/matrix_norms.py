@@ -420,7 +420,7 @@ def _check_floating(dtype: Dtype, what: str) -> None:
 @operator(
     "aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
     prepared=True,
-    order="out ScalarOpt_dtype ScalarOpt_dtype_out Scalar_out",
+    order="dtype_out out ScalarOpt_dtype ScalarOpt_dtype_out Scalar_out",
     cost="reads",
     out_overlap="read-first",
     on_slices="folds",
@@ -453,8 +453,9 @@ def norm_over(self: Array, p: Scalar | None, dim: Dims, keepdim: bool) -> Array:
 @operator(
     "aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, "
     "ScalarType dtype) -> Tensor",
-    out="",
+    out="dtype_out",
     cost="reads",
+    out_dtype=SAME,
     out_overlap="read-first",
 )
 def norm_over_as(

@@ -256,3 +256,12 @@ def test_norms_of_the_old_names_refuse_whole_numbers_in_their_own_words(overload
         return
     with pytest.raises(RuntimeError, match=r"norm\(\): input dtype should be .* Got Long instead"):
         norm(whole, 2, *([[0]] if overload == "ScalarOpt_dim" else []))
+
+
+def test_norms_in_a_dtype_have_an_out_of_it() -> None:
+    norm = torch.ops.aten.norm.dtype_out
+    x, out = torch.ones(4, 2), torch.zeros(2, dtype=torch.float64)
+    norm(x, 2, [0], False, dtype=torch.float64, out=out)
+    assert out.tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype double, but got fl"):
+        norm(x, 2, [0], False, dtype=torch.float64, out=torch.zeros(2))
