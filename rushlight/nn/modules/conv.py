@@ -105,6 +105,9 @@ class _ConvNd(Module):
     def reset_parameters(self) -> None:
         """Draw weight and bias uniformly from ±1/sqrt(numbers that go into an output)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        self._draw_bias()
+
+    def _draw_bias(self) -> None:
         if self.bias is not None:
             entering = self.weight.shape[1] * math.prod(self.weight.shape[2:])
             if entering != 0:

@@ -113,3 +113,12 @@ def test_the_engine_that_is_chosen_is_kept() -> None:
     assert "fbgemm" in torch.backends.quantized.supported_engines
     with pytest.raises(RuntimeError, match="not a valid value for quantized engine"):
         torch.backends.quantized.engine = "nil"
+
+
+def test_layers_with_norms_draw_their_bias_as_torch_does() -> None:
+    torch.manual_seed(0)
+    config = torch.ao.quantization.get_default_qat_qconfig("fbgemm")
+    layer = torch.ao.nn.intrinsic.qat.ConvBn2d(6, 4, 3, bias=True, qconfig=config)
+    drawn = torch.tensor([-0.0097715855, 0.1346183419, 0.0491581373, 0.0038529169])
+    assert torch.equal(layer.bias, drawn)
+    assert layer.bias.requires_grad

@@ -77,12 +77,15 @@ class _ConvBnNd(Normed, floats._ConvNd, fused._FusedModule):
         )
         if not qconfig:
             raise AssertionError("qconfig must be provided for QAT module")
-        self.bias = None
+        self.bias = Parameter(self.weight.new_zeros(out_channels)) if bias else None
         norm = self._FLOAT_BN_MODULE(out_channels, eps, momentum, True, True)
         self._norm(norm, qconfig, freeze_bn, self.training)
         self.reset_bn_parameters()
-        if bias:
-            self.bias = Parameter(self.weight.new_zeros(out_channels))
+
+    def reset_bn_parameters(self) -> None:
+        """Draw the norm's weights anew, and the bias of the layer."""
+        super().reset_bn_parameters()
+        self._draw_bias()
 
     def _forward(self, input: Tensor) -> Tensor:
         made: Tensor = self._normed(lambda w, b: self._conv_forward(input, w, b))

@@ -45,7 +45,7 @@ class Normed:
         self.bn.reset_running_stats()
 
     def reset_bn_parameters(self) -> None:
-        """Draw the norm's weights anew, and the bias of the layer."""
+        """Draw the norm's weights anew."""
         self.bn.reset_running_stats()
         init.uniform_(self.bn.weight)
         init.zeros_(self.bn.bias)
