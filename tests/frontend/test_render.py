@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rushlight.frontend.diagnostics.diagnostics import Diagnostic, Edit, Help, Label
+from rushlight.frontend.diagnostics.html import as_html
 from rushlight.frontend.diagnostics.render import (
     render,
     render_concise,
@@ -225,3 +226,11 @@ def test_any_source_is_shown_safely(text: str, data: st.DataObject, width: int) 
     assert not any(unicodedata.category(c) == "Cc" for c in rich if c != "\n")
     json.loads(render_json([diagnostic]))
     assert render_concise([diagnostic]).count("\n") == 1
+
+
+def test_colours_become_elements_and_nothing_else_does() -> None:
+    text = "a<b \x1b[1;31merror\x1b[0m\x1b[34m\x1b[1m|\x1b[0m\x1b[90mx & y\x1b[0m"
+    assert as_html(text) == (
+        '<pre>a&lt;b <span style="color: #d9534f; font-weight: bold">error</span>'
+        '<span style="font-weight: bold">|</span>x &amp; y</pre>'
+    )

@@ -10,6 +10,8 @@ import pytest
 import rushlight as torch
 from rushlight import _C, Tensor
 from rushlight.jit._passes import _property_propagation as propagation
+from rushlight.typecheck.types.tensor_facts import RefinedTensor, has_facts, without_facts
+from rushlight.typecheck.types.types import INT, ListType, TupleType
 
 
 def graph_of(*lines: str, arguments: str = "x, y") -> Any:
@@ -252,3 +254,13 @@ def test_freezing_leaves_a_detach_that_somebody_asks_about() -> None:
     frozen = torch.jit.freeze(torch.jit.script(Asks()).eval())
     assert "aten::detach" in str(frozen.graph)
     assert frozen(torch.ones(1)) is False
+
+
+def test_facts_are_left_out_however_deep_they_lie() -> None:
+    known = RefinedTensor("Tensor", scalar="Float", sizes=(2, 3))
+    for type in (known, ListType(known), TupleType((INT, ListType(known)))):
+        assert has_facts(type)
+        assert not has_facts(without_facts(type))
+        assert without_facts(type) == type  # facts make no other type
+    plain = TupleType((INT, ListType(INT)))
+    assert without_facts(plain) is plain

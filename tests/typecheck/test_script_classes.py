@@ -255,3 +255,24 @@ def test_what_containers_cannot_do() -> None:
         torch.jit.script(Sliced())
     with pytest.raises(RuntimeError, match="Expected integer literal for index"):
         torch.jit.script(Chosen())
+
+
+@torch.jit.script
+class Row:
+    def __init__(self, start: int):
+        self.start = start
+
+    def __getitem__(self, place: int) -> int:
+        return self.start + place
+
+    def __contains__(self, number: int) -> bool:
+        return number == self.start
+
+
+def places_of(n: int):
+    row = Row(n)
+    return row[3] + row[-1], n in row, n + 1 in row
+
+
+def test_objects_are_indexed_and_asked_what_they_hold() -> None:
+    assert torch.jit.script(places_of)(4) == (10, True, False)
