@@ -36,6 +36,7 @@ def _to_whole(name: str) -> Refusal:
 
 _refuse_round: Final = Refusal("bqc", "round_vml_cpu")
 _refuse_round_decimals: Final = Refusal("biuqc", "round_cpu")
+_refuse_no_decimals: Final = Refusal("biuqc", "round_vml_cpu")
 _round: Final = _rounder(_refuse_round, np.rint)
 
 for _name, _refuse, _kernel, _alias in (
@@ -75,6 +76,7 @@ _FEW_DIGITS: Final = 10
 )
 def round_decimals(self: Array, decimals: int) -> Array:
     if not decimals:
+        _refuse_no_decimals(self.dtype)
         return _round(self)
     _refuse_round_decimals(self.dtype)
     if self.itemsize < 4:

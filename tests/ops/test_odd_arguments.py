@@ -32,6 +32,21 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
         RuntimeError,
         "norm(): input dtype should be either floating point or complex. Got Long instead.",
     ),
+    "norms beside a dimension of none": (
+        lambda: torch.norm_except_dim(torch.tensor(1.0), 2, 0),
+        IndexError,
+        "Dimension specified as 0 but tensor has no dimensions",
+    ),
+    "whole numbers rounded to no decimals": (
+        lambda: torch.round(torch.tensor([1]), decimals=0),
+        NotImplementedError,
+        "\"round_vml_cpu\" not implemented for 'Long'",
+    ),
+    "whole numbers rounded to a decimal": (
+        lambda: torch.tensor([1]).round_(decimals=1),
+        NotImplementedError,
+        "\"round_cpu\" not implemented for 'Long'",
+    ),
     "a table of one dimension": (
         lambda: torch.embedding_renorm_(torch.ones(3), torch.tensor([0]), 0.5, 2.0),
         RuntimeError,
