@@ -10,6 +10,7 @@ import pytest
 import rushlight as torch
 from rushlight.nn.attention.flex_attention import (
     AuxRequest,
+    BlockMask,
     create_block_mask,
     create_mask,
     flex_attention,
@@ -104,3 +105,50 @@ def test_scores_of_low_precision_are_kept_in_float32() -> None:
     made, lse = flex_attention(q, k, k, return_lse=True)
     assert (made.dtype, lse.dtype) == (torch.bfloat16, torch.float32)
     assert torch.allclose(lse, torch.full((1, 1, 2), 4.123289), atol=1e-5)
+
+
+def test_masks_of_given_blocks() -> None:
+    made = create_block_mask(lambda b, h, i, j: i >= j, 2, 3, 300, 300)
+    again = BlockMask.from_kv_blocks(
+        made.kv_num_blocks,
+        made.kv_indices,
+        made.full_kv_num_blocks,
+        made.full_kv_indices,
+        mask_mod=made.mask_mod,
+    )
+    assert (again.shape, again.seq_lengths) == ((2, 3, 384, 384), (384, 384))
+    assert again.q_indices is not None
+    assert again.q_indices[0, 0].tolist() == [[0, 2, 1], [1, 2, 0], [2, 0, 1]]
+    assert again.to_dense()[0, 0].tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    assert "full_q_indices=torch.Size([2, 3, 3, 3]),\n    BLOCK_SIZE=(128, 128)" in repr(again)
+    flat, nested = made.as_tuple(), made.as_tuple(flatten=False)
+    assert (len(flat), flat[:2], nested[0], flat[14:16]) == (17, (300, 300), (300, 300), (128, 128))
+    half = BlockMask.from_kv_blocks(
+        made.kv_num_blocks[0, 0], made.kv_indices[0, 0], compute_q_blocks=False
+    )
+    assert half.shape == (384, 384)
+    assert half.q_indices is None
+    assert half.to_dense().tolist() == [[1, 0, 0], [0, 1, 0], [1, 1, 1]]
+    with pytest.raises(AssertionError, match="must be both provided or omitted"):
+        BlockMask.from_kv_blocks(made.kv_num_blocks, made.kv_indices, made.full_kv_num_blocks)
+    with pytest.raises(RuntimeError, match="at least 2 dimensions"):
+        BlockMask.from_kv_blocks(torch.tensor([1]), torch.tensor([0]))
+    joined = create_block_mask(
+        lambda b, h, i, j: i >= j, 1, 1, 300, 300, separate_full_blocks=False
+    )
+    assert joined.full_kv_indices is None
+    assert joined.kv_num_blocks.tolist() == [[[1, 2, 3]]]
+
+
+def test_parts_of_masks_of_blocks() -> None:
+    made = create_block_mask(lambda b, h, i, j: i >= j, 2, 3, 300, 300)
+    part = made[-1, :, 1]
+    assert part.shape == (1, 3, 300, 300)
+    assert tuple(part.kv_indices.shape) == (1, 3, 1, 3)
+    with pytest.raises(RuntimeError, match="from a sliced BlockMask"):
+        part.mask_mod(*[torch.tensor(0)] * 4)
+    narrow = made._adjust(300, 100)
+    assert narrow.shape == (2, 3, 300, 100)
+    assert narrow.kv_num_blocks[0, 0].tolist() == [1, 0, 1]
+    assert narrow.to_dense()[0, 0].tolist() == [[1], [1], [1]]
+    assert made.to("meta").kv_indices.is_meta

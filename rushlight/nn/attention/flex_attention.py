@@ -13,8 +13,9 @@ from typing import Final, NamedTuple
 
 from ...module_names import names_of
 from ...ops.eager.dispatch import eager_function
-from ...ops.memory.dtype import DTYPES, Device
+from ...ops.memory.dtype import Device
 from ...ops.tensors.tensor import Tensor
+from .block_masks import BlockMask, Mask, noop_mask, ordered
 
 __all__ = [
     "AuxOutput",
@@ -30,7 +31,6 @@ __all__ = [
 
 _arange = eager_function("aten::arange")
 _pad = eager_function("aten::constant_pad_nd")
-Mask = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 _DEFAULT_SPARSE_BLOCK_SIZE: Final = 128
 
 
@@ -46,12 +46,6 @@ class AuxOutput(NamedTuple):
 
     lse: Tensor | None = None
     max_scores: Tensor | None = None
-
-
-def noop_mask(batch: Tensor, head: Tensor, token_q: Tensor, token_kv: Tensor) -> Tensor:
-    """Everything is seen."""
-    made: Tensor = (batch + head + token_q + token_kv) >= 0
-    return made
 
 
 def _check_callable(mask_mods: tuple[Mask, ...]) -> None:
@@ -129,80 +123,6 @@ def create_mask(
     return made.expand(sizes)
 
 
-class BlockMask:
-    """A mask and the blocks of keys that it lets queries see.
-
-    `seq_lengths` are the numbers of queries and keys; `shape` begins with batch and heads.
-    """
-
-    def __init__(
-        self, mask_mod: Mask, sizes: tuple[int, int, int, int], BLOCK_SIZE: tuple[int, int]
-    ) -> None:
-        self.mask_mod, self.BLOCK_SIZE = mask_mod, BLOCK_SIZE
-        self.shape, self.seq_lengths = sizes, sizes[2:]
-        dense = create_mask(mask_mod, *sizes)
-        rows, columns = (-(-n // block) for n, block in zip(sizes[2:], BLOCK_SIZE, strict=True))
-        missing = [columns * BLOCK_SIZE[1] - sizes[3], rows * BLOCK_SIZE[0] - sizes[2]]
-        padded = _pad(dense, [0, missing[0], 0, missing[1]], False)
-        blocks = padded.reshape([*sizes[:2], rows, BLOCK_SIZE[0], columns, BLOCK_SIZE[1]]).sum(
-            (3, 5)
-        )
-        self._some, self._all = blocks > 0, blocks == BLOCK_SIZE[0] * BLOCK_SIZE[1]
-
-    def _counted(self, chosen: Tensor) -> tuple[Tensor, Tensor]:
-        whole = DTYPES["int32"]
-        order = chosen.to(whole).argsort(stable=True, dim=-1, descending=True)
-        return chosen.sum(-1).to(whole), order.to(whole)
-
-    @property
-    def kv_num_blocks(self) -> Tensor:
-        """How many blocks are seen in part, for each block of queries."""
-        return self._counted(self._some & ~self._all)[0]
-
-    @property
-    def kv_indices(self) -> Tensor:
-        """Which they are, those first."""
-        return self._counted(self._some & ~self._all)[1]
-
-    @property
-    def full_kv_num_blocks(self) -> Tensor:
-        """How many blocks are seen whole, for each block of queries."""
-        return self._counted(self._all)[0]
-
-    @property
-    def full_kv_indices(self) -> Tensor:
-        """Which they are, those first."""
-        return self._counted(self._all)[1]
-
-    def to_dense(self) -> Tensor:
-        """1 for each block that is seen, in part or whole."""
-        seen: Tensor = self._some.to(DTYPES["int32"])
-        return seen
-
-    def sparsity(self) -> float:
-        """How many of a hundred scores lie in no block that is seen.
-
-        Less than 0 where blocks reach far beyond the scores.
-        """
-        computed = int(self._some.sum()) * math.prod(self.BLOCK_SIZE)
-        return 100 * (1 - computed / self.numel())
-
-    def numel(self) -> int:
-        """The number of scores."""
-        return math.prod(self.shape)
-
-    def to(self, device: Device | str) -> BlockMask:
-        """The mask itself."""
-        return self
-
-    def _adjust(self, new_q_len: int, new_kv_len: int) -> BlockMask:
-        """The same mask over other numbers of queries and keys."""
-        return BlockMask(self.mask_mod, (*self.shape[:2], new_q_len, new_kv_len), self.BLOCK_SIZE)
-
-    def __repr__(self) -> str:
-        return f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%)"
-
-
 def create_block_mask(
     mask_mod: Mask,
     B: int | None,
@@ -212,9 +132,11 @@ def create_block_mask(
     device: Device | str | None = None,
     BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE,
     _compile: bool = False,
-    **options: object,
+    separate_full_blocks: bool = True,
+    compute_dq_write_order: bool = False,
+    dq_kv_order: bool = True,
 ) -> BlockMask:
-    """The blocks that a mask lets through.
+    """The blocks that a mask lets through; whole ones are told apart, or count as the others.
 
     Raises:
         AssertionError: the function is one of scores.
@@ -222,7 +144,30 @@ def create_block_mask(
     if _takes_scores(mask_mod):
         raise AssertionError(f"create-block_mask requires a mask_mod function! Got {mask_mod}")
     block = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
-    return BlockMask(mask_mod, (B or 1, H or 1, Q_LEN, KV_LEN), block)
+    some, whole = _seen(mask_mod, (B or 1, H or 1, Q_LEN, KV_LEN), block)
+    counts, indices = ordered(some & ~whole if separate_full_blocks else some)
+    of_whole = ordered(whole) if separate_full_blocks else (None, None)
+    return BlockMask.from_kv_blocks(
+        counts,
+        indices,
+        of_whole[0],
+        of_whole[1],
+        BLOCK_SIZE=block,
+        mask_mod=mask_mod,
+        seq_lengths=(Q_LEN, KV_LEN),
+    )
+
+
+def _seen(
+    mask_mod: Mask, sizes: tuple[int, int, int, int], block: tuple[int, int]
+) -> tuple[Tensor, Tensor]:
+    """Which blocks (batch, heads, rows, columns) a mask lets through at all, and which whole."""
+    dense = create_mask(mask_mod, *sizes)
+    rows, columns = (-(-n // size) for n, size in zip(sizes[2:], block, strict=True))
+    missing = [columns * block[1] - sizes[3], rows * block[0] - sizes[2]]
+    padded = _pad(dense, [0, missing[0], 0, missing[1]], False)
+    blocks = padded.reshape([*sizes[:2], rows, block[0], columns, block[1]]).sum((3, 5))
+    return blocks > 0, blocks == math.prod(block)
 
 
 def _check_operands(
