@@ -38,6 +38,15 @@ _FORMS = """ received an invalid combination of arguments. Expected one of:
 """
 
 
+def _refuse_kinds(options: dict[str, object]) -> None:
+    for name in ("dtype", "device"):
+        if options.get(name) is not None:
+            raise RuntimeError(
+                f"from_buffer: '{name}' can only be specified in UntypedStorage.from_buffer "
+                "and TypedStorage.from_buffer"
+            )
+
+
 class StorageClass(type):
     """The class of old names of storages: a call makes one, `isinstance` looks at the dtype."""
 
@@ -90,13 +99,13 @@ class StorageClass(type):
         Raises:
             RuntimeError: a dtype is given.
         """
-        for name in ("dtype", "device"):
-            if options.get(name) is not None:
-                raise RuntimeError(
-                    f"from_buffer: '{name}' can only be specified in UntypedStorage.from_buffer "
-                    "and TypedStorage.from_buffer"
-                )
+        _refuse_kinds(options)
         return TypedStorage.from_buffer(buffer, *args, dtype=cls.dtype, **options)
+
+    def _from_buffer(cls, buffer: object, *args: object, **options: object) -> TypedStorage:
+        """The same, without the warning that such classes will go."""
+        _refuse_kinds(options)
+        return TypedStorage._from_buffer(buffer, *args, dtype=cls.dtype, **options)
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype

@@ -138,6 +138,13 @@ class TypedStorage:
     ) -> TypedStorage:
         """Elements of a buffer (see `UntypedStorage.from_buffer`)."""
         warn_of_removal()
+        return cls._from_buffer(buffer, *args, dtype=dtype, **options)
+
+    @classmethod
+    def _from_buffer(
+        cls, buffer: object, *args: Any, dtype: DType | None = None, **options: Any
+    ) -> TypedStorage:
+        """The same, without the warning that such storages will go."""
         kind = get_default_dtype() if dtype is None else dtype
         memory = UntypedStorage.from_buffer(buffer, *args, dtype=kind, **options)
         return cls._over(memory, kind)

@@ -126,6 +126,19 @@ def test_states_of_spectral_norms_say_their_version() -> None:
     assert state._metadata["0"]["spectral_norm"] == {"weight.version": 1}
 
 
+def test_the_hook_of_a_spectral_norm_puts_itself_on() -> None:
+    layer = nn.Linear(3, 4)
+    hook = torch.nn.utils.spectral_norm.__globals__["SpectralNorm"].apply(
+        layer, "weight", 1, 0, 1e-12
+    )
+    assert hook in layer._forward_pre_hooks.values()
+    assert sorted(layer.state_dict()) == ["bias", "weight_orig", "weight_u", "weight_v"]
+    with pytest.raises(RuntimeError, match="two spectral_norm hooks"):
+        type(hook).apply(layer, "weight", 1, 0, 1e-12)
+    with pytest.raises(KeyError, match="absent"):
+        type(hook).apply(layer, "absent", 1, 0, 1e-12)
+
+
 def test_states_of_spectral_norms_without_a_version_hold_the_weight() -> None:
     torch.manual_seed(0)
     written = with_spectral_norms()

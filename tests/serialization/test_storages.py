@@ -149,3 +149,12 @@ def test_every_use_warns_if_that_is_wanted() -> None:
         warnings.simplefilter("always")
         torch.ones(1).storage()  # of which somebody has been told
     assert caught == []
+
+
+def test_bytes_become_storages_without_a_warning() -> None:
+    made = torch.ByteStorage._from_buffer(b"abc")
+    assert torch.ByteTensor(made).tolist() == [97, 98, 99]
+    with pytest.raises(RuntimeError, match="'dtype' can only be specified in"):
+        torch.ByteStorage._from_buffer(b"abc", dtype=torch.float32)
+    with pytest.raises(RuntimeError, match="missing required argument 'byte_order'"):
+        torch.FloatStorage._from_buffer(b"abcd")

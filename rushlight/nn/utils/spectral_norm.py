@@ -69,6 +69,39 @@ class SpectralNorm:
         scaled: Tensor = weight / _dot(u, _mv(matrix, v))
         return scaled
 
+    @classmethod
+    def apply(
+        cls, module: Module, name: str, n_power_iterations: int, dim: int, eps: float
+    ) -> SpectralNorm:
+        """Divide a parameter of a module by its largest singular value, from now on.
+
+        Raises:
+            KeyError: the module has no such parameter.
+            RuntimeError: the module does so already.
+            ValueError: no steps, or the parameter is None.
+        """
+        for hook in module._forward_pre_hooks.values():
+            if isinstance(hook, SpectralNorm) and hook.name == name:
+                raise RuntimeError(
+                    f"Cannot register two spectral_norm hooks on the same parameter {name}"
+                )
+        made = cls(name, n_power_iterations, dim, eps)
+        if (weight := module._parameters[name]) is None:
+            raise ValueError(f"spectral_norm: the parameter {name} is None")
+        refuse_lazy(weight, "SpectralNorm", "spectral normalization")
+        rows, columns = as_matrix(weight, dim).shape
+        u = normalize(weight.detach().new_empty(rows).normal_(0, 1), dim=0, eps=eps)
+        v = normalize(weight.detach().new_empty(columns).normal_(0, 1), dim=0, eps=eps)
+        delattr(module, name)
+        module.register_parameter(name + "_orig", weight)
+        setattr(module, name, weight.detach())
+        module.register_buffer(name + "_u", u)
+        module.register_buffer(name + "_v", v)
+        module.register_forward_pre_hook(made)
+        module._register_state_dict_hook(SpectralNormStateDictHook(made))
+        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(made))
+        return made
+
     def __call__(self, module: Module, inputs: object) -> None:
         setattr(module, self.name, self.compute_weight(module, module.training))
 
@@ -152,25 +185,7 @@ def spectral_norm(
     """
     if dim is None:
         dim = 1 if isinstance(module, TRANSPOSED) else 0
-    for hook in module._forward_pre_hooks.values():
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            raise RuntimeError(
-                f"Cannot register two spectral_norm hooks on the same parameter {name}"
-            )
-    made = SpectralNorm(name, n_power_iterations, dim, eps)
-    weight: Tensor = getattr(module, name)
-    refuse_lazy(weight, "SpectralNorm", "spectral normalization")
-    rows, columns = as_matrix(weight, dim).shape
-    u = normalize(weight.detach().new_empty(rows).normal_(0, 1), dim=0, eps=eps)
-    v = normalize(weight.detach().new_empty(columns).normal_(0, 1), dim=0, eps=eps)
-    delattr(module, name)
-    module.register_parameter(name + "_orig", weight)
-    setattr(module, name, weight.detach())
-    module.register_buffer(name + "_u", u)
-    module.register_buffer(name + "_v", v)
-    module.register_forward_pre_hook(made)
-    module._register_state_dict_hook(SpectralNormStateDictHook(made))
-    module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(made))
+    SpectralNorm.apply(module, name, n_power_iterations, dim, eps)
     return module
 
 
