@@ -216,4 +216,5 @@ def test_the_largest_is_found_with_the_opposite_gradient(name: str, capturable: 
             weight.grad = sign * torch.tensor([0.5, step - 1.0])
             optimizer.step()
         ends.append(weight.tolist())
-    assert ends[0] == ends[1] != [1.0, -2.0]
+    assert ends[0] == ends[1]
+    assert ends[0][0] < 1.0  # against its gradient
