@@ -31,8 +31,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_collection_finish() -> None:
-    """What there is before the first test stays: nobody who looks for garbage goes through it."""
+@pytest.fixture(autouse=True, scope="module")
+def _what_there_is_stays() -> None:
+    """Nobody who looks for garbage goes through what there was before a file's first test."""
     gc.collect()
     gc.freeze()
 

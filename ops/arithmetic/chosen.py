@@ -52,8 +52,8 @@ def chosen_places(self: Array) -> Array:
 
 def parts_of_places(self: Array) -> list[Array]:
     """The same, a vector for each dimension."""
-    if self.ndim and self.size < _FEW:  # NumPy gives columns
-        return [each.copy() for each in settled(truths(self[...])).nonzero()]
+    if self.ndim == 1 and self.size < _FEW:
+        return [settled(truths(self[...])).nonzero()[0]]
     return list(chosen_places(self))
 
 
