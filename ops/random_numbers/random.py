@@ -80,7 +80,7 @@ class Generator:
 
     __slots__ = (
         *("_ahead", "_at", "_before", "_is_started", "_made", "_seed", "cached_normal", "fresh"),
-        *("_is_lent", "_stream", "lock"),
+        *("_is_lent", "_is_withheld", "_stream", "lock"),
     )
 
     def __init__(self, device: object = "cpu") -> None:
@@ -89,7 +89,7 @@ class Generator:
         self.lock = fork_safe_lock(of_object=True)
         self._made: Engine | None = None
         self._stream: Array | None = None
-        self._is_lent = False
+        self._is_lent = self._is_withheld = False
         self._start(67280421310721)
 
     def _start(self, seed: int) -> None:
@@ -104,11 +104,11 @@ class Generator:
 
     def _lend(self) -> None:
         """Let native code draw what was drawn ahead by itself, if it has learned calls that do, and
-        nobody wants to know who draws.
+        nobody wants to know who draws, nor is amid several draws that belong together.
 
         Whoever calls this, or `_take_back`, holds the lock.
         """
-        if self._stream is not None and not _DRAWN:
+        if self._stream is not None and not (_DRAWN or self._is_withheld):
             self._stream[:2] = address(self._ahead) + 8 * self._at, self._ahead.size - self._at
             if self.cached_normal is not None:
                 self._stream[3], self._stream.view(D)[4] = 1, self.cached_normal
@@ -128,40 +128,52 @@ class Generator:
         with self.lock:
             self._take_back()
 
-    def _lent(self, count: int) -> Array:
-        """The stream of which kernels take draws themselves, with so many at least, for who learns
-        calls that draw."""
-        if self._stream is None:
-            self._stream = new_stream()
-        if self._ahead.size - self._at < count:
-            self._draw_ahead(count)
-        self._lend()
-        return self._stream
+    def _may_be_learned(self) -> bool:
+        """Whether kernels may take draws themselves, for somebody who learns calls that do."""
+        is_free = self is default_generator and not (_DRAWN or self._is_withheld)
+        return is_free and bool(family("calls.run").learns_draws())
+
+    def _is_done(self, count: int, kernel: Callable[[Array], bool]) -> bool:
+        """Whether a kernel took draws out of the stream, which holds so many at least.
+
+        It says itself whether there were enough: calls that are known may draw meanwhile, in other
+        threads, which need no lock.
+        """
+        while self._may_be_learned():
+            self._take_back()
+            if self._stream is None:
+                self._stream = new_stream()
+            if self._ahead.size - self._at < count:
+                self._draw_ahead(count)
+            self._lend()
+            if kernel(self._stream):
+                return True
+        return False
 
     def take_normal(self) -> float | None:
-        """The normal number that is kept, which is kept no longer."""
-        with self.lock:
-            self._take_back()
-            found, self.cached_normal = self.cached_normal, None
-            return found
+        """The normal number that is kept, which is kept no longer; whoever takes it holds the lock
+        until he has called `keep_normal`, and nobody else draws."""
+        self._take_back()
+        self._is_withheld = True
+        found, self.cached_normal = self.cached_normal, None
+        return found
 
     def keep_normal(self, number: float | None) -> None:
-        """Keep a normal number for the next draw of some."""
-        with self.lock:
-            self._take_back()
-            self.cached_normal = number
-            self._lend()
+        """Keep a normal number, or none, for the next draw of some."""
+        self._take_back()
+        self.cached_normal, self._is_withheld = number, False
+        self._lend()
 
     def are_normals_learned(self, native: ModuleType, mean: float, std: float, out: Array) -> bool:
         """Whether few float32 or float64 in one piece were filled with normal numbers by a kernel
         that draws itself, since somebody learns such calls."""
         with self.lock:
             self._take_back()
-            if not (self is default_generator and family("calls.run").learns_draws()) or _DRAWN:
-                return False
-            self.fresh = False
-            native.normals_of_stream(self._lent(2 * out.size + 2), mean, std, out)
-            return True
+            is_done = self._is_done(
+                2 * out.size + 2, lambda stream: native.are_normals(stream, mean, std, out)
+            )
+            self.fresh = self.fresh and not is_done
+            return is_done
 
     def _forget_ahead(self) -> None:
         self._ahead: Array = np.empty(0, np.uint64)
@@ -226,10 +238,11 @@ class Generator:
                     self._note()
                 native = family("calls.run")
                 if native is not None:
-                    is_learned = native.learns_draws() and count <= _FEW and not _DRAWN
-                    engines = family("drawing.engines")
-                    if is_learned and self is default_generator and engines is not None:
-                        return engines.taken(self._lent(count), count)  # type: ignore[no-any-return]
+                    engines = family("drawing.engines") if count <= _FEW else None
+                    if engines is not None and self._may_be_learned():
+                        drawn = np.empty(count, np.uint64)
+                        if self._is_done(count, lambda stream: engines.are_taken(stream, drawn)):
+                            return drawn
                     native.unforeseen()
             begin, end = self._at, self._at + count
             if end > self._ahead.size:
@@ -450,19 +463,19 @@ def _single(g: Generator, count: int, low: float, high: float) -> Array:
 
 def single_normals(g: Generator, count: int, mean: float, std: float) -> Array:
     """Numbers made one by one, in double; an odd one out is kept for the next call."""
-    parts: list[Array] = []
     written_by_numpy()  # a number is kept, or is not
+    if not count:
+        return np.empty(0)
     with g.lock:
-        kept = g.take_normal() if count else None
-        if kept is not None:
-            parts.append(fused_double(np.array([kept]), std, mean))
+        kept, last = g.take_normal(), None
+        parts = [] if kept is None else [fused_double(np.array([kept]), std, mean)]
         missing = count - len(parts)
         if missing:
-            made, last = _in_pairs(g, missing + missing % 2, mean, std)
+            made, behind = _in_pairs(g, missing + missing % 2, mean, std)
             parts.append(made[:missing])
-            if missing % 2:
-                g.keep_normal(last)
-    return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.empty(0)])
+            last = behind if missing % 2 else None
+        g.keep_normal(last)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _in_pairs(g: Generator, count: int, mean: float, std: float) -> tuple[Array, float]:

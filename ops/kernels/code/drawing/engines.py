@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-import numpy as np
-
 from ....memory.dtype import Array
 from ...flags import new_flag
 from ..calls.run import run, unforeseen
@@ -14,7 +12,7 @@ from ..language.target import Target
 from ..language.text import INT32, INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
 
-__all__ = ["draw", "taken"]
+__all__ = ["are_taken", "draw"]
 
 _WORDS: Final = 624
 _AHEAD: Final = 397
@@ -34,13 +32,12 @@ def draw(state: Array, out: Array) -> None:
     run(_kernel(), 1, 1 if out.size >= _MANY else 2, out.size, state, out)
 
 
-def taken(stream: Array, count: int) -> Array:
-    """So many draws out of a stream (`kernels/flags.py`), which holds as many, as uint64; it goes
-    on behind them."""
-    out = np.empty(count, np.uint64)
-    kernel_of_stream = kernel("draws_of_stream", (), _taken_text)
-    run(kernel_of_stream, 1, 2, count, stream, out, new_flag())
-    return out
+def are_taken(stream: Array, out: Array) -> bool:
+    """Whether a stream (`kernels/flags.py`) held as many draws as a vector of uint64, which gets
+    them; it goes on behind them."""
+    kernel_of_stream, flag = kernel("draws_of_stream", (), _taken_text), new_flag()
+    run(kernel_of_stream, 1, 2, out.size, stream, out, flag)
+    return not flag[0]
 
 
 def _taken_text(target: Target) -> str:

@@ -20,7 +20,7 @@ from ..loading.c_functions import called_at, has_c_functions
 from ..loading.objects import kernel
 from .draws import addresses, unit_at
 
-__all__ = ["is_possible", "normals_of_stream", "single_normals"]
+__all__ = ["are_normals", "is_possible", "single_normals"]
 
 _FUNCTIONS: Final = ("log1p", "cos", "sin")
 
@@ -41,12 +41,13 @@ def single_normals(words: Array, mean: float, std: float) -> tuple[Array, float]
     return out, last.item()
 
 
-def normals_of_stream(stream: Array, mean: float, std: float, out: Array) -> None:
-    """Fill float32 or float64 in one piece with the same, out of a stream (`kernels/flags.py`) that
-    holds enough draws; a number that is kept there is the first, an odd one out is kept."""
-    letter, table = out.dtype.char, addresses(*_FUNCTIONS)
+def are_normals(stream: Array, mean: float, std: float, out: Array) -> bool:
+    """Whether a stream (`kernels/flags.py`) held enough draws to fill float32 or float64 in one
+    piece with the same; a number that is kept there is the first, an odd one out is kept."""
+    letter, table, flag = out.dtype.char, addresses(*_FUNCTIONS), new_flag()
     address = kernel("normals_of_stream", (letter,), lambda target: _stream_text(target, letter))
-    run(address, 1, 2, out.size, float(mean), float(std), table, stream, out, new_flag())
+    run(address, 1, 2, out.size, float(mean), float(std), table, stream, out, flag)
+    return not flag[0]
 
 
 def _single_text(target: Target) -> str:
