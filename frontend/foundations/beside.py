@@ -39,14 +39,14 @@ class Beside(Generic[Key]):
 
         Nothing comes of it where Python is shutting down, or there can be no more threads.
         """
-        self._made[key] = again
         work = Thread(target=self._run, args=(key, make), name=self._name)
         work.daemon = not self._awaited
         try:
+            self._made[key] = again
             work.start()
-        except RuntimeError as error:
+        except BaseException as error:  # also an interrupt, or the end of a call's time
             self._made.pop(key, None)
-            if not str(error).startswith("can't"):  # but from the handler of a signal
+            if type(error) is not RuntimeError or not str(error).startswith("can't"):
                 raise
 
     def _run(self, key: Key, make: Callable[[], object]) -> None:

@@ -56,6 +56,19 @@ def test_what_no_thread_can_make_is_not_under_way(monkeypatch: pytest.MonkeyPatc
         assert "it" not in under_way
 
 
+def test_what_an_interrupt_kept_from_beginning_is_not_under_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    under_way = Beside[str]("making")
+    monkeypatch.setattr(beside.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        under_way.begin("it", _nothing)
+    assert "it" not in under_way
+
+
 def _fail(message: str) -> None:
     raise RuntimeError(message)
 

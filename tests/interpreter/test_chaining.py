@@ -20,6 +20,7 @@ from rushlight.ops.kernels.code.language.target import Target, host
 from rushlight.ops.kernels.code.loading import elf
 from rushlight.ops.layers import convolution
 from rushlight.ops.memory.remembered import Recent
+from rushlight.ops.table import direct
 
 pytestmark = pytest.mark.skipif(
     kernels.family("elementwise.arrays") is None, reason="no native code here"
@@ -237,7 +238,8 @@ def test_meanwhile_operators_are_called(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(beside, "Thread", lambda **_: Idle())
     head = "torch.conv2d(x, w, b, [1, 1], [1, 1])"
     check(f"torch.relu_({NORMAL.format(head)} + other) + 1", *operands(head))
-    compiling._UNDER_WAY.forget()
+    for each in (compiling._UNDER_WAY, direct._KERNELS.under_way):
+        each.forget()
 
 
 class Idle:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 import rushlight as torch
 from rushlight.interpreter.bounds import watch
+from rushlight.ops.memory import metadata
 from rushlight.ops.memory.metadata import become
 from rushlight.ops.memory.storage import bounds_of, memory_of, root_of, view_of
 
@@ -145,13 +147,11 @@ def test_tensors_that_take_each_others_memory_keep_it() -> None:
 
 @pytest.fixture
 def _alone() -> None:
-    """No thread of the package's is amid anything that earlier tests began."""
-    for each in threading.enumerate():
-        if each.name.startswith("rushlight-") and each.name.endswith(WORKING):
-            each.join()
-
-
-WORKING = ("assembling", "compiling", "fusing", "hot", "native")
+    """No other thread is amid anything of the package's, such as what earlier tests began."""
+    until = time.monotonic() + 60
+    while metadata._may_be_read():
+        assert time.monotonic() < until, [each.name for each in threading.enumerate()]
+        time.sleep(0.01)
 
 
 @pytest.mark.usefixtures("_alone")
