@@ -10,6 +10,7 @@ import pytest
 import rushlight as torch
 from rushlight.ops.eager import asking
 from rushlight.ops.eager.callables import Called, call_by
+from rushlight.ops.memory import warned
 from rushlight.overrides import TorchFunctionMode
 
 TENSORS = {
@@ -251,7 +252,8 @@ def test_the_one_element_is_told_as_python_reads_it(dtype):
                 assert told_or_refused(lambda x=x: int(x)) == expected
 
 
-def test_a_number_of_what_wants_gradients_is_warned_of_by_float_alone():
+def test_a_number_of_what_wants_gradients_is_warned_of_by_float_alone(monkeypatch):
+    monkeypatch.setattr(warned, "GIVEN", set())  # it comes once
     x = torch.tensor(1.5, requires_grad=True)
     assert (x.item(), bool(x), int(x)) == (1.5, True, 1)
     with pytest.warns(UserWarning, match="requires_grad=True to a scalar"):
