@@ -87,15 +87,8 @@ class LeafCalls:
         wanted = Given(-1, "requires_grad", kwargs["requires_grad"], None)
         at = len(args) + [*kwargs].index(wanted.name)
 
-        def learn(
-            entry: Operator,
-            given: Sequence[Given],
-            template: Sequence[object],
-            sizes_at: int,
-            recording: Recording,
-        ) -> None:
-            every = [*given[:at], wanted, *given[at:]]
-            self._learn(entry, every, template, sizes_at, recording)
+        def learn(entry: Operator, given: Sequence[Given], *rest: Any) -> None:
+            self._learn(entry, [*given[:at], wanted, *given[at:]], *rest)
 
         form, values, _ = found
         recipe = Recipe(form, args, rest, values, learn)

@@ -168,7 +168,6 @@ class Generator:
         """Whether few float32 or float64 in one piece were filled with normal numbers by a kernel
         that draws itself, since somebody learns such calls."""
         with self.lock:
-            self._take_back()
             is_done = self._is_done(
                 2 * out.size + 2, lambda stream: native.are_normals(stream, mean, std, out)
             )

@@ -84,21 +84,8 @@ begin_telling:
   %self_place = getelementptr ptr, ptr %told, i64 1
   call void %hold(ptr %self)
   store ptr %self, ptr %self_place
-  br label %next
-next:
-  %i = phi i64 [0, %begin_telling], [%i1, %copy]
-  %more = icmp ult i64 %i, %all
-  br i1 %more, label %copy, label %tell
-copy:
-  %i1 = add i64 %i, 1
-  %to = add i64 %i, 2
-  %from_place = getelementptr ptr, ptr %given, i64 %i
-  %to_place = getelementptr ptr, ptr %told, i64 %to
-  %each = load ptr, ptr %from_place
-  call void %hold(ptr %each)
-  store ptr %each, ptr %to_place
-  br label %next
-tell:
+  %behind_self = getelementptr ptr, ptr %told, i64 2
+  call void @keep_all(ptr %table, ptr %given, i64 %all, ptr %behind_self)
   %count = add i64 %n, 2
   %answer = call ptr %call_with(ptr %failed, ptr %told, i64 %count, ptr %names)
   call void %drop(ptr %held)

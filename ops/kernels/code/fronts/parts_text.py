@@ -251,30 +251,52 @@ unknown:
   ret i64 -1
 }
 
-define internal i1 @part_of(ptr %table, ptr %array, ptr %key, ptr %part) {
+define internal ptr @items_in(ptr %table, ptr %key, ptr %alone, ptr %count) {
 entry:
-  %alone = alloca ptr
 {parts_loads}
+  %type_place = getelementptr i8, ptr %key, i64 {type_at}
+  %type = load ptr, ptr %type_place
+  %is_tuple = icmp eq ptr %type, %tuple_type
+  br i1 %is_tuple, label %several, label %one
+one:
   store ptr %key, ptr %alone
-  %key_type_place = getelementptr i8, ptr %key, i64 {type_at}
-  %key_type = load ptr, ptr %key_type_place
-  %is_tuple = icmp eq ptr %key_type, %tuple_type
-  br i1 %is_tuple, label %several, label %measure
+  store i64 1, ptr %count
+  ret ptr %alone
 several:
   %length_place = getelementptr i8, ptr %key, i64 {head}
   %length = load i64, ptr %length_place
   %inside = getelementptr i8, ptr %key, i64 {tuple_at}
-  br label %measure
-measure:
-  %items = phi ptr [%alone, %entry], [%inside, %several]
-  %count = phi i64 [1, %entry], [%length, %several]
+  store i64 %length, ptr %count
+  ret ptr %inside
+}
+
+define internal i64 @left_by(ptr %table, ptr %items, i64 %count, i64 %rank) {
+entry:
+  %gaps = alloca i64
+  %taken = call i64 @taken_by(ptr %table, ptr %items, i64 %count, ptr %gaps)
+  %is_known = icmp sge i64 %taken, 0
+  %is_within = icmp sle i64 %taken, %rank
+  %gap_count = load i64, ptr %gaps
+  %has_one_gap = icmp ule i64 %gap_count, 1
+  %both = and i1 %is_known, %is_within
+  %is_sure = and i1 %both, %has_one_gap
+  %rest = sub i64 %rank, %taken
+  %left = select i1 %is_sure, i64 %rest, i64 -1
+  ret i64 %left
+}
+
+define internal i1 @part_of(ptr %table, ptr %array, ptr %key, ptr %part) {
+entry:
+  %alone = alloca ptr
+  %length = alloca i64
+  %items = call ptr @items_in(ptr %table, ptr %key, ptr %alone, ptr %length)
+  %count = load i64, ptr %length
   %is_part = call i1 @part_of_items(ptr %table, ptr %array, ptr %items, i64 %count, ptr %part)
   ret i1 %is_part
 }
 
 define internal i1 @part_of_items(ptr %table, ptr %array, ptr %items, i64 %count, ptr %part) {
 entry:
-  %gaps = alloca i64
   %number = alloca i64
 {parts_loads}
   %data_place = getelementptr i8, ptr %array, i64 {head}
@@ -293,14 +315,8 @@ entry:
   %has_room = icmp ule i64 %room, {part_most}
   br i1 %has_room, label %dimensions, label %no
 dimensions:
-  %taken = call i64 @taken_by(ptr %table, ptr %items, i64 %count, ptr %gaps)
-  %is_known = icmp sge i64 %taken, 0
-  %is_within = icmp sle i64 %taken, %rank
-  %gap_count = load i64, ptr %gaps
-  %has_one_gap = icmp ule i64 %gap_count, 1
-  %both = and i1 %is_known, %is_within
-  %is_sure = and i1 %both, %has_one_gap
-  %rest = sub i64 %rank, %taken
+  %rest = call i64 @left_by(ptr %table, ptr %items, i64 %count, i64 %rank)
+  %is_sure = icmp sge i64 %rest, 0
   br i1 %is_sure, label %next, label %no
 next:
   %i = phi i64 [0, %dimensions], [%i1, %done_one]

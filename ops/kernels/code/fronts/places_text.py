@@ -59,33 +59,23 @@ entry:
 define internal i64 @places_of(ptr %table, ptr %array, ptr %key, i1 %truths, ptr %places) {
 entry:
   %alone = alloca ptr
+  %length = alloca i64
   %wanted = alloca i64
 {parts_loads}
-  store ptr %key, ptr %alone
   store i64 0, ptr %wanted
   %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
   %rank32 = load i32, ptr %rank_place
   %rank = zext i32 %rank32 to i64
-  %key_type_place = getelementptr i8, ptr %key, i64 {type_at}
-  %key_type = load ptr, ptr %key_type_place
-  %is_tuple = icmp eq ptr %key_type, %tuple_type
-  br i1 %is_tuple, label %several, label %measure
-several:
-  %length_place = getelementptr i8, ptr %key, i64 {head}
-  %length = load i64, ptr %length_place
-  %inside = getelementptr i8, ptr %key, i64 {tuple_at}
-  br label %measure
-measure:
-  %items = phi ptr [%alone, %entry], [%inside, %several]
-  %count = phi i64 [1, %entry], [%length, %several]
-  %is_alone = xor i1 %is_tuple, true
+  %items = call ptr @items_in(ptr %table, ptr %key, ptr %alone, ptr %length)
+  %count = load i64, ptr %length
+  %is_alone = icmp eq ptr %items, %alone
   %is_within = icmp ule i64 %count, %rank
   %has_room = icmp ule i64 %count, {places_most}
   %fits = and i1 %is_within, %has_room
   br i1 %fits, label %next, label %nothing
 next:
-  %i = phi i64 [0, %measure], [%i1, %taken]
-  %until = phi i64 [0, %measure], [%until1, %taken]
+  %i = phi i64 [0, %entry], [%i1, %taken]
+  %until = phi i64 [0, %entry], [%until1, %taken]
   %more = icmp ult i64 %i, %count
   br i1 %more, label %look, label %done
 look:

@@ -72,6 +72,26 @@ out:
   ret void
 }
 
+define internal void @keep_all(ptr %table, ptr %objects, i64 %count, ptr %places) {
+entry:
+{loads}
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %keep]
+  %more = icmp ult i64 %i, %count
+  br i1 %more, label %keep, label %out
+keep:
+  %i1 = add i64 %i, 1
+  %object_place = getelementptr ptr, ptr %objects, i64 %i
+  %place = getelementptr ptr, ptr %places, i64 %i
+  %object = load ptr, ptr %object_place
+  call void %hold(ptr %object)
+  store ptr %object, ptr %place
+  br label %next
+out:
+  ret void
+}
+
 define internal i64 @make_results(ptr %table, ptr %wanted, i64 %count, ptr %sources, ptr %results) {
 entry:
 {loads}

@@ -61,36 +61,19 @@ call_it:
 define internal ptr @recorded_part(ptr %table, ptr %tensor, ptr %key) {
 entry:
   %alone = alloca ptr
-  %gaps = alloca i64
+  %length = alloca i64
   %given = alloca ptr
 {parts_loads}
-  store ptr %key, ptr %alone
-  %key_type_place = getelementptr i8, ptr %key, i64 {type_at}
-  %key_type = load ptr, ptr %key_type_place
-  %is_tuple = icmp eq ptr %key_type, %tuple_type
-  br i1 %is_tuple, label %several, label %measure
-several:
-  %length_place = getelementptr i8, ptr %key, i64 {head}
-  %length = load i64, ptr %length_place
-  %inside = getelementptr i8, ptr %key, i64 {tuple_at}
-  br label %measure
-measure:
-  %items = phi ptr [%alone, %entry], [%inside, %several]
-  %count = phi i64 [1, %entry], [%length, %several]
-  %taken = call i64 @taken_by(ptr %table, ptr %items, i64 %count, ptr %gaps)
+  %items = call ptr @items_in(ptr %table, ptr %key, ptr %alone, ptr %length)
+  %count = load i64, ptr %length
   %slot_bytes = ptrtoint ptr %slot to i64
   %array_place = getelementptr i8, ptr %tensor, i64 %slot_bytes
   %array = load ptr, ptr %array_place
   %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
   %rank32 = load i32, ptr %rank_place
   %rank = zext i32 %rank32 to i64
-  %gap_count = load i64, ptr %gaps
-  %is_known = icmp sge i64 %taken, 0
-  %is_within = icmp sle i64 %taken, %rank
-  %has_one_gap = icmp ule i64 %gap_count, 1
-  %both = and i1 %is_known, %is_within
-  %is_sure = and i1 %both, %has_one_gap
-  %rest = sub i64 %rank, %taken
+  %rest = call i64 @left_by(ptr %table, ptr %items, i64 %count, i64 %rank)
+  %is_sure = icmp sge i64 %rest, 0
   br i1 %is_sure, label %begin, label %no
 begin:
   call void %hold(ptr %tensor)

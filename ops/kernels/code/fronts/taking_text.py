@@ -146,20 +146,9 @@ compare:
   %items = call ptr @items_of(ptr %table, ptr %object)
   %places = getelementptr i8, ptr %tuple, i64 {tuple_at}
   %is_same = icmp eq i64 %count_now, %count
-  br i1 %is_same, label %next, label %changed
-next:
-  %i = phi i64 [0, %compare], [%i1, %keep]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %keep, label %done
+  br i1 %is_same, label %keep, label %changed
 keep:
-  %i1 = add i64 %i, 1
-  %item_place = getelementptr ptr, ptr %items, i64 %i
-  %place = getelementptr ptr, ptr %places, i64 %i
-  %item = load ptr, ptr %item_place
-  call void %hold(ptr %item)
-  store ptr %item, ptr %place
-  br label %next
-done:
+  call void @keep_all(ptr %table, ptr %items, i64 %count, ptr %places)
   ret ptr %tuple
 changed:
   call void %drop(ptr %tuple)
