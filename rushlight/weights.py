@@ -30,14 +30,15 @@ def save(
 
     torch's `torch.load` reads the file.  Other objects, such as modules, are written as `pickle`
     does, by the name of their class and their state.  `_use_new_zipfile_serialization=False` writes
-    the format before the zip format.  `pickle_module` and `pickle_protocol` change nothing.
+    the format before the zip format.  With a `pickle_module` other than Python's, such as dill, its
+    `Pickler` writes them, by `pickle_protocol`, which changes nothing else.
 
     Raises:
         RuntimeError: `obj` holds something that cannot be found again by its name.
         OSError: the file cannot be written.
     """
     with trimmed():
-        save_weights(obj, f, _use_new_zipfile_serialization)
+        save_weights(obj, f, _use_new_zipfile_serialization, pickle_module, pickle_protocol)
 
 
 save._in_script = "aten::save"  # type: ignore[attr-defined]
@@ -58,10 +59,11 @@ def load(
     `weights_only=False` says that the file is trusted: then it may hold any Python object, and may
     run anything.  A TorchScript archive goes to `torch.jit.load` then, with a warning.  Tensors of
     other devices come to the CPU, or all of them to `meta` if `map_location` says so, which reads
-    no data; with a `pickle_module` a file is trusted unless `weights_only` says otherwise.  `mmap`
-    is as in `jit.load`; `encoding` (utf-8, `bytes`, latin1 …) says how strings that Python 2 wrote
-    are decoded.  In the environment, TORCH_FORCE_WEIGHTS_ONLY_LOAD=1 distrusts every file
-    and TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1 trusts those of which `weights_only` is not said.
+    no data; with a `pickle_module` a file is trusted unless `weights_only` says otherwise, and its
+    `Unpickler` reads it, where that is not Python's own.  `mmap` is as in `jit.load`; `encoding`
+    (utf-8, `bytes`, latin1 …) says how strings that Python 2 wrote are decoded.  In the
+    environment, TORCH_FORCE_WEIGHTS_ONLY_LOAD=1 distrusts every file and
+    TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1 trusts those of which `weights_only` is not said.
 
     Raises:
         RuntimeError: the file is something else, is damaged, or holds Python objects and is not
@@ -92,6 +94,8 @@ def load(
             mapped=bool(mmap),
             without_data=means_meta(map_location),
             encoding=str(pickle_load_args.get("encoding", "utf-8")),
+            pickle_module=pickle_module,
+            options={"encoding": "utf-8", **pickle_load_args},
         )
 
 

@@ -480,11 +480,16 @@ class Form:
         first = int(self.as_method)
         for key in kwargs:
             place = self._named(key)
-            if place < 0 and (self.as_method or key not in ("out", "requires_grad")):
+            if place < 0 and not self._knows(key):
                 return f" got an unexpected keyword argument '{key}'"
             if 0 <= place < count + first:
                 return f" got multiple values for argument '{key}'"
         return ": invalid keyword arguments"
+
+    def _knows(self, key: str) -> bool:
+        """Whether calls may give that keyword beside the arguments."""
+        own = not self.as_method and key == "out"
+        return own or (key == "requires_grad" and self.entry.makes_memory)
 
 
 def _wrong_tensor(value: object, place: int) -> str:

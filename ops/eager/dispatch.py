@@ -215,7 +215,7 @@ class EagerFunction(Called):
         """What a call with `requires_grad` gives, where that is made of numbers alone, and is
         another operator's to look at; None of other calls."""
         rest = plain_keywords(args, kwargs)
-        if rest is None or self._takes("requires_grad"):
+        if rest is None or not self._gives_leaves:
             return None
         try:
             made = self._quickly(*args, **rest)
@@ -316,8 +316,8 @@ class EagerFunction(Called):
         return as_leaf(result) if requires_grad else result
 
     def _without_out(self, kwargs: dict[str, Any]) -> tuple[dict[str, object], Any, bool | None]:
-        """Keywords without the two that belong to all operators, and these: `out`, which a method
-        has not, and `requires_grad`.
+        """Keywords without the two that are arguments of no overload, and these: `out`, which a
+        method has not, and `requires_grad` of what makes leaves.
 
         Raises:
             TypeError: one of these is no such thing.
@@ -331,7 +331,7 @@ class EagerFunction(Called):
             out = left.pop("out", None)
             if not isinstance(out, (Tensor, tuple, list, type(None))):
                 raise wrong_keyword(self.__name__, "out", "Tensor", out)
-        if "requires_grad" in left and not self._takes("requires_grad"):
+        if "requires_grad" in left and self._gives_leaves:
             requires_grad = left.pop("requires_grad")
             if not isinstance(requires_grad, (bool, type(None))):
                 raise wrong_keyword(self.__name__, "requires_grad", "bool", requires_grad)
@@ -382,8 +382,10 @@ class EagerFunction(Called):
         elif demand == "computed":
             check_dtype_of_out(own, kwargs.setdefault("dtype", own) or own)
 
-    def _takes(self, name: str) -> bool:
-        return any(name in form.names for form in self.forms)
+    @property
+    def _gives_leaves(self) -> bool:
+        """Whether results are new memory that may want gradients, which `requires_grad` says."""
+        return any(form.entry.makes_memory for form in self.forms)
 
     def _match(
         self, args: Sequence[object], kwargs: dict[str, object]

@@ -15,8 +15,16 @@ from .inference import MADE, is_for_inference, is_on
 from .made_since import WATCHED, check_age
 
 __all__ = [
-    *("count_writes", "counted_apart", "counts_by_owner", "counts_of", "owner_of", "version_of"),
-    *("version_to_keep", "versions_then", "moved", "unwritten", "write_clock", "write_count"),
+    *("count_writes", "counted_apart", "counted_on", "counts_by_owner", "counts_of", "owner_of"),
+    *(
+        "version_of",
+        "version_to_keep",
+        "versions_then",
+        "moved",
+        "unwritten",
+        "write_clock",
+        "write_count",
+    ),
     "written",
 ]
 
@@ -53,6 +61,17 @@ def counted_apart(array: Array) -> Array:
         return array.view()
     # Two: a view of a view gets that one's base where it is of the new view's own class.
     return array.view(_Apart).view(_Apart).view(np.ndarray)
+
+
+def counted_on(array: Array, old: Array) -> Array:
+    """The memory of an array as that of a tensor that had another: writes are counted from that
+    one's count on.  Where both were written equally often they share their count."""
+    before = version_of(old)
+    if before == version_of(array):
+        return array
+    own = counted_apart(array)
+    counts_of(own)[1] = before
+    return own
 
 
 def owner_of(array: Array) -> Array:

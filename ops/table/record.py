@@ -478,6 +478,11 @@ class Operator:
         return is_view and not self.formula and "dtype" not in self.schema
 
     @made_once
+    def makes_memory(self) -> bool:
+        """Whether it makes a tensor by options: of nothing, of sizes, or like another one."""
+        return "bool? pin_memory" in self.schema and "non_blocking" not in self.schema
+
+    @made_once
     def gives_number(self) -> bool:
         """Whether it gives a Python number."""
         return self.schema.rpartition("-> ")[2] in ("int", "float", "bool", "Scalar")

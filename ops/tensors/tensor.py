@@ -26,7 +26,7 @@ from ..memory.dtype import (
     dtype_of_type,
 )
 from ..memory.storage import address, copied_with_storage, strides_of
-from ..memory.versions import counted_apart
+from ..memory.versions import counted_apart, counted_on
 from ..memory.warned import warn_of_number
 from ..shapes.nested import NestedArray
 from ..shapes.query import length
@@ -248,7 +248,7 @@ class Tensor(_Base):
             )
         if self._requires_grad and other._array.dtype.kind in "biu":
             raise RuntimeError(NO_GRADIENTS)
-        self._array = array_behind(other)
+        self._array = counted_on(array_behind(other), array_behind(self))
 
     @data.deleter
     def data(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..files.errors import archive_error
 
-__all__ = ["found", "member", "name_of", "present_name", "torch_module"]
+__all__ = ["found", "member", "name_in_torch", "name_of", "present_name", "torch_module"]
 
 _ROOT: Final = __name__.partition(".")[0]
 
@@ -65,7 +65,7 @@ def name_of(value: Any, name: str = "") -> tuple[str, str]:
             f"`{module}.{name}` cannot be saved: it is not found under that name again",
             help="define it at the top of its module, or save `module.state_dict()`",
         )
-    return _renamed(module, _ROOT, "torch"), name
+    return name_in_torch(module), name
 
 
 def found(module: str, name: str) -> Any:
@@ -94,6 +94,11 @@ def found(module: str, name: str) -> Any:
 def torch_module(name: str) -> str:
     """The name here of a module of torch's; names of other modules stay."""
     return _renamed(name, "torch", _ROOT)
+
+
+def name_in_torch(module: str) -> str:
+    """The name in torch of a module of ours; names of other modules stay."""
+    return _renamed(module, _ROOT, "torch")
 
 
 def present_name(module: str) -> str:

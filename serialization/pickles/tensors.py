@@ -39,12 +39,19 @@ __all__ = [
     "Records",
     "StorageReader",
     "StorageTable",
+    "TYPED_STORAGES",
     "Window",
     "dtype_of_storage",
     "itemsize_of",
     "swapped",
     "window_of",
 ]
+
+TYPED_STORAGES: Final = frozenset(
+    """Bool Byte Char Short Int Long Half BFloat16 Float Double ComplexHalf ComplexFloat
+    ComplexDouble""".split()
+)
+"""The kinds of elements whose storages have classes; those of newer dtypes are bytes."""
 
 _BY_STORAGE: Mapping[str, DType] = {d.scalar_name: d for d in DTYPES.values()}
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -26,6 +28,7 @@ from ..files.identify import (
 from ..files.limits import DEFAULT_LIMITS, Limits
 from ..pickles.nodes import StorageNode
 from ..pickles.tensors import StorageReader, swapped
+from .given_pickles import GivenReader, is_own
 from .objects import ObjectsReader
 from .pickle import UNSAFE_MESSAGE, WeightsReader
 from .safetensors import read_safetensors
@@ -60,13 +63,16 @@ def load_weights(
     mapped: bool = False,
     without_data: bool = False,
     encoding: str = "utf-8",
+    pickle_module: object = None,
+    options: Mapping[str, object] = MappingProxyType({}),
 ) -> object:
     """What `torch.save` wrote: tensors and plain values; or the tensors of a safetensors file.
 
     Other Python objects are made if the file is `trusted`, which runs what it says.  `mapped` is as
     `load_archive` takes it; only files in the zip format can be mapped, or read `without_data`:
     then all tensors lie on the device `meta`.  Strings that Python 2 wrote are decoded as
-    `encoding` says, or left as bytes if it says `bytes`.
+    `encoding` says, or left as bytes if it says `bytes`.  A `pickle_module` that is not Python's
+    own reads the pickles of a trusted file, with `options` for its `Unpickler`.
 
     Raises:
         ArchiveError: the file is something else (the message says what), is damaged, or holds
@@ -78,6 +84,8 @@ def load_weights(
     with closing(OpenedFile(source, mapped)) as file:
         kind = identify(file)
         reader = _reader(trusted, encoding)
+        if is_own(pickle_module):
+            reader = partial(_given_reader, pickle_module, options)
         if file[:4] == b"PK\x03\x04":
             archive = ArchiveReader(file, limits)
             archive.unsaid_byteorder = UNSAID.byteorder
@@ -97,7 +105,22 @@ def load_weights(
         raise _other(file.title, kind)
 
 
-def _reader(trusted: bool, encoding: str) -> type[WeightsReader]:
+_Reader = Callable[..., WeightsReader | GivenReader]
+
+
+def _given_reader(
+    module: object,
+    options: Mapping[str, object],
+    data: bytes,
+    title: str,
+    storages: StorageReader,
+    is_first: bool = False,
+) -> GivenReader:
+    """What reads pickles as a module of the caller's does, which says itself what is wrong."""
+    return GivenReader(module, options, data, storages)
+
+
+def _reader(trusted: bool, encoding: str) -> _Reader:
     """What reads the pickles of a file.
 
     Raises:
@@ -123,7 +146,7 @@ def _other(title: str, kind: FileKind) -> Exception:
 def _load_zip(
     archive: ArchiveReader,
     kind: FileKind,
-    reader: type[WeightsReader],
+    reader: _Reader,
     mapped: bool,
     without_data: bool,
 ) -> object:
@@ -179,7 +202,7 @@ class _LaterStorages(StorageReader):
             at += array.nbytes
 
 
-def _load_legacy(data: bytes, title: str, kind: type[WeightsReader]) -> object:
+def _load_legacy(data: bytes, title: str, kind: _Reader) -> object:
     """Three pickles that say what follows, the value, the storages' keys, the storages.
 
     The value is read before its storages are; where it depends on their contents (packed weights,
@@ -198,6 +221,6 @@ def _load_legacy(data: bytes, title: str, kind: type[WeightsReader]) -> object:
     if not isinstance(keys, list):
         raise archive_error("damaged-archive", f"{title} does not list its storages")
     storages.fill(keys, data, reader.at)
-    if reader.makers.wants_contents:
+    if reader.wants_contents:
         return kind(data, title, storages, begin).read()
     return value

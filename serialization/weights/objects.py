@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from ..files.errors import ArchiveError, archive_error
-from ..pickles.object_names import found
+from ..pickles.object_names import found, name_in_torch
 from .pickle import WeightsReader
 from .states import set_state
 from .values import Name, Unset
@@ -70,6 +70,7 @@ class ObjectsReader(WeightsReader):
     }
 
     def named(self, module: str, name: str) -> object:
+        module = name_in_torch(module)
         if module.startswith("torch") and name not in _CLASSES and self.is_known(module, name):
             return super().named(module, name)
         try:

@@ -129,6 +129,11 @@ class WeightsReader(PickleMachine):
         self._mentioning: dict[int, _Mentions] = {}
         """The tuples that hold names, or such tuples, by their ids."""
 
+    @property
+    def wants_contents(self) -> bool:
+        """Whether something that was made depends on what its storages hold."""
+        return self.makers.wants_contents
+
     def read(self) -> Any:
         """The next value.
 

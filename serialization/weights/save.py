@@ -29,8 +29,9 @@ from ..files.container_writer import ContainerWriter, Sink, write_container
 from ..files.errors import archive_error, within_limits
 from ..pickles.nodes import StorageNode
 from ..pickles.object_names import name_of
-from ..pickles.tensors import StorageTable
+from ..pickles.tensors import TYPED_STORAGES, StorageTable
 from ..saving.save import Target
+from .given_pickles import is_own, pickled_with
 from .objects import reduced
 from .skipping import SKIPPING
 from .states import state_of
@@ -41,17 +42,19 @@ MAGIC = 0x1950A86A20F9469CFC6C
 PROTOCOL = 1001
 """What files of the format before the zip format begin with."""
 
-_TYPED = frozenset(
-    """Bool Byte Char Short Int Long Half BFloat16 Float Double ComplexHalf ComplexFloat
-    ComplexDouble""".split()
-)
-
 
 @within_limits("the value")
-def save_weights(value: object, file: Target, in_zip: bool = True) -> None:
+def save_weights(
+    value: object,
+    file: Target,
+    in_zip: bool = True,
+    pickle_module: object = None,
+    protocol: int = 2,
+) -> None:
     """Write a value that `torch.load` reads, in the zip format or the one before it.
 
-    A file at the path is replaced once all is written, or stays as it was.
+    A file at the path is replaced once all is written, or stays as it was.  A `pickle_module` that
+    is not Python's own pickles the value, by its `protocol`.
 
     Raises:
         ArchiveError: the value holds something that cannot be found or made again by its name, or
@@ -63,9 +66,12 @@ def save_weights(value: object, file: Target, in_zip: bool = True) -> None:
     if blank and not in_zip:
         raise RuntimeError("Cannot use skip_data=True with _use_new_zipfile_serialization=False")
     storages = StorageTable(one_kind=True)
-    writer = ObjectsWriter(storages)
-    writer.in_zip = in_zip
-    pickled = writer.pickle(value)
+    if is_own(pickle_module):
+        pickled = pickled_with(pickle_module, value, storages, protocol, in_zip)
+    else:
+        writer = ObjectsWriter(storages)
+        writer.in_zip = in_zip
+        pickled = writer.pickle(value)
     write = partial(_write, blank) if in_zip else _write_stream
     write_container(file, partial(write, pickled, storages))
 
@@ -337,7 +343,7 @@ class ObjectsWriter:
                 "unsupported-value", "only dense tensors are saved, and this one is not"
             )
         node = self.storages.tensor(array, tensor.requires_grad)
-        typed = node.storage.kind in _TYPED
+        typed = node.storage.kind in TYPED_STORAGES
         self.maker("_rebuild_tensor_v2" if typed else "_rebuild_tensor_v3", between)
         self.out += b"("
         self.storage(node.storage, None if typed else array.itemsize)
@@ -388,7 +394,7 @@ class ObjectsWriter:
             node = self.storages.tensor(storage._flat()._array)
         else:
             node = self.storages.tensor(storage._bytes())
-        typed = isinstance(storage, TypedStorage) and node.storage.kind in _TYPED
+        typed = isinstance(storage, TypedStorage) and node.storage.kind in TYPED_STORAGES
         width = storage.dtype.itemsize if isinstance(storage, TypedStorage) else 1
         self.storage(node.storage, None if typed else width)
 

@@ -191,3 +191,23 @@ def test_a_method_is_bound_where_no_native_code_does_it() -> None:
     assert method.__get__(None, torch.Tensor) is method
     with pytest.raises(TypeError, match=r"^descriptor 'add' for .* doesn't apply to a 'int' obj"):
         method.__get__(3)
+
+
+def test_only_what_makes_memory_takes_requires_grad() -> None:
+    x = torch.ones(2)
+    unexpected = "got an unexpected keyword argument 'requires_grad'"
+    for call in (torch.add, torch.mul):
+        with pytest.raises(TypeError, match=unexpected):
+            call(x, x, requires_grad=True)
+    with pytest.raises(TypeError, match=unexpected):
+        x.add(x, requires_grad=True)
+    with pytest.raises(TypeError, match=r"got \(Tensor, requires_grad=bool\)"):
+        torch.sum(x, requires_grad=True)
+    for made in (
+        torch.zeros_like(x, requires_grad=True),
+        x.new_ones(2, requires_grad=True),
+        torch.normal(0.0, 1.0, (2,), requires_grad=True),
+        torch.fft.fftfreq(3, requires_grad=True),
+    ):
+        assert made.requires_grad
+        assert made.is_leaf

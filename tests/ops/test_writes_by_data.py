@@ -42,3 +42,17 @@ def test_both_count_for_themselves_and_their_views(dtype: str) -> None:
 @pytest.mark.parametrize("sizes", [(1, 3), (0, 3)])
 def test_strides_stay(sizes: tuple[int, int]) -> None:
     assert torch.empty_strided(sizes, (7, 1)).data.stride() == (7, 1)
+
+
+def test_a_tensor_given_other_data_goes_on_counting() -> None:
+    x, y = torch.ones(2), torch.zeros(2)
+    x += 1
+    for _ in range(3):
+        y += 1
+    x.data = y
+    assert x._version == 1
+    x += 1
+    x[0].add_(1)
+    assert x._version == 3
+    assert y._version == 3
+    assert y.tolist() == [5.0, 4.0]

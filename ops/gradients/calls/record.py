@@ -369,7 +369,8 @@ def _noted(entry: Operator) -> Bound | None:
         return bound
     if bound.row is None:
         return bound if _gives_tensors(entry) else None
-    return None if bound.row.is_constant and not _makes_memory(entry) else bound
+    # memory that is made is mostly made to be written
+    return None if bound.row.is_constant and not entry.makes_memory else bound
 
 
 def _noted_alone(entry: Operator) -> Bound | None:
@@ -387,11 +388,6 @@ def _has_lists(entry: Operator) -> bool:
 
 def _gives_tensors(entry: Operator) -> bool:
     return "Tensor" in entry.schema[entry.schema.rindex("->") :]
-
-
-def _makes_memory(entry: Operator) -> bool:
-    """Whether it makes a tensor by sizes and options, which is mostly made to be written."""
-    return "Layout? layout" in entry.schema
 
 
 def _rewriting_recorder(

@@ -61,24 +61,25 @@ def _refuse(view: Tensor, what: str) -> None:
             assert edge is not None
             view._grad_node, view._output_number = single(edge)
         origin = f"Output {view._output_number} of {made._view_among} {_IS} {what}."
-    if made._view_among is None:
+    if made._unwatched and not made._view_of_function:
         block = "inference_mode" if inside == INFERENCE else "no_grad"
         raise RuntimeError(f"{origin} {_AMBIGUOUS.format(block)}")
     raise RuntimeError(f"{origin} {_OF_FUNCTION if made._view_of_function else _MULTIPLE}")
 
 
 def _made_so(view: Tensor) -> Tensor | None:
-    """The view itself, or the nearest that it is a view of, which was made in such a way; None if
-    none was."""
-    if view._unwatched or view._view_among is not None:
-        return view
-    each = view._view_of
-    owner = None if each is None else owner_of(view._array)
-    while each is not None and owner_of(each._array) is owner:
-        if each._unwatched or each._view_among is not None:
+    """The view itself, or the nearest that it is a view of, which was made in such a way, one made
+    in inference mode before others; None if none was."""
+    nearest = None
+    each: Tensor | None = view
+    owner = None if view._view_of is None else owner_of(view._array)
+    while each is not None and (each is view or owner_of(each._array) is owner):
+        if each._unwatched == INFERENCE:
             return each
+        if nearest is None and (each._unwatched or each._view_among is not None):
+            nearest = each
         each = each._view_of
-    return None
+    return nearest
 
 
 def _inside(view: Tensor) -> str:

@@ -144,6 +144,23 @@ def test_views_of_functions_and_modes_are_not_written() -> None:
         view.grad_fn  # noqa: B018
 
 
+def test_the_mode_in_which_a_view_was_made_is_named_first() -> None:
+    base = torch.rand(4, requires_grad=True).clone()
+    ambiguous = "Given that this use case is ambiguous and error-prone"
+    with torch.no_grad():
+        one, *_ = base.split(2)
+    with pytest.raises(RuntimeError, match=f"created in no_grad mode .* {ambiguous}"):
+        one.add_(1)
+    with torch.inference_mode():
+        inside = base[:2]
+    with torch.no_grad():
+        later = inside.view(-1)
+    with pytest.raises(RuntimeError, match=f"^A view was created in inference mode .* {ambiguous}"):
+        later.add_(1)
+    with pytest.raises(RuntimeError, match="Split is a view of a view which was created in inf"):
+        inside.split(1)[1].add_(1)
+
+
 def test_hooks_that_come_while_a_node_runs_are_called_after_it() -> None:
     a = torch.ones(2, requires_grad=True)
 
