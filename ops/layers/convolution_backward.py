@@ -37,7 +37,7 @@ def convolution_backward(
 ) -> tuple[Array | None, ...]:
     """The gradients of input, weight and bias, by the formula of the walk back; None in the place
     of one that is not wanted."""
-    formula = import_module("..gradients.formulas.layers", __package__).convolution_backward
+    formula = import_module("..gradients.formulas.convolution", __package__).convolution_backward
     tensor = import_module("..tensors.tensor", __package__).Tensor._of
     with no_grad():
         found = formula(

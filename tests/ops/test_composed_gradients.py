@@ -24,7 +24,7 @@ def tensors(seed: int, *sizes: tuple[int, ...]) -> list[Any]:
 CASES: dict[str, tuple[str, Callable[..., Any], list[tuple[int, ...]]]] = {
     "slopes": ("aten::prelu", F.prelu, [(4, 3, 2), (3,)]),
     "triplets": ("aten::triplet_margin_loss", F.triplet_margin_loss, [(4, 3), (4, 3), (4, 3)]),
-    "directions": ("aten::_weight_norm", torch._weight_norm, [(4, 3), (4, 1)]),
+    "edges": ("aten::pad", lambda x: F.pad(x, (2, 1), "reflect"), [(1, 2, 6)]),
     "distances": ("aten::pairwise_distance", F.pairwise_distance, [(4, 3), (4, 3)]),
 }
 

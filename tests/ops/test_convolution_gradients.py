@@ -131,3 +131,38 @@ def test_rows_that_lie_in_another_order_have_one_kernel() -> None:
     wanted = torch.autograd.grad(made, [x, weight, bias], [g], create_graph=True)
     for one, other in zip(found, wanted, strict=True):
         torch.testing.assert_close(one, other.detach(), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("convolve", "sizes", "shape"),
+    [
+        (lambda *a: F.conv1d(*a, padding=2, dilation=2), (1, 4, 12), (6, 4, 3)),
+        (lambda *a: F.conv2d(*a, stride=2, padding=1), (2, 4, 8, 8), (6, 4, 3, 3)),
+        (lambda *a: F.conv2d(*a), (2, 4, 5, 5), (6, 4, 1, 1)),
+        (lambda *a: F.conv2d(*a, padding="same"), (2, 4, 8, 8), (6, 4, 4, 4)),
+        (lambda *a: F.conv2d(*a, padding=1, groups=2), (2, 4, 8, 8), (6, 2, 3, 3)),
+        (lambda *a: F.conv2d(*a, padding=1, groups=6), (2, 6, 8, 8), (6, 1, 3, 3)),
+        (lambda *a: F.conv1d(*a), (4, 12), (6, 4, 3)),
+        (lambda *a: F.conv3d(*a, padding=1), (1, 2, 4, 4, 4), (6, 2, 3, 3, 3)),
+        (lambda *a: F.conv_transpose1d(*a, 4, 2), (1, 4, 6), (4, 6, 8)),
+        (lambda *a: F.conv_transpose2d(*a, 2, 1), (2, 4, 5, 5), (4, 6, 4, 4)),
+    ],
+)
+def test_calls_that_are_learned_give_the_bits_of_the_first(
+    convolve: Any, sizes: tuple[int, ...], shape: tuple[int, ...]
+) -> None:
+    torch.manual_seed(5)
+    given = [torch.randn(each) for each in (sizes, shape, (6,))]
+    g = torch.randn(convolve(*given).shape)
+    for wanted in ((0, 1, 2), (0,), (1, 2)):
+        asked = [each.detach().requires_grad_(at in wanted) for at, each in enumerate(given)]
+        made, leaves = convolve(*asked), [asked[at] for at in wanted]
+        plainly = torch.autograd.grad(made, leaves, g, create_graph=True)
+        bits = set()
+        for _ in range(5):
+            found = torch.autograd.grad(made, leaves, g, retain_graph=True)
+            bits.add(b"".join(each.numpy().tobytes() for each in found))
+        assert len(bits) == 1
+        for one, other in zip(found, plainly, strict=True):
+            assert one.is_contiguous()
+            torch.testing.assert_close(one, other.detach(), rtol=1e-4, atol=1e-4)

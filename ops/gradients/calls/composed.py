@@ -16,7 +16,7 @@ from ...memory.dtype import Array, of_numpy
 from ...memory.quiet import QUIET, enter, leave
 from ...table.grad_mode import enable_grad
 from ...tensors.tensor import Tensor
-from ..nodes.autograd import Edge, edge_of
+from ..nodes.autograd import WALKING, Edge, edge_of
 from ..nodes.bound import Bound
 from ..nodes.fitting import fit
 from ..recording.listening import listening
@@ -80,10 +80,12 @@ def composed(
     if way is None:
         return plainly()
     given = [each._array for each in tensors_in([*values.values()])]
-    state = enter(QUIET)
+    state, leads = enter(QUIET), WALKING.leads
+    WALKING.leads = None  # which are nodes of this walk: none that the way makes is among them
     try:
         found = way(given, grads)
     finally:
+        WALKING.leads = leads
         leave(state)
     if known.is_proved:
         return found

@@ -12,6 +12,7 @@ from ...kernels import Prepared, family, in_order, is_last_whole, is_ready
 from ...layers.attention import dropped
 from ...layers.normalize import vector_of
 from ...layers.swept_attention import swept_gradients
+from ...layers.weight_norm import weight_norm_gradients
 from ...memory.dtype import Array, DType
 from ...reductions.reduce import sum_over
 from ...shapes.windows import channels_last
@@ -198,6 +199,16 @@ def instance_norm(
     if not use_input_stats or input._array.ndim < 3:
         return None
     return _of_groups(g, wanted, input, input.shape[1], weight, eps)
+
+
+@direct("aten::_weight_norm", of="v g")
+def weight_norm(gs: Grads, v: Tensor, g: Tensor, dim: int) -> tuple[Tensor, Tensor] | None:
+    """A direction and a length apart."""
+    grad = gs[0]
+    if grad is None:
+        return None
+    found = weight_norm_gradients(grad._array, v._array, g._array, dim)
+    return None if found is None else (Tensor._of(found[0]), Tensor._of(found[1]))
 
 
 # --------------------------------------------------------------------------- attention

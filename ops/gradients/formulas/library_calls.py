@@ -24,10 +24,10 @@ from ..table.rows import (
 )
 from ..table.rules import computed_wide
 from .activation import log_sigmoid_slope
+from .convolution import _convolution
 from .factorisation import _eigh, _log_det, _outer, _solve
 from .layers import (
     _batch_norm,
-    _convolution,
     attended,
     attention,
     batch_norm_with_update,

@@ -87,6 +87,7 @@ def back_of(bound: Bound, ends: list[int], tensors: list[int], lists: list[int])
         parts = ", ".join(f"parts[{bound.orders[at]}]" for at in ends)
         founds = ", ".join(f"r{at}" for at in ends)
         reads = _reads(bound.shared, tensors, lists)
+        reads = reads.replace("node.wanted()", _wanted(bound, ends))
         texts = [_JOINT.format(reads=reads, founds=founds, parts=parts)]
         texts += [f"\n if e{at} is None: r{at} = None" for at in ends]
     else:
@@ -169,11 +170,9 @@ def _direct_words(
     given = {at: f"e{at} is not None" if at in ends else "False" for at in bound.orders}
     order = sorted(given, key=lambda at: bound.orders[at])
     asked = "".join(f"{given[at]}, " for at in order)
-    names = bound.positions.items()
-    wanted = ", ".join(f"{name!r}: {given.get(at, 'False')}" for name, at in names)
     for old, new in (
         ("node.asked()", f"({asked})"),
-        ("node.wanted()", f"{{{wanted}}}"),
+        ("node.wanted()", _wanted(bound, [at for at in ends if at in given])),
         ("node.results(0)", f"{found}(node._results[0], node)"),
     ):
         reads = reads.replace(old, new)
@@ -183,6 +182,13 @@ def _direct_words(
         "parts": ", ".join(f"parts[{bound.orders[at]}]" for at in ends),
         "dropped": "".join(f"\n if e{at} is None: r{at} = None" for at in ends),
     }
+
+
+def _wanted(bound: Bound, ends: list[int]) -> str:
+    """Of each argument, by its name, whether its gradient is asked for."""
+    names = bound.positions.items()
+    asked = (f"{name!r}: {f'e{at} is not None' if at in ends else 'False'}" for name, at in names)
+    return f"{{{', '.join(asked)}}}"
 
 
 def _reads(rule: Rule, tensors: list[int], lists: list[int]) -> str:
