@@ -13,14 +13,14 @@ from ..compiler import (
     list_backends,
     reset,
 )
-from . import config, eval_frame, exc, utils
+from ..module_names import names_of
+from . import eval_frame, exc, utils
 from .eval_frame import OptimizedModule
 
 __all__ = [
     "OptimizedModule",
     "allow_in_graph",
     "assume_constant_result",
-    "config",
     "disable",
     "disallow_in_graph",
     "eval_frame",
@@ -36,6 +36,7 @@ __all__ = [
     "maybe_mark_dynamic",
     "optimize",
     "reset",
+    "reset_code_caches",
     "utils",
 ]
 
@@ -69,3 +70,10 @@ def mark_static(t: object, index: object = None) -> None:
 
 def mark_static_address(t: object, guard: bool = False) -> None:
     """Say that a tensor stays where it is."""
+
+
+def reset_code_caches() -> None:
+    """Forget compiled code, of which there is none."""
+
+
+__getattr__ = names_of(__name__, "config")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..module_names import names_of
-from . import config
 
-__all__ = ["config"]
+__all__: list[str] = []
 
-__getattr__ = names_of(__name__)
+__getattr__ = names_of(__name__, "config")

@@ -13,7 +13,6 @@ from typing import Any, Final, TypeVar, overload
 
 from ..frontend.foundations.chosen import Chosen
 from ..module_names import names_of
-from . import config as config
 
 __all__ = [
     *("allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin"),
@@ -168,4 +167,4 @@ def set_enable_guard_collectives(enabled: bool) -> bool:
 
 
 _COLLECTIVES: Final = Chosen(False)
-__getattr__ = names_of(__name__)
+__getattr__ = names_of(__name__, "config")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import io
 import pickle
 import re
@@ -441,22 +440,6 @@ def test_compilers_leave_programs_as_they_are() -> None:
         torch.compile(model, mode="default", options={})
     with pytest.raises(TypeError, match="fast"):
         torch.compile(model, fast=True)
-
-
-def test_settings_of_the_compiler_are_kept() -> None:
-    config = importlib.import_module("rushlight._dynamo.config")
-    assert torch._dynamo.config is config
-    with config.patch(verbose=True), config.patch("recompile_limit", 3):
-        assert (config.verbose, config.recompile_limit) == (True, 3)
-
-    @config.patch({"suppress_errors": True})
-    def told() -> bool:
-        return bool(config.suppress_errors)
-
-    assert told()
-    assert (config.verbose, config.suppress_errors) == (False, False)
-    with pytest.raises(AttributeError, match=r"torch\._dynamo\.config\.speed does not exist"):
-        config.speed = 1
 
 
 def test_compiled_modules_are_the_module_with_another_name() -> None:
