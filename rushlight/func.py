@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ._functorch.eager_transforms import grad, grad_and_value, jvp, linearize, vjp
 from ._functorch.jacobians import hessian, jacfwd, jacrev
 from ._functorch.modules import (
     debug_unwrap,
@@ -13,7 +14,6 @@ from ._functorch.modules import (
     stack_module_state,
 )
 from ._functorch.rearrange import rearrange
-from ._functorch.transforms import grad, grad_and_value, jvp, linearize, vjp
 from ._functorch.vmap import vmap
 from .nn.modules.module import Module
 from .nn.utils.stateless import _functional_call

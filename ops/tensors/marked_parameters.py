@@ -16,9 +16,9 @@ class ParameterType(type):
     def __instancecheck__(cls, instance: object) -> bool:
         if type.__instancecheck__(cls, instance):
             return True
-        tensor: type = cls.__mro__[1]
-        if isinstance(tensor, ParameterType):  # a class of its own, not `Parameter`
-            return False
+        _, tensor, *more = cls.__mro__
+        if any(isinstance(base, ParameterType) for base in (tensor, *more)):
+            return False  # a class of its own, not `Parameter`
         return isinstance(instance, tensor) and getattr(instance, "_is_param", False) is True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from .transforms import grad, grad_and_value
+from .eager_transforms import grad, grad_and_value
 from .vmap import _process_batched_inputs, vmap
 
 __all__ = ["chunk_vmap", "grad", "grad_and_value", "vmap"]

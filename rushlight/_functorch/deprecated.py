@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from . import jacobians, modules, transforms
+from . import eager_transforms, jacobians, modules
 from . import make_functional as _make_functional
 from . import vmap as _vmap
 
@@ -49,10 +49,10 @@ def _moved(function: Callable[_P, _R], place: str) -> Callable[_P, _R]:
 
 
 vmap = _moved(_vmap.vmap, "torch.vmap")
-grad = _moved(transforms.grad, "torch.func.grad")
-grad_and_value = _moved(transforms.grad_and_value, "torch.func.grad_and_value")
-vjp = _moved(transforms.vjp, "torch.func.vjp")
-jvp = _moved(transforms.jvp, "torch.func.jvp")
+grad = _moved(eager_transforms.grad, "torch.func.grad")
+grad_and_value = _moved(eager_transforms.grad_and_value, "torch.func.grad_and_value")
+vjp = _moved(eager_transforms.vjp, "torch.func.vjp")
+jvp = _moved(eager_transforms.jvp, "torch.func.jvp")
 jacrev = _moved(jacobians.jacrev, "torch.func.jacrev")
 jacfwd = _moved(jacobians.jacfwd, "torch.func.jacfwd")
 hessian = _moved(jacobians.hessian, "torch.func.hessian")

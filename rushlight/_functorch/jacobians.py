@@ -9,7 +9,7 @@ from typing import Any
 from ..ops.eager.dispatch import eager_function
 from ..ops.tensors.tensor import Tensor
 from ..utils._pytree import tree_flatten, tree_unflatten
-from .transforms import (
+from .eager_transforms import (
     _check_smooth,
     _checked_outputs,
     _chosen,

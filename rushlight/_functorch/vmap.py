@@ -15,13 +15,16 @@ from ..autograd import transformed as transformed  # functions of one's own ask 
 from ..ops.batching.batched import RANDOM, Batched
 from ..ops.batching.opened import Level
 from ..ops.eager.dispatch import eager_function
+from ..ops.eager.subclasses import as_subclass
 from ..ops.random_numbers.random import default_generator, draws_noted
 from ..ops.table.grad_mode import TRANSFORMS
+from ..ops.tensors.dispatched import Dispatched
+from ..ops.tensors.overriding import own_function
 from ..ops.tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .draws import DrawsForSlices
 
-__all__ = ["in_levels", "lifted_to_levels", "vmap"]
+__all__ = ["in_levels", "lifted_to_levels", "vmap", "without_class"]
 
 Dims = Sequence[int | None]
 """Of each value the dimension along which its slices lie; None of one that is shared."""
@@ -46,6 +49,17 @@ def lifted_to_levels(tensor: Tensor) -> Tensor:
         if level not in known:
             tensor = _put_in(tensor, level)
     return tensor
+
+
+def without_class(tensor: Tensor) -> Tensor:
+    """A tensor as functions of transforms are given it: without a class of a user's, unless that
+    computes by operators (`__torch_dispatch__`)."""
+    kind = type(tensor)
+    if own_function(kind) is None or issubclass(kind, (Batched, Dispatched)):
+        return tensor
+    bare = as_subclass(tensor, Tensor)
+    assert isinstance(bare, Tensor)
+    return bare
 
 
 def _put_in(tensor: Tensor, level: Level) -> Tensor:
@@ -224,7 +238,8 @@ def _add_batch_dim(tensor: Tensor, batch_dim: int, level: int) -> Tensor:
     Raises:
         RuntimeError: no such level runs.
     """
-    moved: Tensor = tensor.movedim(batch_dim, 0) if batch_dim else tensor
+    plain = without_class(tensor)
+    moved: Tensor = plain.movedim(batch_dim, 0) if batch_dim else plain
     return Batched.over(moved, _level_at(level))
 
 

@@ -106,3 +106,44 @@ def test_slices_run_in_pieces(chunks: int, sizes: list[int]) -> None:
     found = chunk_vmap(double, in_dims=1, out_dims=1, chunks=chunks)(x)
     assert found.tolist() == (x * 2).tolist()
     assert seen == sizes
+
+
+class Own(torch.Tensor):
+    pass
+
+
+@pytest.mark.parametrize("name", ["grad", "vmap", "jacrev", "hessian"])
+def test_functions_of_transforms_see_no_classes_of_others(name: str) -> None:
+    seen: list[type] = []
+
+    def squares(x: Any) -> Any:
+        seen.append(type(x))
+        return (x * x).sum()
+
+    given = torch.ones(2, 3).as_subclass(Own) if name == "vmap" else torch.ones(3).as_subclass(Own)
+    made = getattr(torch.func, name)(squares)(given)
+    assert Own not in seen
+    assert type(made) is torch.Tensor
+    assert type(torch.func.vjp(squares, given)[0]) is torch.Tensor
+    assert type(torch.func.jvp(squares, (given,), (torch.ones(given.shape),))[1]) is torch.Tensor
+
+
+def test_packages_may_keep_their_classes_in_transforms(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rushlight._functorch import eager_transforms
+
+    plain = eager_transforms._wrap_tensor_for_grad
+
+    def kept(given: Any, level: int) -> Any:
+        return plain(given, level).as_subclass(type(given))
+
+    monkeypatch.setattr(eager_transforms, "_wrap_tensor_for_grad", kept)
+    seen: list[type] = []
+
+    def cubes(x: Any) -> Any:
+        seen.append(type(x))
+        return x**3
+
+    made = eager_transforms.jacrev(cubes)(torch.tensor([1.0, 2.0]).as_subclass(Own))
+    assert seen == [Own]
+    assert made.tolist() == [[3, 0], [0, 12]]
+    assert not made.requires_grad

@@ -28,6 +28,10 @@ class Forgets(torch.Tensor):
             return func(*args, **(kwargs or {}))
 
 
+class Both(Own, torch.nn.Parameter):
+    pass
+
+
 def own() -> Any:
     return torch.ones(2).as_subclass(Own)
 
@@ -42,6 +46,7 @@ def test_they_keep_their_class_and_are_parameters() -> None:
     assert repr(made) == "Parameter(Own([1., 1.], requires_grad=True))"
     assert not isinstance(own(), torch.nn.Parameter)
     assert not isinstance(made, Other)
+    assert not isinstance(made, Both)  # which derives from the class of `made`
     assert not isinstance(torch.ones(2), torch.nn.Parameter)
     assert type(torch.nn.Parameter(torch.ones(2))) is torch.nn.Parameter
     assert isinstance(Other(torch.ones(2)), torch.nn.Parameter)

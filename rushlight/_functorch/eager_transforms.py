@@ -15,6 +15,7 @@ from typing import Any, Final
 from ..autograd import grad as autograd_grad
 from ..autograd.forward_ad import directions_wanted
 from ..autograd.graph import disable_saved_tensors_hooks
+from ..module_names import names_of
 from ..ops.batching.batched import Batched
 from ..ops.gradients.nodes.autograd import edge_of, is_wanted
 from ..ops.gradients.recording.directed import begin_direction
@@ -24,7 +25,7 @@ from ..ops.table.grad_mode import DIRECTIONS, TRANSFORMS, enable_grad, is_record
 from ..ops.tensors.tensor import Tensor
 from ..ops.tensors.with_memory import with_memory
 from ..utils._pytree import LeafSpec, TreeSpec, tree_flatten, tree_map, tree_unflatten
-from .vmap import lifted_to_levels
+from .vmap import lifted_to_levels, without_class
 
 __all__ = ["grad", "grad_and_value", "jvp", "linearize", "vjp"]
 
@@ -43,23 +44,38 @@ _CAPTURED: Final = (
 # --------------------------------------------------------------------------- inputs and outputs
 
 
-def _leaf(value: object, wanted: bool, depth: int, forwards: bool) -> tuple[Tensor, Tensor]:
-    """A tensor as one of this transform, for walks back and for the function; history leads on
-    where something outside may want it."""
-    if not isinstance(value, Tensor):
-        raise ValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
-    value = lifted_to_levels(with_memory(value))
-    links = wanted and is_wanted(_bare(value))
+def _wrap_tensor_for_grad(maybe_tensor: object, level: int) -> Tensor:
+    """A tensor as a leaf of the transform at a level; history leads on where something outside may
+    want it.  It is looked up at each call: packages that keep their classes put theirs in its place
+    (pypose)."""
+    value, links = _received(maybe_tensor)
+    if links:
+        return value.view_as(value)
+    return _marked(_wanting(value.detach()), level)
+
+
+def _directed(given: object, level: int) -> tuple[Tensor, Tensor]:
+    """The same where directions are wanted: a tensor for walks back, and one for the function."""
+    value, links = _received(given)
+    start, made = begin_direction(_bare(value) if links else _bare(value).detach())
+    start, made = _in_place_of_bare(value, start), _in_place_of_bare(value, made)
+    return (start, made) if links else (_marked(start, level), made)
+
+
+def _received(given: object) -> tuple[Tensor, bool]:
+    """An input, without a user's class, and whether something outside may want its gradients."""
+    if not isinstance(given, Tensor):
+        raise ValueError(f"Thing passed to transform API must be Tensor, got {type(given)}")
+    value = lifted_to_levels(without_class(with_memory(given)))
+    links = is_recording() and is_wanted(_bare(value))
     if is_for_inference(_bare(value)._array) and not is_on() and not links:
         value = value.clone()
-    if forwards:
-        start, made = begin_direction(_bare(value) if links else _bare(value).detach())
-        start, made = _in_place_of_bare(value, start), _in_place_of_bare(value, made)
-    else:
-        start = made = value.view_as(value) if links else _wanting(value.detach())
-    if not links:
-        vars(_bare(start))["_made_at"] = depth
-    return start, made
+    return value, links
+
+
+def _marked(leaf: Tensor, level: int) -> Tensor:
+    vars(_bare(leaf))["_made_at"] = level
+    return leaf
 
 
 def _in_place_of_bare(value: Tensor, inner: Tensor) -> Tensor:
@@ -81,13 +97,12 @@ def _wanting(value: Tensor) -> Tensor:
     return value
 
 
+def _is_tensor(value: object) -> bool:
+    return isinstance(value, Tensor)
+
+
 def _is_recorded(value: Tensor) -> bool:
     return is_wanted(_bare(value))
-
-
-def _is_linked(value: Tensor) -> bool:
-    edge = edge_of(_bare(value))
-    return edge is not None and not edge[0].is_leaf
 
 
 def _reaches_others(outputs: Sequence[Tensor], depth: int) -> bool:
@@ -119,9 +134,15 @@ class _Recorded:
 
     def __init__(self, func: Callable[..., object], inputs: object, forwards: bool = False) -> None:
         flat, self.spec = tree_flatten(inputs)
-        outside = is_recording()  # which the transform around this one has seen to
-        self.depth = TRANSFORMS.depth + 1
-        leaves = [_leaf(each, outside, self.depth, forwards) for each in flat]
+        self.outside = is_recording()  # which the transform around this one has seen to
+        self.linked = self.outside and any(map(_is_recorded, filter(_is_tensor, flat)))
+        self.depth, self.forwards = TRANSFORMS.depth + 1, forwards
+        if forwards:
+            leaves = [_directed(each, self.depth) for each in flat]
+        else:
+            leaves = [
+                (leaf, leaf) for leaf in (_wrap_tensor_for_grad(each, self.depth) for each in flat)
+            ]
         self.tensors = [each for each, _ in leaves]
         TRANSFORMS.depth += 1
         DIRECTIONS.wanted += forwards
@@ -133,14 +154,12 @@ class _Recorded:
         finally:
             TRANSFORMS.depth -= 1
             DIRECTIONS.wanted -= forwards
-        self.outside, self.forwards = outside, forwards
 
     def wants_more(self, outputs: Sequence[Tensor]) -> bool:
         """Whether gradients of these outputs are to be recorded."""
         if not self.outside:
             return False
-        linked = any(_is_linked(each) for each in self.tensors)
-        return linked or _reaches_others(outputs, self.depth)
+        return self.linked or _reaches_others(outputs, self.depth)
 
     def gradients(
         self, outputs: Sequence[Tensor], grads: Sequence[Tensor | None] | None, keep: bool = False
@@ -172,10 +191,16 @@ class _Recorded:
 
     def shown(self, value: object) -> Any:
         """Results as they are given: without this transform's own history if nobody wants more."""
-        tensors = [each for each in tree_flatten(value)[0] if isinstance(each, Tensor)]
+        tensors = list(filter(_is_tensor, tree_flatten(value)[0]))
         if self.wants_more(tensors):
             return value
-        return tree_map(lambda each: each.detach() if isinstance(each, Tensor) else each, value)
+        return tree_map(
+            lambda each: without_class(each).detach() if _is_tensor(each) else each, value
+        )
+
+
+def _without_history(value: object) -> object:
+    return without_class(value).detach() if isinstance(value, Tensor) else value
 
 
 @contextmanager
@@ -500,3 +525,6 @@ def linearize(func: Callable[..., object], *primals: object) -> tuple[Any, Calla
         return tree_unflatten(_pushed(run, flat, directions), spec)
 
     return run.shown(run.result), pushed
+
+
+__getattr__ = names_of(__name__)
