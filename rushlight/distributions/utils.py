@@ -104,13 +104,6 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
     return inner.log() - (-inner).log1p() if is_binary else inner.log()
 
 
-class _lazy_property_and_property(property):
-    """A lazy property asked for on the class, for those who look for its docstring."""
-
-    def __init__(self, wrapped: Callable[..., object]) -> None:
-        super().__init__(wrapped)
-
-
 class lazy_property(Generic[T]):
     """An attribute that is computed when first asked for, with gradients, and kept."""
 
@@ -120,15 +113,22 @@ class lazy_property(Generic[T]):
         self.__name__ = wrapped.__name__
 
     @overload
-    def __get__(self, instance: None, owner: type) -> _lazy_property_and_property: ...
+    def __get__(self, instance: None, owner: type) -> _lazy_property_and_property[T]: ...
     @overload
     def __get__(self, instance: object, owner: type) -> T: ...
-    def __get__(self, instance: object | None, owner: type) -> T | _lazy_property_and_property:
+    def __get__(self, instance: object | None, owner: type) -> T | _lazy_property_and_property[T]:
         if instance is None:
             return _lazy_property_and_property(self.wrapped)
         with enable_grad():
             kept = vars(instance)[self.__name__] = self.wrapped(instance)
         return kept
+
+
+class _lazy_property_and_property(lazy_property[T], property):  # type: ignore[misc]
+    """A lazy property asked for on the class: for those who look for its docstring, or for it."""
+
+    def __init__(self, wrapped: Callable[[Any], T]) -> None:
+        property.__init__(self, wrapped)
 
 
 def _triangle(size: int, diag: int, device: Device) -> tuple[Tensor, Tensor]:

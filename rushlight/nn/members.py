@@ -138,7 +138,7 @@ class Members:
         return found
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer of a dotted name.
+        """The buffer of a dotted name; None where one is registered as None.
 
         Raises:
             AttributeError: there is none of that name, or it is something else.
@@ -146,10 +146,11 @@ class Members:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         _named(module, name)
-        buffer: Tensor | None = module._buffers.get(name)
-        if buffer is None:
+        buffers: Mapping[str, Any] = module._buffers
+        if name not in buffers:
             raise AttributeError(f"`{name}` is not a buffer")
-        return buffer
+        found: Tensor = buffers[name]
+        return found
 
     def set_submodule(self, target: str, module: Members, strict: bool = False) -> None:
         """Put a module in the place of a dotted name.

@@ -191,6 +191,8 @@ def test_a_lazy_property_is_computed_once() -> None:
 
     held = Held()
     assert (held.made, held.made, len(calls)) == (3, 3, 1)
+    assert isinstance(Held.made, property)
+    assert isinstance(Held.made, lazy_property)
 
 
 def test_tensors_broadcast_together_keep_their_own_histories() -> None:

@@ -215,6 +215,8 @@ def test_dotted_names() -> None:
         m.get_parameter("0.l.in_features")
     with pytest.raises(AttributeError, match="`p` is not a buffer"):
         m.get_buffer("0.p")
+    m[0].register_buffer("later", None)
+    assert m.get_buffer("0.later") is None
 
 
 def test_modes_and_apply() -> None:
