@@ -36,7 +36,8 @@ from ..tensors.tracing import ACTIVE
 from .calls import finish, several_of
 
 __all__ = [
-    *("Front", "Given", "Learn", "Look", "NativeMembers", "Recording", "front_of", "learning_more"),
+    *("Front", "Given", "Learn", "Look", "NativeMembers", "Recording", "constants_among"),
+    *("front_of", "learning_more"),
     "quiet_form",
 ]
 
@@ -160,8 +161,9 @@ class Front:
         records = _Records(entry, recording, -1 if has_lists else length)
         names = [sys.intern(each.name) for each in given if each.name]
         ending = _finisher(entry)
-        self._held += [inner, ending, namer, template, names, [each.value for each in given]]
-        self._held.append(records)
+        kinds = arguments[::4]  # of the values themselves only those are named
+        named = [each.value for each, kind in zip(given, kinds, strict=True) if kind == _ITSELF]
+        self._held += [inner, ending, namer, template, names, named, records]
         words = [
             *(len(given) - len(names), len(names), self._words(map(id, names))),
             *(self._words(arguments), id(inner), self._words(map(id, template)), len(template)),
@@ -311,17 +313,23 @@ def _slots() -> dict[str, int]:
     )
 
 
+def constants_among(args: Sequence[object]) -> dict[int, object]:
+    """The dtypes, words and their like among arguments, by their places: what may be kept of a
+    call, since tensors would keep their memory and where they came from."""
+    return {place: each for place, each in enumerate(args) if type(each) in _CONSTANT}
+
+
 def learning_more(
     call: Callable[..., object],
     learn: Callable[[Sequence[object], dict[str, object]], None],
-    first: Sequence[object],
+    first: Mapping[int, object],
 ) -> Callable[..., object]:
-    """A call that a front has learned with the arguments `first`, and learns with others of these
-    types: a dtype or a word is known by being the very one."""
-    places = [number for number, each in enumerate(first) if type(each) in _CONSTANT]
+    """A call that a front has learned with the constants `first` among its arguments, and learns
+    with others of these types: a dtype or a word is known by being the very one."""
+    places = list(first)
     if not places:
         return call
-    seen = {tuple([first[place] for place in places]): TRIALS + 1}
+    seen = {tuple(first.values()): TRIALS + 1}
 
     def counted(*args: object, **kwargs: object) -> object:
         given = (*args, *kwargs.values()) if kwargs else args

@@ -20,7 +20,7 @@ from ..tensors.sizes import Size
 from ..tensors.tensor import PLAIN_TENSORS, Tensor
 from .binding import Form, fits
 from .calls import run
-from .fronts import Given, Learn, Recording, learning_more
+from .fronts import Given, Learn, Recording, constants_among, learning_more
 from .shortcuts import MISFIT, Taken, written_out
 
 __all__ = ["Key", "Recipe", "keep", "key_of"]
@@ -105,9 +105,10 @@ class Recipe:
     def _counted(self, *args: object, **kwargs: object) -> object:
         self._left -= 1
         if self._left < 0:
+            constants = constants_among((*args, *kwargs.values()))
 
             def exchange(call: Callable[..., object]) -> None:
-                self.call = learning_more(call, learn, (*args, *kwargs.values()))
+                self.call = learning_more(call, learn, constants)
 
             call, recording = self._written_out(args, kwargs, exchange)
             learn = partial(self.learn_natively, recording)

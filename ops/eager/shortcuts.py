@@ -24,7 +24,7 @@ from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .binding import NO, Converter
 from .calls import finish, run, views_of
-from .fronts import Given, Learn, Recording, learning_more, quiet_form
+from .fronts import Given, Learn, Recording, constants_among, learning_more, quiet_form
 
 __all__ = [
     *("MISFIT", "Shortcut", "Taken", "keep_shortcut", "keep_shortcut_of_sizes"),
@@ -376,17 +376,17 @@ def keep_shortcut(
         return run(entry, [*given, *defaults], args)
 
     has_direct = has_direct_form(entry) and tensors[:1] == [True]
-    first = with_forward(entry.forward, None)[0] if is_short else plainly
-    left = TRIALS
+    first, left = with_forward(entry.forward, None)[0] if is_short else plainly, TRIALS
 
     def counted(*args: Any) -> object:
         nonlocal left
         left -= 1
         if left < 0 or (has_direct and args[0]._array.size >= LARGE):
             forward = direct_form(entry) if has_direct else entry.forward
+            constants = constants_among(args)  # `args` themselves would be kept
 
             def exchange(later: Shortcut) -> None:
-                shortcuts[types] = learning_more(later, learned, args)
+                shortcuts[types] = learning_more(later, learned, constants)
 
             later, recording = with_forward(forward, exchange)
 

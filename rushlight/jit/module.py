@@ -394,8 +394,10 @@ class RecursiveScriptModule(ContainerAccess, ScriptModule, Generic[Given, Result
         )
 
     def __dir__(self) -> list[str]:
-        names = [*super().__dir__(), *self._c.cls.attributes, *self._c.cls.methods]
-        return sorted(set(names))
+        cls: ClassType = self._c.cls
+        written = python_classes.get(cls)  # whose names a module of it has in torch
+        names = {*super().__dir__(), *cls.attributes, *cls.methods, *dir(written or type(self))}
+        return sorted(names)
 
     # -- archives
 

@@ -223,13 +223,14 @@ class _Again:
                 if self.early_stop:
                     raise _Enough
                 raise CheckpointError(_MORE)
+            is_plain = type(tensor) in PLAIN_TENSORS
+            value = Tensor._of(tensor._array) if is_plain else tensor.detach()
             if kept is not None:
                 self._check(kept, tensor)
-                is_plain = type(tensor) in PLAIN_TENSORS
-                kept.value = Tensor._of(tensor._array) if is_plain else tensor.detach()
+                kept.value = value
             if self.early_stop and count > last:
                 raise _Enough
-            return tensor
+            return value  # without its history: a node that keeps its result would keep itself
 
         hooks = saved_tensors_hooks(pack, lambda tensor: tensor)
         with self._conditions.again(), hooks, self._again:

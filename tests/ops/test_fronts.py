@@ -454,3 +454,40 @@ def test_the_collector_may_take_the_memory_whose_sizes_are_told() -> None:
             x.data = torch.ones(7)
 
         assert collected_amid(lambda x=x: x.shape, change, after) in ((3, 4, 5), (7,))
+
+
+class Mark:
+    """Put onto a tensor, goes when that goes."""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x * x,
+        lambda x: x.view(-1),
+        lambda x: x.sum(dim=0),
+        lambda x: x.sum(dtype=torch.float64),
+        lambda x: torch.cat([x, x]),
+        lambda x: x.to(torch.float64),
+        lambda x: x.split(2)[1],
+        lambda x: torch.nn.functional.layer_norm(x, (4,)),
+    ],
+)
+@pytest.mark.parametrize("wanted", [False, True])
+def test_calls_that_are_learned_keep_no_tensor(
+    call: Callable[[torch.Tensor], torch.Tensor], wanted: bool
+) -> None:
+    left = []
+    gc.disable()
+    try:
+        for _ in range(40):
+            x = torch.randn(4, 4, requires_grad=wanted) * 1
+            mark = x.mark = Mark()  # type: ignore[attr-defined]
+            made = call(x)
+            if wanted:
+                made.sum().backward()
+            left.append(ref(mark))
+            del x, mark, made
+            assert left[-1]() is None
+    finally:
+        gc.enable()

@@ -267,3 +267,23 @@ def test_leaves_of_reentrant_checkpoints_are_not_asked_for_one_by_one() -> None:
         torch.autograd.grad(made, x)
     with pytest.raises(RuntimeError, match="passing an `inputs` parameter"):
         checkpoint(torch.exp, x, use_reentrant=True).sum().backward(inputs=[x])
+
+
+def test_what_is_computed_again_goes_without_the_collector() -> None:
+    class Mark:
+        """Put onto a leaf, goes when that goes."""
+
+    left = []
+    gc.disable()
+    try:
+        for _ in range(3):
+            x = torch.ones(2, requires_grad=True)
+            mark = x.mark = Mark()  # type: ignore[attr-defined]
+            made = checkpoint(lambda a: a.sin().exp().sin(), x, use_reentrant=False)
+            (grad,) = torch.autograd.grad(made.sum(), x, create_graph=True)
+            assert grad.requires_grad
+            left.append(weakref.ref(mark))
+            del x, mark, made, grad
+            assert left[-1]() is None
+    finally:
+        gc.enable()

@@ -48,6 +48,12 @@ def test_a_module_becomes_another() -> None:
     assert one(torch.ones(2)).tolist() == [1.0, 1.0]
 
 
+def test_a_module_lists_the_names_of_the_class_that_was_scripted() -> None:
+    for module in (Outer(), nn.Sequential(nn.Linear(2, 2), nn.ReLU())):
+        missing = {*dir(module)} - {*dir(torch.jit.script(module))}
+        assert not {name for name in missing if not name.startswith("__rushlight")}
+
+
 class ByNames(nn.Module):
     def __init__(self) -> None:
         super().__init__()
