@@ -28,6 +28,7 @@ from rushlight.ops.kernels.code.elementwise.loops import (
     expression_kernel,
     module_text,
 )
+from rushlight.ops.kernels.code.language.short_forms import spelled_out
 from rushlight.ops.kernels.code.language.target import Target, host
 from rushlight.ops.kernels.code.language.text import BYTE, DOUBLE, FLOAT, POINTER, Code, Kind
 from rushlight.ops.kernels.code.loading import elf, objects
@@ -658,3 +659,35 @@ def test_byte_code_that_another_process_writes_is_no_part_of_what_code_depends_o
         assert stamp() == before
     finally:
         begun.unlink()
+
+
+def test_short_forms_are_spelled_out() -> None:
+    text = """
+define i64 @f(ptr %list, i64 %i) {
+entry:
+  store i64 7, ptr %list at i64 %i
+again:
+  switch i64 %i, label %no [
+    i64 0, label %yes
+    i64 1, label %no ]
+yes:
+  %n = load i64, ptr %list at i8 16, align 1
+  br ult i64 %n, 3, label %again, label %no
+no:
+  ret i64 0
+}
+"""
+    written = spelled_out(text).splitlines()
+    assert "  %at.3 = getelementptr i64, ptr %list, i64 %i" in written
+    assert written[written.index("again:") - 1] == "  br label %again"
+    place = written.index("yes:")
+    assert written[place - 1 : place + 6] == [
+        "    i64 1, label %no ]",
+        "yes:",
+        "  %at.9 = getelementptr i8, ptr %list, i64 16",
+        "  %n = load i64, ptr %at.9, align 1",
+        "  %is.10 = icmp ult i64 %n, 3",
+        "  br i1 %is.10, label %again, label %no",
+        "no:",
+    ]
+    assert spelled_out("\n".join(written)).splitlines() == written

@@ -43,6 +43,7 @@ from ..fronts.put_text import PUT
 from ..fronts.recorded_parts_text import RECORDED_PARTS
 from ..fronts.records_text import BOOK, SHAPES_BITS, SHAPES_WORDS
 from ..fronts.told_text import TOLD
+from ..language.short_forms import spelled_out
 
 __all__ = ["JOB_SIZE", "MAKES_AT", "MOST_ARGUMENTS", "SPINS", "TABLE", "crew_text"]
 
@@ -77,15 +78,11 @@ who is told of calls of `run`."""
 
 _CREW: Final = """
 define internal void @piece(ptr %job, i64 %index) {
-  %kernel_place = getelementptr i8, ptr %job, i64 192
-  %words_place = getelementptr i8, ptr %job, i64 200
-  %count_place = getelementptr i8, ptr %job, i64 208
-  %pieces_place = getelementptr i8, ptr %job, i64 216
   %done = getelementptr i8, ptr %job, i64 64
-  %kernel = load ptr, ptr %kernel_place
-  %words = load ptr, ptr %words_place
-  %count = load i64, ptr %count_place
-  %pieces = load i64, ptr %pieces_place
+  %kernel = load ptr, ptr %job at i8 192
+  %words = load ptr, ptr %job at i8 200
+  %count = load i64, ptr %job at i8 208
+  %pieces = load i64, ptr %job at i8 216
   %next = add i64 %index, 1
   %before = mul i64 %count, %index
   %after = mul i64 %count, %next
@@ -107,7 +104,6 @@ define internal i1 @is_left(i64 %word) {
 define internal i1 @take(ptr %job, i1 %forwards) {
 entry:
   %step = select i1 %forwards, i64 1, i64 -65536
-  br label %look
 look:
   %word = load atomic i64, ptr %job acquire, align 8
   %some = call i1 @is_left(i64 %word)
@@ -132,30 +128,26 @@ define void @work(ptr %job, i64 %spins) {
 entry:
   %sleepers = getelementptr i8, ptr %job, i64 128
   %ending = getelementptr i8, ptr %job, i64 232
-  br label %again
 again:
   %some = call i1 @take(ptr %job, i1 false)
   br i1 %some, label %again, label %idle
 idle:
   %word = load atomic i64, ptr %job acquire, align 8
   %end = load atomic i32, ptr %ending acquire, align 4
-  %ends = icmp ne i32 %end, 0
-  br i1 %ends, label %out, label %check
+  br ne i32 %end, 0, label %out, label %check
 check:
   %more = call i1 @is_left(i64 %word)
   br i1 %more, label %again, label %spin
 spin:
   %k = phi i64 [0, %check], [%k1, %polite], [%k1, %give_way]
   %now = load atomic i64, ptr %job acquire, align 8
-  %changed = icmp ne i64 %now, %word
-  br i1 %changed, label %again, label %pause
+  br ne i64 %now, %word, label %again, label %pause
 pause:
   call void asm sideeffect "pause", "~{memory}"()
   %k1 = add i64 %k, 1
-  %on = icmp ult i64 %k1, %spins
   %beyond = and i64 %k1, {polite}
   %is_round = icmp eq i64 %beyond, 0
-  br i1 %on, label %polite, label %tired
+  br ult i64 %k1, %spins, label %polite, label %tired
 polite:
   br i1 %is_round, label %give_way, label %spin
 give_way:
@@ -164,15 +156,13 @@ give_way:
 tired:
   %o1 = atomicrmw add ptr %sleepers, i32 1 seq_cst
   %last = load atomic i64, ptr %job seq_cst, align 8
-  %late = icmp ne i64 %last, %word
-  br i1 %late, label %awake, label %sleep
+  br ne i64 %last, %word, label %awake, label %sleep
 sleep:
   %generation = lshr i64 %word, 32
   %place = getelementptr i8, ptr %job, i64 4
   %r = call i64 asm sideeffect "syscall", \
 "={rax},{rax},{rdi},{rsi},{rdx},{r10},~{rcx},~{r11},~{memory}"\
 (i64 202, ptr %place, i64 128, i64 %generation, i64 0)
-  br label %awake
 awake:
   %o2 = atomicrmw sub ptr %sleepers, i32 1 seq_cst
   br label %again
@@ -184,14 +174,12 @@ define internal void @wake(ptr %job) {
 entry:
   %sleepers = getelementptr i8, ptr %job, i64 128
   %asleep = load atomic i32, ptr %sleepers seq_cst, align 4
-  %any = icmp ne i32 %asleep, 0
-  br i1 %any, label %call, label %out
+  br ne i32 %asleep, 0, label %call, label %out
 call:
   %place = getelementptr i8, ptr %job, i64 4
   %r = call i64 asm sideeffect "syscall", \
 "={rax},{rax},{rdi},{rsi},{rdx},~{rcx},~{r11},~{memory}"\
 (i64 202, ptr %place, i64 129, i64 2147483647)
-  br label %out
 out:
   ret void
 }
@@ -214,15 +202,11 @@ alone:
   call void %kernel(ptr %words, i64 0, i64 %count)
   ret void
 mine:
-  %kernel_place = getelementptr i8, ptr %job, i64 192
-  %words_place = getelementptr i8, ptr %job, i64 200
-  %count_place = getelementptr i8, ptr %job, i64 208
-  %pieces_place = getelementptr i8, ptr %job, i64 216
   %done = getelementptr i8, ptr %job, i64 64
-  store ptr %kernel, ptr %kernel_place
-  store ptr %words, ptr %words_place
-  store i64 %count, ptr %count_place
-  store i64 %pieces, ptr %pieces_place
+  store ptr %kernel, ptr %job at i8 192
+  store ptr %words, ptr %job at i8 200
+  store i64 %count, ptr %job at i8 208
+  store i64 %pieces, ptr %job at i8 216
   store atomic i64 0, ptr %done monotonic, align 8
   %word = load atomic i64, ptr %job monotonic, align 8
   %generation = lshr i64 %word, 32
@@ -232,20 +216,17 @@ mine:
   %new = or i64 %high, %behind
   store atomic i64 %new, ptr %job seq_cst, align 8
   call void @wake(ptr %job)
-  br label %help
 help:
   %some = call i1 @take(ptr %job, i1 true)
   br i1 %some, label %help, label %join
 join:
   %k = phi i64 [0, %help], [%k1, %wait], [0, %yield]
   %made = load atomic i64, ptr %done acquire, align 8
-  %all = icmp eq i64 %made, %pieces
-  br i1 %all, label %out, label %wait
+  br eq i64 %made, %pieces, label %out, label %wait
 wait:
   call void asm sideeffect "pause", "~{memory}"()
   %k1 = add i64 %k, 1
-  %on = icmp ult i64 %k1, 2000
-  br i1 %on, label %join, label %yield
+  br ult i64 %k1, 2000, label %join, label %yield
 yield:
   %r = call i64 asm sideeffect "syscall", "={rax},{rax},~{rcx},~{r11},~{memory}"(i64 24)
   br label %join
@@ -259,34 +240,29 @@ _PERFORM: Final = """
 define internal i1 @perform(ptr %table, ptr %kernel, ptr %arguments, i64 %count, i64 %least) {
 entry:
   %parts = udiv i64 %count, %least
-  %is_small = icmp eq i64 %parts, 0
-  br i1 %is_small, label %quick, label %long
+  br eq i64 %parts, 0, label %quick, label %long
 quick:
   call void %kernel(ptr %arguments, i64 0, i64 %count)
   ret i1 true
 long:
 {loads}
-  %threads_place = getelementptr i8, ptr %state, i64 8
-  %threads = load i64, ptr %threads_place
+  %threads = load i64, ptr %state at i8 8
   %several = icmp ugt i64 %threads, 1
   %divides = icmp ugt i64 %parts, 1
   %pays = and i1 %several, %divides
   br i1 %pays, label %crew, label %single
 crew:
   %job = load ptr, ptr %state
-  %there = icmp ne ptr %job, null
-  br i1 %there, label %together, label %begin
+  br ne ptr %job, null, label %together, label %begin
 begin:
   %begun = call ptr %call(ptr %start)
-  %failed_start = icmp eq ptr %begun, null
-  br i1 %failed_start, label %failed, label %begun_well
+  br eq ptr %begun, null, label %failed, label %begun_well
 failed:
   ret i1 false
 begun_well:
   call void %drop(ptr %begun)
   %job_now = load ptr, ptr %state
-  %made = icmp ne ptr %job_now, null
-  br i1 %made, label %together, label %single
+  br ne ptr %job_now, null, label %together, label %single
 together:
   %this = phi ptr [%job, %crew], [%job_now, %begun_well]
   %is_many = icmp ugt i64 %threads, {most_threads}
@@ -320,64 +296,49 @@ entry:
   br i1 %fits, label %next, label %wrong
 next:
   %i = phi i64 [0, %entry], [%i1, %kept]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %look, label %ready
+  br ult i64 %i, %n, label %look, label %ready
 look:
-  %object_place = getelementptr ptr, ptr %given, i64 %i
-  %object = load ptr, ptr %object_place
-  %type_place = getelementptr i8, ptr %object, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %value_place = getelementptr i8, ptr %object, i64 {head}
+  %object = load ptr, ptr %given at ptr %i
+  %type = load ptr, ptr %object at i8 {type_at}
   %is_array = icmp eq ptr %type, %array_type
   %is_float = icmp eq ptr %type, %float_type
   %is_direct = or i1 %is_array, %is_float
   br i1 %is_direct, label %direct, label %other
 direct:
-  %seen = load i64, ptr %value_place
+  %seen = load i64, ptr %object at i8 {head}
   br label %kept
 other:
-  %is_int = icmp eq ptr %type, %int_type
-  br i1 %is_int, label %whole, label %wrong
+  br eq ptr %type, %int_type, label %whole, label %wrong
 whole:
   %number = call i64 %as_int(ptr %object)
-  %odd = icmp eq i64 %number, -1
-  br i1 %odd, label %doubt, label %kept
+  br eq i64 %number, -1, label %doubt, label %kept
 doubt:
   %raised = call ptr %error()
-  %is_raised = icmp ne ptr %raised, null
-  br i1 %is_raised, label %failed, label %kept
+  br ne ptr %raised, null, label %failed, label %kept
 kept:
   %word = phi i64 [%seen, %direct], [%number, %whole], [%number, %doubt]
-  %word_place = getelementptr i64, ptr %words, i64 %i
-  store i64 %word, ptr %word_place
+  store i64 %word, ptr %words at i64 %i
   %i1 = add i64 %i, 1
   br label %next
 wrong:
   call void %set_error(ptr %type_error, ptr @message)
-  br label %failed
 failed:
   ret ptr null
 ready:
   %kernel = load ptr, ptr %words
-  %count_place = getelementptr i64, ptr %words, i64 1
-  %least_place = getelementptr i64, ptr %words, i64 2
   %arguments = getelementptr i64, ptr %words, i64 3
-  %count = load i64, ptr %count_place
-  %least = load i64, ptr %least_place
+  %count = load i64, ptr %words at i64 1
+  %least = load i64, ptr %words at i64 2
   %is_done = call i1 @perform(ptr %table, ptr %kernel, ptr %arguments, i64 %count, i64 %least)
   br i1 %is_done, label %told, label %failed
 told:
-  %note_place = getelementptr i8, ptr %state, i64 16
-  %note = load ptr, ptr %note_place
-  %is_noted = icmp ne ptr %note, null
-  br i1 %is_noted, label %tell, label %done
+  %note = load ptr, ptr %state at i8 16
+  br ne ptr %note, null, label %tell, label %done
 tell:
   %answer = call ptr %call_with(ptr %note, ptr %given, i64 %n, ptr null)
-  %is_raised_there = icmp eq ptr %answer, null
-  br i1 %is_raised_there, label %failed, label %heard
+  br eq ptr %answer, null, label %failed, label %heard
 heard:
   call void %drop(ptr %answer)
-  br label %done
 done:
   call void %hold(ptr %none)
   ret ptr %none
@@ -419,11 +380,11 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "pieces": _PIECES,
         "most_threads": _MOST_PIECES // _PIECES,
         "polite": _POLITE - 1,
-        "loads": "\n".join(_loads(PREPARED_WORDS)),
-        "front_loads": "\n".join(_loads(FRONT_WORDS)),
-        "called_loads": "\n".join(_loads(CALLED_WORDS)),
-        "looked_loads": "\n".join(_loads((*FRONT_WORDS, *LOOKED_WORDS))),
-        "parts_loads": "\n".join(_loads((*FRONT_WORDS, *PARTS_WORDS))),
+        "loads": _loads(PREPARED_WORDS),
+        "front_loads": _loads(FRONT_WORDS),
+        "called_loads": _loads(CALLED_WORDS),
+        "looked_loads": _loads((*FRONT_WORDS, *LOOKED_WORDS)),
+        "parts_loads": _loads((*FRONT_WORDS, *PARTS_WORDS)),
         "part_most": _PART_MOST,
         "part_words": 2 + 2 * _PART_MOST,
         "part_elements": _PART_ELEMENTS,
@@ -431,7 +392,7 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "places_room": MOST_ARGUMENTS,
         "width_at": head + 24,
         "items_at": head + 8,
-        "book_loads": "\n".join(_loaded("book", BOOK)),
+        "book_loads": _loaded("book", BOOK),
         "handles_room": MOST_ARGUMENTS + 4,
         "kind_at": head + 8,
         "makes_at": MAKES_AT,
@@ -445,20 +406,14 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
     text += PARTS + PUT + PLACES + RECORDED_PARTS + TOLD + members_text()
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
-    return text
+    return spelled_out(text)
 
 
-def _loads(own: tuple[str, ...]) -> list[str]:
+def _loads(own: tuple[str, ...]) -> str:
     """The lines that load the words of the table; LLVM leaves out what is not used."""
     return _loaded("table", (*TABLE, *own))
 
 
-def _loaded(table: str, names: tuple[str, ...]) -> list[str]:
-    return [
-        line
-        for index, name in enumerate(names)
-        for line in (
-            f"  %{name}_of_{table} = getelementptr ptr, ptr %{table}, i64 {index}",
-            f"  %{name} = load ptr, ptr %{name}_of_{table}",
-        )
-    ]
+def _loaded(table: str, names: tuple[str, ...]) -> str:
+    places = enumerate(names)
+    return "\n".join(f"  %{name} = load ptr, ptr %{table} at ptr {place}" for place, name in places)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from ....memory.dtype import Array
+from ..language.short_forms import spelled_out
 from ..language.target import Target
 from ..loading.objects import kernel
 from .run import CREW, HEAD, run
@@ -23,29 +24,23 @@ _TEXT: Final = """
 define void @rows(ptr %words, i64 %start, i64 %stop) {
 begin:
   %table = load ptr, ptr %words
-  %width_place = getelementptr i64, ptr %words, i64 1
-  %width = load i64, ptr %width_place
-  %free_place = getelementptr i64, ptr %words, i64 2
-  %free = load i64, ptr %free_place
-  %is_any = icmp slt i64 %start, %stop
-  br i1 %is_any, label %next, label %done
+  %width = load i64, ptr %words at i64 1
+  %free = load i64, ptr %words at i64 2
+  br slt i64 %start, %stop, label %next, label %done
 next:
   %index = phi i64 [ %start, %begin ], [ %after, %next ]
   %offset = mul i64 %index, %width
   %row = getelementptr i64, ptr %table, i64 %offset
   %kernel = load ptr, ptr %row
-  %count_place = getelementptr i64, ptr %row, i64 1
-  %count = load i64, ptr %count_place
+  %count = load i64, ptr %row at i64 1
   %given = getelementptr i64, ptr %row, i64 {begin}
   %array_place = getelementptr i64, ptr %given, i64 %free
   %array = load ptr, ptr %array_place
-  %data_place = getelementptr i8, ptr %array, i64 {head}
-  %data = load ptr, ptr %data_place
+  %data = load ptr, ptr %array at i8 {head}
   store ptr %data, ptr %array_place
   call void %kernel(ptr %given, i64 0, i64 %count)
   %after = add i64 %index, 1
-  %is_left = icmp slt i64 %after, %stop
-  br i1 %is_left, label %next, label %done
+  br slt i64 %after, %stop, label %next, label %done
 done:
   ret void
 }
@@ -65,4 +60,4 @@ def run_rows(table: Array, free: int) -> bool:
 
 
 def _text(_: Target) -> str:
-    return _TEXT.replace("{begin}", str(BEGIN)).replace("{head}", str(HEAD))
+    return spelled_out(_TEXT.replace("{begin}", str(BEGIN)).replace("{head}", str(HEAD)))

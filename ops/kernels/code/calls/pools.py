@@ -15,6 +15,7 @@ import ctypes
 from functools import cache
 from typing import Any, Final
 
+from ..language.short_forms import spelled_out
 from ..loading import elf
 from ..loading.objects import is_possible, native_addresses
 from .crew_text import MAKES_AT
@@ -44,23 +45,18 @@ _TEXT: Final = """
 
 define void @begin(ptr %given, i64 %none, i64 %nothing) {
 entry:
-  br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %next]
-  %from = getelementptr ptr, ptr %given, i64 %i
-  %to = getelementptr ptr, ptr @functions, i64 %i
-  %function = load ptr, ptr %from
-  store ptr %function, ptr %to
+  %function = load ptr, ptr %given at ptr %i
+  store ptr %function, ptr @functions at ptr %i
   %i1 = add i64 %i, 1
-  %more = icmp ult i64 %i1, 4
-  br i1 %more, label %next, label %done
+  br ult i64 %i1, 4, label %next, label %done
 done:
   ret void
 }
 
 define internal i64 @in_front(ptr %type) {
-  %flags_place = getelementptr i8, ptr %type, i64 {flags}
-  %flags = load i64, ptr %flags_place
+  %flags = load i64, ptr %type at i8 {flags}
   %some = and i64 %flags, {front}
   %has = icmp ne i64 %some, 0
   %bytes = select i1 %has, i64 16, i64 0
@@ -78,14 +74,12 @@ define internal i64 @place_of(i64 %size, i64 %front) {
 
 define ptr @take(ptr %type, i64 %count) {
 entry:
-  %size_place = getelementptr i8, ptr %type, i64 {basic}
-  %size = load i64, ptr %size_place
+  %size = load i64, ptr %type at i8 {basic}
   %front = call i64 @in_front(ptr %type)
   %place = call i64 @place_of(i64 %size, i64 %front)
   %first_place = getelementptr ptr, ptr @first, i64 %place
   %object = load ptr, ptr %first_place
-  %is_none = icmp eq ptr %object, null
-  br i1 %is_none, label %make, label %reuse
+  br eq ptr %object, null, label %make, label %reuse
 make:
   %making = load ptr, ptr @functions
   %made = call ptr %making(ptr %type, i64 %count)
@@ -101,30 +95,24 @@ reuse:
   %back = sub i64 0, %before
   %start = getelementptr i8, ptr %object, i64 %back
   %whole = add i64 %size, %before
-  br label %clear
 clear:
   %done = phi i64 [0, %reuse], [%done1, %clear]
   %word = getelementptr i8, ptr %start, i64 %done
   store volatile i64 0, ptr %word
   %done1 = add i64 %done, 8
-  %more = icmp ult i64 %done1, %whole
-  br i1 %more, label %clear, label %ready
+  br ult i64 %done1, %whole, label %clear, label %ready
 ready:
-  %init_place = getelementptr ptr, ptr @functions, i64 3
-  %init = load ptr, ptr %init_place
+  %init = load ptr, ptr @functions at ptr 3
   %same = call ptr %init(ptr %object, ptr %type)
-  %track_place = getelementptr ptr, ptr @functions, i64 2
-  %track = load ptr, ptr %track_place
+  %track = load ptr, ptr @functions at ptr 2
   call void %track(ptr %object)
   ret ptr %object
 }
 
 define void @give(ptr %object) {
 entry:
-  %type_place = getelementptr i8, ptr %object, i64 8
-  %type = load ptr, ptr %type_place
-  %size_place = getelementptr i8, ptr %type, i64 {basic}
-  %size = load i64, ptr %size_place
+  %type = load ptr, ptr %object at i8 8
+  %size = load i64, ptr %type at i8 {basic}
   %front = call i64 @in_front(ptr %type)
   %place = call i64 @place_of(i64 %size, i64 %front)
   %count_place = getelementptr i64, ptr @counts, i64 %place
@@ -132,15 +120,13 @@ entry:
   %bytes = mul i64 %many, %size
   %is_full = icmp uge i64 %bytes, {most}
   %is_large = icmp eq i64 %place, 0
-  %head = getelementptr i8, ptr %object, i64 -16
-  %links = load i64, ptr %head
+  %links = load i64, ptr %object at i8 -16
   %is_tracked = icmp ne i64 %links, 0
   %is_odd = or i1 %is_large, %is_tracked
   %is_left = or i1 %is_odd, %is_full
   br i1 %is_left, label %free, label %keep
 free:
-  %free_place = getelementptr ptr, ptr @functions, i64 1
-  %freeing = load ptr, ptr %free_place
+  %freeing = load ptr, ptr @functions at ptr 1
   call void %freeing(ptr %object)
   ret void
 keep:
@@ -181,7 +167,8 @@ def _functions() -> tuple[int, int] | None:
     text = _TEXT
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
-    found = native_addresses("pools", (), ("begin", "take", "give"), lambda target: text)
+    names = ("begin", "take", "give")
+    found = native_addresses("pools", (), names, lambda target: spelled_out(text))
     addresses = (ctypes.c_void_p * len(_FUNCTIONS))(*map(_address, _FUNCTIONS))
     begin = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(found["begin"])
     begin(ctypes.addressof(addresses), 0, 0)

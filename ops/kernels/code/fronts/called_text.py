@@ -24,19 +24,14 @@ entry:
   %raised = alloca ptr
   %its_class = alloca ptr
   %trace = alloca ptr
-  %words_place = getelementptr i8, ptr %self, i64 {calling_at}
-  %words = load ptr, ptr %words_place
-  %has_words = icmp ne ptr %words, null
-  br i1 %has_words, label %begin, label %nothing
+  %words = load ptr, ptr %self at i8 {calling_at}
+  br ne ptr %words, null, label %begin, label %nothing
 begin:
-  %table_place = getelementptr i8, ptr %words, i64 {head}
-  %table = load ptr, ptr %table_place
+  %table = load ptr, ptr %words at i8 {head}
 {called_loads}
   %place_bytes = ptrtoint ptr %quickly_at to i64
-  %quickly_place = getelementptr i8, ptr %self, i64 %place_bytes
-  %quickly = load ptr, ptr %quickly_place
-  %is_there = icmp ne ptr %quickly, null
-  br i1 %is_there, label %call_it, label %not_there
+  %quickly = load ptr, ptr %self at i8 %place_bytes
+  br ne ptr %quickly, null, label %call_it, label %not_there
 not_there:
   call void %set_error(ptr %type_error, ptr @message)
   ret ptr null
@@ -44,8 +39,7 @@ call_it:
   call void %hold(ptr %quickly)
   %result = call ptr %call_with(ptr %quickly, ptr %given, i64 %n, ptr %names)
   call void %drop(ptr %quickly)
-  %is_well = icmp ne ptr %result, null
-  br i1 %is_well, label %good, label %bad
+  br ne ptr %result, null, label %good, label %bad
 good:
   ret ptr %result
 bad:
@@ -55,35 +49,28 @@ bad:
   %its_error = load ptr, ptr %raised
   %its_trace = load ptr, ptr %trace
   call void %drop(ptr %its_kind)
-  %is_traced = icmp ne ptr %its_trace, null
-  br i1 %is_traced, label %give_trace, label %count_names
+  br ne ptr %its_trace, null, label %give_trace, label %count_names
 give_trace:
   %is_given = call i32 %set_trace(ptr %its_error, ptr %its_trace)
   call void %drop(ptr %its_trace)
-  br label %count_names
 count_names:
-  %are_named = icmp ne ptr %names, null
-  br i1 %are_named, label %named, label %gather
+  br ne ptr %names, null, label %named, label %gather
 named:
-  %names_place = getelementptr i8, ptr %names, i64 {head}
-  %count_named = load i64, ptr %names_place
-  br label %gather
+  %count_named = load i64, ptr %names at i8 {head}
 gather:
   %behind = phi i64 [0, %count_names], [%count_named, %named]
   %all = add i64 %n, %behind
   %room = add i64 %all, 2
   %held = call ptr %make_tuple(i64 %room)
-  %is_unmade = icmp eq ptr %held, null
-  br i1 %is_unmade, label %no_room, label %begin_telling
+  br eq ptr %held, null, label %no_room, label %begin_telling
 no_room:
   call void %drop(ptr %its_error)
   ret ptr null
 begin_telling:
   %told = getelementptr i8, ptr %held, i64 {tuple_at}
   store ptr %its_error, ptr %told
-  %self_place = getelementptr ptr, ptr %told, i64 1
   call void %hold(ptr %self)
-  store ptr %self, ptr %self_place
+  store ptr %self, ptr %told at ptr 1
   %behind_self = getelementptr ptr, ptr %told, i64 2
   call void @keep_all(ptr %table, ptr %given, i64 %all, ptr %behind_self)
   %count = add i64 %n, 2

@@ -68,50 +68,33 @@ entry:
   %of_arrays = alloca ptr
   %names_given = alloca ptr
 {front_loads}
-  %tracers_place = getelementptr i8, ptr %active, i64 {head}
-  %tracers = load i64, ptr %tracers_place
-  %listeners_place = getelementptr i8, ptr %state, i64 24
-  %listeners = load i64, ptr %listeners_place
+  %tracers = load i64, ptr %active at i8 {head}
+  %listeners = load i64, ptr %state at i8 24
   %heard = or i64 %tracers, %listeners
-  %is_heard = icmp ne i64 %heard, 0
-  br i1 %is_heard, label %slow, label %begin
+  br ne i64 %heard, 0, label %slow, label %begin
 begin:
-  %are_named = icmp ne ptr %names, null
-  br i1 %are_named, label %count_names, label %measure
+  br ne ptr %names, null, label %count_names, label %measure
 count_names:
-  %names_place = getelementptr i8, ptr %names, i64 {head}
-  %count_named = load i64, ptr %names_place
-  br label %measure
+  %count_named = load i64, ptr %names at i8 {head}
 measure:
   %named = phi i64 [0, %begin], [%count_named, %count_names]
   %total = add i64 %n, %named
-  %is_short = icmp ule i64 %total, {front_most}
-  br i1 %is_short, label %search, label %slow
+  br ule i64 %total, {front_most}, label %search, label %slow
 search:
   %way = call ptr @way_of(ptr %table, ptr %given, i64 %n, ptr %names, i64 %named)
-  %is_none = icmp eq ptr %way, null
-  br i1 %is_none, label %slow, label %prepare
+  br eq ptr %way, null, label %slow, label %prepare
 prepare:
-  %arguments_place = getelementptr i64, ptr %way, i64 3
-  %inner_place = getelementptr i64, ptr %way, i64 4
-  %template_place = getelementptr i64, ptr %way, i64 5
-  %count_place = getelementptr i64, ptr %way, i64 6
-  %sizes_place = getelementptr i64, ptr %way, i64 7
-  %flags_place = getelementptr i64, ptr %way, i64 8
-  %finisher_place = getelementptr i64, ptr %way, i64 9
-  %arguments = load ptr, ptr %arguments_place
-  %inner = load ptr, ptr %inner_place
-  %template = load ptr, ptr %template_place
-  %count = load i64, ptr %count_place
-  %sizes_from = load i64, ptr %sizes_place
-  %flags = load i64, ptr %flags_place
-  %finisher = load ptr, ptr %finisher_place
-  %told_place = getelementptr i64, ptr %way, i64 12
-  %told = load ptr, ptr %told_place
+  %arguments = load ptr, ptr %way at i64 3
+  %inner = load ptr, ptr %way at i64 4
+  %template = load ptr, ptr %way at i64 5
+  %count = load i64, ptr %way at i64 6
+  %sizes_from = load i64, ptr %way at i64 7
+  %flags = load i64, ptr %way at i64 8
+  %finisher = load ptr, ptr %way at i64 9
+  %told = load ptr, ptr %way at i64 12
   %is_untold = icmp eq ptr %told, null
   %told_or_way = select i1 %is_untold, ptr %way, ptr %told
-  %told_flags_place = getelementptr i64, ptr %told_or_way, i64 1
-  %told_flags = load i64, ptr %told_flags_place
+  %told_flags = load i64, ptr %told_or_way at i64 1
   %idle_flags = and i64 %told_flags, 12
   %is_idle = icmp ne i64 %idle_flags, 0
   %write_flag_of_told = and i64 %told_flags, 64
@@ -129,32 +112,25 @@ prepare:
   store ptr %values, ptr %of_arrays
   %has_no_sizes = icmp slt i64 %sizes_from, 0
   %stop = select i1 %has_no_sizes, i64 %total, i64 %sizes_from
-  br label %copy
 copy:
   %c = phi i64 [0, %prepare], [%c1, %copy_one]
-  %more_constants = icmp ult i64 %c, %count
-  br i1 %more_constants, label %copy_one, label %gather
+  br ult i64 %c, %count, label %copy_one, label %gather
 copy_one:
-  %constant_place = getelementptr ptr, ptr %template, i64 %c
-  %constant = load ptr, ptr %constant_place
-  %value_place = getelementptr ptr, ptr %values, i64 %c
-  store ptr %constant, ptr %value_place
-  %no_handle_place = getelementptr ptr, ptr %handles, i64 %c
-  store ptr null, ptr %no_handle_place
+  %constant = load ptr, ptr %template at ptr %c
+  store ptr %constant, ptr %values at ptr %c
+  store ptr null, ptr %handles at ptr %c
   %c1 = add i64 %c, 1
   br label %copy
 gather:
   %i = phi i64 [0, %copy], [%i1, %taken]
   %held = phi i64 [0, %copy], [%held1, %taken]
   %filled = phi i64 [%count, %copy], [%filled1, %taken]
-  %more = icmp ult i64 %i, %stop
-  br i1 %more, label %look, label %gathered
+  br ult i64 %i, %stop, label %look, label %gathered
 look:
   %words = mul i64 %i, 4
   %argument = getelementptr i64, ptr %arguments, i64 %words
-  %its_place_word = getelementptr i64, ptr %argument, i64 2
   %kind = load i64, ptr %argument
-  %its_place = load i64, ptr %its_place_word
+  %its_place = load i64, ptr %argument at i64 2
   %object_place = getelementptr ptr, ptr %given, i64 %i
   %object = load ptr, ptr %object_place
   %target = getelementptr ptr, ptr %values, i64 %its_place
@@ -169,47 +145,37 @@ look:
     i64 5, label %spread ]
 tensor:
   %array = call ptr @array_of(ptr %table, ptr %object, ptr %wanted)
-  %handle_place = getelementptr ptr, ptr %handles, i64 %its_place
-  store ptr %object, ptr %handle_place
-  %is_tensor = icmp ne ptr %array, null
-  br i1 %is_tensor, label %own_it, label %give_up
+  store ptr %object, ptr %handles at ptr %its_place
+  br ne ptr %array, null, label %own_it, label %give_up
 same:
   store ptr %object, ptr %target
   br label %taken_so
 one_int:
-  %times_place = getelementptr i64, ptr %argument, i64 3
-  %times = load i64, ptr %times_place
+  %times = load i64, ptr %argument at i64 3
   %one_list = call ptr @listed(ptr %table, ptr null, ptr %object_place, i64 %times, i64 0, \
 i1 true, ptr %wanted)
-  %is_int = icmp ne ptr %one_list, null
-  br i1 %is_int, label %own_it, label %give_up
+  br ne ptr %one_list, null, label %own_it, label %give_up
 ints:
-  %int_count_place = getelementptr i8, ptr %object, i64 {head}
-  %int_count = load i64, ptr %int_count_place
+  %int_count = load i64, ptr %object at i8 {head}
   %int_list = call ptr @listed(ptr %table, ptr %object, ptr null, i64 %int_count, i64 1, i1 true, \
 ptr %wanted)
-  %are_ints = icmp ne ptr %int_list, null
-  br i1 %are_ints, label %own_it, label %give_up
+  br ne ptr %int_list, null, label %own_it, label %give_up
 tensors:
-  %item_count_place = getelementptr i8, ptr %object, i64 {head}
-  %item_count = load i64, ptr %item_count_place
+  %item_count = load i64, ptr %object at i8 {head}
   %list = call ptr @listed(ptr %table, ptr %object, ptr null, i64 %item_count, i64 1, i1 false, \
 ptr %wanted)
-  %are_tensors = icmp ne ptr %list, null
-  br i1 %are_tensors, label %own_it, label %give_up
+  br ne ptr %list, null, label %own_it, label %give_up
 own_it:
   %made = phi ptr [%array, %tensor], [%int_list, %ints], [%list, %tensors], [%one_list, %one_int]
   store ptr %made, ptr %target
   store ptr %made, ptr %own
-  br label %taken_one
 taken_one:
   br label %taken
 taken_so:
   br label %taken
 spread:
   %spread_items = call ptr @items_of(ptr %table, ptr %object)
-  %spread_count_place = getelementptr i8, ptr %object, i64 {head}
-  %spread_count = load i64, ptr %spread_count_place
+  %spread_count = load i64, ptr %object at i8 {head}
   %last_owned = add i64 %held, %spread_count
   %with_list = add i64 %last_owned, 1
   %last_filled = add i64 %filled, %spread_count
@@ -234,19 +200,15 @@ gathered:
 sizes:
   %sizes_words = mul i64 %sizes_from, 4
   %sizes_argument = getelementptr i64, ptr %arguments, i64 %sizes_words
-  %sizes_target_word = getelementptr i64, ptr %sizes_argument, i64 2
-  %sizes_at = load i64, ptr %sizes_target_word
+  %sizes_at = load i64, ptr %sizes_argument at i64 2
   %sizes_items = getelementptr ptr, ptr %given, i64 %sizes_from
   %sizes_count = sub i64 %n, %sizes_from
   %sizes_list = call ptr @listed(ptr %table, ptr null, ptr %sizes_items, i64 %sizes_count, \
 i64 1, i1 true, ptr %wanted)
-  %are_sizes = icmp ne ptr %sizes_list, null
-  br i1 %are_sizes, label %own_sizes, label %give_up
+  br ne ptr %sizes_list, null, label %own_sizes, label %give_up
 own_sizes:
-  %sizes_target = getelementptr ptr, ptr %values, i64 %sizes_at
-  %sizes_own = getelementptr ptr, ptr %owned, i64 %held
-  store ptr %sizes_list, ptr %sizes_target
-  store ptr %sizes_list, ptr %sizes_own
+  store ptr %sizes_list, ptr %values at ptr %sizes_at
+  store ptr %sizes_list, ptr %owned at ptr %held
   %held_with_sizes = add i64 %held, 1
   br label %do_call
 give_up:
@@ -254,14 +216,11 @@ give_up:
 [%held, %each], [%held, %one_int], [%held, %sizes], [%first_held, %hold_list]
   call void @drop_all(ptr %table, ptr %owned, i64 %held_then)
   %why = load i64, ptr %wanted
-  %is_recorded = icmp eq i64 %why, 2
-  br i1 %is_recorded, label %who_records, label %slow
+  br eq i64 %why, 2, label %who_records, label %slow
 who_records:
-  %recorder_place = getelementptr i64, ptr %way, i64 11
-  %recorder = load ptr, ptr %recorder_place
+  %recorder = load ptr, ptr %way at i64 11
   %recorded = call ptr %call_with(ptr %recorder, ptr %given, i64 %n, ptr %names)
-  %is_missed = icmp eq ptr %recorded, %missed
-  br i1 %is_missed, label %not_recorded, label %give_recorded
+  br eq ptr %recorded, %missed, label %not_recorded, label %give_recorded
 not_recorded:
   call void %drop(ptr %recorded)
   br label %slow
@@ -275,20 +234,16 @@ do_call:
 look_for_list:
   %its_list = load ptr, ptr %of_tensors
   store ptr %handles, ptr %of_tensors
-  %has_list = icmp ne ptr %its_list, null
-  br i1 %has_list, label %hold_list, label %all_there
+  br ne ptr %its_list, null, label %hold_list, label %all_there
 hold_list:
   %list_length = sub i64 %filled, %count
   %its_items = call ptr @steady(ptr %table, ptr %its_list, i64 %list_length)
-  %are_steady = icmp ne ptr %its_items, null
-  br i1 %are_steady, label %own_list, label %give_up
+  br ne ptr %its_items, null, label %own_list, label %give_up
 own_list:
-  %list_own = getelementptr ptr, ptr %owned, i64 %first_held
   %first_item = getelementptr i8, ptr %its_items, i64 {tuple_at}
-  store ptr %its_items, ptr %list_own
+  store ptr %its_items, ptr %owned at ptr %first_held
   store ptr %first_item, ptr %of_tensors
   %held_with_list = add i64 %first_held, 1
-  br label %all_there
 all_there:
   %all_held = phi i64 [%first_held, %do_call], [%first_held, %look_for_list], \
 [%held_with_list, %own_list]
@@ -313,8 +268,7 @@ check_whole:
   br i1 %are_places, label %take_edges, label %record_there
 take_edges:
   %found_edges = call ptr @edges_from(ptr %table, ptr %its_told, ptr %whose, ptr %whose_arrays)
-  %are_found = icmp ne ptr %found_edges, null
-  br i1 %are_found, label %whether_written, label %record_there
+  br ne ptr %found_edges, null, label %whether_written, label %record_there
 whether_written:
   br i1 %writes_first, label %ask_to_write, label %run
 ask_to_write:
@@ -323,15 +277,13 @@ ptr %list_arrays)
   br i1 %may_be_written, label %keep_before, label %leave_unwritten
 keep_before:
   %kept_before = call ptr @kept_before(ptr %table, ptr %its_told, ptr %handles, ptr %found_edges)
-  %is_unkept = icmp eq ptr %kept_before, null
-  br i1 %is_unkept, label %unkept, label %run
+  br eq ptr %kept_before, null, label %unkept, label %run
 unkept:
   call void %drop(ptr %found_edges)
   call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
   ret ptr null
 leave_unwritten:
   call void %drop(ptr %found_edges)
-  br label %record_there
 record_there:
   call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
   br label %who_records
@@ -346,20 +298,16 @@ run:
   br i1 %is_raised, label %release, label %compare
 compare:
   %m = phi i64 [0, %run], [%m1, %differs]
-  %more_owned = icmp ult i64 %m, %all_held
-  br i1 %more_owned, label %compare_one, label %is_none_of_them
+  br ult i64 %m, %all_held, label %compare_one, label %is_none_of_them
 compare_one:
-  %owned_place = getelementptr ptr, ptr %owned, i64 %m
-  %one_owned = load ptr, ptr %owned_place
-  %is_the_same = icmp eq ptr %one_owned, %result
+  %one_owned = load ptr, ptr %owned at ptr %m
   %m1 = add i64 %m, 1
-  br i1 %is_the_same, label %is_one_of_them, label %differs
+  br eq ptr %one_owned, %result, label %is_one_of_them, label %differs
 differs:
   br label %compare
 is_one_of_them:
   br label %release
 is_none_of_them:
-  br label %release
 release:
   %which = phi i64 [-1, %run], [%m, %is_one_of_them], [-1, %is_none_of_them]
   %first_owned = load ptr, ptr %owned
@@ -372,11 +320,9 @@ release:
 recording:
   br i1 %is_raised, label %without_node, label %its_type
 its_type:
-  %its_type_place = getelementptr i8, ptr %result, i64 {type_at}
-  %its_class = load ptr, ptr %its_type_place
-  %is_its_array = icmp eq ptr %its_class, %array_type
+  %its_class = load ptr, ptr %result at i8 {type_at}
   %is_made = icmp slt i64 %which, 0
-  br i1 %is_its_array, label %its_newness, label %its_several
+  br eq ptr %its_class, %array_type, label %its_newness, label %its_several
 its_newness:
   br i1 %is_made, label %its_kind, label %its_own
 its_own:
@@ -407,10 +353,8 @@ its_kind:
 without_history:
   br i1 %records, label %whole_numbers, label %release_now
 whole_numbers:
-  %its_owner_place = getelementptr i8, ptr %result, i64 {owner_at}
-  %its_owner = load ptr, ptr %its_owner_place
-  %is_no_view = icmp eq ptr %its_owner, null
-  br i1 %is_no_view, label %new_numbers, label %end_otherwise
+  %its_owner = load ptr, ptr %result at i8 {owner_at}
+  br eq ptr %its_owner, null, label %new_numbers, label %end_otherwise
 new_numbers:
   %numbers_made = call ptr @handle_of(ptr %table, ptr %result)
   br label %without_node
@@ -433,20 +377,16 @@ their_kind:
   br i1 %are_floats_first, label %their_handles, label %end_otherwise
 their_handles:
   %handles_made = call ptr @new_handles(ptr %table, ptr %result, ptr %first_owned)
-  %are_handles = icmp ne ptr %handles_made, null
-  br i1 %are_handles, label %their_names, label %end_otherwise
+  br ne ptr %handles_made, null, label %their_names, label %end_otherwise
 their_names:
   call void %drop(ptr %result)
-  %their_namer_place = getelementptr i64, ptr %way, i64 10
-  %their_namer = load ptr, ptr %their_namer_place
-  %are_named_so = icmp ne ptr %their_namer, null
-  br i1 %are_named_so, label %give_names, label %their_node
+  %their_namer = load ptr, ptr %way at i64 10
+  br ne ptr %their_namer, null, label %give_names, label %their_node
 give_names:
   store ptr %handles_made, ptr %names_given
   %with_their_names = call ptr %call_with(ptr %their_namer, ptr %names_given, i64 1, ptr null)
   call void %drop(ptr %handles_made)
-  %is_unnamed = icmp eq ptr %with_their_names, null
-  br i1 %is_unnamed, label %without_node, label %their_node
+  br eq ptr %with_their_names, null, label %without_node, label %their_node
 their_node:
   %all_made = phi ptr [%handles_made, %their_names], [%with_their_names, %give_names]
   %histories = call ptr @recorded_all(ptr %table, ptr %now_told, ptr %handles, ptr %values, \
@@ -462,12 +402,10 @@ once_more:
   call void %drop(ptr %edges)
   br label %record_there
 end_late:
-  %late_place = getelementptr i64, ptr %now_told, i64 12
-  %late = load i64, ptr %late_place
+  %late = load i64, ptr %now_told at i64 12
   %ended = call ptr @chosen(ptr %table, ptr %now_told, ptr %handles, ptr %values, i64 %late, \
 ptr %result)
   call void %drop(ptr %result)
-  br label %without_node
 without_node:
   %instead = phi ptr [null, %recording], [%ended, %end_late], [%own_handle, %itself], \
 [null, %give_names], [%numbers_made, %new_numbers]
@@ -482,33 +420,25 @@ nothing:
   ret ptr null
 finish:
   %as_it_is = and i64 %flags, 4
-  %is_as_it_is = icmp ne i64 %as_it_is, 0
-  br i1 %is_as_it_is, label %give, label %kind_of_result
+  br ne i64 %as_it_is, 0, label %give, label %kind_of_result
 give:
   ret ptr %result
 kind_of_result:
   %for_others = and i64 %flags, 8
-  %are_others = icmp ne i64 %for_others, 0
-  br i1 %are_others, label %others, label %is_it_array
+  br ne i64 %for_others, 0, label %others, label %is_it_array
 is_it_array:
-  %result_type_place = getelementptr i8, ptr %result, i64 {type_at}
-  %result_type = load ptr, ptr %result_type_place
-  %is_array = icmp eq ptr %result_type, %array_type
-  br i1 %is_array, label %one_array, label %perhaps_views
+  %result_type = load ptr, ptr %result at i8 {type_at}
+  br eq ptr %result_type, %array_type, label %one_array, label %perhaps_views
 perhaps_views:
   %tuple_flag = and i64 %flags, 64
-  %are_new = icmp ne i64 %tuple_flag, 0
-  br i1 %are_new, label %new_tuple, label %perhaps_list
+  br ne i64 %tuple_flag, 0, label %new_tuple, label %perhaps_list
 new_tuple:
   %new_tensors = call ptr @new_handles(ptr %table, ptr %result, ptr %first_owned)
-  %are_made = icmp ne ptr %new_tensors, null
-  br i1 %are_made, label %name_them, label %others
+  br ne ptr %new_tensors, null, label %name_them, label %others
 name_them:
   call void %drop(ptr %result)
-  %namer_place = getelementptr i64, ptr %way, i64 10
-  %namer = load ptr, ptr %namer_place
-  %have_names = icmp ne ptr %namer, null
-  br i1 %have_names, label %with_names, label %without_names
+  %namer = load ptr, ptr %way at i64 10
+  br ne ptr %namer, null, label %with_names, label %without_names
 without_names:
   ret ptr %new_tensors
 with_names:
@@ -532,8 +462,7 @@ all_views:
   call void %drop(ptr %result)
   ret ptr %views
 one_array:
-  %is_new = icmp slt i64 %which, 0
-  br i1 %is_new, label %new_array, label %known_array
+  br slt i64 %which, 0, label %new_array, label %known_array
 known_array:
   %first_flag = and i64 %flags, 16
   %has_first = icmp ne i64 %first_flag, 0
@@ -542,8 +471,7 @@ known_array:
   br i1 %is_first, label %same_tensor, label %others
 same_tensor:
   %write_flag = and i64 %flags, 2
-  %is_written = icmp ne i64 %write_flag, 0
-  br i1 %is_written, label %count_write, label %give_first
+  br ne i64 %write_flag, 0, label %count_write, label %give_first
 count_write:
   %is_noted = call i1 @count_write(ptr %table, ptr %result)
   br i1 %is_noted, label %give_first, label %not_counted
@@ -557,35 +485,28 @@ give_first:
   ret ptr %first_handle
 new_array:
   %view_flag = and i64 %flags, 1
-  %is_view = icmp ne i64 %view_flag, 0
-  br i1 %is_view, label %new_view, label %new_tensor
+  br ne i64 %view_flag, 0, label %new_view, label %new_tensor
 new_tensor:
   %handle = call ptr @new_handle(ptr %table, ptr %result, i64 %flags)
-  %is_handle = icmp ne ptr %handle, null
-  br i1 %is_handle, label %give_handle, label %slow
+  br ne ptr %handle, null, label %give_handle, label %slow
 give_handle:
   ret ptr %handle
 new_view:
   %was_wanted = load i64, ptr %wanted
-  %is_plain_view = icmp eq i64 %was_wanted, 0
-  br i1 %is_plain_view, label %plain_view, label %others
+  br eq i64 %was_wanted, 0, label %plain_view, label %others
 plain_view:
   %base = load ptr, ptr %given
   %view = call ptr @one_view(ptr %table, ptr %result, ptr %base)
   ret ptr %view
 others:
   store ptr %result, ptr %values
-  br label %pass
 pass:
   %p = phi i64 [0, %others], [%p1, %pass_one]
-  %more_given = icmp ult i64 %p, %total
-  br i1 %more_given, label %pass_one, label %finish_there
+  br ult i64 %p, %total, label %pass_one, label %finish_there
 pass_one:
   %p1 = add i64 %p, 1
-  %from_place = getelementptr ptr, ptr %given, i64 %p
-  %passed = load ptr, ptr %from_place
-  %to_place = getelementptr ptr, ptr %values, i64 %p1
-  store ptr %passed, ptr %to_place
+  %passed = load ptr, ptr %given at ptr %p
+  store ptr %passed, ptr %values at ptr %p1
   br label %pass
 finish_there:
   %with_result = add i64 %n, 1

@@ -8,31 +8,26 @@ __all__ = ["HISTORY"]
 
 HISTORY: Final = """
 define internal ptr @instance(ptr %type) {
-  %makes_place = getelementptr i8, ptr %type, i64 {makes_at}
-  %makes = load ptr, ptr %makes_place
+  %makes = load ptr, ptr %type at i8 {makes_at}
   %made = call ptr %makes(ptr %type, i64 0)
   ret ptr %made
 }
 
 define internal ptr @first_of(ptr %list) {
-  %items_place = getelementptr i8, ptr %list, i64 {list_at}
-  %items = load ptr, ptr %items_place
+  %items = load ptr, ptr %list at i8 {list_at}
   %first = load ptr, ptr %items
   ret ptr %first
 }
 
 define internal void @put(ptr %object, ptr %slot, ptr %value) {
   %bytes = ptrtoint ptr %slot to i64
-  %place = getelementptr i8, ptr %object, i64 %bytes
-  store ptr %value, ptr %place
+  store ptr %value, ptr %object at i8 %bytes
   ret void
 }
 
 define internal i1 @is_of_floats(ptr %array) {
-  %dtype_place = getelementptr i8, ptr %array, i64 {dtype_at}
-  %dtype = load ptr, ptr %dtype_place
-  %kind_place = getelementptr i8, ptr %dtype, i64 {kind_at}
-  %kind = load i8, ptr %kind_place
+  %dtype = load ptr, ptr %array at i8 {dtype_at}
+  %kind = load i8, ptr %dtype at i8 {kind_at}
   %is_bool = icmp eq i8 %kind, 98
   %is_int = icmp eq i8 %kind, 105
   %is_unsigned = icmp eq i8 %kind, 117
@@ -45,24 +40,19 @@ define internal i1 @is_of_floats(ptr %array) {
 define internal i1 @is_first_of_floats(ptr %table, ptr %results) {
 entry:
 {front_loads}
-  %type_place = getelementptr i8, ptr %results, i64 {type_at}
-  %type = load ptr, ptr %type_place
+  %type = load ptr, ptr %results at i8 {type_at}
   %is_tuple = icmp eq ptr %type, %tuple_type
   %is_list = icmp eq ptr %type, %list_type
   %are_several = or i1 %is_tuple, %is_list
   br i1 %are_several, label %measure, label %no
 measure:
-  %count_place = getelementptr i8, ptr %results, i64 {head}
-  %count = load i64, ptr %count_place
-  %is_empty = icmp eq i64 %count, 0
-  br i1 %is_empty, label %no, label %look
+  %count = load i64, ptr %results at i8 {head}
+  br eq i64 %count, 0, label %no, label %look
 look:
   %items = call ptr @items_of(ptr %table, ptr %results)
   %first = load ptr, ptr %items
-  %kind_place = getelementptr i8, ptr %first, i64 {type_at}
-  %kind = load ptr, ptr %kind_place
-  %is_array = icmp eq ptr %kind, %array_type
-  br i1 %is_array, label %ask, label %no
+  %kind = load ptr, ptr %first at i8 {type_at}
+  br eq ptr %kind, %array_type, label %ask, label %no
 ask:
   %are_floats = call i1 @is_of_floats(ptr %first)
   ret i1 %are_floats
@@ -76,51 +66,37 @@ entry:
 {front_loads}
 {book_loads}
   %memory = call ptr @first_of(ptr %memories)
-  %is_usual = icmp eq ptr %memory, %never
-  br i1 %is_usual, label %look, label %ask
+  br eq ptr %memory, %never, label %look, label %ask
 look:
-  %used_place = getelementptr i8, ptr %counts, i64 {head}
-  %used = load i64, ptr %used_place
-  %is_empty = icmp eq i64 %used, 0
-  br i1 %is_empty, label %none_written, label %own
+  %used = load i64, ptr %counts at i8 {head}
+  br eq i64 %used, 0, label %none_written, label %own
 own:
-  %base_place = getelementptr i8, ptr %array, i64 {owner_at}
-  %base = load ptr, ptr %base_place
-  %is_own = icmp eq ptr %base, null
-  br i1 %is_own, label %count, label %kind
+  %base = load ptr, ptr %array at i8 {owner_at}
+  br eq ptr %base, null, label %count, label %kind
 kind:
-  %type_place = getelementptr i8, ptr %base, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_array = icmp eq ptr %type, %array_type
-  br i1 %is_array, label %deeper, label %ask
+  %type = load ptr, ptr %base at i8 {type_at}
+  br eq ptr %type, %array_type, label %deeper, label %ask
 deeper:
-  %deeper_place = getelementptr i8, ptr %base, i64 {owner_at}
-  %below = load ptr, ptr %deeper_place
-  %is_last = icmp eq ptr %below, null
-  br i1 %is_last, label %count, label %ask
+  %below = load ptr, ptr %base at i8 {owner_at}
+  br eq ptr %below, null, label %count, label %ask
 count:
   %owner = phi ptr [%array, %own], [%base, %deeper]
   %number = ptrtoint ptr %owner to i64
   %key = call ptr %make_int(i64 %number)
-  %is_failed = icmp eq ptr %key, null
-  br i1 %is_failed, label %failed, label %find
+  br eq ptr %key, null, label %failed, label %find
 find:
   %found = call ptr %item_of(ptr %counts, ptr %key)
   call void %drop(ptr %key)
-  %is_none = icmp eq ptr %found, null
-  br i1 %is_none, label %none_written, label %counted
+  br eq ptr %found, null, label %none_written, label %counted
 counted:
-  %items_place = getelementptr i8, ptr %found, i64 {list_at}
-  %items = load ptr, ptr %items_place
-  %times_place = getelementptr ptr, ptr %items, i64 1
-  %times = load ptr, ptr %times_place
+  %items = load ptr, ptr %found at i8 {list_at}
+  %times = load ptr, ptr %items at ptr 1
   %version = call i64 %as_int(ptr %times)
   ret i64 %version
 ask:
   store ptr %array, ptr %asked
   %answer = call ptr %call_with(ptr %ask_version, ptr %asked, i64 1, ptr null)
-  %is_raised = icmp eq ptr %answer, null
-  br i1 %is_raised, label %failed, label %answered
+  br eq ptr %answer, null, label %failed, label %answered
 answered:
   %said = call i64 %as_int(ptr %answer)
   call void %drop(ptr %answer)
@@ -136,32 +112,25 @@ entry:
 {front_loads}
 {book_loads}
   %mode = call ptr %attribute(ptr %tensor, ptr %unwatched_name)
-  %is_unknown = icmp eq ptr %mode, null
-  br i1 %is_unknown, label %failed, label %compare
+  br eq ptr %mode, null, label %failed, label %compare
 compare:
   call void %drop(ptr %mode)
-  %is_watched = icmp eq ptr %mode, %no_word
-  br i1 %is_watched, label %known, label %left
+  br eq ptr %mode, %no_word, label %known, label %left
 known:
   %before = call ptr %attribute(ptr %tensor, ptr %end_word)
-  %is_lost = icmp eq ptr %before, null
-  br i1 %is_lost, label %failed, label %look
+  br eq ptr %before, null, label %failed, label %look
 look:
-  %is_first = icmp eq ptr %before, %none
-  br i1 %is_first, label %make, label %ask
+  br eq ptr %before, %none, label %make, label %ask
 ask:
   %found = call ptr %call(ptr %before)
-  %is_failed = icmp eq ptr %found, null
-  br i1 %is_failed, label %forget, label %asked
+  br eq ptr %found, null, label %forget, label %asked
 asked:
-  %is_gone = icmp eq ptr %found, %none
-  br i1 %is_gone, label %again, label %old
+  br eq ptr %found, %none, label %again, label %old
 old:
   call void %drop(ptr %before)
   ret ptr %found
 again:
   call void %drop(ptr %found)
-  br label %make
 make:
   %made = call ptr @instance(ptr %end_type)
   %edges = call ptr %make_tuple(i64 0)
@@ -188,8 +157,7 @@ fill:
   call void @put(ptr %made, ptr %e_variable, ptr %tensor)
   %reference = call ptr %refer(ptr %made, ptr null)
   %now = call ptr %attribute(ptr %tensor, ptr %end_word)
-  %busy_place = getelementptr i8, ptr %ending, i64 {head}
-  %busy = load i64, ptr %busy_place
+  %busy = load i64, ptr %ending at i8 {head}
   %is_idle = icmp eq i64 %busy, 0
   %is_same = icmp eq ptr %now, %before
   %is_referred = icmp ne ptr %reference, null
@@ -201,8 +169,7 @@ note:
   call void %drop(ptr %now)
   call void %drop(ptr %reference)
   call void %drop(ptr %before)
-  %is_noted = icmp eq i32 %noted, 0
-  br i1 %is_noted, label %new, label %unnoted
+  br eq i32 %noted, 0, label %new, label %unnoted
 new:
   ret ptr %made
 unnoted:
@@ -212,13 +179,10 @@ refuse:
   call void %drop(ptr %now)
   call void %drop(ptr %reference)
   call void %drop(ptr %made)
-  br label %forget
 forget:
   call void %drop(ptr %before)
-  br label %failed
 failed:
   call void %forget_error()
-  br label %left
 left:
   ret ptr null
 }
@@ -229,48 +193,37 @@ entry:
 {front_loads}
 {book_loads}
   %wants_bytes = ptrtoint ptr %wants_slot to i64
-  %answer_place = getelementptr i8, ptr %tensor, i64 %wants_bytes
-  %answer = load ptr, ptr %answer_place
-  %is_wanted = icmp eq ptr %answer, %always
-  br i1 %is_wanted, label %base, label %no_edge
+  %answer = load ptr, ptr %tensor at i8 %wants_bytes
+  br eq ptr %answer, %always, label %base, label %no_edge
 base:
   %base_bytes = ptrtoint ptr %base_slot to i64
-  %base_place = getelementptr i8, ptr %tensor, i64 %base_bytes
-  %its_base = load ptr, ptr %base_place
-  %is_view = icmp ne ptr %its_base, %none
-  br i1 %is_view, label %view, label %origin
+  %its_base = load ptr, ptr %tensor at i8 %base_bytes
+  br ne ptr %its_base, %none, label %view, label %origin
 view:
   %memory = call ptr @first_of(ptr %memories)
-  %is_usual = icmp eq ptr %memory, %never
-  br i1 %is_usual, label %compare, label %ask
+  br eq ptr %memory, %never, label %compare, label %ask
 compare:
   %now = call i64 @kept_version(ptr %table, ptr %book, ptr %array)
   %then_object = call ptr %attribute(ptr %tensor, ptr %version_word)
-  %is_unknown = icmp eq ptr %then_object, null
-  br i1 %is_unknown, label %failed, label %known
+  br eq ptr %then_object, null, label %failed, label %known
 known:
   %then = call i64 %as_int(ptr %then_object)
   call void %drop(ptr %then_object)
-  %is_same = icmp eq i64 %now, %then
-  br i1 %is_same, label %origin, label %ask
+  br eq i64 %now, %then, label %origin, label %ask
 origin:
   %node = call ptr %attribute(ptr %tensor, ptr %node_word)
-  %is_lost = icmp eq ptr %node, null
-  br i1 %is_lost, label %failed, label %whose
+  br eq ptr %node, null, label %failed, label %whose
 whose:
-  %is_leaf = icmp eq ptr %node, %none
-  br i1 %is_leaf, label %leaf, label %made
+  br eq ptr %node, %none, label %leaf, label %made
 leaf:
   call void %drop(ptr %node)
   %end = call ptr @leaf_node(ptr %table, ptr %book, ptr %tensor)
-  %is_unmade = icmp eq ptr %end, null
-  br i1 %is_unmade, label %ask, label %first_of_end
+  br eq ptr %end, null, label %ask, label %first_of_end
 first_of_end:
   call void %hold(ptr %zero)
   br label %pair
 made:
   %its_number = call ptr %attribute(ptr %tensor, ptr %number_word)
-  br label %pair
 pair:
   %source = phi ptr [%end, %first_of_end], [%node, %made]
   %number = phi ptr [%zero, %first_of_end], [%its_number, %made]
@@ -281,9 +234,8 @@ pair:
   br i1 %is_short, label %failed, label %fill
 fill:
   %first = getelementptr i8, ptr %edge, i64 {tuple_at}
-  %second = getelementptr ptr, ptr %first, i64 1
   store ptr %source, ptr %first
-  store ptr %number, ptr %second
+  store ptr %number, ptr %first at ptr 1
   ret ptr %edge
 ask:
   store ptr %tensor, ptr %asked
@@ -324,40 +276,32 @@ hooks:
   br i1 %is_doubtful, label %ask, label %yes
 ask:
   %answer = call ptr %call(ptr %is_plain)
-  %is_failed = icmp eq ptr %answer, null
-  br i1 %is_failed, label %failed, label %told
+  br eq ptr %answer, null, label %failed, label %told
 told:
   call void %drop(ptr %answer)
-  %is_so = icmp eq ptr %answer, %always
-  br i1 %is_so, label %yes, label %no
+  br eq ptr %answer, %always, label %yes, label %no
 yes:
   ret i1 true
 failed:
   call void %forget_error()
-  br label %no
 no:
   ret i1 false
 }
 
 define internal ptr @fitting(ptr %told, ptr %values) {
 entry:
-  br label %next
 next:
   %one = phi ptr [%told, %entry], [%other, %differs]
-  %is_none = icmp eq ptr %one, null
-  br i1 %is_none, label %none, label %look
+  br eq ptr %one, null, label %none, label %look
 look:
-  %floats_place = getelementptr i64, ptr %one, i64 2
-  %whole_place = getelementptr i64, ptr %one, i64 20
-  %floats = load i64, ptr %floats_place
-  %whole = load i64, ptr %whole_place
+  %floats = load i64, ptr %one at i64 2
+  %whole = load i64, ptr %one at i64 20
   %are_floats = call i1 @are_all(ptr %values, i64 %floats, i1 true)
   %are_whole = call i1 @are_all(ptr %values, i64 %whole, i1 false)
   %fits = and i1 %are_floats, %are_whole
   br i1 %fits, label %found, label %differs
 differs:
-  %other_place = getelementptr i64, ptr %one, i64 21
-  %other = load ptr, ptr %other_place
+  %other = load ptr, ptr %one at i64 21
   br label %next
 found:
   ret ptr %one
@@ -366,28 +310,23 @@ none:
 }
 
 define internal i1 @are_floats(ptr %told, ptr %values) {
-  %mask_place = getelementptr i64, ptr %told, i64 2
-  %mask = load i64, ptr %mask_place
+  %mask = load i64, ptr %told at i64 2
   %are_so = call i1 @are_all(ptr %values, i64 %mask, i1 true)
   ret i1 %are_so
 }
 
 define internal i1 @are_all(ptr %values, i64 %mask, i1 %floats) {
 entry:
-  br label %next
 next:
   %left = phi i64 [%mask, %entry], [%rest, %fits]
-  %is_done = icmp eq i64 %left, 0
-  br i1 %is_done, label %yes, label %look
+  br eq i64 %left, 0, label %yes, label %look
 look:
   %place = call i64 @llvm.cttz.i64(i64 %left, i1 true)
   %less = sub i64 %left, 1
   %rest = and i64 %left, %less
-  %array_place = getelementptr ptr, ptr %values, i64 %place
-  %array = load ptr, ptr %array_place
+  %array = load ptr, ptr %values at ptr %place
   %is_float = call i1 @is_of_floats(ptr %array)
-  %is_so = icmp eq i1 %is_float, %floats
-  br i1 %is_so, label %fits, label %no
+  br eq i1 %is_float, %floats, label %fits, label %no
 fits:
   br label %next
 yes:
@@ -403,10 +342,8 @@ entry:
   %book = load ptr, ptr %told
 {front_loads}
 {book_loads}
-  %count_place = getelementptr i64, ptr %told, i64 3
-  %places_place = getelementptr i64, ptr %told, i64 4
-  %count = load i64, ptr %count_place
-  %places = load ptr, ptr %places_place
+  %count = load i64, ptr %told at i64 3
+  %places = load ptr, ptr %told at i64 4
   %may_be = call i1 @may_record(ptr %table, ptr %book)
   br i1 %may_be, label %check, label %no
 check:
@@ -415,29 +352,21 @@ check:
   br i1 %fit, label %begin, label %no
 begin:
   %edges = call ptr %make_tuple(i64 %count)
-  %is_failed = icmp eq ptr %edges, null
-  br i1 %is_failed, label %failed, label %fill
+  br eq ptr %edges, null, label %failed, label %fill
 fill:
   %items = getelementptr i8, ptr %edges, i64 {tuple_at}
-  br label %next
 next:
   %i = phi i64 [0, %fill], [%i1, %found]
   %some = phi i1 [false, %fill], [%some1, %found]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %done
+  br ult i64 %i, %count, label %look, label %done
 look:
-  %place_place = getelementptr i64, ptr %places, i64 %i
-  %place = load i64, ptr %place_place
-  %tensor_place = getelementptr ptr, ptr %handles, i64 %place
-  %array_place = getelementptr ptr, ptr %values, i64 %place
-  %tensor = load ptr, ptr %tensor_place
-  %array = load ptr, ptr %array_place
+  %place = load i64, ptr %places at i64 %i
+  %tensor = load ptr, ptr %handles at ptr %place
+  %array = load ptr, ptr %values at ptr %place
   %edge = call ptr @edge_from(ptr %table, ptr %book, ptr %tensor, ptr %array)
-  %is_lost = icmp eq ptr %edge, null
-  br i1 %is_lost, label %drop_list, label %found
+  br eq ptr %edge, null, label %drop_list, label %found
 found:
-  %item = getelementptr ptr, ptr %items, i64 %i
-  store ptr %edge, ptr %item
+  store ptr %edge, ptr %items at ptr %i
   %is_edge = icmp ne ptr %edge, %none
   %some1 = or i1 %some, %is_edge
   %i1 = add i64 %i, 1
@@ -451,10 +380,8 @@ yes:
   ret ptr %edges
 drop_list:
   call void %drop(ptr %edges)
-  br label %failed
 failed:
   call void %forget_error()
-  br label %no
 no:
   ret ptr null
 }
@@ -462,23 +389,17 @@ no:
 define internal i64 @active_mask(ptr %table, ptr %told, ptr %edges) {
 entry:
 {front_loads}
-  %count_place = getelementptr i64, ptr %told, i64 3
-  %places_place = getelementptr i64, ptr %told, i64 4
-  %count = load i64, ptr %count_place
-  %places = load ptr, ptr %places_place
+  %count = load i64, ptr %told at i64 3
+  %places = load ptr, ptr %told at i64 4
   %items = getelementptr i8, ptr %edges, i64 {tuple_at}
-  br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %look]
   %mask = phi i64 [0, %entry], [%mask1, %look]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %done
+  br ult i64 %i, %count, label %look, label %done
 look:
-  %item = getelementptr ptr, ptr %items, i64 %i
-  %edge = load ptr, ptr %item
+  %edge = load ptr, ptr %items at ptr %i
   %is_edge = icmp ne ptr %edge, %none
-  %place_place = getelementptr i64, ptr %places, i64 %i
-  %place = load i64, ptr %place_place
+  %place = load i64, ptr %places at i64 %i
   %bit = shl i64 1, %place
   %adds = select i1 %is_edge, i64 %bit, i64 0
   %mask1 = or i64 %mask, %adds
@@ -490,16 +411,12 @@ done:
 
 define internal i1 @are_whole(ptr %told, ptr %arrays) {
 entry:
-  %count_place = getelementptr i64, ptr %told, i64 19
-  %count = load i64, ptr %count_place
-  br label %next
+  %count = load i64, ptr %told at i64 19
 next:
   %i = phi i64 [0, %entry], [%i1, %fits]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %yes
+  br ult i64 %i, %count, label %look, label %yes
 look:
-  %array_place = getelementptr ptr, ptr %arrays, i64 %i
-  %array = load ptr, ptr %array_place
+  %array = load ptr, ptr %arrays at ptr %i
   %is_float = call i1 @is_of_floats(ptr %array)
   br i1 %is_float, label %no, label %fits
 fits:

@@ -49,8 +49,7 @@ entry:
   %table = load ptr, ptr @parts_table
 {parts_loads}
   %n = and i64 %count_given, 9223372036854775807
-  %is_there = icmp ne i64 %n, 0
-  br i1 %is_there, label %call_it, label %not_there
+  br ne i64 %n, 0, label %call_it, label %not_there
 call_it:
   %tensor = load ptr, ptr %given
   %others = getelementptr ptr, ptr %given, i64 1
@@ -85,11 +84,9 @@ define ptr @bind_member(ptr %self, ptr %object, ptr %owner) {
 entry:
   %table = load ptr, ptr @parts_table
 {parts_loads}
-  %is_class = icmp eq ptr %object, null
-  br i1 %is_class, label %plain, label %bound
+  br eq ptr %object, null, label %plain, label %bound
 plain:
-  %plain_place = getelementptr i8, ptr %self, i64 {list_at}
-  %function = load ptr, ptr %plain_place
+  %function = load ptr, ptr %self at i8 {list_at}
   call void %hold(ptr %function)
   ret ptr %function
 bound:
@@ -108,10 +105,8 @@ define internal i1 @number_of(ptr %table, ptr %object, ptr %to) {
 entry:
   %over = alloca i32
 {parts_loads}
-  %type_place = getelementptr i8, ptr %object, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_int = icmp eq ptr %type, %int_type
-  br i1 %is_int, label %read, label %no
+  %type = load ptr, ptr %object at i8 {type_at}
+  br eq ptr %type, %int_type, label %read, label %no
 read:
   %number = call i64 %as_bounded(ptr %object, ptr %over)
   %beyond = load i32, ptr %over
@@ -125,8 +120,7 @@ no:
 define internal i1 @bound_of(ptr %table, ptr %object, i64 %size, i64 %otherwise, ptr %to) {
 entry:
 {parts_loads}
-  %is_none = icmp eq ptr %object, %none
-  br i1 %is_none, label %unsaid, label %said
+  br eq ptr %object, %none, label %unsaid, label %said
 unsaid:
   store i64 %otherwise, ptr %to
   ret i1 true
@@ -155,14 +149,11 @@ entry:
   %by = alloca i64
 {parts_loads}
   %start_place = getelementptr i8, ptr %slice, i64 {head}
-  %stop_place = getelementptr ptr, ptr %start_place, i64 1
-  %step_place = getelementptr ptr, ptr %start_place, i64 2
   %start_part = load ptr, ptr %start_place
-  %stop = load ptr, ptr %stop_place
-  %step = load ptr, ptr %step_place
+  %stop = load ptr, ptr %start_place at ptr 1
+  %step = load ptr, ptr %start_place at ptr 2
   store i64 1, ptr %by
-  %has_no_step = icmp eq ptr %step, %none
-  br i1 %has_no_step, label %bounds, label %look
+  br eq ptr %step, %none, label %bounds, label %look
 look:
   %is_number = call i1 @number_of(ptr %table, ptr %step, ptr %by)
   br i1 %is_number, label %bounds, label %no
@@ -201,10 +192,8 @@ define internal void @add_dimension(ptr %part, i64 %size, i64 %stride) {
   %rank = load i64, ptr %rank_place
   %size_at = add i64 %rank, 2
   %stride_at = add i64 %size_at, {part_most}
-  %size_place = getelementptr i64, ptr %part, i64 %size_at
-  %stride_place = getelementptr i64, ptr %part, i64 %stride_at
-  store i64 %size, ptr %size_place
-  store i64 %stride, ptr %stride_place
+  store i64 %size, ptr %part at i64 %size_at
+  store i64 %stride, ptr %part at i64 %stride_at
   %more = add i64 %rank, 1
   store i64 %more, ptr %rank_place
   ret void
@@ -214,33 +203,26 @@ define internal i64 @taken_by(ptr %table, ptr %items, i64 %count, ptr %gaps) {
 entry:
 {parts_loads}
   store i64 0, ptr %gaps
-  br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %known]
   %dims = phi i64 [0, %entry], [%dims1, %known]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %done
+  br ult i64 %i, %count, label %look, label %done
 look:
   %i1 = add i64 %i, 1
-  %place = getelementptr ptr, ptr %items, i64 %i
-  %object = load ptr, ptr %place
-  %type_place = getelementptr i8, ptr %object, i64 {type_at}
-  %type = load ptr, ptr %type_place
+  %object = load ptr, ptr %items at ptr %i
+  %type = load ptr, ptr %object at i8 {type_at}
   %is_int = icmp eq ptr %type, %int_type
   %is_slice = icmp eq ptr %type, %slice_type
   %is_dimension = or i1 %is_int, %is_slice
   br i1 %is_dimension, label %known, label %others
 others:
-  %is_none = icmp eq ptr %object, %none
-  br i1 %is_none, label %known, label %gap
+  br eq ptr %object, %none, label %known, label %gap
 gap:
-  %is_gap = icmp eq ptr %object, %ellipsis
-  br i1 %is_gap, label %count_gap, label %unknown
+  br eq ptr %object, %ellipsis, label %count_gap, label %unknown
 count_gap:
   %before = load i64, ptr %gaps
   %gaps_now = add i64 %before, 1
   store i64 %gaps_now, ptr %gaps
-  br label %known
 known:
   %own = phi i64 [1, %look], [0, %others], [0, %count_gap]
   %dims1 = add i64 %dims, %own
@@ -254,17 +236,14 @@ unknown:
 define internal ptr @items_in(ptr %table, ptr %key, ptr %alone, ptr %count) {
 entry:
 {parts_loads}
-  %type_place = getelementptr i8, ptr %key, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_tuple = icmp eq ptr %type, %tuple_type
-  br i1 %is_tuple, label %several, label %one
+  %type = load ptr, ptr %key at i8 {type_at}
+  br eq ptr %type, %tuple_type, label %several, label %one
 one:
   store ptr %key, ptr %alone
   store i64 1, ptr %count
   ret ptr %alone
 several:
-  %length_place = getelementptr i8, ptr %key, i64 {head}
-  %length = load i64, ptr %length_place
+  %length = load i64, ptr %key at i8 {head}
   %inside = getelementptr i8, ptr %key, i64 {tuple_at}
   store i64 %length, ptr %count
   ret ptr %inside
@@ -299,41 +278,30 @@ define internal i1 @part_of_items(ptr %table, ptr %array, ptr %items, i64 %count
 entry:
   %number = alloca i64
 {parts_loads}
-  %data_place = getelementptr i8, ptr %array, i64 {head}
-  %data = load i64, ptr %data_place
-  %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
-  %rank32 = load i32, ptr %rank_place
+  %data = load i64, ptr %array at i8 {head}
+  %rank32 = load i32, ptr %array at i8 {rank_at}
   %rank = zext i32 %rank32 to i64
-  %sizes_place = getelementptr i8, ptr %array, i64 {sizes_at}
-  %sizes = load ptr, ptr %sizes_place
-  %strides_place = getelementptr i8, ptr %array, i64 {strides_at}
-  %strides = load ptr, ptr %strides_place
+  %sizes = load ptr, ptr %array at i8 {sizes_at}
+  %strides = load ptr, ptr %array at i8 {strides_at}
   store i64 %data, ptr %part
-  %own_rank_place = getelementptr i64, ptr %part, i64 1
-  store i64 0, ptr %own_rank_place
+  store i64 0, ptr %part at i64 1
   %room = add i64 %rank, %count
-  %has_room = icmp ule i64 %room, {part_most}
-  br i1 %has_room, label %dimensions, label %no
+  br ule i64 %room, {part_most}, label %dimensions, label %no
 dimensions:
   %rest = call i64 @left_by(ptr %table, ptr %items, i64 %count, i64 %rank)
-  %is_sure = icmp sge i64 %rest, 0
-  br i1 %is_sure, label %next, label %no
+  br sge i64 %rest, 0, label %next, label %no
 next:
   %i = phi i64 [0, %dimensions], [%i1, %done_one]
   %d = phi i64 [0, %dimensions], [%d_after, %done_one]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %whatever_is_left
+  br ult i64 %i, %count, label %look, label %whatever_is_left
 look:
   %i1 = add i64 %i, 1
-  %place = getelementptr ptr, ptr %items, i64 %i
-  %object = load ptr, ptr %place
+  %object = load ptr, ptr %items at ptr %i
   %d1 = add i64 %d, 1
   %size_place = getelementptr i64, ptr %sizes, i64 %d
   %stride_place = getelementptr i64, ptr %strides, i64 %d
-  %type_place = getelementptr i8, ptr %object, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_int = icmp eq ptr %type, %int_type
-  br i1 %is_int, label %one, label %perhaps_slice
+  %type = load ptr, ptr %object at i8 {type_at}
+  br eq ptr %type, %int_type, label %one, label %perhaps_slice
 one:
   %is_number = call i1 @number_of(ptr %table, ptr %object, ptr %number)
   br i1 %is_number, label %within, label %no
@@ -344,8 +312,7 @@ within:
   %is_behind = icmp slt i64 %given, 0
   %added = select i1 %is_behind, i64 %size, i64 0
   %at = add i64 %given, %added
-  %is_there = icmp ult i64 %at, %size
-  br i1 %is_there, label %move, label %no
+  br ult i64 %at, %size, label %move, label %no
 move:
   %distance = mul i64 %at, %stride
   %data_before = load i64, ptr %part
@@ -353,23 +320,20 @@ move:
   store i64 %data_now, ptr %part
   br label %done_one
 perhaps_slice:
-  %is_slice = icmp eq ptr %type, %slice_type
-  br i1 %is_slice, label %slice, label %perhaps_none
+  br eq ptr %type, %slice_type, label %slice, label %perhaps_none
 slice:
   %size_now = load i64, ptr %size_place
   %stride_now = load i64, ptr %stride_place
   %is_cut = call i1 @sliced(ptr %table, ptr %object, i64 %size_now, i64 %stride_now, ptr %part)
   br i1 %is_cut, label %done_one, label %no
 perhaps_none:
-  %is_none = icmp eq ptr %object, %none
-  br i1 %is_none, label %new, label %gap
+  br eq ptr %object, %none, label %new, label %gap
 new:
   call void @add_dimension(ptr %part, i64 1, i64 0)
   br label %done_one
 gap:
   call void @add_dimensions(ptr %part, ptr %size_place, ptr %stride_place, i64 %rest)
   %d_behind = add i64 %d, %rest
-  br label %done_one
 done_one:
   %d_after = phi i64 [%d1, %move], [%d1, %slice], [%d, %new], [%d_behind, %gap]
   br label %next
@@ -385,17 +349,13 @@ no:
 
 define internal void @add_dimensions(ptr %part, ptr %sizes, ptr %strides, i64 %count) {
 entry:
-  br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %add]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %add, label %done
+  br ult i64 %i, %count, label %add, label %done
 add:
   %i1 = add i64 %i, 1
-  %size_place = getelementptr i64, ptr %sizes, i64 %i
-  %stride_place = getelementptr i64, ptr %strides, i64 %i
-  %size = load i64, ptr %size_place
-  %stride = load i64, ptr %stride_place
+  %size = load i64, ptr %sizes at i64 %i
+  %stride = load i64, ptr %strides at i64 %i
   call void @add_dimension(ptr %part, i64 %size, i64 %stride)
   br label %next
 done:
@@ -413,10 +373,8 @@ define internal ptr @all_given(ptr %given, i64 %n, ptr %names, ptr %who) {
 
 define internal i1 @is_usual(ptr %table, i64 %n, i64 %wanted, ptr %names) {
 {parts_loads}
-  %tracers_place = getelementptr i8, ptr %active, i64 {head}
-  %tracers = load i64, ptr %tracers_place
-  %listeners_place = getelementptr i8, ptr %state, i64 24
-  %listeners = load i64, ptr %listeners_place
+  %tracers = load i64, ptr %active at i8 {head}
+  %listeners = load i64, ptr %state at i8 24
   %heard = or i64 %tracers, %listeners
   %is_unheard = icmp eq i64 %heard, 0
   %are_as_many = icmp eq i64 %n, %wanted
@@ -429,32 +387,26 @@ define internal i1 @is_usual(ptr %table, i64 %n, i64 %wanted, ptr %names) {
 define internal ptr @view_of_part(ptr %table, ptr %array, ptr %part) {
 entry:
 {parts_loads}
-  %dtype_place = getelementptr i8, ptr %array, i64 {dtype_at}
-  %dtype = load ptr, ptr %dtype_place
-  %flags_place = getelementptr i8, ptr %array, i64 {flags_at}
-  %all_flags = load i32, ptr %flags_place
+  %dtype = load ptr, ptr %array at i8 {dtype_at}
+  %all_flags = load i32, ptr %array at i8 {flags_at}
   %flags = and i32 %all_flags, 1280
   %data = load ptr, ptr %part
-  %rank_place = getelementptr i64, ptr %part, i64 1
-  %rank = load i64, ptr %rank_place
+  %rank = load i64, ptr %part at i64 1
   %depth = trunc i64 %rank to i32
   %sizes = getelementptr i64, ptr %part, i64 2
   %strides = getelementptr i64, ptr %sizes, i64 {part_most}
   call void %hold(ptr %dtype)
   %view = call ptr %make_array(ptr %array_type, ptr %dtype, i32 %depth, ptr %sizes, \
 ptr %strides, ptr %data, i32 %flags, ptr null)
-  %is_unmade = icmp eq ptr %view, null
-  br i1 %is_unmade, label %failed, label %base
+  br eq ptr %view, null, label %failed, label %base
 base:
   call void %hold(ptr %array)
   %set = call i32 %set_base(ptr %view, ptr %array)
-  %is_set = icmp eq i32 %set, 0
-  br i1 %is_set, label %done, label %unset
+  br eq i32 %set, 0, label %done, label %unset
 done:
   ret ptr %view
 unset:
   call void %drop(ptr %view)
-  br label %failed
 failed:
   ret ptr null
 }
@@ -470,38 +422,32 @@ entry:
 begin:
   store i64 0, ptr %wanted
   %array = call ptr @array_of(ptr %table, ptr %tensor, ptr %wanted)
-  %is_there = icmp ne ptr %array, null
   %how = load i64, ptr %wanted
-  br i1 %is_there, label %find, label %perhaps_records
+  br ne ptr %array, null, label %find, label %perhaps_records
 perhaps_records:
-  %records = icmp eq i64 %how, 2
-  br i1 %records, label %record, label %slow
+  br eq i64 %how, 2, label %record, label %slow
 record:
   %key_given = load ptr, ptr %given
   %recorded = call ptr @recorded_part(ptr %table, ptr %tensor, ptr %key_given)
-  %is_recorded = icmp ne ptr %recorded, null
-  br i1 %is_recorded, label %give_recorded, label %slow
+  br ne ptr %recorded, null, label %give_recorded, label %slow
 give_recorded:
   ret ptr %recorded
 find:
-  %is_free = icmp eq i64 %how, 0
-  br i1 %is_free, label %find_part, label %not_here
+  br eq i64 %how, 0, label %find_part, label %not_here
 find_part:
   %key = load ptr, ptr %given
   %is_part = call i1 @part_of(ptr %table, ptr %array, ptr %key, ptr %part)
   br i1 %is_part, label %make, label %look_places
 look_places:
   %read = call ptr @get_places(ptr %table, ptr %tensor, ptr %array, ptr %key)
-  %is_read = icmp ne ptr %read, null
-  br i1 %is_read, label %give_read, label %not_here
+  br ne ptr %read, null, label %give_read, label %not_here
 give_read:
   call void %drop(ptr %array)
   ret ptr %read
 make:
   %view = call ptr @view_of_part(ptr %table, ptr %array, ptr %part)
   call void %drop(ptr %array)
-  %is_unmade = icmp eq ptr %view, null
-  br i1 %is_unmade, label %failed, label %handle
+  br eq ptr %view, null, label %failed, label %handle
 handle:
   %made = call ptr @one_view(ptr %table, ptr %view, ptr %tensor)
   ret ptr %made
@@ -509,7 +455,6 @@ failed:
   ret ptr null
 not_here:
   call void %drop(ptr %array)
-  br label %slow
 slow:
   %slow_result = call ptr @all_given(ptr %given, i64 %n, ptr %names, ptr %get_slowly)
   ret ptr %slow_result

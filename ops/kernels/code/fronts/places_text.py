@@ -16,17 +16,13 @@ PLACES: Final = """
 define internal i1 @is_whole_slice(ptr %table, ptr %object) {
 entry:
 {parts_loads}
-  %type_place = getelementptr i8, ptr %object, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_slice = icmp eq ptr %type, %slice_type
-  br i1 %is_slice, label %look, label %no
+  %type = load ptr, ptr %object at i8 {type_at}
+  br eq ptr %type, %slice_type, label %look, label %no
 look:
   %first_place = getelementptr i8, ptr %object, i64 {head}
-  %stop_place = getelementptr ptr, ptr %first_place, i64 1
-  %step_place = getelementptr ptr, ptr %first_place, i64 2
   %first = load ptr, ptr %first_place
-  %stop = load ptr, ptr %stop_place
-  %step = load ptr, ptr %step_place
+  %stop = load ptr, ptr %first_place at ptr 1
+  %step = load ptr, ptr %first_place at ptr 2
   %has_no_first = icmp eq ptr %first, %none
   %has_no_stop = icmp eq ptr %stop, %none
   %has_no_step = icmp eq ptr %step, %none
@@ -40,12 +36,9 @@ no:
 define internal i1 @names_places(ptr %table, ptr %index, i1 %alone, i1 %truths) {
 entry:
 {parts_loads}
-  %rank_place = getelementptr i8, ptr %index, i64 {rank_at}
-  %rank = load i32, ptr %rank_place
-  %dtype_place = getelementptr i8, ptr %index, i64 {dtype_at}
-  %dtype = load ptr, ptr %dtype_place
-  %kind_place = getelementptr i8, ptr %dtype, i64 {kind_at}
-  %kind = load i8, ptr %kind_place
+  %rank = load i32, ptr %index at i8 {rank_at}
+  %dtype = load ptr, ptr %index at i8 {dtype_at}
+  %kind = load i8, ptr %dtype at i8 {kind_at}
   %is_several = icmp sgt i32 %rank, 0
   %are_numbers = icmp eq ptr %dtype, %whole_dtype
   %are_truths = icmp eq i8 %kind, 98
@@ -63,8 +56,7 @@ entry:
   %wanted = alloca i64
 {parts_loads}
   store i64 0, ptr %wanted
-  %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
-  %rank32 = load i32, ptr %rank_place
+  %rank32 = load i32, ptr %array at i8 {rank_at}
   %rank = zext i32 %rank32 to i64
   %items = call ptr @items_in(ptr %table, ptr %key, ptr %alone, ptr %length)
   %count = load i64, ptr %length
@@ -76,13 +68,11 @@ entry:
 next:
   %i = phi i64 [0, %entry], [%i1, %taken]
   %until = phi i64 [0, %entry], [%until1, %taken]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %done
+  br ult i64 %i, %count, label %look, label %done
 look:
   %i1 = add i64 %i, 1
-  %item_place = getelementptr ptr, ptr %items, i64 %i
   %place = getelementptr ptr, ptr %places, i64 %i
-  %object = load ptr, ptr %item_place
+  %object = load ptr, ptr %items at ptr %i
   %is_whole = call i1 @is_whole_slice(ptr %table, ptr %object)
   br i1 %is_whole, label %whole, label %tensor
 whole:
@@ -91,8 +81,7 @@ whole:
   br label %taken
 tensor:
   %index = call ptr @array_of(ptr %table, ptr %object, ptr %wanted)
-  %is_there = icmp ne ptr %index, null
-  br i1 %is_there, label %names, label %not_these
+  br ne ptr %index, null, label %names, label %not_these
 names:
   store ptr %index, ptr %place
   %is_index = call i1 @names_places(ptr %table, ptr %index, i1 %is_alone, i1 %truths)
@@ -122,34 +111,26 @@ entry:
   %wanted = alloca i64
 {parts_loads}
   store i64 0, ptr %wanted
-  %key_type_place = getelementptr i8, ptr %key, i64 {type_at}
-  %key_type = load ptr, ptr %key_type_place
-  %is_tuple = icmp eq ptr %key_type, %tuple_type
-  br i1 %is_tuple, label %measure, label %nothing
+  %key_type = load ptr, ptr %key at i8 {type_at}
+  br eq ptr %key_type, %tuple_type, label %measure, label %nothing
 measure:
-  %length_place = getelementptr i8, ptr %key, i64 {head}
-  %count = load i64, ptr %length_place
+  %count = load i64, ptr %key at i8 {head}
   %items = getelementptr i8, ptr %key, i64 {tuple_at}
-  %has_room = icmp ule i64 %count, {places_most}
-  br i1 %has_room, label %next, label %nothing
+  br ule i64 %count, {places_most}, label %next, label %nothing
 next:
   %i = phi i64 [0, %measure], [%i1, %taken]
   %out = phi i64 [0, %measure], [%out1, %taken]
   %until = phi i64 [0, %measure], [%until1, %taken]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %done
+  br ult i64 %i, %count, label %look, label %done
 look:
   %i1 = add i64 %i, 1
-  %item_place = getelementptr ptr, ptr %items, i64 %i
   %plain_place = getelementptr ptr, ptr %plain, i64 %i
   %place = getelementptr ptr, ptr %places, i64 %out
-  %object = load ptr, ptr %item_place
+  %object = load ptr, ptr %items at ptr %i
   store ptr %object, ptr %plain_place
   %next_out = add i64 %out, 1
-  %type_place = getelementptr i8, ptr %object, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_int = icmp eq ptr %type, %int_type
-  br i1 %is_int, label %taken, label %perhaps_slice
+  %type = load ptr, ptr %object at i8 {type_at}
+  br eq ptr %type, %int_type, label %taken, label %perhaps_slice
 perhaps_slice:
   %is_slice = icmp eq ptr %type, %slice_type
   %is_new = icmp eq ptr %object, %none
@@ -161,8 +142,7 @@ dimension:
   br label %taken
 tensor:
   %index = call ptr @array_of(ptr %table, ptr %object, ptr %wanted)
-  %is_there = icmp ne ptr %index, null
-  br i1 %is_there, label %names, label %not_these
+  br ne ptr %index, null, label %names, label %not_these
 names:
   store ptr %index, ptr %place
   store ptr %whole_slice, ptr %plain_place
@@ -179,15 +159,13 @@ not_these:
   call void @drop_all(ptr %table, ptr %places, i64 %out)
   ret ptr null
 done:
-  %has_places = icmp ne i64 %until, 0
-  br i1 %has_places, label %make, label %drop_them
+  br ne i64 %until, 0, label %make, label %drop_them
 make:
   %is_part = call i1 @part_of_items(ptr %table, ptr %array, ptr %plain, i64 %count, ptr %part)
   br i1 %is_part, label %view, label %drop_them
 view:
   %made = call ptr @view_of_part(ptr %table, ptr %array, ptr %part)
-  %is_unmade = icmp eq ptr %made, null
-  br i1 %is_unmade, label %unmade, label %trim
+  br eq ptr %made, null, label %unmade, label %trim
 trim:
   %unused = sub i64 %out, %until
   %first_unused = getelementptr ptr, ptr %places, i64 %until
@@ -196,7 +174,6 @@ trim:
   ret ptr %made
 unmade:
   call void %forget_error()
-  br label %drop_them
 drop_them:
   call void @drop_all(ptr %table, ptr %places, i64 %out)
   ret ptr null
@@ -209,8 +186,7 @@ ptr %found_count) {
 entry:
 {parts_loads}
   %count = call i64 @places_of(ptr %table, ptr %array, ptr %key, i1 %truths, ptr %places)
-  %are_alone = icmp ne i64 %count, 0
-  br i1 %are_alone, label %whole, label %mixed
+  br ne i64 %count, 0, label %whole, label %mixed
 whole:
   store i64 %count, ptr %found_count
   call void %hold(ptr %array)
@@ -225,30 +201,25 @@ entry:
   %given = alloca [{places_room} x ptr], align 8
   %found_count = alloca i64
 {parts_loads}
-  %is_learned = icmp ne ptr %reads, null
-  br i1 %is_learned, label %find, label %no
+  br ne ptr %reads, null, label %find, label %no
 find:
   %places = getelementptr ptr, ptr %given, i64 1
   %view = call ptr @view_and_places(ptr %table, ptr %array, ptr %key, i1 false, ptr %places, \
 ptr %found_count)
   store ptr %view, ptr %given
-  %are_found = icmp ne ptr %view, null
-  br i1 %are_found, label %read, label %no
+  br ne ptr %view, null, label %read, label %no
 read:
   %count = load i64, ptr %found_count
   %all = add i64 %count, 1
   %found = call ptr %call_with(ptr %reads, ptr %given, i64 %all, ptr null)
   call void @drop_all(ptr %table, ptr %given, i64 %all)
-  %is_raised = icmp eq ptr %found, null
-  br i1 %is_raised, label %raised, label %kind
+  br eq ptr %found, null, label %raised, label %kind
 raised:
   call void %forget_error()
   br label %no
 kind:
-  %type_place = getelementptr i8, ptr %found, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_array = icmp eq ptr %type, %array_type
-  br i1 %is_array, label %handle, label %other
+  %type = load ptr, ptr %found at i8 {type_at}
+  br eq ptr %type, %array_type, label %handle, label %other
 other:
   call void %drop(ptr %found)
   br label %no
@@ -264,54 +235,40 @@ entry:
   %wanted = alloca i64
   %bits = alloca i64
 {parts_loads}
-  %dtype_place = getelementptr i8, ptr %array, i64 {dtype_at}
-  %dtype = load ptr, ptr %dtype_place
-  %kind_place = getelementptr i8, ptr %dtype, i64 {kind_at}
-  %kind = load i8, ptr %kind_place
-  %width_place = getelementptr i8, ptr %dtype, i64 {width_at}
-  %width = load i64, ptr %width_place
+  %dtype = load ptr, ptr %array at i8 {dtype_at}
+  %kind = load i8, ptr %dtype at i8 {kind_at}
+  %width = load i64, ptr %dtype at i8 {width_at}
   %is_number = call i1 @bits_of(ptr %table, ptr %value, i8 %kind, i64 %width, ptr %bits)
   br i1 %is_number, label %number, label %perhaps_tensor
 number:
   call void %hold(ptr %dtype)
   %made = call ptr %make_array(ptr %array_type, ptr %dtype, i32 0, ptr null, ptr null, ptr null, \
 i32 0, ptr null)
-  %is_unmade = icmp eq ptr %made, null
-  br i1 %is_unmade, label %unmade, label %fill
+  br eq ptr %made, null, label %unmade, label %fill
 fill:
-  %data_place = getelementptr i8, ptr %made, i64 {head}
-  %data = load ptr, ptr %data_place
+  %data = load ptr, ptr %made at i8 {head}
   call void @put_row(ptr %data, ptr %bits, i64 1, i64 0, i64 0, i64 %width)
   ret ptr %made
 unmade:
   call void %forget_error()
   ret ptr null
 perhaps_tensor:
-  %type_place = getelementptr i8, ptr %value, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_tensor = icmp eq ptr %type, %tensor_type
-  br i1 %is_tensor, label %tensor, label %no
+  %type = load ptr, ptr %value at i8 {type_at}
+  br eq ptr %type, %tensor_type, label %tensor, label %no
 tensor:
   store i64 0, ptr %wanted
   %source = call ptr @array_of(ptr %table, ptr %value, ptr %wanted)
-  %is_there = icmp ne ptr %source, null
-  br i1 %is_there, label %look, label %no
+  br ne ptr %source, null, label %look, label %no
 look:
-  %its_dtype_place = getelementptr i8, ptr %source, i64 {dtype_at}
-  %its_dtype = load ptr, ptr %its_dtype_place
-  %is_same = icmp eq ptr %dtype, %its_dtype
-  br i1 %is_same, label %rank_of, label %not_this
+  %its_dtype = load ptr, ptr %source at i8 {dtype_at}
+  br eq ptr %dtype, %its_dtype, label %rank_of, label %not_this
 rank_of:
-  %rank_place = getelementptr i8, ptr %source, i64 {rank_at}
-  %rank = load i32, ptr %rank_place
-  %is_single = icmp eq i32 %rank, 0
-  br i1 %is_single, label %yes, label %first_size
+  %rank = load i32, ptr %source at i8 {rank_at}
+  br eq i32 %rank, 0, label %yes, label %first_size
 first_size:
-  %sizes_place = getelementptr i8, ptr %source, i64 {sizes_at}
-  %sizes = load ptr, ptr %sizes_place
+  %sizes = load ptr, ptr %source at i8 {sizes_at}
   %first = load i64, ptr %sizes
-  %is_spread = icmp eq i64 %first, 1
-  br i1 %is_spread, label %not_this, label %yes
+  br eq i64 %first, 1, label %not_this, label %yes
 yes:
   ret ptr %source
 not_this:
@@ -328,16 +285,14 @@ entry:
   br i1 %is_counted, label %write, label %refused
 write:
   %result = call ptr %call_with(ptr %puts, ptr %given, i64 %count, ptr null)
-  %is_raised = icmp eq ptr %result, null
-  br i1 %is_raised, label %raised, label %done
+  br eq ptr %result, null, label %raised, label %done
 done:
   call void %drop(ptr %result)
   ret i1 true
 raised:
   call void %forget_error()
   %noted = call ptr %call_with(ptr %unwritten, ptr %given, i64 1, ptr null)
-  %is_lost = icmp eq ptr %noted, null
-  br i1 %is_lost, label %refused, label %told
+  br eq ptr %noted, null, label %refused, label %told
 told:
   call void %drop(ptr %noted)
   ret i1 false
@@ -351,26 +306,20 @@ entry:
   %given = alloca [{places_room} x ptr], align 8
   %found_count = alloca i64
 {parts_loads}
-  %is_learned = icmp ne ptr %puts, null
-  br i1 %is_learned, label %take, label %no
+  br ne ptr %puts, null, label %take, label %no
 take:
   %source = call ptr @value_at_places(ptr %table, ptr %array, ptr %value)
-  %is_there = icmp ne ptr %source, null
-  br i1 %is_there, label %find, label %no
+  br ne ptr %source, null, label %find, label %no
 find:
-  %rank_place = getelementptr i8, ptr %source, i64 {rank_at}
-  %rank = load i32, ptr %rank_place
+  %rank = load i32, ptr %source at i8 {rank_at}
   %is_number = icmp eq i32 %rank, 0
-  %source_place = getelementptr ptr, ptr %given, i64 1
-  %adds_place = getelementptr ptr, ptr %given, i64 2
   %places = getelementptr ptr, ptr %given, i64 3
-  store ptr %source, ptr %source_place
-  store ptr %never, ptr %adds_place
+  store ptr %source, ptr %given at ptr 1
+  store ptr %never, ptr %given at ptr 2
   %view = call ptr @view_and_places(ptr %table, ptr %array, ptr %key, i1 %is_number, \
 ptr %places, ptr %found_count)
   store ptr %view, ptr %given
-  %are_found = icmp ne ptr %view, null
-  br i1 %are_found, label %put, label %not_here
+  br ne ptr %view, null, label %put, label %not_here
 put:
   %count = load i64, ptr %found_count
   %all = add i64 %count, 3

@@ -57,15 +57,12 @@ PREPARED: Final = (
 define internal void @drop_all(ptr %table, ptr %objects, i64 %count) {
 entry:
 {loads}
-  br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %look]
   %i1 = add i64 %i, 1
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %out
+  br ult i64 %i, %count, label %look, label %out
 look:
-  %place = getelementptr ptr, ptr %objects, i64 %i
-  %object = load ptr, ptr %place
+  %object = load ptr, ptr %objects at ptr %i
   call void %drop(ptr %object)
   br label %next
 out:
@@ -75,18 +72,14 @@ out:
 define internal void @keep_all(ptr %table, ptr %objects, i64 %count, ptr %places) {
 entry:
 {loads}
-  br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %keep]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %keep, label %out
+  br ult i64 %i, %count, label %keep, label %out
 keep:
   %i1 = add i64 %i, 1
-  %object_place = getelementptr ptr, ptr %objects, i64 %i
-  %place = getelementptr ptr, ptr %places, i64 %i
-  %object = load ptr, ptr %object_place
+  %object = load ptr, ptr %objects at ptr %i
   call void %hold(ptr %object)
-  store ptr %object, ptr %place
+  store ptr %object, ptr %places at ptr %i
   br label %next
 out:
   ret void
@@ -95,34 +88,25 @@ out:
 define internal i64 @make_results(ptr %table, ptr %wanted, i64 %count, ptr %sources, ptr %results) {
 entry:
 {loads}
-  br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %made]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %make, label %out
+  br ult i64 %i, %count, label %make, label %out
 make:
   %words = mul i64 %i, 6
   %its = getelementptr i64, ptr %wanted, i64 %words
-  %rank_place = getelementptr i64, ptr %its, i64 1
-  %sizes_place = getelementptr i64, ptr %its, i64 2
-  %strides_place = getelementptr i64, ptr %its, i64 3
-  %whole_place = getelementptr i64, ptr %its, i64 4
-  %behind_place = getelementptr i64, ptr %its, i64 5
-  %number = load i64, ptr %whole_place
-  %behind = load i64, ptr %behind_place
+  %number = load i64, ptr %its at i64 4
+  %behind = load i64, ptr %its at i64 5
   %dtype = load ptr, ptr %its
-  %rank = load i64, ptr %rank_place
+  %rank = load i64, ptr %its at i64 1
   %depth = trunc i64 %rank to i32
-  %sizes = load ptr, ptr %sizes_place
-  %strides = load ptr, ptr %strides_place
+  %sizes = load ptr, ptr %its at i64 2
+  %strides = load ptr, ptr %its at i64 3
   call void %hold(ptr %dtype)
-  %is_new = icmp slt i64 %number, 0
-  br i1 %is_new, label %alone, label %within
+  br slt i64 %number, 0, label %alone, label %within
 alone:
   %whole_new = call ptr %make_array(ptr %array_type, ptr %dtype, i32 %depth, ptr %sizes, \
 ptr %strides, ptr null, i32 0, ptr null)
-  %failed = icmp eq ptr %whole_new, null
-  br i1 %failed, label %out, label %made
+  br eq ptr %whole_new, null, label %out, label %made
 within:
   %is_own = icmp uge i64 %number, {taken}
   %own = sub i64 %number, {taken}
@@ -130,28 +114,23 @@ within:
   %given_place = getelementptr ptr, ptr %sources, i64 %number
   %source_place = select i1 %is_own, ptr %own_place, ptr %given_place
   %source = load ptr, ptr %source_place
-  %data_place = getelementptr i8, ptr %source, i64 {head}
-  %flags_place = getelementptr i8, ptr %source, i64 {flags_at}
-  %first = load ptr, ptr %data_place
-  %all_flags = load i32, ptr %flags_place
+  %first = load ptr, ptr %source at i8 {head}
+  %all_flags = load i32, ptr %source at i8 {flags_at}
   %flags = and i32 %all_flags, 1280
   %data = getelementptr i8, ptr %first, i64 %behind
   %part = call ptr %make_array(ptr %array_type, ptr %dtype, i32 %depth, ptr %sizes, \
 ptr %strides, ptr %data, i32 %flags, ptr null)
-  %part_failed = icmp eq ptr %part, null
-  br i1 %part_failed, label %out, label %base
+  br eq ptr %part, null, label %out, label %base
 base:
   call void %hold(ptr %source)
   %set = call i32 %set_base(ptr %part, ptr %source)
-  %is_set = icmp eq i32 %set, 0
-  br i1 %is_set, label %made, label %unset
+  br eq i32 %set, 0, label %made, label %unset
 unset:
   call void %drop(ptr %part)
   br label %out
 made:
   %array = phi ptr [%whole_new, %alone], [%part, %base]
-  %place = getelementptr ptr, ptr %results, i64 %i
-  store ptr %array, ptr %place
+  store ptr %array, ptr %results at ptr %i
   %i1 = add i64 %i, 1
   br label %next
 out:
@@ -161,29 +140,22 @@ out:
 define internal i64 @view_all(ptr %table, ptr %given, i64 %n, ptr %views) {
 entry:
 {loads}
-  br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %kept]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %look, label %out
+  br ult i64 %i, %n, label %look, label %out
 look:
-  %object_place = getelementptr ptr, ptr %given, i64 %i
-  %object = load ptr, ptr %object_place
-  %type_place = getelementptr i8, ptr %object, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_array = icmp eq ptr %type, %array_type
-  br i1 %is_array, label %view, label %hold_it
+  %object = load ptr, ptr %given at ptr %i
+  %type = load ptr, ptr %object at i8 {type_at}
+  br eq ptr %type, %array_type, label %view, label %hold_it
 hold_it:
   call void %hold(ptr %object)
   br label %kept
 view:
   %made = call ptr %view_of(ptr %object, ptr null, ptr null)
-  %failed = icmp eq ptr %made, null
-  br i1 %failed, label %out, label %kept
+  br eq ptr %made, null, label %out, label %kept
 kept:
   %mine = phi ptr [%object, %hold_it], [%made, %view]
-  %place = getelementptr ptr, ptr %views, i64 %i
-  store ptr %mine, ptr %place
+  store ptr %mine, ptr %views at ptr %i
   %i1 = add i64 %i, 1
   br label %next
 out:
@@ -197,28 +169,21 @@ entry:
   %words = alloca [{room} x i64], align 64
   store i64 0, ptr %counter
 {loads}
-  %count_place = getelementptr i64, ptr %run, i64 1
-  %least_place = getelementptr i64, ptr %run, i64 2
-  %size_place = getelementptr i64, ptr %run, i64 3
-  %pairs_place = getelementptr i64, ptr %run, i64 4
   %kernel = load ptr, ptr %run
-  %count = load i64, ptr %count_place
-  %least = load i64, ptr %least_place
-  %size = load i64, ptr %size_place
-  %pairs = load ptr, ptr %pairs_place
+  %count = load i64, ptr %run at i64 1
+  %least = load i64, ptr %run at i64 2
+  %size = load i64, ptr %run at i64 3
+  %pairs = load ptr, ptr %run at i64 4
   %flag_word = ptrtoint ptr %flag to i64
   %counter_word = ptrtoint ptr %counter to i64
-  br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %kept]
-  %more = icmp ult i64 %i, %size
-  br i1 %more, label %look, label %ready
+  br ult i64 %i, %size, label %look, label %ready
 look:
   %twice = mul i64 %i, 2
   %pair = getelementptr i64, ptr %pairs, i64 %twice
-  %number_place = getelementptr i64, ptr %pair, i64 1
   %kind = load i64, ptr %pair
-  %number = load i64, ptr %number_place
+  %number = load i64, ptr %pair at i64 1
   switch i64 %kind, label %kept [
     i64 1, label %argument
     i64 2, label %result
@@ -233,12 +198,10 @@ argument:
 result:
   %its_result = and i64 %number, {place_mask}
   %result_place = getelementptr ptr, ptr %results, i64 %its_result
-  br label %address
 address:
   %from = phi ptr [%source_place, %argument], [%result_place, %result]
   %array = load ptr, ptr %from
-  %data_place = getelementptr i8, ptr %array, i64 {head}
-  %begin = load i64, ptr %data_place
+  %begin = load i64, ptr %array at i8 {head}
   %behind = lshr i64 %number, {place_bits}
   %data = add i64 %begin, %behind
   br label %kept
@@ -247,22 +210,17 @@ flagged:
 counted:
   br label %kept
 float:
-  %float_place = getelementptr ptr, ptr %sources, i64 %number
-  %float_object = load ptr, ptr %float_place
-  %value_place = getelementptr i8, ptr %float_object, i64 {head}
-  %float_word = load i64, ptr %value_place
+  %float_object = load ptr, ptr %sources at ptr %number
+  %float_word = load i64, ptr %float_object at i8 {head}
   br label %kept
 int:
-  %int_place = getelementptr ptr, ptr %sources, i64 %number
-  %int_object = load ptr, ptr %int_place
+  %int_object = load ptr, ptr %sources at ptr %number
   %int_word = call i64 %as_bounded(ptr %int_object, ptr %over)
-  br label %kept
 kept:
   %word = phi i64 [%number, %look], [%data, %address], [%flag_word, %flagged], \
 [%counter_word, %counted], \
 [%float_word, %float], [%int_word, %int]
-  %word_place = getelementptr i64, ptr %words, i64 %i
-  store i64 %word, ptr %word_place
+  store i64 %word, ptr %words at i64 %i
   %i1 = add i64 %i, 1
   br label %next
 ready:
@@ -274,15 +232,11 @@ define internal i64 @run_all(ptr %table, ptr %entry_words, ptr %sources, ptr %re
 entry:
   %flag = alloca i64
   store i64 0, ptr %flag
-  %count_place = getelementptr i64, ptr %entry_words, i64 4
-  %runs_place = getelementptr i64, ptr %entry_words, i64 5
-  %count = load i64, ptr %count_place
-  %runs = load ptr, ptr %runs_place
-  br label %next
+  %count = load i64, ptr %entry_words at i64 4
+  %runs = load ptr, ptr %entry_words at i64 5
 next:
   %i = phi i64 [0, %entry], [%i1, %step]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %step, label %out
+  br ult i64 %i, %count, label %step, label %out
 step:
   %words = mul i64 %i, 5
   %run = getelementptr i64, ptr %runs, i64 %words
@@ -302,11 +256,9 @@ define internal ptr @give_back(ptr %table, ptr %back, ptr %given, ptr %results) 
 entry:
 {loads}
   %size = load i64, ptr %back
-  %is_one = icmp eq i64 %size, 0
-  br i1 %is_one, label %single, label %several
+  br eq i64 %size, 0, label %single, label %several
 single:
-  %only_place = getelementptr i64, ptr %back, i64 1
-  %only = load i64, ptr %only_place
+  %only = load i64, ptr %back at i64 1
   %is_first = icmp slt i64 %only, 0
   %result_at = getelementptr ptr, ptr %results, i64 %only
   %one_place = select i1 %is_first, ptr %given, ptr %result_at
@@ -318,14 +270,12 @@ several:
   %minus = sub i64 0, %size
   %length = select i1 %is_list, i64 %minus, i64 %size
   %tuple = call ptr %make_tuple(i64 %length)
-  %failed = icmp eq ptr %tuple, null
   %items = getelementptr i8, ptr %tuple, i64 {tuple_at}
-  br i1 %failed, label %out, label %next
+  br eq ptr %tuple, null, label %out, label %next
 next:
   %i = phi i64 [0, %several], [%i1, %next]
   %i1 = add i64 %i, 1
-  %number_place = getelementptr i64, ptr %back, i64 %i1
-  %number = load i64, ptr %number_place
+  %number = load i64, ptr %back at i64 %i1
   %is_argument = icmp slt i64 %number, 0
   %its_place = xor i64 %number, -1
   %argument_place = getelementptr ptr, ptr %given, i64 %its_place
@@ -333,10 +283,8 @@ next:
   %result_place = select i1 %is_argument, ptr %argument_place, ptr %made_place
   %result = load ptr, ptr %result_place
   call void %hold(ptr %result)
-  %item_place = getelementptr ptr, ptr %items, i64 %i
-  store ptr %result, ptr %item_place
-  %all = icmp eq i64 %i1, %length
-  br i1 %all, label %full, label %next
+  store ptr %result, ptr %items at ptr %i
+  br eq i64 %i1, %length, label %full, label %next
 full:
   br i1 %is_list, label %list, label %out
 list:
@@ -354,11 +302,9 @@ entry:
   %results = alloca [{results} x ptr], align 64
 {loads}
   %many = icmp ugt i64 %n, {taken}
-  %note_place = getelementptr i8, ptr %state, i64 16
-  %note = load ptr, ptr %note_place
+  %note = load ptr, ptr %state at i8 16
   %is_noted = icmp ne ptr %note, null
-  %inspectors_place = getelementptr i8, ptr %state, i64 32
-  %inspectors = load i64, ptr %inspectors_place
+  %inspectors = load i64, ptr %state at i8 32
   %is_inspected = icmp ne i64 %inspectors, 0
   %is_seen = or i1 %is_noted, %is_inspected
   br i1 %is_seen, label %plainly, label %count_them
@@ -366,23 +312,16 @@ count_them:
   br i1 %many, label %miss, label %search
 search:
   %this = call ptr @found(ptr %table, ptr %known, ptr %given, i64 %n)
-  %is_known = icmp ne ptr %this, null
-  br i1 %is_known, label %match, label %miss
+  br ne ptr %this, null, label %match, label %miss
 match:
-  %count_place = getelementptr i64, ptr %this, i64 2
-  %wanted_place = getelementptr i64, ptr %this, i64 3
-  %back_place = getelementptr i64, ptr %this, i64 6
-  %long_place = getelementptr i64, ptr %this, i64 7
-  %count = load i64, ptr %count_place
-  %wanted = load ptr, ptr %wanted_place
-  %back = load ptr, ptr %back_place
-  %lets_go = load i64, ptr %long_place
-  %is_long = icmp ne i64 %lets_go, 0
-  br i1 %is_long, label %hold_on, label %allocate
+  %count = load i64, ptr %this at i64 2
+  %wanted = load ptr, ptr %this at i64 3
+  %back = load ptr, ptr %this at i64 6
+  %lets_go = load i64, ptr %this at i64 7
+  br ne i64 %lets_go, 0, label %hold_on, label %allocate
 hold_on:
   %seen = call i64 @view_all(ptr %table, ptr %given, i64 %n, ptr %views)
-  %all_seen = icmp eq i64 %seen, %n
-  br i1 %all_seen, label %allocate, label %unseen
+  br eq i64 %seen, %n, label %allocate, label %unseen
 unseen:
   call void @drop_all(ptr %table, ptr %views, i64 %seen)
   ret ptr null
@@ -390,8 +329,7 @@ allocate:
   %sources = phi ptr [%given, %match], [%views, %hold_on]
   %held = phi i64 [0, %match], [%n, %hold_on]
   %made = call i64 @make_results(ptr %table, ptr %wanted, i64 %count, ptr %sources, ptr %results)
-  %all_made = icmp eq i64 %made, %count
-  br i1 %all_made, label %work, label %unmade
+  br eq i64 %made, %count, label %work, label %unmade
 unmade:
   call void @drop_all(ptr %table, ptr %results, i64 %made)
   call void @drop_all(ptr %table, ptr %views, i64 %held)
@@ -399,29 +337,25 @@ unmade:
 work:
   %outcome = call i64 @run_all(ptr %table, ptr %this, ptr %sources, ptr %results)
   call void @drop_all(ptr %table, ptr %views, i64 %held)
-  %is_well = icmp eq i64 %outcome, 0
-  br i1 %is_well, label %good, label %bad
+  br eq i64 %outcome, 0, label %good, label %bad
 good:
   %given_back = call ptr @give_back(ptr %table, ptr %back, ptr %given, ptr %results)
   call void @drop_all(ptr %table, ptr %results, i64 %count)
   ret ptr %given_back
 bad:
   call void @drop_all(ptr %table, ptr %results, i64 %count)
-  %is_error = icmp eq i64 %outcome, 2
-  br i1 %is_error, label %raise, label %plainly
+  br eq i64 %outcome, 2, label %raise, label %plainly
 raise:
   ret ptr null
 miss:
   %slot_place = getelementptr i64, ptr %known, i64 {slot_at}
-  %bits_place = getelementptr i64, ptr %slot_place, i64 1
-  %bits = load i64, ptr %bits_place
+  %bits = load i64, ptr %slot_place at i64 1
   %its_slot = call i64 @slot_of(ptr %table, ptr %given, i64 %n)
   %slot = and i64 %its_slot, %bits
   %waits_place = getelementptr i64, ptr %slot_place, i64 2
   %wait_place = getelementptr i64, ptr %waits_place, i64 %slot
   %wait = load i64, ptr %wait_place
-  %waits = icmp ugt i64 %wait, 0
-  br i1 %waits, label %later, label %learning
+  br ugt i64 %wait, 0, label %later, label %learning
 learning:
   store i64 %slot, ptr %slot_place
   %learned = call ptr %call_with(ptr %learn, ptr %given, i64 %n, ptr null)
@@ -429,7 +363,6 @@ learning:
 later:
   %less = sub i64 %wait, 1
   store i64 %less, ptr %wait_place
-  br label %plainly
 plainly:
   %answer = call ptr %call_with(ptr %function, ptr %given, i64 %n, ptr null)
   ret ptr %answer

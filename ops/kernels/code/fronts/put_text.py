@@ -16,11 +16,9 @@ PUT: Final = """
 
 define internal void @put_row(ptr %to, ptr %from, i64 %count, i64 %apart, i64 %step, i64 %width) {
 entry:
-  br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %put]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %done
+  br ult i64 %i, %count, label %look, label %done
 look:
   %i1 = add i64 %i, 1
   %to_bytes = mul i64 %i, %apart
@@ -43,7 +41,6 @@ of_2:
 of_1:
   %word_1 = load i8, ptr %source, align 1
   store i8 %word_1, ptr %target, align 1
-  br label %put
 put:
   br label %next
 done:
@@ -52,32 +49,25 @@ done:
 
 define internal void @put_all(ptr %part, i64 %dim, ptr %to, ptr %from, ptr %steps, i64 %width) {
 entry:
-  %rank_place = getelementptr i64, ptr %part, i64 1
-  %rank = load i64, ptr %rank_place
+  %rank = load i64, ptr %part at i64 1
   %sizes = getelementptr i64, ptr %part, i64 2
   %strides = getelementptr i64, ptr %sizes, i64 {part_most}
   %inner = add i64 %dim, 1
-  %is_number = icmp eq i64 %rank, 0
-  br i1 %is_number, label %number, label %look
+  br eq i64 %rank, 0, label %number, label %look
 number:
   call void @put_row(ptr %to, ptr %from, i64 1, i64 0, i64 0, i64 %width)
   ret void
 look:
-  %size_place = getelementptr i64, ptr %sizes, i64 %dim
-  %stride_place = getelementptr i64, ptr %strides, i64 %dim
-  %step_place = getelementptr i64, ptr %steps, i64 %dim
-  %size = load i64, ptr %size_place
-  %apart = load i64, ptr %stride_place
-  %step = load i64, ptr %step_place
-  %is_last = icmp eq i64 %inner, %rank
-  br i1 %is_last, label %row, label %next
+  %size = load i64, ptr %sizes at i64 %dim
+  %apart = load i64, ptr %strides at i64 %dim
+  %step = load i64, ptr %steps at i64 %dim
+  br eq i64 %inner, %rank, label %row, label %next
 row:
   call void @put_row(ptr %to, ptr %from, i64 %size, i64 %apart, i64 %step, i64 %width)
   ret void
 next:
   %i = phi i64 [0, %look], [%i1, %within]
-  %more = icmp ult i64 %i, %size
-  br i1 %more, label %within, label %done
+  br ult i64 %i, %size, label %within, label %done
 within:
   %i1 = add i64 %i, 1
   %to_bytes = mul i64 %i, %apart
@@ -92,25 +82,19 @@ done:
 
 define internal i64 @count_of(ptr %part) {
 entry:
-  %rank_place = getelementptr i64, ptr %part, i64 1
-  %rank = load i64, ptr %rank_place
+  %rank = load i64, ptr %part at i64 1
   %sizes = getelementptr i64, ptr %part, i64 2
   %strides = getelementptr i64, ptr %sizes, i64 {part_most}
-  br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %apart]
   %product = phi i64 [1, %entry], [%times, %apart]
-  %more = icmp ult i64 %i, %rank
-  br i1 %more, label %look, label %done
+  br ult i64 %i, %rank, label %look, label %done
 look:
   %i1 = add i64 %i, 1
-  %size_place = getelementptr i64, ptr %sizes, i64 %i
-  %stride_place = getelementptr i64, ptr %strides, i64 %i
-  %size = load i64, ptr %size_place
-  %stride = load i64, ptr %stride_place
+  %size = load i64, ptr %sizes at i64 %i
+  %stride = load i64, ptr %strides at i64 %i
   %times = mul i64 %product, %size
-  %is_repeated = icmp eq i64 %stride, 0
-  br i1 %is_repeated, label %not_here, label %apart
+  br eq i64 %stride, 0, label %not_here, label %apart
 apart:
   br label %next
 done:
@@ -121,21 +105,16 @@ not_here:
 
 define internal void @reach(i64 %data, i64 %rank, ptr %sizes, ptr %strides, i64 %width, ptr %ends) {
 entry:
-  %end_place = getelementptr i64, ptr %ends, i64 1
   %first_end = add i64 %data, %width
-  br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %look]
   %low = phi i64 [%data, %entry], [%lower, %look]
   %high = phi i64 [%first_end, %entry], [%higher, %look]
-  %more = icmp ult i64 %i, %rank
-  br i1 %more, label %look, label %done
+  br ult i64 %i, %rank, label %look, label %done
 look:
   %i1 = add i64 %i, 1
-  %size_place = getelementptr i64, ptr %sizes, i64 %i
-  %stride_place = getelementptr i64, ptr %strides, i64 %i
-  %size = load i64, ptr %size_place
-  %stride = load i64, ptr %stride_place
+  %size = load i64, ptr %sizes at i64 %i
+  %stride = load i64, ptr %strides at i64 %i
   %last = sub i64 %size, 1
   %far = mul i64 %last, %stride
   %is_back = icmp slt i64 %far, 0
@@ -146,50 +125,37 @@ look:
   br label %next
 done:
   store i64 %low, ptr %ends
-  store i64 %high, ptr %end_place
+  store i64 %high, ptr %ends at i64 1
   ret void
 }
 
 define internal i1 @steps_of(ptr %array, ptr %part, ptr %steps) {
 entry:
-  %own_rank_place = getelementptr i64, ptr %part, i64 1
-  %own_rank = load i64, ptr %own_rank_place
+  %own_rank = load i64, ptr %part at i64 1
   %own_sizes = getelementptr i64, ptr %part, i64 2
-  %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
-  %rank32 = load i32, ptr %rank_place
+  %rank32 = load i32, ptr %array at i8 {rank_at}
   %rank = zext i32 %rank32 to i64
-  %sizes_place = getelementptr i8, ptr %array, i64 {sizes_at}
-  %sizes = load ptr, ptr %sizes_place
-  %strides_place = getelementptr i8, ptr %array, i64 {strides_at}
-  %strides = load ptr, ptr %strides_place
+  %sizes = load ptr, ptr %array at i8 {sizes_at}
+  %strides = load ptr, ptr %array at i8 {strides_at}
   %missing = sub i64 %own_rank, %rank
-  %fits = icmp sge i64 %missing, 0
-  br i1 %fits, label %next, label %no
+  br sge i64 %missing, 0, label %next, label %no
 next:
   %i = phi i64 [0, %entry], [%i1, %give]
-  %more = icmp ult i64 %i, %own_rank
-  br i1 %more, label %look, label %yes
+  br ult i64 %i, %own_rank, label %look, label %yes
 look:
   %i1 = add i64 %i, 1
   %at = sub i64 %i, %missing
-  %is_new = icmp slt i64 %at, 0
-  br i1 %is_new, label %give, label %compare
+  br slt i64 %at, 0, label %give, label %compare
 compare:
-  %size_place = getelementptr i64, ptr %sizes, i64 %at
-  %stride_place = getelementptr i64, ptr %strides, i64 %at
-  %own_size_place = getelementptr i64, ptr %own_sizes, i64 %i
-  %size = load i64, ptr %size_place
-  %stride = load i64, ptr %stride_place
-  %own_size = load i64, ptr %own_size_place
-  %is_same = icmp eq i64 %size, %own_size
-  br i1 %is_same, label %give, label %perhaps_one
+  %size = load i64, ptr %sizes at i64 %at
+  %stride = load i64, ptr %strides at i64 %at
+  %own_size = load i64, ptr %own_sizes at i64 %i
+  br eq i64 %size, %own_size, label %give, label %perhaps_one
 perhaps_one:
-  %is_one = icmp eq i64 %size, 1
-  br i1 %is_one, label %give, label %no
+  br eq i64 %size, 1, label %give, label %no
 give:
   %step = phi i64 [0, %look], [%stride, %compare], [0, %perhaps_one]
-  %step_place = getelementptr i64, ptr %steps, i64 %i
-  store i64 %step, ptr %step_place
+  store i64 %step, ptr %steps at i64 %i
   br label %next
 yes:
   ret i1 true
@@ -201,28 +167,21 @@ define internal i1 @lies_apart(ptr %array, ptr %part, i64 %width) {
   %ends = alloca [2 x i64], align 8
   %its_ends = alloca [2 x i64], align 8
   %data = load i64, ptr %part
-  %own_rank_place = getelementptr i64, ptr %part, i64 1
-  %own_rank = load i64, ptr %own_rank_place
+  %own_rank = load i64, ptr %part at i64 1
   %own_sizes = getelementptr i64, ptr %part, i64 2
   %own_strides = getelementptr i64, ptr %own_sizes, i64 {part_most}
-  %its_place = getelementptr i8, ptr %array, i64 {head}
-  %its = load i64, ptr %its_place
-  %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
-  %rank32 = load i32, ptr %rank_place
+  %its = load i64, ptr %array at i8 {head}
+  %rank32 = load i32, ptr %array at i8 {rank_at}
   %rank = zext i32 %rank32 to i64
-  %sizes_place = getelementptr i8, ptr %array, i64 {sizes_at}
-  %sizes = load ptr, ptr %sizes_place
-  %strides_place = getelementptr i8, ptr %array, i64 {strides_at}
-  %strides = load ptr, ptr %strides_place
+  %sizes = load ptr, ptr %array at i8 {sizes_at}
+  %strides = load ptr, ptr %array at i8 {strides_at}
   call void @reach(i64 %data, i64 %own_rank, ptr %own_sizes, ptr %own_strides, i64 %width, \
 ptr %ends)
   call void @reach(i64 %its, i64 %rank, ptr %sizes, ptr %strides, i64 %width, ptr %its_ends)
-  %end_place = getelementptr i64, ptr %ends, i64 1
-  %its_end_place = getelementptr i64, ptr %its_ends, i64 1
   %low = load i64, ptr %ends
-  %high = load i64, ptr %end_place
+  %high = load i64, ptr %ends at i64 1
   %its_low = load i64, ptr %its_ends
-  %its_high = load i64, ptr %its_end_place
+  %its_high = load i64, ptr %its_ends at i64 1
   %is_before = icmp ule i64 %high, %its_low
   %is_behind = icmp ule i64 %its_high, %low
   %is_apart = or i1 %is_before, %is_behind
@@ -232,26 +191,19 @@ ptr %ends)
 define internal i1 @is_the_part(ptr %array, ptr %part, ptr %steps) {
 entry:
   %data = load i64, ptr %part
-  %its_place = getelementptr i8, ptr %array, i64 {head}
-  %its = load i64, ptr %its_place
-  %rank_place = getelementptr i64, ptr %part, i64 1
-  %rank = load i64, ptr %rank_place
+  %its = load i64, ptr %array at i8 {head}
+  %rank = load i64, ptr %part at i64 1
   %sizes = getelementptr i64, ptr %part, i64 2
   %strides = getelementptr i64, ptr %sizes, i64 {part_most}
-  %is_there = icmp eq i64 %data, %its
-  br i1 %is_there, label %next, label %no
+  br eq i64 %data, %its, label %next, label %no
 next:
   %i = phi i64 [0, %entry], [%i1, %look]
-  %more = icmp ult i64 %i, %rank
-  br i1 %more, label %look, label %yes
+  br ult i64 %i, %rank, label %look, label %yes
 look:
   %i1 = add i64 %i, 1
-  %stride_place = getelementptr i64, ptr %strides, i64 %i
-  %step_place = getelementptr i64, ptr %steps, i64 %i
-  %stride = load i64, ptr %stride_place
-  %step = load i64, ptr %step_place
-  %is_so = icmp eq i64 %stride, %step
-  br i1 %is_so, label %next, label %no
+  %stride = load i64, ptr %strides at i64 %i
+  %step = load i64, ptr %steps at i64 %i
+  br eq i64 %stride, %step, label %next, label %no
 yes:
   ret i1 true
 no:
@@ -262,10 +214,8 @@ define internal i1 @bits_of(ptr %table, ptr %value, i8 %kind, i64 %width, ptr %b
 entry:
   %number = alloca i64
 {parts_loads}
-  %type_place = getelementptr i8, ptr %value, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_float = icmp eq ptr %type, %float_type
-  br i1 %is_float, label %float, label %perhaps_int
+  %type = load ptr, ptr %value at i8 {type_at}
+  br eq ptr %type, %float_type, label %float, label %perhaps_int
 perhaps_int:
   %is_int = call i1 @number_of(ptr %table, ptr %value, ptr %number)
   br i1 %is_int, label %int, label %truth
@@ -304,10 +254,8 @@ bytes:
   store i64 %whole, ptr %bits
   ret i1 %is_one
 float:
-  %float_place = getelementptr i8, ptr %value, i64 {head}
-  %given = load double, ptr %float_place
-  %takes_floats = icmp eq i8 %kind, 102
-  br i1 %takes_floats, label %of_float, label %no
+  %given = load double, ptr %value at i8 {head}
+  br eq i8 %kind, 102, label %of_float, label %no
 of_float:
   %exact = phi double [%as_float, %int_as_float], [%given, %float]
   switch i64 %width, label %no [i64 8, label %double i64 4, label %single]
@@ -331,25 +279,18 @@ ptr %steps, ptr %from) {
 entry:
   %wanted = alloca i64
 {parts_loads}
-  %type_place = getelementptr i8, ptr %value, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_tensor = icmp eq ptr %type, %tensor_type
-  br i1 %is_tensor, label %tensor, label %no
+  %type = load ptr, ptr %value at i8 {type_at}
+  br eq ptr %type, %tensor_type, label %tensor, label %no
 tensor:
   store i64 0, ptr %wanted
   %source = call ptr @array_of(ptr %table, ptr %value, ptr %wanted)
-  %is_there = icmp ne ptr %source, null
-  br i1 %is_there, label %look, label %no
+  br ne ptr %source, null, label %look, label %no
 look:
-  %dtype_place = getelementptr i8, ptr %array, i64 {dtype_at}
-  %its_dtype_place = getelementptr i8, ptr %source, i64 {dtype_at}
-  %dtype = load ptr, ptr %dtype_place
-  %its_dtype = load ptr, ptr %its_dtype_place
-  %is_same = icmp eq ptr %dtype, %its_dtype
-  br i1 %is_same, label %fit, label %not_this
+  %dtype = load ptr, ptr %array at i8 {dtype_at}
+  %its_dtype = load ptr, ptr %source at i8 {dtype_at}
+  br eq ptr %dtype, %its_dtype, label %fit, label %not_this
 fit:
-  %data_place = getelementptr i8, ptr %source, i64 {head}
-  %data = load ptr, ptr %data_place
+  %data = load ptr, ptr %source at i8 {head}
   store ptr %data, ptr %from
   %fits = call i1 @steps_of(ptr %source, ptr %part, ptr %steps)
   br i1 %fits, label %apart, label %not_this
@@ -361,12 +302,10 @@ itself:
   br i1 %is_the_part, label %nothing, label %not_this
 nothing:
   store ptr null, ptr %from
-  br label %yes
 yes:
   ret ptr %source
 not_this:
   call void %drop(ptr %source)
-  br label %no
 no:
   ret ptr null
 }
@@ -381,28 +320,21 @@ entry:
   %table = load ptr, ptr @parts_table
 {parts_loads}
   %is_usual = call i1 @is_usual(ptr %table, i64 %n, i64 2, ptr %names)
-  %watched_place = getelementptr i8, ptr %watched, i64 {head}
-  %watching = load i64, ptr %watched_place
+  %watching = load i64, ptr %watched at i8 {head}
   %is_unwatched = icmp eq i64 %watching, 0
   %is_sure = and i1 %is_usual, %is_unwatched
   br i1 %is_sure, label %begin, label %slow
 begin:
   store i64 0, ptr %wanted
   %array = call ptr @array_of(ptr %table, ptr %tensor, ptr %wanted)
-  %is_there = icmp ne ptr %array, null
-  br i1 %is_there, label %find, label %slow
+  br ne ptr %array, null, label %find, label %slow
 find:
-  %flags_place = getelementptr i8, ptr %array, i64 {flags_at}
-  %flags = load i32, ptr %flags_place
+  %flags = load i32, ptr %array at i8 {flags_at}
   %write_flag = and i32 %flags, 1024
-  %may_be_written = icmp ne i32 %write_flag, 0
-  %dtype_place = getelementptr i8, ptr %array, i64 {dtype_at}
-  %dtype = load ptr, ptr %dtype_place
-  %kind_place = getelementptr i8, ptr %dtype, i64 {kind_at}
-  %kind = load i8, ptr %kind_place
-  %width_place = getelementptr i8, ptr %dtype, i64 {width_at}
-  %width = load i64, ptr %width_place
-  br i1 %may_be_written, label %wide, label %not_here
+  %dtype = load ptr, ptr %array at i8 {dtype_at}
+  %kind = load i8, ptr %dtype at i8 {kind_at}
+  %width = load i64, ptr %dtype at i8 {width_at}
+  br ne i32 %write_flag, 0, label %wide, label %not_here
 wide:
   switch i64 %width, label %not_here [
     i64 1, label %find_part
@@ -411,8 +343,7 @@ wide:
     i64 8, label %find_part ]
 find_part:
   %key = load ptr, ptr %given
-  %value_place = getelementptr ptr, ptr %given, i64 1
-  %value = load ptr, ptr %value_place
+  %value = load ptr, ptr %given at ptr 1
   %is_part = call i1 @part_of(ptr %table, ptr %array, ptr %key, ptr %part)
   br i1 %is_part, label %measure, label %look_places
 look_places:
@@ -420,8 +351,7 @@ look_places:
   br i1 %is_put_there, label %done, label %not_here
 measure:
   %count = call i64 @count_of(ptr %part)
-  %is_small = icmp ule i64 %count, {part_elements}
-  br i1 %is_small, label %take, label %not_here
+  br ule i64 %count, {part_elements}, label %take, label %not_here
 take:
   store ptr %bits, ptr %from
   %is_number = call i1 @bits_of(ptr %table, ptr %value, i8 %kind, i64 %width, ptr %bits)
@@ -432,8 +362,7 @@ number:
 perhaps_tensor:
   %its_array = call ptr @taken(ptr %table, ptr %value, i64 %width, ptr %array, ptr %part, \
 ptr %steps, ptr %from)
-  %is_taken = icmp ne ptr %its_array, null
-  br i1 %is_taken, label %tell, label %not_here
+  br ne ptr %its_array, null, label %tell, label %not_here
 tell:
   %by = phi ptr [@no_steps, %number], [%steps, %perhaps_tensor]
   %held = phi ptr [%none, %number], [%its_array, %perhaps_tensor]
@@ -448,10 +377,8 @@ write:
   br i1 %is_done, label %release, label %put
 put:
   call void @put_all(ptr %part, i64 0, ptr %to, ptr %source, ptr %by, i64 %width)
-  br label %release
 release:
   call void %drop(ptr %held)
-  br label %done
 done:
   call void %drop(ptr %array)
   call void %hold(ptr %none)
@@ -462,7 +389,6 @@ refused:
   ret ptr null
 not_here:
   call void %drop(ptr %array)
-  br label %slow
 slow:
   %slow_result = call ptr @all_given(ptr %given, i64 %n, ptr %names, ptr %set_slowly)
   ret ptr %slow_result

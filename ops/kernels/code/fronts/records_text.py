@@ -72,28 +72,22 @@ ptr %result) {
 entry:
   %room = alloca [{handles_room} x ptr], align 64
 {front_loads}
-  %count_place = getelementptr i64, ptr %told, i64 5
-  %count = load i64, ptr %count_place
+  %count = load i64, ptr %told at i64 5
   %chooser = inttoptr i64 %who to ptr
   %is_alone = icmp eq ptr %result, null
   %before = select i1 %is_alone, i64 0, i64 1
   store ptr %result, ptr %room
   %given = getelementptr ptr, ptr %room, i64 %before
   %total = add i64 %count, %before
-  br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %look]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %ask
+  br ult i64 %i, %count, label %look, label %ask
 look:
-  %tensor_place = getelementptr ptr, ptr %handles, i64 %i
-  %value_place = getelementptr ptr, ptr %values, i64 %i
-  %tensor = load ptr, ptr %tensor_place
-  %value = load ptr, ptr %value_place
+  %tensor = load ptr, ptr %handles at ptr %i
+  %value = load ptr, ptr %values at ptr %i
   %is_plain = icmp eq ptr %tensor, null
   %one_of = select i1 %is_plain, ptr %value, ptr %tensor
-  %place = getelementptr ptr, ptr %given, i64 %i
-  store ptr %one_of, ptr %place
+  store ptr %one_of, ptr %given at ptr %i
   %i1 = add i64 %i, 1
   br label %next
 ask:
@@ -108,54 +102,42 @@ entry:
   %book = load ptr, ptr %told
 {front_loads}
 {book_loads}
-  %class_place = getelementptr i64, ptr %told, i64 8
-  %bound_place = getelementptr i64, ptr %told, i64 9
-  %places_place = getelementptr i64, ptr %told, i64 10
-  %back_place = getelementptr i64, ptr %told, i64 11
-  %chooser_place = getelementptr i64, ptr %told, i64 13
-  %looks_place = getelementptr i64, ptr %told, i64 14
-  %class = load ptr, ptr %class_place
-  %bound = load ptr, ptr %bound_place
-  %places = load ptr, ptr %places_place
-  %back = load ptr, ptr %back_place
-  %chooser = load i64, ptr %chooser_place
-  %looks = load i64, ptr %looks_place
-  %flags_place = getelementptr i64, ptr %told, i64 1
-  %flags = load i64, ptr %flags_place
+  %class = load ptr, ptr %told at i64 8
+  %bound = load ptr, ptr %told at i64 9
+  %places = load ptr, ptr %told at i64 10
+  %back = load ptr, ptr %told at i64 11
+  %chooser = load i64, ptr %told at i64 13
+  %looks = load i64, ptr %told at i64 14
+  %flags = load i64, ptr %told at i64 1
   %list_flag = and i64 %flags, 16
   %is_of_list = icmp ne i64 %list_flag, 0
   %smooth_arrays = select i1 %is_of_list, ptr %arrays, ptr %values
   %shapes = call ptr @known_shapes(ptr %table, ptr %told, ptr %smooth_arrays, ptr %place_of_class)
-  %is_shapeless = icmp eq ptr %shapes, null
-  br i1 %is_shapeless, label %drop_edges, label %keep
+  br eq ptr %shapes, null, label %drop_edges, label %keep
 keep:
   %arguments = call ptr @kept_arguments(ptr %table, ptr %told, ptr %handles, ptr %values, \
 ptr %edges, i64 %smooth, ptr %tensors, ptr %arrays, ptr %shapes)
-  %is_lost = icmp eq ptr %arguments, null
-  br i1 %is_lost, label %drop_shapes, label %choose
+  br eq ptr %arguments, null, label %drop_shapes, label %choose
 choose:
   %is_one = icmp eq i64 %chooser, 0
   br i1 %is_one, label %make, label %look_up
 look_up:
   %its_class_place = load ptr, ptr %place_of_class
-  %follows_place = getelementptr i64, ptr %told, i64 24
-  %follows_word = load i64, ptr %follows_place
+  %follows_word = load i64, ptr %told at i64 24
   %follows = icmp ne i64 %follows_word, 0
   %has_place = icmp ne ptr %its_class_place, null
   %may_be_known = and i1 %follows, %has_place
   br i1 %may_be_known, label %known_class, label %ask_class
 known_class:
   %its_class = load ptr, ptr %its_class_place
-  %is_unknown = icmp eq ptr %its_class, %none
-  br i1 %is_unknown, label %ask_class, label %take_class
+  br eq ptr %its_class, %none, label %ask_class, label %take_class
 take_class:
   call void %hold(ptr %its_class)
   br label %make
 ask_class:
   %picked = call ptr @chosen(ptr %table, ptr %told, ptr %handles, ptr %values, i64 %chooser, \
 ptr null)
-  %is_unpicked = icmp eq ptr %picked, null
-  br i1 %is_unpicked, label %drop_arguments, label %note_class
+  br eq ptr %picked, null, label %drop_arguments, label %note_class
 note_class:
   br i1 %may_be_known, label %put_class, label %make
 put_class:
@@ -163,7 +145,6 @@ put_class:
   %before = load ptr, ptr %its_class_place
   store ptr %picked, ptr %its_class_place
   call void %drop(ptr %before)
-  br label %make
 make:
   %kind = phi ptr [%class, %choose], [%its_class, %take_class], [%picked, %note_class], \
 [%picked, %put_class]
@@ -171,10 +152,8 @@ make:
   br i1 %is_one, label %made, label %drop_class
 drop_class:
   call void %drop(ptr %kind)
-  br label %made
 made:
-  %is_failed = icmp eq ptr %node, null
-  br i1 %is_failed, label %drop_arguments, label %fill
+  br eq ptr %node, null, label %drop_arguments, label %fill
 fill:
   call void @put(ptr %node, ptr %n_edges, ptr %edges)
   call void @put(ptr %node, ptr %n_arguments, ptr %arguments)
@@ -193,16 +172,13 @@ fill:
   %number = call ptr %next_of(ptr %numbers)
   call void @put(ptr %node, ptr %n_sequence, ptr %number)
   call void @put(ptr %node, ptr %n_shapes, ptr %shapes)
-  %is_simple = icmp eq i64 %looks, 0
-  br i1 %is_simple, label %no_look, label %look
+  br eq i64 %looks, 0, label %no_look, label %look
 look:
   %lie = call ptr @chosen(ptr %table, ptr %told, ptr %handles, ptr %values, i64 %looks, \
 ptr null)
-  %is_unseen = icmp eq ptr %lie, null
-  br i1 %is_unseen, label %drop_node, label %note_lie
+  br eq ptr %lie, null, label %drop_node, label %note_lie
 no_look:
   call void %hold(ptr %zero)
-  br label %note_lie
 note_lie:
   %lies = phi ptr [%lie, %look], [%zero, %no_look]
   call void @put(ptr %node, ptr %n_lie, ptr %lies)
@@ -212,10 +188,8 @@ drop_node:
   ret ptr null
 drop_arguments:
   call void %drop(ptr %arguments)
-  br label %drop_shapes
 drop_shapes:
   call void %drop(ptr %shapes)
-  br label %drop_edges
 drop_edges:
   call void %drop(ptr %edges)
   ret ptr null
@@ -226,35 +200,28 @@ entry:
   %book = load ptr, ptr %told
 {front_loads}
 {book_loads}
-  %mask_place = getelementptr i64, ptr %told, i64 7
-  %mask = load i64, ptr %mask_place
+  %mask = load i64, ptr %told at i64 7
   %of = and i64 %mask, %smooth
   %is_kept = icmp ne i64 %of, 0
   %count = select i1 %is_kept, i64 1, i64 0
   %list = call ptr %make_tuple(i64 %count)
-  %is_failed = icmp eq ptr %list, null
-  br i1 %is_failed, label %failed, label %made_list
+  br eq ptr %list, null, label %failed, label %made_list
 made_list:
   br i1 %is_kept, label %version, label %done
 version:
   %times = call i64 @kept_version(ptr %table, ptr %book, ptr %result)
-  %is_refused = icmp slt i64 %times, 0
-  br i1 %is_refused, label %lost, label %keep
+  br slt i64 %times, 0, label %lost, label %keep
 keep:
   call void %hold(ptr %none)
   %kept = call ptr @saved(ptr %table, ptr %book, ptr %result, ptr %none, ptr %none, ptr %zero, \
 i64 %times)
-  %is_lost = icmp eq ptr %kept, null
-  br i1 %is_lost, label %lost, label %put_in
+  br eq ptr %kept, null, label %lost, label %put_in
 put_in:
-  %items = getelementptr i8, ptr %list, i64 {tuple_at}
-  store ptr %kept, ptr %items
-  br label %done
+  store ptr %kept, ptr %list at i8 {tuple_at}
 done:
   ret ptr %list
 lost:
   call void %drop(ptr %list)
-  br label %failed
 failed:
   ret ptr null
 }
@@ -264,29 +231,23 @@ entry:
   %book = load ptr, ptr %told
 {front_loads}
 {book_loads}
-  %flags_place = getelementptr i64, ptr %told, i64 1
-  %flags = load i64, ptr %flags_place
+  %flags = load i64, ptr %told at i64 1
   %view_flag = and i64 %flags, 1
-  %is_view = icmp ne i64 %view_flag, 0
-  br i1 %is_view, label %view, label %good
+  br ne i64 %view_flag, 0, label %view, label %good
 view:
   %base_bytes = ptrtoint ptr %base_slot to i64
-  %base_place = getelementptr i8, ptr %made, i64 %base_bytes
   call void %hold(ptr %base)
-  store ptr %base, ptr %base_place
+  store ptr %base, ptr %made at i8 %base_bytes
   call void %drop(ptr %none)
   %version = call i64 @kept_version(ptr %table, ptr %book, ptr %result)
-  %is_first = icmp eq i64 %version, 0
-  br i1 %is_first, label %good, label %later
+  br eq i64 %version, 0, label %good, label %later
 later:
-  %is_refused = icmp slt i64 %version, 0
-  br i1 %is_refused, label %bad, label %note
+  br slt i64 %version, 0, label %bad, label %note
 note:
   %times = call ptr %make_int(i64 %version)
   %noted = call i32 %set_attribute(ptr %made, ptr %version_word, ptr %times)
   call void %drop(ptr %times)
-  %is_noted = icmp eq i32 %noted, 0
-  br i1 %is_noted, label %good, label %bad
+  br eq i32 %noted, 0, label %good, label %bad
 good:
   ret i1 true
 bad:
@@ -302,28 +263,23 @@ entry:
   %smooth = call i64 @active_mask(ptr %table, ptr %told, ptr %edges)
   %base = load ptr, ptr %handles
   %made = call ptr @handle_of(ptr %table, ptr %result)
-  %is_failed = icmp eq ptr %made, null
-  br i1 %is_failed, label %drop_edges, label %node
+  br eq ptr %made, null, label %drop_edges, label %node
 node:
   %node_made = call ptr @new_node(ptr %table, ptr %told, ptr %handles, ptr %values, ptr %edges, \
 i64 %smooth, ptr %tensors, ptr %arrays)
-  %is_none = icmp eq ptr %node_made, null
-  br i1 %is_none, label %drop_made, label %results
+  br eq ptr %node_made, null, label %drop_made, label %results
 results:
   %kept = call ptr @kept_results(ptr %table, ptr %told, ptr %made, ptr %result, i64 %smooth)
-  %is_unkept = icmp eq ptr %kept, null
-  br i1 %is_unkept, label %drop_node, label %tell
+  br eq ptr %kept, null, label %drop_node, label %tell
 tell:
   call void @put(ptr %node_made, ptr %n_results, ptr %kept)
   %wants_bytes = ptrtoint ptr %wants_slot to i64
-  %wants_place = getelementptr i8, ptr %made, i64 %wants_bytes
   call void %hold(ptr %always)
-  store ptr %always, ptr %wants_place
+  store ptr %always, ptr %made at i8 %wants_bytes
   call void %drop(ptr %never)
   %set = call i32 %set_attribute(ptr %made, ptr %node_word, ptr %node_made)
   call void %drop(ptr %node_made)
-  %is_set = icmp eq i32 %set, 0
-  br i1 %is_set, label %view, label %drop_made
+  br eq i32 %set, 0, label %view, label %drop_made
 view:
   %is_noted = call i1 @note_base(ptr %table, ptr %told, ptr %made, ptr %result, ptr %base)
   br i1 %is_noted, label %done, label %drop_made
@@ -331,7 +287,6 @@ done:
   ret ptr %made
 drop_node:
   call void %drop(ptr %node_made)
-  br label %drop_made
 drop_made:
   call void %drop(ptr %made)
   ret ptr null
@@ -347,27 +302,21 @@ entry:
 {front_loads}
 {book_loads}
   %wants_bytes = ptrtoint ptr %wants_slot to i64
-  %wants_place = getelementptr i8, ptr %made, i64 %wants_bytes
   call void %hold(ptr %always)
-  store ptr %always, ptr %wants_place
+  store ptr %always, ptr %made at i8 %wants_bytes
   call void %drop(ptr %never)
   %set = call i32 %set_attribute(ptr %made, ptr %node_word, ptr %node)
-  %is_first = icmp eq i64 %number, 0
-  br i1 %is_first, label %view, label %count
+  br eq i64 %number, 0, label %view, label %count
 count:
   %place = call ptr %make_int(i64 %number)
   %placed = call i32 %set_attribute(ptr %made, ptr %number_word, ptr %place)
   call void %drop(ptr %place)
-  br label %view
 view:
   %is_noted = call i1 @note_base(ptr %table, ptr %told, ptr %made, ptr %array, ptr %base)
-  %among_place = getelementptr i64, ptr %told, i64 18
-  %among = load ptr, ptr %among_place
-  %is_free = icmp eq ptr %among, null
-  br i1 %is_free, label %done, label %forbid
+  %among = load ptr, ptr %told at i64 18
+  br eq ptr %among, null, label %done, label %forbid
 forbid:
   %forbidden = call i32 %set_attribute(ptr %made, ptr %among_name, ptr %among)
-  br label %done
 done:
   ret i1 %is_noted
 }
@@ -377,37 +326,29 @@ entry:
   %book = load ptr, ptr %told
 {front_loads}
 {book_loads}
-  %needed_place = getelementptr i64, ptr %told, i64 7
-  %read_place = getelementptr i64, ptr %told, i64 15
-  %needed = load i64, ptr %needed_place
-  %read = load i64, ptr %read_place
+  %needed = load i64, ptr %told at i64 7
+  %read = load i64, ptr %told at i64 15
   %of = and i64 %needed, %smooth
   %is_needed = icmp ne i64 %of, 0
   %reads = select i1 %is_needed, i64 %read, i64 0
   %reads_some = icmp ne i64 %reads, 0
-  %count_place = getelementptr i8, ptr %made, i64 {head}
-  %count = load i64, ptr %count_place
+  %count = load i64, ptr %made at i8 {head}
   %items = getelementptr i8, ptr %made, i64 {tuple_at}
   %room = select i1 %reads_some, i64 %count, i64 0
   %list = call ptr %make_tuple(i64 %room)
-  %is_failed = icmp eq ptr %list, null
-  br i1 %is_failed, label %failed, label %begin
+  br eq ptr %list, null, label %failed, label %begin
 begin:
   call void @put(ptr %node, ptr %n_results, ptr %list)
   %kept = getelementptr i8, ptr %list, i64 {tuple_at}
-  br label %next
 next:
   %i = phi i64 [0, %begin], [%i1, %told_one]
   %number = phi i64 [0, %begin], [%number1, %told_one]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %done
+  br ult i64 %i, %count, label %look, label %done
 look:
   %i1 = add i64 %i, 1
-  %item_place = getelementptr ptr, ptr %items, i64 %i
-  %item = load ptr, ptr %item_place
+  %item = load ptr, ptr %items at ptr %i
   %slot_bytes = ptrtoint ptr %slot to i64
-  %array_place = getelementptr i8, ptr %item, i64 %slot_bytes
-  %array = load ptr, ptr %array_place
+  %array = load ptr, ptr %item at i8 %slot_bytes
   %is_smooth = call i1 @is_of_floats(ptr %array)
   %adds = select i1 %is_smooth, i64 1, i64 0
   %number1 = add i64 %number, %adds
@@ -421,15 +362,13 @@ keep:
 which:
   %bit = shl i64 1, %i
   %its = and i64 %reads, %bit
-  %is_read = icmp ne i64 %its, 0
-  br i1 %is_read, label %save, label %leave
+  br ne i64 %its, 0, label %save, label %leave
 leave:
   call void %hold(ptr %none)
   br label %put_in
 save:
   %times = call i64 @kept_version(ptr %table, ptr %book, ptr %array)
-  %is_refused = icmp slt i64 %times, 0
-  br i1 %is_refused, label %failed, label %make
+  br slt i64 %times, 0, label %failed, label %make
 make:
   br i1 %is_smooth, label %numbered, label %unnumbered
 numbered:
@@ -437,20 +376,16 @@ numbered:
   br label %hold_it
 unnumbered:
   call void %hold(ptr %none)
-  br label %hold_it
 hold_it:
   %its_number = phi ptr [%place, %numbered], [%none, %unnumbered]
   call void %hold(ptr %none)
   %saved = call ptr @saved(ptr %table, ptr %book, ptr %array, ptr %none, ptr %none, \
 ptr %its_number, i64 %times)
   call void %drop(ptr %its_number)
-  %is_lost = icmp eq ptr %saved, null
-  br i1 %is_lost, label %failed, label %put_in
+  br eq ptr %saved, null, label %failed, label %put_in
 put_in:
   %one_kept = phi ptr [%none, %leave], [%saved, %hold_it]
-  %target = getelementptr ptr, ptr %kept, i64 %i
-  store ptr %one_kept, ptr %target
-  br label %told_one
+  store ptr %one_kept, ptr %kept at ptr %i
 told_one:
   br label %next
 done:
@@ -469,8 +404,7 @@ entry:
   %smooth = call i64 @active_mask(ptr %table, ptr %told, ptr %edges)
   %node = call ptr @new_node(ptr %table, ptr %told, ptr %handles, ptr %values, ptr %edges, \
 i64 %smooth, ptr null, ptr null)
-  %is_none = icmp eq ptr %node, null
-  br i1 %is_none, label %failed, label %give
+  br eq ptr %node, null, label %failed, label %give
 give:
   %base = load ptr, ptr %handles
   %is_told = call i1 @tell_all(ptr %table, ptr %told, ptr %node, ptr %made, ptr %base, \

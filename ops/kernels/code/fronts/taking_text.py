@@ -18,19 +18,15 @@ entry:
   %mode = alloca ptr
 {front_loads}
   %read = call i32 %variable(ptr %grad_mode, ptr null, ptr %mode)
-  %is_unread = icmp slt i32 %read, 0
-  br i1 %is_unread, label %failed, label %known
+  br slt i32 %read, 0, label %failed, label %known
 known:
   %now = load ptr, ptr %mode
-  %is_nothing = icmp eq ptr %now, null
-  br i1 %is_nothing, label %on, label %said
+  br eq ptr %now, null, label %on, label %said
 said:
   call void %drop(ptr %now)
-  %is_off = icmp eq ptr %now, %never
-  br i1 %is_off, label %off, label %perhaps
+  br eq ptr %now, %never, label %off, label %perhaps
 perhaps:
-  %is_on = icmp eq ptr %now, %always
-  br i1 %is_on, label %on, label %other
+  br eq ptr %now, %always, label %on, label %other
 on:
   ret i32 1
 off:
@@ -44,49 +40,36 @@ failed:
 define internal ptr @array_of(ptr %table, ptr %object, ptr %wanted) {
 entry:
 {front_loads}
-  %type_place = getelementptr i8, ptr %object, i64 {type_at}
-  %type = load ptr, ptr %type_place
+  %type = load ptr, ptr %object at i8 {type_at}
   %is_tensor = icmp eq ptr %type, %tensor_type
   %is_parameter = icmp eq ptr %type, %parameter_type
   %is_one = or i1 %is_tensor, %is_parameter
   br i1 %is_one, label %look, label %no
 look:
   %slot_bytes = ptrtoint ptr %slot to i64
-  %array_place = getelementptr i8, ptr %object, i64 %slot_bytes
-  %array = load ptr, ptr %array_place
-  %is_there = icmp ne ptr %array, null
-  br i1 %is_there, label %kind, label %no
+  %array = load ptr, ptr %object at i8 %slot_bytes
+  br ne ptr %array, null, label %kind, label %no
 kind:
-  %kind_place = getelementptr i8, ptr %array, i64 {type_at}
-  %its_kind = load ptr, ptr %kind_place
-  %is_array = icmp eq ptr %its_kind, %array_type
-  br i1 %is_array, label %ask, label %no
+  %its_kind = load ptr, ptr %array at i8 {type_at}
+  br eq ptr %its_kind, %array_type, label %ask, label %no
 ask:
   %wants_bytes = ptrtoint ptr %wants_slot to i64
-  %answer_place = getelementptr i8, ptr %object, i64 %wants_bytes
-  %answer = load ptr, ptr %answer_place
-  %is_never = icmp eq ptr %answer, %never
-  br i1 %is_never, label %yes, label %asked
+  %answer = load ptr, ptr %object at i8 %wants_bytes
+  br eq ptr %answer, %never, label %yes, label %asked
 asked:
-  %is_unset = icmp eq ptr %answer, null
-  br i1 %is_unset, label %no, label %marked
+  br eq ptr %answer, null, label %no, label %marked
 marked:
-  %answer_type_place = getelementptr i8, ptr %answer, i64 {type_at}
-  %answer_type = load ptr, ptr %answer_type_place
-  %is_list = icmp eq ptr %answer_type, %list_type
-  br i1 %is_list, label %marks, label %doubt
+  %answer_type = load ptr, ptr %answer at i8 {type_at}
+  br eq ptr %answer_type, %list_type, label %marks, label %doubt
 marks:
-  %length_place = getelementptr i8, ptr %answer, i64 {head}
-  %length = load i64, ptr %length_place
-  %is_empty = icmp eq i64 %length, 0
-  br i1 %is_empty, label %yes, label %doubt
+  %length = load i64, ptr %answer at i8 {head}
+  br eq i64 %length, 0, label %yes, label %doubt
 doubt:
   %recording = call i32 @recording(ptr %table)
   switch i32 %recording, label %no [i32 -1, label %failed i32 0, label %off i32 1, label %on]
 on:
   %how = load i64, ptr %wanted
-  %is_idle = icmp uge i64 %how, 5
-  br i1 %is_idle, label %idle, label %perhaps_records
+  br uge i64 %how, 5, label %idle, label %perhaps_records
 idle:
   store i64 6, ptr %wanted
   br label %yes
@@ -99,13 +82,11 @@ perhaps_records:
   br i1 %records, label %yes, label %no
 off:
   store i64 1, ptr %wanted
-  br label %yes
 yes:
   call void %hold(ptr %array)
   ret ptr %array
 failed:
   call void %forget_error()
-  br label %no
 no:
   ret ptr null
 }
@@ -113,13 +94,10 @@ no:
 define internal ptr @items_of(ptr %table, ptr %object) {
 entry:
 {front_loads}
-  %type_place = getelementptr i8, ptr %object, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_list = icmp eq ptr %type, %list_type
-  br i1 %is_list, label %list, label %tuple
+  %type = load ptr, ptr %object at i8 {type_at}
+  br eq ptr %type, %list_type, label %list, label %tuple
 list:
-  %items_place = getelementptr i8, ptr %object, i64 {list_at}
-  %items = load ptr, ptr %items_place
+  %items = load ptr, ptr %object at i8 {list_at}
   ret ptr %items
 tuple:
   %inside = getelementptr i8, ptr %object, i64 {tuple_at}
@@ -129,24 +107,19 @@ tuple:
 define internal ptr @steady(ptr %table, ptr %object, i64 %count) {
 entry:
 {front_loads}
-  %type_place = getelementptr i8, ptr %object, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_list = icmp eq ptr %type, %list_type
-  br i1 %is_list, label %make, label %itself
+  %type = load ptr, ptr %object at i8 {type_at}
+  br eq ptr %type, %list_type, label %make, label %itself
 itself:
   call void %hold(ptr %object)
   ret ptr %object
 make:
   %tuple = call ptr %make_tuple(i64 %count)
-  %is_failed = icmp eq ptr %tuple, null
-  br i1 %is_failed, label %failed, label %compare
+  br eq ptr %tuple, null, label %failed, label %compare
 compare:
-  %count_place = getelementptr i8, ptr %object, i64 {head}
-  %count_now = load i64, ptr %count_place
+  %count_now = load i64, ptr %object at i8 {head}
   %items = call ptr @items_of(ptr %table, ptr %object)
   %places = getelementptr i8, ptr %tuple, i64 {tuple_at}
-  %is_same = icmp eq i64 %count_now, %count
-  br i1 %is_same, label %keep, label %changed
+  br eq i64 %count_now, %count, label %keep, label %changed
 keep:
   call void @keep_all(ptr %table, ptr %items, i64 %count, ptr %places)
   ret ptr %tuple
@@ -161,23 +134,17 @@ failed:
 define internal i1 @spread_over(ptr %table, ptr %items, i64 %count, ptr %to, ptr %own, \
 ptr %wanted) {
 entry:
-  br label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %keep]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %yes
+  br ult i64 %i, %count, label %look, label %yes
 look:
-  %item_place = getelementptr ptr, ptr %items, i64 %i
-  %item = load ptr, ptr %item_place
+  %item = load ptr, ptr %items at ptr %i
   %array = call ptr @array_of(ptr %table, ptr %item, ptr %wanted)
-  %is_there = icmp ne ptr %array, null
-  br i1 %is_there, label %keep, label %no
+  br ne ptr %array, null, label %keep, label %no
 keep:
   %i1 = add i64 %i, 1
-  %place = getelementptr ptr, ptr %to, i64 %i
-  %own_place = getelementptr ptr, ptr %own, i64 %i
-  store ptr %array, ptr %place
-  store ptr %array, ptr %own_place
+  store ptr %array, ptr %to at ptr %i
+  store ptr %array, ptr %own at ptr %i
   br label %next
 yes:
   ret i1 true
@@ -192,52 +159,39 @@ entry:
   %over = alloca i32
 {front_loads}
   %list = call ptr %make_list(i64 %count)
-  %is_failed = icmp eq ptr %list, null
-  br i1 %is_failed, label %failed, label %begin
+  br eq ptr %list, null, label %failed, label %begin
 begin:
-  %places_place = getelementptr i8, ptr %list, i64 {list_at}
-  %places = load ptr, ptr %places_place
-  %is_held = icmp ne ptr %holder, null
-  br i1 %is_held, label %compare, label %first
+  %places = load ptr, ptr %list at i8 {list_at}
+  br ne ptr %holder, null, label %compare, label %first
 compare:
-  %count_place = getelementptr i8, ptr %holder, i64 {head}
-  %count_now = load i64, ptr %count_place
+  %count_now = load i64, ptr %holder at i8 {head}
   %items_now = call ptr @items_of(ptr %table, ptr %holder)
-  %is_same = icmp eq i64 %count_now, %count
-  br i1 %is_same, label %first, label %no
+  br eq i64 %count_now, %count, label %first, label %no
 first:
   %items = phi ptr [%given, %begin], [%items_now, %compare]
-  br label %next
 next:
   %i = phi i64 [0, %first], [%i1, %kept]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %done
+  br ult i64 %i, %count, label %look, label %done
 look:
   %at = mul i64 %i, %step
-  %item_place = getelementptr ptr, ptr %items, i64 %at
-  %item = load ptr, ptr %item_place
+  %item = load ptr, ptr %items at ptr %at
   br i1 %are_ints, label %int, label %tensor
 int:
-  %type_place = getelementptr i8, ptr %item, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_int = icmp eq ptr %type, %int_type
-  br i1 %is_int, label %bounded, label %no
+  %type = load ptr, ptr %item at i8 {type_at}
+  br eq ptr %type, %int_type, label %bounded, label %no
 bounded:
   %number = call i64 %as_bounded(ptr %item, ptr %over)
   %beyond = load i32, ptr %over
-  %fits = icmp eq i32 %beyond, 0
-  br i1 %fits, label %hold_int, label %no
+  br eq i32 %beyond, 0, label %hold_int, label %no
 hold_int:
   call void %hold(ptr %item)
   br label %kept
 tensor:
   %array = call ptr @array_of(ptr %table, ptr %item, ptr %wanted)
-  %is_one = icmp ne ptr %array, null
-  br i1 %is_one, label %kept, label %no
+  br ne ptr %array, null, label %kept, label %no
 kept:
   %value = phi ptr [%item, %hold_int], [%array, %tensor]
-  %place = getelementptr ptr, ptr %places, i64 %i
-  store ptr %value, ptr %place
+  store ptr %value, ptr %places at ptr %i
   %i1 = add i64 %i, 1
   br label %next
 done:

@@ -13,22 +13,16 @@ __all__ = ["TOLD"]
 _ELEMENT: Final = """
 define internal i1 @is_one(ptr %array) {
 entry:
-  %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
-  %rank32 = load i32, ptr %rank_place
+  %rank32 = load i32, ptr %array at i8 {rank_at}
   %rank = zext i32 %rank32 to i64
-  %sizes_place = getelementptr i8, ptr %array, i64 {sizes_at}
-  %sizes = load ptr, ptr %sizes_place
-  br label %next
+  %sizes = load ptr, ptr %array at i8 {sizes_at}
 next:
   %i = phi i64 [0, %entry], [%i1, %look]
-  %more = icmp ult i64 %i, %rank
-  br i1 %more, label %look, label %yes
+  br ult i64 %i, %rank, label %look, label %yes
 look:
   %i1 = add i64 %i, 1
-  %size_place = getelementptr i64, ptr %sizes, i64 %i
-  %size = load i64, ptr %size_place
-  %is_single = icmp eq i64 %size, 1
-  br i1 %is_single, label %next, label %no
+  %size = load i64, ptr %sizes at i64 %i
+  br eq i64 %size, 1, label %next, label %no
 yes:
   ret i1 true
 no:
@@ -38,14 +32,10 @@ no:
 define internal i32 @element_of(ptr %array, ptr %number, ptr %whole) {
 entry:
   %is_one = call i1 @is_one(ptr %array)
-  %data_place = getelementptr i8, ptr %array, i64 {head}
-  %data = load ptr, ptr %data_place
-  %dtype_place = getelementptr i8, ptr %array, i64 {dtype_at}
-  %dtype = load ptr, ptr %dtype_place
-  %kind_place = getelementptr i8, ptr %dtype, i64 {kind_at}
-  %kind = load i8, ptr %kind_place
-  %width_place = getelementptr i8, ptr %dtype, i64 {width_at}
-  %width = load i64, ptr %width_place
+  %data = load ptr, ptr %array at i8 {head}
+  %dtype = load ptr, ptr %array at i8 {dtype_at}
+  %kind = load i8, ptr %dtype at i8 {kind_at}
+  %width = load i64, ptr %dtype at i8 {width_at}
   %kind_word = zext i8 %kind to i64
   %high = shl i64 %kind_word, 8
   %which = or i64 %high, %width
@@ -87,7 +77,6 @@ i8_:
 u1:
   %as_u1 = load i8, ptr %data
   %from_u1 = zext i8 %as_u1 to i64
-  br label %whole_number
 whole_number:
   %found = phi i64 [%from_i1, %i1_], [%from_i2, %i2], [%from_i4, %i4], [%as_i8, %i8_], \
 [%from_u1, %u1]
@@ -113,8 +102,7 @@ entry:
 take:
   store i64 %how, ptr %wanted
   %array = call ptr @array_of(ptr %table, ptr %tensor, ptr %wanted)
-  %is_there = icmp ne ptr %array, null
-  br i1 %is_there, label %read, label %none_there
+  br ne ptr %array, null, label %read, label %none_there
 read:
   %kind = call i32 @element_of(ptr %array, ptr %number, ptr %whole)
   call void %drop(ptr %array)
@@ -245,15 +233,13 @@ entry:
   %is_number = call i1 @number_of(ptr %table, ptr %object, ptr %number)
   br i1 %is_number, label %within, label %no
 within:
-  %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
-  %rank32 = load i32, ptr %rank_place
+  %rank32 = load i32, ptr %array at i8 {rank_at}
   %rank = zext i32 %rank32 to i64
   %dim = load i64, ptr %number
   %is_behind = icmp slt i64 %dim, 0
   %added = select i1 %is_behind, i64 %rank, i64 0
   %at = add i64 %dim, %added
-  %is_there = icmp ult i64 %at, %rank
-  br i1 %is_there, label %yes, label %no
+  br ult i64 %at, %rank, label %yes, label %no
 yes:
   ret i64 %at
 no:
@@ -265,25 +251,20 @@ entry:
   %table = load ptr, ptr @parts_table
 {parts_loads}
   %array = call ptr @looked_at(ptr %table, ptr %tensor, i64 %n, ptr %names)
-  %is_there = icmp ne ptr %array, null
-  br i1 %is_there, label %look, label %slow
+  br ne ptr %array, null, label %look, label %slow
 look:
-  %is_all = icmp eq i64 %n, 0
-  br i1 %is_all, label %all, label %one
+  br eq i64 %n, 0, label %all, label %one
 all:
   %shape = call ptr @shape_of(ptr %table, ptr %array)
   call void %drop(ptr %array)
   ret ptr %shape
 one:
   %dim = call i64 @dimension_of(ptr %table, ptr %array, ptr %given)
-  %sizes_place = getelementptr i8, ptr %array, i64 {sizes_at}
-  %sizes = load ptr, ptr %sizes_place
+  %sizes = load ptr, ptr %array at i8 {sizes_at}
   call void %drop(ptr %array)
-  %is_known = icmp sge i64 %dim, 0
-  br i1 %is_known, label %tell, label %slow
+  br sge i64 %dim, 0, label %tell, label %slow
 tell:
-  %size_place = getelementptr i64, ptr %sizes, i64 %dim
-  %size = load i64, ptr %size_place
+  %size = load i64, ptr %sizes at i64 %dim
   %told = call ptr %make_int(i64 %size)
   ret ptr %told
 slow:
@@ -297,8 +278,7 @@ entry:
   %table = load ptr, ptr @parts_table
 {parts_loads}
   %is_usual = call i1 @is_usual(ptr %table, i64 %n, i64 1, ptr %names)
-  %type_place = getelementptr i8, ptr %sizes, i64 {type_at}
-  %type = load ptr, ptr %type_place
+  %type = load ptr, ptr %sizes at i8 {type_at}
   %are_sizes = icmp eq ptr %type, %size_type
   %is_known = and i1 %is_usual, %are_sizes
   br i1 %is_known, label %read, label %slow
@@ -307,18 +287,15 @@ read:
   %is_number = call i1 @number_of(ptr %table, ptr %key, ptr %number)
   br i1 %is_number, label %within, label %slow
 within:
-  %count_place = getelementptr i8, ptr %sizes, i64 {head}
-  %count = load i64, ptr %count_place
+  %count = load i64, ptr %sizes at i8 {head}
   %place = load i64, ptr %number
   %is_behind = icmp slt i64 %place, 0
   %added = select i1 %is_behind, i64 %count, i64 0
   %at = add i64 %place, %added
-  %is_there = icmp ult i64 %at, %count
-  br i1 %is_there, label %give, label %slow
+  br ult i64 %at, %count, label %give, label %slow
 give:
   %items = getelementptr i8, ptr %sizes, i64 {tuple_at}
-  %item_place = getelementptr ptr, ptr %items, i64 %at
-  %item = load ptr, ptr %item_place
+  %item = load ptr, ptr %items at ptr %at
   call void %hold(ptr %item)
   ret ptr %item
 slow:
@@ -329,40 +306,29 @@ ptr %get_size_slowly)
 
 define internal i1 @steps_between(ptr %array, ptr %found) {
 entry:
-  %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
-  %rank32 = load i32, ptr %rank_place
+  %rank32 = load i32, ptr %array at i8 {rank_at}
   %rank = zext i32 %rank32 to i64
-  %sizes_place = getelementptr i8, ptr %array, i64 {sizes_at}
-  %sizes = load ptr, ptr %sizes_place
-  %strides_place = getelementptr i8, ptr %array, i64 {strides_at}
-  %strides = load ptr, ptr %strides_place
-  %dtype_place = getelementptr i8, ptr %array, i64 {dtype_at}
-  %dtype = load ptr, ptr %dtype_place
-  %width_place = getelementptr i8, ptr %dtype, i64 {width_at}
-  %width = load i64, ptr %width_place
-  %has_room = icmp ule i64 %rank, {part_most}
-  br i1 %has_room, label %next, label %no
+  %sizes = load ptr, ptr %array at i8 {sizes_at}
+  %strides = load ptr, ptr %array at i8 {strides_at}
+  %dtype = load ptr, ptr %array at i8 {dtype_at}
+  %width = load i64, ptr %dtype at i8 {width_at}
+  br ule i64 %rank, {part_most}, label %next, label %no
 next:
   %left = phi i64 [%rank, %entry], [%d, %kept]
   %behind = phi i64 [1, %entry], [%beyond, %kept]
-  %more = icmp ugt i64 %left, 0
-  br i1 %more, label %look, label %yes
+  br ugt i64 %left, 0, label %look, label %yes
 look:
   %d = sub i64 %left, 1
-  %size_place = getelementptr i64, ptr %sizes, i64 %d
-  %stride_place = getelementptr i64, ptr %strides, i64 %d
-  %found_place = getelementptr i64, ptr %found, i64 %d
-  %size = load i64, ptr %size_place
-  %stride = load i64, ptr %stride_place
-  %is_empty = icmp eq i64 %size, 0
-  br i1 %is_empty, label %no, label %kept
+  %size = load i64, ptr %sizes at i64 %d
+  %stride = load i64, ptr %strides at i64 %d
+  br eq i64 %size, 0, label %no, label %kept
 kept:
   %own = sdiv exact i64 %stride, %width
   %is_one = icmp eq i64 %size, 1
   %is_unsaid = icmp eq i64 %stride, 0
   %is_made = and i1 %is_one, %is_unsaid
   %step = select i1 %is_made, i64 %behind, i64 %own
-  store i64 %step, ptr %found_place
+  store i64 %step, ptr %found at i64 %d
   %beyond = mul i64 %step, %size
   br label %next
 yes:
@@ -375,29 +341,23 @@ define internal ptr @tuple_of(ptr %table, ptr %numbers, i64 %count) {
 entry:
 {parts_loads}
   %made = call ptr %make_tuple(i64 %count)
-  %is_failed = icmp eq ptr %made, null
   %items = getelementptr i8, ptr %made, i64 {tuple_at}
-  br i1 %is_failed, label %failed, label %next
+  br eq ptr %made, null, label %failed, label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %give]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %make, label %done
+  br ult i64 %i, %count, label %make, label %done
 make:
-  %number_place = getelementptr i64, ptr %numbers, i64 %i
-  %number = load i64, ptr %number_place
+  %number = load i64, ptr %numbers at i64 %i
   %object = call ptr %make_int(i64 %number)
-  %is_none = icmp eq ptr %object, null
-  br i1 %is_none, label %give_up, label %give
+  br eq ptr %object, null, label %give_up, label %give
 give:
   %i1 = add i64 %i, 1
-  %place = getelementptr ptr, ptr %items, i64 %i
-  store ptr %object, ptr %place
+  store ptr %object, ptr %items at ptr %i
   br label %next
 done:
   ret ptr %made
 give_up:
   call void %drop(ptr %made)
-  br label %failed
 failed:
   ret ptr null
 }
@@ -408,11 +368,9 @@ entry:
   %table = load ptr, ptr @parts_table
 {parts_loads}
   %array = call ptr @looked_at(ptr %table, ptr %tensor, i64 %n, ptr %names)
-  %is_there = icmp ne ptr %array, null
-  br i1 %is_there, label %look, label %slow
+  br ne ptr %array, null, label %look, label %slow
 look:
-  %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
-  %rank32 = load i32, ptr %rank_place
+  %rank32 = load i32, ptr %array at i8 {rank_at}
   %rank = zext i32 %rank32 to i64
   %is_known = call i1 @steps_between(ptr %array, ptr %steps)
   %is_all = icmp eq i64 %n, 0
@@ -425,17 +383,14 @@ all:
   ret ptr %strides
 one:
   %dim = call i64 @dimension_of(ptr %table, ptr %array, ptr %given)
-  %is_dim = icmp sge i64 %dim, 0
-  br i1 %is_dim, label %tell, label %not_here
+  br sge i64 %dim, 0, label %tell, label %not_here
 tell:
   call void %drop(ptr %array)
-  %step_place = getelementptr i64, ptr %steps, i64 %dim
-  %step = load i64, ptr %step_place
+  %step = load i64, ptr %steps at i64 %dim
   %told = call ptr %make_int(i64 %step)
   ret ptr %told
 not_here:
   call void %drop(ptr %array)
-  br label %slow
 slow:
   %slow_result = call ptr @all_given(ptr %given, i64 %n, ptr %names, \
 ptr %stride_slowly)
@@ -452,16 +407,12 @@ entry:
 take:
   store i64 5, ptr %wanted
   %array = call ptr @array_of(ptr %table, ptr %tensor, ptr %wanted)
-  %is_there = icmp ne ptr %array, null
-  br i1 %is_there, label %look, label %slow
+  br ne ptr %array, null, label %look, label %slow
 look:
-  %rank_place = getelementptr i8, ptr %array, i64 {rank_at}
-  %rank = load i32, ptr %rank_place
-  %sizes_place = getelementptr i8, ptr %array, i64 {sizes_at}
-  %sizes = load ptr, ptr %sizes_place
+  %rank = load i32, ptr %array at i8 {rank_at}
+  %sizes = load ptr, ptr %array at i8 {sizes_at}
   call void %drop(ptr %array)
-  %is_single = icmp eq i32 %rank, 0
-  br i1 %is_single, label %slow, label %tell
+  br eq i32 %rank, 0, label %slow, label %tell
 tell:
   %size = load i64, ptr %sizes
   %told = call ptr %make_int(i64 %size)

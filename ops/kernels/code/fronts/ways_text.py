@@ -10,13 +10,10 @@ WAYS: Final = """
 define internal i1 @is_way(ptr %table, ptr %way, ptr %given, i64 %n, ptr %names, i64 %named) {
 entry:
 {front_loads}
-  %named_place = getelementptr i64, ptr %way, i64 1
-  %names_place = getelementptr i64, ptr %way, i64 2
-  %arguments_place = getelementptr i64, ptr %way, i64 3
   %its_n = load i64, ptr %way
-  %its_named = load i64, ptr %named_place
-  %its_names = load ptr, ptr %names_place
-  %arguments = load ptr, ptr %arguments_place
+  %its_named = load i64, ptr %way at i64 1
+  %its_names = load ptr, ptr %way at i64 2
+  %arguments = load ptr, ptr %way at i64 3
   %as_many = icmp eq i64 %its_n, %n
   %as_named = icmp eq i64 %its_named, %named
   %are_as_many = and i1 %as_many, %as_named
@@ -24,35 +21,26 @@ entry:
   br i1 %are_as_many, label %next_name, label %no
 next_name:
   %j = phi i64 [0, %entry], [%j1, %same_name]
-  %more_names = icmp ult i64 %j, %named
-  br i1 %more_names, label %name, label %next
+  br ult i64 %j, %named, label %name, label %next
 name:
   %inside = getelementptr i8, ptr %names, i64 {tuple_at}
-  %name_place = getelementptr ptr, ptr %inside, i64 %j
-  %its_name_place = getelementptr ptr, ptr %its_names, i64 %j
-  %its = load ptr, ptr %name_place
-  %wanted_name = load ptr, ptr %its_name_place
-  %is_same = icmp eq ptr %its, %wanted_name
-  br i1 %is_same, label %same_name, label %no
+  %its = load ptr, ptr %inside at ptr %j
+  %wanted_name = load ptr, ptr %its_names at ptr %j
+  br eq ptr %its, %wanted_name, label %same_name, label %no
 same_name:
   %j1 = add i64 %j, 1
   br label %next_name
 next:
   %i = phi i64 [0, %next_name], [%i1, %fits]
-  %more = icmp ult i64 %i, %total
-  br i1 %more, label %look, label %yes
+  br ult i64 %i, %total, label %look, label %yes
 look:
   %words = mul i64 %i, 4
   %argument = getelementptr i64, ptr %arguments, i64 %words
-  %a_place = getelementptr i64, ptr %argument, i64 1
-  %length_place = getelementptr i64, ptr %argument, i64 3
   %kind = load i64, ptr %argument
-  %a = load ptr, ptr %a_place
-  %length = load i64, ptr %length_place
-  %object_place = getelementptr ptr, ptr %given, i64 %i
-  %object = load ptr, ptr %object_place
-  %type_place = getelementptr i8, ptr %object, i64 {type_at}
-  %type = load ptr, ptr %type_place
+  %a = load ptr, ptr %argument at i64 1
+  %length = load i64, ptr %argument at i64 3
+  %object = load ptr, ptr %given at ptr %i
+  %type = load ptr, ptr %object at i8 {type_at}
   %is_type = icmp eq ptr %type, %a
   switch i64 %kind, label %several [
     i64 0, label %tensor
@@ -67,15 +55,12 @@ tensor:
 of_type:
   br i1 %is_type, label %fits, label %no
 itself:
-  %is_it = icmp eq ptr %object, %a
-  br i1 %is_it, label %fits, label %no
+  br eq ptr %object, %a, label %fits, label %no
 several:
   br i1 %is_type, label %measure, label %no
 measure:
-  %size_place = getelementptr i8, ptr %object, i64 {head}
-  %size = load i64, ptr %size_place
-  %is_as_long = icmp eq i64 %size, %length
-  br i1 %is_as_long, label %fits, label %no
+  %size = load i64, ptr %object at i8 {head}
+  br eq i64 %size, %length, label %fits, label %no
 fits:
   %i1 = add i64 %i, 1
   br label %next
@@ -89,15 +74,12 @@ define internal ptr @way_of(ptr %table, ptr %given, i64 %n, ptr %names, i64 %nam
 entry:
 {front_loads}
   %count = load i64, ptr %ways
-  br label %next
 next:
   %w = phi i64 [0, %entry], [%w1, %other]
-  %more = icmp ult i64 %w, %count
-  br i1 %more, label %look, label %not_one
+  br ult i64 %w, %count, label %look, label %not_one
 look:
   %w1 = add i64 %w, 1
-  %place = getelementptr ptr, ptr %ways, i64 %w1
-  %way = load ptr, ptr %place
+  %way = load ptr, ptr %ways at ptr %w1
   %is = call i1 @is_way(ptr %table, ptr %way, ptr %given, i64 %n, ptr %names, i64 %named)
   br i1 %is, label %found, label %other
 other:

@@ -15,22 +15,16 @@ WRITING: Final = """
 define internal ptr @plain_owner(ptr %table, ptr %array) {
 entry:
 {front_loads}
-  %base_place = getelementptr i8, ptr %array, i64 {owner_at}
-  %base = load ptr, ptr %base_place
-  %is_own = icmp eq ptr %base, null
-  br i1 %is_own, label %own, label %kind
+  %base = load ptr, ptr %array at i8 {owner_at}
+  br eq ptr %base, null, label %own, label %kind
 own:
   ret ptr %array
 kind:
-  %type_place = getelementptr i8, ptr %base, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_array = icmp eq ptr %type, %array_type
-  br i1 %is_array, label %deeper, label %unclear
+  %type = load ptr, ptr %base at i8 {type_at}
+  br eq ptr %type, %array_type, label %deeper, label %unclear
 deeper:
-  %deeper_place = getelementptr i8, ptr %base, i64 {owner_at}
-  %below = load ptr, ptr %deeper_place
-  %is_last = icmp eq ptr %below, null
-  br i1 %is_last, label %last, label %unclear
+  %below = load ptr, ptr %base at i8 {owner_at}
+  br eq ptr %below, null, label %last, label %unclear
 last:
   ret ptr %base
 unclear:
@@ -49,8 +43,7 @@ define internal i1 @says(ptr %table, ptr %tensor, ptr %name, ptr %object) {
 entry:
 {front_loads}
   %found = call ptr %attribute(ptr %tensor, ptr %name)
-  %is_unknown = icmp eq ptr %found, null
-  br i1 %is_unknown, label %failed, label %compare
+  br eq ptr %found, null, label %failed, label %compare
 compare:
   call void %drop(ptr %found)
   %is_it = icmp eq ptr %found, %object
@@ -84,22 +77,16 @@ define internal i1 @may_write_view(ptr %table, ptr %book, ptr %tensor, ptr %base
 entry:
 {front_loads}
 {book_loads}
-  %type_place = getelementptr i8, ptr %base, i64 {type_at}
-  %type = load ptr, ptr %type_place
-  %is_tensor = icmp eq ptr %type, %tensor_type
-  br i1 %is_tensor, label %look, label %no
+  %type = load ptr, ptr %base at i8 {type_at}
+  br eq ptr %type, %tensor_type, label %look, label %no
 look:
   %base_bytes = ptrtoint ptr %base_slot to i64
   %wants_bytes = ptrtoint ptr %wants_slot to i64
   %slot_bytes = ptrtoint ptr %slot to i64
-  %deeper_place = getelementptr i8, ptr %base, i64 %base_bytes
-  %wants_place = getelementptr i8, ptr %base, i64 %wants_bytes
-  %own_wants_place = getelementptr i8, ptr %tensor, i64 %wants_bytes
-  %array_place = getelementptr i8, ptr %base, i64 %slot_bytes
-  %deeper = load ptr, ptr %deeper_place
-  %wants = load ptr, ptr %wants_place
-  %own_wants = load ptr, ptr %own_wants_place
-  %array = load ptr, ptr %array_place
+  %deeper = load ptr, ptr %base at i8 %base_bytes
+  %wants = load ptr, ptr %base at i8 %wants_bytes
+  %own_wants = load ptr, ptr %tensor at i8 %wants_bytes
+  %array = load ptr, ptr %base at i8 %slot_bytes
   %its_owner = call ptr @plain_owner(ptr %table, ptr %array)
   %is_root = icmp eq ptr %deeper, %none
   %is_wanted = icmp eq ptr %wants, %always
@@ -129,12 +116,10 @@ entry:
 {book_loads}
   %tensor = load ptr, ptr %handles
   %array = load ptr, ptr %values
-  %arguments_place = getelementptr i64, ptr %told, i64 6
-  %arguments = load ptr, ptr %arguments_place
+  %arguments = load ptr, ptr %told at i64 6
   %memory = call ptr @first_of(ptr %memories)
   %is_usual = icmp eq ptr %memory, %never
-  %watched_place = getelementptr i8, ptr %watched, i64 {head}
-  %watching = load i64, ptr %watched_place
+  %watching = load i64, ptr %watched at i8 {head}
   %is_unwatched = icmp eq i64 %watching, 0
   %are_floats = call i1 @is_of_floats(ptr %array)
   %owner = call ptr @plain_owner(ptr %table, ptr %array)
@@ -144,64 +129,49 @@ entry:
   %four = and i1 %first_two, %next_two
   br i1 %four, label %others, label %no
 others:
-  %count_place = getelementptr i64, ptr %told, i64 5
-  %count = load i64, ptr %count_place
-  %flags_place = getelementptr i64, ptr %told, i64 1
-  %flags = load i64, ptr %flags_place
+  %count = load i64, ptr %told at i64 5
+  %flags = load i64, ptr %told at i64 1
   %list_flag = and i64 %flags, 32
   %is_listed = icmp ne i64 %list_flag, 0
-  %list_word = getelementptr i64, ptr %told, i64 16
-  %list_at = load i64, ptr %list_word
-  br label %next
+  %list_at = load i64, ptr %told at i64 16
 next:
   %i = phi i64 [1, %others], [%i1, %fits]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %lists
+  br ult i64 %i, %count, label %look, label %lists
 look:
   %i1 = add i64 %i, 1
   %at = mul i64 %i, 4
-  %words = getelementptr i64, ptr %arguments, i64 %at
-  %mask = load i64, ptr %words
-  %is_kept = icmp sgt i64 %mask, 0
-  br i1 %is_kept, label %compare, label %fits
+  %mask = load i64, ptr %arguments at i64 %at
+  br sgt i64 %mask, 0, label %compare, label %fits
 compare:
   %is_behind = icmp ugt i64 %i, %list_at
   %is_moved = and i1 %is_behind, %is_listed
   %less = zext i1 %is_moved to i64
   %its_at = sub i64 %i, %less
-  %its_place = getelementptr ptr, ptr %values, i64 %its_at
-  %its_array = load ptr, ptr %its_place
+  %its_array = load ptr, ptr %values at ptr %its_at
   %is_apart = call i1 @is_apart(ptr %table, ptr %its_array, ptr %owner)
   br i1 %is_apart, label %fits, label %no
 fits:
   br label %next
 lists:
-  %length_place = getelementptr i64, ptr %told, i64 19
-  %length = load i64, ptr %length_place
+  %length = load i64, ptr %told at i64 19
   %in_list = select i1 %is_listed, i64 %length, i64 0
-  br label %next_listed
 next_listed:
   %j = phi i64 [0, %lists], [%j1, %look_listed]
-  %more_listed = icmp ult i64 %j, %in_list
-  br i1 %more_listed, label %look_listed, label %whose
+  br ult i64 %j, %in_list, label %look_listed, label %whose
 look_listed:
   %j1 = add i64 %j, 1
-  %listed_place = getelementptr ptr, ptr %arrays, i64 %j
-  %listed = load ptr, ptr %listed_place
+  %listed = load ptr, ptr %arrays at ptr %j
   %is_listed_apart = call i1 @is_apart(ptr %table, ptr %listed, ptr %owner)
   br i1 %is_listed_apart, label %next_listed, label %no
 whose:
   %is_unkept = call i1 @says(ptr %table, ptr %tensor, ptr %retains_word, ptr %never)
   %base_bytes = ptrtoint ptr %base_slot to i64
   %wants_bytes = ptrtoint ptr %wants_slot to i64
-  %base_place = getelementptr i8, ptr %tensor, i64 %base_bytes
-  %wants_place = getelementptr i8, ptr %tensor, i64 %wants_bytes
-  %base = load ptr, ptr %base_place
-  %wants = load ptr, ptr %wants_place
+  %base = load ptr, ptr %tensor at i8 %base_bytes
+  %wants = load ptr, ptr %tensor at i8 %wants_bytes
   br i1 %is_unkept, label %whether_view, label %no
 whether_view:
-  %is_root = icmp eq ptr %base, %none
-  br i1 %is_root, label %root, label %view
+  br eq ptr %base, %none, label %root, label %view
 root:
   %is_leaf = call i1 @says(ptr %table, ptr %tensor, ptr %node_word, ptr %none)
   %unless_leaf = select i1 %is_leaf, ptr %never, ptr %always
@@ -216,8 +186,7 @@ no:
 
 define internal i1 @is_read_of(ptr %table, ptr %told, ptr %edges) {
 entry:
-  %arguments_place = getelementptr i64, ptr %told, i64 6
-  %arguments = load ptr, ptr %arguments_place
+  %arguments = load ptr, ptr %told at i64 6
   %mask = load i64, ptr %arguments
   %smooth = call i64 @active_mask(ptr %table, ptr %told, ptr %edges)
   %needs = and i64 %mask, %smooth
@@ -249,19 +218,14 @@ define internal ptr @lies_of(ptr %table, ptr %base, ptr %view) {
 entry:
 {front_loads}
   %tuple = call ptr %make_tuple(i64 7)
-  %is_failed = icmp eq ptr %tuple, null
-  br i1 %is_failed, label %done, label %fill
+  br eq ptr %tuple, null, label %done, label %fill
 fill:
-  %base_place = getelementptr i8, ptr %base, i64 {head}
-  %view_place = getelementptr i8, ptr %view, i64 {head}
-  %base_address = load i64, ptr %base_place
-  %view_address = load i64, ptr %view_place
+  %base_address = load i64, ptr %base at i8 {head}
+  %view_address = load i64, ptr %view at i8 {head}
   %distance = sub i64 %view_address, %base_address
   %begin = call ptr %make_int(i64 %distance)
-  %dtype_place = getelementptr i8, ptr %base, i64 {dtype_at}
-  %kind_place = getelementptr i8, ptr %view, i64 {dtype_at}
-  %dtype = load ptr, ptr %dtype_place
-  %kind = load ptr, ptr %kind_place
+  %dtype = load ptr, ptr %base at i8 {dtype_at}
+  %kind = load ptr, ptr %view at i8 {dtype_at}
   call void %hold(ptr %dtype)
   call void %hold(ptr %kind)
   %shape = call ptr @numbers_of(ptr %table, ptr %base, i64 {sizes_at})
@@ -269,20 +233,13 @@ fill:
   %sizes = call ptr @numbers_of(ptr %table, ptr %view, i64 {sizes_at})
   %steps = call ptr @numbers_of(ptr %table, ptr %view, i64 {strides_at})
   %first = getelementptr i8, ptr %tuple, i64 {tuple_at}
-  %second = getelementptr ptr, ptr %first, i64 1
-  %third = getelementptr ptr, ptr %first, i64 2
-  %fourth = getelementptr ptr, ptr %first, i64 3
-  %fifth = getelementptr ptr, ptr %first, i64 4
-  %sixth = getelementptr ptr, ptr %first, i64 5
-  %seventh = getelementptr ptr, ptr %first, i64 6
   store ptr %begin, ptr %first
-  store ptr %dtype, ptr %second
-  store ptr %shape, ptr %third
-  store ptr %strides, ptr %fourth
-  store ptr %kind, ptr %fifth
-  store ptr %sizes, ptr %sixth
-  store ptr %steps, ptr %seventh
-  br label %done
+  store ptr %dtype, ptr %first at ptr 1
+  store ptr %shape, ptr %first at ptr 2
+  store ptr %strides, ptr %first at ptr 3
+  store ptr %kind, ptr %first at ptr 4
+  store ptr %sizes, ptr %first at ptr 5
+  store ptr %steps, ptr %first at ptr 6
 done:
   ret ptr %tuple
 }
@@ -290,11 +247,9 @@ done:
 define internal ptr @edges_of_part(ptr %table, ptr %edges, ptr %edge, ptr %own) {
 entry:
 {front_loads}
-  %count_place = getelementptr i8, ptr %edges, i64 {head}
-  %count = load i64, ptr %count_place
+  %count = load i64, ptr %edges at i8 {head}
   %items = getelementptr i8, ptr %edges, i64 {tuple_at}
-  %is_other = icmp eq ptr %own, %none
-  br i1 %is_other, label %more_room, label %exchange
+  br eq ptr %own, %none, label %more_room, label %exchange
 exchange:
   %place = call i64 %as_int(ptr %own)
   %own_place = getelementptr ptr, ptr %items, i64 %place
@@ -305,35 +260,27 @@ exchange:
   br label %make
 more_room:
   %larger = add i64 %count, 1
-  br label %make
 make:
   %its_own = phi i64 [%place, %exchange], [-1, %more_room]
   %room = phi i64 [%count, %exchange], [%larger, %more_room]
   %made = call ptr %make_tuple(i64 %room)
-  %is_failed = icmp eq ptr %made, null
-  br i1 %is_failed, label %done, label %begin
+  br eq ptr %made, null, label %done, label %begin
 begin:
   %first = getelementptr i8, ptr %made, i64 {tuple_at}
   call void %hold(ptr %edge)
   store ptr %edge, ptr %first
-  br label %next
 next:
   %i = phi i64 [0, %begin], [%i1, %taken]
   %to = phi i64 [1, %begin], [%to1, %taken]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %look, label %done
+  br ult i64 %i, %count, label %look, label %done
 look:
   %i1 = add i64 %i, 1
-  %is_own = icmp eq i64 %i, %its_own
-  br i1 %is_own, label %taken, label %take
+  br eq i64 %i, %its_own, label %taken, label %take
 take:
-  %from_place = getelementptr ptr, ptr %items, i64 %i
-  %one = load ptr, ptr %from_place
-  %to_place = getelementptr ptr, ptr %first, i64 %to
+  %one = load ptr, ptr %items at ptr %i
   call void %hold(ptr %one)
-  store ptr %one, ptr %to_place
+  store ptr %one, ptr %first at ptr %to
   %after = add i64 %to, 1
-  br label %taken
 taken:
   %to1 = phi i64 [%to, %look], [%after, %take]
   br label %next
@@ -347,27 +294,19 @@ entry:
 {front_loads}
 {book_loads}
   %slot_bytes = ptrtoint ptr %slot to i64
-  %array_place = getelementptr i8, ptr %tensor, i64 %slot_bytes
-  %base_array_place = getelementptr i8, ptr %base, i64 %slot_bytes
-  %array = load ptr, ptr %array_place
-  %base_array = load ptr, ptr %base_array_place
-  %own_place = getelementptr i64, ptr %told, i64 25
-  %own = load ptr, ptr %own_place
+  %array = load ptr, ptr %tensor at i8 %slot_bytes
+  %base_array = load ptr, ptr %base at i8 %slot_bytes
+  %own = load ptr, ptr %told at i64 25
   %edges_bytes = ptrtoint ptr %n_edges to i64
-  %edges_place = getelementptr i8, ptr %inner, i64 %edges_bytes
-  %inner_edges = load ptr, ptr %edges_place
+  %inner_edges = load ptr, ptr %inner at i8 %edges_bytes
   %results_bytes = ptrtoint ptr %n_results to i64
-  %results_place = getelementptr i8, ptr %inner, i64 %results_bytes
-  %results = load ptr, ptr %results_place
-  %kept_place = getelementptr i8, ptr %results, i64 {head}
-  %kept = load i64, ptr %kept_place
+  %results = load ptr, ptr %inner at i8 %results_bytes
+  %kept = load i64, ptr %results at i8 {head}
   %edge = call ptr @edge_from(ptr %table, ptr %book, ptr %base, ptr %base_array)
-  %is_lost = icmp eq ptr %edge, null
-  br i1 %is_lost, label %failed, label %make
+  br eq ptr %edge, null, label %failed, label %make
 make:
   %made = call ptr @instance(ptr %part_type)
-  %is_unmade = icmp eq ptr %made, null
-  br i1 %is_unmade, label %drop_edge, label %fill
+  br eq ptr %made, null, label %drop_edge, label %fill
 fill:
   %edges = call ptr @edges_of_part(ptr %table, ptr %inner_edges, ptr %edge, ptr %own)
   %lies = call ptr @lies_of(ptr %table, ptr %base_array, ptr %array)
@@ -384,12 +323,10 @@ fill:
   call void @put(ptr %made, ptr %n_bounds, ptr %no_bounds)
   call void @put(ptr %made, ptr %w_inner, ptr %inner)
   call void @put(ptr %made, ptr %w_own, ptr %own)
-  %has_results = icmp ne i64 %kept, 0
-  br i1 %has_results, label %refer_to, label %whether_whole
+  br ne i64 %kept, 0, label %refer_to, label %whether_whole
 refer_to:
   %reference = call ptr %refer(ptr %made, ptr null)
   call void @put(ptr %inner, ptr %n_writes_for, ptr %reference)
-  br label %whether_whole
 whether_whole:
   %no_edges = icmp eq ptr %edges, null
   %no_lies = icmp eq ptr %lies, null
@@ -402,7 +339,6 @@ drop_made:
   br label %failed
 drop_edge:
   call void %drop(ptr %edge)
-  br label %failed
 failed:
   ret ptr null
 }
@@ -424,11 +360,9 @@ entry:
 {book_loads}
   %base_bytes = ptrtoint ptr %base_slot to i64
   %wants_bytes = ptrtoint ptr %wants_slot to i64
-  %base_place = getelementptr i8, ptr %tensor, i64 %base_bytes
   %wants_place = getelementptr i8, ptr %tensor, i64 %wants_bytes
-  %base = load ptr, ptr %base_place
-  %is_root = icmp eq ptr %base, %none
-  br i1 %is_root, label %root, label %view
+  %base = load ptr, ptr %tensor at i8 %base_bytes
+  br eq ptr %base, %none, label %root, label %view
 root:
   %wanted = load ptr, ptr %wants_place
   call void %hold(ptr %always)
@@ -438,8 +372,7 @@ root:
   ret i1 %is_set
 view:
   %whole = call ptr @node_of_part(ptr %table, ptr %told, ptr %tensor, ptr %base, ptr %node)
-  %is_failed = icmp eq ptr %whole, null
-  br i1 %is_failed, label %failed, label %well
+  br eq ptr %whole, null, label %failed, label %well
 well:
   %is_told = call i1 @be_history(ptr %table, ptr %book, ptr %base, ptr %whole)
   call void %drop(ptr %whole)
@@ -455,30 +388,23 @@ define internal i1 @count_write(ptr %table, ptr %array) {
 entry:
   %given = alloca ptr
 {front_loads}
-  %watched_place = getelementptr i8, ptr %watched, i64 {head}
-  %watching = load i64, ptr %watched_place
-  %is_unwatched = icmp eq i64 %watching, 0
-  br i1 %is_unwatched, label %whose, label %ask
+  %watching = load i64, ptr %watched at i8 {head}
+  br eq i64 %watching, 0, label %whose, label %ask
 whose:
   %owner = call ptr @plain_owner(ptr %table, ptr %array)
   %number = ptrtoint ptr %owner to i64
   %key = call ptr %make_int(i64 %number)
-  %is_short = icmp eq ptr %key, null
-  br i1 %is_short, label %failed, label %find
+  br eq ptr %key, null, label %failed, label %find
 find:
   %found = call ptr %item_of(ptr %counts, ptr %key)
   call void %drop(ptr %key)
-  %is_first = icmp eq ptr %found, null
-  br i1 %is_first, label %ask, label %counted
+  br eq ptr %found, null, label %ask, label %counted
 counted:
-  %items_place = getelementptr i8, ptr %found, i64 {list_at}
-  %items = load ptr, ptr %items_place
+  %items = load ptr, ptr %found at i8 {list_at}
   %times_place = getelementptr ptr, ptr %items, i64 1
   %last_place = getelementptr ptr, ptr %items, i64 2
-  %mode_place = getelementptr ptr, ptr %items, i64 3
-  %mode = load ptr, ptr %mode_place
-  %is_usual = icmp eq ptr %mode, %never
-  br i1 %is_usual, label %more, label %ask
+  %mode = load ptr, ptr %items at ptr 3
+  br eq ptr %mode, %never, label %more, label %ask
 more:
   %times = load ptr, ptr %times_place
   %times_word = call i64 %as_int(ptr %times)
@@ -494,8 +420,7 @@ more:
 ask:
   store ptr %array, ptr %given
   %noted = call ptr %call_with(ptr %written, ptr %given, i64 1, ptr null)
-  %is_refused = icmp eq ptr %noted, null
-  br i1 %is_refused, label %failed, label %well
+  br eq ptr %noted, null, label %failed, label %well
 well:
   call void %drop(ptr %noted)
   ret i1 true
@@ -514,19 +439,16 @@ entry:
   br i1 %is_counted, label %make, label %drop_edges
 make:
   %slot_bytes = ptrtoint ptr %slot to i64
-  %before_place = getelementptr i8, ptr %before, i64 %slot_bytes
-  %before_array = load ptr, ptr %before_place
+  %before_array = load ptr, ptr %before at i8 %slot_bytes
   store ptr %before, ptr %handles
   store ptr %before_array, ptr %values
   %smooth = call i64 @active_mask(ptr %table, ptr %told, ptr %edges)
   %node = call ptr @new_node(ptr %table, ptr %told, ptr %handles, ptr %values, ptr %edges, \
 i64 %smooth, ptr %tensors, ptr %arrays)
-  %is_none = icmp eq ptr %node, null
-  br i1 %is_none, label %failed, label %results
+  br eq ptr %node, null, label %failed, label %results
 results:
   %kept = call ptr @kept_results(ptr %table, ptr %told, ptr %tensor, ptr %result, i64 %smooth)
-  %is_unkept = icmp eq ptr %kept, null
-  br i1 %is_unkept, label %drop_node, label %tell
+  br eq ptr %kept, null, label %drop_node, label %tell
 tell:
   call void @put(ptr %node, ptr %n_results, ptr %kept)
   %is_told = call i1 @give_history(ptr %table, ptr %told, ptr %tensor, ptr %node)
@@ -540,7 +462,6 @@ drop_node:
   br label %failed
 drop_edges:
   call void %drop(ptr %edges)
-  br label %failed
 failed:
   ret ptr null
 }
