@@ -674,6 +674,8 @@ yes:
   %n = load i64, ptr %list at i8 16, align 1
   br ult i64 %n, 3, label %again, label %no
 no:
+  br eq i64 %i, 5, label %again
+  br not i1 %is.10, label %yes
   ret i64 0
 }
 """
@@ -689,5 +691,12 @@ no:
         "  %is.10 = icmp ult i64 %n, 3",
         "  br i1 %is.10, label %again, label %no",
         "no:",
+    ]
+    assert written[written.index("no:") + 1 : -2] == [
+        "  %is.12 = icmp eq i64 %i, 5",
+        "  br i1 %is.12, label %again, label %on.12",
+        "on.12:",
+        "  br i1 %is.10, label %on.13, label %yes",
+        "on.13:",
     ]
     assert spelled_out("\n".join(written)).splitlines() == written

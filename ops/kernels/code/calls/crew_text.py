@@ -107,13 +107,11 @@ entry:
 look:
   %word = load atomic i64, ptr %job acquire, align 8
   %some = call i1 @is_left(i64 %word)
-  br i1 %some, label %claim, label %nothing
-claim:
+  br not i1 %some, label %nothing
   %less = add i64 %word, %step
   %pair = cmpxchg ptr %job, i64 %word, i64 %less acq_rel acquire
   %mine = extractvalue { i64, i1 } %pair, 1
-  br i1 %mine, label %work, label %look
-work:
+  br not i1 %mine, label %look
   %first = and i64 %word, 65535
   %high = lshr i64 %less, 16
   %last = and i64 %high, 65535
@@ -130,8 +128,7 @@ entry:
   %ending = getelementptr i8, ptr %job, i64 232
 again:
   %some = call i1 @take(ptr %job, i1 false)
-  br i1 %some, label %again, label %idle
-idle:
+  br i1 %some, label %again
   %word = load atomic i64, ptr %job acquire, align 8
   %end = load atomic i32, ptr %ending acquire, align 4
   br ne i32 %end, 0, label %out, label %check
@@ -141,8 +138,7 @@ check:
 spin:
   %k = phi i64 [0, %check], [%k1, %polite], [%k1, %give_way]
   %now = load atomic i64, ptr %job acquire, align 8
-  br ne i64 %now, %word, label %again, label %pause
-pause:
+  br ne i64 %now, %word, label %again
   call void asm sideeffect "pause", "~{memory}"()
   %k1 = add i64 %k, 1
   %beyond = and i64 %k1, {polite}
@@ -156,8 +152,7 @@ give_way:
 tired:
   %o1 = atomicrmw add ptr %sleepers, i32 1 seq_cst
   %last = load atomic i64, ptr %job seq_cst, align 8
-  br ne i64 %last, %word, label %awake, label %sleep
-sleep:
+  br ne i64 %last, %word, label %awake
   %generation = lshr i64 %word, 32
   %place = getelementptr i8, ptr %job, i64 4
   %r = call i64 asm sideeffect "syscall", \
@@ -174,8 +169,7 @@ define internal void @wake(ptr %job) {
 entry:
   %sleepers = getelementptr i8, ptr %job, i64 128
   %asleep = load atomic i32, ptr %sleepers seq_cst, align 4
-  br ne i32 %asleep, 0, label %call, label %out
-call:
+  br not ne i32 %asleep, 0, label %out
   %place = getelementptr i8, ptr %job, i64 4
   %r = call i64 asm sideeffect "syscall", \
 "={rax},{rax},{rdi},{rsi},{rdx},~{rcx},~{r11},~{memory}"\
@@ -197,8 +191,7 @@ entry:
   %busy = getelementptr i8, ptr %job, i64 224
   %pair = cmpxchg ptr %busy, i32 0, i32 1 acquire monotonic
   %free = extractvalue { i32, i1 } %pair, 1
-  br i1 %free, label %mine, label %alone
-alone:
+  br i1 %free, label %mine
   call void %kernel(ptr %words, i64 0, i64 %count)
   ret void
 mine:
@@ -240,8 +233,7 @@ _PERFORM: Final = """
 define internal i1 @perform(ptr %table, ptr %kernel, ptr %arguments, i64 %count, i64 %least) {
 entry:
   %parts = udiv i64 %count, %least
-  br eq i64 %parts, 0, label %quick, label %long
-quick:
+  br not eq i64 %parts, 0, label %long
   call void %kernel(ptr %arguments, i64 0, i64 %count)
   ret i1 true
 long:
@@ -253,11 +245,9 @@ long:
   br i1 %pays, label %crew, label %single
 crew:
   %job = load ptr, ptr %state
-  br ne ptr %job, null, label %together, label %begin
-begin:
+  br ne ptr %job, null, label %together
   %begun = call ptr %call(ptr %start)
-  br eq ptr %begun, null, label %failed, label %begun_well
-failed:
+  br not eq ptr %begun, null, label %begun_well
   ret i1 false
 begun_well:
   call void %drop(ptr %begun)
@@ -296,8 +286,7 @@ entry:
   br i1 %fits, label %next, label %wrong
 next:
   %i = phi i64 [0, %entry], [%i1, %kept]
-  br ult i64 %i, %n, label %look, label %ready
-look:
+  br not ult i64 %i, %n, label %ready
   %object = load ptr, ptr %given at ptr %i
   %type = load ptr, ptr %object at i8 {type_at}
   %is_array = icmp eq ptr %type, %array_type
@@ -330,14 +319,11 @@ ready:
   %count = load i64, ptr %words at i64 1
   %least = load i64, ptr %words at i64 2
   %is_done = call i1 @perform(ptr %table, ptr %kernel, ptr %arguments, i64 %count, i64 %least)
-  br i1 %is_done, label %told, label %failed
-told:
+  br not i1 %is_done, label %failed
   %note = load ptr, ptr %state at i8 16
-  br ne ptr %note, null, label %tell, label %done
-tell:
+  br not ne ptr %note, null, label %done
   %answer = call ptr %call_with(ptr %note, ptr %given, i64 %n, ptr null)
-  br eq ptr %answer, null, label %failed, label %heard
-heard:
+  br eq ptr %answer, null, label %failed
   call void %drop(ptr %answer)
 done:
   call void %hold(ptr %none)

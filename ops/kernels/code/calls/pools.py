@@ -50,8 +50,7 @@ next:
   %function = load ptr, ptr %given at ptr %i
   store ptr %function, ptr @functions at ptr %i
   %i1 = add i64 %i, 1
-  br ult i64 %i1, 4, label %next, label %done
-done:
+  br ult i64 %i1, 4, label %next
   ret void
 }
 
@@ -79,8 +78,7 @@ entry:
   %place = call i64 @place_of(i64 %size, i64 %front)
   %first_place = getelementptr ptr, ptr @first, i64 %place
   %object = load ptr, ptr %first_place
-  br eq ptr %object, null, label %make, label %reuse
-make:
+  br not eq ptr %object, null, label %reuse
   %making = load ptr, ptr @functions
   %made = call ptr %making(ptr %type, i64 %count)
   ret ptr %made
@@ -100,8 +98,7 @@ clear:
   %word = getelementptr i8, ptr %start, i64 %done
   store volatile i64 0, ptr %word
   %done1 = add i64 %done, 8
-  br ult i64 %done1, %whole, label %clear, label %ready
-ready:
+  br ult i64 %done1, %whole, label %clear
   %init = load ptr, ptr @functions at ptr 3
   %same = call ptr %init(ptr %object, ptr %type)
   %track = load ptr, ptr @functions at ptr 2
@@ -124,8 +121,7 @@ entry:
   %is_tracked = icmp ne i64 %links, 0
   %is_odd = or i1 %is_large, %is_tracked
   %is_left = or i1 %is_odd, %is_full
-  br i1 %is_left, label %free, label %keep
-free:
+  br not i1 %is_left, label %keep
   %freeing = load ptr, ptr @functions at ptr 1
   call void %freeing(ptr %object)
   ret void

@@ -25,22 +25,19 @@ entry:
   %its_class = alloca ptr
   %trace = alloca ptr
   %words = load ptr, ptr %self at i8 {calling_at}
-  br ne ptr %words, null, label %begin, label %nothing
-begin:
+  br not ne ptr %words, null, label %nothing
   %table = load ptr, ptr %words at i8 {head}
 {called_loads}
   %place_bytes = ptrtoint ptr %quickly_at to i64
   %quickly = load ptr, ptr %self at i8 %place_bytes
-  br ne ptr %quickly, null, label %call_it, label %not_there
-not_there:
+  br ne ptr %quickly, null, label %call_it
   call void %set_error(ptr %type_error, ptr @message)
   ret ptr null
 call_it:
   call void %hold(ptr %quickly)
   %result = call ptr %call_with(ptr %quickly, ptr %given, i64 %n, ptr %names)
   call void %drop(ptr %quickly)
-  br ne ptr %result, null, label %good, label %bad
-good:
+  br not ne ptr %result, null, label %bad
   ret ptr %result
 bad:
   call void %fetch_error(ptr %its_class, ptr %raised, ptr %trace)
@@ -49,8 +46,7 @@ bad:
   %its_error = load ptr, ptr %raised
   %its_trace = load ptr, ptr %trace
   call void %drop(ptr %its_kind)
-  br ne ptr %its_trace, null, label %give_trace, label %count_names
-give_trace:
+  br not ne ptr %its_trace, null, label %count_names
   %is_given = call i32 %set_trace(ptr %its_error, ptr %its_trace)
   call void %drop(ptr %its_trace)
 count_names:
@@ -62,8 +58,7 @@ gather:
   %all = add i64 %n, %behind
   %room = add i64 %all, 2
   %held = call ptr %make_tuple(i64 %room)
-  br eq ptr %held, null, label %no_room, label %begin_telling
-no_room:
+  br not eq ptr %held, null, label %begin_telling
   call void %drop(ptr %its_error)
   ret ptr null
 begin_telling:

@@ -79,8 +79,7 @@ count_names:
 measure:
   %named = phi i64 [0, %begin], [%count_named, %count_names]
   %total = add i64 %n, %named
-  br ule i64 %total, {front_most}, label %search, label %slow
-search:
+  br not ule i64 %total, {front_most}, label %slow
   %way = call ptr @way_of(ptr %table, ptr %given, i64 %n, ptr %names, i64 %named)
   br eq ptr %way, null, label %slow, label %prepare
 prepare:
@@ -125,8 +124,7 @@ gather:
   %i = phi i64 [0, %copy], [%i1, %taken]
   %held = phi i64 [0, %copy], [%held1, %taken]
   %filled = phi i64 [%count, %copy], [%filled1, %taken]
-  br ult i64 %i, %stop, label %look, label %gathered
-look:
+  br not ult i64 %i, %stop, label %gathered
   %words = mul i64 %i, 4
   %argument = getelementptr i64, ptr %arguments, i64 %words
   %kind = load i64, ptr %argument
@@ -220,8 +218,7 @@ give_up:
 who_records:
   %recorder = load ptr, ptr %way at i64 11
   %recorded = call ptr %call_with(ptr %recorder, ptr %given, i64 %n, ptr %names)
-  br eq ptr %recorded, %missed, label %not_recorded, label %give_recorded
-not_recorded:
+  br not eq ptr %recorded, %missed, label %give_recorded
   call void %drop(ptr %recorded)
   br label %slow
 give_recorded:
@@ -262,23 +259,20 @@ find_edges:
   %whose_arrays = select i1 %is_of_list, ptr %list_arrays, ptr %values
   %its_told = call ptr @fitting(ptr %told, ptr %whose_arrays)
   %is_beside = xor i1 %is_listed, %is_of_list
-  br i1 %is_beside, label %check_whole, label %take_edges
-check_whole:
+  br not i1 %is_beside, label %take_edges
   %are_places = call i1 @are_whole(ptr %its_told, ptr %list_arrays)
   br i1 %are_places, label %take_edges, label %record_there
 take_edges:
   %found_edges = call ptr @edges_from(ptr %table, ptr %its_told, ptr %whose, ptr %whose_arrays)
   br ne ptr %found_edges, null, label %whether_written, label %record_there
 whether_written:
-  br i1 %writes_first, label %ask_to_write, label %run
-ask_to_write:
+  br not i1 %writes_first, label %run
   %may_be_written = call i1 @may_write(ptr %table, ptr %its_told, ptr %handles, ptr %values, \
 ptr %list_arrays)
   br i1 %may_be_written, label %keep_before, label %leave_unwritten
 keep_before:
   %kept_before = call ptr @kept_before(ptr %table, ptr %its_told, ptr %handles, ptr %found_edges)
-  br eq ptr %kept_before, null, label %unkept, label %run
-unkept:
+  br not eq ptr %kept_before, null, label %run
   call void %drop(ptr %found_edges)
   call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
   ret ptr null
@@ -298,8 +292,7 @@ run:
   br i1 %is_raised, label %release, label %compare
 compare:
   %m = phi i64 [0, %run], [%m1, %differs]
-  br ult i64 %m, %all_held, label %compare_one, label %is_none_of_them
-compare_one:
+  br not ult i64 %m, %all_held, label %is_none_of_them
   %one_owned = load ptr, ptr %owned at ptr %m
   %m1 = add i64 %m, 1
   br eq ptr %one_owned, %result, label %is_one_of_them, label %differs
@@ -318,22 +311,17 @@ release:
   %has_history = or i1 %records, %looks_again
   br i1 %has_history, label %recording, label %release_now
 recording:
-  br i1 %is_raised, label %without_node, label %its_type
-its_type:
+  br i1 %is_raised, label %without_node
   %its_class = load ptr, ptr %result at i8 {type_at}
   %is_made = icmp slt i64 %which, 0
-  br eq ptr %its_class, %array_type, label %its_newness, label %its_several
-its_newness:
-  br i1 %is_made, label %its_kind, label %its_own
-its_own:
+  br not eq ptr %its_class, %array_type, label %its_several
+  br i1 %is_made, label %its_kind
   %first_own_flag = and i64 %flags, 16
   %has_first_own = icmp ne i64 %first_own_flag, 0
   %is_first_own = icmp eq i64 %which, 0
   %is_itself = and i1 %has_first_own, %is_first_own
-  br i1 %is_itself, label %whether_recorded, label %end_otherwise
-whether_recorded:
-  br i1 %writes_first, label %its_write, label %itself
-its_write:
+  br not i1 %is_itself, label %end_otherwise
+  br not i1 %writes_first, label %itself
   %written_tensors = load ptr, ptr %of_tensors
   %written_arrays = load ptr, ptr %of_arrays
   %with_write = call ptr @recorded_write(ptr %table, ptr %now_told, ptr %handles, ptr %values, \
@@ -349,18 +337,15 @@ itself:
   br label %without_node
 its_kind:
   %are_its_floats = call i1 @is_of_floats(ptr %result)
-  br i1 %are_its_floats, label %with_history, label %without_history
-without_history:
-  br i1 %records, label %whole_numbers, label %release_now
-whole_numbers:
+  br i1 %are_its_floats, label %with_history
+  br not i1 %records, label %release_now
   %its_owner = load ptr, ptr %result at i8 {owner_at}
   br eq ptr %its_owner, null, label %new_numbers, label %end_otherwise
 new_numbers:
   %numbers_made = call ptr @handle_of(ptr %table, ptr %result)
   br label %without_node
 with_history:
-  br i1 %records, label %with_node, label %end_otherwise
-with_node:
+  br not i1 %records, label %end_otherwise
   %own_tensors = load ptr, ptr %of_tensors
   %own_arrays = load ptr, ptr %of_arrays
   %history = call ptr @recorded(ptr %table, ptr %now_told, ptr %handles, ptr %values, ptr %edges, \
@@ -371,11 +356,9 @@ its_several:
   %several_here = and i64 %told_flags, 2
   %gives_several = icmp ne i64 %several_here, 0
   %records_several = and i1 %gives_several, %records
-  br i1 %records_several, label %their_kind, label %end_otherwise
-their_kind:
+  br not i1 %records_several, label %end_otherwise
   %are_floats_first = call i1 @is_first_of_floats(ptr %table, ptr %result)
-  br i1 %are_floats_first, label %their_handles, label %end_otherwise
-their_handles:
+  br not i1 %are_floats_first, label %end_otherwise
   %handles_made = call ptr @new_handles(ptr %table, ptr %result, ptr %first_owned)
   br ne ptr %handles_made, null, label %their_names, label %end_otherwise
 their_names:
@@ -396,8 +379,7 @@ ptr %edges, ptr %all_made)
 end_otherwise:
   %may_run_again = xor i1 %writes_first, true
   %runs_again = and i1 %is_listed, %may_run_again
-  br i1 %runs_again, label %once_more, label %end_late
-once_more:
+  br not i1 %runs_again, label %end_late
   call void %drop(ptr %result)
   call void %drop(ptr %edges)
   br label %record_there
@@ -415,31 +397,24 @@ without_node:
   ret ptr %instead
 release_now:
   call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
-  br i1 %is_raised, label %nothing, label %finish
-nothing:
+  br not i1 %is_raised, label %finish
   ret ptr null
 finish:
   %as_it_is = and i64 %flags, 4
-  br ne i64 %as_it_is, 0, label %give, label %kind_of_result
-give:
+  br not ne i64 %as_it_is, 0, label %kind_of_result
   ret ptr %result
 kind_of_result:
   %for_others = and i64 %flags, 8
-  br ne i64 %for_others, 0, label %others, label %is_it_array
-is_it_array:
+  br ne i64 %for_others, 0, label %others
   %result_type = load ptr, ptr %result at i8 {type_at}
-  br eq ptr %result_type, %array_type, label %one_array, label %perhaps_views
-perhaps_views:
+  br eq ptr %result_type, %array_type, label %one_array
   %tuple_flag = and i64 %flags, 64
-  br ne i64 %tuple_flag, 0, label %new_tuple, label %perhaps_list
-new_tuple:
+  br not ne i64 %tuple_flag, 0, label %perhaps_list
   %new_tensors = call ptr @new_handles(ptr %table, ptr %result, ptr %first_owned)
-  br ne ptr %new_tensors, null, label %name_them, label %others
-name_them:
+  br not ne ptr %new_tensors, null, label %others
   call void %drop(ptr %result)
   %namer = load ptr, ptr %way at i64 10
-  br ne ptr %namer, null, label %with_names, label %without_names
-without_names:
+  br ne ptr %namer, null, label %with_names
   ret ptr %new_tensors
 with_names:
   store ptr %new_tensors, ptr %values
@@ -452,30 +427,24 @@ perhaps_list:
   %its_wanted = load i64, ptr %wanted
   %is_unwatched = icmp eq i64 %its_wanted, 0
   %may_be_views = and i1 %are_several, %is_unwatched
-  br i1 %may_be_views, label %check_views, label %others
-check_views:
+  br not i1 %may_be_views, label %others
   %are_views = call i1 @are_new_views(ptr %table, ptr %result, ptr %first_owned)
-  br i1 %are_views, label %all_views, label %others
-all_views:
+  br not i1 %are_views, label %others
   %the_base = load ptr, ptr %given
   %views = call ptr @view_handles(ptr %table, ptr %result, ptr %the_base)
   call void %drop(ptr %result)
   ret ptr %views
 one_array:
-  br slt i64 %which, 0, label %new_array, label %known_array
-known_array:
+  br slt i64 %which, 0, label %new_array
   %first_flag = and i64 %flags, 16
   %has_first = icmp ne i64 %first_flag, 0
   %is_the_first = icmp eq i64 %which, 0
   %is_first = and i1 %has_first, %is_the_first
-  br i1 %is_first, label %same_tensor, label %others
-same_tensor:
+  br not i1 %is_first, label %others
   %write_flag = and i64 %flags, 2
-  br ne i64 %write_flag, 0, label %count_write, label %give_first
-count_write:
+  br not ne i64 %write_flag, 0, label %give_first
   %is_noted = call i1 @count_write(ptr %table, ptr %result)
-  br i1 %is_noted, label %give_first, label %not_counted
-not_counted:
+  br i1 %is_noted, label %give_first
   call void %drop(ptr %result)
   ret ptr null
 give_first:
@@ -485,16 +454,13 @@ give_first:
   ret ptr %first_handle
 new_array:
   %view_flag = and i64 %flags, 1
-  br ne i64 %view_flag, 0, label %new_view, label %new_tensor
-new_tensor:
+  br ne i64 %view_flag, 0, label %new_view
   %handle = call ptr @new_handle(ptr %table, ptr %result, i64 %flags)
-  br ne ptr %handle, null, label %give_handle, label %slow
-give_handle:
+  br not ne ptr %handle, null, label %slow
   ret ptr %handle
 new_view:
   %was_wanted = load i64, ptr %wanted
-  br eq i64 %was_wanted, 0, label %plain_view, label %others
-plain_view:
+  br not eq i64 %was_wanted, 0, label %others
   %base = load ptr, ptr %given
   %view = call ptr @one_view(ptr %table, ptr %result, ptr %base)
   ret ptr %view

@@ -11,8 +11,7 @@ define internal ptr @handle_of(ptr %table, ptr %array) {
 entry:
 {front_loads}
   %made = call ptr %make_object(ptr %tensor_type, i64 0)
-  br eq ptr %made, null, label %failed, label %fill
-fill:
+  br eq ptr %made, null, label %failed
   %slot_bytes = ptrtoint ptr %slot to i64
   store ptr %array, ptr %made at i8 %slot_bytes
   %wants_bytes = ptrtoint ptr %wants_slot to i64
@@ -31,14 +30,11 @@ define internal ptr @new_handle(ptr %table, ptr %array, i64 %flags) {
 entry:
 {front_loads}
   %handle = call ptr @handle_of(ptr %table, ptr %array)
-  br eq ptr %handle, null, label %failed, label %made
-made:
+  br eq ptr %handle, null, label %failed
   %leaf_flag = and i64 %flags, 128
-  br ne i64 %leaf_flag, 0, label %leaf, label %give
-leaf:
+  br not ne i64 %leaf_flag, 0, label %give
   %are_floats = call i1 @is_of_floats(ptr %array)
-  br i1 %are_floats, label %want, label %no_leaf
-want:
+  br not i1 %are_floats, label %no_leaf
   %wants_bytes = ptrtoint ptr %wants_slot to i64
   call void %hold(ptr %always)
   store ptr %always, ptr %handle at i8 %wants_bytes
@@ -62,8 +58,7 @@ entry:
   switch i32 %recording, label %good [i32 -1, label %bad i32 0, label %off]
 off:
   %asked = call i32 %variable(ptr %inference_mode, ptr %never, ptr %memory)
-  br slt i32 %asked, 0, label %bad, label %answered
-answered:
+  br slt i32 %asked, 0, label %bad
   %for_inference = load ptr, ptr %memory
   call void %drop(ptr %for_inference)
   %is_so = icmp eq ptr %for_inference, %always
@@ -81,8 +76,7 @@ entry:
   %wants_bytes = ptrtoint ptr %wants_slot to i64
   %of_base = getelementptr i8, ptr %base, i64 %wants_bytes
   %found = load ptr, ptr %of_base
-  br eq ptr %found, %never, label %make, label %look
-make:
+  br not eq ptr %found, %never, label %look
   %list = call ptr %make_list(i64 0)
   br eq ptr %list, null, label %bad, label %give
 give:
@@ -107,21 +101,17 @@ define internal ptr @view_handle(ptr %table, ptr %array, ptr %base, ptr %mode) {
 entry:
 {front_loads}
   %made = call ptr @handle_of(ptr %table, ptr %array)
-  br eq ptr %made, null, label %failed, label %note
-note:
+  br eq ptr %made, null, label %failed
   %owner = load ptr, ptr %array at i8 {owner_at}
-  br eq ptr %owner, null, label %good, label %view
-view:
+  br eq ptr %owner, null, label %good
   %base_bytes = ptrtoint ptr %base_slot to i64
   call void %hold(ptr %base)
   store ptr %base, ptr %made at i8 %base_bytes
   call void %drop(ptr %none)
   %is_marked = call i1 @share_marks(ptr %table, ptr %made, ptr %base)
   %is_watched = icmp eq ptr %mode, null
-  br i1 %is_marked, label %look, label %unset
-look:
-  br i1 %is_watched, label %good, label %note_mode
-note_mode:
+  br not i1 %is_marked, label %unset
+  br i1 %is_watched, label %good
   %noted = call i32 %set_attribute(ptr %made, ptr %unwatched_name, ptr %mode)
   br eq i32 %noted, 0, label %good, label %unset
 good:
@@ -136,8 +126,7 @@ define internal ptr @one_view(ptr %table, ptr %array, ptr %base) {
 entry:
   %word = alloca ptr
   %is_known = call i1 @mode_word(ptr %table, ptr %word)
-  br i1 %is_known, label %make, label %failed
-make:
+  br not i1 %is_known, label %failed
   %mode = load ptr, ptr %word
   %made = call ptr @view_handle(ptr %table, ptr %array, ptr %base, ptr %mode)
   ret ptr %made
@@ -160,16 +149,13 @@ begin:
   br eq ptr %tuple, null, label %out, label %next
 next:
   %i = phi i64 [0, %begin], [%i1, %made]
-  br ult i64 %i, %count, label %look, label %out
-look:
+  br not ult i64 %i, %count, label %out
   %array = load ptr, ptr %items at ptr %i
   call void %hold(ptr %array)
   %handle = call ptr @view_handle(ptr %table, ptr %array, ptr %base, ptr %mode)
-  br eq ptr %handle, null, label %bad, label %tell
-tell:
+  br eq ptr %handle, null, label %bad
   %told = call i32 %set_attribute(ptr %handle, ptr %among_name, ptr %no_word)
-  br eq i32 %told, 0, label %made, label %untold
-untold:
+  br eq i32 %told, 0, label %made
   call void %drop(ptr %handle)
   br label %bad
 made:
@@ -196,8 +182,7 @@ begin:
   %items = call ptr @items_of(ptr %table, ptr %results)
 check:
   %j = phi i64 [0, %begin], [%j1, %fits]
-  br ult i64 %j, %count, label %check_one, label %make
-check_one:
+  br not ult i64 %j, %count, label %make
   %checked = load ptr, ptr %items at ptr %j
   %kind = load ptr, ptr %checked at i8 {type_at}
   %is_array = icmp eq ptr %kind, %array_type
@@ -213,8 +198,7 @@ make:
   br eq ptr %tuple, null, label %failed, label %next
 next:
   %i = phi i64 [0, %make], [%i1, %made]
-  br ult i64 %i, %count, label %look, label %done
-look:
+  br not ult i64 %i, %count, label %done
   %array = load ptr, ptr %items at ptr %i
   call void %hold(ptr %array)
   %handle = call ptr @handle_of(ptr %table, ptr %array)
@@ -243,8 +227,7 @@ begin:
   %items = load ptr, ptr %result at i8 {list_at}
 next:
   %i = phi i64 [0, %begin], [%i1, %fits]
-  br ult i64 %i, %count, label %look, label %yes
-look:
+  br not ult i64 %i, %count, label %yes
   %item = load ptr, ptr %items at ptr %i
   %kind = load ptr, ptr %item at i8 {type_at}
   %is_array = icmp eq ptr %kind, %array_type

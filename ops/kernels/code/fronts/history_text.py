@@ -44,16 +44,13 @@ entry:
   %is_tuple = icmp eq ptr %type, %tuple_type
   %is_list = icmp eq ptr %type, %list_type
   %are_several = or i1 %is_tuple, %is_list
-  br i1 %are_several, label %measure, label %no
-measure:
+  br not i1 %are_several, label %no
   %count = load i64, ptr %results at i8 {head}
-  br eq i64 %count, 0, label %no, label %look
-look:
+  br eq i64 %count, 0, label %no
   %items = call ptr @items_of(ptr %table, ptr %results)
   %first = load ptr, ptr %items
   %kind = load ptr, ptr %first at i8 {type_at}
-  br eq ptr %kind, %array_type, label %ask, label %no
-ask:
+  br not eq ptr %kind, %array_type, label %no
   %are_floats = call i1 @is_of_floats(ptr %first)
   ret i1 %are_floats
 no:
@@ -66,14 +63,12 @@ entry:
 {front_loads}
 {book_loads}
   %memory = call ptr @first_of(ptr %memories)
-  br eq ptr %memory, %never, label %look, label %ask
-look:
+  br not eq ptr %memory, %never, label %ask
   %used = load i64, ptr %counts at i8 {head}
   br eq i64 %used, 0, label %none_written, label %own
 own:
   %base = load ptr, ptr %array at i8 {owner_at}
-  br eq ptr %base, null, label %count, label %kind
-kind:
+  br eq ptr %base, null, label %count
   %type = load ptr, ptr %base at i8 {type_at}
   br eq ptr %type, %array_type, label %deeper, label %ask
 deeper:
@@ -83,12 +78,10 @@ count:
   %owner = phi ptr [%array, %own], [%base, %deeper]
   %number = ptrtoint ptr %owner to i64
   %key = call ptr %make_int(i64 %number)
-  br eq ptr %key, null, label %failed, label %find
-find:
+  br eq ptr %key, null, label %failed
   %found = call ptr %item_of(ptr %counts, ptr %key)
   call void %drop(ptr %key)
-  br eq ptr %found, null, label %none_written, label %counted
-counted:
+  br eq ptr %found, null, label %none_written
   %items = load ptr, ptr %found at i8 {list_at}
   %times = load ptr, ptr %items at ptr 1
   %version = call i64 %as_int(ptr %times)
@@ -96,8 +89,7 @@ counted:
 ask:
   store ptr %array, ptr %asked
   %answer = call ptr %call_with(ptr %ask_version, ptr %asked, i64 1, ptr null)
-  br eq ptr %answer, null, label %failed, label %answered
-answered:
+  br eq ptr %answer, null, label %failed
   %said = call i64 %as_int(ptr %answer)
   call void %drop(ptr %answer)
   ret i64 %said
@@ -112,21 +104,15 @@ entry:
 {front_loads}
 {book_loads}
   %mode = call ptr %attribute(ptr %tensor, ptr %unwatched_name)
-  br eq ptr %mode, null, label %failed, label %compare
-compare:
+  br eq ptr %mode, null, label %failed
   call void %drop(ptr %mode)
-  br eq ptr %mode, %no_word, label %known, label %left
-known:
+  br not eq ptr %mode, %no_word, label %left
   %before = call ptr %attribute(ptr %tensor, ptr %end_word)
-  br eq ptr %before, null, label %failed, label %look
-look:
-  br eq ptr %before, %none, label %make, label %ask
-ask:
+  br eq ptr %before, null, label %failed
+  br eq ptr %before, %none, label %make
   %found = call ptr %call(ptr %before)
-  br eq ptr %found, null, label %forget, label %asked
-asked:
-  br eq ptr %found, %none, label %again, label %old
-old:
+  br eq ptr %found, null, label %forget
+  br eq ptr %found, %none, label %again
   call void %drop(ptr %before)
   ret ptr %found
 again:
@@ -140,8 +126,7 @@ make:
   %no_number = icmp eq ptr %number, null
   %is_short = or i1 %no_object, %no_list
   %is_shorter = or i1 %is_short, %no_number
-  br i1 %is_shorter, label %forget, label %fill
-fill:
+  br i1 %is_shorter, label %forget
   %newest = call i64 %as_int(ptr %number)
   call void %drop(ptr %number)
   %latest = ptrtoint ptr %soon to i64
@@ -163,14 +148,12 @@ fill:
   %is_referred = icmp ne ptr %reference, null
   %is_safe = and i1 %is_idle, %is_same
   %may_be = and i1 %is_safe, %is_referred
-  br i1 %may_be, label %note, label %refuse
-note:
+  br not i1 %may_be, label %refuse
   %noted = call i32 %set_attribute(ptr %tensor, ptr %end_word, ptr %reference)
   call void %drop(ptr %now)
   call void %drop(ptr %reference)
   call void %drop(ptr %before)
-  br eq i32 %noted, 0, label %new, label %unnoted
-new:
+  br not eq i32 %noted, 0, label %unnoted
   ret ptr %made
 unnoted:
   call void %drop(ptr %made)
@@ -194,28 +177,22 @@ entry:
 {book_loads}
   %wants_bytes = ptrtoint ptr %wants_slot to i64
   %answer = load ptr, ptr %tensor at i8 %wants_bytes
-  br eq ptr %answer, %always, label %base, label %no_edge
-base:
+  br not eq ptr %answer, %always, label %no_edge
   %base_bytes = ptrtoint ptr %base_slot to i64
   %its_base = load ptr, ptr %tensor at i8 %base_bytes
-  br ne ptr %its_base, %none, label %view, label %origin
-view:
+  br not ne ptr %its_base, %none, label %origin
   %memory = call ptr @first_of(ptr %memories)
-  br eq ptr %memory, %never, label %compare, label %ask
-compare:
+  br not eq ptr %memory, %never, label %ask
   %now = call i64 @kept_version(ptr %table, ptr %book, ptr %array)
   %then_object = call ptr %attribute(ptr %tensor, ptr %version_word)
-  br eq ptr %then_object, null, label %failed, label %known
-known:
+  br eq ptr %then_object, null, label %failed
   %then = call i64 %as_int(ptr %then_object)
   call void %drop(ptr %then_object)
   br eq i64 %now, %then, label %origin, label %ask
 origin:
   %node = call ptr %attribute(ptr %tensor, ptr %node_word)
-  br eq ptr %node, null, label %failed, label %whose
-whose:
-  br eq ptr %node, %none, label %leaf, label %made
-leaf:
+  br eq ptr %node, null, label %failed
+  br not eq ptr %node, %none, label %made
   call void %drop(ptr %node)
   %end = call ptr @leaf_node(ptr %table, ptr %book, ptr %tensor)
   br eq ptr %end, null, label %ask, label %first_of_end
@@ -231,8 +208,7 @@ pair:
   %no_number = icmp eq ptr %number, null
   %no_tuple = icmp eq ptr %edge, null
   %is_short = or i1 %no_number, %no_tuple
-  br i1 %is_short, label %failed, label %fill
-fill:
+  br i1 %is_short, label %failed
   %first = getelementptr i8, ptr %edge, i64 {tuple_at}
   store ptr %source, ptr %first
   store ptr %number, ptr %first at ptr 1
@@ -266,18 +242,15 @@ entry:
   %anomaly = call ptr @first_of(ptr %anomalies)
   %is_anomaly = icmp ne ptr %anomaly, %never
   %is_refused = or i1 %is_odd, %is_anomaly
-  br i1 %is_refused, label %no, label %hooks
-hooks:
+  br i1 %is_refused, label %no
   %packing = call ptr @first_of(ptr %packings)
   %bound = call ptr @first_of(ptr %bounding)
   %was_packed = icmp ne ptr %packing, %never
   %was_bound = icmp ne ptr %bound, %never
   %is_doubtful = or i1 %was_packed, %was_bound
-  br i1 %is_doubtful, label %ask, label %yes
-ask:
+  br not i1 %is_doubtful, label %yes
   %answer = call ptr %call(ptr %is_plain)
-  br eq ptr %answer, null, label %failed, label %told
-told:
+  br eq ptr %answer, null, label %failed
   call void %drop(ptr %answer)
   br eq ptr %answer, %always, label %yes, label %no
 yes:
@@ -292,8 +265,7 @@ define internal ptr @fitting(ptr %told, ptr %values) {
 entry:
 next:
   %one = phi ptr [%told, %entry], [%other, %differs]
-  br eq ptr %one, null, label %none, label %look
-look:
+  br eq ptr %one, null, label %none
   %floats = load i64, ptr %one at i64 2
   %whole = load i64, ptr %one at i64 20
   %are_floats = call i1 @are_all(ptr %values, i64 %floats, i1 true)
@@ -319,8 +291,7 @@ define internal i1 @are_all(ptr %values, i64 %mask, i1 %floats) {
 entry:
 next:
   %left = phi i64 [%mask, %entry], [%rest, %fits]
-  br eq i64 %left, 0, label %yes, label %look
-look:
+  br eq i64 %left, 0, label %yes
   %place = call i64 @llvm.cttz.i64(i64 %left, i1 true)
   %less = sub i64 %left, 1
   %rest = and i64 %left, %less
@@ -345,12 +316,10 @@ entry:
   %count = load i64, ptr %told at i64 3
   %places = load ptr, ptr %told at i64 4
   %may_be = call i1 @may_record(ptr %table, ptr %book)
-  br i1 %may_be, label %check, label %no
-check:
+  br not i1 %may_be, label %no
   %turn = call i64 @turn_of(ptr %table, ptr %book)
   %fit = call i1 @are_floats(ptr %told, ptr %values)
-  br i1 %fit, label %begin, label %no
-begin:
+  br not i1 %fit, label %no
   %edges = call ptr %make_tuple(i64 %count)
   br eq ptr %edges, null, label %failed, label %fill
 fill:
@@ -358,8 +327,7 @@ fill:
 next:
   %i = phi i64 [0, %fill], [%i1, %found]
   %some = phi i1 [false, %fill], [%some1, %found]
-  br ult i64 %i, %count, label %look, label %done
-look:
+  br not ult i64 %i, %count, label %done
   %place = load i64, ptr %places at i64 %i
   %tensor = load ptr, ptr %handles at ptr %place
   %array = load ptr, ptr %values at ptr %place
@@ -375,8 +343,7 @@ done:
   %turn_now = call i64 @turn_of(ptr %table, ptr %book)
   %is_settled = icmp eq i64 %turn_now, %turn
   %is_well = and i1 %is_settled, %some
-  br i1 %is_well, label %yes, label %drop_list
-yes:
+  br not i1 %is_well, label %drop_list
   ret ptr %edges
 drop_list:
   call void %drop(ptr %edges)
@@ -414,8 +381,7 @@ entry:
   %count = load i64, ptr %told at i64 19
 next:
   %i = phi i64 [0, %entry], [%i1, %fits]
-  br ult i64 %i, %count, label %look, label %yes
-look:
+  br not ult i64 %i, %count, label %yes
   %array = load ptr, ptr %arrays at ptr %i
   %is_float = call i1 @is_of_floats(ptr %array)
   br i1 %is_float, label %no, label %fits

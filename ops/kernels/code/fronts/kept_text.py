@@ -76,8 +76,7 @@ next:
   %i = phi i64 [0, %entry], [%i1, %end_of_sizes]
   %word = phi i64 [0, %entry], [%last, %end_of_sizes]
   %mix = phi i64 [0, %entry], [%mixed, %end_of_sizes]
-  br ult i64 %i, %count, label %look, label %find
-look:
+  br not ult i64 %i, %count, label %find
   %place = load i64, ptr %places at i64 %i
   %array = load ptr, ptr %values at ptr %place
   %dtype = load i64, ptr %array at i8 {dtype_at}
@@ -122,8 +121,7 @@ find:
   br eq ptr %item, %none, label %make, label %compare
 compare:
   %k = phi i64 [0, %find], [%k1, %same_word]
-  br uge i64 %k, %word, label %found, label %compare_word
-compare_word:
+  br uge i64 %k, %word, label %found
   %mine = load i64, ptr %key at i64 %k
   %its = load i64, ptr %stored at i64 %k
   br eq i64 %mine, %its, label %same_word, label %make
@@ -165,8 +163,7 @@ entry:
 {front_loads}
 {book_loads}
   %made = call ptr @instance(ptr %saved_type)
-  br eq ptr %made, null, label %failed, label %fill
-fill:
+  br eq ptr %made, null, label %failed
   %times = call ptr %make_int(i64 %version)
   call void %hold(ptr %array)
   call void %hold(ptr %handle)
@@ -193,8 +190,7 @@ entry:
   %is_matrix = icmp eq i32 %rank, 2
   %is_asked = icmp ne i64 %is_laid, 0
   %is_of_interest = and i1 %is_matrix, %is_asked
-  br i1 %is_of_interest, label %step, label %make
-step:
+  br not i1 %is_of_interest, label %make
   %strides = load ptr, ptr %array at i8 {strides_at}
   %down = load i64, ptr %strides
   %is_short = icmp ule i64 %down, 16
@@ -207,15 +203,13 @@ step:
   %cannot_be = and i1 %lies_by_rows, %has_several
   %could_be = xor i1 %cannot_be, true
   %may_be = and i1 %is_short, %could_be
-  br i1 %may_be, label %ask, label %make
-ask:
+  br not i1 %may_be, label %make
   store ptr %array, ptr %asked
   %answer = call ptr %call_with(ptr %describe, ptr %asked, i64 1, ptr null)
   ret ptr %answer
 make:
   %made = call ptr @instance(ptr %meta_type)
-  br eq ptr %made, null, label %failed, label %begin
-begin:
+  br eq ptr %made, null, label %failed
   br eq ptr %known, null, label %read, label %take
 take:
   call void %hold(ptr %known)
@@ -244,14 +238,12 @@ entry:
   %mask = load i64, ptr %words
   %is_sized = load i64, ptr %words at i64 1
   %is_laid = load i64, ptr %words at i64 2
-  br eq i64 %mask, -1, label %itself, label %tensors
-itself:
+  br not eq i64 %mask, -1, label %tensors
   call void %hold(ptr %value)
   ret ptr %value
 tensors:
   %of = and i64 %mask, %smooth
-  br ne i64 %of, 0, label %keep, label %forget
-keep:
+  br not ne i64 %of, 0, label %forget
   %end = load i64, ptr %words at i64 3
   br sge i64 %end, 0, label %known_edge, label %find_edge
 known_edge:
@@ -265,8 +257,7 @@ find_edge:
 version:
   %edge = phi ptr [%its_edge, %known_edge], [%found_edge, %find_edge]
   %times = call i64 @kept_version(ptr %table, ptr %book, ptr %value)
-  br slt i64 %times, 0, label %drop_edge, label %make
-drop_edge:
+  br not slt i64 %times, 0, label %make
   call void %drop(ptr %edge)
   br label %failed
 make:
@@ -310,8 +301,7 @@ begin:
   %items = load ptr, ptr %list at i8 {list_at}
 next:
   %i = phi i64 [0, %begin], [%i1, %keep]
-  br ult i64 %i, %count, label %look, label %done
-look:
+  br not ult i64 %i, %count, label %done
   %end = select i1 %are_ends, i64 %i, i64 -1
   store i64 %end, ptr %words at i64 3
   %tensor = load ptr, ptr %tensors at ptr %i
@@ -351,8 +341,7 @@ begin:
   %items = getelementptr i8, ptr %list, i64 {tuple_at}
 next:
   %i = phi i64 [0, %begin], [%i1, %keep]
-  br ult i64 %i, %count, label %look, label %done
-look:
+  br not ult i64 %i, %count, label %done
   br eq i64 %i, %list_place, label %the_list, label %other
 the_list:
   %kept_tensors = call ptr @kept_list(ptr %table, ptr %told, ptr %tensors, ptr %arrays, \

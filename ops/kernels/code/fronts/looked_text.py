@@ -24,18 +24,15 @@ entry:
   %rank32 = load i32, ptr %array at i8 {rank_at}
   %rank = zext i32 %rank32 to i64
   %made = call ptr %make_object(ptr %size_type, i64 %rank)
-  br eq ptr %made, null, label %failed, label %begin
-begin:
-  br ugt i64 {tuple_at}, {items_at}, label %unknown_hash, label %fill
-unknown_hash:
+  br eq ptr %made, null, label %failed
+  br not ugt i64 {tuple_at}, {items_at}, label %fill
   store i64 -1, ptr %made at i8 {items_at}
 fill:
   %sizes = load ptr, ptr %array at i8 {sizes_at}
   %items = getelementptr i8, ptr %made, i64 {tuple_at}
 next:
   %i = phi i64 [0, %fill], [%i1, %give]
-  br ult i64 %i, %rank, label %make, label %done
-make:
+  br not ult i64 %i, %rank, label %done
   %size = load i64, ptr %sizes at i64 %i
   %number = call ptr %make_int(i64 %size)
   br eq ptr %number, null, label %give_up, label %give
@@ -63,19 +60,16 @@ entry:
   %are_named = icmp ne ptr %names, null
   %is_other = or i1 %is_more, %are_named
   %is_slow = or i1 %is_heard, %is_other
-  br i1 %is_slow, label %slow, label %type
-type:
+  br i1 %is_slow, label %slow
   %tensor = load ptr, ptr %given
   %its_type = load ptr, ptr %tensor at i8 {type_at}
   %is_tensor = icmp eq ptr %its_type, %tensor_type
   %is_parameter = icmp eq ptr %its_type, %parameter_type
   %is_one = or i1 %is_tensor, %is_parameter
-  br i1 %is_one, label %begin, label %slow
-begin:
+  br not i1 %is_one, label %slow
   %slot_bytes = ptrtoint ptr %slot to i64
   %array = load ptr, ptr %tensor at i8 %slot_bytes
-  br ne ptr %array, null, label %array_type_of, label %slow
-array_type_of:
+  br not ne ptr %array, null, label %slow
   %its_kind = load ptr, ptr %array at i8 {type_at}
   br eq ptr %its_kind, %array_type, label %choose, label %slow
 choose:
@@ -99,11 +93,9 @@ choose:
 wanting:
   %wants_bytes = ptrtoint ptr %wants_slot to i64
   %wants = load ptr, ptr %tensor at i8 %wants_bytes
-  br eq ptr %wants, %never, label %tell_never, label %perhaps_shared
-perhaps_shared:
+  br eq ptr %wants, %never, label %tell_never
   %wants_type = load ptr, ptr %wants at i8 {type_at}
-  br eq ptr %wants_type, %list_type, label %perhaps_empty, label %slow
-perhaps_empty:
+  br not eq ptr %wants_type, %list_type, label %slow
   %histories = load i64, ptr %wants at i8 {head}
   br eq i64 %histories, 0, label %tell_never, label %slow
 tell_never:
@@ -136,20 +128,17 @@ search:
 compare:
   %p1 = add i64 %p, 1
   %p2 = add i64 %p, 2
-  br eq ptr %key, %dtype, label %found, label %search
-found:
+  br not eq ptr %key, %dtype, label %search
   %told = load ptr, ptr %pairs at ptr %p1
   call void %hold(ptr %told)
   ret ptr %told
 itself:
-  br i1 %is_whole, label %give_itself, label %slow
-give_itself:
+  br not i1 %is_whole, label %slow
   call void %hold(ptr %tensor)
   ret ptr %tensor
 again:
   %view = call ptr %view_of(ptr %array, ptr null, ptr null)
-  br eq ptr %view, null, label %failed, label %give_again
-give_again:
+  br eq ptr %view, null, label %failed
   %handle = call ptr @handle_of(ptr %table, ptr %view)
   ret ptr %handle
 all_sizes:

@@ -24,8 +24,7 @@ entry:
   %over = alloca i32
 {loads}
   %type = load ptr, ptr %object at i8 {type_at}
-  br eq ptr %type, %int_type, label %look, label %no
-look:
+  br not eq ptr %type, %int_type, label %no
   %number = call i64 %as_bounded(ptr %object, ptr %over)
   %beyond = load i32, ptr %over
   %fits = icmp eq i32 %beyond, 0
@@ -39,14 +38,12 @@ no:
 define internal i1 @number(ptr %table, ptr %object, i64 %value, i1 %is_real) {
 entry:
 {loads}
-  br i1 %is_real, label %real, label %int
-int:
+  br i1 %is_real, label %real
   %is_whole = call i1 @whole(ptr %table, ptr %object, i64 %value)
   ret i1 %is_whole
 real:
   %type = load ptr, ptr %object at i8 {type_at}
-  br eq ptr %type, %float_type, label %word, label %no
-word:
+  br not eq ptr %type, %float_type, label %no
   %own = load i64, ptr %object at i8 {head}
   %is_equal = icmp eq i64 %own, %value
   ret i1 %is_equal
@@ -58,8 +55,7 @@ define internal i1 @equal_words(ptr %one, ptr %other, i64 %count) {
 entry:
 next:
   %i = phi i64 [0, %entry], [%i1, %same]
-  br ult i64 %i, %count, label %look, label %yes
-look:
+  br not ult i64 %i, %count, label %yes
   %a = load i64, ptr %one at i64 %i
   %b = load i64, ptr %other at i64 %i
   br eq i64 %a, %b, label %same, label %no
@@ -84,12 +80,10 @@ entry:
   %is_aligned = icmp ne i32 %aligned, 0
   %two = and i1 %is_of, %is_as_deep
   %three = and i1 %two, %is_aligned
-  br i1 %three, label %sizes, label %no
-sizes:
+  br not i1 %three, label %no
   %own_sizes = load ptr, ptr %array at i8 {sizes_at}
   %alike = call i1 @equal_words(ptr %own_sizes, ptr %wanted, i64 %rank)
-  br i1 %alike, label %strides, label %no
-strides:
+  br not i1 %alike, label %no
   %own_strides = load ptr, ptr %array at i8 {strides_at}
   %wanted_strides = getelementptr i64, ptr %wanted, i64 %rank
   %all = call i1 @equal_words(ptr %own_strides, ptr %wanted_strides, i64 %rank)
@@ -125,22 +119,19 @@ object_itself:
   %is_it = icmp eq i64 %address, %a
   ret i1 %is_it
 array:
-  br eq ptr %type, %array_type, label %in_array, label %no
-in_array:
+  br not eq ptr %type, %array_type, label %no
   %lies = call i1 @lies(ptr %object, i64 %a, i64 %b, ptr %c)
   ret i1 %lies
 int:
   %is_whole = call i1 @whole(ptr %table, ptr %object, i64 %a)
   ret i1 %is_whole
 float:
-  br eq ptr %type, %float_type, label %word, label %no
-word:
+  br not eq ptr %type, %float_type, label %no
   %value = load i64, ptr %value_place
   %is_equal = icmp eq i64 %value, %a
   ret i1 %is_equal
 list:
-  br eq ptr %type, %list_type, label %length, label %no
-length:
+  br not eq ptr %type, %list_type, label %no
   %count = load i64, ptr %value_place
   br eq i64 %count, %a, label %items, label %no
 items:
@@ -157,8 +148,7 @@ compare:
   %of_floats = icmp ne ptr %c, null
 next:
   %i = phi i64 [0, %compare], [%i1, %same]
-  br ult i64 %i, %a, label %look, label %yes
-look:
+  br not ult i64 %i, %a, label %yes
   %item = load ptr, ptr %first at ptr %i
   %number = load i64, ptr %b_address at i64 %i
   %equal = call i1 @number(ptr %table, ptr %item, i64 %number, i1 %of_floats)
@@ -171,8 +161,7 @@ again:
   %is_other = icmp eq ptr %object, %other
   ret i1 %is_other
 any_int:
-  br eq ptr %type, %int_type, label %bounded, label %no
-bounded:
+  br not eq ptr %type, %int_type, label %no
   %seen = call i64 %as_bounded(ptr %object, ptr %over)
   %beyond = load i32, ptr %over
   %in_64 = icmp eq i32 %beyond, 0
@@ -200,14 +189,12 @@ entry:
   br ne i32 %writeable, 0, label %next, label %no
 next:
   %i = phi i64 [1, %entry], [%i1, %passed]
-  br ult i64 %i, %n, label %look, label %yes
-look:
+  br not ult i64 %i, %n, label %yes
   %i1 = add i64 %i, 1
   %words_at = mul i64 %i, 4
   %its = getelementptr i64, ptr %wanted, i64 %words_at
   %kind = load i64, ptr %its
-  br eq i64 %kind, 1, label %compare, label %passed
-compare:
+  br not eq i64 %kind, 1, label %passed
   %object = load ptr, ptr %given at ptr %i
   %data = load i64, ptr %object at i8 {head}
   %rank = load i64, ptr %its at i64 2
@@ -265,8 +252,7 @@ entry:
 next:
   %i = phi i64 [0, %entry], [%i1, %mix]
   %key = phi i64 [%sizes, %entry], [%mixed, %mix]
-  br ult i64 %i, %n, label %look, label %out
-look:
+  br not ult i64 %i, %n, label %out
   %object = load ptr, ptr %given at ptr %i
   %i1 = add i64 %i, 1
   %type = load ptr, ptr %object at i8 {type_at}
@@ -320,8 +306,7 @@ look:
   br eq i64 %count, %n, label %check, label %other
 check:
   %i = phi i64 [0, %look], [%i1, %fits]
-  br eq i64 %i, %n, label %match, label %argument
-argument:
+  br eq i64 %i, %n, label %match
   %object = load ptr, ptr %given at ptr %i
   %words = mul i64 %i, 4
   %its = getelementptr i64, ptr %wanted, i64 %words
@@ -339,8 +324,7 @@ match:
   %is_one = icmp eq i64 %back_count, 0
   %is_first = icmp slt i64 %only, 0
   %is_written = and i1 %is_one, %is_first
-  br i1 %is_written, label %written, label %is_found
-written:
+  br not i1 %is_written, label %is_found
   %is_apart = call i1 @apart(ptr %table, ptr %given, ptr %wanted, i64 %n)
   br i1 %is_apart, label %is_found, label %none
 is_found:

@@ -49,8 +49,7 @@ entry:
   %table = load ptr, ptr @parts_table
 {parts_loads}
   %n = and i64 %count_given, 9223372036854775807
-  br ne i64 %n, 0, label %call_it, label %not_there
-call_it:
+  br not ne i64 %n, 0, label %not_there
   %tensor = load ptr, ptr %given
   %others = getelementptr ptr, ptr %given, i64 1
   %count = sub i64 %n, 1
@@ -84,8 +83,7 @@ define ptr @bind_member(ptr %self, ptr %object, ptr %owner) {
 entry:
   %table = load ptr, ptr @parts_table
 {parts_loads}
-  br eq ptr %object, null, label %plain, label %bound
-plain:
+  br not eq ptr %object, null, label %bound
   %function = load ptr, ptr %self at i8 {list_at}
   call void %hold(ptr %function)
   ret ptr %function
@@ -106,8 +104,7 @@ entry:
   %over = alloca i32
 {parts_loads}
   %type = load ptr, ptr %object at i8 {type_at}
-  br eq ptr %type, %int_type, label %read, label %no
-read:
+  br not eq ptr %type, %int_type, label %no
   %number = call i64 %as_bounded(ptr %object, ptr %over)
   %beyond = load i32, ptr %over
   store i64 %number, ptr %to
@@ -120,14 +117,12 @@ no:
 define internal i1 @bound_of(ptr %table, ptr %object, i64 %size, i64 %otherwise, ptr %to) {
 entry:
 {parts_loads}
-  br eq ptr %object, %none, label %unsaid, label %said
-unsaid:
+  br not eq ptr %object, %none, label %said
   store i64 %otherwise, ptr %to
   ret i1 true
 said:
   %is_number = call i1 @number_of(ptr %table, ptr %object, ptr %to)
-  br i1 %is_number, label %within, label %no
-within:
+  br not i1 %is_number, label %no
   %number = load i64, ptr %to
   %is_behind = icmp slt i64 %number, 0
   %added = select i1 %is_behind, i64 %size, i64 0
@@ -153,8 +148,7 @@ entry:
   %stop = load ptr, ptr %start_place at ptr 1
   %step = load ptr, ptr %start_place at ptr 2
   store i64 1, ptr %by
-  br eq ptr %step, %none, label %bounds, label %look
-look:
+  br eq ptr %step, %none, label %bounds
   %is_number = call i1 @number_of(ptr %table, ptr %step, ptr %by)
   br i1 %is_number, label %bounds, label %no
 bounds:
@@ -164,8 +158,7 @@ bounds:
   %is_ended = call i1 @bound_of(ptr %table, ptr %stop, i64 %size, i64 %size, ptr %end)
   %are_bounds = and i1 %is_bounded, %is_ended
   %is_sure = and i1 %are_bounds, %is_forward
-  br i1 %is_sure, label %count, label %no
-count:
+  br not i1 %is_sure, label %no
   %first = load i64, ptr %begin
   %behind = load i64, ptr %end
   %length = sub i64 %behind, %first
@@ -216,8 +209,7 @@ look:
   %is_dimension = or i1 %is_int, %is_slice
   br i1 %is_dimension, label %known, label %others
 others:
-  br eq ptr %object, %none, label %known, label %gap
-gap:
+  br eq ptr %object, %none, label %known
   br eq ptr %object, %ellipsis, label %count_gap, label %unknown
 count_gap:
   %before = load i64, ptr %gaps
@@ -237,8 +229,7 @@ define internal ptr @items_in(ptr %table, ptr %key, ptr %alone, ptr %count) {
 entry:
 {parts_loads}
   %type = load ptr, ptr %key at i8 {type_at}
-  br eq ptr %type, %tuple_type, label %several, label %one
-one:
+  br eq ptr %type, %tuple_type, label %several
   store ptr %key, ptr %alone
   store i64 1, ptr %count
   ret ptr %alone
@@ -293,19 +284,16 @@ dimensions:
 next:
   %i = phi i64 [0, %dimensions], [%i1, %done_one]
   %d = phi i64 [0, %dimensions], [%d_after, %done_one]
-  br ult i64 %i, %count, label %look, label %whatever_is_left
-look:
+  br not ult i64 %i, %count, label %whatever_is_left
   %i1 = add i64 %i, 1
   %object = load ptr, ptr %items at ptr %i
   %d1 = add i64 %d, 1
   %size_place = getelementptr i64, ptr %sizes, i64 %d
   %stride_place = getelementptr i64, ptr %strides, i64 %d
   %type = load ptr, ptr %object at i8 {type_at}
-  br eq ptr %type, %int_type, label %one, label %perhaps_slice
-one:
+  br not eq ptr %type, %int_type, label %perhaps_slice
   %is_number = call i1 @number_of(ptr %table, ptr %object, ptr %number)
-  br i1 %is_number, label %within, label %no
-within:
+  br not i1 %is_number, label %no
   %given = load i64, ptr %number
   %size = load i64, ptr %size_place
   %stride = load i64, ptr %stride_place
@@ -398,12 +386,10 @@ entry:
   call void %hold(ptr %dtype)
   %view = call ptr %make_array(ptr %array_type, ptr %dtype, i32 %depth, ptr %sizes, \
 ptr %strides, ptr %data, i32 %flags, ptr null)
-  br eq ptr %view, null, label %failed, label %base
-base:
+  br eq ptr %view, null, label %failed
   call void %hold(ptr %array)
   %set = call i32 %set_base(ptr %view, ptr %array)
-  br eq i32 %set, 0, label %done, label %unset
-done:
+  br not eq i32 %set, 0, label %unset
   ret ptr %view
 unset:
   call void %drop(ptr %view)
@@ -418,37 +404,29 @@ entry:
   %table = load ptr, ptr @parts_table
 {parts_loads}
   %is_usual = call i1 @is_usual(ptr %table, i64 %n, i64 1, ptr %names)
-  br i1 %is_usual, label %begin, label %slow
-begin:
+  br not i1 %is_usual, label %slow
   store i64 0, ptr %wanted
   %array = call ptr @array_of(ptr %table, ptr %tensor, ptr %wanted)
   %how = load i64, ptr %wanted
-  br ne ptr %array, null, label %find, label %perhaps_records
-perhaps_records:
-  br eq i64 %how, 2, label %record, label %slow
-record:
+  br ne ptr %array, null, label %find
+  br not eq i64 %how, 2, label %slow
   %key_given = load ptr, ptr %given
   %recorded = call ptr @recorded_part(ptr %table, ptr %tensor, ptr %key_given)
-  br ne ptr %recorded, null, label %give_recorded, label %slow
-give_recorded:
+  br not ne ptr %recorded, null, label %slow
   ret ptr %recorded
 find:
-  br eq i64 %how, 0, label %find_part, label %not_here
-find_part:
+  br not eq i64 %how, 0, label %not_here
   %key = load ptr, ptr %given
   %is_part = call i1 @part_of(ptr %table, ptr %array, ptr %key, ptr %part)
-  br i1 %is_part, label %make, label %look_places
-look_places:
+  br i1 %is_part, label %make
   %read = call ptr @get_places(ptr %table, ptr %tensor, ptr %array, ptr %key)
-  br ne ptr %read, null, label %give_read, label %not_here
-give_read:
+  br not ne ptr %read, null, label %not_here
   call void %drop(ptr %array)
   ret ptr %read
 make:
   %view = call ptr @view_of_part(ptr %table, ptr %array, ptr %part)
   call void %drop(ptr %array)
-  br eq ptr %view, null, label %failed, label %handle
-handle:
+  br eq ptr %view, null, label %failed
   %made = call ptr @one_view(ptr %table, ptr %view, ptr %tensor)
   ret ptr %made
 failed:

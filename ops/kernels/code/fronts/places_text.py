@@ -17,8 +17,7 @@ define internal i1 @is_whole_slice(ptr %table, ptr %object) {
 entry:
 {parts_loads}
   %type = load ptr, ptr %object at i8 {type_at}
-  br eq ptr %type, %slice_type, label %look, label %no
-look:
+  br not eq ptr %type, %slice_type, label %no
   %first_place = getelementptr i8, ptr %object, i64 {head}
   %first = load ptr, ptr %first_place
   %stop = load ptr, ptr %first_place at ptr 1
@@ -68,8 +67,7 @@ entry:
 next:
   %i = phi i64 [0, %entry], [%i1, %taken]
   %until = phi i64 [0, %entry], [%until1, %taken]
-  br ult i64 %i, %count, label %look, label %done
-look:
+  br not ult i64 %i, %count, label %done
   %i1 = add i64 %i, 1
   %place = getelementptr ptr, ptr %places, i64 %i
   %object = load ptr, ptr %items at ptr %i
@@ -85,8 +83,7 @@ tensor:
 names:
   store ptr %index, ptr %place
   %is_index = call i1 @names_places(ptr %table, ptr %index, i1 %is_alone, i1 %truths)
-  br i1 %is_index, label %taken, label %not_this
-not_this:
+  br i1 %is_index, label %taken
   call void @drop_all(ptr %table, ptr %places, i64 %i1)
   ret i64 0
 taken:
@@ -130,8 +127,7 @@ look:
   store ptr %object, ptr %plain_place
   %next_out = add i64 %out, 1
   %type = load ptr, ptr %object at i8 {type_at}
-  br eq ptr %type, %int_type, label %taken, label %perhaps_slice
-perhaps_slice:
+  br eq ptr %type, %int_type, label %taken
   %is_slice = icmp eq ptr %type, %slice_type
   %is_new = icmp eq ptr %object, %none
   %is_dimension = or i1 %is_slice, %is_new
@@ -147,8 +143,7 @@ names:
   store ptr %index, ptr %place
   store ptr %whole_slice, ptr %plain_place
   %is_index = call i1 @names_places(ptr %table, ptr %index, i1 false, i1 false)
-  br i1 %is_index, label %taken, label %not_this
-not_this:
+  br i1 %is_index, label %taken
   call void @drop_all(ptr %table, ptr %places, i64 %next_out)
   ret ptr null
 taken:
@@ -159,14 +154,11 @@ not_these:
   call void @drop_all(ptr %table, ptr %places, i64 %out)
   ret ptr null
 done:
-  br ne i64 %until, 0, label %make, label %drop_them
-make:
+  br not ne i64 %until, 0, label %drop_them
   %is_part = call i1 @part_of_items(ptr %table, ptr %array, ptr %plain, i64 %count, ptr %part)
-  br i1 %is_part, label %view, label %drop_them
-view:
+  br not i1 %is_part, label %drop_them
   %made = call ptr @view_of_part(ptr %table, ptr %array, ptr %part)
-  br eq ptr %made, null, label %unmade, label %trim
-trim:
+  br eq ptr %made, null, label %unmade
   %unused = sub i64 %out, %until
   %first_unused = getelementptr ptr, ptr %places, i64 %until
   call void @drop_all(ptr %table, ptr %first_unused, i64 %unused)
@@ -186,8 +178,7 @@ ptr %found_count) {
 entry:
 {parts_loads}
   %count = call i64 @places_of(ptr %table, ptr %array, ptr %key, i1 %truths, ptr %places)
-  br ne i64 %count, 0, label %whole, label %mixed
-whole:
+  br not ne i64 %count, 0, label %mixed
   store i64 %count, ptr %found_count
   call void %hold(ptr %array)
   ret ptr %array
@@ -201,26 +192,22 @@ entry:
   %given = alloca [{places_room} x ptr], align 8
   %found_count = alloca i64
 {parts_loads}
-  br ne ptr %reads, null, label %find, label %no
-find:
+  br not ne ptr %reads, null, label %no
   %places = getelementptr ptr, ptr %given, i64 1
   %view = call ptr @view_and_places(ptr %table, ptr %array, ptr %key, i1 false, ptr %places, \
 ptr %found_count)
   store ptr %view, ptr %given
-  br ne ptr %view, null, label %read, label %no
-read:
+  br not ne ptr %view, null, label %no
   %count = load i64, ptr %found_count
   %all = add i64 %count, 1
   %found = call ptr %call_with(ptr %reads, ptr %given, i64 %all, ptr null)
   call void @drop_all(ptr %table, ptr %given, i64 %all)
-  br eq ptr %found, null, label %raised, label %kind
-raised:
+  br not eq ptr %found, null, label %kind
   call void %forget_error()
   br label %no
 kind:
   %type = load ptr, ptr %found at i8 {type_at}
-  br eq ptr %type, %array_type, label %handle, label %other
-other:
+  br eq ptr %type, %array_type, label %handle
   call void %drop(ptr %found)
   br label %no
 handle:
@@ -239,13 +226,11 @@ entry:
   %kind = load i8, ptr %dtype at i8 {kind_at}
   %width = load i64, ptr %dtype at i8 {width_at}
   %is_number = call i1 @bits_of(ptr %table, ptr %value, i8 %kind, i64 %width, ptr %bits)
-  br i1 %is_number, label %number, label %perhaps_tensor
-number:
+  br not i1 %is_number, label %perhaps_tensor
   call void %hold(ptr %dtype)
   %made = call ptr %make_array(ptr %array_type, ptr %dtype, i32 0, ptr null, ptr null, ptr null, \
 i32 0, ptr null)
-  br eq ptr %made, null, label %unmade, label %fill
-fill:
+  br eq ptr %made, null, label %unmade
   %data = load ptr, ptr %made at i8 {head}
   call void @put_row(ptr %data, ptr %bits, i64 1, i64 0, i64 0, i64 %width)
   ret ptr %made
@@ -254,18 +239,14 @@ unmade:
   ret ptr null
 perhaps_tensor:
   %type = load ptr, ptr %value at i8 {type_at}
-  br eq ptr %type, %tensor_type, label %tensor, label %no
-tensor:
+  br not eq ptr %type, %tensor_type, label %no
   store i64 0, ptr %wanted
   %source = call ptr @array_of(ptr %table, ptr %value, ptr %wanted)
-  br ne ptr %source, null, label %look, label %no
-look:
+  br not ne ptr %source, null, label %no
   %its_dtype = load ptr, ptr %source at i8 {dtype_at}
-  br eq ptr %dtype, %its_dtype, label %rank_of, label %not_this
-rank_of:
+  br not eq ptr %dtype, %its_dtype, label %not_this
   %rank = load i32, ptr %source at i8 {rank_at}
-  br eq i32 %rank, 0, label %yes, label %first_size
-first_size:
+  br eq i32 %rank, 0, label %yes
   %sizes = load ptr, ptr %source at i8 {sizes_at}
   %first = load i64, ptr %sizes
   br eq i64 %first, 1, label %not_this, label %yes
@@ -282,18 +263,15 @@ define internal i1 @is_put(ptr %table, ptr %array, ptr %given, i64 %count) {
 entry:
 {parts_loads}
   %is_counted = call i1 @count_write(ptr %table, ptr %array)
-  br i1 %is_counted, label %write, label %refused
-write:
+  br not i1 %is_counted, label %refused
   %result = call ptr %call_with(ptr %puts, ptr %given, i64 %count, ptr null)
-  br eq ptr %result, null, label %raised, label %done
-done:
+  br eq ptr %result, null, label %raised
   call void %drop(ptr %result)
   ret i1 true
 raised:
   call void %forget_error()
   %noted = call ptr %call_with(ptr %unwritten, ptr %given, i64 1, ptr null)
-  br eq ptr %noted, null, label %refused, label %told
-told:
+  br eq ptr %noted, null, label %refused
   call void %drop(ptr %noted)
   ret i1 false
 refused:
@@ -306,11 +284,9 @@ entry:
   %given = alloca [{places_room} x ptr], align 8
   %found_count = alloca i64
 {parts_loads}
-  br ne ptr %puts, null, label %take, label %no
-take:
+  br not ne ptr %puts, null, label %no
   %source = call ptr @value_at_places(ptr %table, ptr %array, ptr %value)
-  br ne ptr %source, null, label %find, label %no
-find:
+  br not ne ptr %source, null, label %no
   %rank = load i32, ptr %source at i8 {rank_at}
   %is_number = icmp eq i32 %rank, 0
   %places = getelementptr ptr, ptr %given, i64 3
@@ -319,8 +295,7 @@ find:
   %view = call ptr @view_and_places(ptr %table, ptr %array, ptr %key, i1 %is_number, \
 ptr %places, ptr %found_count)
   store ptr %view, ptr %given
-  br ne ptr %view, null, label %put, label %not_here
-put:
+  br not ne ptr %view, null, label %not_here
   %count = load i64, ptr %found_count
   %all = add i64 %count, 3
   %is_put = call i1 @is_put(ptr %table, ptr %array, ptr %given, i64 %all)

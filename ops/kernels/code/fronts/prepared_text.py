@@ -90,8 +90,7 @@ entry:
 {loads}
 next:
   %i = phi i64 [0, %entry], [%i1, %made]
-  br ult i64 %i, %count, label %make, label %out
-make:
+  br not ult i64 %i, %count, label %out
   %words = mul i64 %i, 6
   %its = getelementptr i64, ptr %wanted, i64 %words
   %number = load i64, ptr %its at i64 4
@@ -124,8 +123,7 @@ ptr %strides, ptr %data, i32 %flags, ptr null)
 base:
   call void %hold(ptr %source)
   %set = call i32 %set_base(ptr %part, ptr %source)
-  br eq i32 %set, 0, label %made, label %unset
-unset:
+  br eq i32 %set, 0, label %made
   call void %drop(ptr %part)
   br label %out
 made:
@@ -142,8 +140,7 @@ entry:
 {loads}
 next:
   %i = phi i64 [0, %entry], [%i1, %kept]
-  br ult i64 %i, %n, label %look, label %out
-look:
+  br not ult i64 %i, %n, label %out
   %object = load ptr, ptr %given at ptr %i
   %type = load ptr, ptr %object at i8 {type_at}
   br eq ptr %type, %array_type, label %view, label %hold_it
@@ -256,8 +253,7 @@ define internal ptr @give_back(ptr %table, ptr %back, ptr %given, ptr %results) 
 entry:
 {loads}
   %size = load i64, ptr %back
-  br eq i64 %size, 0, label %single, label %several
-single:
+  br not eq i64 %size, 0, label %several
   %only = load i64, ptr %back at i64 1
   %is_first = icmp slt i64 %only, 0
   %result_at = getelementptr ptr, ptr %results, i64 %only
@@ -284,10 +280,8 @@ next:
   %result = load ptr, ptr %result_place
   call void %hold(ptr %result)
   store ptr %result, ptr %items at ptr %i
-  br eq i64 %i1, %length, label %full, label %next
-full:
-  br i1 %is_list, label %list, label %out
-list:
+  br not eq i64 %i1, %length, label %next
+  br not i1 %is_list, label %out
   %listed = call ptr %as_list(ptr %tuple)
   call void %drop(ptr %tuple)
   ret ptr %listed
@@ -307,10 +301,8 @@ entry:
   %inspectors = load i64, ptr %state at i8 32
   %is_inspected = icmp ne i64 %inspectors, 0
   %is_seen = or i1 %is_noted, %is_inspected
-  br i1 %is_seen, label %plainly, label %count_them
-count_them:
-  br i1 %many, label %miss, label %search
-search:
+  br i1 %is_seen, label %plainly
+  br i1 %many, label %miss
   %this = call ptr @found(ptr %table, ptr %known, ptr %given, i64 %n)
   br ne ptr %this, null, label %match, label %miss
 match:
@@ -321,31 +313,27 @@ match:
   br ne i64 %lets_go, 0, label %hold_on, label %allocate
 hold_on:
   %seen = call i64 @view_all(ptr %table, ptr %given, i64 %n, ptr %views)
-  br eq i64 %seen, %n, label %allocate, label %unseen
-unseen:
+  br eq i64 %seen, %n, label %allocate
   call void @drop_all(ptr %table, ptr %views, i64 %seen)
   ret ptr null
 allocate:
   %sources = phi ptr [%given, %match], [%views, %hold_on]
   %held = phi i64 [0, %match], [%n, %hold_on]
   %made = call i64 @make_results(ptr %table, ptr %wanted, i64 %count, ptr %sources, ptr %results)
-  br eq i64 %made, %count, label %work, label %unmade
-unmade:
+  br eq i64 %made, %count, label %work
   call void @drop_all(ptr %table, ptr %results, i64 %made)
   call void @drop_all(ptr %table, ptr %views, i64 %held)
   ret ptr null
 work:
   %outcome = call i64 @run_all(ptr %table, ptr %this, ptr %sources, ptr %results)
   call void @drop_all(ptr %table, ptr %views, i64 %held)
-  br eq i64 %outcome, 0, label %good, label %bad
-good:
+  br not eq i64 %outcome, 0, label %bad
   %given_back = call ptr @give_back(ptr %table, ptr %back, ptr %given, ptr %results)
   call void @drop_all(ptr %table, ptr %results, i64 %count)
   ret ptr %given_back
 bad:
   call void @drop_all(ptr %table, ptr %results, i64 %count)
-  br eq i64 %outcome, 2, label %raise, label %plainly
-raise:
+  br not eq i64 %outcome, 2, label %plainly
   ret ptr null
 miss:
   %slot_place = getelementptr i64, ptr %known, i64 {slot_at}
@@ -355,8 +343,7 @@ miss:
   %waits_place = getelementptr i64, ptr %slot_place, i64 2
   %wait_place = getelementptr i64, ptr %waits_place, i64 %slot
   %wait = load i64, ptr %wait_place
-  br ugt i64 %wait, 0, label %later, label %learning
-learning:
+  br ugt i64 %wait, 0, label %later
   store i64 %slot, ptr %slot_place
   %learned = call ptr %call_with(ptr %learn, ptr %given, i64 %n, ptr null)
   ret ptr %learned

@@ -18,8 +18,7 @@ define internal void @put_row(ptr %to, ptr %from, i64 %count, i64 %apart, i64 %s
 entry:
 next:
   %i = phi i64 [0, %entry], [%i1, %put]
-  br ult i64 %i, %count, label %look, label %done
-look:
+  br not ult i64 %i, %count, label %done
   %i1 = add i64 %i, 1
   %to_bytes = mul i64 %i, %apart
   %from_bytes = mul i64 %i, %step
@@ -53,16 +52,14 @@ entry:
   %sizes = getelementptr i64, ptr %part, i64 2
   %strides = getelementptr i64, ptr %sizes, i64 {part_most}
   %inner = add i64 %dim, 1
-  br eq i64 %rank, 0, label %number, label %look
-number:
+  br not eq i64 %rank, 0, label %look
   call void @put_row(ptr %to, ptr %from, i64 1, i64 0, i64 0, i64 %width)
   ret void
 look:
   %size = load i64, ptr %sizes at i64 %dim
   %apart = load i64, ptr %strides at i64 %dim
   %step = load i64, ptr %steps at i64 %dim
-  br eq i64 %inner, %rank, label %row, label %next
-row:
+  br not eq i64 %inner, %rank, label %next
   call void @put_row(ptr %to, ptr %from, i64 %size, i64 %apart, i64 %step, i64 %width)
   ret void
 next:
@@ -88,8 +85,7 @@ entry:
 next:
   %i = phi i64 [0, %entry], [%i1, %apart]
   %product = phi i64 [1, %entry], [%times, %apart]
-  br ult i64 %i, %rank, label %look, label %done
-look:
+  br not ult i64 %i, %rank, label %done
   %i1 = add i64 %i, 1
   %size = load i64, ptr %sizes at i64 %i
   %stride = load i64, ptr %strides at i64 %i
@@ -215,11 +211,9 @@ entry:
   %number = alloca i64
 {parts_loads}
   %type = load ptr, ptr %value at i8 {type_at}
-  br eq ptr %type, %float_type, label %float, label %perhaps_int
-perhaps_int:
+  br eq ptr %type, %float_type, label %float
   %is_int = call i1 @number_of(ptr %table, ptr %value, ptr %number)
-  br i1 %is_int, label %int, label %truth
-truth:
+  br i1 %is_int, label %int
   %is_true = icmp eq ptr %value, %always
   %is_false = icmp eq ptr %value, %never
   %is_truth = or i1 %is_true, %is_false
@@ -280,27 +274,21 @@ entry:
   %wanted = alloca i64
 {parts_loads}
   %type = load ptr, ptr %value at i8 {type_at}
-  br eq ptr %type, %tensor_type, label %tensor, label %no
-tensor:
+  br not eq ptr %type, %tensor_type, label %no
   store i64 0, ptr %wanted
   %source = call ptr @array_of(ptr %table, ptr %value, ptr %wanted)
-  br ne ptr %source, null, label %look, label %no
-look:
+  br not ne ptr %source, null, label %no
   %dtype = load ptr, ptr %array at i8 {dtype_at}
   %its_dtype = load ptr, ptr %source at i8 {dtype_at}
-  br eq ptr %dtype, %its_dtype, label %fit, label %not_this
-fit:
+  br not eq ptr %dtype, %its_dtype, label %not_this
   %data = load ptr, ptr %source at i8 {head}
   store ptr %data, ptr %from
   %fits = call i1 @steps_of(ptr %source, ptr %part, ptr %steps)
-  br i1 %fits, label %apart, label %not_this
-apart:
+  br not i1 %fits, label %not_this
   %is_apart = call i1 @lies_apart(ptr %source, ptr %part, i64 %width)
-  br i1 %is_apart, label %yes, label %itself
-itself:
+  br i1 %is_apart, label %yes
   %is_the_part = call i1 @is_the_part(ptr %source, ptr %part, ptr %steps)
-  br i1 %is_the_part, label %nothing, label %not_this
-nothing:
+  br not i1 %is_the_part, label %not_this
   store ptr null, ptr %from
 yes:
   ret ptr %source
@@ -323,19 +311,16 @@ entry:
   %watching = load i64, ptr %watched at i8 {head}
   %is_unwatched = icmp eq i64 %watching, 0
   %is_sure = and i1 %is_usual, %is_unwatched
-  br i1 %is_sure, label %begin, label %slow
-begin:
+  br not i1 %is_sure, label %slow
   store i64 0, ptr %wanted
   %array = call ptr @array_of(ptr %table, ptr %tensor, ptr %wanted)
-  br ne ptr %array, null, label %find, label %slow
-find:
+  br not ne ptr %array, null, label %slow
   %flags = load i32, ptr %array at i8 {flags_at}
   %write_flag = and i32 %flags, 1024
   %dtype = load ptr, ptr %array at i8 {dtype_at}
   %kind = load i8, ptr %dtype at i8 {kind_at}
   %width = load i64, ptr %dtype at i8 {width_at}
-  br ne i32 %write_flag, 0, label %wide, label %not_here
-wide:
+  br not ne i32 %write_flag, 0, label %not_here
   switch i64 %width, label %not_here [
     i64 1, label %find_part
     i64 2, label %find_part
@@ -345,14 +330,12 @@ find_part:
   %key = load ptr, ptr %given
   %value = load ptr, ptr %given at ptr 1
   %is_part = call i1 @part_of(ptr %table, ptr %array, ptr %key, ptr %part)
-  br i1 %is_part, label %measure, label %look_places
-look_places:
+  br i1 %is_part, label %measure
   %is_put_there = call i1 @set_places(ptr %table, ptr %array, ptr %key, ptr %value)
   br i1 %is_put_there, label %done, label %not_here
 measure:
   %count = call i64 @count_of(ptr %part)
-  br ule i64 %count, {part_elements}, label %take, label %not_here
-take:
+  br not ule i64 %count, {part_elements}, label %not_here
   store ptr %bits, ptr %from
   %is_number = call i1 @bits_of(ptr %table, ptr %value, i8 %kind, i64 %width, ptr %bits)
   br i1 %is_number, label %number, label %perhaps_tensor
@@ -367,15 +350,13 @@ tell:
   %by = phi ptr [@no_steps, %number], [%steps, %perhaps_tensor]
   %held = phi ptr [%none, %number], [%its_array, %perhaps_tensor]
   %is_counted = call i1 @count_write(ptr %table, ptr %array)
-  br i1 %is_counted, label %write, label %refused
-write:
+  br not i1 %is_counted, label %refused
   %source = load ptr, ptr %from
   %to = load ptr, ptr %part
   %is_there_already = icmp eq ptr %source, null
   %is_empty = icmp eq i64 %count, 0
   %is_done = or i1 %is_there_already, %is_empty
-  br i1 %is_done, label %release, label %put
-put:
+  br i1 %is_done, label %release
   call void @put_all(ptr %part, i64 0, ptr %to, ptr %source, ptr %by, i64 %width)
 release:
   call void %drop(ptr %held)

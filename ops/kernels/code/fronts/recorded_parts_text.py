@@ -76,8 +76,7 @@ look:
   %item = load ptr, ptr %items at ptr %i
   %type = load ptr, ptr %item at i8 {type_at}
   %is_whole = call i1 @is_whole_slice(ptr %table, ptr %item)
-  br i1 %is_whole, label %done_one, label %perhaps_gap
-perhaps_gap:
+  br i1 %is_whole, label %done_one
   br eq ptr %item, %ellipsis, label %gap, label %step
 gap:
   %dim_behind = add i64 %dim, %rest
@@ -93,15 +92,13 @@ done_one:
   %view_after = phi ptr [%view, %look], [%view, %gap], [%made, %step]
   br label %next
 all_done:
-  br eq ptr %view, %tensor, label %once_more, label %give
-give:
+  br eq ptr %view, %tensor, label %once_more
   ret ptr %view
 once_more:
   store ptr %tensor, ptr %given
   %again = call ptr %call_with(ptr %alias_step, ptr %given, i64 1, ptr null)
   call void %drop(ptr %tensor)
-  br eq ptr %again, null, label %failed, label %give_again
-give_again:
+  br eq ptr %again, null, label %failed
   ret ptr %again
 failed:
   call void %forget_error()

@@ -113,22 +113,19 @@ entry:
   %is_of_list = icmp ne i64 %list_flag, 0
   %smooth_arrays = select i1 %is_of_list, ptr %arrays, ptr %values
   %shapes = call ptr @known_shapes(ptr %table, ptr %told, ptr %smooth_arrays, ptr %place_of_class)
-  br eq ptr %shapes, null, label %drop_edges, label %keep
-keep:
+  br eq ptr %shapes, null, label %drop_edges
   %arguments = call ptr @kept_arguments(ptr %table, ptr %told, ptr %handles, ptr %values, \
 ptr %edges, i64 %smooth, ptr %tensors, ptr %arrays, ptr %shapes)
   br eq ptr %arguments, null, label %drop_shapes, label %choose
 choose:
   %is_one = icmp eq i64 %chooser, 0
-  br i1 %is_one, label %make, label %look_up
-look_up:
+  br i1 %is_one, label %make
   %its_class_place = load ptr, ptr %place_of_class
   %follows_word = load i64, ptr %told at i64 24
   %follows = icmp ne i64 %follows_word, 0
   %has_place = icmp ne ptr %its_class_place, null
   %may_be_known = and i1 %follows, %has_place
-  br i1 %may_be_known, label %known_class, label %ask_class
-known_class:
+  br not i1 %may_be_known, label %ask_class
   %its_class = load ptr, ptr %its_class_place
   br eq ptr %its_class, %none, label %ask_class, label %take_class
 take_class:
@@ -149,12 +146,10 @@ make:
   %kind = phi ptr [%class, %choose], [%its_class, %take_class], [%picked, %note_class], \
 [%picked, %put_class]
   %node = call ptr @instance(ptr %kind)
-  br i1 %is_one, label %made, label %drop_class
-drop_class:
+  br i1 %is_one, label %made
   call void %drop(ptr %kind)
 made:
-  br eq ptr %node, null, label %drop_arguments, label %fill
-fill:
+  br eq ptr %node, null, label %drop_arguments
   call void @put(ptr %node, ptr %n_edges, ptr %edges)
   call void @put(ptr %node, ptr %n_arguments, ptr %arguments)
   call void %hold(ptr %none)
@@ -205,18 +200,14 @@ entry:
   %is_kept = icmp ne i64 %of, 0
   %count = select i1 %is_kept, i64 1, i64 0
   %list = call ptr %make_tuple(i64 %count)
-  br eq ptr %list, null, label %failed, label %made_list
-made_list:
-  br i1 %is_kept, label %version, label %done
-version:
+  br eq ptr %list, null, label %failed
+  br not i1 %is_kept, label %done
   %times = call i64 @kept_version(ptr %table, ptr %book, ptr %result)
-  br slt i64 %times, 0, label %lost, label %keep
-keep:
+  br slt i64 %times, 0, label %lost
   call void %hold(ptr %none)
   %kept = call ptr @saved(ptr %table, ptr %book, ptr %result, ptr %none, ptr %none, ptr %zero, \
 i64 %times)
-  br eq ptr %kept, null, label %lost, label %put_in
-put_in:
+  br eq ptr %kept, null, label %lost
   store ptr %kept, ptr %list at i8 {tuple_at}
 done:
   ret ptr %list
@@ -233,17 +224,14 @@ entry:
 {book_loads}
   %flags = load i64, ptr %told at i64 1
   %view_flag = and i64 %flags, 1
-  br ne i64 %view_flag, 0, label %view, label %good
-view:
+  br not ne i64 %view_flag, 0, label %good
   %base_bytes = ptrtoint ptr %base_slot to i64
   call void %hold(ptr %base)
   store ptr %base, ptr %made at i8 %base_bytes
   call void %drop(ptr %none)
   %version = call i64 @kept_version(ptr %table, ptr %book, ptr %result)
-  br eq i64 %version, 0, label %good, label %later
-later:
-  br slt i64 %version, 0, label %bad, label %note
-note:
+  br eq i64 %version, 0, label %good
+  br slt i64 %version, 0, label %bad
   %times = call ptr %make_int(i64 %version)
   %noted = call i32 %set_attribute(ptr %made, ptr %version_word, ptr %times)
   call void %drop(ptr %times)
@@ -263,15 +251,12 @@ entry:
   %smooth = call i64 @active_mask(ptr %table, ptr %told, ptr %edges)
   %base = load ptr, ptr %handles
   %made = call ptr @handle_of(ptr %table, ptr %result)
-  br eq ptr %made, null, label %drop_edges, label %node
-node:
+  br eq ptr %made, null, label %drop_edges
   %node_made = call ptr @new_node(ptr %table, ptr %told, ptr %handles, ptr %values, ptr %edges, \
 i64 %smooth, ptr %tensors, ptr %arrays)
-  br eq ptr %node_made, null, label %drop_made, label %results
-results:
+  br eq ptr %node_made, null, label %drop_made
   %kept = call ptr @kept_results(ptr %table, ptr %told, ptr %made, ptr %result, i64 %smooth)
-  br eq ptr %kept, null, label %drop_node, label %tell
-tell:
+  br eq ptr %kept, null, label %drop_node
   call void @put(ptr %node_made, ptr %n_results, ptr %kept)
   %wants_bytes = ptrtoint ptr %wants_slot to i64
   call void %hold(ptr %always)
@@ -279,11 +264,9 @@ tell:
   call void %drop(ptr %never)
   %set = call i32 %set_attribute(ptr %made, ptr %node_word, ptr %node_made)
   call void %drop(ptr %node_made)
-  br eq i32 %set, 0, label %view, label %drop_made
-view:
+  br not eq i32 %set, 0, label %drop_made
   %is_noted = call i1 @note_base(ptr %table, ptr %told, ptr %made, ptr %result, ptr %base)
-  br i1 %is_noted, label %done, label %drop_made
-done:
+  br not i1 %is_noted, label %drop_made
   ret ptr %made
 drop_node:
   call void %drop(ptr %node_made)
@@ -306,16 +289,14 @@ entry:
   store ptr %always, ptr %made at i8 %wants_bytes
   call void %drop(ptr %never)
   %set = call i32 %set_attribute(ptr %made, ptr %node_word, ptr %node)
-  br eq i64 %number, 0, label %view, label %count
-count:
+  br eq i64 %number, 0, label %view
   %place = call ptr %make_int(i64 %number)
   %placed = call i32 %set_attribute(ptr %made, ptr %number_word, ptr %place)
   call void %drop(ptr %place)
 view:
   %is_noted = call i1 @note_base(ptr %table, ptr %told, ptr %made, ptr %array, ptr %base)
   %among = load ptr, ptr %told at i64 18
-  br eq ptr %among, null, label %done, label %forbid
-forbid:
+  br eq ptr %among, null, label %done
   %forbidden = call i32 %set_attribute(ptr %made, ptr %among_name, ptr %among)
 done:
   ret i1 %is_noted
@@ -343,8 +324,7 @@ begin:
 next:
   %i = phi i64 [0, %begin], [%i1, %told_one]
   %number = phi i64 [0, %begin], [%number1, %told_one]
-  br ult i64 %i, %count, label %look, label %done
-look:
+  br not ult i64 %i, %count, label %done
   %i1 = add i64 %i, 1
   %item = load ptr, ptr %items at ptr %i
   %slot_bytes = ptrtoint ptr %slot to i64
@@ -352,14 +332,12 @@ look:
   %is_smooth = call i1 @is_of_floats(ptr %array)
   %adds = select i1 %is_smooth, i64 1, i64 0
   %number1 = add i64 %number, %adds
-  br i1 %is_smooth, label %tell, label %keep
-tell:
+  br not i1 %is_smooth, label %keep
   %is_told = call i1 @tell_one(ptr %table, ptr %told, ptr %item, ptr %array, ptr %node, ptr %base, \
 i64 %number)
   br i1 %is_told, label %keep, label %failed
 keep:
-  br i1 %reads_some, label %which, label %told_one
-which:
+  br not i1 %reads_some, label %told_one
   %bit = shl i64 1, %i
   %its = and i64 %reads, %bit
   br ne i64 %its, 0, label %save, label %leave
@@ -368,8 +346,7 @@ leave:
   br label %put_in
 save:
   %times = call i64 @kept_version(ptr %table, ptr %book, ptr %array)
-  br slt i64 %times, 0, label %failed, label %make
-make:
+  br slt i64 %times, 0, label %failed
   br i1 %is_smooth, label %numbered, label %unnumbered
 numbered:
   %place = call ptr %make_int(i64 %number)
@@ -404,14 +381,12 @@ entry:
   %smooth = call i64 @active_mask(ptr %table, ptr %told, ptr %edges)
   %node = call ptr @new_node(ptr %table, ptr %told, ptr %handles, ptr %values, ptr %edges, \
 i64 %smooth, ptr null, ptr null)
-  br eq ptr %node, null, label %failed, label %give
-give:
+  br eq ptr %node, null, label %failed
   %base = load ptr, ptr %handles
   %is_told = call i1 @tell_all(ptr %table, ptr %told, ptr %node, ptr %made, ptr %base, \
 i64 %smooth)
   call void %drop(ptr %node)
-  br i1 %is_told, label %done, label %failed
-done:
+  br not i1 %is_told, label %failed
   ret ptr %made
 failed:
   call void %drop(ptr %made)

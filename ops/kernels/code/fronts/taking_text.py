@@ -18,14 +18,11 @@ entry:
   %mode = alloca ptr
 {front_loads}
   %read = call i32 %variable(ptr %grad_mode, ptr null, ptr %mode)
-  br slt i32 %read, 0, label %failed, label %known
-known:
+  br slt i32 %read, 0, label %failed
   %now = load ptr, ptr %mode
-  br eq ptr %now, null, label %on, label %said
-said:
+  br eq ptr %now, null, label %on
   call void %drop(ptr %now)
-  br eq ptr %now, %never, label %off, label %perhaps
-perhaps:
+  br eq ptr %now, %never, label %off
   br eq ptr %now, %always, label %on, label %other
 on:
   ret i32 1
@@ -44,24 +41,18 @@ entry:
   %is_tensor = icmp eq ptr %type, %tensor_type
   %is_parameter = icmp eq ptr %type, %parameter_type
   %is_one = or i1 %is_tensor, %is_parameter
-  br i1 %is_one, label %look, label %no
-look:
+  br not i1 %is_one, label %no
   %slot_bytes = ptrtoint ptr %slot to i64
   %array = load ptr, ptr %object at i8 %slot_bytes
-  br ne ptr %array, null, label %kind, label %no
-kind:
+  br not ne ptr %array, null, label %no
   %its_kind = load ptr, ptr %array at i8 {type_at}
-  br eq ptr %its_kind, %array_type, label %ask, label %no
-ask:
+  br not eq ptr %its_kind, %array_type, label %no
   %wants_bytes = ptrtoint ptr %wants_slot to i64
   %answer = load ptr, ptr %object at i8 %wants_bytes
-  br eq ptr %answer, %never, label %yes, label %asked
-asked:
-  br eq ptr %answer, null, label %no, label %marked
-marked:
+  br eq ptr %answer, %never, label %yes
+  br eq ptr %answer, null, label %no
   %answer_type = load ptr, ptr %answer at i8 {type_at}
-  br eq ptr %answer_type, %list_type, label %marks, label %doubt
-marks:
+  br not eq ptr %answer_type, %list_type, label %doubt
   %length = load i64, ptr %answer at i8 {head}
   br eq i64 %length, 0, label %yes, label %doubt
 doubt:
@@ -69,8 +60,7 @@ doubt:
   switch i32 %recording, label %no [i32 -1, label %failed i32 0, label %off i32 1, label %on]
 on:
   %how = load i64, ptr %wanted
-  br uge i64 %how, 5, label %idle, label %perhaps_records
-idle:
+  br not uge i64 %how, 5, label %perhaps_records
   store i64 6, ptr %wanted
   br label %yes
 perhaps_records:
@@ -95,8 +85,7 @@ define internal ptr @items_of(ptr %table, ptr %object) {
 entry:
 {front_loads}
   %type = load ptr, ptr %object at i8 {type_at}
-  br eq ptr %type, %list_type, label %list, label %tuple
-list:
+  br not eq ptr %type, %list_type, label %tuple
   %items = load ptr, ptr %object at i8 {list_at}
   ret ptr %items
 tuple:
@@ -108,19 +97,16 @@ define internal ptr @steady(ptr %table, ptr %object, i64 %count) {
 entry:
 {front_loads}
   %type = load ptr, ptr %object at i8 {type_at}
-  br eq ptr %type, %list_type, label %make, label %itself
-itself:
+  br eq ptr %type, %list_type, label %make
   call void %hold(ptr %object)
   ret ptr %object
 make:
   %tuple = call ptr %make_tuple(i64 %count)
-  br eq ptr %tuple, null, label %failed, label %compare
-compare:
+  br eq ptr %tuple, null, label %failed
   %count_now = load i64, ptr %object at i8 {head}
   %items = call ptr @items_of(ptr %table, ptr %object)
   %places = getelementptr i8, ptr %tuple, i64 {tuple_at}
-  br eq i64 %count_now, %count, label %keep, label %changed
-keep:
+  br not eq i64 %count_now, %count, label %changed
   call void @keep_all(ptr %table, ptr %items, i64 %count, ptr %places)
   ret ptr %tuple
 changed:
@@ -136,8 +122,7 @@ ptr %wanted) {
 entry:
 next:
   %i = phi i64 [0, %entry], [%i1, %keep]
-  br ult i64 %i, %count, label %look, label %yes
-look:
+  br not ult i64 %i, %count, label %yes
   %item = load ptr, ptr %items at ptr %i
   %array = call ptr @array_of(ptr %table, ptr %item, ptr %wanted)
   br ne ptr %array, null, label %keep, label %no
@@ -171,15 +156,12 @@ first:
   %items = phi ptr [%given, %begin], [%items_now, %compare]
 next:
   %i = phi i64 [0, %first], [%i1, %kept]
-  br ult i64 %i, %count, label %look, label %done
-look:
+  br not ult i64 %i, %count, label %done
   %at = mul i64 %i, %step
   %item = load ptr, ptr %items at ptr %at
-  br i1 %are_ints, label %int, label %tensor
-int:
+  br not i1 %are_ints, label %tensor
   %type = load ptr, ptr %item at i8 {type_at}
-  br eq ptr %type, %int_type, label %bounded, label %no
-bounded:
+  br not eq ptr %type, %int_type, label %no
   %number = call i64 %as_bounded(ptr %item, ptr %over)
   %beyond = load i32, ptr %over
   br eq i32 %beyond, 0, label %hold_int, label %no

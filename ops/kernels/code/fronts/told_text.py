@@ -39,8 +39,7 @@ entry:
   %kind_word = zext i8 %kind to i64
   %high = shl i64 %kind_word, 8
   %which = or i64 %high, %width
-  br i1 %is_one, label %choose, label %none
-choose:
+  br not i1 %is_one, label %none
   switch i64 %which, label %none [
     i64 26116, label %f4
     i64 26120, label %f8
@@ -98,12 +97,10 @@ entry:
   %wanted = alloca i64
 {parts_loads}
   %is_usual = call i1 @is_usual(ptr %table, i64 %n, i64 0, ptr %names)
-  br i1 %is_usual, label %take, label %none_there
-take:
+  br not i1 %is_usual, label %none_there
   store i64 %how, ptr %wanted
   %array = call ptr @array_of(ptr %table, ptr %tensor, ptr %wanted)
-  br ne ptr %array, null, label %read, label %none_there
-read:
+  br not ne ptr %array, null, label %none_there
   %kind = call i32 @element_of(ptr %array, ptr %number, ptr %whole)
   call void %drop(ptr %array)
   ret i32 %kind
@@ -216,8 +213,7 @@ entry:
   %has_one = call i1 @is_usual(ptr %table, i64 %n, i64 1, ptr %names)
   %has_none = call i1 @is_usual(ptr %table, i64 %n, i64 0, ptr %names)
   %is_usual = or i1 %has_one, %has_none
-  br i1 %is_usual, label %take, label %none_there
-take:
+  br not i1 %is_usual, label %none_there
   store i64 5, ptr %wanted
   %array = call ptr @array_of(ptr %table, ptr %tensor, ptr %wanted)
   ret ptr %array
@@ -231,16 +227,14 @@ entry:
 {parts_loads}
   %object = load ptr, ptr %given
   %is_number = call i1 @number_of(ptr %table, ptr %object, ptr %number)
-  br i1 %is_number, label %within, label %no
-within:
+  br not i1 %is_number, label %no
   %rank32 = load i32, ptr %array at i8 {rank_at}
   %rank = zext i32 %rank32 to i64
   %dim = load i64, ptr %number
   %is_behind = icmp slt i64 %dim, 0
   %added = select i1 %is_behind, i64 %rank, i64 0
   %at = add i64 %dim, %added
-  br ult i64 %at, %rank, label %yes, label %no
-yes:
+  br not ult i64 %at, %rank, label %no
   ret i64 %at
 no:
   ret i64 -1
@@ -251,10 +245,8 @@ entry:
   %table = load ptr, ptr @parts_table
 {parts_loads}
   %array = call ptr @looked_at(ptr %table, ptr %tensor, i64 %n, ptr %names)
-  br ne ptr %array, null, label %look, label %slow
-look:
-  br eq i64 %n, 0, label %all, label %one
-all:
+  br not ne ptr %array, null, label %slow
+  br not eq i64 %n, 0, label %one
   %shape = call ptr @shape_of(ptr %table, ptr %array)
   call void %drop(ptr %array)
   ret ptr %shape
@@ -262,8 +254,7 @@ one:
   %dim = call i64 @dimension_of(ptr %table, ptr %array, ptr %given)
   %sizes = load ptr, ptr %array at i8 {sizes_at}
   call void %drop(ptr %array)
-  br sge i64 %dim, 0, label %tell, label %slow
-tell:
+  br not sge i64 %dim, 0, label %slow
   %size = load i64, ptr %sizes at i64 %dim
   %told = call ptr %make_int(i64 %size)
   ret ptr %told
@@ -281,19 +272,16 @@ entry:
   %type = load ptr, ptr %sizes at i8 {type_at}
   %are_sizes = icmp eq ptr %type, %size_type
   %is_known = and i1 %is_usual, %are_sizes
-  br i1 %is_known, label %read, label %slow
-read:
+  br not i1 %is_known, label %slow
   %key = load ptr, ptr %given
   %is_number = call i1 @number_of(ptr %table, ptr %key, ptr %number)
-  br i1 %is_number, label %within, label %slow
-within:
+  br not i1 %is_number, label %slow
   %count = load i64, ptr %sizes at i8 {head}
   %place = load i64, ptr %number
   %is_behind = icmp slt i64 %place, 0
   %added = select i1 %is_behind, i64 %count, i64 0
   %at = add i64 %place, %added
-  br ult i64 %at, %count, label %give, label %slow
-give:
+  br not ult i64 %at, %count, label %slow
   %items = getelementptr i8, ptr %sizes, i64 {tuple_at}
   %item = load ptr, ptr %items at ptr %at
   call void %hold(ptr %item)
@@ -316,8 +304,7 @@ entry:
 next:
   %left = phi i64 [%rank, %entry], [%d, %kept]
   %behind = phi i64 [1, %entry], [%beyond, %kept]
-  br ugt i64 %left, 0, label %look, label %yes
-look:
+  br not ugt i64 %left, 0, label %yes
   %d = sub i64 %left, 1
   %size = load i64, ptr %sizes at i64 %d
   %stride = load i64, ptr %strides at i64 %d
@@ -345,8 +332,7 @@ entry:
   br eq ptr %made, null, label %failed, label %next
 next:
   %i = phi i64 [0, %entry], [%i1, %give]
-  br ult i64 %i, %count, label %make, label %done
-make:
+  br not ult i64 %i, %count, label %done
   %number = load i64, ptr %numbers at i64 %i
   %object = call ptr %make_int(i64 %number)
   br eq ptr %object, null, label %give_up, label %give
@@ -368,23 +354,19 @@ entry:
   %table = load ptr, ptr @parts_table
 {parts_loads}
   %array = call ptr @looked_at(ptr %table, ptr %tensor, i64 %n, ptr %names)
-  br ne ptr %array, null, label %look, label %slow
-look:
+  br not ne ptr %array, null, label %slow
   %rank32 = load i32, ptr %array at i8 {rank_at}
   %rank = zext i32 %rank32 to i64
   %is_known = call i1 @steps_between(ptr %array, ptr %steps)
   %is_all = icmp eq i64 %n, 0
-  br i1 %is_known, label %which, label %not_here
-which:
-  br i1 %is_all, label %all, label %one
-all:
+  br not i1 %is_known, label %not_here
+  br not i1 %is_all, label %one
   call void %drop(ptr %array)
   %strides = call ptr @tuple_of(ptr %table, ptr %steps, i64 %rank)
   ret ptr %strides
 one:
   %dim = call i64 @dimension_of(ptr %table, ptr %array, ptr %given)
-  br sge i64 %dim, 0, label %tell, label %not_here
-tell:
+  br not sge i64 %dim, 0, label %not_here
   call void %drop(ptr %array)
   %step = load i64, ptr %steps at i64 %dim
   %told = call ptr %make_int(i64 %step)
@@ -403,17 +385,14 @@ entry:
   %table = load ptr, ptr @parts_table
 {parts_loads}
   %is_usual = call i1 @is_usual(ptr %table, i64 %n, i64 0, ptr %names)
-  br i1 %is_usual, label %take, label %slow
-take:
+  br not i1 %is_usual, label %slow
   store i64 5, ptr %wanted
   %array = call ptr @array_of(ptr %table, ptr %tensor, ptr %wanted)
-  br ne ptr %array, null, label %look, label %slow
-look:
+  br not ne ptr %array, null, label %slow
   %rank = load i32, ptr %array at i8 {rank_at}
   %sizes = load ptr, ptr %array at i8 {sizes_at}
   call void %drop(ptr %array)
-  br eq i32 %rank, 0, label %slow, label %tell
-tell:
+  br eq i32 %rank, 0, label %slow
   %size = load i64, ptr %sizes
   %told = call ptr %make_int(i64 %size)
   ret ptr %told

@@ -21,8 +21,7 @@ entry:
   br i1 %are_as_many, label %next_name, label %no
 next_name:
   %j = phi i64 [0, %entry], [%j1, %same_name]
-  br ult i64 %j, %named, label %name, label %next
-name:
+  br not ult i64 %j, %named, label %next
   %inside = getelementptr i8, ptr %names, i64 {tuple_at}
   %its = load ptr, ptr %inside at ptr %j
   %wanted_name = load ptr, ptr %its_names at ptr %j
@@ -32,8 +31,7 @@ same_name:
   br label %next_name
 next:
   %i = phi i64 [0, %next_name], [%i1, %fits]
-  br ult i64 %i, %total, label %look, label %yes
-look:
+  br not ult i64 %i, %total, label %yes
   %words = mul i64 %i, 4
   %argument = getelementptr i64, ptr %arguments, i64 %words
   %kind = load i64, ptr %argument
@@ -57,8 +55,7 @@ of_type:
 itself:
   br eq ptr %object, %a, label %fits, label %no
 several:
-  br i1 %is_type, label %measure, label %no
-measure:
+  br not i1 %is_type, label %no
   %size = load i64, ptr %object at i8 {head}
   br eq i64 %size, %length, label %fits, label %no
 fits:
@@ -76,8 +73,7 @@ entry:
   %count = load i64, ptr %ways
 next:
   %w = phi i64 [0, %entry], [%w1, %other]
-  br ult i64 %w, %count, label %look, label %not_one
-look:
+  br not ult i64 %w, %count, label %not_one
   %w1 = add i64 %w, 1
   %way = load ptr, ptr %ways at ptr %w1
   %is = call i1 @is_way(ptr %table, ptr %way, ptr %given, i64 %n, ptr %names, i64 %named)

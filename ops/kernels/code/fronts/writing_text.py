@@ -16,16 +16,13 @@ define internal ptr @plain_owner(ptr %table, ptr %array) {
 entry:
 {front_loads}
   %base = load ptr, ptr %array at i8 {owner_at}
-  br eq ptr %base, null, label %own, label %kind
-own:
+  br not eq ptr %base, null, label %kind
   ret ptr %array
 kind:
   %type = load ptr, ptr %base at i8 {type_at}
-  br eq ptr %type, %array_type, label %deeper, label %unclear
-deeper:
+  br not eq ptr %type, %array_type, label %unclear
   %below = load ptr, ptr %base at i8 {owner_at}
-  br eq ptr %below, null, label %last, label %unclear
-last:
+  br not eq ptr %below, null, label %unclear
   ret ptr %base
 unclear:
   ret ptr null
@@ -43,8 +40,7 @@ define internal i1 @says(ptr %table, ptr %tensor, ptr %name, ptr %object) {
 entry:
 {front_loads}
   %found = call ptr %attribute(ptr %tensor, ptr %name)
-  br eq ptr %found, null, label %failed, label %compare
-compare:
+  br eq ptr %found, null, label %failed
   call void %drop(ptr %found)
   %is_it = icmp eq ptr %found, %object
   ret i1 %is_it
@@ -78,8 +74,7 @@ entry:
 {front_loads}
 {book_loads}
   %type = load ptr, ptr %base at i8 {type_at}
-  br eq ptr %type, %tensor_type, label %look, label %no
-look:
+  br not eq ptr %type, %tensor_type, label %no
   %base_bytes = ptrtoint ptr %base_slot to i64
   %wants_bytes = ptrtoint ptr %wants_slot to i64
   %slot_bytes = ptrtoint ptr %slot to i64
@@ -95,14 +90,11 @@ look:
   %first_two = and i1 %is_root, %is_wanted
   %other_two = and i1 %are_wanted, %is_same
   %fits = and i1 %first_two, %other_two
-  br i1 %fits, label %ask, label %no
-ask:
+  br not i1 %fits, label %no
   %is_made = call i1 @has_history(ptr %table, ptr %book, ptr %base)
-  br i1 %is_made, label %ask_view, label %no
-ask_view:
+  br not i1 %is_made, label %no
   %is_free = call i1 @is_free_view(ptr %table, ptr %tensor)
-  br i1 %is_free, label %ask_base, label %no
-ask_base:
+  br not i1 %is_free, label %no
   %is_free_base = call i1 @is_free_view(ptr %table, ptr %base)
   ret i1 %is_free_base
 no:
@@ -136,13 +128,11 @@ others:
   %list_at = load i64, ptr %told at i64 16
 next:
   %i = phi i64 [1, %others], [%i1, %fits]
-  br ult i64 %i, %count, label %look, label %lists
-look:
+  br not ult i64 %i, %count, label %lists
   %i1 = add i64 %i, 1
   %at = mul i64 %i, 4
   %mask = load i64, ptr %arguments at i64 %at
-  br sgt i64 %mask, 0, label %compare, label %fits
-compare:
+  br not sgt i64 %mask, 0, label %fits
   %is_behind = icmp ugt i64 %i, %list_at
   %is_moved = and i1 %is_behind, %is_listed
   %less = zext i1 %is_moved to i64
@@ -169,10 +159,8 @@ whose:
   %wants_bytes = ptrtoint ptr %wants_slot to i64
   %base = load ptr, ptr %tensor at i8 %base_bytes
   %wants = load ptr, ptr %tensor at i8 %wants_bytes
-  br i1 %is_unkept, label %whether_view, label %no
-whether_view:
-  br eq ptr %base, %none, label %root, label %view
-root:
+  br not i1 %is_unkept, label %no
+  br not eq ptr %base, %none, label %view
   %is_leaf = call i1 @says(ptr %table, ptr %tensor, ptr %node_word, ptr %none)
   %unless_leaf = select i1 %is_leaf, ptr %never, ptr %always
   %is_told_so = icmp eq ptr %wants, %unless_leaf
@@ -204,8 +192,7 @@ entry:
 {book_loads}
   %tensor = load ptr, ptr %handles
   %is_read = call i1 @is_read_of(ptr %table, ptr %told, ptr %edges)
-  br i1 %is_read, label %copy, label %itself
-copy:
+  br not i1 %is_read, label %itself
   store ptr %tensor, ptr %given
   %made = call ptr %call_with(ptr %copy_before, ptr %given, i64 1, ptr null)
   ret ptr %made
@@ -218,8 +205,7 @@ define internal ptr @lies_of(ptr %table, ptr %base, ptr %view) {
 entry:
 {front_loads}
   %tuple = call ptr %make_tuple(i64 7)
-  br eq ptr %tuple, null, label %done, label %fill
-fill:
+  br eq ptr %tuple, null, label %done
   %base_address = load i64, ptr %base at i8 {head}
   %view_address = load i64, ptr %view at i8 {head}
   %distance = sub i64 %view_address, %base_address
@@ -303,11 +289,9 @@ entry:
   %results = load ptr, ptr %inner at i8 %results_bytes
   %kept = load i64, ptr %results at i8 {head}
   %edge = call ptr @edge_from(ptr %table, ptr %book, ptr %base, ptr %base_array)
-  br eq ptr %edge, null, label %failed, label %make
-make:
+  br eq ptr %edge, null, label %failed
   %made = call ptr @instance(ptr %part_type)
-  br eq ptr %made, null, label %drop_edge, label %fill
-fill:
+  br eq ptr %made, null, label %drop_edge
   %edges = call ptr @edges_of_part(ptr %table, ptr %inner_edges, ptr %edge, ptr %own)
   %lies = call ptr @lies_of(ptr %table, ptr %base_array, ptr %array)
   %number = call ptr %next_of(ptr %numbers)
@@ -323,16 +307,14 @@ fill:
   call void @put(ptr %made, ptr %n_bounds, ptr %no_bounds)
   call void @put(ptr %made, ptr %w_inner, ptr %inner)
   call void @put(ptr %made, ptr %w_own, ptr %own)
-  br ne i64 %kept, 0, label %refer_to, label %whether_whole
-refer_to:
+  br not ne i64 %kept, 0, label %whether_whole
   %reference = call ptr %refer(ptr %made, ptr null)
   call void @put(ptr %inner, ptr %n_writes_for, ptr %reference)
 whether_whole:
   %no_edges = icmp eq ptr %edges, null
   %no_lies = icmp eq ptr %lies, null
   %is_short = or i1 %no_edges, %no_lies
-  br i1 %is_short, label %drop_made, label %done
-done:
+  br i1 %is_short, label %drop_made
   ret ptr %made
 drop_made:
   call void %drop(ptr %made)
@@ -362,8 +344,7 @@ entry:
   %wants_bytes = ptrtoint ptr %wants_slot to i64
   %wants_place = getelementptr i8, ptr %tensor, i64 %wants_bytes
   %base = load ptr, ptr %tensor at i8 %base_bytes
-  br eq ptr %base, %none, label %root, label %view
-root:
+  br not eq ptr %base, %none, label %view
   %wanted = load ptr, ptr %wants_place
   call void %hold(ptr %always)
   store ptr %always, ptr %wants_place
@@ -372,8 +353,7 @@ root:
   ret i1 %is_set
 view:
   %whole = call ptr @node_of_part(ptr %table, ptr %told, ptr %tensor, ptr %base, ptr %node)
-  br eq ptr %whole, null, label %failed, label %well
-well:
+  br eq ptr %whole, null, label %failed
   %is_told = call i1 @be_history(ptr %table, ptr %book, ptr %base, ptr %whole)
   call void %drop(ptr %whole)
   %outdated = call i32 %set_attribute(ptr %tensor, ptr %version_word, ptr %behind)
@@ -389,23 +369,19 @@ entry:
   %given = alloca ptr
 {front_loads}
   %watching = load i64, ptr %watched at i8 {head}
-  br eq i64 %watching, 0, label %whose, label %ask
-whose:
+  br not eq i64 %watching, 0, label %ask
   %owner = call ptr @plain_owner(ptr %table, ptr %array)
   %number = ptrtoint ptr %owner to i64
   %key = call ptr %make_int(i64 %number)
-  br eq ptr %key, null, label %failed, label %find
-find:
+  br eq ptr %key, null, label %failed
   %found = call ptr %item_of(ptr %counts, ptr %key)
   call void %drop(ptr %key)
-  br eq ptr %found, null, label %ask, label %counted
-counted:
+  br eq ptr %found, null, label %ask
   %items = load ptr, ptr %found at i8 {list_at}
   %times_place = getelementptr ptr, ptr %items, i64 1
   %last_place = getelementptr ptr, ptr %items, i64 2
   %mode = load ptr, ptr %items at ptr 3
-  br eq ptr %mode, %never, label %more, label %ask
-more:
+  br not eq ptr %mode, %never, label %ask
   %times = load ptr, ptr %times_place
   %times_word = call i64 %as_int(ptr %times)
   %once_more = add i64 %times_word, 1
@@ -420,8 +396,7 @@ more:
 ask:
   store ptr %array, ptr %given
   %noted = call ptr %call_with(ptr %written, ptr %given, i64 1, ptr null)
-  br eq ptr %noted, null, label %failed, label %well
-well:
+  br eq ptr %noted, null, label %failed
   call void %drop(ptr %noted)
   ret i1 true
 failed:
@@ -436,8 +411,7 @@ entry:
 {book_loads}
   %tensor = load ptr, ptr %handles
   %is_counted = call i1 @count_write(ptr %table, ptr %result)
-  br i1 %is_counted, label %make, label %drop_edges
-make:
+  br not i1 %is_counted, label %drop_edges
   %slot_bytes = ptrtoint ptr %slot to i64
   %before_array = load ptr, ptr %before at i8 %slot_bytes
   store ptr %before, ptr %handles
@@ -445,15 +419,12 @@ make:
   %smooth = call i64 @active_mask(ptr %table, ptr %told, ptr %edges)
   %node = call ptr @new_node(ptr %table, ptr %told, ptr %handles, ptr %values, ptr %edges, \
 i64 %smooth, ptr %tensors, ptr %arrays)
-  br eq ptr %node, null, label %failed, label %results
-results:
+  br eq ptr %node, null, label %failed
   %kept = call ptr @kept_results(ptr %table, ptr %told, ptr %tensor, ptr %result, i64 %smooth)
-  br eq ptr %kept, null, label %drop_node, label %tell
-tell:
+  br eq ptr %kept, null, label %drop_node
   call void @put(ptr %node, ptr %n_results, ptr %kept)
   %is_told = call i1 @give_history(ptr %table, ptr %told, ptr %tensor, ptr %node)
-  br i1 %is_told, label %done, label %drop_node
-done:
+  br not i1 %is_told, label %drop_node
   call void %drop(ptr %node)
   call void %hold(ptr %tensor)
   ret ptr %tensor
