@@ -14,9 +14,8 @@ from ...frontend.foundations.chosen import Chosen
 from ..memory.dtype import STRIDED
 from ..memory.errors import Elsewhere
 from ..memory.native_class import call_unbound
-from ..memory.overlap import check_out, may_share
+from ..memory.overlap import check_out
 from ..memory.unforeseen import told
-from ..memory.versions import written
 from ..table.direct import LISTENING
 from ..table.faces import Face, face_of
 from ..table.grad_mode import is_recording
@@ -28,16 +27,17 @@ from ..tensors.tensor import Parameter, Tensor
 from ..tensors.tracing import ACTIVE, paused
 from .binding import Form, Mismatch, takes_numbers, wrong_keyword
 from .callables import Called, call_class_by, call_natively
-from .calls import any_requires_grad, run, tensors_in
+from .calls import any_requires_grad, run
 from .elsewhere import Run, elsewhere
-from .fronts import Front, Given, Recording, front_of
+from .fronts import Front, Given, Inner, Recording, front_of
+from .into_calls import IntoCalls
 from .new_leaves import LeafCalls, as_leaf, plain_keywords
 from .number_operands import as_operands
 from .observers import OBSERVERS, Observer
 from .old_signatures import without_numbers_between
 from .out_tensors import check_dtypes_of_out, check_factory_dtype, check_factory_place, write_out
 from .out_traces import note_written
-from .overloads import asks_for_out, gives_list, is_for_python
+from .overloads import gives_list, is_for_python
 from .python_forms import refusal
 from .recipes import Key, Recipe, keep, key_of
 from .shortcuts import MISFIT, Shortcut, keep_shortcut, keep_shortcut_of_sizes
@@ -91,7 +91,7 @@ class EagerFunction(Called):
 
     __slots__ = (
         *("__name__", "__qualname__", "_as_method", "_forms", "operator_name", "shortcuts"),
-        *("_is_quick", "front", "leaves", "recipes"),
+        *("front", "intos", "leaves", "recipes"),
     )
 
     __module__ = _Home(__name__)
@@ -108,7 +108,7 @@ class EagerFunction(Called):
         self.recipes: dict[Key, Recipe] = {}
         self.front: Front | None = None
         self.leaves: LeafCalls | None = None
-        self._is_quick: bool | None = None
+        self.intos: IntoCalls | None = None
         super().__init__(self._by_types)
 
     @property
@@ -192,12 +192,6 @@ class EagerFunction(Called):
                 short = self.shortcuts.get(tuple(map(type, args)))
             if short is not None:
                 return short(*args)
-        elif (
-            type(kwargs.get("out")) is Tensor and self._is_into_quick and not (ACTIVE or LISTENING)
-        ):
-            into = self._into(args, kwargs)
-            if into is not None:
-                return into
         elif "requires_grad" in kwargs and not (ACTIVE or LISTENING):
             leaf = self._new_leaf(args, kwargs)
             if leaf is not None:
@@ -234,13 +228,14 @@ class EagerFunction(Called):
         template: Sequence[object],
         sizes_at: int,
         recording: Recording,
+        inner: Inner | None = None,
     ) -> None:
         """Have native code take such calls apart from now on."""
         front = self.front or front_of(self._by_types)
         if front is not None:
             if front is not self.front:
                 _FRONTS.append(front)
-            front.add(entry, given, template, sizes_at, recording)
+            front.add(entry, given, template, sizes_at, recording, inner)
             self.front = front
             call_natively()
             self.quicken(front.call)
@@ -312,6 +307,8 @@ class EagerFunction(Called):
                 note_written(tracer, form.entry, values, handles, out, result)
             if requires_grad and isinstance(out, Tensor):
                 out._want_gradients(True)
+            if type(out) is Tensor and run is _USUAL and not (lenient or ACTIVE or LISTENING):
+                self._count_into(*given)
             return None if gives_list(form.entry) else written_out
         return as_leaf(result) if requires_grad else result
 
@@ -337,33 +334,12 @@ class EagerFunction(Called):
                 raise wrong_keyword(self.__name__, "requires_grad", "bool", requires_grad)
         return left, out, requires_grad
 
-    @property
-    def _is_into_quick(self) -> bool:
-        """Whether results are what they are without `out`, and drawn or seen by nobody."""
-        if self._is_quick is None:
-            entries = [form.entry for form in self.forms]
-            self._is_quick = not (self._as_method or any(map(asks_for_out, entries)))
-        return self._is_quick
-
-    def _into(self, args: tuple[object, ...], kwargs: dict[str, Any]) -> Tensor | None:
-        """`out` with what the call gives without it, where it is of just that dtype and shape, lies
-        elsewhere than the operands and nobody wants gradients; None of other calls."""
-        rest = kwargs.copy()
-        out: Tensor = rest.pop("out")
-        target = out._array
-        if out._requires_grad or 0 in target.strides or key_of(args, rest) is None:
-            return None
-        for each in tensors_in((*args, *rest.values())):
-            if each._requires_grad or (each is not out and may_share(target, each._array)):
-                return None
-        made = self._quickly(*args, **rest)
-        if type(made) is not Tensor or made._array.dtype is not target.dtype:
-            return None
-        if made._array.shape != target.shape:
-            return None
-        target[...] = made._array
-        written(target)
-        return out
+    def _count_into(self, args: Sequence[object], kwargs: dict[str, object]) -> None:
+        """Note a call with `out`, which a front learns when it comes often."""
+        if self.intos is None:
+            self.intos = IntoCalls(self._match, self._learn)
+        rest = {name: value for name, value in kwargs.items() if name != "out"}
+        self.intos.count(args, kwargs, rest)
 
     def _as_before(
         self, args: Sequence[object], kwargs: dict[str, object], key: Key | None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..memory.made_since import WATCHED
 from ..memory.native_class import NativeMember, bind_by
 from ..memory.quiet import QUIET, enter, leave
 from ..memory.storage import address
-from ..memory.versions import counts_by_owner, unwritten, write_clock, written
+from ..memory.versions import APART, counts_by_owner, unwritten, write_clock, written
 from ..table.direct import direct_form_around, has_direct_form, knows_calls
 from ..table.grad_mode import GRAD_MODE
 from ..table.table import Operator
@@ -36,9 +36,8 @@ from ..tensors.tracing import ACTIVE
 from .calls import finish, several_of
 
 __all__ = [
-    *("Front", "Given", "Learn", "Look", "NativeMembers", "Recording", "constants_among"),
-    *("front_of", "learning_more"),
-    "quiet_form",
+    *("CONSTANT", "Front", "Given", "Inner", "Learn", "Look", "NativeMembers", "Recording"),
+    *("arrays_form", "constants_among", "front_of", "learning_more", "quiet", "quiet_form"),
 ]
 
 _MOST: Final = 24
@@ -46,9 +45,12 @@ _MOST: Final = 24
 _TENSOR, _SAME, _ITSELF, _INTS, _TENSORS, _SPREAD, _LISTED = range(7)
 _TOLD_AT: Final = 12
 """The word of a way that tells native code how to record."""
-_VIEW, _WRITTEN, _NUMBER, _OTHERS, _FIRST, _VIEWS, _TUPLE, _LEAF = (1 << bit for bit in range(8))
+_VIEW, _WRITTEN, _NUMBER, _OTHERS, _FIRST, _VIEWS, _TUPLE, _LEAF, _SLICES = (
+    1 << bit for bit in range(9)
+)
+_LOOKED_TYPES: Final = {"size_type": Size, "apart_type": APART}
 _TENSOR_TYPES: Final = (Tensor, Parameter)
-_CONSTANT: Final = frozenset({bool, type(None), str, DType, Device, Layout, MemoryFormat})
+CONSTANT: Final = frozenset({bool, type(None), str, DType, Device, Layout, MemoryFormat})
 """Types of what is known by being the very object."""
 
 _UNWATCHED: Final = sys.intern("_unwatched")
@@ -75,8 +77,28 @@ class Recording(NamedTuple):
     """What records all such calls, None until there was one."""
 
 
-Learn = Callable[[Operator, Sequence[Given], Sequence[object], int, Recording], None]
-"""`Front.add` of the front of a function, which is made by then."""
+class Inner(NamedTuple):
+    """What does the operator of a way."""
+
+    call: Callable[..., object]
+    spread: Sequence[int] | None
+    """Which of its arguments are lists that it takes apart."""
+    writes: bool
+    """Whether it gives back its first argument, which is written."""
+
+
+class Learn(Protocol):
+    """`Front.add` of the front of a function, which is made by then."""
+
+    def __call__(
+        self,
+        entry: Operator,
+        given: Sequence[Given],
+        template: Sequence[object],
+        sizes_at: int,
+        recording: Recording,
+        inner: Inner | None = None,
+    ) -> None: ...
 
 
 class Front:
@@ -101,13 +123,16 @@ class Front:
         template: Sequence[object],
         sizes_at: int,
         recording: Recording,
+        inner: Inner | None = None,
     ) -> None:
         """Remember the way of calls like one; `template` is what all arguments are that are not
-        given, `sizes_at` which of the given ones is the first of several sizes, -1 if none is."""
+        given, `sizes_at` which of the given ones is the first of several sizes, -1 if none is.
+        What is called is the operator, or an `inner` function of these arguments."""
         count = int(self._ways[0])
         if count == _MOST:
             return
-        words = self._way(entry, given, list(template), sizes_at, recording)
+        does = inner or _called(entry)
+        words = self._way(entry, given, list(template), sizes_at, recording, does)
         if words is not None:
             self._ways[1 + count] = words
             self._ways[0] = count + 1
@@ -119,9 +144,10 @@ class Front:
         template: list[object],
         sizes_at: int,
         recording: Recording,
+        does: Inner,
     ) -> int | None:
         """The address of what native code is told; None where it cannot be told."""
-        inner, spread = _called(entry)
+        inner, spread, writes = does
         arguments: list[int] = []
         wants = False
         for number, each in enumerate(given):
@@ -134,7 +160,7 @@ class Front:
                 arguments += [_SAME, id(int), each.place, 0]
                 continue
             found = _argument(each, template, spread)
-            if found is None or (is_behind and found[0] != _ITSELF):  # none is taken behind sizes
+            if found is None:
                 return None
             arguments += [*found[:2], each.place, *found[2:]]
         has_lists = _TENSORS in arguments[::4]  # whose elements might come back
@@ -146,11 +172,14 @@ class Front:
             for at in range(0, len(arguments), 4):
                 arguments[at + 2] = new.get(arguments[at + 2], 0)
             template = [template[place] for place in order]
-        is_first = bool(given) and arguments[0] == _TENSOR and given[0].place == 0
-        flags = _FIRST * is_first + _WRITTEN * entry.is_in_place + _OTHERS * has_lists
+        of_tensors = zip(arguments[::4], given, strict=True)
+        is_first = any(kind == _TENSOR and each.place == 0 for kind, each in of_tensors)
+        flags = _FIRST * is_first + _WRITTEN * writes + _OTHERS * (has_lists and not writes)
         flags += _NUMBER * entry.gives_number + _LEAF * wants
         if entry.is_view:
-            may_be_told = is_first and not entry.slices
+            is_led = bool(given) and given[0].place == 0
+            may_be_told = is_first and is_led
+            flags += _SLICES * entry.slices
             flags += _VIEW + _VIEWS * entry.schema.endswith("[]") if may_be_told else _OTHERS
         several = several_of(entry)
         namer = None if several in (None, tuple) else partial(tuple.__new__, several)
@@ -224,7 +253,7 @@ def _argument(
         if type(made) is float:  # known by being the very int, of which there is one if it is small
             template[each.place] = made
             return _ITSELF, id(value), 0
-    if kind in _CONSTANT:
+    if kind in CONSTANT:
         template[each.place] = value if each.convert is None else each.convert(value, False)
         return _ITSELF, id(value), 0
     if isinstance(value, (list, tuple)) and kind in (list, tuple):
@@ -237,14 +266,14 @@ def _argument(
     return None
 
 
-def _called(entry: Operator) -> tuple[Callable[..., object], Sequence[int] | None]:
-    """What does an operator, and which of its arguments are lists that it takes apart."""
+def _called(entry: Operator) -> Inner:
+    """What does an operator."""
     if has_direct_form(entry) or entry.views_by_form:
-        direct = direct_form_around(entry, _quiet(entry))
+        direct = direct_form_around(entry, quiet(entry))
         if direct is not None:
             call, form = direct
-            return call, None if form is None else form.lists
-    return _quiet(entry)(_forward(entry)), None
+            return Inner(call, None if form is None else form.lists, entry.is_in_place)
+    return Inner(quiet(entry)(arrays_form(entry)), None, entry.is_in_place)
 
 
 def quiet_form(entry: Operator) -> Callable[..., object] | None:
@@ -252,16 +281,16 @@ def quiet_form(entry: Operator) -> Callable[..., object] | None:
     known, or takes lists apart."""
     direct = None
     if has_direct_form(entry) or entry.views_by_form:
-        direct = direct_form_around(entry, _quiet(entry))
+        direct = direct_form_around(entry, quiet(entry))
     return None if direct is None or direct[1] is not None else direct[0]
 
 
-def _forward(entry: Operator) -> Callable[..., object]:
+def arrays_form(entry: Operator) -> Callable[..., object]:
     """The forward that sees arrays alone."""
     return entry.forward if entry.quantized is None else entry.on_arrays or entry.forward
 
 
-def _quiet(entry: Operator) -> Callable[[Callable[..., object]], Callable[..., object]]:
+def quiet(entry: Operator) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """What keeps NumPy from warning, where an operator computes."""
     return _as_it_is if entry.only_moves or entry.of_form else _quietly
 
@@ -316,7 +345,7 @@ def _slots() -> dict[str, int]:
 def constants_among(args: Sequence[object]) -> dict[int, object]:
     """The dtypes, words and their like among arguments, by their places: what may be kept of a
     call, since tensors would keep their memory and where they came from."""
-    return {place: each for place, each in enumerate(args) if type(each) in _CONSTANT}
+    return {place: each for place, each in enumerate(args) if type(each) in CONSTANT}
 
 
 def learning_more(
@@ -365,7 +394,8 @@ class Look:
         self._pairs = np.array([*pairs, 0], np.int64)
         words = _words(slowly, 0) | {"tells": kind, "pairs": address(self._pairs)}
         crew = family("calls.prepared").CREW
-        self.call: Callable[..., object] = crew.looked(name, words | {"size_type": id(Size)})
+        words |= {name: id(each) for name, each in _LOOKED_TYPES.items()}
+        self.call: Callable[..., object] = crew.looked(name, words)
 
 
 class NativeMembers:
@@ -384,7 +414,7 @@ class NativeMembers:
         }
         objects |= {"slice_type": slice, "ellipsis": Ellipsis, "whole_dtype": np.dtype(np.int64)}
         objects |= steps
-        objects |= {"unwritten": unwritten, "size_type": Size, "whole_slice": slice(None)}
+        objects |= {"unwritten": unwritten, "whole_slice": slice(None), **_LOOKED_TYPES}
         self._held = [*objects.values()]
         words = _words(self, 0) | {name: id(each) for name, each in objects.items()}
         words |= {"tells": 0, "pairs": 0, "reads": 0, "puts": 0}

@@ -111,7 +111,7 @@ def _dtypes() -> list[Dtype]:
 
 _PROPERTIES: Final = {
     **{"ndim": _KINDS["rank"], "dtype": _KINDS["dtype"], "shape": 7, "device": _KINDS["dtype"]},
-    "requires_grad": 8,
+    **{"requires_grad": 8, "data": 9},
 }
 _STEPS: Final = ("select", "slice", "unsqueeze", "alias")
 """What names a part of a tensor that wants gradients."""

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ..kernels import TRIALS
 from ..memory.dtype import Device, DType
 from ..table.record import Operator
 from ..tensors.sizes import Size
-from ..tensors.tape_port import MISSED
-from .binding import Form
-from .fronts import Given, Learn, Recording
-from .recipes import Recipe, key_of
+from .fronts import Given, Inner, Recording
+from .keyword_calls import NOT_RECORDED, KeywordCalls
+from .recipes import Recipe
 
 __all__ = ["LeafCalls", "as_leaf", "plain_keywords"]
 
 _NUMBERS: Final = frozenset({int, float, bool})
 _SIZES: Final = frozenset({tuple, list, Size})
 _OTHERS: Final = _NUMBERS | {str, type(None), Device, DType}
-_MOST: Final = 24
-"""Kinds of calls of one function that are counted."""
-_RECORDING: Final = Recording(lambda *_: MISSED, [MISSED])
-"""How calls without tensors are recorded: not at all."""
 
 
 def as_leaf(made: Any) -> object:
@@ -51,32 +45,11 @@ def plain_keywords(args: Sequence[Any], kwargs: Mapping[str, object]) -> dict[st
     return rest
 
 
-class LeafCalls:
-    """The calls of a function with `requires_grad`, which a front learns once they come often."""
+class LeafCalls(KeywordCalls):
+    """The calls of a function with `requires_grad`."""
 
-    def __init__(
-        self,
-        match: Callable[
-            [Sequence[object], dict[str, object]], tuple[Form, list[object], bool] | None
-        ],
-        learn: Learn,
-    ) -> None:
-        """`match` finds the overload that arguments fit, and what they become."""
-        self._match, self._learn = match, learn
-        self._seen: dict[object, int] = {}
-
-    def count(
-        self, args: Sequence[object], kwargs: Mapping[str, object], rest: dict[str, object]
-    ) -> None:
-        """Note a call that was done; the `rest` are its keywords without `requires_grad`."""
-        constants = [each for each in kwargs.values() if type(each) not in (int, float)]
-        key = (key_of(args, rest), *kwargs, *constants)
-        count = self._seen.get(key, 0)
-        if count > TRIALS or not (count or len(self._seen) < _MOST):
-            return
-        self._seen[key] = count + 1
-        if count == TRIALS:
-            self._learn_like(args, kwargs, rest)
+    def _told(self, kwargs: Mapping[str, object]) -> object:
+        return kwargs["requires_grad"]
 
     def _learn_like(
         self, args: Sequence[object], kwargs: Mapping[str, object], rest: dict[str, object]
@@ -87,10 +60,18 @@ class LeafCalls:
         wanted = Given(-1, "requires_grad", kwargs["requires_grad"], None)
         at = len(args) + [*kwargs].index(wanted.name)
 
-        def learn(entry: Operator, given: Sequence[Given], *rest: Any) -> None:
-            self._learn(entry, [*given[:at], wanted, *given[at:]], *rest)
+        def learn(
+            entry: Operator,
+            given: Sequence[Given],
+            template: Sequence[object],
+            sizes_at: int,
+            recording: Recording,
+            inner: Inner | None = None,
+        ) -> None:
+            found = [*given[:at], wanted, *given[at:]]
+            self._learn(entry, found, template, sizes_at, recording, inner)
 
         form, values, _ = found
         recipe = Recipe(form, args, rest, values, learn)
         if recipe.is_plain:
-            recipe.learn_natively(_RECORDING, args, rest)
+            recipe.learn_natively(NOT_RECORDED, args, rest)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ..memory.dtype import Device, DType, Layout
+from ..memory.dtype import Array, Device, DType, Layout
 from ..memory.errors import OperatorError
 from ..memory.named_results import NamedResults, named_results
 from ..memory.overlap import check_resized
@@ -20,7 +20,13 @@ from ..table.record import Operator
 from ..tensors.dispatched import Dispatched, closed
 from ..tensors.tensor import Tensor
 
-__all__ = ["check_dtypes_of_out", "check_factory_dtype", "check_factory_place", "write_out"]
+__all__ = [
+    "check_dtypes_of_out",
+    "check_factory_dtype",
+    "check_factory_place",
+    "write_array",
+    "write_out",
+]
 
 
 def check_dtypes_of_out(entry: Operator, result: Any, out: Any) -> None:
@@ -85,8 +91,17 @@ def _write_one(entry: Operator, result: Tensor, out: Tensor, operands: Sequence[
         with closed():
             out.copy_(result)
         return
-    target = out._array
-    array = in_shape_of(entry.out_layout, result._array, target)
+    write_array(entry, result._array, out._array, operands)
+    written(out._array)
+
+
+def write_array(entry: Operator, result: Array, target: Array, operands: Sequence[object]) -> None:
+    """Put a result into the array of an `out`, which takes its shape.
+
+    Raises:
+        OperatorError: as `write_out`.
+    """
+    array = in_shape_of(entry.out_layout, result, target)
     if target.size > 1 and any(
         not s and n > 1 for s, n in zip(target.strides, target.shape, strict=True)
     ):
@@ -101,7 +116,6 @@ def _write_one(entry: Operator, result: Tensor, out: Tensor, operands: Sequence[
         check_resized(entry.out_overlap, target, array.size, operands)
         _warn_of_resizing(entry, target.shape, array.shape)
         become_result(entry.out_layout, target, array)
-    written(target)
 
 
 def _warn_of_resizing(entry: Operator, shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 from ...typecheck.types.types import INT, TENSOR, ListType
 from ..table.table import Operator
 
-__all__ = ["asks_for_out", "gives_list", "is_for_python"]
+__all__ = ["gives_list", "is_for_python"]
 
 
 def _is_about_tensors(entry: Operator) -> bool:
@@ -28,12 +28,6 @@ def is_for_python(entry: Operator) -> bool:
     if first and (first[0].type.is_variable or first[0].type.list_of is not None):
         return not first or first[0].type == ListType(INT)
     return _is_about_tensors(entry) or entry.name.startswith("quantized::")  # packed weights
-
-
-def asks_for_out(entry: Operator) -> bool:
-    """Whether what an operator does depends on its `out`, or is more than to give a result."""
-    depends = entry.out_dtype.demand in ("made", "computed") or entry.out_layout
-    return bool(entry.changes or depends or entry.out_overlap == "apart")
 
 
 def gives_list(entry: Operator) -> bool:

@@ -15,17 +15,9 @@ from .inference import MADE, is_for_inference, is_on
 from .made_since import WATCHED, check_age
 
 __all__ = [
-    *("count_writes", "counted_apart", "counted_on", "counts_by_owner", "counts_of", "owner_of"),
-    *(
-        "version_of",
-        "version_to_keep",
-        "versions_then",
-        "moved",
-        "unwritten",
-        "write_clock",
-        "write_count",
-    ),
-    "written",
+    *("APART", "count_writes", "counted_apart", "counted_on", "counts_by_owner", "counts_of"),
+    *("moved", "owner_of", "unwritten", "version_of", "version_to_keep", "versions_then"),
+    *("write_clock", "write_count", "written"),
 ]
 
 _COUNTS: Final[dict[int, list[Any]]] = {}
@@ -52,6 +44,9 @@ class _Apart(np.ndarray[tuple[int, ...], np.dtype]):
     __slots__ = ()
 
 
+APART: Final = _Apart
+
+
 def counted_apart(array: Array) -> Array:
     """The same memory; writes through this array and its views are not counted for the others.
 
@@ -60,7 +55,7 @@ def counted_apart(array: Array) -> Array:
     if type(array) is not np.ndarray:
         return array.view()
     # Two: a view of a view gets that one's base where it is of the new view's own class.
-    return array.view(_Apart).view(_Apart).view(np.ndarray)
+    return array.view(APART).view(APART).view(np.ndarray)
 
 
 def counted_on(array: Array, old: Array) -> Array:
@@ -82,7 +77,7 @@ def owner_of(array: Array) -> Array:
     other = None if type(array) is np.ndarray else getattr(array, "counted_by", None)
     if other is not None:
         return owner_of(other)
-    while base is not None and type(base) is not _Apart:
+    while base is not None and type(base) is not APART:
         if isinstance(base, np.ndarray):
             array = base
         base = getattr(base, "base", None)

@@ -19,13 +19,14 @@ from ...frontend.foundations.beside import Beside
 from ..kernels import ALWAYS, LARGE, NEAREST, family
 from ..memory.determinism import DETERMINISM
 from ..memory.dtype import Array
-from .formula import Formula, Part, letter_of, meeting
+from .formula import Formula, Part, letter_of, meeting, moved
 from .listed import Listed, by_elements, listed
 from .promotion import result_dtype
 from .record import Operator
 from .table import TABLE
 
 if TYPE_CHECKING:
+    from ..kernels.code.calls.into import KnownInto, Writing
     from ..kernels.code.calls.prepared import Explain, Known, Look
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
         "explained",
         "formula_for",
         "formulas_of",
+        "into_form",
     ),
     *("Note", "Way"),
     *("has_direct_form", "listen", "is_compiling", "is_dense", "is_same", "is_settled", "is_there"),
@@ -60,6 +62,8 @@ _MOST: Final = 2000
 """Kernels that a process compiles for this, of some 5 kB each; nothing frees them."""
 
 _NATIVE: Final[dict[Operator, Known]] = {}
+_INTO: Final[list[KnownInto]] = []
+"""What native code looks at, as long as the process lives."""
 _KNOWN: Final[dict[Operator, Callable[..., object]]] = {}
 NAMES: Final[dict[int, str]] = {}
 """The operators by the identity of what does their calls natively, for who listens to calls."""
@@ -95,6 +99,7 @@ def _native(entry: Operator) -> Known | None:
             writes=entry.is_in_place,
             gives_parts=entry.views_by_form,
             gives_unfilled=entry.undefined,
+            fill=None if entry.random else _notes_of_constant,
         )
         found = _NATIVE.setdefault(entry, made)  # one alone is kept, whoever else makes one
     return found
@@ -107,6 +112,20 @@ def direct_form_around(
     lists of tensors; None where there is no native code."""
     native = _native(entry)
     return None if native is None else (native.around(wrap), listed(entry))
+
+
+def into_form(entry: Operator, writing: Writing) -> KnownInto | None:
+    """What knows calls that put results of an operator into an array, as `writing` does; None where
+    they cannot be known."""
+    first = by_first_name(entry)
+    if not (knows_calls() and has_direct_form(entry)) or first.undefined:
+        return None
+    is_by_element = first.parts is None and bool(formulas_of(entry))
+    made: KnownInto = family("calls.into").KnownInto(
+        writing, _explain(entry), by_element=is_by_element
+    )
+    _INTO.append(made)
+    return made
 
 
 def direct_call(entry: Operator) -> Callable[..., object] | None:
@@ -205,6 +224,16 @@ def _notes_of_unfilled(*_: object) -> list[Note] | None:
     """The runs of kernels that fill what holds anything: there are none; None while all that is new
     is filled."""
     return None if DETERMINISM.fills else []
+
+
+def _notes_of_constant(result: Array) -> list[Note] | None:
+    """The run of a kernel that makes a result which is always the same; None if there is none."""
+    arrays = family("elementwise.arrays")
+    if arrays is None or result.size > _FEW:
+        return None
+    constant = result.copy()
+    constant.flags.writeable = False
+    return notes_of(arrays, [moved(constant, result)])
 
 
 def explained(

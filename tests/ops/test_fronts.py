@@ -491,3 +491,46 @@ def test_calls_that_are_learned_keep_no_tensor(
             assert left[-1]() is None
     finally:
         gc.enable()
+
+
+PIECES: list[Callable[[torch.Tensor], Any]] = [
+    lambda x: torch.tensor_split(x, 2),
+    lambda x: x.tensor_split([1, 3], dim=1),
+    lambda x: x.hsplit(2),
+    lambda x: x.vsplit([1]),
+    lambda x: x.chunk(2),
+    lambda x: x.split(1),
+    lambda x: x.unbind(),
+]
+
+
+@pytest.mark.parametrize("cut", PIECES)
+def test_pieces_are_views_like_the_first_ones(cut: Callable[[torch.Tensor], Any]) -> None:
+    x = X.clone()
+    first = cut(x)
+    pieces = often(lambda: cut(x))
+    assert same(pieces, first)
+    for piece, other in zip(pieces, first, strict=True):
+        assert piece._base is x
+        assert (piece._view_among, piece._view_of) == (other._view_among, other._view_of)
+    pieces[0].add_(1)
+    assert torch.equal(first[0], pieces[0])
+    assert x._version == pieces[0]._version == 1
+
+
+def test_data_is_the_same_memory_with_writes_of_its_own() -> None:
+    often(lambda: X + Y)
+    for given in (X.clone(), torch.nn.Parameter(X.clone()), X.t(), X.clone()[1:]):
+        version = given._version
+        data = given.data
+        assert type(data) is torch.Tensor
+        assert same(data, given.detach())
+        assert not data.requires_grad
+        assert data._base is None
+        data.add_(1)
+        assert torch.equal(data, given)
+        assert given._version == version
+        data.sub_(1)
+        assert data._version == 2
+        given.data = torch.ones(2)
+        assert given.shape == (2,)

@@ -22,7 +22,7 @@ from .reaches import alike, begins_in, has_bytes_of, holds, is_forward, key_of, 
 from .run import run
 from .watching import NO_PARTS
 
-__all__ = ["LARGEST", "Entry", "Given", "Unfilled", "Unknown", "is_stream"]
+__all__ = ["LARGEST", "Entry", "Given", "Into", "Unfilled", "Unknown", "is_stream"]
 
 ndarray: Final = np.ndarray
 LARGEST: Final = 1 << 27
@@ -53,6 +53,8 @@ class Entry:
 
     _may_give_back: bool = True
     """Whether, where it runs no kernels, it gives what it is given."""
+    _may_meet_itself: bool = False
+    """Whether a first argument that is written may be another one as well."""
 
     def __init__(
         self,
@@ -83,8 +85,10 @@ class Entry:
             self._any_number(each) if i in free else self._argument(i, each, values)
             for i, each in enumerate(values)
         ]
-        self._at_place = {address(each): each for each in values if type(each) is ndarray}
-        self._spans = [span(each) if type(each) is ndarray else 0 for each in values]
+        filled = [type(each) is ndarray and bool(each.size) for each in values]
+        pairs = [*zip(values, filled, strict=True)]
+        self._at_place = {address(each): each for each, is_filled in pairs if is_filled}
+        self._spans = [span(each) if is_filled else 0 for each, is_filled in pairs]
         self._values = values if self._may_give_back and not notes else ()
         self._made: list[Any] = []
         self._parts: dict[int, tuple[int, int]] = {}
@@ -97,7 +101,7 @@ class Entry:
             items = [self._result(each) for each in several or (result,)]
             count = -len(several) if type(result) is list else len(several)
             self._back = [count, *items]
-            is_given = all(n == -1 or n in self._parts for n in items)
+            is_given = all(n == -1 or n in self._parts or not self._made[n].size for n in items)
             if not notes and self._may_give_back and not is_given:
                 raise Unknown
         else:
@@ -171,9 +175,10 @@ class Entry:
     def _check_written(self, values: Sequence[Any], result: Array) -> None:
         """Refuse what is no writing of the first argument alone."""
         first = values[0]
-        may_be = first.flags.writeable and first.flags.aligned and lies_apart(first)
+        may_be = first.size and first.flags.writeable and first.flags.aligned and lies_apart(first)
         is_again = any(a[:2] == (_AGAIN, 0) for a in self._arguments)
-        if result is not first or not may_be or is_again or self._overlap:
+        is_met = is_again and not self._may_meet_itself
+        if result is not first or not may_be or is_met or self._overlap:
             raise Unknown
         others = (each for each in values[1:] if type(each) is ndarray)
         if any(min(each.strides, default=0) < 0 for each in others):
@@ -221,6 +226,8 @@ class Entry:
         raise Unknown
 
     def _array(self, index: int, value: Array, values: Sequence[Any]) -> tuple[int, int, int, int]:
+        if not value.size and value.flags.aligned:
+            return self._of_dtype(value, 0)
         place = self._places.setdefault(address(value), index)
         if place != index:
             for earlier in range(place, index):
@@ -239,10 +246,13 @@ class Entry:
                 and (begins_in(value, values[other]) or begins_in(values[other], value))
             ):
                 self._overlap = True  # nor can a part of one and the other
-        if not value.size or not value.flags.aligned:
+        if not value.flags.aligned:
             raise Unknown
+        return self._of_dtype(value, span(value))
+
+    def _of_dtype(self, value: Array, reach: int) -> tuple[int, int, int, int]:
         self._held.append(value.dtype)
-        words = self._kept([*value.shape, *value.strides, span(value)])
+        words = self._kept([*value.shape, *value.strides, reach])
         return _ARRAY, id(value.dtype), value.ndim, words
 
     # ----------------------------------------------------------------------------------- runs
@@ -340,7 +350,7 @@ class Entry:
         ]
         flag, stream = np.zeros(1, np.int64), _as_before(self._stream)
         stream_at = None if self._stream is None else address(self._stream)
-        first = None if self._before is None else alike(values[0], self._before)
+        first = None if self._before is None else self._first(values[0], self._before, filling)
         given_values = list(values) if first is None else [first, *values[1:]]
         begins = {
             _RESULT: list(map(address, made)),
@@ -374,6 +384,10 @@ class Entry:
         if first is not None and first.tobytes() != values[0].tobytes():
             raise Unknown
         return untouched
+
+    def _first(self, first: Array, before: Array, filling: Array) -> Array:
+        """Memory in the place of a first argument that is written, as it was before."""
+        return alike(first, before)
 
     def _has_bytes(self, made: Sequence[Array], number: int) -> bool:
         """Whether new memory that is filled has what a result has."""
@@ -424,6 +438,18 @@ class Unfilled(Entry):
 
     def _verify(self, values: Sequence[object]) -> None:
         """Nothing: there are no bits that must be the same."""
+
+
+class Into(Entry):
+    """A call whose result goes into its first argument, whatever that holds; it may be an operand
+    as well, where kernels read each element before they write it."""
+
+    _may_meet_itself = True
+
+    def _first(self, first: Array, before: Array, filling: Array) -> Array:
+        if any(argument[:2] == (_AGAIN, 0) for argument in self._arguments):
+            return alike(first, before)
+        return view_of(filled(filling, span(first)), first.shape, first.strides, 0, first.dtype)
 
 
 def _as_before(stream: Array | None) -> Array | None:

@@ -30,7 +30,7 @@ import numpy as np
 
 from .....frontend.foundations.locks import fork_safe_lock
 from ....memory.determinism import DETERMINISM
-from ....memory.dtype import default_dtype
+from ....memory.dtype import Array, default_dtype
 from ....memory.storage import address
 from ...precision import PRECISION
 from ..fronts.prepared_text import MOST_ENTRIES
@@ -83,8 +83,11 @@ class Known:
     learned from (of each kind some `trials` at first) are done by `waiting`, by the function itself
     if nothing else is given.  `look` does calls that are learned from in another way, and says
     which those are.  One that `gives_parts` may just give its first argument, or parts of some; one
-    that `gives_unfilled` new arrays that hold anything.
+    that `gives_unfilled` new arrays that hold anything.  What is made of tensors without elements
+    is always the same: `fill` says what makes it once more.
     """
+
+    _kind: type[Entry] = Entry
 
     def __init__(
         self,
@@ -98,11 +101,12 @@ class Known:
         gives_parts: bool = False,
         gives_unfilled: bool = False,
         trials: int = 0,
+        fill: Callable[[Array], Notes | None] | None = None,
     ) -> None:
         assert CREW is not None
         self._gives_parts, self._gives_unfilled = gives_parts, gives_unfilled
         self._look, self._has_own_pace = look or self._looked, look is not None
-        self._writes = writes
+        self._writes, self._fill = writes, None if writes else fill
         self._waiting = waiting or function
         self._function, self._explain, self._cool = function, explain, cool
         self._learn = self.learn
@@ -143,17 +147,19 @@ class Known:
             return result
         try:
             may_be_none = self._gives_parts or self._gives_unfilled
+            may_be_none = may_be_none or self._is_void(values, result)
             if not (notes or (may_be_none and notes is not None)) or () in notes:
                 raise Unknown  # an empty note says that something is unforeseen
             if not all(map(is_still, values, settled)):
                 raise Unknown
             made = settled[0] if values and result is values[0] else result
-            told = () if self._explain is None else values
             given = taken or settled
+            told = () if self._explain is None else taken or values
             if self._gives_unfilled:
                 entry: Entry = Unfilled(given, made, notes)
             else:
-                entry = Entry(given, made, notes, before, scratch, told, fresh, roots, parts)
+                more = scratch, told, fresh, roots, parts
+                entry = self._kind(given, made, notes, before, *more)
             self._add(entry, forgotten)
             self.waits.begin_anew(slot)
         except Unknown:
@@ -162,18 +168,42 @@ class Known:
         return result
 
     def _looked(self, values: Sequence[object]) -> Seen:
+        arrays = [each for each in values if type(each) is ndarray]
+        if self._fill is not None and arrays and not any(each.size for each in arrays):
+            result = self._function(*values)
+            if type(result) is ndarray and result.size:
+                return Seen(result, self._fill(result))
         if self._explain is None:
             if self._writes:
                 return seen(self._function, values, draws=True)
             return self._seen_apart(values)
         result = self._function(*values)
+        if self._is_void(values, result) and result is not values[0]:
+            return Seen(result, [])
         is_given = self._gives_parts and gives_parts_of(values, result)
-        return Seen(result, [] if is_given else self._explain(values, result))
+        if is_given or self._writes or self._gives_parts or _is_large(values):
+            return Seen(result, [] if is_given else self._explain(values, result))
+        given = apart(values)
+        return Seen(result, self._explain(given, result), taken=given)
+
+    def _is_void(self, values: Sequence[object], result: object) -> bool:
+        """Whether new arrays without elements were made, of an operand without any, and all is told
+        by what operands are like: whole numbers might be places, which are looked at."""
+        several = result if isinstance(result, (tuple, list)) else (result,)
+        if self._writes or self._gives_unfilled or not several:
+            return False
+        if any(type(each) is not ndarray or each.size for each in several):
+            return False
+        if self._gives_parts and any(each.base is not None for each in several):
+            return False
+        arrays = [each for each in values if type(each) is ndarray]
+        filled = [each for each in arrays if each.size]
+        is_told = self._explain is not None or all(each.dtype.kind not in "iu" for each in filled)
+        return len(filled) < len(arrays) and is_told
 
     def _seen_apart(self, values: Sequence[object]) -> Seen:
         """What a call runs, on copies of operands that lie in each other: none is another then."""
-        is_large = any(type(each) is ndarray and each.nbytes > LARGEST for each in values)
-        given = values if self._gives_parts or is_large else apart(values)
+        given = values if self._gives_parts or _is_large(values) else apart(values)
         found = seen(self._function, given, draws=True)
         if given is values:
             return found
@@ -216,6 +246,11 @@ class Known:
             self._end()
 
 
+def _is_large(values: Sequence[object]) -> bool:
+    """Whether an operand is too large to be copied."""
+    return any(type(each) is ndarray and each.nbytes > LARGEST for each in values)
+
+
 _EVERY: Final[WeakSet[Known]] = WeakSet()
 
 
@@ -249,7 +284,8 @@ class Alike(Entry):
         self._places: dict[int, int] = {}
         self._ends: dict[int, tuple[int, int]] = {}
         self._told = dict[int, int]()
-        self._overlap, self._shared = type(values[0]) is not ndarray, False
+        is_filled = type(values[0]) is ndarray and values[0].size
+        self._overlap, self._shared = not is_filled, False
         found = [self._argument(i, each, values) for i, each in enumerate(values)]
         if self._overlap:
             raise Unknown

@@ -13,10 +13,10 @@ What `ops/eager/fronts.py` writes down is found by the types of a call's argumen
 An argument of `kind` 0 is a tensor; 1 has the type a, 2 is the object a; 3 is a list or tuple, as a
 says, of so many ints, 4 of tensors, 5 too, whose arrays come behind all others, 6 an int that
 becomes a list; its array, itself, or the list becomes the argument at `place`, but those of kind 2
-stand there already.  The flags are: 1 a view of the first argument comes back, 2 that is written, 4
-what comes back is given as it is, 8 others look at it, 16 the first argument is a tensor, 32
-several views come back, 64 a tuple of new arrays, which `namer` makes one with names, 128 gradients
-are wanted of the new tensor.
+stand there already.  The flags are: 1 a view of the first argument comes back, 2 what stands at
+place 0 is written, 4 what comes back is given as it is, 8 others look at it, 16 the argument at
+place 0 is a tensor, 32 several views come back, 64 a tuple of new arrays, which `namer` makes one
+with names, 128 gradients are wanted of the new tensor, 256 each view is one by itself.
 Whatever is not as a way says is left to `slowly`, which has the arguments as they came.
 """
 
@@ -109,8 +109,6 @@ prepare:
   %is_listed = icmp ne i64 %list_flags, 0
   store ptr null, ptr %of_tensors
   store ptr %values, ptr %of_arrays
-  %has_no_sizes = icmp slt i64 %sizes_from, 0
-  %stop = select i1 %has_no_sizes, i64 %total, i64 %sizes_from
 copy:
   %c = phi i64 [0, %prepare], [%c1, %copy_one]
   br ult i64 %c, %count, label %copy_one, label %gather
@@ -121,10 +119,11 @@ copy_one:
   %c1 = add i64 %c, 1
   br label %copy
 gather:
-  %i = phi i64 [0, %copy], [%i1, %taken]
-  %held = phi i64 [0, %copy], [%held1, %taken]
-  %filled = phi i64 [%count, %copy], [%filled1, %taken]
-  br not ult i64 %i, %stop, label %gathered
+  %i = phi i64 [0, %copy], [%i1, %taken], [%n, %own_sizes]
+  %held = phi i64 [0, %copy], [%held1, %taken], [%held_with_sizes, %own_sizes]
+  %filled = phi i64 [%count, %copy], [%filled1, %taken], [%filled, %own_sizes]
+  br eq i64 %i, %sizes_from, label %sizes
+  br not ult i64 %i, %total, label %do_call
   %words = mul i64 %i, 4
   %argument = getelementptr i64, ptr %arguments, i64 %words
   %kind = load i64, ptr %argument
@@ -167,7 +166,6 @@ own_it:
   %made = phi ptr [%array, %tensor], [%int_list, %ints], [%list, %tensors], [%one_list, %one_int]
   store ptr %made, ptr %target
   store ptr %made, ptr %own
-taken_one:
   br label %taken
 taken_so:
   br label %taken
@@ -189,12 +187,10 @@ each:
 ptr %first_filled, ptr %own, ptr %wanted)
   br i1 %are_arrays, label %taken, label %give_up
 taken:
-  %held1 = phi i64 [%one_more, %taken_one], [%held, %taken_so], [%last_owned, %each]
-  %filled1 = phi i64 [%filled, %taken_one], [%filled, %taken_so], [%last_filled, %each]
+  %held1 = phi i64 [%one_more, %own_it], [%held, %taken_so], [%last_owned, %each]
+  %filled1 = phi i64 [%filled, %own_it], [%filled, %taken_so], [%last_filled, %each]
   %i1 = add i64 %i, 1
   br label %gather
-gathered:
-  br i1 %has_no_sizes, label %do_call, label %sizes
 sizes:
   %sizes_words = mul i64 %sizes_from, 4
   %sizes_argument = getelementptr i64, ptr %arguments, i64 %sizes_words
@@ -208,10 +204,10 @@ own_sizes:
   store ptr %sizes_list, ptr %values at ptr %sizes_at
   store ptr %sizes_list, ptr %owned at ptr %held
   %held_with_sizes = add i64 %held, 1
-  br label %do_call
+  br label %gather
 give_up:
   %held_then = phi i64 [%held, %tensor], [%held, %ints], [%held, %tensors], [%held, %spread], \
-[%held, %each], [%held, %one_int], [%held, %sizes], [%first_held, %hold_list]
+[%held, %each], [%held, %one_int], [%held, %sizes], [%held, %hold_list]
   call void @drop_all(ptr %table, ptr %owned, i64 %held_then)
   %why = load i64, ptr %wanted
   br eq i64 %why, 2, label %who_records, label %slow
@@ -224,7 +220,6 @@ who_records:
 give_recorded:
   ret ptr %recorded
 do_call:
-  %first_held = phi i64 [%held, %gathered], [%held_with_sizes, %own_sizes]
   %how_now = load i64, ptr %wanted
   %records = icmp eq i64 %how_now, 3
   br i1 %records, label %look_for_list, label %all_there
@@ -238,11 +233,11 @@ hold_list:
   br ne ptr %its_items, null, label %own_list, label %give_up
 own_list:
   %first_item = getelementptr i8, ptr %its_items, i64 {tuple_at}
-  store ptr %its_items, ptr %owned at ptr %first_held
+  store ptr %its_items, ptr %owned at ptr %held
   store ptr %first_item, ptr %of_tensors
-  %held_with_list = add i64 %first_held, 1
+  %held_with_list = add i64 %held, 1
 all_there:
-  %all_held = phi i64 [%first_held, %do_call], [%first_held, %look_for_list], \
+  %all_held = phi i64 [%held, %do_call], [%held, %look_for_list], \
 [%held_with_list, %own_list]
   br i1 %records, label %find_edges, label %watch_not
 watch_not:
@@ -318,7 +313,8 @@ recording:
   br i1 %is_made, label %its_kind
   %first_own_flag = and i64 %flags, 16
   %has_first_own = icmp ne i64 %first_own_flag, 0
-  %is_first_own = icmp eq i64 %which, 0
+  %own_first = load ptr, ptr %values
+  %is_first_own = icmp eq ptr %own_first, %result
   %is_itself = and i1 %has_first_own, %is_first_own
   br not i1 %is_itself, label %end_otherwise
   br not i1 %writes_first, label %itself
@@ -331,7 +327,7 @@ ptr %edges, ptr %result, ptr %written_tensors, ptr %written_arrays, ptr %before)
   call void @drop_all(ptr %table, ptr %owned, i64 %all_held)
   ret ptr %with_write
 itself:
-  %own_handle = load ptr, ptr %given
+  %own_handle = load ptr, ptr %handles
   call void %hold(ptr %own_handle)
   call void %drop(ptr %result)
   br label %without_node
@@ -431,14 +427,17 @@ perhaps_list:
   %are_views = call i1 @are_new_views(ptr %table, ptr %result, ptr %first_owned)
   br not i1 %are_views, label %others
   %the_base = load ptr, ptr %given
-  %views = call ptr @view_handles(ptr %table, ptr %result, ptr %the_base)
+  %slices_flag = and i64 %flags, 256
+  %are_slices = icmp ne i64 %slices_flag, 0
+  %views = call ptr @view_handles(ptr %table, ptr %result, ptr %the_base, i1 %are_slices)
   call void %drop(ptr %result)
   ret ptr %views
 one_array:
   br slt i64 %which, 0, label %new_array
   %first_flag = and i64 %flags, 16
   %has_first = icmp ne i64 %first_flag, 0
-  %is_the_first = icmp eq i64 %which, 0
+  %first_value = load ptr, ptr %values
+  %is_the_first = icmp eq ptr %first_value, %result
   %is_first = and i1 %has_first, %is_the_first
   br not i1 %is_first, label %others
   %write_flag = and i64 %flags, 2
@@ -448,7 +447,7 @@ one_array:
   call void %drop(ptr %result)
   ret ptr null
 give_first:
-  %first_handle = load ptr, ptr %given
+  %first_handle = load ptr, ptr %handles
   call void %hold(ptr %first_handle)
   call void %drop(ptr %result)
   ret ptr %first_handle

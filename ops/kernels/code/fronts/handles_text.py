@@ -134,7 +134,7 @@ failed:
   ret ptr null
 }
 
-define internal ptr @view_handles(ptr %table, ptr %list, ptr %base) {
+define internal ptr @view_handles(ptr %table, ptr %list, ptr %base, i1 %are_slices) {
 entry:
   %word = alloca ptr
 {front_loads}
@@ -154,6 +154,7 @@ next:
   call void %hold(ptr %array)
   %handle = call ptr @view_handle(ptr %table, ptr %array, ptr %base, ptr %mode)
   br eq ptr %handle, null, label %bad
+  br i1 %are_slices, label %made
   %told = call i32 %set_attribute(ptr %handle, ptr %among_name, ptr %no_word)
   br eq i32 %told, 0, label %made
   call void %drop(ptr %handle)

@@ -5,7 +5,8 @@ else hears of it; all other calls are left to `slowly`.  What it gives is said b
 number of dimensions, 2 that of elements, 3 whether they lie in one piece, 4 what the pairs of words
 at `pairs`, which end in a 0, have for the dtype's address, 5 the tensor, if it lies in one piece, 6
 a new tensor of the same memory, 7 its sizes, a tuple of the type `size_type`, 8 whether gradients
-are wanted, where none are.
+are wanted, where none are, 9 a new tensor of the same memory, whose array is a view of a view of
+the class `apart_type`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Final
 
 __all__ = ["LOOKED", "LOOKED_WORDS"]
 
-LOOKED_WORDS: Final = ("tells", "pairs", "size_type")
+LOOKED_WORDS: Final = ("tells", "pairs", "size_type", "apart_type")
 """What `looked` finds behind `TABLE` and the words of fronts."""
 
 LOOKED: Final = """
@@ -89,7 +90,8 @@ choose:
     i64 5, label %itself
     i64 6, label %again
     i64 7, label %all_sizes
-    i64 8, label %wanting ]
+    i64 8, label %wanting
+    i64 9, label %apart ]
 wanting:
   %wants_bytes = ptrtoint ptr %wants_slot to i64
   %wants = load ptr, ptr %tensor at i8 %wants_bytes
@@ -141,6 +143,17 @@ again:
   br eq ptr %view, null, label %failed
   %handle = call ptr @handle_of(ptr %table, ptr %view)
   ret ptr %handle
+apart:
+  %nearer = call ptr %view_of(ptr %array, ptr null, ptr %apart_type)
+  br eq ptr %nearer, null, label %failed
+  %further = call ptr %view_of(ptr %nearer, ptr null, ptr %apart_type)
+  call void %drop(ptr %nearer)
+  br eq ptr %further, null, label %failed
+  %own_view = call ptr %view_of(ptr %further, ptr null, ptr %array_type)
+  call void %drop(ptr %further)
+  br eq ptr %own_view, null, label %failed
+  %handle_apart = call ptr @handle_of(ptr %table, ptr %own_view)
+  ret ptr %handle_apart
 all_sizes:
   call void %hold(ptr %array)
   %tuple = call ptr @shape_of(ptr %table, ptr %array)

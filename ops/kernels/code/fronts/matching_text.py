@@ -326,7 +326,7 @@ match:
   %is_written = and i1 %is_one, %is_first
   br not i1 %is_written, label %is_found
   %is_apart = call i1 @apart(ptr %table, ptr %given, ptr %wanted, i64 %n)
-  br i1 %is_apart, label %is_found, label %none
+  br i1 %is_apart, label %is_found, label %other
 is_found:
   ret ptr %this
 none:
