@@ -45,7 +45,7 @@ ALLOWED = {
         typecheck/trees/sugar.py: MAGIC
         typecheck/calls/special_forms.py: OPERATORS_BY_NAME CASTS_BY_NAME
         ops/eager/binding.py: _TYPE_NAMES
-        ops/eager/looks.py: _STEPS
+        ops/eager/looks.py: _PROPERTIES _STEPS
         ops/tensors/tracing.py: READINGS
         ops/batching/batched.py: _OF_VALUE
         ops/gradients/recording/heard_members.py: MEMBERS
