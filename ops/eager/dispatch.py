@@ -23,7 +23,7 @@ from ..table.out_forms import check_dtype_of_out, no_gradients
 from ..table.table import TABLE, Operator
 from ..tensors.dispatched import check_dispatched
 from ..tensors.overriding import PLAIN, STATE, ask, askers
-from ..tensors.tensor import Parameter, Tensor
+from ..tensors.tensor import PLAIN_TENSORS, Parameter, Tensor
 from ..tensors.tracing import ACTIVE, paused
 from .binding import Form, Mismatch, takes_numbers, wrong_keyword
 from .callables import Called, call_class_by, call_natively
@@ -32,7 +32,7 @@ from .elsewhere import Run, elsewhere
 from .fronts import Front, Given, Inner, Recording, front_of
 from .into_calls import IntoCalls
 from .new_leaves import LeafCalls, as_leaf, plain_keywords
-from .number_operands import as_operands
+from .number_operands import as_operands, number_first
 from .observers import OBSERVERS, Observer
 from .old_signatures import without_numbers_between
 from .out_tensors import check_dtypes_of_out, check_factory_dtype, check_factory_place, write_out
@@ -58,6 +58,7 @@ _LEAVES: Final = frozenset({Tensor, Parameter, int, float, bool, complex, type(N
 _SPACES: Final = ("fft", "linalg", "special")
 _FRONTS: Final[list[Front]] = []
 """All there are, also those that another thread's took the place of: calls of them may go on."""
+_NUMBERS: Final = frozenset({int, float})
 _NO_TENSORS: Final[tuple[object, ...]] = ()
 
 
@@ -267,6 +268,10 @@ class EagerFunction(Called):
         if len(args) == 2 and takes_numbers(self.__name__) and self.__name__ != "result_type":
             name = "" if kwargs.get("rounding_mode") else self.__name__
             operands = as_operands(name, *args)
+            types = type(args[0]), type(args[1])
+            if types[0] in _NUMBERS and types[1] in PLAIN_TENSORS and given[1] == {} and key:
+                self.shortcuts[types] = number_first(name, self, self._match, self._learn)
+                return self(*operands)
             if operands[0] is not args[0]:
                 key = None
             args = operands

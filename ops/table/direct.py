@@ -40,6 +40,7 @@ __all__ = [
         "explained",
         "formula_for",
         "formulas_of",
+        "form_of",
         "into_form",
     ),
     *("Note", "Way"),
@@ -62,7 +63,7 @@ _MOST: Final = 2000
 """Kernels that a process compiles for this, of some 5 kB each; nothing frees them."""
 
 _NATIVE: Final[dict[Operator, Known]] = {}
-_INTO: Final[list[KnownInto]] = []
+_FORMS: Final[list[Known]] = []
 """What native code looks at, as long as the process lives."""
 _KNOWN: Final[dict[Operator, Callable[..., object]]] = {}
 NAMES: Final[dict[int, str]] = {}
@@ -124,7 +125,28 @@ def into_form(entry: Operator, writing: Writing) -> KnownInto | None:
     made: KnownInto = family("calls.into").KnownInto(
         writing, _explain(entry), by_element=is_by_element
     )
-    _INTO.append(made)
+    _FORMS.append(made)
+    return made
+
+
+def form_of(
+    entry: Operator,
+    forward: Callable[..., object],
+    become: Callable[[Sequence[Any]], Sequence[object]],
+) -> Known | None:
+    """What knows calls of an operator by its forward with what arguments `become`, where new arrays
+    among that cannot be written; None where they cannot be known."""
+    if not (knows_calls() and has_direct_form(entry)):
+        return None
+    explain = _explain(entry)
+
+    def told(values: Sequence[Any], result: Any) -> list[Note] | None:
+        return None if explain is None else explain(become(values), result)
+
+    made: Known = family("calls.prepared").Known(
+        lambda *values: forward(*become(values)), None if explain is None else told
+    )
+    _FORMS.append(made)
     return made
 
 

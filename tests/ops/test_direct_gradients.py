@@ -231,7 +231,8 @@ def test_cells_take_a_bias_for_each_sample() -> None:
         assert torch.equal(grads[4], grads[5])
 
 
-ACTIVATIONS = [F.relu, torch.tanh, torch.sigmoid, F.silu, F.gelu]
+POWERS = [lambda x: x**2, lambda x: x.pow(3.0), torch.square]
+ACTIVATIONS = [F.relu, torch.tanh, torch.sigmoid, F.silu, F.gelu, *POWERS]
 
 
 @pytest.mark.parametrize("number", range(len(ACTIVATIONS)))

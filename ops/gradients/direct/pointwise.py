@@ -130,6 +130,31 @@ def gelu(g: Tensor | None, self: Tensor | None, approximate: str) -> tuple[Tenso
     return (_gelu_slope(g, self),)
 
 
+def _square(program: Program) -> Value:
+    g, x, two = 0, 1, 2
+    return program("multiply", g, program("multiply", x, two))
+
+
+def _cube(program: Program) -> Value:
+    g, x, three = 0, 1, 2
+    return program("multiply", g, program("multiply", program("multiply", x, x), three))
+
+
+_OF_POWERS: Final[dict[float, Slope]] = {
+    2: Slope(lambda g, x: _formula("pow")(g, x, 2), 2, _square, [2.0]),
+    3: Slope(lambda g, x: _formula("pow")(g, x, 3), 2, _cube, [3.0]),
+}
+
+
+@direct("aten::pow", of="self")
+def power(g: Tensor | None, self: Tensor | None, exponent: object) -> tuple[Tensor] | None:
+    """Those of squares and cubes; others are left to the formula, whose power takes most time."""
+    slope = _OF_POWERS.get(exponent) if isinstance(exponent, (int, float)) else None
+    if slope is None or not isinstance(g, Tensor) or not isinstance(self, Tensor):
+        return None
+    return (slope(g, self),)
+
+
 _OF_FIRST: Final = [("sigmoid", (1,)), ("multiply", (0, 2))]
 _OF_SECOND: Final = [
     *(("sigmoid", (2,)), ("multiply", (0, 1)), ("multiply", (5, 4)), ("subtract", (3, 4))),
