@@ -6,6 +6,7 @@ import inspect
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -20,6 +21,7 @@ from ..ops.tensors.tensor import Tensor
 from ..typecheck.definitions.functions import Function
 from ..typecheck.definitions.schema import Argument
 from . import proto
+from .dynamic_shapes import axes_of
 from .errors import OnnxExporterError
 from .modes import OperatorExportTypes, TrainingMode, exporting
 from .running import feeds, result_of
@@ -143,12 +145,14 @@ def export(
         keep_initializers_as_inputs: whether weights are inputs too.
         dynamic_axes: which axes of inputs and outputs vary, by name: `{"x": {0: "batch"}}` or
             `{"x": [0]}`.  The other sizes are those of `args`.
+        dynamic_shapes: the same of inputs, as `torch.export` says it: by names of parameters or in
+            their order, `{"x": {0: torch.export.Dim("batch")}}`; `Dim.DYNAMIC` and names do, too.
         training: the mode of plain modules while they are traced.
         export_modules_as_functions: whether calls of modules are written as functions of the file,
             of all modules or of those of some classes; equal ones share a function.
         do_constant_folding: whether what depends on constant tensors alone is computed now.
 
-    Sizes of `dynamic_shapes`, `custom_translation_table`, `custom_opsets`, `verify` and other
+    `custom_translation_table`, `custom_opsets`, `verify` and other
     export types than ONNX are refused; the remaining arguments have no effect.
 
     Raises:
@@ -158,7 +162,6 @@ def export(
         OSError: the file cannot be written; what was there before is as it was.
     """
     _refuse(
-        dynamic_shapes=dynamic_shapes,
         custom_translation_table=custom_translation_table,
         custom_opsets=custom_opsets,
         verify=verify,
@@ -175,7 +178,7 @@ def export(
             folds=do_constant_folding,
             as_functions=_as_functions(export_modules_as_functions),
         )
-        made = _built(model, *_arguments(args, kwargs), training, wishes)
+        made = _built(model, *_arguments(args, kwargs), training, wishes, dynamic_shapes)
         if verbose:
             print(made.graph)
         if f is not None:
@@ -189,6 +192,7 @@ def _built(
     named: dict[str, Tensor],
     training: TrainingMode,
     wishes: Wishes,
+    shapes: object,
 ) -> Program:
     """The file's content: the model's function, with what the arguments say."""
     with exporting(), _in_mode(model, training):
@@ -196,6 +200,8 @@ def _built(
         function, owner = _function(scripted)
         parameters = function.signature.arguments[0 if owner is None else 1 :]
         values = _bound(parameters, given, named)
+        if shapes is not None:
+            wishes = replace(wishes, shapes=axes_of(shapes, parameters, values))
         made: Program = _program_module().build(function, owner, values, wishes)
         return made
 

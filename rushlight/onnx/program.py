@@ -47,6 +47,7 @@ class Wishes:
     input_names: Sequence[str] = ()
     output_names: Sequence[str] = ()
     dynamic_axes: Axes = field(default_factory=dict)
+    shapes: Axes = field(default_factory=dict)
     export_params: bool = True
     weights_as_inputs: bool = False
     folds: bool = True
@@ -122,7 +123,7 @@ class _Inputs:
         self.operands: list[Operand] = []
         self._walk = walk
         self._names = list(wishes.input_names)
-        self._axes = wishes.dynamic_axes
+        self._axes, self._shapes = wishes.dynamic_axes, wishes.shapes
 
     def item(self, parameter: Argument, value: Item) -> Item:
         """The item of an argument; each tensor in it is an input."""
@@ -156,7 +157,8 @@ class _Inputs:
         return self._names[number] if number < len(self._names) else name
 
     def _shape(self, name: str, sizes: tuple[int, ...]) -> Shape:
-        return named_axes(self._wanted(name), sizes, self._axes)
+        found = named_axes(self._wanted(name), sizes, self._axes)
+        return named_axes(name, found, self._shapes)
 
     def check(self) -> None:
         """Refuse names that stand for nothing.

@@ -39,5 +39,5 @@ def test_the_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_not_supported_is_named() -> None:
-    with pytest.raises(torch.onnx.OnnxExporterError, match="`dynamic_shapes`"):
-        torch.onnx.export(torch.nn.ReLU(), (torch.ones(1),), dynamic_shapes={"x": {0: "n"}})
+    with pytest.raises(torch.onnx.OnnxExporterError, match="`custom_opsets`"):
+        torch.onnx.export(torch.nn.ReLU(), (torch.ones(1),), custom_opsets={"mine": 1})
