@@ -157,6 +157,7 @@ QInt8Storage QUInt2x4Storage QUInt4x2Storage QUInt8Storage ShortStorage Storage 
 TypedStorage UntypedStorage""".split()
 _ELSEWHERE = {
     "Future": ".interpreter.values.tasks",
+    "_disable_dynamo": ".compiler",
     "compile": ".compiler",
     "debug": ".debugging",
     "_assert": ".jit.special_names",

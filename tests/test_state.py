@@ -16,6 +16,7 @@ KNOWN = {
     # names that programs of torch's users read and set themselves
     "rushlight/backends/opt_einsum.py": {"enabled", "strategy"},
     "rushlight/nn/backward_hooks.py": {"_global_is_full_backward_hook"},
+    "rushlight/nn/utils/parametrize.py": {"_cache", "_cache_enabled"},
     "rushlight/utils/data/_utils/signal_handling.py": {"_SIGCHLD_handler_set"},
     "rushlight/utils/data/_utils/worker.py": {"_worker_info"},
     # read at each operator, by code that is written as text too

@@ -1,6 +1,6 @@
 """Operators about the form of tensors: views, joining, cutting, padding, making new ones."""
 
-from . import arrange, creation, fold, join, nested, pad, query, shape
+from . import arrange, creation, fold, join, nested, pad, query, shape, sizes_of_graphs
 
 __all__ = [
     "arrange",
@@ -11,4 +11,5 @@ __all__ = [
     "pad",
     "query",
     "shape",
+    "sizes_of_graphs",
 ]

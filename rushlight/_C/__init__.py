@@ -36,7 +36,8 @@ _MODULES = {
         "_get_privateuse1_backend_name _log_api_usage_once "
         "_log_api_usage_metadata _warn_deprecation _TensorBase _are_functorch_transforms_active "
         "_get_accelerator _get_default_device _is_alias_of _is_torch_function_mode_enabled "
-        "_len_torch_function_stack TensorBase _set_grad_enabled _LinAlgError "
+        "_len_torch_function_stack _len_torch_dispatch_stack _get_dispatch_stack_at "
+        "_get_cudnn_enabled TensorBase _set_grad_enabled _LinAlgError "
         "_get_cpu_capability _infer_size "
         "_has_cuda _has_cudnn _has_cusparselt _has_magma _has_mps _has_xpu"
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._functorch.vmap import in_levels
+from ..backends import cudnn
 from ..backends.cpu import get_cpu_capability
 from ..ops.linear_algebra.matrix_checks import LinAlgError
 from ..ops.memory.dtype import Device, place_of
@@ -12,6 +13,7 @@ from ..ops.tensors import overriding
 from ..ops.tensors.dispatched import disabled_dispatch
 from ..ops.tensors.sizes import Size
 from ..ops.tensors.tensor import Tensor
+from ..utils._python_dispatch import _get_current_dispatch_mode_stack
 
 __all__ = [
     *("_TensorBase", "_are_functorch_transforms_active", "_get_accelerator", "_get_default_device"),
@@ -64,6 +66,28 @@ def _get_default_device() -> str:
 def _len_torch_function_stack() -> int:
     """How many modes are entered that see to functions."""
     return len(overriding.STATE.modes)
+
+
+def _len_torch_dispatch_stack() -> int:
+    """How many modes are entered that see to operators."""
+    return len(_get_current_dispatch_mode_stack())
+
+
+def _get_dispatch_stack_at(idx: int) -> object:
+    """One of those modes, the outer ones first.
+
+    Raises:
+        RuntimeError: there are fewer.
+    """
+    modes = _get_current_dispatch_mode_stack()
+    if idx >= len(modes):
+        raise RuntimeError("Tried to get stack at idx that's too big")
+    return modes[idx]
+
+
+def _get_cudnn_enabled() -> bool:
+    """Whether a library that is not there may be used."""
+    return cudnn.enabled
 
 
 def _is_torch_function_mode_enabled() -> bool:

@@ -70,6 +70,9 @@ def disable(fn: object = None, recursive: bool = True, *, reason: str | None = N
     return _same if fn is None else fn
 
 
+_disable_dynamo = disable
+
+
 def allow_in_graph(fn: T) -> T:
     """The function itself."""
     return fn

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from ..absent_devices import names_without
 from ..exceptions import OutOfMemoryError
@@ -17,6 +17,15 @@ _initialized = False
 globals().update(names_without("CUDA"))
 _TENSORS = "Float Double Half BFloat16 Byte Char Short Int Long Bool".split()
 __all__ += sorted(names_without("CUDA"))
+
+
+def _lazy_init() -> NoReturn:
+    """Make the device ready, which is not there.
+
+    Raises:
+        AssertionError: always.
+    """
+    raise AssertionError("Torch not compiled with CUDA enabled")
 
 
 def _is_in_bad_fork() -> bool:

@@ -23,6 +23,7 @@ from .backends import (
     is_torchelastic_launched,
     is_ucc_available,
     is_xccl_available,
+    reduce_op,
     supports_complex,
 )
 from .collectives import (
@@ -125,6 +126,7 @@ __all__ = [
     "recv",
     "recv_object_list",
     "reduce",
+    "reduce_op",
     "reduce_scatter",
     "reduce_scatter_tensor",
     "scatter",

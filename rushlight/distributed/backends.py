@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from datetime import timedelta
 from enum import Enum
 from importlib.util import find_spec
@@ -10,7 +11,7 @@ from typing import ClassVar, Final, Self
 
 __all__ = [
     *("Backend", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError"),
-    *("ReduceOp", "default_pg_timeout", "is_available", "is_backend_available"),
+    *("ReduceOp", "default_pg_timeout", "is_available", "is_backend_available", "reduce_op"),
     *("is_gloo_available", "is_mpi_available", "is_nccl_available", "is_torchelastic_launched"),
     *("is_ucc_available", "is_xccl_available", "supports_complex"),
 ]
@@ -51,6 +52,24 @@ class ReduceOp(Enum):
 
 
 ReduceOp.RedOpType = ReduceOp
+
+
+class _OldReduceOp:
+    """The former name of `ReduceOp`, whose members are asked for with a warning."""
+
+    def __getattr__(self, name: str) -> ReduceOp:
+        if name not in ReduceOp.__members__:
+            raise AttributeError(name)
+        warnings.warn(
+            "`torch.distributed.reduce_op` is deprecated, please use "
+            "`torch.distributed.ReduceOp` instead",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return ReduceOp[name]
+
+
+reduce_op = _OldReduceOp()
 
 
 class Backend(str):

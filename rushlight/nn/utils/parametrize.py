@@ -6,10 +6,9 @@ Scripted modules of this kind are refused when they run, as in torch.
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Any
 
 from ...module_names import names_of
 from ...ops.table.grad_mode import no_grad
@@ -32,27 +31,24 @@ __all__ = [
 _TENSORS_WANTED = "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...)."
 
 
-class _Cached(threading.local):
-    """The tensors that a thread has computed in the blocks of `cached` that it is in."""
+_cache_enabled = 0
+"""How many blocks of `cached` are entered; packages enter some by this name (bitsandbytes)."""
 
-    def __init__(self) -> None:
-        self.blocks = 0
-        self.tensors: dict[tuple[int, str], tuple[Module, Tensor]] = {}
-
-
-_CACHED: Final = _Cached()
+_cache: dict[tuple[int, str], tuple[Module, Tensor]] = {}
+"""The tensors that were computed there."""
 
 
 @contextmanager
 def cached() -> Iterator[None]:
     """Inside, each parametrized tensor is computed once."""
-    _CACHED.blocks += 1
+    global _cache, _cache_enabled
+    _cache_enabled += 1
     try:
         yield
     finally:
-        _CACHED.blocks -= 1
-        if not _CACHED.blocks:
-            _CACHED.tensors.clear()
+        _cache_enabled -= 1
+        if not _cache_enabled:
+            _cache = {}
 
 
 class ParametrizationList(ModuleList):
@@ -210,15 +206,15 @@ def _add_property(module: Module, name: str) -> None:
         if is_scripting():
             raise RuntimeError("Parametrization is not working with scripting.")
         functions = self.parametrizations[name]
-        if not _CACHED.blocks:
+        if not _cache_enabled:
             result: Tensor = functions()
             return result
         if current_tracer() is not None:
             raise RuntimeError("Cannot trace a model while caching parametrizations.")
         key = id(self), name  # the module is kept, so that no other gets its number
-        if key not in _CACHED.tensors:
-            _CACHED.tensors[key] = self, functions()
-        return _CACHED.tensors[key][1]
+        if key not in _cache:
+            _cache[key] = self, functions()
+        return _cache[key][1]
 
     def write(self: Any, value: Tensor) -> None:
         if is_scripting():

@@ -124,7 +124,12 @@ class ConcatDataset(Dataset[Sample]):
             raise AssertionError("datasets should not be an empty iterable")
         if any(isinstance(each, IterableDataset) for each in self.datasets):
             raise AssertionError("ConcatDataset does not support IterableDataset")
-        self.cumulative_sizes = list(accumulate(map(_length, self.datasets)))
+        self.cumulative_sizes = self.cumsum(self.datasets)
+
+    @staticmethod
+    def cumsum(sequence: Iterable[Indexed[Sample]]) -> list[int]:
+        """How many samples there are up to the end of each set."""
+        return list(accumulate(map(_length, sequence)))
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
