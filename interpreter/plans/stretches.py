@@ -318,11 +318,23 @@ def spans_together(code: Code, region: Region) -> list[tuple[int, int]]:
 
 
 def _is_idle(part: Part) -> bool:
-    """Whether a stretch need not begin with a part: it makes no tensor."""
+    """Whether a stretch need not begin with a part: it makes no tensor, or one of numbers that are
+    other ones in each call, which native code may do behind a loop that gives them."""
     if not isinstance(part, Step):
         return False
+    if makes_tensor(part.node):
+        return not all(map(_is_of_constants, part.node.inputs))
     instruction = part.instruction
     return operator_number(instruction) is None and row(instruction).name != "list"
+
+
+def _is_of_constants(value: Value) -> bool:
+    """Whether a value is a constant, or a list of constants of which a tensor is made."""
+    node = value.node
+    if node.kind != "prim::ListConstruct":
+        return node.is_constant
+    is_list = all(map(_is_of_constants, node.inputs))
+    return is_list and all(makes_tensor(use.user) for use in value.uses)
 
 
 def _makes_view(code: Code, part: Part) -> bool:

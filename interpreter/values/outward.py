@@ -173,7 +173,12 @@ class _Written:
                 self.parts(each, depth + 1) for each in (type.key, type.value)
             )
             value = self._name("v")
-            return value, f"{{{new_key}: {new_item} for {key}, {item} in {value}.items()}}"
+            made = f"{{{new_key}: {new_item} for {key}, {item} in {value}.items()}}"
+            if new_item == item and new_key == key:
+                made = f"{{**{value}}}"
+            elif new_item == item and type.key == STRING:
+                made = f"({{**{value}}} if ''.join({value}).isascii() else {made})"
+            return value, made
         if isinstance(type, TupleType):
             pairs = [self.parts(part, depth + 1) for part in type.elements]
             targets, made = ("".join(f"{pair[at]}, " for pair in pairs) for at in (0, 1))

@@ -65,10 +65,10 @@ def _moved(node: Node) -> bool:
 
 
 def _is_passed(node: Node, values: Value) -> bool:
-    """Whether a node changes nothing, and does not read a list."""
+    """Whether a node does not read a list, and changes nothing, or what is in a tensor."""
     if node.blocks or has_effects(node) or values in node.inputs:
         return False
     if node.signature is None:
         kind = KINDS.get(node.kind)
         return kind is not None and kind.effect != "write"
-    return not node.signature.is_mutable
+    return not node.signature.is_mutable or node.inputs[0].type == TENSOR

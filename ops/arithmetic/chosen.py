@@ -59,6 +59,9 @@ def parts_of_places(self: Array) -> list[Array]:
 
 def take_chosen(self: Array, mask: Array) -> Array:
     """What a mask chooses of a tensor whose dimensions begin with those of the mask."""
+    if mask.ndim == 1 and mask.size < _FEW:  # NumPy finds whole rows sooner by their numbers
+        written_by_numpy()
+        return self.take(settled(mask).nonzero()[0], 0)
     self, mask = self[...], mask[...]
     if (
         mask.size >= _FEW
@@ -70,7 +73,7 @@ def take_chosen(self: Array, mask: Array) -> Array:
         if found is not None:
             return found
     written_by_numpy()
-    if mask.ndim == 1 and self.ndim > 1:  # whole rows, which NumPy finds sooner by their numbers
+    if mask.ndim == 1 and self.ndim > 1:
         return self.take(settled(mask).nonzero()[0], 0)
     return np.asarray(self[settled(mask)])
 
@@ -103,7 +106,7 @@ def few_chosen(mask: Array) -> Array | None:
 def rows_of(mask: Array) -> Array:
     """Which of its elements a mask chooses, by their numbers."""
     mask = settled(mask)
-    return (mask if mask.ndim == 1 else mask.reshape(-1)).nonzero()[0]
+    return mask.nonzero()[0] if mask.ndim == 1 else mask.reshape(-1).nonzero()[0]
 
 
 def by_rows(array: Array, mask: Array) -> Array:
@@ -122,13 +125,13 @@ def put_chosen(self: Array, mask: Array, source: Array, lacking: str = "") -> bo
     Raises:
         OperatorError: with that sentence.
     """
-    self, mask, source = self[...], mask[...], source[...]
-    if mask.ndim == 1 < self.ndim and mask.size < _FEW and self.flags.writeable:
+    if mask.ndim == 1 <= self.ndim and mask.size < _FEW and self.flags.writeable:
         whole_rows = rows_of(mask)
         if source.shape == (whole_rows.size, *self.shape[1:]):
             written_by_numpy()
             self[whole_rows] = source
             return True
+    self, mask, source = self[...], mask[...], source[...]
     if not (self.flags.carray and is_whole(mask) and source.size):
         return False
     chosen = family("indexing.chosen")

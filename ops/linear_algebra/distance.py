@@ -29,6 +29,8 @@ __all__ = ["vector_length"]
 Axis = int | tuple[int, ...] | None
 _KERNELS: Final = (np.dtype(np.float32), np.dtype(np.float64))
 _LARGE: Final = 25
+_FEW: Final = 1 << 19
+"""Differences of numbers that are computed sooner than a matrix product is prepared."""
 _ELEMENTS_AT_ONCE: Final = 1 << 22
 
 
@@ -155,7 +157,8 @@ def cdist(x1: Array, x2: Array, p: float, compute_mode: int | None) -> Array:
     checked_broadcast(x1.shape[:-2], x2.shape[:-2], ("x1", "x2"))
     wide1, wide2 = widened(x1), widened(x2)
     many = x1.shape[-2] > _LARGE or x2.shape[-2] > _LARGE
-    if p == 2 and (mode == 1 or (mode == 0 and many)):
+    is_product = p == 2 and (mode == 1 or (mode == 0 and many))
+    if is_product and not (x1.size * x2.shape[-2] <= _FEW and _kernels(wide1, wide2, p)):
         return _by_products(wide1, wide2).astype(x1.dtype, copy=False)
     return _one_by_one(wide1, wide2, p).astype(x1.dtype, copy=False)
 

@@ -95,7 +95,7 @@ def _too_many(self: Array, indices: Indices) -> IndexOutOfRange:
 def index(self: Array, indices: Indices) -> Array:
     """The elements at some positions, always a copy."""
     only = indices[0] if len(indices) == 1 else None
-    if only is not None and _chooses(self, only) and self.flags.c_contiguous:
+    if only is not None and _chooses(self, only) and (self.flags.c_contiguous or self.ndim == 1):
         return take_chosen(self, only)
     found = taken_by(self, indices)
     if found is not None:

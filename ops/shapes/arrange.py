@@ -58,9 +58,11 @@ def _each(forward: Callable[[Array], Array]) -> Callable[[Sequence[Array]], list
 
 
 for _count, _forward in ((1, atleast_1d), (2, atleast_2d), (3, atleast_3d)):
-    operator(f"aten::atleast_{_count}d.Sequence(Tensor[] tensors) -> Tensor[]", face="function")(
-        _each(_forward)
-    )
+    operator(
+        f"aten::atleast_{_count}d.Sequence(Tensor[] tensors) -> Tensor[]",
+        face="function",
+        views_of_each=True,
+    )(_each(_forward))
 
 
 # --------------------------------------------------------------------------- joining
@@ -432,12 +434,14 @@ def _check_vector(tensor: Array) -> None:
         )
 
 
-@operator("aten::meshgrid(Tensor[] tensors) -> Tensor[]")
+@operator("aten::meshgrid(Tensor[] tensors) -> Tensor[]", views_of_each=True)
 def meshgrid(tensors: Sequence[Array]) -> list[Array]:
     return meshgrid_indexed(tensors, "ij")
 
 
-@operator("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
+@operator(
+    "aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", views_of_each=True
+)
 def meshgrid_indexed(tensors: Sequence[Array], indexing: str) -> list[Array]:
     if not tensors:
         raise OperatorError("meshgrid expects a non-empty TensorList")

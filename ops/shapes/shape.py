@@ -267,7 +267,9 @@ def broadcast_to(self: Array, size: Sequence[int]) -> Array:
     return expand(self, size)
 
 
-@operator("aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]", on_slices="sizes")
+@operator(
+    "aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]", on_slices="sizes", views_of_each=True
+)
 def broadcast_tensors(tensors: list[Array]) -> list[Array]:
     shape = tensors[0].shape if tensors else ()
     for tensor in tensors:

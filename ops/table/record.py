@@ -153,6 +153,7 @@ class Known(TypedDict, total=False):
     slices: bool
     undefined: bool
     views: bool
+    views_of_each: bool
     written: Written
 
 
@@ -195,6 +196,11 @@ class Later(Protocol):
     """
 
     out: Any
+
+    @property
+    def is_alone_at_hand(self) -> bool:
+        """Whether the kernel that computes it with nothing after need not be compiled, or there is
+        none."""
 
     def is_at_hand(self, after: object, operands: Sequence[object]) -> bool:
         """Whether the kernel that does all of it need not be compiled."""
@@ -378,6 +384,9 @@ class Operator:
     views: bool = False
     """Whether its result may be a view, though its schema does not say so."""
 
+    views_of_each: bool = False
+    """Whether its results are views of the tensors in its list, one of each."""
+
     written: Written = "checked"
     """What is looked at before it writes its first argument, if it does."""
 
@@ -469,7 +478,8 @@ class Operator:
     @made_once
     def views_by_form(self) -> bool:
         """Whether results may be views, and which follows from how its tensors lie and numbers."""
-        return self.is_view and not self.is_in_place and self.data_dependent is None
+        is_view = self.is_view or self.views_of_each
+        return is_view and not self.is_in_place and self.data_dependent is None
 
     @made_once
     def only_moves(self) -> bool:

@@ -213,3 +213,32 @@ def test_writes_to_what_is_outside_end_stretches_and_those_to_their_own_do_not()
         assert same(scripted(x, ours, 8), with_marks(x, theirs, 8))
         assert same(ours, theirs)
     assert any(spy.done)
+
+
+def grid(base: list[float], rows: int, columns: int) -> Tensor:
+    """What a loop over numbers gives is a tensor in front; a grid's vectors are views of one."""
+    cells: list[list[float]] = []
+    for each in base:
+        cells.append([-each, each])
+    shape = torch.tensor(cells)
+    y, x = torch.meshgrid(torch.arange(rows) * 2, torch.arange(columns) * 2, indexing="ij")
+    z, _ = torch.broadcast_tensors(y, x)
+    found = torch.stack([x + z, y], dim=-1).view(-1, 1, 2) + shape
+    return torch.tanh(found * 0.1)
+
+
+def test_grids_are_one_call_behind_the_loop_that_makes_their_tensor() -> None:
+    scripted = torch.jit.script(grid)
+    spy = replayed(scripted, [0.5, 1.5, 2.0], 3, 4)
+    for seed in range(10):
+        base = random(3, seed=seed).tolist()
+        assert same(scripted(base, 3, 4), grid(base, 3, 4))
+    assert all(spy.done)
+    assert learned(scripted) == 1
+    plan = tiers_of(scripted._rushlight_function).way(False).plan
+    assert plan is not None
+    assert any(
+        entry is not None and entry.name == "aten::tensor"
+        for island in plan.islands
+        for entry in island.code.operators
+    )

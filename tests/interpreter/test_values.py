@@ -220,3 +220,16 @@ def test_a_dict_is_taken_as_it_is_or_entry_by_entry() -> None:
     assert to_machine({"a": True}, DictType(STRING, INT)) == {"a": 1}
     with pytest.raises(CastError):
         to_machine({"a": 2**63}, DictType(STRING, INT))
+
+
+def test_a_dict_is_given_as_another_one_with_texts_of_letters() -> None:
+    for key, held in ((STRING, {"b": 1, "a": 2}), (INT, {7: 1, -1: 2})):
+        rows = [held, held]
+        given: Any = from_machine(rows, ListType(DictType(key, INT)))
+        assert [list(each.items()) for each in given] == [list(held.items())] * 2
+        assert given[0] is not held
+        assert given[0] is not given[1]
+    cut = {"a": 1, "\udcc3\udca9": 2}
+    assert from_machine(cut, DictType(STRING, INT)) == {"a": 1, "\u00e9": 2}
+    with pytest.raises(UnicodeDecodeError):
+        from_machine({"\udcc3": 1}, DictType(STRING, INT))

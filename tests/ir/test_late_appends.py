@@ -80,7 +80,7 @@ def order(graph: Graph) -> list[str]:
     [
         (in_loop, "add tanh mul append append"),
         (before_a_read, "add append len mul"),
-        (written_behind, "add clone append mul_ append"),
+        (written_behind, "add clone mul_ append append"),
         (of_a_caller, "append matmul"),
         (held_elsewhere, "append add len"),
         (put_elsewhere, "append append add len"),

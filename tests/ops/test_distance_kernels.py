@@ -88,3 +88,12 @@ def test_slopes_of_pairs(sizes: tuple[int, ...], dtype: torch.dtype, p: float) -
         tolerance = 1e-4 if dtype is torch.float32 else 1e-10
         for one, other in zip(direct, composed, strict=True):
             torch.testing.assert_close(one, other.detach(), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("mode", [0, 1])
+def test_few_distances_are_no_matrix_product(mode: int, monkeypatch: Any) -> None:
+    x = np.random.default_rng(2).standard_normal((40, 3)).astype(np.float32)
+    near = x + np.float32(1e-4)
+    wanted = distance.cdist(x, near, 2.0, 2)
+    monkeypatch.setattr(distance, "_by_products", None)
+    assert np.array_equal(distance.cdist(x, near, 2.0, mode), wanted)
