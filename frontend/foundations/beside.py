@@ -18,11 +18,16 @@ class Beside(Generic[Key]):
 
     A forked child has none of those threads, and may begin anew.  Of threads that are `awaited` the
     process waits for the end.
+
+    Attributes:
+        ended: another object each time that a thread has ended: who looks at things for a while
+            can tell whether they became more meanwhile.
     """
 
     def __init__(self, name: str, *, awaited: bool = True) -> None:
         self._name, self._awaited = name, awaited
         self._made: dict[Key, Callable[[], object] | None] = {}
+        self.ended = object()
         after_fork(self.forget)
 
     def __contains__(self, key: Key) -> bool:
@@ -53,6 +58,7 @@ class Beside(Generic[Key]):
         try:
             make()
         finally:
+            self.ended = object()  # before it is known that nothing is under way
             self._made.pop(key, None)
 
     def forget(self) -> None:

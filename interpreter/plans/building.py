@@ -25,8 +25,8 @@ from .registers import (
     targets_of,
     values_read,
 )
-from .replaying import Stretch
 from .slot_writes import SETS, Kept, Slot, Slots, sets_number, slot_of
+from .stretch import Stretch
 from .taken import is_object
 
 __all__ = ["Building", "Found"]

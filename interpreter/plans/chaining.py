@@ -264,4 +264,5 @@ class Chain:
             [(type(later), whole)],
             lambda: later.is_at_hand(whole, operands),
             lambda: later.prepare(whole, operands),
+            lambda: not later.is_alone_at_hand,
         )

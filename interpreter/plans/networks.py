@@ -19,7 +19,7 @@ from ...frontend.foundations.locks import fork_safe_lock
 from ...ops.kernels import family, is_last_whole
 from ...ops.memory.dtype import Array, default_dtype
 from ...ops.memory.storage import root_of
-from ...ops.table.direct import is_compiling
+from ...ops.table.direct import is_compiling, last_compiled
 from ...ops.table.noticing import (
     Unforeseen,
     arrays_in,
@@ -29,7 +29,7 @@ from ...ops.table.noticing import (
 )
 from ...ops.table.record import Operator
 from ..code.outside import comes_from_outside
-from .compiling import is_under_way
+from .compiling import is_under_way, last_done
 from .looking import (
     MOST_RUNS,
     Looking,
@@ -106,13 +106,14 @@ class Network:
         seen = seen_class()
         if default_dtype.float != np.float32:
             raise Unforeseen("the default dtype is another one")
-        began = thread_time()
+        began, compiled = thread_time(), (last_compiled(), last_done())
         result, told = self._told(values, gathered)
         if thread_time() - began > LONGEST:
             raise Unforeseen("it takes too long")
         self._warm += 1
-        if self._warm <= WARMING or _is_compiling():
-            return seen(result, None, wait=BETWEEN if _is_compiling() else 0)
+        is_waiting = _is_compiling(*compiled)
+        if self._warm <= WARMING or is_waiting:
+            return seen(result, None, wait=BETWEEN if is_waiting else 0)
         if self._calls.cause is not None:
             raise self._calls.cause
         if not told.is_foreseen or not told.is_still():
@@ -215,8 +216,9 @@ def _flat(results: Sequence[object]) -> tuple[object, ...]:
     return (*single, *(last if type(last) is list else (last,)))
 
 
-def _is_compiling() -> bool:
-    return is_compiling() or is_under_way()
+def _is_compiling(of_operators: object, of_plans: object) -> bool:
+    """Whether kernels are being compiled, or were since these were the last ones."""
+    return is_compiling(of_operators) or is_under_way(of_plans)
 
 
 class Telling(Looking):

@@ -29,8 +29,9 @@ from .fusing import Group
 from .lifting import FAULTS
 from .networks import Function, Telling
 from .plan_source import write_plan
-from .replaying import Replay, Stretch
+from .replaying import Replay
 from .source import FoundIsland, Island, PlanSource
+from .stretch import Stretch
 
 __all__ = ["Cuts", "Islands", "NativePart", "Plan", "PlanText", "Tables"]
 __all__ += ["make_draft", "make_plan", "plan_of_text"]

@@ -24,11 +24,11 @@ from .loop_tests import loop_test
 from .number_writes import COUNT, number_write
 from .plan_steps import StepWriter
 from .registers import targets_of
-from .replaying import Stretch
 from .row_groups import RowGroup
 from .slot_writes import lines_of
 from .slots import is_plain_slot
 from .source import FoundIsland, PlanSource
+from .stretch import Stretch
 from .stretches import find_stretches
 
 __all__ = ["FindIslands", "write_plan"]

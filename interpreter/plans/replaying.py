@@ -11,17 +11,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from time import perf_counter
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from ...ops.kernels import LARGE, family
 from ...ops.memory.dtype import Array, default_dtype
 from ...ops.memory.storage import address, root_of
-from ...ops.table.direct import formulas_of, is_compiling
+from ...ops.table.direct import formulas_of, is_compiling, last_compiled
 from ...ops.table.noticing import Unforeseen, arrays_in, notes_of_copy, noticed
 from ...ops.table.record import Operator
 from ..code.code import Code, Step
@@ -41,13 +40,14 @@ from .networks import Function, Network, Telling
 from .numerals import is_numeral
 from .registers import readers_of
 from .sizes import Call, Looked, Sizes
+from .stretch import Stretch
 from .taken import can_be_taken
 
 if TYPE_CHECKING:
     from ...ops.kernels.code.calls.prepared import Known
     from ...ops.kernels.code.calls.watching import Seen
 
-__all__ = ["Replay", "Stretch"]
+__all__ = ["Replay"]
 
 LARGEST: Final = 1 << 22
 """Bytes of all that is made on the way."""
@@ -92,27 +92,6 @@ ndarray: Final = np.ndarray
 
 _Note = tuple[object, ...]
 """The arguments of a call of `run`."""
-
-
-class Stretch(NamedTuple):
-    """Parts of a code: `code` is they alone, which end in a return of nothing.
-
-    The registers `given` hold what it takes, so many `lists` of tensors last: it is called with the
-    others, the lengths of these, and all their elements.  The first `own` of them are no parts of
-    modules.  The registers `results` hold its results, the last of which is a list if
-    `ends_in_list`.
-    """
-
-    code: Code
-    given: tuple[int, ...]
-    lists: int
-    own: int
-    results: tuple[int, ...]
-    ends_in_list: bool
-
-    def is_like(self, other: Stretch) -> bool:
-        """Whether another one takes and gives the same, and so begins and ends as this does."""
-        return self[1:] == other[1:] and len(self.code.body) == len(other.code.body)
 
 
 class Replay:
@@ -163,6 +142,7 @@ class Replay:
         wait, call = self._wait_for(values)
         if wait is not None:
             return seen_class()(None, None, wait=wait)
+        before = last_compiled()
         try:
             taken = family("calls.reaches").apart(values)
             found = self._by_rule(taken, call) or self._seen(taken, call)
@@ -172,9 +152,9 @@ class Replay:
                 raise failed.cause from None
             if isinstance(failed.cause, Unforeseen):
                 failed.cause.where |= {failed.step}
-            self._failed(failed.cause, call)
+            self._failed(failed.cause, call, before)
         except Unforeseen as cause:
-            self._failed(cause, call)
+            self._failed(cause, call, before)
             if isinstance(cause, NotNew):
                 self._met[tuple(map(_form, values))] = -_FOR_EVER
         else:
@@ -194,7 +174,7 @@ class Replay:
             return None
         if self._machine is None:
             self._machine = Machine(self.stretch.code, self._invoke)
-        results = _results(self.stretch, self._machine, _held(self.stretch, values))
+        results = _results(self.stretch, self._machine, self.stretch.held(values))
         given = {id(root_of(each)) for each in arrays_in(values)}
         new = [each for each in results if id(root_of(each)) not in given]
         if not all(map(lies_forward, new)):
@@ -213,10 +193,7 @@ class Replay:
         except MachineFailure as failed:
             if self._network is None or not isinstance(failed.cause, _OverLarge):
                 raise
-        stretch = self.stretch
-        single = len(stretch.given) - stretch.lists
-        gathered = partial(_gathered, single=single, lists=stretch.lists)
-        return self._network.seen(values, gathered)
+        return self._network.seen(values, self.stretch.gathered)
 
     def _wait_for(self, values: Sequence[object]) -> tuple[int | None, Call | None]:
         """How long to wait until a call is learned from, None if it is this one, and of which kind
@@ -227,7 +204,7 @@ class Replay:
         if self._waits or (self._left < MOST_TRIED and perf_counter() < self._not_before):
             return BETWEEN, None
         if not all(map(can_be_taken, values)):
-            self._failed(_TooLarge("it takes what is no tensor or number"))
+            self._failed(_TooLarge("it takes what is no tensor or number"), None)
             return _FOR_EVER, None
         if any(type(each) is ndarray and not each.size for each in values):
             return 0, None  # for which operators run nothing
@@ -284,9 +261,10 @@ class Replay:
         # not every n-th call is looked at, which might always be the same of several in a round
         return self._misses % 5 if times < FEWEST_MET + self.learned // 4 else None
 
-    def _failed(self, cause: BaseException, call: Call | None = None) -> None:
+    def _failed(self, cause: BaseException, call: Call | None, before: object = None) -> None:
+        """A look was in vain, when it began after the kernel `before` had been compiled."""
         self.why_not = str(cause)
-        if isinstance(cause, Unforeseen) and cause.result is not None and is_compiling():
+        if isinstance(cause, Unforeseen) and cause.result is not None and is_compiling(before):
             self._waits = True
             return
         if call is not None:
@@ -327,7 +305,7 @@ class _Looking(Looking):
     def __init__(self, stretch: Stretch, values: Sequence[object]) -> None:
         super().__init__()
         self._stretch = stretch
-        self._values = _held(stretch, values)
+        self._values = stretch.held(values)
         self._taken = values
         self._notes: list[list[_Note]] = []
         self._given = {id(root_of(each)) for each in arrays_in(values)}
@@ -519,12 +497,6 @@ class _Stepping(Machine):
         return call
 
 
-def _held(stretch: Stretch, values: Sequence[object]) -> list[object]:
-    """What the registers of a stretch are given: lists of its own."""
-    whole = _gathered(values, len(stretch.given) - stretch.lists, stretch.lists)
-    return [list(each) if type(each) is list else each for each in whole]
-
-
 def _results(
     stretch: Stretch,
     machine: Machine,
@@ -553,15 +525,6 @@ def _results(
             raise Unforeseen("a result is no list")
         results += last
     return results
-
-
-def _gathered(values: Sequence[Any], single: int, lists: int) -> list[object]:
-    """The values of registers: some single ones, the lengths of lists, and all their elements."""
-    found, begin = list(values[:single]), single + lists
-    for length in values[single:begin]:
-        found.append(list(values[begin : begin + length]))
-        begin += length
-    return found
 
 
 _PART: Final = object()

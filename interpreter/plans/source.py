@@ -10,7 +10,7 @@ from ...typecheck.types.types import Type
 from ..code.code import Code, Step
 from .chaining import Chain
 from .fusing import Group
-from .replaying import Stretch
+from .stretch import Stretch
 
 __all__ = ["FoundIsland", "Island", "PlanSource"]
 

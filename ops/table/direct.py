@@ -42,6 +42,7 @@ __all__ = [
         "formulas_of",
         "form_of",
         "into_form",
+        "last_compiled",
     ),
     *("Note", "Way"),
     *("has_direct_form", "listen", "is_compiling", "is_dense", "is_same", "is_settled", "is_there"),
@@ -70,9 +71,16 @@ NAMES: Final[dict[int, str]] = {}
 """The operators by the identity of what does their calls natively, for who listens to calls."""
 
 
-def is_compiling() -> bool:
-    """Whether kernels that were asked for are being compiled."""
-    return bool(_KERNELS.under_way)
+def is_compiling(since: object = None) -> bool:
+    """Whether kernels that were asked for are being compiled, or one was `since` a time, which is
+    what `last_compiled` gave then."""
+    is_under_way = bool(_KERNELS.under_way)
+    return is_under_way or since not in (None, _KERNELS.under_way.ended)
+
+
+def last_compiled() -> object:
+    """Another object after each kernel that was asked for and has been compiled."""
+    return _KERNELS.under_way.ended
 
 
 def direct_form(entry: Operator) -> Callable[..., object]:

@@ -232,12 +232,17 @@ def test_what_is_refused_is_refused_at_its_place() -> None:
             function.g(x, drawn(8, 7, 3, 3), drawn(38))
 
 
-def test_meanwhile_operators_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_there", [True, False])
+def test_meanwhile_operators_are_called_if_their_kernels_are_there(
+    is_there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(compiling.NATIVE_VARIABLE, "")
     monkeypatch.setattr(Convolution, "is_at_hand", lambda *_: False)
+    monkeypatch.setattr(Convolution, "is_alone_at_hand", is_there)
     monkeypatch.setattr(beside, "Thread", lambda **_: Idle())
     head = "torch.conv2d(x, w, b, [1, 1], [1, 1])"
     check(f"torch.relu_({NORMAL.format(head)} + other) + 1", *operands(head))
+    assert bool(compiling._UNDER_WAY) is is_there
     for each in (compiling._UNDER_WAY, direct._KERNELS.under_way):
         each.forget()
 

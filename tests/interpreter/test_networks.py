@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight.interpreter.plans import compiling, networks
+from rushlight.interpreter.plans import compiling, networks, replaying
 from rushlight.interpreter.running.invoking import tiers_of
 from rushlight.ops.kernels import family
 from rushlight.ops.table.direct import knows_calls
@@ -493,4 +493,30 @@ def test_networks_of_volumes_are_one_call(runs: list[tuple[int, int]]) -> None:
     scripted = torch.jit.script(model)
     learned(scripted, x)
     assert len(runs) == 1
+    assert bits(scripted(x)) == wanted
+
+
+def test_a_look_in_which_a_kernel_comes_to_be_there_is_no_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, x, rounds = network(), drawn(1, 3, 64, 64), list[object]()
+    told = networks.Network._told
+
+    def without_kernel(self: Any, *given: Any) -> Any:
+        found = told(self, *given)
+        if len(rounds) < networks.WARMING + 4:
+            under_way = compiling._UNDER_WAY
+            under_way.begin(compiling.Compiling((), bool, list), lambda: rounds.append(self))
+            while compiling.is_under_way():
+                time.sleep(0.001)
+            self._calls.cause = networks.Unforeseen("its kernel was not there")
+        return found
+
+    monkeypatch.setattr(networks.Network, "_told", without_kernel)
+    failed = list[object]()
+    monkeypatch.setattr(replaying.Replay, "_failed", lambda self, *cause: failed.append(cause))
+    scripted = torch.jit.freeze(torch.jit.script(model))
+    wanted = bits(scripted(x))
+    learned(scripted, x)
+    assert not [each for each in failed if not isinstance(each[0], replaying._OverLarge)]
     assert bits(scripted(x)) == wanted

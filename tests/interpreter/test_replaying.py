@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import rushlight as torch
 from rushlight.interpreter.plans import replaying
 from rushlight.interpreter.running.invoking import tiers_of
+from rushlight.ops.table import direct
 from rushlight.ops.table.direct import knows_calls
 from rushlight.ops.table.table import TABLE
 
@@ -577,7 +579,7 @@ def test_what_waits_for_kernels_is_looked_at_when_they_are_there(
     scripted = torch.jit.script(recurrent)
     args = [random(5, 3), random(4), random(3, 4), random(4, 4)]
     compiling = [True]
-    monkeypatch.setattr(replaying, "is_compiling", lambda: compiling[0])
+    monkeypatch.setattr(replaying, "is_compiling", lambda *since: compiling[0])
     looked = list[Any]()
 
     def noticed(*given: Any) -> Any:
@@ -753,3 +755,36 @@ def test_all_steps_that_are_no_kernels_are_left_out_at_once() -> None:
     assert way.plan.former.former is None
     writing = [step for step in way._cuts.steps if step.node.kind == "aten::copy_"]
     assert len(writing) == 2
+
+
+def late(x: Tensor, n: int) -> Tensor:
+    for _ in range(n):
+        x = torch.tanh(x * 0.5 + 1.0) - x.mean()
+    return torch.relu(x - 0.25) * x
+
+
+def test_a_look_in_which_a_kernel_comes_to_be_there_is_no_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scripted, x, rounds = torch.jit.script(late), random(20), list[object]()
+    wanted, noticed = late(x, 3), replaying.noticed
+
+    def without_kernel(entry: Any, values: Any) -> Any:
+        found = noticed(entry, values)
+        if entry.name != "aten::relu" or len(rounds) >= 2 * replaying.SURE:
+            return found
+        under_way = direct._KERNELS.under_way
+        under_way.begin(len(rounds), partial(rounds.append, entry))
+        while direct.is_compiling():
+            time.sleep(0.001)
+        raise replaying.Unforeseen("its kernel was not there", found[0])
+
+    monkeypatch.setattr(replaying, "noticed", without_kernel)
+    way = tiers_of(scripted._rushlight_function).way(False)
+    until = time.monotonic() + 60
+    while way.plan is None or not any(each.learned for each in way.plan.replays):
+        assert way.plan is None or way.plan.former is None, "it is cut"
+        assert time.monotonic() < until, "it is not known"
+        assert same(scripted(x, 3), wanted)
+    assert len(rounds) == 2 * replaying.SURE
+    assert same(scripted(x, 3), wanted)

@@ -21,6 +21,8 @@ class Afterwards:
     def _compute(self) -> None:
         raise NotImplementedError
 
+    is_alone_at_hand = True
+
     def is_at_hand(self, after: After, operands: Sequence[Array]) -> bool:
         """Whether the kernel of what comes after need not be compiled."""
         return Elements(self.out, self.out).is_at_hand(after, operands)

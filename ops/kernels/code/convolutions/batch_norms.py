@@ -84,6 +84,8 @@ class Elements:
             )
         return taken, way_of(shape, self.out.strides, tuple(lie))
 
+    is_alone_at_hand = True
+
     def is_at_hand(self, after: After, operands: Sequence[Array]) -> bool:
         """Whether the kernel need not be compiled."""
         _, way = self._way(after, operands)

@@ -238,6 +238,11 @@ class Convolution:
         self.settled, self._given = settled, (x, weight, bias)
         self._written_for, self._short = settled.written_for, short
 
+    @property
+    def is_alone_at_hand(self) -> bool:
+        """Whether the kernel with nothing after the sums need not be compiled."""
+        return self.is_at_hand(self._plain, ())
+
     def is_at_hand(self, after: After, operands: object) -> bool:
         """Whether the kernel with something after the sums need not be compiled."""
         return is_kept(self.settled.form.NAME, self._parameters(after))

@@ -33,6 +33,8 @@ class Turned:
         self._first = first
         self.out = unfilled(first.out.shape, first.out.dtype, is_last=True)
 
+    is_alone_at_hand = True
+
     def is_at_hand(self, after: After, operands: Sequence[Array]) -> bool:
         """Whether the kernel of what comes after need not be compiled."""
         return Elements(self._first.out, self.out).is_at_hand(_whole(after), operands)

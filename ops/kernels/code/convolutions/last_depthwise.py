@@ -118,6 +118,11 @@ class Depthwise:
         shape = (shown(after.expression), after.places) if after.expression.steps else ()
         return (*self._form, *shape)
 
+    @property
+    def is_alone_at_hand(self) -> bool:
+        """Whether the kernel with nothing after the sums need not be compiled."""
+        return self.is_at_hand(PLAIN, ())
+
     def is_at_hand(self, after: After, operands: object) -> bool:
         """Whether the kernel with something after the sums need not be compiled."""
         return is_kept(NAME, self._parameters(after))
