@@ -41,7 +41,11 @@ OPENED: Final = 8
 """Nodes of a shape that must have been looked behind before it may not pay."""
 
 MOST: Final = 8
-"""Shapes that are remembered of one code."""
+"""Shapes that are remembered of one code, or of parts of long calls that run the same operators;
+of these more if they come again."""
+
+MOST_OF_PARTS: Final = 64
+"""Shapes of all parts that are remembered of one code: rounds of a loop differ by numbers."""
 
 MOST_KINDS: Final = 64
 
@@ -96,6 +100,7 @@ class Calls:
 
     def __init__(self) -> None:
         self._known: list[_Known] = []
+        self._of_parts: dict[tuple[int, ...], list[_Known]] = {}
         self._counts: dict[object, int] = {}
         self._parts: dict[object, list[tuple[int, int]]] = {}
 
@@ -106,13 +111,14 @@ class Calls:
             return False
         if len(steps) > LONGEST:
             return self._join_parts(record, steps, pending)
-        return self._join_one(record, steps, pending, set())
+        return self._join_one(record, steps, pending, self._known)
 
     def _join_parts(self, record: Noted, steps: Sequence[Step], pending: Sequence[Tensor]) -> bool:
         if not all(step[0].watched for step in steps):
             return False
         if any(step[0].in_place for step in steps):  # what is written has other versions by parts
-            return len(steps) <= LONGEST_WRITING and self._join_one(record, steps, pending, set())
+            is_short = len(steps) <= LONGEST_WRITING
+            return is_short and self._join_one(record, steps, pending, self._known)
         kinds = tuple([id(step[0]) for step in steps])
         parts = self._parts.get(kinds)
         if parts is None:
@@ -123,9 +129,13 @@ class Calls:
         counted: set[tuple[int, ...]] = set()
         for (begin, end), arrays in zip(parts, outward, strict=True):
             part, handles = steps[begin:end], [record.handle(array) for array in arrays]
-            if not handles or not self._join_one(record, part, handles, counted):
-                for step in part:
-                    record.replay(*step)
+            kind = kinds[begin:end]
+            alike = self._of_parts.get(kind, [])
+            if handles and self._join_one(record, part, handles, alike, counted):
+                self._of_parts[kind] = alike
+                continue
+            for step in part:
+                record.replay(*step)
         return True
 
     def _join_one(
@@ -133,9 +143,11 @@ class Calls:
         record: Noted,
         steps: Sequence[Step],
         pending: Sequence[Tensor],
-        counted: set[tuple[int, ...]],
+        alike: list[_Known],
+        counted: set[tuple[int, ...]] | None = None,
     ) -> bool:
-        for known in self._known:
+        """Make one node of notes whose shape is among those that are `alike`, or is found now."""
+        for known in alike:
             found = known.match(steps, pending, record.known)
             if found is not None:
                 if not known.pays:
@@ -143,23 +155,32 @@ class Calls:
                 record.replayed()
                 _attach(known, record, pending, *found)
                 return True
-        return self._learn(record, steps, pending, counted)
+        return self._learns(alike) and self._learn(record, steps, pending, alike, counted)
+
+    def _learns(self, alike: list[_Known]) -> bool:
+        """Whether there may be another shape among some."""
+        if len(self._counts) >= MOST_KINDS:
+            return False
+        if alike is self._known or len(alike) < MOST:
+            return len(alike) < MOST
+        comes_again = alike[0].joined > 1
+        return comes_again and sum(map(len, self._of_parts.values())) < MOST_OF_PARTS
 
     def _learn(
         self,
         record: Noted,
         steps: Sequence[Step],
         pending: Sequence[Tensor],
-        counted: set[tuple[int, ...]],
+        alike: list[_Known],
+        counted: set[tuple[int, ...]] | None,
     ) -> bool:
-        """Find the shape of calls that have come before; what was `counted` in this one is not
-        counted again."""
-        if len(self._known) >= MOST or len(self._counts) >= MOST_KINDS:
-            return False
+        """Find the shape of calls that have come before, and put it before those that are `alike`;
+        what was `counted` in this call is not counted again."""
         kind = tuple([id(step[0]) for step in steps])
-        if kind in counted:
-            return False
-        counted.add(kind)
+        if counted is not None:
+            if kind in counted:
+                return False
+            counted.add(kind)
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
         if count != (BEFORE if len(steps) <= LONGEST else BEFORE_LONG):
             return False
@@ -176,7 +197,7 @@ class Calls:
         found = known.match(steps, pending, record.known)
         if found is None:
             return False
-        self._known.insert(0, known)
+        alike.insert(0, known)
         self._counts.pop(kind)
         record.replayed()
         _attach(known, record, pending, *found)
