@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...ops.memory.errors import Elsewhere
 from ...ops.memory.quiet import QUIET, enter, leave
@@ -15,6 +15,7 @@ from ..failures.errors import Failure, is_from_outside, script_error
 from ..native.program import FAILED
 from ..values.handles import KEEPING, keeping_handles, keeps_handles
 from ..values.objects import ScriptObject
+from ..values.recognized import Recognize
 from ..values.tasks import CALL
 from .contexts import ENTERED, leave_all
 from .invoking import invoke, tiers_of
@@ -22,6 +23,9 @@ from .reached import Reached
 from .recording import begun, finished
 from .tiers import FunctionTiers, Way
 from .writes import count_writes_of
+
+if TYPE_CHECKING:
+    from ...ops.gradients.calls.record import Record
 
 __all__ = ["after_failure", "call"]
 
@@ -103,19 +107,32 @@ def _call_bound(
         leave_all(depth, invoke)
         raise
     else:
-        if record is not None:
-            assert reached is not None
-            result = finished(record, way.executable, reached, result)
-        elif recognize is not None and reached is not None:
-            known = reached.tensors
-            if way.executable.traits.sets_slots:  # what was put into attributes is that tensor
-                known = [*Reached(given).tensors, *known]
-            result = recognize(result, known)
+        if reached is not None:
+            result = _with_history(way, record, reached, recognize, given, result)
         return tiers.binding.give_back(result)
     finally:
         if not records:  # also if an interrupt came before it was known here
             RUNNING.record = None
     raise error from None
+
+
+def _with_history(
+    way: Way,
+    record: Record | None,
+    reached: Reached,
+    recognize: Recognize | None,
+    given: Sequence[object],
+    result: Any,
+) -> Any:
+    """The result of a call that was recorded, or may give the very tensors that it has reached."""
+    if record is not None:
+        return finished(record, way.executable, reached, result)
+    if recognize is None:
+        return result
+    known = reached.tensors
+    if way.executable.traits.sets_slots:  # what was put into attributes is that tensor
+        known = [*Reached(given).tensors, *known]
+    return recognize(result, known)
 
 
 def _has_complex(given: Sequence[object], kwargs: Mapping[str, object] | None) -> bool:

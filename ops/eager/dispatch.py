@@ -60,6 +60,7 @@ _FRONTS: Final[list[Front]] = []
 """All there are, also those that another thread's took the place of: calls of them may go on."""
 _NUMBERS: Final = frozenset({int, float})
 _NO_TENSORS: Final[tuple[object, ...]] = ()
+_Call = tuple[tuple[object, ...], dict[str, object]]
 
 
 # --------------------------------------------------------------------------- functions
@@ -284,12 +285,7 @@ class EagerFunction(Called):
         is_new = found is None
         found = found or self._match(args, kwargs)
         if found is None:
-            old = without_numbers_between(self.__name__, args, kwargs)
-            if old is None:
-                if args and isinstance(args[0], Tensor):
-                    _ = args[0]._array  # it may have none, which says where to go on
-                raise self._refusal(*given)
-            return self(*old[0], **old[1], **({"out": out} if isinstance(out, Tensor) else {}))
+            return self._in_old_form(args, kwargs, out, given)
         form, values, lenient = found
         if own_key is not None and is_new and not lenient:
             keep(self.recipes, own_key, Recipe(form, args, kwargs, values, self._learn))
@@ -303,19 +299,34 @@ class EagerFunction(Called):
                 result = run(form.entry, values, handles)
         else:
             tracer, result = None, run(form.entry, values, handles)
-        if is_into:
-            if any_requires_grad([result, out]) and is_recording():
-                raise no_gradients(self.__name__)
-            check_dtypes_of_out(form.entry, result, out)
-            written_out = write_out(form.entry, result, out, values)
-            if ACTIVE:
-                note_written(tracer, form.entry, values, handles, out, result)
-            if requires_grad and isinstance(out, Tensor):
-                out._want_gradients(True)
-            if type(out) is Tensor and run is _USUAL and not (lenient or ACTIVE or LISTENING):
-                self._count_into(*given)
-            return None if gives_list(form.entry) else written_out
-        return as_leaf(result) if requires_grad else result
+        if not is_into:
+            return as_leaf(result) if requires_grad else result
+        if any_requires_grad([result, out]) and is_recording():
+            raise no_gradients(self.__name__)
+        check_dtypes_of_out(form.entry, result, out)
+        written_out = write_out(form.entry, result, out, values)
+        if ACTIVE:
+            note_written(tracer, form.entry, values, handles, out, result)
+        if requires_grad and isinstance(out, Tensor):
+            out._want_gradients(True)
+        if type(out) is Tensor and run is _USUAL and not (lenient or ACTIVE or LISTENING):
+            self._count_into(*given)
+        return None if gives_list(form.entry) else written_out
+
+    def _in_old_form(
+        self, args: tuple[object, ...], kwargs: dict[str, object], out: object, given: _Call
+    ) -> object:
+        """What a call gives that has a number between tensors, as old signatures do.
+
+        Raises:
+            TypeError: it is no such call either; the sentence is about all that was `given`.
+        """
+        old = without_numbers_between(self.__name__, args, kwargs)
+        if old is None:
+            if args and isinstance(args[0], Tensor):
+                _ = args[0]._array  # it may have none, which says where to go on
+            raise self._refusal(*given)
+        return self(*old[0], **old[1], **({"out": out} if isinstance(out, Tensor) else {}))
 
     def _without_out(self, kwargs: dict[str, Any]) -> tuple[dict[str, object], Any, bool | None]:
         """Keywords without the two that are arguments of no overload, and these: `out`, which a

@@ -326,6 +326,21 @@ def keep_shortcut_of_sizes(
     shortcuts[types] = counted
 
 
+def _plainly(
+    entry: Operator, converters: Sequence[Converter | None], defaults: Sequence[object]
+) -> Shortcut:
+    """What an operator is called by until a shortcut of its own is written out."""
+
+    def plainly(*args: object) -> object:
+        given = [
+            a if convert is None else convert(a, True)
+            for convert, a in zip(converters, args, strict=True)
+        ]
+        return run(entry, [*given, *defaults], args)
+
+    return plainly
+
+
 def keep_shortcut(
     shortcuts: dict[tuple[type, ...], Shortcut],
     learn: Learn,
@@ -355,27 +370,11 @@ def keep_shortcut(
         forward: Forward, late: Callable[[Shortcut], None] | None
     ) -> tuple[Shortcut, Recording]:
         own = not is_short and entry.unwatched is not None
-        is_known = late is not None
-        return written_out(
-            entry,
-            forward,
-            taken,
-            found,
-            values,
-            own=own,
-            is_sure=True,
-            late=late,
-            is_known=is_known,
-        )
-
-    def plainly(*args: object) -> object:
-        given = [
-            a if convert is None else convert(a, True)
-            for convert, a in zip(converters, args, strict=True)
-        ]
-        return run(entry, [*given, *defaults], args)
+        kind = {"own": own, "is_sure": True, "is_known": late is not None}
+        return written_out(entry, forward, taken, found, values, late=late, **kind)
 
     has_direct = has_direct_form(entry) and tensors[:1] == [True]
+    plainly = _plainly(entry, converters, defaults)
     first, left = with_forward(entry.forward, None)[0] if is_short else plainly, TRIALS
 
     def counted(*args: Any) -> object:

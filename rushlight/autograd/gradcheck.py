@@ -368,22 +368,29 @@ def gradgradcheck(
         grads = [_drawn(each, gen_non_contig_grad_outputs) for each in outputs]
     else:
         grads = _several(grad_outputs)
-    count = len(given)
-
-    def of_gradients(*args: Tensor) -> tuple[Tensor, ...]:
-        fresh = [a.requires_grad_() if _was_wanted(a, g) else a for a, g in zip(args, given)]  # noqa: B905
-        results = outputs_of(func, fresh)
-        wanted = [a for a, g in zip(fresh, given, strict=True) if _is_checked(g)]
-        found = gradients(results, wanted, args[count:], create=True)
-        return tuple(grad for grad in found if grad is not None)
-
     return gradcheck(
-        of_gradients, [*given, *grads], eps=eps, atol=atol, rtol=rtol,
+        _of_gradients(func, given), [*given, *grads], eps=eps, atol=atol, rtol=rtol,
         raise_exception=raise_exception, nondet_tol=nondet_tol,
         check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
         check_batched_grad=check_batched_grad, check_forward_ad=check_fwd_over_rev,
         check_backward_ad=check_rev_over_rev, fast_mode=fast_mode, masked=masked,
     )  # fmt: skip
+
+
+def _of_gradients(
+    func: Callable[..., object], given: Sequence[object]
+) -> Callable[..., tuple[Tensor, ...]]:
+    """The function of inputs and gradients of its outputs that gives the gradients of the inputs,
+    for such inputs as are given."""
+
+    def of_gradients(*args: Tensor) -> tuple[Tensor, ...]:
+        fresh = [a.requires_grad_() if _was_wanted(a, g) else a for a, g in zip(args, given)]  # noqa: B905
+        results = outputs_of(func, fresh)
+        wanted = [a for a, g in zip(fresh, given, strict=True) if _is_checked(g)]
+        found = gradients(results, wanted, args[len(given) :], create=True)
+        return tuple(grad for grad in found if grad is not None)
+
+    return of_gradients
 
 
 def _is_checked(value: object) -> bool:

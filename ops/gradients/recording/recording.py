@@ -352,27 +352,17 @@ def _text(
     if form is not _RECORD:
         given = "known, handle_of, values, result, before"
     listed = [at for at in lists if at in bound.order]
-    whose = [d for d in ends if bound.keeps_result[d]]
     checks = "".join(_LISTED.format(at=at) for at in lists if at not in listed)
     if listed:
         inactive = f"e{listed[0]}.count(None) == len(e{listed[0]})"
     else:
         inactive = " and ".join(f"e{at} is None" for at in ends)
-    view = ""
-    if bound.is_view and tensors:
-        view = f"\n made._view_of, made._view_version = a{tensors[0]}, version_of(result)"
-    results = _if_any(whose, ends, "(keep(made, None, version_of(result), 0, True),)", "()")
-    if any(bound.keeps_result[at] for at in listed):
-        results = "(keep(made, None, version_of(result), 0, True),)"
     arguments = [_argument_text(bound, at, ends, tensors, lists, listed) for at in range(count)]
-    end = "" if bound.gives_several else _ALONE.format(results=results, view=view)
-    if bound.in_place:
-        end = _WRITTEN.format(results=results, own=ends.index(0) if 0 in ends else None)
     node = _NODE.format(
         cls=f"node_class(RowNode, name({names}))" if callable(bound.row.name) else "cls",
         lie="0" if bound.looks is None else "bound.looks(values)",
         arguments=", ".join(arguments),
-        end=end,
+        end=_end_text(bound, ends, tensors, listed),
         **_ends_text(ends, listed),
     )
     same = "".join(f" or result is values[{at}]" for at in tensors)
@@ -426,6 +416,22 @@ def _refused_writing(bound: Bound, ends: list[int], tensors: list[int]) -> str:
         f"owner_of(values[{at}]) is owner_of(values[0])" for at in tensors if at in kept - {0}
     ]
     return "".join(f" or {each}" for each in texts)
+
+
+def _end_text(bound: Bound, ends: list[int], tensors: list[int], listed: list[int]) -> str:
+    """What is done with the result once its node is there."""
+    keeping = "(keep(made, None, version_of(result), 0, True),)"
+    results = _if_any([d for d in ends if bound.keeps_result[d]], ends, keeping, "()")
+    if any(bound.keeps_result[at] for at in listed):
+        results = keeping
+    if bound.in_place:
+        return _WRITTEN.format(results=results, own=ends.index(0) if 0 in ends else None)
+    if bound.gives_several:
+        return ""
+    view = ""
+    if bound.is_view and tensors:
+        view = f"\n made._view_of, made._view_version = a{tensors[0]}, version_of(result)"
+    return _ALONE.format(results=results, view=view)
 
 
 def _ends_text(ends: list[int], listed: list[int]) -> dict[str, str]:

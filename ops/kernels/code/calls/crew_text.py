@@ -332,15 +332,9 @@ done:
 """
 
 
-def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
-    """The module: `work`, which threads run until `end`, and what Python calls: `run`, `prepared`,
-    `front`, `called`, `looked`, `know_parts` and members of tensors.
-
-    `head` is the size of what every Python object begins with, whose last word is its type;
-    `bytes_begin` is where the bytes of a bytes object lie in it, `tuple_begin` the items of a
-    tuple.
-    """
-    values = {
+def _numbers() -> dict[str, int | str]:
+    """What the text has in braces that is the same everywhere."""
+    return {
         "room": MOST_ARGUMENTS + 3,
         "front_most": MOST_GIVEN,
         "front_room": MOST_ARGUMENTS + 3,
@@ -351,18 +345,6 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "keys_at": MOST_ENTRIES + 1,
         "slot_at": SLOT_AT,
         "factor": KEY_FACTOR,
-        "bytes_begin": bytes_begin,
-        "type_at": head - 8,
-        "head": head,
-        "calling_at": head + 8,
-        "list_at": head + 8,
-        "tuple_at": tuple_begin,
-        "rank_at": head + 8,
-        "sizes_at": head + 16,
-        "strides_at": head + 24,
-        "owner_at": head + 32,
-        "dtype_at": head + 40,
-        "flags_at": head + 48,
         "pieces": _PIECES,
         "most_threads": _MOST_PIECES // _PIECES,
         "polite": _POLITE - 1,
@@ -376,11 +358,8 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "part_elements": _PART_ELEMENTS,
         "places_most": MOST_ARGUMENTS - 4,
         "places_room": MOST_ARGUMENTS,
-        "width_at": head + 24,
-        "items_at": head + 8,
         "book_loads": _loaded("book", BOOK),
         "handles_room": MOST_ARGUMENTS + 4,
-        "kind_at": head + 8,
         "makes_at": MAKES_AT,
         "shapes_room": MOST_ARGUMENTS * SHAPES_WORDS,
         "shapes_words": SHAPES_WORDS,
@@ -388,6 +367,38 @@ def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
         "shapes_shift": 64 - SHAPES_BITS,
         "shapes_many": 1 << SHAPES_BITS,
     }
+
+
+def _places(head: int, bytes_begin: int, tuple_begin: int) -> dict[str, int]:
+    """Where in Python's objects lies what the text reads."""
+    return {
+        "bytes_begin": bytes_begin,
+        "type_at": head - 8,
+        "head": head,
+        "calling_at": head + 8,
+        "list_at": head + 8,
+        "tuple_at": tuple_begin,
+        "rank_at": head + 8,
+        "sizes_at": head + 16,
+        "strides_at": head + 24,
+        "owner_at": head + 32,
+        "dtype_at": head + 40,
+        "flags_at": head + 48,
+        "width_at": head + 24,
+        "items_at": head + 8,
+        "kind_at": head + 8,
+    }
+
+
+def crew_text(head: int, bytes_begin: int, tuple_begin: int) -> str:
+    """The module: `work`, which threads run until `end`, and what Python calls: `run`, `prepared`,
+    `front`, `called`, `looked`, `know_parts` and members of tensors.
+
+    `head` is the size of what every Python object begins with, whose last word is its type;
+    `bytes_begin` is where the bytes of a bytes object lie in it, `tuple_begin` the items of a
+    tuple.
+    """
+    values = {**_numbers(), **_places(head, bytes_begin, tuple_begin)}
     text = _CREW + _PERFORM + _RUN + PREPARED + FRONT + CALLED + LOOKED
     text += PARTS + PUT + PLACES + RECORDED_PARTS + TOLD + members_text()
     for name, value in values.items():

@@ -97,10 +97,8 @@ class Entry:
         self._told_parts = parts
         self._before = before
         if before is None:
-            several = result if type(result) in (tuple, list) else ()
-            items = [self._result(each) for each in several or (result,)]
-            count = -len(several) if type(result) is list else len(several)
-            self._back = [count, *items]
+            self._back = self._given_back(result)
+            items = self._back[1:]
             is_given = all(n == -1 or n in self._parts or not self._made[n].size for n in items)
             if not notes and self._may_give_back and not is_given:
                 raise Unknown
@@ -121,6 +119,12 @@ class Entry:
         self._verify(values)
         self.key, self.address = key_of(values), self._written()
         self.kept = tuple(self._held)
+
+    def _given_back(self, result: Any) -> list[int]:
+        """How many results there are, less than none of a list, and which."""
+        several = result if type(result) in (tuple, list) else ()
+        count = -len(several) if type(result) is list else len(several)
+        return [count, *(self._result(each) for each in several or (result,))]
 
     def _result(self, made: object) -> int:
         """The number of a result: a new array in one piece, or, where nothing is run, the first

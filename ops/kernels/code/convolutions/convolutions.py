@@ -150,8 +150,6 @@ def settled(
     stride, dilation, space = ((1,) * more + tuple(each) for each in (stride, dilation, output))
     shape, weight = ((*each[:2], *(1,) * more, *each[2:]) for each in (shape, weight))
     pads = ((0, 0),) * more + tuple(pads)
-    padded, words, are_wide = None, 0, False
-    form: ModuleType = sums
     reach = [
         (o - 1) * s + d * (k - 1)
         for o, s, d, k in zip(space, stride, dilation, weight[2:], strict=True)
@@ -159,38 +157,46 @@ def settled(
     fits = all(r < n + sum(p) for r, n, p in zip(reach, shape[2:], pads, strict=True))
     if not fits or shape[1] != weight[1] * groups or weight[0] % groups:
         return UNFIT
+    made = shape[0], weight[0], *output
+    what = Windows(shape, weight, prod(weight[1:]), space, stride, pads, dilation, groups)
     are_pixels = groups == prod(weight[2:]) == 1 and tuple(space) == tuple(shape[2:])
     is_flat = weight[2] == 1 or prod(weight[1:3]) <= _PLANES
     if weight[0] // groups < _FEW and is_flat and not are_pixels:
-        before = pads[0][0], pads[1][0], pads[2][0]
-        what = Windows(shape, weight, prod(weight[1:]), space, stride, pads, dilation, groups)
-        if are_descents(what):
-            form, numbers = descents, descents_plan(what)
-        elif weight[2] == shape[2] == space[0] == 1 and are_planes(shape, weight, space, stride):
-            form, numbers = planes, planes_plan(shape, weight, before, dilation, short)
-        else:
-            numbers = strips_plan(shape, weight, space, stride, before, dilation, groups)
-            form, are_wide = strips, True
-    else:
-        if any(map(any, pads)):
-            padded = shape[2:], pads
-        together = 2 if short in WORDS else 1
-        what = Windows(shape, weight, prod(weight[1:]), space, stride, pads, dilation, groups)
-        are_seen = are_points(what) and not prod(weight[1:]) % 2  # whose weights are words already
-        are_wide = short == "alone"
-        if short != "halves" and are_squares(what, together):
-            form, numbers, padded = squares, squares_plan(what, together), None
-        elif are_seen if short == "halves" else are_points(what) or are_gathered(what):
-            form, numbers, padded = points, points_plan(what, short), None
-        else:
-            what, words = (what.in_pairs(), groups) if together > 1 else (what, 0)
-            filled = filled_plan(what)
-            if filled is not None:
-                numbers, padded = filled, None
-            else:
-                numbers = sums_plan(what, bool(padded))
-    made = shape[0], weight[0], *output
-    return Settled.by(form, numbers, padded, made, weight[0], words, are_wide=are_wide)
+        form, numbers = _for_few_channels(what, short)
+        return Settled.by(form, numbers, None, made, weight[0], are_wide=form is strips)
+    form, numbers, padded, words = _for_many_channels(what, short)
+    return Settled.by(form, numbers, padded, made, weight[0], words, are_wide=short == "alone")
+
+
+def _for_few_channels(what: Windows, short: str) -> tuple[ModuleType, Array]:
+    """The kernel that fills no vectors with channels, and its numbers."""
+    shape, weight, space, stride = what.shape, what.weight, what.output, what.stride
+    before = what.pads[0][0], what.pads[1][0], what.pads[2][0]
+    if are_descents(what):
+        return descents, descents_plan(what)
+    if weight[2] == shape[2] == space[0] == 1 and are_planes(shape, weight, space, stride):
+        return planes, planes_plan(shape, weight, before, what.dilation, short)
+    return strips, strips_plan(shape, weight, space, stride, before, what.dilation, what.groups)
+
+
+def _for_many_channels(
+    what: Windows, short: str
+) -> tuple[ModuleType, Array, tuple[Ints, Pads] | None, int]:
+    """The kernel for vectors of channels, its numbers, how its input is padded before, and of how
+    many groups words are, if it reads words."""
+    together = 2 if short in WORDS else 1
+    are_seen = are_points(what) and not prod(what.weight[1:]) % 2  # whose weights are words already
+    if short != "halves" and are_squares(what, together):
+        return squares, squares_plan(what, together), None, 0
+    if are_seen if short == "halves" else are_points(what) or are_gathered(what):
+        return points, points_plan(what, short), None, 0
+    padded = (what.shape[2:], what.pads) if any(map(any, what.pads)) else None
+    words = what.groups if together > 1 else 0
+    what = what.in_pairs() if words else what
+    filled = filled_plan(what)
+    if filled is not None:
+        return sums, filled, None, words
+    return sums, sums_plan(what, bool(padded)), padded, words
 
 
 def shortness(x: Array, weight: Array, groups: int) -> str:

@@ -50,14 +50,19 @@ def are_squares(what: Windows, together: int = 1) -> bool:
     return made * 8 < (9 * prod(what.output) // together + 50) * 7
 
 
+def _panels(made: int) -> tuple[int, int]:
+    """How many panels the weights of some channels are, and how wide each is."""
+    vectors = -(-made // LANES)
+    panels = -(-vectors // squares.vectors_of_panel(host()))
+    return panels, -(-vectors // panels) * LANES
+
+
 def squares_plan(what: Windows, together: int = 1) -> Array:
     """The numbers of the kernel, for so many channels of the input `together` in a word."""
     samples, groups, inside = what.shape[0], what.groups, what.weight[1]
     made, (high, wide) = what.weight[0] // groups, what.output[1:]
     down, across = _squares_of(what)
-    vectors = -(-made // LANES)
-    panels = -(-vectors // squares.vectors_of_panel(host()))
-    wide_panel = -(-vectors // panels) * LANES
+    panels, wide_panel = _panels(made)
     lines = -(-inside // together)
     is_kept = 4 * squares.PLACES * panels * _apart(lines * wide_panel) <= _KEPT
     is_kept = is_kept and samples * down * across > _ALONE
