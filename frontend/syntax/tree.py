@@ -28,7 +28,25 @@ class Node:
 
 @value_class(frozen=True, slots=True)
 class Expr(Node):
-    """An expression."""
+    """An expression.
+
+    `variable` is the name that it is, `dotted` that with what follows behind dots (`torch.nn`),
+    `string` what a literal text says; each is None of all other expressions.
+    """
+
+    is_starred = False
+
+    @property
+    def variable(self) -> str | None:
+        return None
+
+    @property
+    def dotted(self) -> str | None:
+        return None
+
+    @property
+    def string(self) -> str | None:
+        return None
 
 
 @value_class(frozen=True, slots=True)
@@ -37,12 +55,24 @@ class Literal(Expr):
 
     value: int | float | complex | str | bool | EllipsisType | None
 
+    @property
+    def string(self) -> str | None:
+        return self.value if isinstance(self.value, str) else None
+
 
 @value_class(frozen=True, slots=True)
 class Name(Expr):
     """`x`"""
 
     id: str
+
+    @property
+    def variable(self) -> str:
+        return self.id
+
+    @property
+    def dotted(self) -> str:
+        return self.id
 
 
 @value_class(frozen=True, slots=True)
@@ -52,6 +82,11 @@ class Attribute(Expr):
     value: Expr
     name: str
     name_span: Span
+
+    @property
+    def dotted(self) -> str | None:
+        owner = self.value.dotted
+        return None if owner is None else f"{owner}.{self.name}"
 
 
 @value_class(frozen=True, slots=True)
@@ -76,6 +111,7 @@ class Starred(Expr):
     """`*value`"""
 
     value: Expr
+    is_starred = True
 
 
 @value_class(frozen=True, slots=True)
@@ -93,6 +129,12 @@ class Subscript(Expr):
 
     value: Expr
     indices: tuple[Expr, ...]
+
+    @property
+    def single(self) -> Expr | None:
+        """The one index that there is, unless it is a slice."""
+        only = self.indices[0]
+        return None if len(self.indices) != 1 or isinstance(only, Slice) else only
 
 
 @value_class(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from ...typecheck.definitions.functions import Function
 from ...typecheck.types.types import Type
 from ..values.tasks import Task
 
-__all__ = ["named_frames", "original", "torch_frames", "where"]
+__all__ = ["below", "named_frames", "original", "torch_frames", "where"]
 
 
 def torch_frames(nodes: Sequence[Node], function: Function | Task) -> list[Frame]:
@@ -42,7 +42,7 @@ def named_frames(nodes: Sequence[Node], function: Function | Task) -> list[Frame
         callers = _callers(node, function.name if number == 0 else _called(nodes[number - 1]))
         for site, caller in zip(node.call_stack, callers, strict=False):
             frames.append(Frame(_full_name(caller, owner), site.span))
-            owner = _below(owner, site.module)
+            owner = below(owner, site.module)
         if node.span is not UNKNOWN:
             frames.append(Frame(_full_name(callers[-1], owner), node.span))
     return frames
@@ -59,11 +59,10 @@ def _called(node: Node) -> str:
     return str(node.attributes.get("name", "")) if function is None else function.name
 
 
-def _below(owner: Type | None, path: str) -> Type | None:
+def below(owner: Type | None, path: str) -> Type | None:
     """The class of the submodule at a path; without a path the class itself."""
     for name in path.split(".") if path else ():
-        attribute = owner.attributes.get(name) if isinstance(owner, ClassType) else None
-        owner = None if attribute is None else attribute.type
+        owner = None if owner is None else owner.slot_type(name)
     return owner
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.types.types import BOOL, FLOAT, INT, STRING, Type
 from ..code.code import Code, Step
 from ..code.instructions import row
@@ -19,14 +18,13 @@ def is_plain_slot(step: Step) -> bool:
     value = node.output if node.outputs else node.inputs[-1]
     owner = node.inputs[0].type if node.inputs else None
     name = node.attributes.get("name")
-    if not isinstance(owner, ClassType) or not isinstance(name, str):
-        return False
-    return _holds_no_tensor(value.type) and _holds_no_tensor(owner.attributes[name].type)
+    held = None if owner is None else owner.slot_type(str(name))
+    return held is not None and _holds_no_tensor(value.type) and _holds_no_tensor(held)
 
 
 def _holds_no_tensor(type: Type) -> bool:
     """Whether values of a type are numbers, texts or objects."""
-    return type in _PLAIN or isinstance(type, ClassType)
+    return type in _PLAIN or type.is_class
 
 
 def created_once(code: Code) -> frozenset[int]:

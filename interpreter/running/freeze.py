@@ -569,8 +569,8 @@ def _refuse_interface(cls: Type, name: str) -> None:
     Raises:
         RuntimeError: code exchanges a submodule of which only an interface is known.
     """
-    attribute = cls.attributes.get(name) if isinstance(cls, ClassType) else None
-    if attribute is not None and attribute.type.is_interface:
+    held = cls.slot_type(name)
+    if held is not None and held.is_interface:
         raise RuntimeError(
             "Freezing does not support SetAttr on an interface type. SetAttr is attempted on "
             f"'{name}'"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ...interpreter.failures.call_stack import below
 from ...ir.graphs.graph import CallSite
 from ...ir.graphs.graph import Node as GraphNode
 from ...typecheck.definitions.class_types import ClassType
@@ -54,18 +55,9 @@ def _calls(
     if not sites:
         return None
     site = sites[0]
-    below = _below(owner, site.module)
+    beneath = below(owner, site.module)
     whose: Node = None
-    if site.is_method and isinstance(below, ClassType):
-        whose = TupleNode((names.name_of(below), site.module.rpartition(".")[2] or "SELF"))
-    inner = _calls(sites[1:], below if site.is_method else None, names, tags)
+    if site.is_method and isinstance(beneath, ClassType):
+        whose = TupleNode((names.name_of(beneath), site.module.rpartition(".")[2] or "SELF"))
+    inner = _calls(sites[1:], beneath if site.is_method else None, names, tags)
     return TupleNode((whose, tags.known(site.span), inner, site.callee))
-
-
-def _below(owner: Type | None, path: str) -> Type | None:
-    """The class of a module below another."""
-    for name in path.split(".") if path else ():
-        if not isinstance(owner, ClassType) or name not in owner.attributes:
-            return None
-        owner = owner.attributes[name].type
-    return owner

@@ -13,7 +13,7 @@ from ..expressions.function_calls import call_method
 from ..relations.relations import is_subtype
 from ..reports.declarations import declare_optional, set_in_init
 from ..reports.mismatch_texts import EMPTY_LISTS
-from ..reports.reasons import article, origin, origin_text
+from ..reports.reasons import article, operand_types, origin, origin_text
 from ..scopes.environment import Variable
 from ..scopes.scope import Scope
 from ..scopes.values import value_of
@@ -42,12 +42,12 @@ def assign_name(
     if isinstance(value, Constant):
         value = value_of(scope, value, span if value_node is None else value_node.span)
     outer = scope.frame.find_outside(name)
-    if isinstance(value, typed.Expr) and value.type.is_live and annotated is None:
-        # it stands for one module, known now, and is no variable
-        _bind_sugar(scope, target, scope.let(value, into), outer)
-        return
     if not isinstance(value, typed.Expr):
         _bind_sugar(scope, target, value, outer)
+        return
+    if value.type.is_live and annotated is None:
+        # it stands for one module, known now, and is no variable
+        _bind_sugar(scope, target, scope.let(value, into), outer)
         return
     if outer is not None and annotated is not None:
         _report_redeclared(scope, target, outer)
@@ -169,11 +169,9 @@ def _changed_labels(
         labels.append(Label(outer.span.whole, origin_text(outer)))
     elif outer.tree is not None:
         labels.append(Label(outer.tree.span.whole, f"starts as `{outer.type.python}`"))
-    if isinstance(value_node, tree.Binary) and isinstance(value, typed.OperatorCall):
-        kinds = [e.type.python for e in value.inputs]
-        if len(kinds) == 2:
-            text = f"`{f' {value_node.operator} '.join(kinds)}`"
-            labels.append(Label(value_node.span.whole, text))
+    kinds = operand_types(value_node, value)
+    if value_node is not None and kinds:
+        labels.append(Label(value_node.span.whole, kinds))
     return tuple(labels)
 
 

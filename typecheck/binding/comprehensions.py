@@ -24,8 +24,8 @@ from ..scopes.dispatch import checks, expression, sugared
 from ..scopes.environment import Variable
 from ..scopes.scope import Scope
 from ..trees import typed
-from ..trees.sugar import Item, Sugar
-from ..types.types import STRING, TENSOR, UNKNOWN, DictType, ListType, Type, UnionType
+from ..trees.sugar import Item, Sugar, type_of
+from ..types.types import STRING, TENSOR, UNKNOWN, DictType, ListType, Type
 from .targets import assign_target
 
 __all__ = ["comprehend", "dict_of", "set_item"]
@@ -206,7 +206,7 @@ def _dict_comprehension(
         return scope.unknown(span)
     wanted = hinted_container(hint, DictType)
     iterated = as_iterated(scope, sugar, span)
-    if isinstance(iterated, typed.Expr) and iterated.type is UNKNOWN:
+    if type_of(iterated) is UNKNOWN:
         return scope.unknown(span)
     statements: list[typed.Statement] = []
     with scope.new_frame():
@@ -259,7 +259,7 @@ def _check_pair(scope: Scope, key: typed.Expr, value: typed.Expr, type: Type, sp
             found = part.type.annotation_str
             said = f"Dict type annotation `{type.annotation_str}` did not match the type "
             said += f"of an actual {what} type `{found}`"
-            if what == "key" and isinstance(part.type, UnionType):
+            if what == "key" and part.type.is_union:
                 said = "Dicts may only contain homogeneous keys, but the type of the first "
                 said += f"generated key was {found}"
             scope.report(
@@ -333,9 +333,9 @@ def _names(generator: tree.Generator | None) -> list[str]:
     found: list[str] = []
     targets = [generator.target] if generator is not None else []
     while targets:
-        target = targets.pop()
-        if isinstance(target, tree.Name):
-            found.append(target.id)
-        elif isinstance(target, tree.TupleDisplay | tree.ListDisplay):
-            targets.extend(target.elements)
+        match targets.pop():
+            case tree.Name(id=name):
+                found.append(name)
+            case tree.TupleDisplay(elements=elements) | tree.ListDisplay(elements=elements):
+                targets.extend(elements)
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...frontend.sources.source import Span
 from ...frontend.syntax import tree
-from ..definitions.class_types import ClassType
 from ..definitions.signs import BETWEEN
 from ..expressions.attributes import Access, attribute_of, of_property
 from ..expressions.function_calls import call_method
@@ -42,7 +41,7 @@ def assign_element(
     index = _single_index(scope, target, owner)
     if index is None:
         return
-    if isinstance(owner.type, ClassType):
+    if owner.type.is_class:
         call = call_method(scope, owner, "__setitem__", [index, value], span)
     else:
         call = call_operator(
@@ -53,7 +52,7 @@ def assign_element(
 
 def _single_index(scope: Scope, target: tree.Subscript, owner: typed.Expr) -> typed.Expr | None:
     """The index of an element to set; slices and tuples have none."""
-    if len(target.indices) != 1 or isinstance(target.indices[0], tree.Slice):
+    if target.single is None:
         message = "a slice of a list cannot be assigned to"
         torch = (
             "Sliced expression not yet supported for subscripted assignment. "
@@ -63,7 +62,7 @@ def _single_index(scope: Scope, target: tree.Subscript, owner: typed.Expr) -> ty
         message = "a tuple cannot be changed"
         torch = f"{owner.type.annotation_str} does not support subscripted assignment"
     else:
-        index = expression(scope, target.indices[0])
+        index = expression(scope, target.single)
         return None if index.type is UNKNOWN else index
     at = target.span
     scope.report(
@@ -132,25 +131,26 @@ def check_augmented_assign(
 ) -> None:
     """`target += value`: tensors and lists change in place, anything else is rebound."""
     target = node.target
-    if isinstance(target, tree.Name):
-        left = expression(scope, target)
-        result = _augmented(scope, node, left, expression(scope, node.value))
-        assign_name(scope, target, result, into, None, None)
-    elif isinstance(target, tree.Attribute):
-        owner = scope.let(expression(scope, target.value), into)
-        left = value_of(scope, _slot_value(scope, owner, target), target.span)
-        result = _augmented(scope, node, left, expression(scope, node.value))
-        assign_attribute(scope, owner, target, result, node.span, into)
-    elif isinstance(target, tree.Subscript):
-        _augment_element(scope, node, target, into)
-    else:
-        scope.report(
-            "unsupported-syntax",
-            "this cannot be assigned to",
-            target.span,
-            "not a target",
-            torch="left-hand side of augmented assignment must be a variable",
-        )
+    match target:
+        case tree.Name():
+            left = expression(scope, target)
+            result = _augmented(scope, node, left, expression(scope, node.value))
+            assign_name(scope, target, result, into, None, None)
+        case tree.Attribute():
+            owner = scope.let(expression(scope, target.value), into)
+            left = value_of(scope, _slot_value(scope, owner, target), target.span)
+            result = _augmented(scope, node, left, expression(scope, node.value))
+            assign_attribute(scope, owner, target, result, node.span, into)
+        case tree.Subscript():
+            _augment_element(scope, node, target, into)
+        case _:
+            scope.report(
+                "unsupported-syntax",
+                "this cannot be assigned to",
+                target.span,
+                "not a target",
+                torch="left-hand side of augmented assignment must be a variable",
+            )
 
 
 def _slot_value(scope: Scope, owner: typed.Expr, target: tree.Attribute) -> Sugar:
@@ -158,9 +158,7 @@ def _slot_value(scope: Scope, owner: typed.Expr, target: tree.Attribute) -> Suga
     return of_property(scope, attribute_of(scope, owner, access), target)
 
 
-def _no_augmented(
-    scope: Scope, type: ClassType, word: str, node: tree.AugmentedAssign
-) -> typed.Expr:
+def _no_augmented(scope: Scope, type: Type, word: str, node: tree.AugmentedAssign) -> typed.Expr:
     scope.report(
         "missing-attribute",
         f"`{type.python}` has no method `__{word}__`",
@@ -176,7 +174,7 @@ def _augmented(
     scope: Scope, node: tree.AugmentedAssign, left: typed.Expr, right: typed.Expr
 ) -> typed.Expr:
     operator, span = node.operator, node.span
-    if isinstance(left.type, ClassType):
+    if left.type.is_class:
         word = BETWEEN[operator].word if operator in _OF_CLASSES else ""
         name = f"__i{word}__" if left.type.method(f"__i{word}__") else f"__{word}__"
         if left.type.magic(name) is None:
@@ -264,26 +262,27 @@ def _augment_tensor(
 def check_delete(scope: Scope, node: tree.Delete, into: list[typed.Statement]) -> None:
     """`del name`, `del container[index]`."""
     for target in node.targets:
-        if isinstance(target, tree.Name):
-            if not scope.frame.remove(target.id):
-                expression(scope, target)
-        elif isinstance(target, tree.Subscript):
-            _delete_element(scope, target, node.span, into)
-        else:
-            scope.report(
-                "unsupported-syntax",
-                "only variables and elements can be deleted",
-                target.span,
-                "deleted here",
-                torch="del statements are only supported for deleting list and dict items and "
-                "variables",
-            )
+        match target:
+            case tree.Name(id=name):
+                if not scope.frame.remove(name):
+                    expression(scope, target)
+            case tree.Subscript():
+                _delete_element(scope, target, node.span, into)
+            case _:
+                scope.report(
+                    "unsupported-syntax",
+                    "only variables and elements can be deleted",
+                    target.span,
+                    "deleted here",
+                    torch="del statements are only supported for deleting list and dict items and "
+                    "variables",
+                )
 
 
 def _delete_element(
     scope: Scope, target: tree.Subscript, span: Span, into: list[typed.Statement]
 ) -> None:
-    if len(target.indices) != 1 or isinstance(target.indices[0], tree.Slice):
+    if target.single is None:
         scope.report(
             "unsupported-syntax",
             "a slice cannot be deleted",
@@ -293,8 +292,8 @@ def _delete_element(
             "supported (see https://github.com/pytorch/pytorch/issues/31430)",
         )
         return
-    owner, index = expression(scope, target.value), expression(scope, target.indices[0])
-    if isinstance(owner.type, ClassType) and owner.type.magic("__delitem__") is None:
+    owner, index = expression(scope, target.value), expression(scope, target.single)
+    if owner.type.is_class and owner.type.magic("__delitem__") is None:
         scope.report(
             "missing-attribute",
             f"`{owner.type.python}` has no method `__delitem__`",
@@ -303,7 +302,7 @@ def _delete_element(
             torch="Class does not define __delitem__",
         )
         return
-    if isinstance(owner.type, ClassType):
+    if owner.type.is_class:
         call = call_method(scope, owner, "__delitem__", [index], span)
     else:
         call = call_operator(

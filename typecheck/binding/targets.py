@@ -51,21 +51,21 @@ def _assign_one(
     annotated: Type | None,
     into: list[typed.Statement],
 ) -> None:
-    if isinstance(target, tree.Name):
-        scope.direct = value_node, span
-        value = sugared(scope, value_node, annotated)
-        assign_name(scope, target, value, into, annotated, value_node)
-    elif isinstance(target, tree.Subscript):
-        shared = scope.let(expression(scope, value_node), into)
-        assign_element(scope, target, shared, span, into)
-    elif isinstance(target, tree.Attribute):
-        owner = expression(scope, target.value)
-        assigned = expression(scope, value_node, annotated)
-        assign_attribute(scope, owner, target, assigned, span, into)
-    else:
-        # torch places what an unpacking does to elements at the value.
-        place = whole_range(value_node)
-        assign_target(scope, target, sugared(scope, value_node), place, into, value_node)
+    match target:
+        case tree.Name():
+            scope.direct = value_node, span
+            value = sugared(scope, value_node, annotated)
+            assign_name(scope, target, value, into, annotated, value_node)
+        case tree.Subscript():
+            shared = scope.let(expression(scope, value_node), into)
+            assign_element(scope, target, shared, span, into)
+        case tree.Attribute():
+            owner = expression(scope, target.value)
+            assigned = expression(scope, value_node, annotated)
+            assign_attribute(scope, owner, target, assigned, span, into)
+        case _:  # torch places what an unpacking does to elements at the value
+            place = whole_range(value_node)
+            assign_target(scope, target, sugared(scope, value_node), place, into, value_node)
 
 
 @checks_statement(tree.AnnotatedAssign)
@@ -100,11 +100,11 @@ def assign_target(
             _report_list_target(scope, target)
             _unpack(scope, target, item, span, into)
         case tree.Subscript():
-            value = _plain(scope, item, span)
+            value = item_value(scope, item, span)
             assign_element(scope, target, scope.let(value, into), span, into)
         case tree.Attribute():
             owner = expression(scope, target.value)
-            assign_attribute(scope, owner, target, _plain(scope, item, span), span, into)
+            assign_attribute(scope, owner, target, item_value(scope, item, span), span, into)
         case tree.Starred():
             _report_lone_star(scope, target)
         case _:
@@ -117,12 +117,6 @@ def assign_target(
             )
 
 
-def _plain(scope: Scope, item: Value, span: Span) -> typed.Expr:
-    if isinstance(item, tuple):
-        return item_value(scope, item, span)
-    return value_of(scope, item, span)
-
-
 def _unpack(
     scope: Scope,
     target: tree.TupleDisplay | tree.ListDisplay,
@@ -131,7 +125,7 @@ def _unpack(
     into: list[typed.Statement],
 ) -> None:
     parts = target.elements
-    stars = sum(isinstance(p, tree.Starred) for p in parts)
+    stars = sum(part.is_starred for part in parts)
     if stars > 1:
         _report_stars(scope, target)
     elif stars == len(parts) == 1:
@@ -146,7 +140,7 @@ def _unpack(
     place = 0
     for part in parts:
         if isinstance(part, tree.Starred):
-            taken = tuple(_plain(scope, v, span) for v in values[place : place + extra])
+            taken = tuple(item_value(scope, v, span) for v in values[place : place + extra])
             place += extra
             type = TupleType(tuple(t.type for t in taken))
             rest = typed.TupleLiteral(NOWHERE, type, taken)
@@ -157,7 +151,7 @@ def _unpack(
 
 
 def _report_stars(scope: Scope, target: tree.TupleDisplay | tree.ListDisplay) -> None:
-    second = [part for part in target.elements if isinstance(part, tree.Starred)][1]
+    second = [part for part in target.elements if part.is_starred][1]
     scope.report(
         "unsupported-syntax",
         "only one part of an assignment can take the rest",

@@ -31,7 +31,7 @@ from ..expressions.iteration import tuple_elements
 from ..expressions.narrowing import is_repeatable
 from ..expressions.operators import call_operator, has_operator
 from ..expressions.subscripts import tensor_item
-from ..relations.matching import Given, Match, match_signature
+from ..relations.matching import Given, match_signature
 from ..reports.mismatches import report_mismatch, report_mismatches, report_variants
 from ..reports.module_calls import report_construction, report_no_forward
 from ..reports.reasons import origin
@@ -63,7 +63,6 @@ from ..types.types import (
     STRING,
     TENSOR,
     UNKNOWN,
-    EnumType,
     ListType,
     OptionalType,
     TupleType,
@@ -198,9 +197,9 @@ def _call_value(scope: Scope, callee: Sugar, given: Given, node: tree.Call) -> S
             f"this is `{type.python}`",
             torch=f"'{type}' object has no attribute or method '__call__'. Did you forget to "
             "initialize an attribute in __init__()?"
-            if isinstance(type, ClassType)
+            if type.is_class
             else f"cannot call a value of type '{_called_type(scope, value)}'",
-            torch_span=called(node.function.span) if isinstance(type, ClassType) else None,
+            torch_span=called(node.function.span) if type.is_class else None,
             secondary=tuple(origin(scope, value)),
             helps=_in_brackets(type, node),
         )
@@ -210,7 +209,7 @@ def _call_value(scope: Scope, callee: Sugar, given: Given, node: tree.Call) -> S
 def _called_type(scope: Scope, value: typed.Expr) -> str:
     """torch's word for the type of what is no function, which for enumerations is the class."""
     type = value.type
-    if isinstance(type, EnumType) or type == TENSOR:  # also where that is only inferred
+    if type.is_enum or type == TENSOR:  # also where that is only inferred
         return type.annotation_str
     return scope.torch_type(value)
 
@@ -304,7 +303,7 @@ def _chosen_variant(
         failures = []
         for function, signature in zip(functions, signatures, strict=True):
             found = match_signature(signature, given, scope.table, convert=converting)
-            if isinstance(found, Match):
+            if found:
                 return function
             failures.append((function, found))
     report_variants(scope, failures, given, node)
@@ -347,7 +346,7 @@ def _call_python(scope: Scope, callee: PythonName, given: Given, node: tree.Call
     """A call that leaves compiled code; a dropped function raises instead."""
     signature = callee.function.signature
     found = match_signature(signature, given, scope.table, convert=True)
-    if not isinstance(found, Match):
+    if not found:
         name = callee.function.name
         report_mismatches(scope, [found], given, node.span, name, node.function.span)
         return typed.Uninitialized(node.span, signature.returns[0].type)
@@ -427,7 +426,7 @@ def _new_object(scope: Scope, cls: ClassType, given: Given, node: tree.Call) -> 
     receiver = typed.Uninitialized(node.span, cls)
     whole = Given([receiver, *given.positional], given.keywords, None, given.spans)
     found = match_signature(signature, whole, scope.table, convert=True)
-    if not isinstance(found, Match):
+    if not found:
         report_mismatch(scope, found, whole, node.span, init, node.function.span)
         return typed.Uninitialized(node.span, cls)
     bindings = tuple(shifted(b) for b in found.bindings[1:])
@@ -444,7 +443,7 @@ def _new_named_tuple(scope: Scope, type: TupleType, given: Given, node: tree.Cal
     name = type.python
     signature = Signature(name, "", arguments, ())  # torch tells no result of it
     found = match_signature(signature, given, scope.table, convert=True)
-    if not isinstance(found, Match):
+    if not found:
         report_mismatches(scope, [found], given, node.span, name, node.function.span)
         return typed.Uninitialized(node.span, type)
     statements: list[typed.Statement] = []
@@ -539,7 +538,7 @@ def _get_item(
     if value.type != TENSOR:
         return None
     count = len(node.arguments)
-    if count == 1 and not node.keywords and not isinstance(node.arguments[0], tree.Starred):
+    if count == 1 and not node.keywords and not node.arguments[0].is_starred:
         index = node.arguments[0]
         several = index.elements if isinstance(index, tree.TupleDisplay) else ()
         indices = several or (index,)

@@ -30,7 +30,16 @@ from ..scopes.idioms import number_of, without_keyword
 from ..scopes.scope import Scope
 from ..scopes.values import called, sequenced, value_of
 from ..trees import typed
-from ..trees.sugar import PERHAPS, Closure, EnumerateValue, RangeValue, SliceValue, Sugar, ZipValue
+from ..trees.sugar import (
+    PERHAPS,
+    Closure,
+    EnumerateValue,
+    RangeValue,
+    SliceValue,
+    Sugar,
+    ZipValue,
+    type_of,
+)
 from ..types.types import (
     ANY,
     BOOL,
@@ -315,7 +324,7 @@ def _getattr(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
         return scope.unknown(node.span)
     owner = sugared(scope, node.arguments[0])
     name = node.arguments[1]
-    if not isinstance(name, tree.Literal) or not isinstance(name.value, str):
+    if name.string is None:
         scope.report(
             "argument-type",
             "`getattr` needs the name as a literal string",
@@ -328,13 +337,11 @@ def _getattr(scope: Scope, node: tree.Call, hint: Type | None) -> Sugar:
     if len(node.arguments) == 3 and isinstance(owner, typed.Expr):
         if not can_be_asked(scope, owner, node.arguments[0].span, whole_range(node)):
             return scope.unknown(node.span)
-        if not has_attribute(owner, name.value):
+        if not has_attribute(owner, name.string):
             other = sugared(scope, node.arguments[2], hint)
-            is_made = isinstance(owner, typed.Expr) and not is_pure(owner)
-            return sequenced(
-                [typed.Evaluate(node.span, owner)] if is_made else [], other, node.span
-            )
-    access = Access(node.span, name.value, name.span, node.arguments[0].span)
+            made = [] if is_pure(owner) else [typed.Evaluate(node.span, owner)]
+            return sequenced([*made], other, node.span)
+    access = Access(node.span, name.string, name.span, node.arguments[0].span)
     return attribute_of(scope, owner, access)
 
 
@@ -429,7 +436,7 @@ def _task(scope: Scope, node: tree.Call, *, awaited: bool) -> Sugar:
     given = check_arguments(scope, rest, statements)
     call = apply(scope, callee, given, rest)
     if not isinstance(call, typed.FunctionCall | typed.MethodCall | typed.OperatorCall):
-        if not isinstance(call, typed.Expr) or call.type is not UNKNOWN:
+        if type_of(call) is not UNKNOWN:
             value_of(scope, callee, whole)
         return scope.unknown(node.span)
     task = typed.Fork(node.span, _result_of_task(call.type, awaited), call, awaited)

@@ -12,14 +12,13 @@ from ...frontend.diagnostics.diagnostics import Help, Label
 from ...frontend.foundations.declared import Declared
 from ...frontend.syntax import tree
 from ...frontend.syntax.torch_ranges import whole_range
-from ..definitions.class_types import ClassType
 from ..definitions.names import SpecialForm
 from ..definitions.schema import Argument, Signature
 from ..expressions.arguments import check_arguments
 from ..expressions.function_calls import call_method
 from ..expressions.narrowing import cast_by, has_length, to_bool
 from ..expressions.operators import call_operator
-from ..relations.matching import Given, Match, match_signature
+from ..relations.matching import Given, match_signature
 from ..relations.relations import is_subtype
 from ..reports.mismatch_texts import text_of_one
 from ..scopes.advice import KEYWORDS
@@ -125,7 +124,7 @@ def _refusal(scope: Scope, name: str, given: Given) -> str:
         arguments = tuple(Argument(str(i), TENSOR) for i in range(len(given.positional)))
         signature = Signature(name, "", arguments, (Argument("0", TENSOR),))
         found = match_signature(signature, given, scope.table, convert=True)
-        if not isinstance(found, Match):
+        if not found:
             return text_of_one(scope, found, None)
     return f"Python builtin <built-in function {name}> is currently not supported in Torchscript"
 
@@ -164,7 +163,7 @@ def _magic(scope: Scope, name: str, given: Given, node: tree.Call) -> Sugar | No
     if method is None or len(given.positional) != 1:
         return None
     value = given.positional[0]
-    if not isinstance(value.type, ClassType):
+    if not value.type.is_class:
         return None
     return call_method(scope, value, method, [], node.span)
 
@@ -209,10 +208,7 @@ def takes(scope: Scope, node: tree.Call, least: int, most: int) -> bool:
 
 def constructed_type(hint: Type | None, cls: type[Type]) -> Type | None:
     """A hint, if it is of the wanted kind, without its optional."""
-    element = getattr(hint, "element", None)
-    if isinstance(hint, cls):
-        return hint
-    return element if isinstance(element, cls) else None
+    return hint.inner if hint is not None and isinstance(hint.inner, cls) else None
 
 
 def _wrong_count(name: str, least: int, most: int, node: tree.Call) -> str:

@@ -76,6 +76,7 @@ class ClassType(NamedType):
     forward_hooks: list[Function] = field(default_factory=list)
     places: list[Callable[[str], Place | None]] = field(default_factory=list)
     bases: list[Callable[[], BaseClass | None]] = field(default_factory=list)
+    is_class = True
     is_mutable = True
 
     def method(self, name: str) -> Function | None:
@@ -118,6 +119,10 @@ class ClassType(NamedType):
         kind: Literal["parameter", "buffer", "attribute"] = "attribute",
     ) -> None:
         self.attributes[name] = ClassAttribute(name, type, kind)
+
+    def slot_type(self, name: str) -> Type | None:
+        found = self.attributes.get(name)
+        return None if found is None else found.type
 
     def slot(self, name: str) -> int:
         """The index of an attribute's slot."""

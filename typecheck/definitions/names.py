@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from ...frontend.foundations.value_class import value_class
 from ...frontend.sources.source import Span
+from ...frontend.syntax import tree
 from ...frontend.syntax.places import Place
 from ..types.types import Type
 from .functions import Function, PythonFunction
@@ -32,6 +33,7 @@ __all__ = [
     "SpecialForm",
     "TypeName",
     "Unusable",
+    "meaning_of",
 ]
 
 
@@ -193,3 +195,12 @@ class Resolver(Protocol):
 
     def names(self) -> Iterable[str]:
         """All names `lookup` knows, for near misses."""
+
+
+def meaning_of(resolver: Resolver, node: tree.Expr) -> Meaning | None:
+    """What a dotted name stands for, without a report if it stands for nothing."""
+    if isinstance(node, tree.Attribute):
+        owner = meaning_of(resolver, node.value)
+        member = getattr(owner.inside if isinstance(owner, TypeName) else owner, "member", None)
+        return None if member is None else member(node.name, node.name_span)
+    return None if node.variable is None else resolver.lookup(node.variable, node.span)

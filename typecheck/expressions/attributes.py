@@ -144,13 +144,13 @@ def has_attribute(value: typed.Expr, name: str) -> bool:
         if name in type.attributes or name in type.constants or type.method(name) is not None:
             return True
         return type.other(name) is not None
-    return name in type.fields or (isinstance(type, InterfaceType) and name in type.methods)
+    return name in type.fields or type.method(name) is not None
 
 
 def can_be_asked(scope: Scope, value: typed.Expr, span: Span, torch_span: Span) -> bool:
     """Whether `hasattr` knows the names that a value has; a report if it does not."""
     type = value.type
-    if isinstance(type, ClassType | InterfaceType) or type is UNKNOWN:
+    if type.is_class or type.is_interface or type is UNKNOWN:
         return True
     torch = f"an object or NamedTuple, got {scope.torch_type(value)} instead"
     if type.tuple_of is not None:
@@ -239,7 +239,7 @@ def _other(value: typed.Expr, found: Meaning | None) -> Sugar | None:
 
 
 def _of_enum(value: typed.Expr, type: EnumType, access: Access) -> Sugar:
-    known = value.value if isinstance(value, typed.Literal) else None
+    known = value.literal
     if isinstance(known, typed.EnumMember):
         if access.name == "name":
             return typed.Literal(NOWHERE, STRING, known.name)

@@ -47,7 +47,7 @@ def container_item(
         if number is not None and -len(rows) <= number < len(rows):
             return _chosen(scope, value, position, number, node.span)
     else:
-        key = position.value if isinstance(position, typed.Literal) else None
+        key = position.literal
         number = None if not isinstance(key, str) else 0
         for place, (name, _) in enumerate(rows):
             if name == key:

@@ -28,7 +28,6 @@ from ..types.types import (
     ListType,
     TupleType,
     Type,
-    UnionType,
 )
 from .arguments import unpacked_argument
 from .operators import call_operator
@@ -102,7 +101,7 @@ def _list_type(
         return wanted or ListType(TENSOR)
     joined = join_all([e.type for e in elements], or_union=True) or UNKNOWN
     if wanted is None:
-        if isinstance(joined, UnionType):
+        if joined.is_union:
             _warn_mixed(scope, node, elements, joined, joined)
         return ListType(joined)
     if not is_subtype(joined, wanted.element):
@@ -123,7 +122,7 @@ def _warn_mixed(
     scope: Scope,
     node: tree.ListDisplay | tree.DictDisplay,
     parts: Sequence[typed.Expr],
-    type: UnionType,
+    type: Type,
     torch_type: Type,
 ) -> None:
     """Say that elements of a list, or values of a dict, have several types."""
@@ -201,7 +200,7 @@ def _dict_type(
     if wanted is None:
         check_key(scope, key_type, keys[0].span)
         found = DictType(key_type, joined)
-        if isinstance(joined, UnionType):
+        if joined.is_union:
             _warn_mixed(scope, node, values, joined, found)
         return found
     for what, type, want, parts in (
@@ -257,8 +256,8 @@ def check_formatted_string(
     """An f-string, which is `"...{}...".format(...)`."""
     text, values = "", []
     for part in node.parts:
-        if isinstance(part, tree.Literal) and isinstance(part.value, str):
-            text += part.value
+        if part.string is not None:
+            text += part.string
         else:
             text += "{}"
             values.append(part)
@@ -285,7 +284,7 @@ def refuses_hint(
         return False
     count = sum(isinstance(t, cls) for t in hint.alternatives)
     word = cls.__name__.removesuffix("Type")
-    if not count and isinstance(hint, UnionType):
+    if not count and hint.is_union:
         said = f"Expected an Union type annotation with an inner {word} type, but got {{}}"
     elif not count:
         said = f"Expected an annotation of type {word} but got {{}}"

@@ -8,7 +8,6 @@ from ...frontend.diagnostics.diagnostics import Help, Label
 from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...frontend.sources.source import Span
 from ...frontend.syntax import tree
-from ..definitions.class_types import ClassType
 from ..definitions.signs import BETWEEN, COMPARING, IN_FRONT, Sign
 from ..relations.literals import LARGEST_INT, type_of_value
 from ..relations.matching import Given
@@ -178,9 +177,8 @@ def _operate(
 ) -> typed.Expr:
     """An operator: the method of a script class, or the builtin."""
     first, method = operands[0], sign.method
-    if isinstance(first.type, ClassType) and first.type.magic(method) is not None:
-        return call_method(scope, first, method, operands[1:], span)
-    if isinstance(first.type, ClassType) and not first.type.is_module:
+    type = first.type
+    if type.is_class and (not type.is_module or type.magic(method) is not None):
         return call_method(scope, first, method, operands[1:], span)
     return call_operator(scope, sign.in_scripts, Given(operands), span, written=symbol)
 
@@ -240,7 +238,7 @@ def _compare(
 
 def _contains(scope: Scope, left: typed.Expr, right: typed.Expr, span: Span) -> typed.Expr:
     name, statements = "aten::__contains__", list[typed.Statement]()
-    if isinstance(right.type, ClassType):
+    if right.type.is_class:
         left = scope.let(left, statements)
         call = call_method(scope, right, "__contains__", [left], span)
         return typed.Sequenced(span, call.type, tuple(statements), call)

@@ -14,7 +14,7 @@ from ..definitions.class_types import ClassType
 from ..definitions.functions import Function, RecursiveDefinition
 from ..definitions.names import FunctionName
 from ..definitions.schema import Signature
-from ..relations.matching import Given, Match, match_signature
+from ..relations.matching import Given, match_signature
 from ..reports.mismatches import report_mismatch
 from ..scopes.scope import Scope
 from ..trees import typed
@@ -79,7 +79,7 @@ def call_function(scope: Scope, function: Function, given: Given, node: tree.Cal
     if signature is None:
         return scope.unknown(node.span)
     found = match_signature(signature, given, scope.table, convert=True)
-    if not isinstance(found, Match):
+    if not found:
         report_mismatch(scope, found, given, node.span, function, place)
         return typed.Uninitialized(node.span, signature.returns[0].type)
     return typed.FunctionCall(node.span, found.result(), function, found.inputs, found.bindings)
@@ -93,7 +93,7 @@ def call_bound(scope: Scope, callee: BoundMethod, given: Given, node: tree.Call)
         return scope.unknown(node.span)
     whole = Given([callee.receiver, *given.positional], given.keywords, None, given.spans)
     found = match_signature(signature, whole, scope.table, convert=True)
-    if not isinstance(found, Match):
+    if not found:
         report_mismatch(scope, found, whole, node.span, callee.function, place)
         return typed.Uninitialized(node.span, signature.returns[0].type)
     bindings = tuple(shifted(b) for b in found.bindings[1:])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...frontend.sources.source import Span
-from ..definitions.class_types import ClassType
 from ..definitions.names import TypeName
 from ..relations.matching import Given, Match, choose
 from ..reports.reasons import origin
@@ -50,10 +49,10 @@ def as_iterated(scope: Scope, sugar: Sugar, span: Span) -> Iterated:
         return value
     if type.container:
         return members_of(value, span)
-    if isinstance(type, ClassType) and type.method("__len__") is not None:
+    if type.is_class and type.method("__len__") is not None:
         scope.report(
             "unsupported-syntax",
-            f"iterating over an object of class `{type.name}` is not supported",
+            f"iterating over an object of class `{type.python}` is not supported",
             span,
             "iterated here",
             torch=f"'{type}' object is not iterable",
@@ -170,23 +169,30 @@ def turn_number(number: int, span: Span) -> typed.Statement:
 def _unroll(
     scope: Scope, iterated: Iterated, into: list[typed.Statement], span: Span
 ) -> list[Item]:
-    if isinstance(iterated, MemberSequence):
-        return rows_of(scope, iterated, into)
-    if isinstance(iterated, typed.Expr):
-        return list(tuple_elements(scope, iterated, into))
-    if isinstance(iterated, EnumerateValue):
-        start = None if iterated.start is None else scope.let(iterated.start, into)
-        into.append(turn_number(ENDLESS, iterated.span))
-        items = unrolled_rows(scope, iterated.iterated, into, span) or []
-        unused = typed.Evaluate(NOWHERE, typed.Literal(NOWHERE, INT, 0))
-        into.extend([unused] * (2 if start is None else 1))  # what torch counts with elsewhere
-        numbers = (_number(scope, start, i, iterated.span) for i in range(len(items)))
-        return list(zip(numbers, items, strict=True))
-    assert isinstance(iterated, ZipValue)
-    columns = [_column(scope, part, into, iterated.span.whole) for part in iterated.parts]
-    count = min(len(c) for c in columns if c is not None)
-    unknown = scope.unknown(iterated.span)
-    return [tuple(unknown if c is None else c[i] for c in columns) for i in range(count)]
+    match iterated:
+        case MemberSequence():
+            return rows_of(scope, iterated, into)
+        case EnumerateValue():
+            return _numbered(scope, iterated, into, span)
+        case ZipValue(parts=parts):
+            columns = [_column(scope, part, into, iterated.span.whole) for part in parts]
+            count = min(len(c) for c in columns if c is not None)
+            unknown = scope.unknown(iterated.span)
+            return [tuple(unknown if c is None else c[i] for c in columns) for i in range(count)]
+    assert not isinstance(iterated, RangeValue)
+    return list(tuple_elements(scope, iterated, into))
+
+
+def _numbered(
+    scope: Scope, iterated: EnumerateValue, into: list[typed.Statement], span: Span
+) -> list[Item]:
+    start = None if iterated.start is None else scope.let(iterated.start, into)
+    into.append(turn_number(ENDLESS, iterated.span))
+    items = unrolled_rows(scope, iterated.iterated, into, span) or []
+    unused = typed.Evaluate(NOWHERE, typed.Literal(NOWHERE, INT, 0))
+    into.extend([unused] * (2 if start is None else 1))  # what torch counts with elsewhere
+    numbers = (_number(scope, start, i, iterated.span) for i in range(len(items)))
+    return list(zip(numbers, items, strict=True))
 
 
 def _column(
@@ -225,13 +231,15 @@ def tuple_elements(
 
 def _is_unrolled(iterated: Iterated) -> bool:
     match iterated:
+        case RangeValue():
+            return False
         case EnumerateValue(iterated=inner):
             return _is_unrolled(inner)
         case ZipValue(parts=parts):
             return any(map(_is_unrolled, parts))
         case MemberSequence():
             return True
-    return isinstance(iterated, typed.Expr) and iterated.type.tuple_of is not None
+    return iterated.type.tuple_of is not None
 
 
 def _members_of_enum(type: Type, span: Span) -> typed.Expr:
@@ -240,9 +248,9 @@ def _members_of_enum(type: Type, span: Span) -> typed.Expr:
     return typed.Literal(span, ListType(type), members)
 
 
-def item_value(scope: Scope, item: Item, span: Span) -> typed.Expr:
+def item_value(scope: Scope, item: Item | Sugar, span: Span) -> typed.Expr:
     """What a loop binds as one value: several become a tuple."""
     if not isinstance(item, tuple):
-        return item
+        return value_of(scope, item, span)
     parts = tuple(item_value(scope, part, span) for part in item)
     return typed.TupleLiteral(span, TupleType(tuple(p.type for p in parts)), parts)

@@ -99,21 +99,22 @@ def check_condition(scope: Scope, node: tree.Expr, *, of_while: bool = False) ->
 
     A call that is the whole condition of a `while` is evaluated as any expression is.
     """
-    if isinstance(node, tree.Boolean):
-        return _boolean(scope, node)
-    if isinstance(node, tree.Unary) and node.operator == "not":
-        inner = check_condition(scope, node.operand)
-        return inner.negated(_negated(scope, node.operand, inner.value, node.span))
-    if isinstance(node, tree.Compare) and is_type_test(scope, node):
-        return _type_test(scope, node)
-    if isinstance(node, tree.Compare) and node.operators in (("is",), ("is not",)):
-        return _identity(scope, node)
-    if isinstance(node, tree.Compare) and node.operators in (("==",), ("!=",)):
-        return _equality(scope, node)
-    if isinstance(node, tree.Call):
-        special = _special_test(scope, node)
-        if special is not None:
-            return special
+    match node:
+        case tree.Boolean():
+            return _boolean(scope, node)
+        case tree.Unary(operator="not", operand=operand):
+            inner = check_condition(scope, operand)
+            return inner.negated(_negated(scope, operand, inner.value, node.span))
+        case tree.Compare() if is_type_test(scope, node):
+            return _type_test(scope, node)
+        case tree.Compare(operators=("is" | "is not",)):
+            return _identity(scope, node)
+        case tree.Compare(operators=("==" | "!=",)):
+            return _equality(scope, node)
+        case tree.Call():
+            special = _special_test(scope, node)
+            if special is not None:
+                return special
     return _truth(scope, node, expression(scope, node) if of_while else _tested(scope, node))
 
 
@@ -121,8 +122,8 @@ def _negated(scope: Scope, node: tree.Expr, value: typed.Expr, span: Span) -> ty
     """`not value`; of a call that is known here (`is_tracing()`) it is a constant, so that what
     it stands in has the form that it will have when it is loaded."""
     inner = value.value if isinstance(value, typed.Sequenced | typed.Numbered) else value
-    if isinstance(node, tree.Call) and isinstance(inner, typed.Literal) and inner.type == BOOL:
-        answer: typed.Expr = typed.Literal(span, BOOL, not inner.value)
+    if isinstance(node, tree.Call) and inner.type == BOOL and inner.literal is not None:
+        answer: typed.Expr = typed.Literal(span, BOOL, not inner.literal)
         if isinstance(value, typed.Sequenced):
             return typed.Sequenced(span, BOOL, value.statements, answer)
         answer = typed.Numbered(span, BOOL, answer)  # beside what it is the opposite of
@@ -146,12 +147,13 @@ def _tested(scope: Scope, node: tree.Expr) -> typed.Expr:
 def _truth(scope: Scope, node: tree.Expr, value: typed.Expr) -> Condition:
     inner, tested = value.type.optional_of, value
     value = to_bool(scope, value, node.span)
-    if value.type is UNKNOWN and inner is not None and isinstance(tested, typed.Local):
+    name = tested.variable
+    if value.type is UNKNOWN and inner is not None and name is not None:
         # refused; what follows is checked as if the test had been for None
-        return Condition(value, None, {tested.name: inner}, {tested.name: NONE}, cast=True)
+        return Condition(value, None, {name: inner}, {name: NONE}, cast=True)
     static: bool | None = None
-    if isinstance(tested, typed.Literal) and tested.type is BOOL:
-        static = bool(tested.value)
+    if tested.type is BOOL and tested.literal is not None:
+        static = bool(tested.literal)
     elif isinstance(tested, typed.OperatorCall):
         static = {"aten::is_scripting": True, "aten::is_notscripting": False}.get(
             tested.signature.name
@@ -167,9 +169,9 @@ def to_bool(scope: Scope, value: typed.Expr, span: Span) -> typed.Expr:
         return value
     if has_length(value):
         return _has_some(scope, value, span)
-    if isinstance(value.type, ClassType) and value.type.method("__bool__") is not None:
+    if value.type.is_class and value.type.method("__bool__") is not None:
         return _checked_bool(scope, call_method(scope, value, "__bool__", [], span), span)
-    if isinstance(value.type, ClassType) or not _has_truth(scope, value):
+    if value.type.is_class or not _has_truth(scope, value):
         scope.report(
             "argument-type",
             f"`{value.type.python}` has no truth value",
@@ -231,12 +233,9 @@ def _has_truth(scope: Scope, value: typed.Expr) -> bool:
 
 def _asks_classes(scope: Scope, node: tree.Expr) -> bool:
     """Whether it asks if a class sees to a function itself, which no tensor of script's does."""
-    if not isinstance(node, tree.Call) or not isinstance(node.function, tree.Name):
+    if not isinstance(node, tree.Call) or node.function.variable != "asks":
         return False
-    if node.function.id != "asks":
-        return False
-    callee = sugared(scope, node.function)
-    return isinstance(callee, SpecialForm) and callee.name == "asks"
+    return sugared(scope, node.function) == SpecialForm("asks")
 
 
 def _boolean(scope: Scope, node: tree.Boolean) -> Condition:
@@ -308,9 +307,9 @@ def _identity(scope: Scope, node: tree.Compare) -> Condition:
     tested, target = (left, node.left) if right_is else (right, right_node)
     if isinstance(target, tree.Attribute) and (left_is or right_is):
         scope.checked_attributes[target.span.text] = (node.span, target.span)
-    if not (left_is or right_is) or not isinstance(target, tree.Name):
+    if not (left_is or right_is) or target.variable is None:
         return Condition(value)
-    facts = {target.id: without_none(tested.type)}
+    facts = {target.variable: without_none(tested.type)}
     return Condition(value, None, {}, facts) if is_test else Condition(value, None, facts, {})
 
 
@@ -341,12 +340,12 @@ def _equality(scope: Scope, node: tree.Compare) -> Condition:
     condition = _truth(scope, node, value)
     right = node.rights[0]
     is_none = isinstance(right, tree.Literal) and right.value is None
-    if value.type is not UNKNOWN or not is_none or not isinstance(node.left, tree.Name):
+    if value.type is not UNKNOWN or not is_none or node.left.variable is None:
         return condition
-    variable = scope.frame.find(node.left.id)
+    variable = scope.frame.find(node.left.variable)
     if variable is None or variable.type is None:
         return condition
-    facts = {node.left.id: without_none(variable.type)}
+    facts = {variable.name: without_none(variable.type)}
     if node.operators == ("==",):
         return replace(condition, if_false=facts)
     return replace(condition, if_true=facts)
@@ -371,10 +370,8 @@ def _decided(
 
 
 def _special_test(scope: Scope, node: tree.Call) -> Condition | None:
-    if not isinstance(node.function, tree.Name | tree.Attribute):
-        return None
-    name = _dotted(node.function)
-    if name.rpartition(".")[2] not in ("isinstance", "hasattr"):
+    named = node.function.dotted or ""
+    if named.rpartition(".")[2] not in ("isinstance", "hasattr"):
         return None
     callee = sugared(scope, node.function)
     if not isinstance(callee, SpecialForm) or len(node.arguments) != 2:
@@ -393,7 +390,7 @@ def _has_attr(scope: Scope, node: tree.Call) -> Condition:
     value = value_of(scope, sugar, node.arguments[0].span, OWNER)
     if value.type is UNKNOWN:
         return Condition(typed.Uninitialized(node.span, BOOL))
-    if not isinstance(name, tree.Literal) or not isinstance(name.value, str):
+    if name.string is None:
         scope.report(
             "argument-type",
             "`hasattr` needs the name as a literal string",
@@ -406,9 +403,9 @@ def _has_attr(scope: Scope, node: tree.Call) -> Condition:
         return Condition(typed.Uninitialized(node.span, BOOL))
     read = [value]
     if isinstance(value.type, ClassType) and value.type.is_module:
-        slot = value.type.attributes.get(name.value)
-        read += [typed.GetAttribute(NOWHERE, slot.type, value, name.value)] if slot else []
-    return _decided(value.span, has_attribute(value, name.value), read)
+        slot = value.type.attributes.get(name.string)
+        read += [typed.GetAttribute(NOWHERE, slot.type, value, name.string)] if slot else []
+    return _decided(value.span, has_attribute(value, name.string), read)
 
 
 def is_instance(scope: Scope, node: tree.Call) -> Condition:
@@ -424,12 +421,12 @@ def is_instance(scope: Scope, node: tree.Call) -> Condition:
     yes, no, all_fit = _split([*chain.from_iterable(given)], wanted)
     if_true: dict[str, Type] = {}
     if_false: dict[str, Type] = {}
-    subject = node.arguments[0]
-    if isinstance(subject, tree.Name):
+    subject = node.arguments[0].variable
+    if subject is not None:
         if yes:
-            if_true[subject.id] = join_all(yes, or_union=True) or union(yes)
+            if_true[subject] = join_all(yes, or_union=True) or union(yes)
         if no:
-            if_false[subject.id] = join_all(no, or_union=True) or union(no)
+            if_false[subject] = join_all(no, or_union=True) or union(no)
     if yes and all_fit:
         return _decided(node.arguments[0].span, True, [value], if_true, if_false)
     if not yes:
@@ -450,8 +447,7 @@ def _is_module_of(scope: Scope, value: typed.Expr, wanted: tree.Expr) -> bool | 
 def _class_info(scope: Scope, node: tree.Expr) -> list[Type]:
     if isinstance(node, tree.TupleDisplay):
         return [t for e in node.elements for t in _class_info(scope, e)]
-    is_name = isinstance(node, tree.Name | tree.Attribute)
-    if is_name and hasattr(scope.meaning(node), "has_instance"):
+    if hasattr(scope.meaning(node), "has_instance"):
         return []  # a class of modules, which the value is none of
     return [scope.annotations.read(node)]
 
@@ -490,15 +486,24 @@ def _maybe_none(value: typed.Expr) -> bool:
 
 def is_pure(value: typed.Expr) -> bool:
     """Whether evaluating the expression surely does nothing but give its value."""
-    if isinstance(value, typed.GetAttribute):
-        return is_pure(value.object)
-    if isinstance(value, typed.Numbered):
-        return is_pure(value.value)
-    if isinstance(value, typed.Sequenced):
-        return is_pure(value.value) and all(
-            isinstance(s, typed.Evaluate | typed.Let) and is_pure(s.value) for s in value.statements
-        )
-    return isinstance(value, typed.Literal | typed.Local | typed.Temporary | typed.Uninitialized)
+    match value:
+        case typed.Literal() | typed.Local() | typed.Temporary() | typed.Uninitialized():
+            return True
+        case typed.GetAttribute(object=object):
+            return is_pure(object)
+        case typed.Numbered(value=inner):
+            return is_pure(inner)
+        case typed.Sequenced():
+            kept = _values_alone(value)
+            return kept is not None and all(map(is_pure, kept))
+    return False
+
+
+def _values_alone(value: typed.Sequenced) -> list[typed.Expr] | None:
+    """All that is evaluated, the value last, if nothing else is done there."""
+    statements = value.statements
+    kept = [s.value for s in statements if isinstance(s, typed.Let | typed.Evaluate)]
+    return [*kept, value.value] if len(kept) == len(statements) else None
 
 
 def is_repeatable(scope: Scope, value: Sugar) -> bool:
@@ -516,9 +521,9 @@ def is_repeatable(scope: Scope, value: Sugar) -> bool:
             return all_of(value.elements)
         case typed.TupleIndex() | typed.Numbered():
             return is_repeatable(scope, value.value)
-        case typed.Sequenced(statements=statements):
-            kept = [s.value for s in statements if isinstance(s, typed.Let | typed.Evaluate)]
-            return len(kept) == len(statements) and all_of((*kept, value.value))
+        case typed.Sequenced():
+            kept = _values_alone(value)
+            return kept is not None and all_of(kept)
         case typed.Conditional(body_refinements=(), orelse_refinements=()):
             return all_of((value.test, value.body, value.orelse))
         case RangeValue():
@@ -533,9 +538,3 @@ def is_repeatable(scope: Scope, value: Sugar) -> bool:
 def evaluated(test: typed.Expr) -> typed.Statement:
     """What is left of a test whose outcome is known: it may assign and have effects."""
     return typed.Evaluate(test.span, test)
-
-
-def _dotted(node: tree.Expr) -> str:
-    if isinstance(node, tree.Attribute):
-        return f"{_dotted(node.value)}.{node.name}"
-    return node.id if isinstance(node, tree.Name) else "?"

@@ -8,7 +8,6 @@ from ...frontend.diagnostics.diagnostics import Help
 from ...frontend.sources.source import UNKNOWN as NOWHERE
 from ...frontend.sources.source import Span
 from ...frontend.syntax import tree
-from ..definitions.class_types import ClassType
 from ..definitions.schema import Argument, Signature
 from ..relations.literals import integer_of
 from ..relations.matching import Given
@@ -72,16 +71,13 @@ def check_subscript(scope: Scope, node: tree.Subscript, hint: Type | None) -> Su
         return scope.unknown(node.span)
     if len(node.indices) > 1 or value.type == TENSOR:
         return tensor_item(scope, value, node)
-    by_number = isinstance(value.type, ClassType) and value.type.is_module
+    by_number = value.type.is_class and value.type.is_module
     if value.type.container or (by_number and hint is not None and hint.is_interface):
         return container_item(scope, value, node, hint)
-    index = node.indices[0]
-    if isinstance(index, tree.Slice):
-        return _slice(scope, value, check_slice(scope, index, None), node.span)
-    sugar = sugared(scope, index)
-    if isinstance(sugar, SliceValue):
-        return _slice(scope, value, sugar, node.span)
-    return _item(scope, value, value_of(scope, sugar, index.span), node)
+    found = _index_value(scope, node.indices[0])
+    if isinstance(found, SliceValue):
+        return _slice(scope, value, found, node.span)
+    return _item(scope, value, found, node)
 
 
 def _item(scope: Scope, value: typed.Expr, index: typed.Expr, node: tree.Subscript) -> typed.Expr:
@@ -94,7 +90,7 @@ def _item(scope: Scope, value: typed.Expr, index: typed.Expr, node: tree.Subscri
     if value.type.is_collection or value.type == STRING:
         given = Given([value, index])
         return call_operator(scope, "aten::__getitem__", given, span, written="[]")
-    if isinstance(value.type, ClassType):
+    if value.type.is_class:
         return call_method(scope, value, "__getitem__", [index], span)
     scope.report(
         "argument-type",

@@ -14,10 +14,10 @@ def why_unfit(found: Type, wanted: Type) -> str:
     """torch's reason why a class or interface does not fill an interface; "" for other types."""
     if not isinstance(found, ClassType | InterfaceType) or not isinstance(wanted, InterfaceType):
         return ""
-    kind = "Class" if isinstance(found, ClassType) else "Interface"
+    kind = "Class" if found.is_class else "Interface"
     mine, theirs = found.annotation_str, wanted.annotation_str
     if wanted.is_module and not found.is_module:
-        if isinstance(found, InterfaceType):
+        if found.is_interface:
             return f"Interface '{mine}' is not a subtype of the module interface '{theirs}'.\n"
         return (
             f"Class '{mine}' is not a subtype of the module interface '{theirs}' , only "
@@ -29,7 +29,7 @@ def why_unfit(found: Type, wanted: Type) -> str:
     name = missing.name
     method = found.magic(name)
     if method is None:
-        but = "" if isinstance(found, ClassType) else "interface "
+        but = "" if found.is_class else "interface "
         return f"{kind} '{mine}' does not have method '{name}' but {but}'{theirs}' does.\n"
     return (
         f"Method on {kind.lower()} '{mine}' (1) is not compatible with interface '{theirs}' (2)\n"

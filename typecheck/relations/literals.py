@@ -31,8 +31,8 @@ def integer_of(expression: typed.Expr) -> int | None:
     if isinstance(expression, typed.OperatorCall) and expression.signature.name == "aten::neg":
         inner = integer_of(expression.inputs[0])
         return None if inner is None else -inner
-    if isinstance(expression, typed.Literal) and expression.type == INT:
-        return int(str(expression.value))
+    if expression.literal is not None and expression.type == INT:
+        return int(str(expression.literal))
     return None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal, final
 
 from ...frontend.sources.source import Span
 from ..definitions.schema import Argument, OperatorTable, Signature
@@ -62,6 +63,7 @@ class Given:
         return [*first, *self.positional, *self.keywords.values()]
 
 
+@final
 @dataclass
 class Match:
     """How arguments fill a signature; `inputs` are those given.
@@ -89,11 +91,11 @@ class Match:
 
 @dataclass
 class Mismatch:
-    """Why arguments do not fit.  `kind` is the code of the diagnostic it would make.
+    """Why arguments do not fit; it is false, a match true.
 
-    `given` is the input at fault, or the first of those too many; `keyword` its name if it was
-    passed by name; `torch` torch's sentence.  `progress` counts the arguments that did fit,
-    `made` the values that were made for them.
+    `kind` is the code of the diagnostic it would make; `given` is the input at fault, or the first
+    of those too many; `keyword` its name if it was passed by name; `torch` torch's sentence.
+    `progress` counts the arguments that did fit, `made` the values that were made for them.
     """
 
     signature: Signature
@@ -104,6 +106,9 @@ class Mismatch:
     keyword: str | None = None
     progress: int = 0
     made: int = 0
+
+    def __bool__(self) -> Literal[False]:
+        return False
 
 
 def choose(
@@ -117,7 +122,7 @@ def choose(
         failures = []
         for signature in signatures if convert else _that_may_begin(signatures, given):
             found = match_signature(signature, given, table, convert=convert)
-            if isinstance(found, Match):
+            if found:
                 found.discarded += discarded
                 return found
             discarded += found.made

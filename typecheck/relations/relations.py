@@ -118,12 +118,7 @@ def _future_for(a: FutureType, b: Type) -> bool:
 
 @_STANDS_FOR.row(ClassType)
 def _object_for(a: ClassType, b: Type) -> bool:
-    return b is ANY_CLASS or (isinstance(b, InterfaceType) and _fills(a, b))
-
-
-@_STANDS_FOR.row(InterfaceType)
-def _filling_for(a: InterfaceType, b: Type) -> bool:
-    return isinstance(b, InterfaceType) and _fills(a, b)
+    return b is ANY_CLASS or _fills(a, b)
 
 
 @_STANDS_FOR.row(EnumType)
@@ -131,9 +126,16 @@ def _enum_for(a: EnumType, b: Type) -> bool:
     return b is ANY_ENUM
 
 
-def _fills(found: ClassType | InterfaceType, wanted: InterfaceType) -> bool:
+@_STANDS_FOR.row(InterfaceType)
+def _filling_for(a: InterfaceType, b: Type) -> bool:
+    return _fills(a, b)
+
+
+def _fills(found: ClassType | InterfaceType, wanted: Type) -> bool:
     """Whether a class or interface has every method of an interface, with a signature that fits."""
-    return not (wanted.is_module and not found.is_module) and unmet_method(found, wanted) is None
+    if not isinstance(wanted, InterfaceType) or (wanted.is_module and not found.is_module):
+        return False
+    return unmet_method(found, wanted) is None
 
 
 def unmet_method(found: ClassType | InterfaceType, wanted: InterfaceType) -> Function | None:

@@ -92,31 +92,22 @@ def _put_into(scope: Scope, name: str) -> tuple[Type, Type]:
     where that cannot be seen."""
     key: Type = STRING
     value: Type = TENSOR
+    attribute = f"self.{name}"
     for part in nodes_in(scope.tree.body):
-        if isinstance(part, tree.Call) and isinstance(part.function, tree.Attribute):
-            method = part.function
-            if method.name == "append" and _is_attribute(method.value, name) and part.arguments:
-                value = _type_of(scope, part.arguments[0], value)
-        if isinstance(part, tree.Assign) and len(part.targets) == 1:
-            target = part.targets[0]
-            if isinstance(target, tree.Subscript) and _is_attribute(target.value, name):
-                key = _type_of(scope, target.indices[0], key)
-                value = _type_of(scope, part.value, value)
+        match part:
+            case tree.Call(function=tree.Attribute(name="append", value=owner), arguments=given):
+                if owner.dotted == attribute and given:
+                    value = _type_of(scope, given[0], value)
+            case tree.Assign(targets=(tree.Subscript(value=owner, indices=indices),)):
+                if owner.dotted == attribute:
+                    key = _type_of(scope, indices[0], key)
+                    value = _type_of(scope, part.value, value)
     return key, value
-
-
-def _is_attribute(node: tree.Expr, name: str) -> bool:
-    return (
-        isinstance(node, tree.Attribute)
-        and node.name == name
-        and isinstance(node.value, tree.Name)
-        and node.value.id == "self"
-    )
 
 
 def _type_of(scope: Scope, node: tree.Expr, otherwise: Type) -> Type:
     """The type of an expression, if it can be told where the error is."""
-    if isinstance(node, tree.Name) and scope.frame.find(node.id) is None:
+    if node.variable is not None and scope.frame.find(node.variable) is None:
         return otherwise
     forget = scope.collector.forgetting()
     found = expression(scope, node).type

@@ -35,13 +35,13 @@ def report_unknown_index(
     scope: Scope, value: typed.Expr, node: tree.Subscript, numbered: bool
 ) -> None:
     """Report an index that is no literal."""
-    kind = value.type.container if isinstance(value.type, ClassType) else "ModuleList"
+    kind = value.type.container
     index = node.indices[0]
     labels = _members_label(value)
-    if isinstance(index, tree.Name):
-        variable = scope.frame.find(index.id)
+    if index.variable is not None:
+        variable = scope.frame.find(index.variable)
         if variable is not None and variable.span is not None:
-            text = f"`{index.id}` is not known until run time"
+            text = f"`{index.variable}` is not known until run time"
             labels += (Label(variable.span.whole, text),)
     scope.report(
         "modulelist-index",

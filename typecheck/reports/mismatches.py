@@ -21,7 +21,7 @@ from ..scopes.advice import KEYWORDS
 from ..scopes.idioms import dtype_of, number_in, of_texts, rounded
 from ..scopes.scope import Scope
 from ..trees import typed
-from ..types.types import ANY, FLOAT, INT, STRING, TENSOR, ListType, Type
+from ..types.types import ANY, FLOAT, INT, TENSOR, ListType, Type
 from .corrections import NUMPY_NAMES, annotated_list, annotated_parameter
 from .mismatch_texts import parameter_of, text_of_one, text_of_overloads, text_of_variants
 from .operand_faults import checked_first, report_operands
@@ -201,9 +201,9 @@ def _to_list(scope: Scope, fault: _Fault, given: typed.Expr) -> tuple[Help, ...]
     """What to do where a list is given an element of another type: say what it holds, if nobody
     has."""
     receiver = fault.given.receiver
-    if fault.name not in ("append", "insert") or not isinstance(receiver, typed.Local):
+    if fault.name not in ("append", "insert") or receiver is None:
         return ()
-    return annotated_list(scope.frame.find(receiver.name), given.type)
+    return annotated_list(scope.frame.read_by(receiver), given.type)
 
 
 def _type_labels(
@@ -239,27 +239,27 @@ def _wrong_type(
     helps: tuple[Help, ...] = ()
     if fault.name == "join" and given.type.list_of is not None:
         return given.span, f"this is {label}", of_texts(given)
-    if argument.word == "ScalarType" and isinstance(given, typed.Literal):
-        return given.span, label, dtype_of(scope, given.span, given.value)
-    if argument.name == "dim" and isinstance(given, typed.Literal) and given.type == STRING:
-        return given.span, label, number_in(given)
+    is_literal = isinstance(given, typed.Literal)
+    if argument.word == "ScalarType" and is_literal:
+        return given.span, label, dtype_of(scope, given.span, given.literal)
+    if argument.name == "dim" and isinstance(given.literal, str):
+        return given.span, label, number_in(given.span, given.literal)
     if fault.name == "sum" and given.type == ListType(TENSOR):
         edit = Edit(given.span.whole, f"torch.stack({given.span.whole.text}), 0")
         return given.span, label, (Help("stack them, and add along the list", (edit,)),)
-    if isinstance(given, typed.Local):
+    if given.variable is not None:
         label = f"this is {label}"
         if given.type == FLOAT and argument.type == INT:
             edit = Edit(given.span.whole, f"int({given.span.text})")
             helps = (Help("if the fraction may be dropped, convert it", (edit,)),)
     if given.type == FLOAT and argument.type.inner in (INT, ListType(INT)):
         helps = whole_division(scope.frame, given) or helps
-    if isinstance(given, typed.Local) and not is_generic:
-        helps = helps or annotated_parameter(scope.frame.find(given.name), argument.type)
-    if isinstance(given, typed.Literal) and argument.type == INT and _is_whole(given.value):
-        edit = Edit(given.span.whole, str(int(given.value)))
+    if given.variable is not None and not is_generic:
+        helps = helps or annotated_parameter(scope.frame.read_by(given), argument.type)
+    if argument.type == INT and _is_whole(given.literal):
+        edit = Edit(given.span.whole, str(int(given.literal)))
         helps = (Help("write it as an `int`", (edit,)),)
     if given.type == INT and argument.type == FLOAT:
-        is_literal = isinstance(given, typed.Literal)
         text = f"{given.span.text}.0" if is_literal else f"float({given.span.text})"
         helps = (
             Help(

@@ -117,7 +117,7 @@ def _of_item(owner: typed.Expr, index: typed.Expr) -> Span:
 
 def _list_of_none(scope: Scope, owner: typed.Expr, value: typed.Expr) -> tuple[Help, ...]:
     """`out = [None] * n` -> `out: list[torch.Tensor | None] = [None for _ in range(n)]`."""
-    variable = scope.frame.find(owner.name) if isinstance(owner, typed.Local) else None
+    variable = scope.frame.read_by(owner)
     if variable is None or owner.type.list_of != NONE or variable.span is None:
         return ()
     made, target = variable.tree, variable.span.whole
@@ -129,12 +129,11 @@ def _list_of_none(scope: Scope, owner: typed.Expr, value: typed.Expr) -> tuple[H
         return ()
     type = written(scope, OptionalType(value.type))
     text = whole.text
-    if isinstance(made, tree.Binary):
-        if made.operator != "*" or not isinstance(made.left, tree.ListDisplay):
+    match made:
+        case tree.Binary(operator="*", left=tree.ListDisplay(elements=(_,)), right=count):
+            text = f"[None for _ in range({count.span.whole.text})]"
+        case tree.Binary():
             return ()
-        if len(made.left.elements) != 1:
-            return ()
-        text = f"[None for _ in range({made.right.span.whole.text})]"
     edits = (Edit(Span(target.source, end, end), f": list[{type}]"), Edit(whole, text))
     return (Help("say what the list may hold", edits),)
 
@@ -142,9 +141,9 @@ def _list_of_none(scope: Scope, owner: typed.Expr, value: typed.Expr) -> tuple[H
 def _to_dict(scope: Scope, owner: typed.Expr, value: typed.Expr) -> tuple[Help, ...]:
     """What to do where a dict is given a value of another type: say what it holds, if nobody
     has."""
-    if owner.type.dict_of is None or not isinstance(owner, typed.Local):
+    if owner.type.dict_of is None:
         return ()
-    return annotated_dict(scope.frame.find(owner.name), value.type)
+    return annotated_dict(scope.frame.read_by(owner), value.type)
 
 
 def report_optional(scope: Scope, symbol: str, operand: typed.Expr, span: Span, torch: str) -> None:
@@ -162,7 +161,7 @@ def report_optional(scope: Scope, symbol: str, operand: typed.Expr, span: Span, 
         if text in scope.checked_attributes:
             why = "this check is about an attribute, so it is not remembered"
             secondary.append(Label(scope.checked_attributes[text][0].whole, why))
-    elif not isinstance(operand, typed.Local):
+    elif operand.variable is None:
         notes = ("only local variables keep the result of a `None` check",)
     scope.report(
         "optional-operand",
@@ -182,7 +181,7 @@ def checked_first(scope: Scope, operand: typed.Expr) -> tuple[Help, ...]:
     text = operand.span.text
     if isinstance(operand, typed.GetAttribute):
         return (_local_help(scope, operand, text),)
-    if isinstance(operand, typed.Local):
+    if operand.variable is not None:
         return (Help(f"check it first: `if {text} is not None:`"),)
     return (Help("put the value into a local variable, and check that"),)
 

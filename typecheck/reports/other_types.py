@@ -23,11 +23,8 @@ _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 def whole_division(frame: Frame, given: typed.Expr) -> tuple[Help, ...]:
     """`n / 2` -> `n // 2`, where both are ints: in the value itself or where a variable got it."""
-    if isinstance(given, typed.Local):
-        variable = frame.find(given.name)
-        value = None if variable is None else variable.value
-    else:
-        value = given
+    variable = frame.read_by(given)
+    value = given if variable is None else variable.value
     if not isinstance(value, typed.OperatorCall) or value.signature.name != "aten::div":
         return ()
     if [each.type for each in value.inputs] != [INT, INT]:
@@ -69,8 +66,8 @@ def _asked_first(operands: Sequence[typed.Expr]) -> tuple[Help, ...]:
         alternatives = [each for each in operand.type.alternatives if each != NONE]
         if operand.type == ANY:
             alternatives = [INT]
-        if isinstance(operand, typed.Local) and alternatives and operand.type.optional_of is None:
-            test = f"if isinstance({operand.name}, {alternatives[0].python}):"
+        if operand.variable and alternatives and operand.type.optional_of is None:
+            test = f"if isinstance({operand.variable}, {alternatives[0].python}):"
             return (Help(f"find out first what it is: `{test}`"),)
     return ()
 
@@ -82,7 +79,7 @@ def _begins_with_tensor(type: Type) -> bool:
 
 def truth_help(value: typed.Expr, span: Span) -> tuple[Help, ...]:
     """`if x:` -> `if x is not None:`, and `not x` -> `x is None`, of what may be None."""
-    if value.type.optional_of is None or not isinstance(value, typed.Local):
+    if value.type.optional_of is None or value.variable is None:
         return ()
     whole, name = span.whole, value.span.whole.text
     bare = whole.source.text[: whole.start].rstrip()

@@ -11,7 +11,7 @@ from ..scopes.scope import Scope
 from ..trees import typed
 from ..types.types import NONE, Type
 
-__all__ = ["article", "origin", "origin_text"]
+__all__ = ["article", "operand_types", "origin", "origin_text"]
 
 
 def article(type: Type) -> str:
@@ -23,9 +23,7 @@ def origin(scope: Scope, given: typed.Expr) -> list[Label]:
     """Where the type of a variable or an attribute comes from."""
     if isinstance(given, typed.GetAttribute):
         return _attribute_origin(given)
-    if not isinstance(given, typed.Local):
-        return []
-    variable = scope.frame.find(given.name)
+    variable = scope.frame.read_by(given)
     if variable is None or variable.span is None or variable.type is None:
         return []
     return [Label(variable.span.whole, origin_text(variable))]
@@ -43,6 +41,15 @@ def _attribute_origin(given: typed.GetAttribute) -> list[Label]:
     return [Label(place.statement, f"{type}, because of this value")]
 
 
+def operand_types(node: tree.Expr | None, value: typed.Expr | None) -> str:
+    """`int / float` for what was computed of two operands by an operator; "" for all else."""
+    if isinstance(node, tree.Binary) and isinstance(value, typed.OperatorCall):
+        kinds = [e.type.python for e in value.inputs]
+        if len(kinds) == 2:
+            return f"`{f' {node.operator} '.join(kinds)}`"
+    return ""
+
+
 def origin_text(variable: Variable) -> str:
     """Why a variable has its type, in a few words."""
     assert variable.type is not None
@@ -50,10 +57,9 @@ def origin_text(variable: Variable) -> str:
     if variable.inferred:
         return f"no annotation, so {type}"
     node, value = variable.tree, variable.value
-    if isinstance(node, tree.Binary) and isinstance(value, typed.OperatorCall):
-        kinds = [e.type.python for e in value.inputs]
-        if len(kinds) == 2:
-            return f"{type}, because `{node.span.text}` is `{f' {node.operator} '.join(kinds)}`"
+    kinds = operand_types(node, value)
+    if node is not None and kinds:
+        return f"{type}, because `{node.span.text}` is {kinds}"
     if isinstance(node, tree.ListDisplay) and not node.elements and not variable.declared:
         return f"{type}, because an empty list has no other type"
     return type

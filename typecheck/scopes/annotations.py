@@ -18,7 +18,14 @@ from ...frontend.limits.clock import checkpoint
 from ...frontend.sources.source import Span
 from ...frontend.syntax import tree
 from ...frontend.syntax.from_text import expression_tree
-from ..definitions.names import Constant, LiveAnnotations, Resolver, SpecialForm, TypeName
+from ..definitions.names import (
+    Constant,
+    LiveAnnotations,
+    Resolver,
+    SpecialForm,
+    TypeName,
+    meaning_of,
+)
 from ..relations import relations
 from ..types.dict_keys import DICT_KEYS, key_refusal
 from ..types.types import (
@@ -171,28 +178,33 @@ class AnnotationReader:
 
     def _type(self, node: tree.Expr) -> Type:
         checkpoint()
-        if isinstance(node, tree.Literal):
-            return self._literal(node)
-        if isinstance(node, tree.Name | tree.Attribute):
-            return self._name(node)
-        if isinstance(node, tree.Subscript):
-            with self._within(node):
-                return self._subscript(node)
-        if isinstance(node, tree.Binary) and node.operator == "|":
-            with self._within(node):
-                return relations.union([self._type(node.left), self._type(node.right)])
-        if isinstance(node, tree.TupleDisplay) and not node.elements:
-            return TupleType(())
-        if isinstance(node, tree.Binary) and self._is_text:
-            message = f"Expression of type {node.operator} cannot be used in a type expression"
-            return self._fault(node.span, "this is not a type", "an operation", message)
-        if isinstance(node, tree.TupleDisplay):
-            text = node.span.whole.text.removeprefix("(").removesuffix(")")
-            edit = Edit(node.span.whole, f"tuple[{text}]")
-            helps = (Help("the type of a tuple", (edit,)),)
-            torch = self._torch_unknown()
-            return self._fault(node.span, "this is not a type", "a tuple of types", torch, helps)
+        match node:
+            case tree.Literal():
+                return self._literal(node)
+            case tree.Name() | tree.Attribute():
+                return self._name(node)
+            case tree.Subscript():
+                with self._within(node):
+                    return self._subscript(node)
+            case tree.Binary(operator="|"):
+                with self._within(node):
+                    return relations.union([self._type(node.left), self._type(node.right)])
+            case tree.Binary(operator=operator) if self._is_text:
+                message = f"Expression of type {operator} cannot be used in a type expression"
+                return self._fault(node.span, "this is not a type", "an operation", message)
+            case tree.TupleDisplay(elements=()):
+                return TupleType(())
+            case tree.TupleDisplay():
+                return self._several(node)
         return self._unknown(node, "this is not a type")
+
+    def _several(self, node: tree.TupleDisplay) -> Type:
+        """Types side by side, which are none."""
+        text = node.span.whole.text.removeprefix("(").removesuffix(")")
+        edit = Edit(node.span.whole, f"tuple[{text}]")
+        helps = (Help("the type of a tuple", (edit,)),)
+        torch = self._torch_unknown()
+        return self._fault(node.span, "this is not a type", "a tuple of types", torch, helps)
 
     @contextmanager
     def _within(self, node: tree.Expr) -> Iterator[None]:
@@ -205,9 +217,9 @@ class AnnotationReader:
     def _literal(self, node: tree.Literal) -> Type:
         if node.value is None:
             return NONE
-        if isinstance(node.value, str):
+        if node.string is not None:
             parsed = expression_tree(node, self._collector)
-            if parsed is not None and not self._is_text and _has_pipe(parsed):
+            if parsed is not None and not self._is_text and _holds(parsed, tree.Binary):
                 return self._unknown(node, "`|` cannot stand in a string")
             with self._within(node):
                 return UNKNOWN if parsed is None else self._type(parsed)
@@ -217,11 +229,11 @@ class AnnotationReader:
         return self._unknown(node, "this is not a type")
 
     def _name(self, node: tree.Name | tree.Attribute) -> Type:
-        if isinstance(node, tree.Name) and node.id == tree.ERROR_NAME:
+        dotted = node.dotted
+        if dotted == tree.ERROR_NAME:
             return UNKNOWN
         if not self._is_text and broadcast_size(node) is not None:
             return ListType(INT)
-        dotted = _dotted(node)
         found = self._resolved(node)
         if found is not None:
             return found
@@ -254,20 +266,7 @@ class AnnotationReader:
 
     def _resolved(self, node: tree.Name | tree.Attribute) -> Type | None:
         """The type a resolver knows under the name, if it knows one."""
-        parts: list[tree.Attribute] = []
-        base: tree.Expr = node
-        while isinstance(base, tree.Attribute):
-            parts.append(base)
-            base = base.value
-        if not isinstance(base, tree.Name):
-            return None
-        meaning = self._resolver.lookup(base.id, base.span)
-        for part in reversed(parts):
-            owner = meaning.inside if isinstance(meaning, TypeName) else meaning
-            member = getattr(owner, "member", None)
-            if member is None:
-                return None
-            meaning = member(part.name, part.name_span)
+        meaning = meaning_of(self._resolver, node)
         if isinstance(meaning, TypeName):
             if meaning.dtype is not None and not self._is_text:
                 _warn_of_dtype(node.span)
@@ -281,10 +280,10 @@ class AnnotationReader:
 
     def _constructor(self, named: tree.Expr) -> str:
         """The last part of a constructor's name; live code may have imported it as another."""
-        word = (_dotted(named) or "").rpartition(".")[2]
-        if self._is_text or word in _CONSTRUCTORS or not isinstance(named, tree.Name):
+        word = _last_of(named)
+        if self._is_text or word in _CONSTRUCTORS or named.variable is None:
             return word
-        meaning = self._resolver.lookup(named.id, named.span)
+        meaning = self._resolver.lookup(named.variable, named.span)
         return meaning.name if isinstance(meaning, SpecialForm) else word
 
     def _subscript(self, node: tree.Subscript) -> Type:
@@ -300,12 +299,12 @@ class AnnotationReader:
         }
         if word in makers and (word != "Final" or self._is_text):
             return makers[word](node)
-        if word.startswith(_BROADCASTING) and isinstance(node.value, tree.Name):
+        if word.startswith(_BROADCASTING) and node.value.variable is not None:
             return self._broadcasting(node, word.removeprefix(_BROADCASTING))
         if not word and self._is_text:
             message = "Subscripted type must be a type identifier"
             return self._fault(node.value.span, "only a name takes types", "not a name", message)
-        sentence = f"Unknown type constructor {_dotted(node.value) or word}"
+        sentence = f"Unknown type constructor {node.value.dotted or word}"
         return self._unknown(node.value, "", _Said(sentence, node.span))
 
     # ------------------------------------------------------------------------ by constructor
@@ -339,9 +338,8 @@ class AnnotationReader:
         return DictType(key, value)
 
     def _tuple(self, node: tree.Subscript) -> Type:
-        if len(node.indices) == 1:
-            only = node.indices[0]
-            if isinstance(only, tree.TupleDisplay) and not only.elements:
+        match node.indices:
+            case (tree.TupleDisplay(elements=()),):
                 return TupleType(())
         return TupleType(tuple(self._type(t) for t in node.indices))
 
@@ -354,7 +352,7 @@ class AnnotationReader:
     def _future(self, node: tree.Subscript) -> Type:
         if not self._takes(node, 1):
             return UNKNOWN
-        word = (_dotted(node.value) or "").rpartition(".")[2].lstrip("_")
+        word = _last_of(node.value).lstrip("_")
         element = self._type(node.indices[0])
         if word == "Await":
             return FutureType(element, "Await")
@@ -366,7 +364,7 @@ class AnnotationReader:
     def _takes(self, node: tree.Subscript, count: int) -> bool:
         if len(node.indices) == count:
             return True
-        word = _dotted(node.value) or ""
+        word = node.value.dotted or ""
         plural = "s" if count > 1 else ""
         number = "one" if count == 1 else str(count)
         self._fault(
@@ -380,7 +378,7 @@ class AnnotationReader:
     # -------------------------------------------------------------------------------- errors
 
     def _unknown(self, node: tree.Expr, label: str, said: _Said | None = None) -> Type:
-        name = _dotted(node)
+        name = node.dotted
         if name is None:
             return self._fault(node.span, "this is not a type", label, self._torch_unknown())
         helps: tuple[Help, ...] = ()
@@ -403,7 +401,7 @@ class AnnotationReader:
         """What torch says of an unknown name: it evaluates live annotations, and reads their text
         where that gives no type."""
         if self._is_text:
-            return said or _Said(f"Unknown type name '{_dotted(node)}'", node.span)
+            return said or _Said(f"Unknown type name '{node.dotted}'", node.span)
         path = [*self._above, node]
         begun = max(
             (i + 1 for i, one in enumerate(path) if isinstance(one, tree.Literal)), default=0
@@ -420,7 +418,8 @@ class AnnotationReader:
         """The refusal of a live generic type, which holds something that is none."""
         resolver = self._resolver
         holders = [i for i, one in enumerate(path[:-1]) if self._holder(one) in _REFUSALS]
-        if not holders or not isinstance(resolver, LiveAnnotations) or _is_read(path[0]):
+        is_text = _holds(path[0], tree.Literal, tree.Binary)  # which torch does not evaluate
+        if not holders or not isinstance(resolver, LiveAnnotations) or is_text:
             return None
         held = resolver.shown(path[holders[-1] + 1].span.text)
         holder = resolver.shown(path[holders[-1]].span.text)
@@ -443,13 +442,14 @@ class AnnotationReader:
         return [f"{prefix}.Tensor", *known] if prefix == "torch" else known
 
     def _is_string(self) -> bool:
-        return isinstance(self._whole, tree.Literal) and isinstance(self._whole.value, str)
+        return self._whole is not None and self._whole.string is not None
 
     def _torch_unknown(self) -> str:
         """torch quotes the whole of an annotation that holds what is no name."""
-        if isinstance(self._whole, tree.Literal) and isinstance(self._whole.value, str):
-            return f"Unknown type name '{self._whole.value}'"
-        return f"Unknown type name '{self._whole.span.text if self._whole else ''}'"
+        if self._whole is None:
+            return "Unknown type name ''"
+        quoted = self._whole.string
+        return f"Unknown type name '{self._whole.span.text if quoted is None else quoted}'"
 
     def _fault(
         self,
@@ -493,43 +493,32 @@ def _warn_of_dtype(span: Span) -> None:
     )
 
 
-def _is_read(node: tree.Expr) -> bool:
-    """Whether a type holds strings or `|`, with which torch evaluates none."""
+def _holds(node: tree.Expr, *forms: type[tree.Expr]) -> bool:
+    """Whether something of these forms stands in a type."""
     if isinstance(node, tree.Subscript):
-        return any(map(_is_read, node.indices))
-    return isinstance(node, tree.Literal | tree.Binary)
+        return any(_holds(each, *forms) for each in node.indices)
+    return isinstance(node, forms)
 
 
-def _has_pipe(node: tree.Expr) -> bool:
-    """Whether `|` occurs in a type."""
-    if isinstance(node, tree.Subscript):
-        return any(map(_has_pipe, node.indices))
-    return isinstance(node, tree.Binary)
-
-
-def _dotted(node: tree.Expr) -> str | None:
-    """`torch.nn.Parameter` as text; None for what is not a dotted name."""
-    if isinstance(node, tree.Name):
-        return node.id
-    if isinstance(node, tree.Attribute):
-        value = _dotted(node.value)
-        return None if value is None else f"{value}.{node.name}"
-    return None
+def _last_of(named: tree.Expr) -> str:
+    """The last part of a dotted name; "" of all else."""
+    return (named.dotted or "").rpartition(".")[2]
 
 
 def broadcast_size(node: tree.Expr | None) -> int | None:
     """The N of an annotation `BroadcastingListN[...]` or `_size_N_t`, which may be optional; None
     for others."""
-    if isinstance(node, tree.Binary):
-        left = broadcast_size(node.left)
-        return left if left is not None else broadcast_size(node.right)
-    if isinstance(node, tree.Name):
-        size = node.id.removeprefix("_size_").removesuffix("_t")
-        return int(size) if node.id == f"_size_{size}_t" and size.isdigit() else None
-    if not isinstance(node, tree.Subscript):
-        return None
-    word = (_dotted(node.value) or "").rpartition(".")[2]
-    if word == "Optional":
-        return broadcast_size(node.indices[0])
-    digits = word.removeprefix(_BROADCASTING)
-    return int(digits) if digits != word and digits.isdigit() else None
+    match node:
+        case tree.Binary(left=left, right=right):
+            size = broadcast_size(left)
+            return size if size is not None else broadcast_size(right)
+        case tree.Name(id=name):
+            digits = name.removeprefix("_size_").removesuffix("_t")
+            return int(digits) if name == f"_size_{digits}_t" and digits.isdigit() else None
+        case tree.Subscript(value=named, indices=indices):
+            word = _last_of(named)
+            if word == "Optional":
+                return broadcast_size(indices[0])
+            digits = word.removeprefix(_BROADCASTING)
+            return int(digits) if digits != word and digits.isdigit() else None
+    return None

@@ -79,6 +79,10 @@ class Frame:
             frame = frame.parent
         return None
 
+    def read_by(self, value: typed.Expr) -> Variable | None:
+        """The variable that an expression reads, if it is such a read."""
+        return None if value.variable is None else self.find(value.variable)
+
     def find_outside(self, name: str) -> Variable | None:
         """The variable in a frame around this one."""
         return self.parent.find(name) if self.parent is not None else None

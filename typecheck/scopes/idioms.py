@@ -68,8 +68,8 @@ def for_builtin(scope: Scope, name: str, node: tree.Call) -> tuple[Help, ...]:
         return ()
     whole, given = node.span.whole, node.arguments
     edits: tuple[Edit, ...] = ()
-    if name == "reversed" and len(given) == 1 and isinstance(given[0], tree.Name):
-        variable = scope.frame.find(given[0].id)
+    if name == "reversed" and len(given) == 1 and given[0].variable is not None:
+        variable = scope.frame.find(given[0].variable)
         if variable is not None and variable.type is not None and variable.type.list_of is not None:
             edits = (Edit(whole, f"{given[0].span.text}[::-1]"),)
             text = "take the list backwards"
@@ -103,8 +103,7 @@ def is_type_test(scope: Scope, node: tree.Compare) -> bool:
     return (
         node.operators in (("==",), ("!=",), ("is",), ("is not",))
         and isinstance(call, tree.Call)
-        and isinstance(call.function, tree.Name)
-        and call.function.id == "type"
+        and call.function.variable == "type"
         and len(call.arguments) == 1
         and not call.keywords
         and scope.frame.find("type") is None
@@ -159,11 +158,11 @@ def number_of(value: typed.Expr) -> tuple[Help, ...]:
     return (Help(text, (Edit(whole, f"int({whole.text})"),)),)
 
 
-def number_in(given: typed.Literal) -> tuple[Help, ...]:
+def number_in(span: Span, text: str) -> tuple[Help, ...]:
     """`dim="0"` -> `dim=0`."""
-    if not re.fullmatch(r"-?\d+", str(given.value)):
+    if not re.fullmatch(r"-?\d+", text):
         return ()
-    return (Help("write it as a number", (Edit(given.span.whole, str(given.value)),)),)
+    return (Help("write it as a number", (Edit(span.whole, text),)),)
 
 
 def dtype_of(scope: Scope, span: Span, name: object) -> tuple[Help, ...]:
@@ -186,8 +185,7 @@ def of_texts(value: typed.Expr) -> tuple[Help, ...]:
 def rounded(number: typed.Expr, digits: typed.Expr) -> tuple[Help, ...]:
     """`round(x, 2)` -> `round(x * 100) / 100`."""
     first, last = number.span.whole, digits.span.whole
-    known = isinstance(digits, typed.Literal) and type(digits.value) is int
-    if not known or not last.text.isdecimal() or int(last.text) > 9:
+    if type(digits.literal) is not int or not last.text.isdecimal() or int(last.text) > 9:
         return ()
     text = first.text if re.fullmatch(r"[\w.]+", first.text) else f"({first.text})"
     source, close = last.source, last.source.text.find(")", last.end)
@@ -244,7 +242,7 @@ def rest_of_list(target: tree.TupleDisplay | tree.ListDisplay, value: Span) -> t
     is_simple = isinstance(target, tree.TupleDisplay) and _DOTTED.fullmatch(value.text)
     if between.strip() != "=" or not isinstance(last, tree.Starred) or not is_simple:
         return ()
-    if any(isinstance(each, tree.Starred) for each in named):
+    if any(each.is_starred for each in named):
         return ()
     names = [each.span.whole.text for each in (*named, last.value)]
     items = [f"{value.text}[{at}]" for at in range(len(named))]

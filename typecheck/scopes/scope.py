@@ -10,7 +10,7 @@ from ...frontend.diagnostics.near_miss import near_misses
 from ...frontend.sources.source import Span
 from ...frontend.syntax import tree
 from ..definitions.functions import Function
-from ..definitions.names import Resolver
+from ..definitions.names import Resolver, meaning_of
 from ..definitions.schema import OperatorTable
 from ..definitions.signature_text import expected_text
 from ..trees import typed
@@ -80,12 +80,7 @@ class Scope:
 
     def meaning(self, node: tree.Expr) -> object:
         """What a dotted name stands for, without a report if it stands for nothing."""
-        if isinstance(node, tree.Name):
-            return self.resolver.lookup(node.id, node.span)
-        if isinstance(node, tree.Attribute):
-            member = getattr(self.meaning(node.value), "member", None)
-            return member(node.name, node.name_span) if member is not None else None
-        return None
+        return meaning_of(self.resolver, node)
 
     def temporary(self) -> int:
         """A fresh index for `Let`, `Unpack` or an iterable."""
@@ -184,8 +179,7 @@ class Scope:
 
     def torch_type(self, value: typed.Expr) -> str:
         """How torch names the type of a value: an unannotated parameter is only inferred."""
-        if isinstance(value, typed.Local) and value.type == TENSOR:
-            variable = self.frame.find(value.name)
-            if variable is not None and variable.inferred:
-                return "Tensor (inferred)"
+        variable = self.frame.read_by(value)
+        if variable is not None and variable.inferred and value.type == TENSOR:
+            return "Tensor (inferred)"
         return expected_text(value.type)

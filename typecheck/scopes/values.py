@@ -99,12 +99,12 @@ def report_unusable(
 
 def _kind(sugar: Sugar) -> str:
     """What something is that is no value, in words of Python."""
-    if isinstance(sugar, TypeName) or (
-        isinstance(sugar, SpecialForm) and isinstance(getattr(builtins, sugar.name, None), type)
-    ):
-        return "a type"
-    if isinstance(sugar, SpecialForm):
-        return "a builtin function"
+    match sugar:
+        case TypeName():
+            return "a type"
+        case SpecialForm(name=name):
+            is_type = isinstance(getattr(builtins, name, None), type)
+            return "a type" if is_type else "a builtin function"
     word = describe(sugar)
     return f"{'an' if word[:1] in 'aeiou' else 'a'} {word}"
 

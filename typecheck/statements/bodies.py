@@ -131,11 +131,10 @@ def _raise_help(node: tree.If) -> Help:
     begin = source.line_starts[source.line_index(node.span.whole.start)]
     indent = " " * (node.span.whole.start - begin)
     message = '"no case applies"'
-    test = node.test
-    compared = isinstance(test, tree.Compare) and test.operators == ("==",)
-    if compared and isinstance(test, tree.Compare) and isinstance(test.left, tree.Name):
-        literal = test.rights[0]
-        if isinstance(literal, tree.Literal) and isinstance(literal.value, str):
-            message = f'"unknown {test.left.id}: " + {test.left.id}'
+    match node.test:
+        case tree.Compare(
+            left=tree.Name(id=name), operators=("==",), rights=(tree.Literal(value=str()),)
+        ):
+            message = f'"unknown {name}: " + {name}'
     added = f"{indent}else:\n{indent}    raise ValueError({message})\n"
     return Help("return or raise on the remaining path", (insert_line(node.span, added),))

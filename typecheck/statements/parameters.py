@@ -133,29 +133,29 @@ def _fits(value: object, type: Type) -> bool:
 
 def _constant(scope: Scope, node: tree.Expr) -> tuple[bool, object]:
     """Whether the expression is a constant, and its value."""
-    if isinstance(node, tree.Literal):
-        return node.value is not ..., node.value
-    if isinstance(node, tree.Unary) and node.operator == "-":
-        found, value = _constant(scope, node.operand)
-        if found and isinstance(value, int | float | complex):
-            return True, -value
-        return False, None
-    if isinstance(node, tree.TupleDisplay):
-        parts = [_constant(scope, e) for e in node.elements]
-        return all(f for f, _ in parts), tuple(v for _, v in parts)
-    if isinstance(node, tree.ListDisplay) and scope.function.is_text:
-        # Text, unlike a live function, has no object that calls could share.
-        parts = [_constant(scope, e) for e in node.elements]
-        return all(f for f, _ in parts), [v for _, v in parts]
     meaning = scope.meaning(node)
     if isinstance(meaning, Constant):
         return True, meaning.value
-    if isinstance(node, tree.Attribute):  # a member of an enumeration, as archives have it
-        owner = scope.meaning(node.value)
-        members = owner.type.enum_members if isinstance(owner, TypeName) else ()
-        for name, member in members:
-            if name == node.name:
-                return True, EnumMember(name, member)
+    match node:
+        case tree.Literal(value=value):
+            return value is not ..., value
+        case tree.Unary(operator="-", operand=operand):
+            found, number = _constant(scope, operand)
+            if found and isinstance(number, int | float | complex):
+                return True, -number
+        case tree.TupleDisplay(elements=elements):
+            parts = [_constant(scope, e) for e in elements]
+            return all(f for f, _ in parts), tuple(v for _, v in parts)
+        case tree.ListDisplay(elements=elements) if scope.function.is_text:
+            # Text, unlike a live function, has no object that calls could share.
+            parts = [_constant(scope, e) for e in elements]
+            return all(f for f, _ in parts), [v for _, v in parts]
+        case tree.Attribute(value=value):  # a member of an enumeration, as archives have it
+            owner = scope.meaning(value)
+            members = owner.type.enum_members if isinstance(owner, TypeName) else ()
+            for name, member in members:
+                if name == node.name:
+                    return True, EnumMember(name, member)
     return False, None
 
 

@@ -23,7 +23,7 @@ from ..scopes.lint import warn_unused
 from ..scopes.scope import Scope
 from ..scopes.values import value_of
 from ..trees import typed
-from ..trees.sugar import Closure, ExceptionValue, Item
+from ..trees.sugar import Closure, ExceptionValue, Item, type_of
 from ..types.types import STRING, UNKNOWN, Type
 from .bodies import local_function
 
@@ -149,7 +149,8 @@ def check_for(scope: Scope, node: tree.For, into: list[typed.Statement]) -> None
     """`for`; a loop over a tuple is unrolled."""
     scope.direct = node.iterable, node.span
     iterated = as_iterated(scope, sugared(scope, node.iterable), node.span)
-    if isinstance(iterated, typed.Expr) and iterated.type is UNKNOWN:
+    known = type_of(iterated)
+    if known is UNKNOWN:
         _check_body_only(scope, node)
         return
     rows = unrolled_rows(scope, iterated, into, node.span)
@@ -161,8 +162,8 @@ def check_for(scope: Scope, node: tree.For, into: list[typed.Statement]) -> None
         prelude: list[typed.Statement] = []
         told = len(scope.collector.found)
         assign_target(scope, node.target, item, node.span, prelude)
-        if isinstance(iterated, typed.Expr) and iterated.type.dict_of is not None:
-            _tell_of_keys(scope, node, iterated.type.dict_of[0], told)
+        if known is not None and known.dict_of is not None:
+            _tell_of_keys(scope, node, known.dict_of[0], told)
         body = (*prelude, *block(scope, node.body))
     into.append(typed.For(node.span, control, body, carried_variables(scope, frame, node.span)))
 
@@ -281,8 +282,7 @@ def _exception(scope: Scope, node: tree.Raise) -> ExceptionValue | None:
         sugar = sugared(scope, raised)
         if isinstance(sugar, ExceptionValue):
             return sugar
-        known = isinstance(sugar, ExceptionClass)
-        if not known and not (isinstance(sugar, typed.Expr) and sugar.type is UNKNOWN):
+        if not isinstance(sugar, ExceptionClass) and type_of(sugar) is not UNKNOWN:
             _report_raise(scope, node, raised.span, "not an exception")
         return None
     if not isinstance(raised, tree.Call):
@@ -305,9 +305,5 @@ def _report_raise(scope: Scope, node: tree.Raise, span: Span, label: str) -> Non
 
 def _builtin_exception(node: tree.Expr) -> str | None:
     """The name of a builtin exception class, if that is what is written."""
-    if not isinstance(node, tree.Name):
-        return None
-    found = getattr(builtins, node.id, None)
-    if isinstance(found, type) and issubclass(found, BaseException):
-        return node.id
-    return None
+    found = getattr(builtins, node.variable or "", None)
+    return node.variable if isinstance(found, type) and issubclass(found, BaseException) else None

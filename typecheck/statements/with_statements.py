@@ -41,7 +41,11 @@ def _context(scope: Scope, item: tree.WithItem) -> typed.WithContext | None:
         )
         return None
     target: str | None = None
-    if item.target is not None and not isinstance(item.target, tree.Name):
+    if isinstance(item.target, tree.Name):
+        target = item.target.id
+        type = signature.returns[0].type
+        assign_name(scope, item.target, typed.Uninitialized(item.span, type), [])
+    elif item.target is not None:
         scope.report(
             "unsupported-syntax",
             "`as` of a `with` needs one name",
@@ -50,10 +54,6 @@ def _context(scope: Scope, item: tree.WithItem) -> typed.WithContext | None:
             torch="__init__(): incompatible constructor arguments. The following argument "
             "types are supported: 1. torch._C._jit_tree_views.WithItem",
         )
-    if isinstance(item.target, tree.Name):
-        target = item.target.id
-        type = signature.returns[0].type
-        assign_name(scope, item.target, typed.Uninitialized(item.span, type), [])
     return typed.WithContext(item.span, value, signature, target)
 
 

@@ -12,7 +12,7 @@ from ...frontend.foundations.value_class import value_class
 from ...frontend.sources.source import Span
 from ..definitions.functions import Function
 from ..definitions.names import Meaning, PythonName, SpecialForm, TypeName, Unusable
-from ..types.types import TENSOR
+from ..types.types import TENSOR, Type
 from . import typed
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "as_called",
     "describe",
     "no_value",
+    "type_of",
 ]
 
 
@@ -239,16 +240,22 @@ def as_called(sugar: Sugar) -> Sugar:
     return (sugar.called or sugar) if isinstance(sugar, Unusable) else sugar
 
 
+def type_of(sugar: Sugar) -> Type | None:
+    """The type of a value; None of what is none."""
+    return sugar.type if isinstance(sugar, typed.Expr) else None
+
+
 def describe(sugar: Sugar) -> str:
     """torch's word for what is not a first-class value."""
-    if isinstance(sugar, TypeName):
-        if sugar.type == TENSOR:
-            return "builtin"
-        return "EnumClass" if sugar.type.is_enum else "Python type"
-    if isinstance(sugar, Unusable):
-        return sugar.torch_message.partition(" cannot be used as a value")[0]
-    if isinstance(sugar, SpecialForm):
-        return _word_of_form(sugar.name)
+    match sugar:
+        case TypeName(type=type_):
+            if type_ == TENSOR:
+                return "builtin"
+            return "EnumClass" if type_.is_enum else "Python type"
+        case Unusable(torch_message=message):
+            return message.partition(" cannot be used as a value")[0]
+        case SpecialForm(name=name):
+            return _word_of_form(name)
     if hasattr(sugar, "member"):
         return "python value of type 'module'"
     return _WORDS.get(type(sugar).__name__, "module")
@@ -265,19 +272,18 @@ def no_value(sugar: Sugar, purpose: str = "a value") -> str:
     word = describe(sugar)
     if purpose == OWNER and not (isinstance(sugar, Unusable) and word == sugar.torch_message):
         return f"attribute lookup is not defined on {word}"
-    if isinstance(sugar, Unusable):
-        if word == sugar.torch_message or purpose == "a value":
-            return sugar.torch_message
-    elif isinstance(sugar, SpecialForm) and sugar.name in _WITHOUT_ELEMENTS:
-        example = "Dict[int, int]" if sugar.name == "Dict" else f"{sugar.name}[int]"
+    if isinstance(sugar, Unusable) and (word == sugar.torch_message or purpose == "a value"):
+        return sugar.torch_message
+    form = sugar.name if isinstance(sugar, SpecialForm) else ""
+    if form in _WITHOUT_ELEMENTS:
+        example = "Dict[int, int]" if form == "Dict" else f"{form}[int]"
         return (
-            f"Attempted to use {sugar.name} without a contained type. Please add a contained "
+            f"Attempted to use {form} without a contained type. Please add a contained "
             f"type, e.g. {example}"
         )
-    elif isinstance(sugar, SpecialForm) and sugar.name in _OF_PYTHON:
+    if form in _OF_PYTHON:
         return (
-            f"Python builtin <built-in function {sugar.name}> is currently not supported in "
-            "Torchscript"
+            f"Python builtin <built-in function {form}> is currently not supported in Torchscript"
         )
     sentence = f"{word} cannot be used as {purpose}"
     if word.startswith("python value of type") and purpose == "a value":

@@ -22,10 +22,22 @@ from ..types.types import Type
 
 @value_class(frozen=True, slots=True)
 class Expr:
-    """An expression of known type."""
+    """An expression of known type.
+
+    `variable` is the name of the local variable that it reads, `literal` the constant that it is;
+    None of all else.
+    """
 
     span: Span
     type: Type
+
+    @property
+    def variable(self) -> str | None:
+        return None
+
+    @property
+    def literal(self) -> object:
+        return None
 
 
 @value_class(frozen=True, slots=True)
@@ -34,6 +46,10 @@ class Literal(Expr):
     an enum member (`EnumMember`), or a `Function`."""
 
     value: object
+
+    @property
+    def literal(self) -> object:
+        return self.value
 
 
 @value_class(frozen=True, slots=True)
@@ -48,6 +64,10 @@ class Local(Expr):
     """A read of a local variable or parameter."""
 
     name: str
+
+    @property
+    def variable(self) -> str:
+        return self.name
 
 
 @value_class(frozen=True, slots=True)

@@ -33,9 +33,10 @@ class Type:
     holds, None of all others; lists and dicts are collections; `fields` are the names that a
     NamedTuple gives to its elements, `tuple_name` is its own.  `enum_members` are the names and
     values of an enumeration, `variable` is the name of a type variable.
-    `alternatives` are the types of which a value has one: of `int?`, which `is_choice`, they are
-    `int` and `NoneType`; `inner` is what an optional type is where it is not None.
-    `is_declared` says that a program declares it, `is_mutable` that its values can be changed
+    `alternatives` are the types of which a value has one: of `int?`, which `is_choice` as each
+    `is_union` is, they are `int` and `NoneType`; `inner` is what an optional type is where it is
+    not None.  `is_class` and `is_interface` say that it is a class or interface, which has methods,
+    `is_declared` that a program declares it, `is_mutable` that its values can be changed
     themselves, whatever is in them.
     """
 
@@ -45,10 +46,12 @@ class Type:
     is_live: bool = False
     container: str = ""
     is_choice: bool = False
+    is_union: bool = False
     is_collection: bool = False
     is_enum: bool = False
     is_variable: bool = False
     is_declared: bool = False
+    is_class: bool = False
     is_interface: bool = False
     is_mutable: bool = False
 
@@ -99,6 +102,18 @@ class Type:
     def with_contained(self, parts: tuple[Type, ...]) -> Type:
         """The same type over other arguments."""
         return self
+
+    def slot_type(self, name: str) -> Type | None:
+        """The type of the attribute that objects have by that name; None of what is none."""
+        return None
+
+    def method(self, name: str) -> object | None:
+        """The method of that name, if values have it."""
+        return None
+
+    def magic(self, name: str) -> object | None:
+        """The method of that name that an operator or builtin calls, if values have it."""
+        return None
 
     def place(self, name: str) -> Place | None:
         """Where the Python class that it is made of, if any, sets an attribute first."""
@@ -372,6 +387,7 @@ class UnionType(CompoundType):
 
     members: tuple[Type, ...]
     is_choice = True
+    is_union = True
 
     @property
     def contained(self) -> tuple[Type, ...]:
