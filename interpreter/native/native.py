@@ -34,6 +34,7 @@ from ...typecheck.types.types import Type
 from ..code.code import Code
 from ..plans.compiling import NATIVE_VARIABLE
 from ..plans.plan import Plan
+from ..plans.stretches import Search
 from .kinds import NotNative
 from .program import FAILED, STOPPED, compile_native, is_compiled
 from .refusals import (
@@ -85,13 +86,15 @@ def native_of(
     arguments: Sequence[Type],
     code_of: CodeOf,
     in_parts: Callable[[], Code] | None = None,
+    search: Search | None = None,
 ) -> Native | None:
     """What makes native code of a code when it is hot; None if there never will be any.
 
     `code_of` gives the codes of functions that it calls; `in_parts` gives the code without what it
-    has taken in, which is made native in its place where it is too long as a whole.
+    has taken in, which is made native in its place where it is too long as a whole.  `search` is
+    the one for its stretches, if its plan shall have what that finds.
     """
-    why = reason_against(code, arguments)
+    why = reason_against(code, arguments, search)
     is_long = len(code.instructions) > LONGEST
     if is_long and in_parts is not None and not reason_of_arguments(arguments):
         code = in_parts()

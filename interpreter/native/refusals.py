@@ -14,7 +14,7 @@ from ...typecheck.types.types import STRING, DictType, Type
 from ..code.code import Code, Region, Repeat, Step
 from ..code.instructions import row
 from ..plans.compiling import NATIVE_VARIABLE
-from ..plans.stretches import has_large_stretch
+from ..plans.stretches import Search
 from .kinds import NotNative, holds_arrays, kind_of
 
 __all__ = [
@@ -48,8 +48,11 @@ _CALLS: Final = frozenset(("function", "method"))
 _OF_OBJECTS: Final = frozenset(("get_tensor", "set_tensor"))
 
 
-def reason_against(code: Code, arguments: Sequence[Type]) -> str:
-    """Why a code is left to its plan without being looked at; empty if it is not."""
+def reason_against(code: Code, arguments: Sequence[Type], search: Search | None = None) -> str:
+    """Why a code is left to its plan without being looked at; empty if it is not.
+
+    `search` is the one for its stretches, if others want what it finds.
+    """
     if is_off():
         return "native code is switched off"
     if not (
@@ -69,7 +72,7 @@ def reason_against(code: Code, arguments: Sequence[Type]) -> str:
     if unknown:
         return f"a call of `{unknown}`"
     why = reason_of_arguments(arguments)
-    if not why and take_tensors(arguments) and has_large_stretch(code):
+    if not why and take_tensors(arguments) and (search or Search(code)).has_large:
         return "its steps over tensors are one call"
     return why if why or is_possible() else "nothing can be compiled here"
 

@@ -32,6 +32,7 @@ from .plan_source import write_plan
 from .replaying import Replay
 from .source import FoundIsland, Island, PlanSource
 from .stretch import Stretch
+from .stretches import Search
 
 __all__ = ["Cuts", "Islands", "NativePart", "Plan", "PlanText", "Tables"]
 __all__ += ["make_draft", "make_plan", "plan_of_text"]
@@ -226,12 +227,14 @@ def make_plan(
     calls: Calls = PLAIN,
     islands: Islands | None = None,
     cuts: Cuts | None = None,
+    search: Search | None = None,
 ) -> Plan | None:
     """The plan of a code whose operators are called in this way; None if it nests too deeply, or
     if it is under a guard that would have to look at memory oftener, or is too long for one.
 
     Recorded operators over tensors are noted in a call, or by a line of their own.  `islands` finds
     what native code may do, and does it; `cuts` tells what stretches leave out, and hears of more.
+    `search` is the one for stretches that leave nothing out, if there was any.
     """
     guard = calls.guard
     if guard is not None and (not is_counting() or code.operand_count > LONGEST_GUARDED):
@@ -249,6 +252,7 @@ def make_plan(
         counts=guard is not None,
         find_islands=find,
         left_out=() if cuts is None else cuts.steps,
+        search=search,
     )
     if source is None:
         return None

@@ -29,7 +29,7 @@ from .slot_writes import lines_of
 from .slots import is_plain_slot
 from .source import FoundIsland, PlanSource
 from .stretch import Stretch
-from .stretches import find_stretches
+from .stretches import Search, find_stretches
 
 __all__ = ["FindIslands", "write_plan"]
 
@@ -55,6 +55,7 @@ def write_plan(
     find_islands: FindIslands | None = None,
     stretch: Stretch | None = None,
     left_out: Collection[Step] = (),
+    search: Search | None = None,
     is_draft: bool = False,
 ) -> PlanSource | None:
     """The source of a code's plan; None if the code nests too deeply for one.
@@ -63,11 +64,12 @@ def write_plan(
     did; other operators over tensors are called, none is written out.  One that `counts` tells
     `count` what it has run, at least whenever that is more than `MANY`, as the machine does.  Where
     it is the code of a `stretch` the plan is called with what that takes, and gives a tuple of its
-    results.  Stretches do without the steps `left_out`.  A draft takes every step by itself.
+    results.  Stretches do without the steps `left_out`; where there are none, `search` may have
+    found them.  A draft takes every step by itself.
     """
     if _depth(code.body) > DEEPEST:
         return None
-    writer = _Writer(code, calls_all, noted, counts, stretch, left_out, is_draft)
+    writer = _Writer(code, calls_all, noted, counts, stretch, left_out, search, is_draft)
     if find_islands is not None:
         writer.find_islands(find_islands)
     given = range(code.argument_count) if stretch is None else stretch.given
@@ -110,6 +112,7 @@ class _Writer:
         counts: bool,
         stretch: Stretch | None = None,
         left_out: Collection[Step] = (),
+        search: Search | None = None,
         is_draft: bool = False,
     ) -> None:
         self.code = code
@@ -138,7 +141,10 @@ class _Writer:
         self._whole: dict[int, tuple[str, Found]] = {}
         self._stretches: dict[int, dict[int, FoundStretch]] = {}
         if self._joins and not (counts or stretch):
-            self._stretches = find_stretches(code, left_out)
+            if left_out or search is None:
+                self._stretches = find_stretches(code, left_out)
+            else:
+                self._stretches = search.taken()
         self._islands: dict[int, dict[int, FoundIsland]] = {}
 
     def find_islands(self, find: FindIslands) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
-from ...frontend.foundations.kept import KeptWith
+from ...frontend.foundations.made_once import made_once
 from ...ir.graphs.graph import Value
 from ...ops.table.record import Operator
 from ...typecheck.types.types import TENSOR
@@ -39,7 +39,7 @@ from .registers import Part, Registers, made_by, values_read
 from .slot_writes import SETS, changing_numbers, know_objects, may_be_set
 from .taken import takes_operator
 
-__all__ = ["find_stretches", "has_large_stretch", "spans_together"]
+__all__ = ["Search", "Stretches", "find_stretches", "spans_together"]
 
 FEWEST: Final = 8
 FEWEST_IN_LOOPS: Final = 12
@@ -63,25 +63,30 @@ LONGEST_NETWORK: Final = 4000
 """Instructions of a code that is looked at, and of one with convolutions."""
 
 
-_FOUND: Final[KeptWith[Code, Stretches]] = KeptWith()
-"""Those of codes that were asked for large ones, until a plan is made of them."""
+class Search:
+    """The search for the stretches of a code; what it finds is left to the first plan."""
+
+    def __init__(self, code: Code) -> None:
+        self._code = code
+        self._found: Stretches | None = None
+
+    @made_once
+    def has_large(self) -> bool:
+        """Whether there is a stretch as large as those in loops are."""
+        finder = _Finder(self._code, ()).searched()
+        self._found = finder.found
+        return finder.largest >= FEWEST_IN_LOOPS
+
+    def taken(self) -> Stretches:
+        """What it finds, for one plan alone."""
+        found, self._found = self._found, None
+        return find_stretches(self._code) if found is None else found
 
 
 def find_stretches(code: Code, left_out: Collection[Step] = ()) -> Stretches:
     """The stretches of a code without the steps that are left out: of each region, by its identity,
     where they begin."""
-    known = None if left_out else _FOUND.get(code)
-    if known is None:
-        return _Finder(code, left_out).searched().found
-    _FOUND.pop(code)
-    return known
-
-
-def has_large_stretch(code: Code) -> bool:
-    """Whether there is a stretch as large as those in loops are."""
-    finder = _Finder(code, ()).searched()
-    _FOUND[code] = finder.found
-    return finder.largest >= FEWEST_IN_LOOPS
+    return _Finder(code, left_out).searched().found
 
 
 class _Finder:

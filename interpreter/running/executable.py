@@ -32,6 +32,7 @@ from ..code.code import Code
 from ..native.kinds import NotNative
 from ..native.native import Native, kept_native, native_of
 from ..native.refusals import LONGEST, count_refusal, reason_against
+from ..plans.stretches import Search
 from .evaluating import CONTEXT
 from .kept_code import FAULTS, CodeFacts, KeptCode, told_code
 from .traits import traits_of
@@ -56,7 +57,7 @@ class Executable:
         self._is_guarded = graph.guard is not None
         self.traits = traits_of(graph, code)
         if not self._is_guarded:
-            self.native = native_of(code, self.arguments, _code_of, in_parts)
+            self.native = native_of(code, self.arguments, _code_of, in_parts, self.search)
         if self.traits.is_left and self.native is not None and self.native.takes_tensors:
             self.native = None
         self.writes = written_inputs(graph, code)
@@ -92,6 +93,11 @@ class Executable:
         """The register code."""
         return self._make_code()
 
+    @made_once
+    def search(self) -> Search:
+        """The search for stretches, which native code asks of, and plans have."""
+        return Search(self.code)
+
     @property
     def refusal(self) -> str:
         """Why it has no native code, as far as that is known; empty if it has or may have some."""
@@ -101,7 +107,7 @@ class Executable:
             return "it runs under a guard"
         if self.traits.is_left:
             return "its values may be tensors themselves"
-        return reason_against(self.code, self.arguments)
+        return reason_against(self.code, self.arguments, self.search)
 
 
 def executable_of(

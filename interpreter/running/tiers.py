@@ -246,7 +246,8 @@ class Way:
         native = self._native
         islands = ISLANDS if native is None or native.takes_tensors else None
         code, cuts = self.executable.code, self._cuts
-        return make_plan(code, self._invoke, self._calls, islands, cuts)
+        search = self.executable.search
+        return make_plan(code, self._invoke, self._calls, islands, cuts, search)
 
     def _cut(self, steps: Collection[Step]) -> None:
         """Make the plan anew, with stretches that leave some more steps out."""

@@ -559,7 +559,7 @@ def eager_function(name: str) -> EagerFunction:
             found = _LeftOut(name, name.partition("::")[2], as_method=False)
         else:
             raise KeyError(name)
-        _FUNCTIONS[name] = found
+        found = _FUNCTIONS.setdefault(name, found)  # another thread may have made one meanwhile
     return found
 
 

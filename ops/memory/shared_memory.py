@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from ...frontend.foundations.locks import fork_safe_lock
 from .dtype import Array
 from .growing import FOLLOWING
 from .metadata import become
@@ -25,6 +26,7 @@ while this is found out."""
 
 _KNOWN: Final[WeakValueDictionary[tuple[int, int], Array]] = WeakValueDictionary()
 """The shared memory that this process has, by what the system calls it."""
+_ATTACHING: Final = fork_safe_lock()
 
 
 class SharedMemory(mmap.mmap):
@@ -75,15 +77,16 @@ def attached(descriptor: int, size: int) -> Array:
     """The bytes behind a descriptor, which belongs to them from now on."""
     said = os.fstat(descriptor)
     name = said.st_dev, said.st_ino
-    known = _KNOWN.get(name)
-    if known is not None:
-        os.close(descriptor)
-        return known
-    pages = SharedMemory(descriptor, size)
-    pages.descriptor = descriptor
-    made: Array = np.frombuffer(pages, np.uint8)
-    _KNOWN[name] = made
-    return made
+    with _ATTACHING:  # two threads get one and the same
+        known = _KNOWN.get(name)
+        if known is not None:
+            os.close(descriptor)
+            return known
+        pages = SharedMemory(descriptor, size)
+        pages.descriptor = descriptor
+        made: Array = np.frombuffer(pages, np.uint8)
+        _KNOWN[name] = made
+        return made
 
 
 def _descriptor(size: int) -> int:

@@ -9,6 +9,7 @@ from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
+from ...frontend.foundations.locks import fork_safe_lock
 from ..memory.dtype import CPU, DTYPES, Array, Device, DType, place_of
 from ..memory.growing import grown
 from ..memory.mapped_file import mapped_file
@@ -23,6 +24,7 @@ _HOLDERS: Final = 2
 
 _KNOWN: Final[WeakValueDictionary[int, Storage]] = WeakValueDictionary()
 """The storages that there are by the arrays they hold: the same memory is the same object."""
+_MAKING: Final = fork_safe_lock()
 
 _SIZES: Final[dict[int, tuple[int, ref[Array]]]] = {}
 """The sizes of storages that were resized below tensors, by their arrays, as long as these live."""
@@ -93,16 +95,18 @@ class Storage:
         elif owner is not array:
             start, stop = bounds_of(owner)  # no whole number of these elements, perhaps
             size = stop - start
-        if id(owner) in _SIZES:
-            size = _SIZES[id(owner)][0]
-        known = _KNOWN.get(id(owner))
-        if type(known) is cls and known._owner is owner and known._size == size:
-            return known
-        made = object.__new__(cls)
-        made._set(owner, device, size)
-        if owner is not _NOTHING:
-            _KNOWN[id(owner)] = made
-        return made
+        key = id(owner)
+        if key in _SIZES:
+            size = _SIZES[key][0]
+        with _MAKING:  # two threads get one and the same
+            known = _KNOWN.get(key)
+            if type(known) is cls and known._owner is owner and known._size == size:
+                return known
+            made = object.__new__(cls)
+            made._set(owner, device, size)
+            if owner is not _NOTHING:
+                _KNOWN[key] = made
+            return made
 
     @classmethod
     def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> Self:

@@ -144,7 +144,7 @@ def autowrap(
 
 
 _TRACING: list[int] = []
-"""The thread that traces, once for each tracer at work."""
+"""The threads that trace, once for each tracer at work."""
 
 
 @contextmanager
@@ -154,7 +154,7 @@ def tracing() -> Iterator[None]:
     try:
         yield
     finally:
-        _TRACING.pop()
+        _TRACING.remove(get_ident())  # the last one may be another thread's
 
 
 def is_tracing() -> bool:

@@ -296,8 +296,8 @@ _KEPT: Final[dict[str, Library]] = {}
 def kept(namespace: str) -> Library:
     """The library of what a program defines in a namespace without one of its own."""
     found = _KEPT.get(namespace)
-    if found is None:
-        found = _KEPT[namespace] = Library(namespace, "FRAGMENT")
+    if found is None:  # one alone is kept: what another had done would end with it
+        found = _KEPT.setdefault(namespace, Library(namespace, "FRAGMENT"))
     return found
 
 

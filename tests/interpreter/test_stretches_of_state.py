@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 import rushlight as torch
-from rushlight.interpreter.plans.stretches import find_stretches, has_large_stretch
+from rushlight.interpreter.plans.stretches import Search, find_stretches
 from rushlight.interpreter.running.invoking import code_of
 from rushlight.ops.table.direct import knows_calls
 
@@ -282,7 +282,7 @@ def test_what_changes_a_modules_list_is_in_no_stretch() -> None:
     given = [random(4, seed=seed) for seed in range(40)]
     for number, x in enumerate(given):
         assert same(scripted(x), torch.stack(given[max(0, number - 2) : number + 1]).mean(0))
-    assert has_large_stretch(code) == (found != [])
+    assert Search(code).has_large == (found != [])
 
 
 def test_large_stretches_are_told_from_small_ones() -> None:
@@ -297,8 +297,9 @@ def test_large_stretches_are_told_from_small_ones() -> None:
         return x
 
     small_code, large_code = (code_of(each._rushlight_function) for each in (small, large))
-    assert not has_large_stretch(small_code)
-    assert has_large_stretch(large_code)
-    found = find_stretches(large_code)
+    assert not Search(small_code).has_large
+    search = Search(large_code)
+    assert search.has_large
+    found = search.taken()
     assert found
-    assert found is not find_stretches(large_code)  # each is taken once
+    assert found is not search.taken()  # each is taken once

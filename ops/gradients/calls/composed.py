@@ -49,9 +49,6 @@ class _Known:
         self.is_refused = False
 
 
-_KNOWN: Final[dict[Bound, dict[object, _Known]]] = {}
-
-
 def composed(
     bound: Bound,
     values: Mapping[str, object],
@@ -60,7 +57,7 @@ def composed(
     plainly: Plain,
 ) -> Grads:
     """The gradients of the arguments that are asked for; `plainly` finds them by operators."""
-    kinds = _KNOWN.setdefault(bound, {})
+    kinds = bound.composed
     try:
         kind = tuple([_kind(each) for each in values.values()])
         key = kind, tuple(asked), tuple([None if g is None else _kind(g) for g in grads])

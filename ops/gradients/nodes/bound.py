@@ -95,12 +95,11 @@ class Bound:
         self.direct: Rule | None = None
         of = () if row is None else row.of
         self.orders = {at: of.index(name) for name, at in self.positions.items() if name in of}
-        self.described: set[int] = set()
-        """The arguments of which formulas read sizes or dtype."""
-        self.laid: set[int] = set()
-        """The arguments of which formulas read how their elements lie."""
+        self.described, self.laid = set[int](), set[int]()
+        """The arguments of which formulas read sizes or dtype, and how their elements lie."""
         self.recorders: dict[tuple[type, ...], Recorder] = {}
         self.replays: dict[tuple[type, ...], Replay] = {}
+        self.composed: dict[object, Any] = {}  # what was written for arguments of a kind
         self._made = 0
         self.records: dict[Recorder, Any] = {}  # what their nodes keep, for native code
         self._bind()
