@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...typecheck.definitions.class_types import ClassType
 from .code import Branch, Region, Repeat, Step
 from .instructions import row
 
@@ -64,4 +63,4 @@ def _written(step: Step) -> Iterator[int]:
 
 def _is_of_module(step: Step) -> bool:
     owner = step.node.inputs[0].type
-    return isinstance(owner, ClassType) and owner.is_module
+    return owner.is_class and owner.is_module

@@ -12,7 +12,6 @@ from ...frontend.diagnostics.diagnostics import Edit, Help, Label
 from ...frontend.sources.source import UNKNOWN, Span
 from ...ir.graphs.graph import Node, Value
 from ...ops.memory.errors import OperatorError
-from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.functions import Function
 from ..code.code import Code
 from ..code.instructions import read_numbers, row
@@ -78,7 +77,7 @@ def origin_of(operand: Operand, node: Node, code: str) -> str:
 
 def _argument(value: Value) -> str:
     """`the first argument of the call`, for an input of the whole graph."""
-    inputs = [v for v in value.node.outputs if not isinstance(v.type, ClassType)]
+    inputs = [v for v in value.node.outputs if not v.type.is_class]
     place = inputs.index(value) if value in inputs else len(_PLACES)
     return f"the {_PLACES[place]} argument of the call" if place < len(_PLACES) else ""
 

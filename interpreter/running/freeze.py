@@ -339,7 +339,7 @@ class _Freezing:
             return None
         if name not in target.cls.attributes or node.output.type.is_interface:
             return None
-        if isinstance(node.output.type, ClassType) and node.output.type.is_module:
+        if node.output.type.is_class and node.output.type.is_module:
             return None
         return self.places.of(_slot(target, name), target.cls.attributes[name].type)
 

@@ -44,7 +44,7 @@ def _reaching_slots(cls: ClassType) -> _Reaching:
     if found is None or found.slots != len(cls.attributes):
         types = list(enumerate(each.type for each in cls.attributes.values()))
         tensors = tuple(at for at, type in types if type == TENSOR)
-        objects = tuple(at for at, type in types if isinstance(type, ClassType))
+        objects = tuple(at for at, type in types if type.is_class)
         known = {*tensors, *objects}
         others = (at for at, type in types if at not in known and not _is_plain(type))
         found = _REACHING[cls] = _Reaching(len(types), tensors, objects, tuple(others))

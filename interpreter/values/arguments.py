@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...frontend.limits.walks import text_of
-from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.functions import Function
 from ...typecheck.definitions.schema import Argument, Signature
 from ...typecheck.definitions.signature_text import expected_text, type_text
@@ -43,7 +42,7 @@ def _holds_objects(argument: Argument) -> bool:
     left = [argument.type]
     while left:
         type = left.pop()
-        if isinstance(type, ClassType) and not type.is_module:
+        if type.is_class and not type.is_module:
             return True
         left += set(type.contained) - inside
         inside.update(type.contained)

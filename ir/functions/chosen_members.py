@@ -93,8 +93,7 @@ def _names(type: Type) -> list[str]:
 
 def _fits(container: Value, name: str, call: Node) -> bool:
     """Whether a member is known to have the method, with as many arguments as are given."""
-    assert isinstance(container.type, ClassType)
-    member = container.type.attributes[name].type
+    member = container.type.slot_type(name)
     method = member.method(str(call.attributes["name"])) if isinstance(member, ClassType) else None
     return method is not None and len(method.signature.arguments) == len(call.inputs)
 
@@ -159,8 +158,8 @@ class _Branches:
     def _called(self, name: str, at: Node) -> Value:
         """What one member gives."""
         graph, call = self._graph, self._call
-        assert isinstance(self._container.type, ClassType)
-        type = self._container.type.attributes[name].type
+        type = self._container.type.slot_type(name)
+        assert type is not None
         member = graph.create("prim::GetAttr", (self._container,), (type,), call.span)
         member.attributes["name"] = name
         inputs = (member.output, *call.inputs[1:])

@@ -16,7 +16,6 @@ so, after methods were inlined: what loops carry can then be seen.
 
 from __future__ import annotations
 
-from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.types.types import NONE
 from ..graphs.graph import Graph, Node
 from ..lowering.ssa import resolve_variables
@@ -63,8 +62,8 @@ def _is_declared(write: Node) -> bool:
     """Whether what is written is of the attribute's type, or of part of it where it may be None:
     of such values it is known what they are where ways meet."""
     owner, value = write.inputs
-    assert isinstance(owner.type, ClassType)
-    declared = owner.type.attributes[str(_name(write))].type
+    declared = owner.type.slot_type(str(_name(write)))
+    assert declared is not None
     return value.type == declared or (
         declared.optional_of is not None and value.type in (NONE, declared.optional_of)
     )

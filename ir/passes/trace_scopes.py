@@ -150,8 +150,8 @@ class _Attributes:
 
     def _read(self, before: Node, value: Value, names: list[str]) -> Value:
         for name in names:
-            assert isinstance(value.type, ClassType)
-            type = value.type.attributes[name].type
+            type = value.type.slot_type(name)
+            assert type is not None
             node = self.graph.create("prim::GetAttr", [value], [type])
             node.attributes["name"] = name
             node.insert_before(before)

@@ -495,7 +495,7 @@ def _is_traceable(type: Type) -> bool:
         return _is_traceable(type.dict_of[1])
     if type.list_of is not None or type.tuple_of is not None:
         return all(map(_is_traceable, type.contained))
-    return type == TENSOR or isinstance(type, ClassType)
+    return type == TENSOR or type.is_class
 
 
 def _know_members(tracer: GraphTracer, own: Value, target: ScriptObject, path: str) -> None:
@@ -507,7 +507,7 @@ def _know_members(tracer: GraphTracer, own: Value, target: ScriptObject, path: s
         value = target.slots[target.cls.slot(name)]
         if isinstance(value, Tensor):
             tracer.take(value, TENSOR, node.output)
-        elif isinstance(value, ScriptObject) and isinstance(attribute.type, ClassType):
+        elif isinstance(value, ScriptObject) and attribute.type.is_class:
             _know_members(tracer, node.output, value, where)
         elif isinstance(value, PackedWeights):
             tracer.known[id(value)] = node.output

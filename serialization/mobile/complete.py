@@ -12,7 +12,6 @@ from typing import Final
 from ...ir.graphs.constants import constant_value
 from ...ir.graphs.graph import Graph, Node, Use, Value
 from ...ops.table.table import TABLE
-from ...typecheck.definitions.class_types import ClassType
 from ...typecheck.definitions.functions import Function
 from ...typecheck.definitions.schema import Signature
 from ...typecheck.relations.relations import is_subtype
@@ -129,7 +128,7 @@ class _Completion:
 
     def call(self, node: Node) -> None:
         name, function = str(node.attributes["name"]), method_of(node)
-        if isinstance(node.inputs[0].type, ClassType) and function not in self.results:
+        if node.inputs[0].type.is_class and function not in self.results:
             raise Incomplete(f"there is no method `{name}` to call", node)
         counts = self.counts.get(name, {0}) if function is None else {_count(function)}
         if name not in self.counts and function is None and is_packed_method(name):

@@ -84,7 +84,7 @@ class Methods:
         cls.methods[name] = function
         self._codes[function] = code
         self._counts.setdefault(name, set()).add(len(arguments))
-        if code.result is not None and not isinstance(code.result, ClassType):
+        if code.result is not None and not code.result.is_class:
             self._results[function] = code.result
 
     def define_restoring(self, function: Function) -> None:

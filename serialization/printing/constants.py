@@ -122,7 +122,7 @@ class Constants:
             type = type_of(value)  # the parameter is an Any or a Union
         if value is None or type == NONE:
             return "None"
-        if type == TENSOR or isinstance(type, ClassType) or _holds_non_ascii(value):
+        if type == TENSOR or type.is_class or _holds_non_ascii(value):
             return f"CONSTANTS.c{self._index(value, type)}"
         match type:
             case EnumType():

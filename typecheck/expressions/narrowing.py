@@ -402,9 +402,9 @@ def _has_attr(scope: Scope, node: tree.Call) -> Condition:
     if not can_be_asked(scope, value, node.arguments[0].span, whole_range(node.arguments[0])):
         return Condition(typed.Uninitialized(node.span, BOOL))
     read = [value]
-    if isinstance(value.type, ClassType) and value.type.is_module:
-        slot = value.type.attributes.get(name.string)
-        read += [typed.GetAttribute(NOWHERE, slot.type, value, name.string)] if slot else []
+    held = value.type.slot_type(name.string) if value.type.is_module else None
+    if held is not None:
+        read.append(typed.GetAttribute(NOWHERE, held, value, name.string))
     return _decided(value.span, has_attribute(value, name.string), read)
 
 
