@@ -138,7 +138,7 @@ class IndexOutOfRange(OperatorError, IndexError):
 
 @_shown_as(ValueError)
 class BadNumber(OperatorError, ValueError):
-    """A Python number that does not do, which in torch is a ValueError."""
+    """A number, or what numbers are in, that does not do and in torch is a ValueError."""
 
 
 @_shown_as(TypeError)
