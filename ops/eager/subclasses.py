@@ -14,6 +14,7 @@ from ..memory.dtype import (
     MemoryFormat,
     get_default_dtype,
 )
+from ..memory.errors import OnMeta
 from ..tensors.dispatched import READ, Dispatched, hidden, undispatched
 from ..tensors.overriding import DisableTorchFunctionSubclass
 from ..tensors.tensor import Tensor
@@ -28,11 +29,14 @@ def as_subclass(self: Tensor, cls: type[Tensor]) -> object:
 
     Raises:
         TypeError: the class is no subclass of Tensor.
+        NotImplementedError: the tensor is on `meta`, and the class another one.
     """
     if not isinstance(cls, type):
         raise TypeError(f"cls must be a type (got {type_name(cls)})")
     if not issubclass(cls, Tensor):
         raise TypeError(_NO_TENSOR)
+    if self.is_meta and cls is not Tensor and not issubclass(type(self), Dispatched):
+        raise OnMeta(f"tensors on the device meta have no other class, such as {cls.__name__}")
     with DisableTorchFunctionSubclass(), undispatched():
         alias = eager_function("aten::alias")(self)
         return _aliased(alias, cls)

@@ -38,7 +38,7 @@ def scaled_mm(
     del use_fast_accum
     _check(self, mat2, scale_a, scale_b, bias)
     wanted = self.dtype if out_dtype is None else numpy_dtype(out_dtype)
-    made = (self.astype(np.float32) @ mat2.astype(np.float32)) * scale_a * scale_b
+    made: Array = (self.astype(np.float32) @ mat2.astype(np.float32)) * scale_a * scale_b
     if bias is not None:
         made = made + bias.astype(np.float32)
     if scale_result is not None and wanted.itemsize == 1:

@@ -80,7 +80,13 @@ class Backend(str):
     NCCL = "nccl"
     UCC = "ucc"
     UNDEFINED = "undefined"
-    backend_list: Final = [UNDEFINED, GLOO, NCCL, UCC, MPI]
+    XCCL = "xccl"
+    backend_list: Final = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI]
+    default_device_backend_map: Final = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO}
+    backend_capability: Final = {
+        **{GLOO: ["cpu", "cuda"], NCCL: ["cuda"], XCCL: ["xpu"]},
+        **{UCC: ["cpu", "cuda"], MPI: ["cpu", "cuda"]},
+    }
 
     def __new__(cls, name: str) -> Backend:
         if not isinstance(name, str):

@@ -62,6 +62,7 @@ def test_small_names_that_packages_ask_for() -> None:
         torch.cuda._lazy_init()
     with pytest.warns(FutureWarning, match=r"torch\.distributed\.reduce_op` is deprecated"):
         assert torch.distributed.reduce_op.SUM is torch.distributed.ReduceOp.SUM
+    assert torch.distributed.Backend.default_device_backend_map["cpu"] == "gloo"
 
 
 def test_packages_keep_parametrized_tensors_for_a_while() -> None:

@@ -120,3 +120,10 @@ def test_methods_are_kept_where_others_take_their_names(monkeypatch: pytest.Monk
     monkeypatch.setattr(torch.Tensor, "kept_mul", torch.Tensor.mul, raising=False)
     monkeypatch.setattr(torch.Tensor, "mul", lambda self, other: self.kept_mul(other).neg())
     assert torch.ones(2).mul(3).tolist() == [-3.0, -3.0]
+
+
+def test_tensors_without_data_have_no_other_class() -> None:
+    with pytest.raises(
+        NotImplementedError, match="on the device meta have no other class, such as Own"
+    ):
+        torch.ones(2, device="meta").as_subclass(Own)
