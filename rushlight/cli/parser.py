@@ -59,7 +59,7 @@ class _Parser(argparse.ArgumentParser):
 
 def all_parsers() -> dict[str, argparse.ArgumentParser]:
     """The parser of every command with its arguments."""
-    _, each = _parsers(None)
+    _, each = _parsers(COMMANDS)
     for name, parser in each.items():
         _add_arguments(name, parser)
     return dict(each)
@@ -79,17 +79,14 @@ def way_of(arguments: argparse.Namespace) -> Callable[[argparse.Namespace], int]
     return execute
 
 
-def _parsers(called: str | None) -> tuple[_Parser, dict[str, _Parser]]:
-    """The parser of all commands, and theirs; only that of the command called has arguments."""
+def _parsers(commands: Iterable[str]) -> tuple[_Parser, dict[str, _Parser]]:
+    """The parser of some commands, and theirs, which have no arguments yet."""
     parser = _Parser(
         prog="rushlight", description="Compile, check, run and read TorchScript without PyTorch."
     )
     parser.add_argument("--version", action="version", version=f"rushlight {__version__}")
     group = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    each = {name: group.add_parser(name, help=line) for name, line in COMMANDS.items()}
-    if called in each:
-        _add_arguments(called, each[called])
-    return parser, each
+    return parser, {name: group.add_parser(name, help=COMMANDS[name]) for name in commands}
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -99,9 +96,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         SystemExit: they are wrong, or ask for help or the version alone.
     """
     called = next((word for word in argv if not word.startswith("-")), None)
-    parser, each = _parsers(called)
+    comes_first = called is not None and argv[0] == called and called in COMMANDS
+    parser, each = _parsers(argv[:1] if comes_first else COMMANDS)  # help shows them all
     if called is not None and called not in each:
         parser.refuse("there is no command", called, each)
+    if called is not None:
+        _add_arguments(called, each[called])
     arguments, rest = parser.parse_known_args(argv)
     marked = "--" in rest
     if marked:
