@@ -297,8 +297,9 @@ def _attack(
             copies = [each.clone() for each in arguments]
             places = places_of(partial(_quietly, function, *copies))
         for at in range(len(arguments)):
-            for form in forms:
-                _one_after_the_other(function, arguments, at, form, places[::step])
+            for turn, form in enumerate(forms):  # at another of the lines each, if not at all
+                lines = places[turn * step // len(forms) :: step]
+                _one_after_the_other(function, arguments, at, form, lines)
 
 
 def _one_after_the_other(
@@ -335,7 +336,7 @@ FORMS = ("spread", "half", "bytes")
 for name, calls in {**CALLS, **MORE_CALLS}.items():
     is_long = name not in CALLS
     FAMILY.attack(f"amid calls: {name}", seconds=100.0, long=is_long)(
-        partial(_attack, calls, FORMS if is_long else FORMS[:2], 2 if is_long else 5)
+        partial(_attack, calls, FORMS if is_long else FORMS[:2], 2 if is_long else 10)
     )
     for source, given in calls.items():
         FAMILY.attack(f"amid calls, every line: {source} of {given}", seconds=900.0, long=True)(

@@ -302,6 +302,8 @@ class Zygote:
 
 def _warm_up() -> None:
     """Import what attacks use, which each child would else import anew."""
+    from making import archive
+
     import rushlight as torch
     from rushlight.__main__ import main
 
@@ -309,17 +311,27 @@ def _warm_up() -> None:
     torch.zeros(20_000).scatter_add_(0, index, torch.ones(20_000))  # imports the native kernels
     torch.nn.functional.conv2d(torch.ones(1, 1, 4, 4), torch.ones(1, 1, 3, 3))
     torch.linalg.inv(torch.eye(2))
+    x = torch.ones(3, requires_grad=True)
+    (x * x).sum().backward()
     with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/warm.pt"
+        path, weights, refused_path = (f"{folder}/{name}.pt" for name in ("warm", "weights", "bad"))
         module: Any = torch.jit.script(torch.nn.Linear(2, 2))
         module.save(path)
         torch.jit.load(path, trust="none")(torch.ones(1, 2))
         buffer = module._save_to_buffer_for_lite_interpreter()
         torch.jit.mobile._load_for_lite_interpreter(io.BytesIO(buffer))
-        with contextlib.redirect_stdout(io.StringIO()):
+        torch.save(module.state_dict(), weights)
+        torch.load(weights)
+        Path(refused_path).write_bytes(archive("return eval('x')"))
+        with contextlib.suppress(RuntimeError):
+            torch.load(refused_path)
+        for file in (path, refused_path):
             for command in (["what"], ["audit"], ["show", "--code"], ["run"]):
-                with contextlib.suppress(SystemExit):
-                    main([*command, path, *["[[1.0, 2.0]]"][: command == ["run"]]])
+                with contextlib.ExitStack() as stack:
+                    stack.enter_context(contextlib.suppress(SystemExit))
+                    stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+                    stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+                    main([*command, file, *["[[1.0, 2.0]]"][: command == ["run"]]])
 
 
 def _serve() -> None:
