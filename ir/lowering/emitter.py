@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from ...frontend.sources.source import UNKNOWN, Span
 from ...typecheck.definitions.schema import OperatorTable, Signature
 from ...typecheck.trees.typed import Binding, Default, FromTuple, Gathered, Given, Rebuilt, Repeated
-from ...typecheck.types.types import INT, NONE, ListType, TupleType, Type
+from ...typecheck.types.types import INT, NONE, ListType, Type
 from ..graphs.constants import create_constant
 from ..graphs.graph import Block, Graph, Node, Value
 
@@ -123,7 +123,7 @@ class Emitter:
         several = len(signature.returns) > 1 and not signature.varret
         if len(node.outputs) == 1 and not several:
             return node.output
-        return self.make_tuple(node.outputs, type if several else TupleType(()))
+        return self.make_tuple(node.outputs, type)
 
     def operator_node(
         self, signature: Signature, inputs: Sequence[Value], type: Type, span: Span

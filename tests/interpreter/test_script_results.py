@@ -499,3 +499,31 @@ def test_containers_in_each_other_are_converted_at_every_depth() -> None:
         assert type(place).__name__ == "Place"
         assert (place.name, place.at[0], place.at[1].item()) == (word, 1, 2.0)
         assert (mixed[1][0].item(), mixed[1][1][0][0], mixed[1][1][0][1].item()) == (1.0, word, 1.0)
+
+
+def asserted(x: torch.Tensor):
+    return torch._assert_async(x)
+
+
+def extended(xs: List[int], ys: List[int]):
+    return xs.extend(ys)
+
+
+def reversed_beside(xs: List[int]):
+    return xs.reverse(), 1
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "wanted", "type"),
+    [
+        (asserted, (torch.ones(1),), (), "(())"),
+        (extended, ([1], [2]), (), "(())"),
+        (reversed_beside, ([1, 2],), ((), 1), "(((), int))"),
+    ],
+)
+def test_what_has_no_results_gives_an_empty_tuple(
+    function: Any, given: tuple[Any, ...], wanted: object, type: str
+) -> None:
+    scripted = torch.jit.script(function)
+    assert str(scripted.schema).endswith(f" -> {type}")
+    assert scripted(*given) == wanted
