@@ -41,3 +41,23 @@ def test_scripted_is_eager(function: object) -> None:
 def test_neutral_arithmetic_is_left_out() -> None:
     kinds = [node.kind() for node in torch.jit.script(neutral).graph.nodes()]
     assert kinds.count("aten::mul") <= 2
+
+
+SUMS = [
+    *("(n {a} 3) {b} 2", "(n {a} 2) {b} 2", "(3 {a} n) {b} 2", "2 {b} (n {a} 3)"),
+    *("(n {a} 0) {b} 1", "(n {a} 1) {b} 0"),
+]
+
+
+@pytest.mark.parametrize("text", SUMS)
+@pytest.mark.parametrize("a", "+-*")
+@pytest.mark.parametrize("b", ["+", "-", "*", "//", "%"])
+def test_numbers_that_follow_each_other_are_put_together_as_python_does(
+    text: str, a: str, b: str
+) -> None:
+    written = text.format(a=a, b=b)
+    if b in "//%" and written.endswith("0"):
+        return
+    unit = torch.jit.CompilationUnit(f"def f(n: int) -> int:\n    return {written}\n")
+    for n in (-7, -4, 4, 10):
+        assert unit.f(n) == eval(written, {"n": n}), (written, n)

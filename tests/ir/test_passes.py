@@ -97,6 +97,33 @@ def test_what_changes_something_known_outside_stays(body: str, kept: bool) -> No
         assert any(not node.is_constant for node in before.nodes) is is_kept
 
 
+UNUSED = {
+    "%y : (Tensor, Tensor) = prim::TupleConstruct(%x, %x)": False,
+    "%y : Tensor, %z : Tensor = prim::TupleUnpack(%p)": False,
+    "%y : Tensor[] = prim::ListConstruct(%x)": False,
+    "%y : Tensor, %z : Tensor = prim::ListUnpack(%l)": False,
+    "%y : Dict(str, Tensor) = prim::DictConstruct()": False,
+    "%y : Tensor = prim::unchecked_cast(%o)": False,
+    "%y : bool = prim::isinstance[types=[int]](%o)": False,
+    "%y : Tensor = aten::neg(%x)": False,
+    "%y : Tensor = aten::bernoulli(%x, %g)": False,
+    "%y : Tensor[] = aten::append(%l, %x)": True,
+    " = prim::RaiseException(%s, %s)": True,
+    "%y : int = other::unknown(%x)": True,
+}
+"""Statements whose results nobody uses, and whether somebody sees what they do."""
+
+
+@pytest.mark.parametrize("body", UNUSED)
+def test_what_nobody_uses_goes_unless_it_does_something(body: str) -> None:
+    inputs = (
+        "%x : Tensor, %l : Tensor[], %p : (Tensor, Tensor), %o : Tensor?, %s : str, %g : Generator?"
+    )
+    unused = graph(inputs, body, "%l")
+    eliminate_dead_code(unused)
+    assert bool(list(unused.nodes)) is UNUSED[body]
+
+
 def test_constants_are_computed_and_branches_chosen() -> None:
     before = graph(
         "%x : int",

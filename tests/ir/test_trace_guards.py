@@ -120,6 +120,14 @@ def test_other_decisions_raise(function: Callable[[Tensor], Tensor]) -> None:
                 program(other)
 
 
+def test_sizes_are_told_of_as_long_as_all_examples_have_them() -> None:
+    traced = torch.jit.trace(lengths, (torch.ones(2),), guards="retrace")
+    assert "graph(%x : Float(2, strides=[1]" in str(traced.graph)
+    traced(torch.ones(3))
+    assert "graph(%x : Tensor)" in str(traced.graph)
+    assert "strides" not in str(traced.graph)
+
+
 @pytest.mark.parametrize("function", CASES)
 def test_other_decisions_are_traced_when_met(function: Callable[[Tensor], Tensor]) -> None:
     example, *others = CASES[function]

@@ -66,6 +66,18 @@ def test_a_file_of_a_package_is_imported_as_one(capsys: Captured) -> None:
     assert concise(capsys, "model/__init__.py", "model/inner.py") == []
 
 
+def test_a_folder_whose_name_cannot_be_imported_is_no_package(
+    project: Path, capsys: Captured
+) -> None:
+    folder = project / "my-models"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("", encoding="utf-8")
+    (folder / "one.py").write_text(GOOD, encoding="utf-8")
+    two = WRONG.replace("return y", "return good(x) + y").replace("torch\n", "torch, one\n", 1)
+    (folder / "two.py").write_text(two.replace("good(", "one.good("), encoding="utf-8")
+    assert concise(capsys, "my-models/two.py") == ["my-models/two.py:6:26:"]
+
+
 def test_what_is_scripted_twice_is_told_once(project: Path, capsys: Captured) -> None:
     (project / "twice.py").write_text(WRONG + "torch.jit.script(wrong)\n", encoding="utf-8")
     assert concise(capsys, "twice.py") == ["twice.py:6:12:"]

@@ -67,6 +67,14 @@ def test_processes_that_end_otherwise_are_told(code: int, said: str) -> None:
     assert pickle.loads(pickle.dumps(raised.value)).exit_code == code
 
 
+def test_a_process_is_told_of_whose_temporary_file_somebody_has_removed() -> None:
+    context = mp.start_processes(_leave, (3,), nprocs=1, join=False, start_method="fork")
+    assert context is not None
+    Path(context.error_files[0]).unlink()
+    with pytest.raises(mp.ProcessExitedException, match="exit code 3"):
+        context.join()
+
+
 def test_processes_can_be_waited_for_later(tmp_path: Path) -> None:
     started = mp.start_processes(
         _write, (str(tmp_path),), nprocs=2, join=False, start_method="fork"

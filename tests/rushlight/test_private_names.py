@@ -582,3 +582,19 @@ def test_texts_of_tensors_whose_class_shows_them_in_another_way(
     monkeypatch.setattr(torch.Tensor, "__repr__", lambda self: f"<{shown(self)}>")
     assert repr(x) == "<tensor([1., 1.])>"
     assert shown(weight) == "tensor([0.], requires_grad=True)"
+
+
+@pytest.mark.parametrize("name", sorted(torch.storage._dtype_to_storage_type_map().values()))
+def test_old_classes_of_storages_are_found_by_their_dtypes(name: str) -> None:
+    kind = getattr(torch, name)
+    assert torch.storage.class_of(kind.dtype) is kind
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_the_usual_class_of_storages_follows_the_usual_dtype(dtype: torch.dtype) -> None:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        assert torch.storage.default_class().dtype is dtype
+    finally:
+        torch.set_default_dtype(before)

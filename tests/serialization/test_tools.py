@@ -137,6 +137,15 @@ def test_operators_that_reach_outside_are_refused(name: str) -> None:
     assert "unsafe-op" in [d.code for d in caught.value.diagnostics]  # type: ignore[attr-defined]
 
 
+def test_what_is_trusted_may_write_files(tmp_path: Path) -> None:
+    path = tmp_path / "written"
+    data = archive(f'torch.save(x, "{path}")\nreturn x')
+    with pytest.raises(RuntimeError, match="which reads or writes files"):
+        torch.jit.load(io.BytesIO(data), trust="none")
+    torch.jit.load(io.BytesIO(data))(torch.ones(2))
+    assert torch.load(path).tolist() == [1.0, 1.0]
+
+
 def test_untrusted_code_computes_the_same(saved: str) -> None:
     x = torch.ones(4, 2)
     wanted = torch.jit.load(saved)(x)
