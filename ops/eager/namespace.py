@@ -189,7 +189,7 @@ def einsum(equation: object, *operands: object) -> object:
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: object = None) -> Tensor:
     """The sums of products over pairs of dimensions, or over `dims` last and first ones."""
-    if type(a) not in PLAIN and asks(a):
+    if (type(a) not in PLAIN or type(b) not in PLAIN) and asks(a, b):
         return ask_for(tensordot, locals())
     options = {} if out is None else {"out": out}
     if isinstance(dims, Tensor):

@@ -450,3 +450,13 @@ def test_python_looks_for_no_garbage_while_a_program_is_traced():
     assert len(looked) > 2
     assert not any(looked)
     assert gc.isenabled()
+
+
+def test_examples_by_name_come_in_the_order_of_the_parameters() -> None:
+    def less(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x - y
+
+    two, one = torch.full((2,), 2.0), torch.ones(2)
+    traced = torch.jit.trace(less, example_kwarg_inputs={"y": one, "x": two})
+    assert [each.name for each in traced.schema.arguments] == ["x", "y"]
+    assert traced(two, one).tolist() == [1.0, 1.0]

@@ -598,3 +598,10 @@ def test_the_usual_class_of_storages_follows_the_usual_dtype(dtype: torch.dtype)
         assert torch.storage.default_class().dtype is dtype
     finally:
         torch.set_default_dtype(before)
+
+
+def test_names_that_stand_elsewhere_come_from_their_homes() -> None:
+    torch._public_names()  # which holds some of these, too
+    for name, home in torch._ELSEWHERE.items():
+        found = getattr(torch, name)
+        assert found is getattr(import_module(f"rushlight{home}"), name), name

@@ -113,9 +113,9 @@ def kl_div(
     g: Tensor, self: Tensor, target: Tensor, reduction: int, log_target: bool
 ) -> tuple[Tensor] | None:
     """The divergence of two distributions."""
-    if not are_wide(self, target):
+    if not are_wide(self, target) or self._array.shape != target._array.shape:
         return None
-    share = -_share(g, _count(self, target), reduction)
+    share = -_share(g, self._array.size, reduction)
     return ((target.exp() if log_target else target) * share,)
 
 
