@@ -42,6 +42,7 @@ _MODULES = {
         "_has_cuda _has_cudnn _has_cusparselt _has_magma _has_mps _has_xpu"
     ),
     "..": "Generator",
+    ".convolution_ways": "_ConvBackend _select_conv_backend",
     ".dispatch": (
         "DispatchKey DispatchKeySet Tag _AutoDispatchBelowAutograd _DisableFuncTorch "
         "_DisableTorchDispatch _ExcludeDispatchKeyGuard"

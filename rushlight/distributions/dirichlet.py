@@ -14,6 +14,15 @@ from .exp_family import ExponentialFamily
 __all__ = ["Dirichlet"]
 
 
+def _Dirichlet_backward(x: Tensor, concentration: Tensor, grad_output: Tensor) -> Tensor:
+    """Each share's own movement, less what it takes from all (Jankowiak and Obermeyer,
+    arXiv:1806.01851)."""
+    total = concentration.sum(-1, True).expand_as(concentration)
+    own = aten._dirichlet_grad(x, concentration, total)
+    result: Tensor = own * (grad_output - (x * grad_output).sum(-1, True))
+    return result
+
+
 class _Dirichlet(Function):
     """Draws whose shares move with the concentrations."""
 
@@ -25,13 +34,8 @@ class _Dirichlet(Function):
 
     @staticmethod
     def backward(ctx: FunctionCtx, gradient: Tensor) -> Tensor:
-        """Each share's own movement, less what it takes from all (Jankowiak and Obermeyer,
-        arXiv:1806.01851)."""
-        shares, concentration = ctx.saved_tensors
-        total = concentration.sum(-1, True).expand_as(concentration)
-        own = aten._dirichlet_grad(shares, concentration, total)
-        result: Tensor = own * (gradient - (shares * gradient).sum(-1, True))
-        return result
+        """What the shares' gradient is to the concentrations."""
+        return _Dirichlet_backward(*ctx.saved_tensors, gradient)
 
 
 class Dirichlet(ExponentialFamily):

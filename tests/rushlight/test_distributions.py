@@ -299,3 +299,12 @@ def test_correlations_are_traced() -> None:
     x = torch.tensor([0.5, -1.0, 2.0])
     traced: Any = torch.jit.trace(lambda given: transform(given), x)
     assert torch.equal(traced(-x), transform(-x))
+
+
+def test_parts_of_laws_by_torchs_inner_names() -> None:
+    shares, concentration = torch.tensor([[0.25, 0.75]]), torch.tensor([[2.0, 3.0]])
+    found = d.dirichlet._Dirichlet_backward(shares, concentration, torch.eye(2)[:1])
+    assert found.shape == (1, 2)
+    assert torch.allclose((found * torch.tensor([1.0, -1.0])).sum(), found.abs().sum())
+    p, q = d.Exponential(torch.tensor(2.0)), d.Exponential(torch.tensor(3.0))
+    assert torch.allclose(d.kl._kl_expfamily_expfamily(p, q), d.kl_divergence(p, q))

@@ -605,3 +605,34 @@ def test_names_that_stand_elsewhere_come_from_their_homes() -> None:
     for name, home in torch._ELSEWHERE.items():
         found = getattr(torch, name)
         assert found is getattr(import_module(f"rushlight{home}"), name), name
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dilated", "transposed", "way"),
+    [
+        ((2, 6, 9), False, False, "Slow2d"),
+        ((2, 6, 9, 9), True, False, "SlowDilated2d"),
+        ((2, 6, 9, 9), True, True, "SlowTranspose2d"),
+        ((2, 6, 9, 9, 9), False, False, "Slow3d"),
+        ((0, 6, 9, 9, 9), False, False, "Empty"),
+        ((2, 0, 9), True, False, "Empty"),
+    ],
+)
+def test_the_way_that_torch_takes_for_a_convolution(
+    sizes: tuple[int, ...], dilated: bool, transposed: bool, way: str
+) -> None:
+    dims = len(sizes) - 2
+    x, weight = torch.ones(sizes), torch.ones(6 if transposed else 12, sizes[1], *[3] * dims)
+    ones = [1] * dims
+    rest = [0] * dims, [1 + dilated] * dims, transposed, [0] * dims, 1
+    found = torch._C._select_conv_backend(x, weight, None, ones, *rest)
+    assert found is getattr(torch._C._ConvBackend, way)
+    assert str(found) == f"_ConvBackend.{way}"
+
+
+def test_the_way_of_no_convolution() -> None:
+    with pytest.raises(RuntimeError, match="unsupported ConvNd parameters"):
+        torch._C._select_conv_backend(torch.ones(2, 6), torch.ones(3, 6), None, *[[]] * 3, 0, [], 1)
+    one = [1], [0], [1], False, [0], 1
+    with pytest.raises(RuntimeError, match="Kernel size can't be greater than actual input"):
+        torch._C._select_conv_backend(torch.ones(1, 1, 2), torch.ones(1, 1, 3), None, *one)
