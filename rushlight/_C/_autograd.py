@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ops.gradients.nodes.autograd import WALKING
 from ..ops.gradients.nodes.packing import PACKING
 from ..ops.gradients.nodes.saved_tensors import SavedTensor as SavedTensor
+from ..ops.memory.versions import counts_of
 from ..ops.tensors.tensor import Tensor
 
 __all__ = ["SavedTensor"]
+
+
+def _unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[int]) -> None:
+    """Have tensors count their writes from other numbers on: gradients believe that.
+
+    Raises:
+        TypeError: the tensors are no sequence.
+        ValueError: there are more or fewer numbers, or one is below 0.
+    """
+    if isinstance(tensors, Tensor):
+        raise TypeError("_unsafe_set_version_counter(): tensors must be a sequence, not a tensor")
+    for tensor, version in zip(tensors, versions, strict=True):
+        if version < 0:
+            raise ValueError(f"Cannot set a version_counter to a value below 0: {version}")
+        counts_of(tensor._array)[1] = version
 
 
 def _saved_tensors_hooks_is_enabled() -> bool:

@@ -5,9 +5,12 @@ Levels are those of `vmap`, the outermost 1; transforms of gradients wrap no ten
 
 from __future__ import annotations
 
+from typing import Final
+
 from .._functorch.vmap import _add_batch_dim as _add_batch_dim
 from .._functorch.vmap import _remove_batch_dim as _remove_batch_dim
 from .._functorch.vmap import in_levels
+from ..frontend.foundations.chosen import Chosen
 from ..ops.batching.batched import Batched
 from ..ops.tensors.tensor import Tensor
 
@@ -16,6 +19,20 @@ __all__ = [
     *("is_functionaltensor", "is_functorch_wrapped_tensor", "is_gradtrackingtensor"),
     *("is_legacy_batchedtensor", "maybe_current_level", "maybe_get_bdim", "maybe_get_level"),
 ]
+
+
+_FALLBACK: Final = Chosen(True)
+
+
+def _is_vmap_fallback_enabled() -> bool:
+    """Whether slices may go one by one where nothing does them together.  The answer is kept alone:
+    they do in any case."""
+    return bool(_FALLBACK.now)
+
+
+def _set_vmap_fallback_enabled(enabled: bool) -> None:
+    """Say whether they may."""
+    _FALLBACK.choose(enabled)
 
 
 def is_batchedtensor(tensor: Tensor) -> bool:

@@ -42,6 +42,7 @@ _VALUES: Final[dict[str, Chosen[object]]] = {
         "utf8_ignore": False,
         "nvfuser": False,
         "nvfuser_guard_mode": True,
+        "vmap_fallback_warnings": False,
     }.items()
 }
 _STRATEGY: Final[Chosen[list[tuple[str, int]]]] = Chosen([("STATIC", 2), ("DYNAMIC", 10)])
@@ -95,6 +96,8 @@ def _set_bailout_depth(depth: int) -> int:
 SWITCHES: dict[str, Callable[..., object]] = {
     "_get_graph_executor_optimize": _optimizes,
     "_set_graph_executor_optimize": _set("graph_executor_optimize"),
+    "_debug_only_are_vmap_fallback_warnings_enabled": _get("vmap_fallback_warnings"),
+    "_debug_only_display_vmap_fallback_warnings": _set("vmap_fallback_warnings"),
     "_jit_set_profiling_executor": _exchange("profiling_executor"),
     "_jit_set_profiling_mode": _exchange("profiling_mode"),
     "_get_jit_profiling_executor": _get("profiling_executor"),

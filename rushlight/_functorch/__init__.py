@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from ..module_names import names_of
 
-__getattr__ = names_of(__name__, "config")
+__getattr__ = names_of(__name__, "apis", "config")

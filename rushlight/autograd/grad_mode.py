@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from .._C._autograd import _unsafe_set_version_counter
 from ..frontend.foundations.chosen import Chosen
 from ..module_names import names_of
 from ..ops.table.grad_mode import (
@@ -13,6 +14,7 @@ from ..ops.table.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from ..ops.tensors.tensor import Tensor
 
 __all__ = [
     "is_inference_mode_enabled",
@@ -26,6 +28,20 @@ __all__ = [
 ]
 
 _THREADS = Chosen(True)
+
+
+class _unsafe_preserve_version_counter:
+    """A block after which tensors count their writes as if it had made none."""
+
+    def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+        self.prev_versions = tuple(tensor._version for tensor in self.tensors)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *raised: object) -> None:
+        _unsafe_set_version_counter(self.tensors, self.prev_versions)
 
 
 class enforce_grad_layout_policy:

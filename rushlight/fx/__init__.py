@@ -36,5 +36,13 @@ __all__ = [
 
 __getattr__ = names_of(
     __name__,
-    *("annotate", "config", "experimental", "operator_schemas", "passes", "tensor_type"),
+    *(
+        "_compatibility",
+        "annotate",
+        "config",
+        "experimental",
+        "operator_schemas",
+        "passes",
+        "tensor_type",
+    ),
 )

@@ -10,6 +10,7 @@ __all__ = ["checkpoint", "data", "dlpack", "hooks"]
 __getattr__ = names_of(
     __name__,
     *(
+        "_contextlib",
         "_mode_utils",
         "_python_dispatch",
         "_pytree",

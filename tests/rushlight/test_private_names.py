@@ -6,6 +6,7 @@ import threading
 import warnings
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import get_type_hints
 
 import pytest
@@ -636,3 +637,41 @@ def test_the_way_of_no_convolution() -> None:
     one = [1], [0], [1], False, [0], 1
     with pytest.raises(RuntimeError, match="Kernel size can't be greater than actual input"):
         torch._C._select_conv_backend(torch.ones(1, 1, 2), torch.ones(1, 1, 3), None, *one)
+
+
+def test_writes_that_are_not_counted() -> None:
+    x, y = torch.ones(2), torch.ones(1)
+    x += 1
+    with torch.autograd._unsafe_preserve_version_counter((x, y)):
+        x += 1
+        y += 1
+    assert (x._version, y._version) == (1, 0)
+    torch._C._autograd._unsafe_set_version_counter((x, y), (5, 2))
+    assert (x._version, y._version) == (5, 2)
+    with pytest.raises(TypeError, match="tensors must be a sequence"):
+        torch._C._autograd._unsafe_set_version_counter(x, (1,))
+    with pytest.raises(ValueError, match="to a value below 0: -1"):
+        torch._C._autograd._unsafe_set_version_counter((x,), (-1,))
+
+
+def test_switches_of_slices_that_go_one_by_one() -> None:
+    assert not torch._C._debug_only_are_vmap_fallback_warnings_enabled()
+    torch._C._debug_only_display_vmap_fallback_warnings(True)
+    assert torch._C._debug_only_are_vmap_fallback_warnings_enabled()
+    torch._C._debug_only_display_vmap_fallback_warnings(False)
+    assert torch._C._functorch._is_vmap_fallback_enabled()
+    torch._C._functorch._set_vmap_fallback_enabled(False)
+    assert not torch._C._functorch._is_vmap_fallback_enabled()
+    torch._C._functorch._set_vmap_fallback_enabled(True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    """_awaits _decomp _library _lobpcg _lowrank _utils_internal _vmap_internals _functorch.apis
+    fx._compatibility fx.passes.infra.pass_base testing._creation utils._contextlib""".split(),
+)
+def test_inner_modules_are_there_without_an_import(name: str) -> None:
+    module: object = torch
+    for part in name.split("."):
+        module = getattr(module, part)
+    assert isinstance(module, ModuleType)

@@ -2,4 +2,4 @@
 
 from ....module_names import names_of
 
-__getattr__ = names_of(__name__, "pass_manager")
+__getattr__ = names_of(__name__, "pass_base", "pass_manager")
