@@ -226,7 +226,8 @@ def _check_shared(
                     "jvp is not returning a view."
                 )
             if tangent._base is not (way if way._base is None else way._base):
-                like = "" if way._base is None else " same base as the"
+                is_whole = arg._base is None and way._base is None
+                like = "" if is_whole else " same base as the"
                 raise RuntimeError(
                     "A custom Function is returning a view but the jvp is not returning a view of "
                     f"the{like} given grad input."

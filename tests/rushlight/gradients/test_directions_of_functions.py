@@ -145,3 +145,20 @@ def test_zeros_in_the_place_of_no_gradient_have_gradients_themselves() -> None:
     (second,) = torch.autograd.grad(first, x, **given)
     assert second.requires_grad
     assert torch.autograd.grad(second, x, materialize_grads=True)[0].item() == 0
+
+
+@pytest.mark.parametrize(("of_view", "of"), [(False, "the given"), (True, "the same base as the")])
+def test_a_direction_that_is_a_view_of_something_else(of_view: bool, of: str) -> None:
+    class Narrowed(Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            return x.narrow(0, 0, 2)
+
+        @staticmethod
+        def jvp(ctx: Any, way: torch.Tensor) -> torch.Tensor:
+            return way.narrow(0, 0, 2).clone().view(2)
+
+    with ways.dual_level():
+        dual = ways.make_dual(torch.ones(4), torch.ones(4))
+        with pytest.raises(RuntimeError, match=f"the jvp is not returning a view of {of}"):
+            Narrowed.apply(dual.view(4) if of_view else dual)
