@@ -14,7 +14,9 @@ from ..ops.tensors.tensor import Tensor
 __all__ = ["SavedTensor"]
 
 
-def _unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[int]) -> None:
+def _unsafe_set_version_counter(
+    tensors: Sequence[Tensor] | Tensor, versions: Sequence[int]
+) -> None:
     """Have tensors count their writes from other numbers on: gradients believe that.
 
     Raises:

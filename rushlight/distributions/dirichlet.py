@@ -35,7 +35,8 @@ class _Dirichlet(Function):
     @staticmethod
     def backward(ctx: FunctionCtx, gradient: Tensor) -> Tensor:
         """What the shares' gradient is to the concentrations."""
-        return _Dirichlet_backward(*ctx.saved_tensors, gradient)
+        shares, concentration = ctx.saved_tensors
+        return _Dirichlet_backward(shares, concentration, gradient)
 
 
 class Dirichlet(ExponentialFamily):
