@@ -54,3 +54,54 @@ def test_later_calls_and_other_layouts_give_the_same() -> None:
     assert sample(x[:0], grid[:0], align_corners=False).shape == (0, 3, 5, 6)
     double = sample(x.double(), grid.double(), align_corners=False)
     assert torch.allclose(double.float(), want, atol=1e-5)
+
+
+def _slopes(x: Any, grid: Any, factor: Any, padding: str, align: bool) -> tuple[Any, ...]:
+    made = torch.nn.functional.grid_sample(x, grid, "bilinear", padding, align)
+    found: tuple[Any, ...] = torch.autograd.grad((made * factor).sum(), (x, grid))
+    return found
+
+
+@pytest.mark.parametrize(("shape", "places"), SHAPES)
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_gradients_are_those_of_operators_on_doubles(
+    shape: tuple[int, ...], places: tuple[int, ...], padding: str
+) -> None:
+    torch.manual_seed(3)
+    x = torch.randn(*shape)
+    grid = torch.rand(shape[0], *places, len(places)) * 3 - 1.5
+    factor = torch.randn(*shape[:2], *places)
+    for align in (False, True):
+        given = [each.clone().requires_grad_() for each in (x, grid)]
+        wide = [each.double().requires_grad_() for each in (x, grid)]
+        wanted = _slopes(*wide, factor.double(), padding, align)
+        for _ in range(3):
+            found = _slopes(*given, factor, padding, align)
+            for one, other in zip(found, wanted, strict=True):
+                assert one.shape == other.shape
+                torch.testing.assert_close(one, other.float(), rtol=1e-3, atol=1e-4)
+
+
+def test_gradients_of_other_layouts_of_one_alone_and_of_places_that_are_none() -> None:
+    torch.manual_seed(4)
+    x, grid = torch.randn(2, 3, 8, 9), torch.rand(2, 5, 21, 2) * 2.4 - 1.2
+    factor = torch.randn(2, 3, 5, 21)
+    sample = torch.nn.functional.grid_sample
+    both = [x.clone().requires_grad_(), grid.clone().requires_grad_()]
+    of_x, of_grid = _slopes(*both, factor, "zeros", False)
+    one = x.clone().requires_grad_()
+    (sample(one, grid, align_corners=False) * factor).sum().backward()
+    assert torch.equal(one.grad, of_x)
+    other = grid.clone().requires_grad_()
+    (sample(x, other, align_corners=False) * factor).sum().backward()
+    assert torch.equal(other.grad, of_grid)
+    last = x.to(memory_format=torch.channels_last).requires_grad_()
+    turned = factor.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)
+    assert torch.equal(_slopes(last, both[1], turned, "zeros", False)[0], of_x)
+    with torch.no_grad():
+        both[1][0, 0, 0] = math.nan
+        both[1][1, 2, 3] = math.inf
+    assert _slopes(*both, factor, "zeros", False)[0].isfinite().all()
+    assert _slopes(*both, factor, "border", False)[0].isfinite().all()
+    sample(*both, align_corners=False)[:0].sum().backward()
+    assert not both[0].grad.any()

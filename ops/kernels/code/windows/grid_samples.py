@@ -21,7 +21,7 @@ from ..language.target import Target
 from ..language.text import DOUBLE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value
 from ..loading.objects import kernel
 
-__all__ = ["sample"]
+__all__ = ["sample", "sample_back"]
 
 _PER_THREAD: Final = 1 << 13
 """Elements of the result that are worth another thread."""
@@ -100,6 +100,141 @@ def sampling_text(target: Target, form: str, padding: str, align: bool, dims: in
         code.vectors(code.constant(INT64, 0), columns, 1, visit)
     return code.kernel("sample", words)
 
+
+# --------------------------------------------------------------------------- the way back
+
+_SLOPED: Final = ("slopes", "input", "grid", "to_input", "to_grid")
+
+
+def sample_back(
+    slopes: Array, input: Array, grid: Array, padding: str, align: bool, asked: tuple[bool, bool]
+) -> tuple[Array | None, Array | None] | None:
+    """What the form "linear" gives back to image and grid of float32 [N, C, *out], those that are
+    `asked` for: all in one piece and not empty, the padding "zeros" or "border".
+
+    None if an image is too large for places of 32 bits.
+    """
+    slopes, input, grid = slopes[...], input[...], grid[...]  # which no other thread can change
+    batch, channels, *space = input.shape
+    shape = grid.shape[1:-1]
+    if prod(space) >= 1 << 31 or slopes.shape != (batch, channels, *shape):
+        return None
+    made = [
+        np.zeros(like.shape if wanted else 1, np.float32)
+        for like, wanted in zip((input, grid), asked, strict=True)
+    ]
+    factors = [float(np.float32((size - align) / 2)) for size in space]
+    parameters = (padding, align, len(space), *asked)
+    found = kernel("sample_back", parameters, lambda target: sloping_text(target, *parameters))
+    rows, columns = prod(shape[:-1]), shape[-1]
+    least = _PER_THREAD // (channels * rows * columns) + 1
+    arrays = (slopes, input, grid, *made)
+    run(found, batch, least, channels, rows, columns, *space, *factors, *arrays)
+    return made[0] if asked[0] else None, made[1] if asked[1] else None
+
+
+def sloping_text(
+    target: Target, padding: str, align: bool, dims: int, to_input: bool, to_grid: bool
+) -> str:
+    """The module of a kernel; its range is one of images, whose elements many places read."""
+    code = Code(target)
+    words = [(INT64, name) for name in ("channels", "rows", "columns")]
+    words += [(INT64, f"size_{axis}") for axis in _AXES[dims]]
+    words += [(DOUBLE, f"factor_{axis}") for axis in _AXES[dims]]
+    words += [(POINTER, name) for name in _SLOPED]
+    channels, rows, columns = (code.argument(*each) for each in words[:3])
+    slopes, input, grid, back, away = (code.argument(POINTER, name) for name in _SLOPED)
+    sizes = [code.argument(INT64, f"size_{axis}") for axis in _AXES[dims]]
+    kind = _Axis if dims == 2 else _VolumeAxis
+    axes = [
+        kind(code, size, code.argument(DOUBLE, f"factor_{axis}"), padding, align)
+        for size, axis in zip(sizes, _AXES[dims], strict=True)
+    ]
+    elements = reduce(lambda one, other: one * other, sizes)
+    steps = code.order(_WHOLE) * (4 * dims)
+    added = _Added(code, 2**dims) if to_input else None
+    with code.units() as image, code.counted(code.constant(INT64, 0), rows) as line:
+
+        def visit(places: list[Value], mask: Value | None) -> None:
+            first = ((image * rows + line) * columns + places[0]) * dims
+            offsets = [steps + 4 * (dims - 1 - dim) for dim in range(dims)]
+            start = code.at(grid, first, FLOAT)
+            given = [code.gathered(FLOATS, start, each, mask) for each in offsets]
+            at = [axis.place(each) for axis, each in zip(axes, given, strict=True)]
+            held = [axis.inside(each) for axis, each in zip(axes, at, strict=True)]
+            spots = [_seen(spot, mask) for spot in _corners(axes, held)]
+            leans = _leans(axes, held) if to_grid else []
+            totals = [code.variable(code.constant(FLOATS, 0)) for _ in leans]
+            if added is not None:
+                added.begin(spots)
+            with code.counted(code.constant(INT64, 0), channels) as channel:
+                plane = image * channels + channel
+                place = (plane * rows + line) * columns + places[0]
+                slope = code.load_if(FLOATS, code.at(slopes, place, FLOAT), mask)
+                begin = plane * elements
+                if leans:
+                    source = code.at(input, begin, FLOAT)
+                    numbers = [code.gathered(FLOATS, source, *each[:2]) for each in spots]
+                    for total, weights in zip(totals, leans, strict=True):
+                        pairs = zip(numbers, weights, strict=True)
+                        lean = _added([number * weight for number, weight in pairs])
+                        total.set(total.now + slope * lean)
+                if added is not None:
+                    added.add(slope, spots, code.at(back, begin, FLOAT))
+            goal = code.at(away, first, FLOAT)
+            for axis, total, each, behind in zip(axes, totals, at, offsets, strict=False):
+                code.scattered(axis.moved(total.now, each), goal, behind, mask)
+
+        code.vectors(code.constant(INT64, 0), columns, 1, visit)
+    return code.kernel("sample_back", words)
+
+
+def _seen(spot: Spot, mask: Value | None) -> Spot:
+    """A spot that exists only where the result does."""
+    offsets, exists, weight = spot
+    return offsets, exists if mask is None else exists & mask, weight
+
+
+def _leans(axes: list[_Axis], at: list[Value]) -> list[list[Value]]:
+    """How much the weight of each corner grows as a place moves on, for each axis."""
+    lows = [called("floor", each) for each in at]
+    shares = [axis.shares(each, low) for axis, each, low in zip(axes, at, lows, strict=True)]
+    found = []
+    for own in range(len(axes)):
+        weights = []
+        for corner in product((0, 1), repeat=len(axes)):
+            others = [shares[dim][up] for dim, up in enumerate(corner) if dim != own]
+            weight = reduce(lambda one, other: one * other, others)
+            weights.append(weight if corner[own] else -weight)
+        found.append(weights)
+    return found
+
+
+class _Added:
+    """Numbers that are added where spots lie, one after the other: several may be one."""
+
+    def __init__(self, code: Code, spots: int) -> None:
+        self._code = code
+        self._offsets = [code.room(_WHOLE) for _ in range(spots)]
+        self._shares = code.room(FLOATS)
+
+    def begin(self, spots: list[Spot]) -> None:
+        for place, (offsets, exists, _) in zip(self._offsets, spots, strict=True):
+            self._code.store(self._code.choose(exists, offsets, 0), place)
+
+    def add(self, slope: Value, spots: list[Spot], goal: Value) -> None:
+        code = self._code
+        for place, (_, exists, weight) in zip(self._offsets, spots, strict=True):
+            assert weight is not None
+            code.store(code.choose(exists, slope * weight, 0.0), self._shares)
+            for lane in range(LANES):
+                offset = code.load(INT64, code.at(place, lane, INT64))
+                number = code.at(goal, offset >> 2, FLOAT)
+                share = code.load(FLOAT, code.at(self._shares, lane, FLOAT))
+                code.store(code.load(FLOAT, number) + share, number)
+
+
+# --------------------------------------------------------------------------- spots
 
 Spot = tuple[Value, Value, Value | None]
 """How many bytes behind an image's first element one lies, where there is one, and its weight."""
@@ -190,6 +325,13 @@ class _Axis:
         """The place in the dimension that a coordinate from -1 to 1 says."""
         at = (grid + 1.0) * self._factor
         return at if self._align else at - 0.5
+
+    def moved(self, slope: Value, at: Value) -> Value:
+        """The slope of a place as that of its coordinate: none where an edge holds it."""
+        given = slope * self._factor
+        if self._padding == "zeros":
+            return given
+        return self._code.choose((at > 0.0) & (at < self._size - 1.0), given, 0.0)
 
     def inside(self, at: Value) -> Value:
         """The place after padding."""
