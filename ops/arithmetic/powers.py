@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy import asarray
 
-from ..kernels import of_floats
+from ..kernels import by_formula, of_floats
 from ..memory.dtype import Array, Scalar
 from ..memory.errors import OperatorError
 from ..table.formula import formula
@@ -23,6 +23,8 @@ from .elementwise import mul
 __all__ = ["number_pow", "pow_number", "pow_tensors"]
 
 _FLOAT32: Final = np.dtype(np.float32)
+_ROOTS: Final[dict[object, str]] = {0.5: "sqrt", -0.5: "rsqrt", -1: "reciprocal"}
+"""Powers that bfloat16 has by functions of their own; float16 has them by the power in float32."""
 _refuse_pow: Final = Refusal("buq", "pow")
 _OF_POWERS: Final = (
     *formula("square", meets="own", at={1: 2}),
@@ -126,6 +128,10 @@ def pow_number(self: Array, exponent: Scalar) -> Array:
             return as_array(np.sqrt(self))
         if exponent == 3:
             return as_array(self * self * self)
+    if self.dtype.name == "bfloat16" and exponent in _ROOTS:
+        found = by_formula(_ROOTS[exponent], self)
+        wide = pow_number(self.astype(_FLOAT32), exponent) if found is None else found
+        return wide.astype(self.dtype, copy=False)
     if kind(self.dtype) == 2 and self.itemsize >= 4:
         if exponent == -0.5:
             return as_array(np.reciprocal(np.sqrt(self)))

@@ -296,3 +296,18 @@ def test_logits_are_rounded_at_every_step(dtype: Any) -> None:
     held = x.clamp(low, 1 - low)
     assert torch.equal(torch.logit(x, 0.1), (held / (1 - held)).log())
     assert not torch.equal(torch.logit(x, 0.1), (held.float() / (1 - held.float())).log().to(dtype))
+
+
+@pytest.mark.parametrize(
+    ("exponent", "function"), [(0.5, torch.sqrt), (-0.5, torch.rsqrt), (-1, torch.reciprocal)]
+)
+def test_powers_of_bfloat16_that_are_functions_of_their_own(
+    exponent: float, function: Callable[[torch.Tensor], torch.Tensor]
+) -> None:
+    every = torch.arange(65536, dtype=torch.int32).to(torch.int16).view(torch.bfloat16)
+    for given in (every, every[16000:16007], every[-9:]):
+        wanted = function(given)
+        for _ in range(40):
+            made = given**exponent
+            assert ((made == wanted) | (made.isnan() & wanted.isnan())).all()
+            assert torch.equal(made.signbit() | made.isnan(), wanted.signbit() | wanted.isnan())
