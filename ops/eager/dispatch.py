@@ -301,10 +301,7 @@ class EagerFunction(Called):
             tracer, result = None, run(form.entry, values, handles)
         if not is_into:
             return as_leaf(result) if requires_grad else result
-        if any_requires_grad([result, out]) and is_recording():
-            raise no_gradients(self.__name__)
-        check_dtypes_of_out(form.entry, result, out)
-        written_out = write_out(form.entry, result, out, values)
+        written_out = self._written(form.entry, result, out, values)
         if ACTIVE:
             note_written(tracer, form.entry, values, handles, out, result)
         if requires_grad and isinstance(out, Tensor):
@@ -312,6 +309,19 @@ class EagerFunction(Called):
         if type(out) is Tensor and run is _USUAL and not (lenient or ACTIVE or LISTENING):
             self._count_into(*given)
         return None if gives_list(form.entry) else written_out
+
+    def _written(
+        self, entry: Operator, result: object, out: Any, values: Sequence[object]
+    ) -> object:
+        """What is given back of a result that was put into `out`.
+
+        Raises:
+            RuntimeError: gradients are wanted of it, or it does not fit.
+        """
+        if any_requires_grad([result, out]) and is_recording():
+            raise no_gradients(self.__name__)
+        check_dtypes_of_out(entry, result, out)
+        return write_out(entry, result, out, values)
 
     def _in_old_form(
         self, args: tuple[object, ...], kwargs: dict[str, object], out: object, given: _Call

@@ -97,11 +97,7 @@ class Entry:
         self._told_parts = parts
         self._before = before
         if before is None:
-            self._back = self._given_back(result)
-            items = self._back[1:]
-            is_given = all(n == -1 or n in self._parts or not self._made[n].size for n in items)
-            if not notes and self._may_give_back and not is_given:
-                raise Unknown
+            self._back = self._given_back(result, is_run=bool(notes))
         else:
             self._check_written(values, result)
             self._back = [0, -1]
@@ -120,11 +116,16 @@ class Entry:
         self.key, self.address = key_of(values), self._written()
         self.kept = tuple(self._held)
 
-    def _given_back(self, result: Any) -> list[int]:
-        """How many results there are, less than none of a list, and which."""
+    def _given_back(self, result: Any, *, is_run: bool) -> list[int]:
+        """How many results there are, less than none of a list, and which; where nothing `is_run`
+        each has to be given or without elements."""
         several = result if type(result) in (tuple, list) else ()
         count = -len(several) if type(result) is list else len(several)
-        return [count, *(self._result(each) for each in several or (result,))]
+        items = [self._result(each) for each in several or (result,)]
+        is_given = all(n == -1 or n in self._parts or not self._made[n].size for n in items)
+        if not is_run and self._may_give_back and not is_given:
+            raise Unknown
+        return [count, *items]
 
     def _result(self, made: object) -> int:
         """The number of a result: a new array in one piece, or, where nothing is run, the first
