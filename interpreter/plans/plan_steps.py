@@ -13,6 +13,7 @@ from ...ops.table.direct import has_direct_form
 from ...ops.table.inline import ORDINARY, Inline, is_constant
 from ...ops.table.listed import listed
 from ...ops.table.record import Operator
+from ...typecheck.types.types import BOOL, INT, STRING, DictType, Type
 from ..bounds.guard import OPERATOR
 from ..code.code import Code, Step
 from ..code.instructions import operator_number, read_numbers, row
@@ -44,6 +45,11 @@ _LEAVING = frozenset({"method", "function", "return"})
 """Instructions before which a plan that counts tells what it has run."""
 
 _PREFIX = {"O": "o", "T": "t", "F": "n"}
+
+
+def _equal_themselves(type: Type) -> bool:
+    """Whether all keys of dicts of a type do, which floats need not: see `make_dict`."""
+    return isinstance(type, DictType) and type.key in (STRING, INT, BOOL)
 
 
 class StepWriter:
@@ -151,6 +157,9 @@ class StepWriter:
             return self._class_test(step, shown) or entry.line.format(**shown)
         if entry.name == "free":
             return shown["a"].replace(", ", " = ") + "None"
+        if entry.name == "dict" and _equal_themselves(step.node.output.type):
+            items = shown["b"].split(", ")
+            return f"{shown['a']} = {{{', '.join(map('{}: {}'.format, items[::2], items[1::2]))}}}"
         if entry.plain and is_plain_slot(step):
             line = entry.plain.format(**shown)
             owner = step.instruction[2 if entry.name == "get_slot" else 1]

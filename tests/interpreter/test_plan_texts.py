@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import rushlight as torch
+from rushlight.interpreter.running.invoking import tiers_of
 
 
 def _words(text: str) -> tuple[int, str, int]:
@@ -24,6 +27,38 @@ def test_strings_are_bytes_in_plans_too(text: str, monkeypatch: pytest.MonkeyPat
     planned = torch.jit.script(_words)(text)
     monkeypatch.setenv("RUSHLIGHT_PLAN", "off")
     assert torch.jit.script(_words)(text) == planned
+
+
+def _by_texts(n: int) -> dict[str, int]:
+    return {"b": n, "a, b": n + 1, "b": n + 2, "": 0}  # noqa: F601
+
+
+def _by_numbers(n: int) -> dict[int, tuple[int, str]]:
+    return {n: (1, "x"), 3: (2, "y"), -n: (3, "z")}
+
+
+def _by_truths(n: int) -> dict[bool, list[int]]:
+    return {n > 2: [1], n > 3: [2, n]}
+
+
+def _by_floats(n: int) -> dict[float, int]:
+    maybe = n * 1e308 * 10 - n * 1e308 * 10  # 0, or what equals nothing
+    return {maybe: n, maybe: 2, 1.5: 3}  # noqa: F602
+
+
+@pytest.mark.parametrize("function", [_by_texts, _by_numbers, _by_truths, _by_floats])
+def test_dicts_are_those_of_the_machine(
+    function: Callable[[int], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted = torch.jit.script(function)
+    planned = [[repr(scripted(n)) for n in (0, 3, 4)] for _ in range(3)]
+    plan = tiers_of(scripted._rushlight_function).way(False).plan
+    assert plan is not None
+    assert ("make_dict" in plan.text) is (function is _by_floats)
+    monkeypatch.setenv("RUSHLIGHT_PLAN", "off")
+    other = torch.jit.CompilationUnit(scripted.code).__getattr__(scripted.name)
+    assert planned == [[repr(other(n)) for n in (0, 3, 4)] for _ in range(3)]
+    assert planned[0][0] == repr(function(0))
 
 
 class _Counter:
