@@ -103,10 +103,14 @@ class Value:
         if other.name is not None:
             self.name = other.name
 
+    def renumber(self) -> None:
+        """Take the number that a value made now would have; the name stays."""
+        self.id = self.node.graph._next_id()
+
     def settle(self) -> None:
         """Take a number and the name, made unique, in the graph that the node came to."""
         name, self._name = self._name, None
-        self.id = self.node.graph._next_id()
+        self.renumber()
         self.name = name
 
     def __repr__(self) -> str:

@@ -4,7 +4,8 @@
     %3 = aten::rsub(%a, %b, %alpha)    ->   %3 = aten::sub(%b, %a, %alpha)
     %4 = aten::__is__(%flag, %other)   ->   %4 = aten::eq(%flag, %other)     (both bool)
 
-So that whoever reads graphs has fewer operators to know.
+So that whoever reads graphs has fewer operators to know.  Results are numbered as those of nodes
+that are made anew.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ def normalize(graph: Graph, context: PassContext) -> bool:
             node.set_input(0, second)
             node.set_input(1, first)
         node.kind, node.signature = kind, signature
+        for output in node.outputs:
+            output.renumber()
         changed = True
     return changed
 
