@@ -109,8 +109,8 @@ class Value:
 
     def settle(self) -> None:
         """Take a number and the name, made unique, in the graph that the node came to."""
-        name, self._name = self._name, None
         self.renumber()
+        name, self._name = self._name, None
         self.name = name
 
     def __repr__(self) -> str:
@@ -547,15 +547,13 @@ class Graph:
         self._last_id += count
 
     def number_as_task(self) -> None:
-        """Number the values of a task as torch does: what it is given takes a number where it is
-        first used, and the one it keeps behind all others."""
+        """Number a task's values as torch does: what it is given at its first use, and last."""
         self._last_id = 0
         met: set[Value] = set(self.inputs)
         for node in self.nodes:
-            for value in node.inputs:
-                if value in met:
-                    met.remove(value)
-                    self.skip_numbers(1)
+            first = met.intersection(node.inputs)
+            met -= first
+            self.skip_numbers(len(first))
             for value in node.outputs:
                 value.settle()
         for value in self.inputs:

@@ -315,7 +315,7 @@ class Namespace:
         self.name = name
 
     def __getattr__(self, name: str) -> Packet | RefusedOperator:
-        if (name.startswith("__") and name.endswith("__")) or "name" not in vars(self):
+        if name in ("__origin__", "__self__") or "name" not in vars(self):
             shown = vars(self).get("name", "")
             raise AttributeError(f"Invalid attribute '{name}' for '_OpNamespace' '{shown}'")
         qualified = f"{self.name}::{name}"

@@ -84,6 +84,25 @@ def rrelu_with_noise_(
     return write(self, rrelu_with_noise(self, noise, lower, upper, training, generator))
 
 
+@operator(
+    f"aten::rrelu_with_noise_functional(Tensor self, Tensor noise, {_ARGUMENTS}) -> "
+    "(Tensor, Tensor noise_out)",
+    out="",
+    face="operator",
+)
+def rrelu_with_noise_functional(
+    self: Array,
+    noise: Array,
+    lower: float,
+    upper: float,
+    training: bool,
+    generator: Generator | None,
+) -> tuple[Array, Array]:
+    """`rrelu_with_noise` that leaves `noise` as it is and gives the slopes, too."""
+    slopes = noise.copy(order="K")
+    return rrelu_with_noise(self, slopes, lower, upper, training, generator), slopes
+
+
 @operator(f"aten::rrelu(Tensor self, {_ARGUMENTS}) -> Tensor", layout="C", out="", face="function")
 def rrelu(
     self: Array, lower: Scalar, upper: Scalar, training: bool, generator: Generator | None

@@ -19,7 +19,7 @@ from ..table.promotion import kind
 from ..table.refusals import Refusal, scalar_types_differ
 from ..table.table import operator
 
-__all__: list[str] = []
+__all__ = ["check_maps", "check_scores", "check_targets", "check_weight"]
 
 _INT64: Final = np.dtype(np.int64)
 
@@ -44,7 +44,7 @@ def _size(array: Array) -> str:
     return f"[{', '.join(map(str, array.shape))}]"
 
 
-def _check_targets(target: Array, classes: int, ignore_index: int) -> Array:
+def check_targets(target: Array, classes: int, ignore_index: int) -> Array:
     """Which targets count.
 
     Raises:
@@ -67,7 +67,7 @@ def _check_targets(target: Array, classes: int, ignore_index: int) -> Array:
     return counts
 
 
-def _check_weight(weight: Array | None, scores: Array, axis: int, of_loss: str = "") -> None:
+def check_weight(weight: Array | None, scores: Array, axis: int, of_loss: str = "") -> None:
     classes = scores.shape[axis]
     if weight is not None and (weight.ndim != 1 or weight.shape[0] != classes):
         said = f" {classes} classes or no classes but got weight tensor of shape: {_size(weight)}"
@@ -111,10 +111,10 @@ def _losses(
     found = _natively(scores, target, weight, reduction, ignore_index)
     if found is not None:
         return found
-    _check_weight(weight, scores, 1)
+    check_weight(weight, scores, 1)
     if weight is not None and weight.dtype != scores.dtype:
         raise scalar_types_differ(scores, weight, "self", "weight")
-    counts = _check_targets(target, classes, ignore_index)
+    counts = check_targets(target, classes, ignore_index)
     place = np.where(counts, target, 0).astype(np.int64)
     if classes:
         picked = np.take_along_axis(widened(scores), place[:, None], 1)[:, 0]
@@ -171,6 +171,20 @@ def _likelihood(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> tuple[Array, Array]:
     """Of scores [C] or [N, C]."""
+    check_scores(self, target)
+    if self.ndim == 1:  # a sum of one, whose total weight is told, too
+        wanted = reduction or SUM
+        loss, total = _losses(self[None], target.reshape(1), weight, wanted, ignore_index)
+        return loss.reshape(()), total
+    return _losses(self, target, weight, reduction, ignore_index)
+
+
+def check_scores(self: Array, target: Array) -> None:
+    """Refuse what are no scores [C] or [N, C] and their targets.
+
+    Raises:
+        OperatorError: they are not.
+    """
     if self.ndim not in (1, 2):
         raise OperatorError("input tensor should be 1D or 2D", code="shape-mismatch")
     if target.ndim > 1:
@@ -182,21 +196,27 @@ def _likelihood(
             f"size mismatch (got input: {_size(self)}, target: {_size(target)})",
             code="shape-mismatch",
         )
-    if self.ndim == 1:
-        loss, total = _losses(self[None], target.reshape(1), weight, reduction, ignore_index)
-        return loss.reshape(()), total
-    if target.ndim != 1 or self.shape[0] != target.shape[0]:
+    if self.ndim == 2 and (target.ndim != 1 or self.shape[0] != target.shape[0]):
         raise OperatorError(
             f"size mismatch (got input: {_size(self)}, target: {_size(target)})",
             code="shape-mismatch",
         )
-    return _losses(self, target, weight, reduction, ignore_index)
 
 
 def _likelihood_of_maps(
     self: Array, target: Array, weight: Array | None, reduction: int, ignore_index: int
 ) -> tuple[Array, Array]:
     """Of scores [N, C, H, W]."""
+    check_maps(self, target)
+    return _losses(self, target, weight, reduction, ignore_index)
+
+
+def check_maps(self: Array, target: Array) -> None:
+    """Refuse what are no scores [N, C, H, W] and their targets.
+
+    Raises:
+        OperatorError: they are not.
+    """
     if target.ndim != 3:
         raise OperatorError(
             "only batches of spatial targets supported (3D tensors) but got targets of "
@@ -214,7 +234,6 @@ def _likelihood_of_maps(
             f"size mismatch (got input: {_size(self)} , target: {_size(target)}",
             code="shape-mismatch",
         )
-    return _losses(self, target, weight, reduction, ignore_index)
 
 
 @operator(
@@ -385,7 +404,7 @@ def _of_probabilities(
             f"{dtype_of(target).scalar_name}",
             code="dtype-mismatch",
         )
-    _check_weight(weight, self, axis, "cross_entropy: ")
+    check_weight(weight, self, axis, "cross_entropy: ")
     wanted = target
     if label_smoothing > 0:
         kept = mul_number(target, 1 - label_smoothing)

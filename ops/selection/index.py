@@ -236,3 +236,32 @@ operator(
 )
 def index_put_copy(self: Array, indices: Indices, values: Array, accumulate: bool) -> Array:
     return index_put(copied(self), indices, values, accumulate)
+
+
+@operator(
+    "aten::_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, "
+    "bool accumulate=False, bool unsafe=False) -> Tensor(a!)",
+    "aten::_index_put_impl_.hacked_twin(Tensor(a!) self, Tensor[] indices, Tensor values, "
+    "bool accumulate=False, bool unsafe=False) -> Tensor(a!)",
+    prepared=True,
+    written="unchecked",
+    face="operator",
+)
+def index_put_impl(
+    self: Array, indices: Indices, values: Array, accumulate: bool, unsafe: bool
+) -> Array:
+    """`index_put` as exported programs call it; places are checked although they need not be."""
+    return index_put(self, indices, values, accumulate)
+
+
+@operator(
+    "aten::_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, "
+    "bool accumulate=False, bool unsafe=False) -> Tensor",
+    layout="L",
+    prepared=True,
+    face="operator",
+)
+def index_put_impl_copy(
+    self: Array, indices: Indices, values: Array, accumulate: bool, unsafe: bool
+) -> Array:
+    return index_put(copied(self), indices, values, accumulate)

@@ -192,6 +192,50 @@ def assert_nonzero_telling(self: Array, assert_msg: str) -> None:
         raise OperatorError(assert_msg, code="assertion-failed")
 
 
+@operator("aten::_assert_scalar(Scalar self, str assert_msg) -> ()", effects=True)
+def assert_scalar(self: Scalar, assert_msg: str) -> None:
+    """Fail with a message unless a number is true."""
+    if not self:
+        raise OperatorError(assert_msg, code="assertion-failed")
+
+
+@operator(
+    "aten::sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()", effects=True
+)
+def constrain_range(size: Scalar, min: int | None, max: int | None) -> None:
+    """Fail unless a number, its fraction cut off, lies between two others.
+
+    Raises:
+        OperatorError: it does not, or the bounds exclude each other.
+    """
+    least, most = (-(2**63) if min is None else min), (2**63 - 1 if max is None else max)
+    if least > most:
+        raise OperatorError(f"Max must be greater than or equal to min. Got min={least} max={most}")
+    number = int(size.real)
+    if not least <= number <= most:
+        raise OperatorError(
+            f"Invalid value range for {number} between [{least}, {most}].",
+            code="assertion-failed",
+        )
+
+
+@operator(
+    "aten::sym_constrain_range_for_size(Scalar size, *, int? min=None, int? max=None) -> ()",
+    effects=True,
+)
+def constrain_size(size: Scalar, min: int | None, max: int | None) -> None:
+    """Fail unless a number may be the size of a dimension, and lies between two others.
+
+    Raises:
+        OperatorError: it does not, or the largest size is not above two.
+    """
+    if max is not None and max <= 2:
+        raise OperatorError(
+            f"Max value to constrain_range_for_size must be greater than 2. got: {max}"
+        )
+    constrain_range(size, 0 if min is None else min, max)
+
+
 @operator(
     "aten::_assert_tensor_metadata(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, "
     "ScalarType? dtype=None, *, Device? device=None, Layout? layout=None) -> ()",

@@ -83,7 +83,29 @@ def list_of_element(x: torch.Tensor, i: int) -> list[float]:
     return out
 
 
+def by_second_names(x: torch.Tensor) -> torch.Tensor:
+    return torch.relu(x).absolute().fix()
+
+
+def by_a_second_name_in_a_branch(x: torch.Tensor) -> torch.Tensor:
+    if bool(x):
+        return torch.absolute(x)
+    return x
+
+
+def the_other_way_round(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.rsub(x, y)
+
+
+def flags_that_are_the_same(flag: bool) -> bool:
+    return flag is True
+
+
 EXPECTED = {
+    by_second_names: "%15 : Tensor = aten::trunc(%14)",
+    by_a_second_name_in_a_branch: "%23 : Tensor = aten::abs(%x.1)",
+    the_other_way_round: "%15 : Tensor = aten::sub(%y.1, %x.1, %4)",
+    flags_that_are_the_same: "%12 : bool = aten::eq(%flag.1, %2)",
     element_by_element: "%23 : Tensor = aten::index(%x.1, %22)",
     element_of_row: "%20 : Tensor = aten::index(%18, %19)",
     list_of_variable: "%out.1 : float[] = prim::tolist(%x.1, %3, %3)",

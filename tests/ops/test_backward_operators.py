@@ -251,3 +251,52 @@ def test_norms_by_their_means_and_deviations(affine: bool) -> None:
         return run(g, x, [5], mean, scale, *wide, [True, False, False])[0]
 
     assert gradcheck(first, (g.requires_grad_(),))
+
+
+SCORES, PLACED = torch.tensor([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]), torch.tensor([2, 0])
+LOSS_BACK = ATEN.nll_loss_backward
+
+
+def test_what_all_targets_count_is_what_is_given() -> None:
+    total = torch.tensor(4.0)
+    grad = LOSS_BACK(torch.ones(()), SCORES, PLACED, None, 1, -100, total)
+    assert grad.tolist() == [[0, 0, -0.25], [-0.25, 0, 0]]
+    weight = torch.tensor([2.0, 3, 5])
+    grad = LOSS_BACK(torch.tensor([2.0]), SCORES, PLACED, weight, 1, 0, total)  # one in a row
+    assert grad.tolist() == [[0, 0, -2.5], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("reduction", [0, 1, 2])
+def test_one_sample_by_itself(reduction: int) -> None:
+    loss, total = ATEN.nll_loss_forward(SCORES[0], PLACED[0], None, reduction, -100)
+    assert (round(loss.item(), 6), total.item()) == (-0.3, 1)
+    grad = LOSS_BACK(torch.ones(1), SCORES[0], PLACED[0], None, reduction, -100, total)
+    assert grad.tolist() == [0, 0, -1]
+
+
+MAPS, PIXELS = SCORES.reshape(1, 3, 2, 1), torch.tensor([[[2], [1]]])
+
+
+@pytest.mark.parametrize(
+    ("name", "grad", "reduction", "total", "said"),
+    [
+        ("", (3,), 1, (), "Expected a single element grad_output tensor, but got: [3]"),
+        ("", (1, 1), 2, (), "Expected a single element grad_output tensor, but got: [1, 1]"),
+        ("", (1,), 0, (), "Expected a tensor of dimension 1 and tensor.size[0] == 2 but got: dim"),
+        ("", (), 0, (), "Dimension specified as 0 but tensor has no dimensions"),
+        ("", (), 1, (2,), "expected total_weight to be a  single element tensor, got: [2] (2 el"),
+        ("2d", (2,), 1, (), "Expected a single element grad_output tensor, but got: [2]"),
+        ("2d", (1,), 0, (), "grad_output must have same dimension as target (3) but got dimens"),
+        ("2d", (1, 2, 2), 0, (), "size mismatch (got grad_output: [1, 2, 2] target: [1, 2, 1]"),
+        ("2d", (), 1, (2,), "expected total_weight to be a single element tensor, got: [2] (2 el"),
+    ],
+)
+def test_gradients_that_do_not_fit_a_loss(
+    name: str, grad: tuple[int, ...], reduction: int, total: tuple[int, ...], said: str
+) -> None:
+    given = (MAPS, PIXELS) if name else (SCORES, PLACED)
+    with pytest.raises((RuntimeError, IndexError)) as caught:
+        getattr(ATEN, f"nll_loss{name}_backward")(
+            torch.ones(grad), *given, None, reduction, -100, torch.ones(total)
+        )
+    assert str(caught.value).startswith(said)

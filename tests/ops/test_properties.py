@@ -31,7 +31,8 @@ RANDOM = frozenset(
     "feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ geometric_ "
     "log_normal_ multinomial native_dropout normal normal_ poisson rand rand_like randint "
     "randint_like randn randn_like random_ randperm rrelu rrelu_ rrelu_with_noise uniform_ "
-    "rrelu_with_noise_ empty empty_like empty_strided new_empty new_empty_strided empty_permuted "
+    "rrelu_with_noise_functional rrelu_with_noise_ empty empty_like empty_strided new_empty "
+    "new_empty_strided empty_permuted "
     "fractional_max_pool2d fractional_max_pool3d".split()
 )
 DOCUMENTED = (OperatorError, IndexError, NotImplementedError)

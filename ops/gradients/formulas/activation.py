@@ -164,6 +164,13 @@ gradient(
         g * noise if training else aten.where(self > 0, g, g * ((lower + upper) / 2))
     ),
 )
+gradient(
+    "aten::rrelu_with_noise_functional",
+    self=lambda g, self, result1, lower, upper, training: (
+        g * result1 if training else aten.where(self > 0, g, g * ((lower + upper) / 2))
+    ),
+    apart=(1,),
+)
 
 
 @rounded_once

@@ -154,9 +154,8 @@ for _name in ("gelu", "silu", "mish", "log_sigmoid", "logit", "glu"):
     _through(f"{_name}_backward")
 _through("_prelu_kernel_backward", "self weight")
 _through("infinitely_differentiable_gelu_backward", forward="gelu")
-for _name in ("smooth_l1", "huber", "soft_margin", "multi_margin", "multilabel_margin", "nll"):
+for _name in ("smooth_l1", "huber", "soft_margin", "multi_margin", "multilabel_margin"):
     _through(f"{_name}_loss_backward")
-_through("nll_loss2d_backward")
 _through("binary_cross_entropy_backward")
 _through("_ctc_loss_backward", "log_probs")
 _through("_ctc_loss_backward.Tensor", "log_probs", "_ctc_loss.Tensor")

@@ -36,7 +36,7 @@ gradient(
     self=_written_over,
     values=lambda g, indices: aten.index(g, indices),
 )
-same_as("aten::index_put", "aten::_unsafe_index_put")
+same_as("aten::index_put", "aten::_unsafe_index_put", "aten::_index_put_impl")
 gradient(
     "aten::index_select",
     self=lambda g, self_sizes, dim, index: (

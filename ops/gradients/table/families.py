@@ -14,7 +14,7 @@ __all__ = ["row_of"]
 _FAMILIES: Final = (
     "formulas.pointwise", "formulas.reduction", "formulas.shape", "formulas.linear",
     "formulas.activation", "formulas.slopes", "formulas.loss", "formulas.layers",
-    "formulas.convolution",
+    "formulas.convolution", "formulas.likelihood",
     "formulas.selection", "formulas.windows", "formulas.resampling", "formulas.recurrent",
     "formulas.factorisation", "formulas.spectral", "formulas.lu", "formulas.eigen",
     "formulas.statistics", "table.names", "formulas.quantize", "formulas.backward_operators",
