@@ -285,7 +285,7 @@ def _memory(tensor: Any) -> int:
 def values(tensor: Any) -> np.ndarray[Any, Any]:
     """The elements as a NumPy array; 16-bit and 8-bit floats as float32."""
     if isinstance(tensor, rushlight.Tensor):
-        array = tensor.detach()._array
+        array = tensor.detach().resolve_conj().resolve_neg()._array
         return np.array(array.astype(np.float32) if array.dtype.isbuiltin != 1 else array)
     plain = tensor.detach().resolve_conj().resolve_neg()
     if tensor.dtype.is_floating_point and tensor.dtype.itemsize < 4:
