@@ -282,6 +282,15 @@ def _over_volumes(
     return values.reshape(shape), places.reshape(shape)
 
 
+def _by_kernels(input: Array, g: Geometry, with_places: bool) -> tuple[Array, ...] | None:
+    """The same of 16-bit floats, too: in float32, which holds them all."""
+    found = _natively(input, g, with_places)
+    if found is None and is_half(input.dtype):
+        wide = _natively(cast_by_kernel(input, wide_dtype(input.dtype)), g, with_places)
+        found = None if wide is None else (cast_by_kernel(wide[0], input.dtype), *wide[1:])
+    return found
+
+
 def _check_dtype(input: Array, name: str) -> None:
     if input.dtype.kind in "bc":
         raise not_implemented(name, input.dtype)
@@ -290,14 +299,10 @@ def _check_dtype(input: Array, name: str) -> None:
 def max_pool(input: Array, g: Geometry, name: str) -> Array:
     """The maxima of all windows."""
     _check_dtype(input, name)
-    found = _natively(input, g, False)
+    found = _by_kernels(input, g, False)
     if found is not None:
         return follow_format(found[0], input)
     wide = wide_dtype(input.dtype)
-    if is_half(input.dtype):
-        found = _natively(cast_by_kernel(input, wide), g, False)
-        if found is not None:
-            return follow_format(cast_by_kernel(found[0], input.dtype), input)
     written_by_numpy()
     result = _values(input.astype(wide, copy=False), g).astype(input.dtype, copy=False)
     return follow_format(result, input)
@@ -306,7 +311,7 @@ def max_pool(input: Array, g: Geometry, name: str) -> Array:
 def max_pool_with_indices(input: Array, g: Geometry, name: str) -> tuple[Array, Array]:
     """The maxima of all windows and their places, counted in the plane they are from."""
     _check_dtype(input, name)
-    found = _natively(input, g, True)
+    found = _by_kernels(input, g, True)
     if found is not None:
         return follow_format(found[0], input), follow_format(found[1], input)
     wide = wide_dtype(input.dtype)

@@ -107,3 +107,26 @@ def test_an_empty_batch_in_one_dimension() -> None:
     assert x.grad.shape == x.shape
     with pytest.raises(RuntimeError, match="optional 0 dim batch size"):
         torch.nn.functional.max_pool1d(torch.ones(2, 0, 8, requires_grad=True), 3, 2)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize(("dims", "sizes"), [(1, (3, 4, 17)), (2, (2, 3, 9, 8))])
+def test_sixteen_bits_have_the_places_of_float32(
+    dims: int, sizes: tuple[int, ...], dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = torch.from_numpy(_wild(sizes)).to(dtype)
+    pool = getattr(F, f"max_pool{dims}d")
+    values, places = pool(x, 3, 2, 1, return_indices=True)
+    wide, wanted = pool(x.float(), 3, 2, 1, return_indices=True)
+    assert values.dtype is dtype
+    assert values.float().numpy().tobytes() == wide.numpy().tobytes()
+    assert torch.equal(places, wanted)
+
+    def never(*args: object) -> object:
+        raise AssertionError("by NumPy")
+
+    monkeypatch.setattr(max_pool, "_with_places", never)
+    leaf = x.detach().nan_to_num().requires_grad_()
+    pool(leaf, 2).sum().backward()
+    assert leaf.grad.dtype is dtype
+    assert leaf.grad.float().sum() == pool(leaf, 2).numel()
