@@ -29,12 +29,11 @@ class Type:
 
     __slots__ = ("_type",)
     __hash__ = None  # type: ignore[assignment]  # as in torch
-    _kind: ClassVar[Text] = "Type"
     _type: language.Type
 
     def kind(self) -> Text:
         """The class of types it belongs to: `TensorType`."""
-        return self._kind
+        return type(self).__name__.lstrip("_")
 
     @property
     def annotation_str(self) -> Text:
@@ -158,88 +157,29 @@ class _Simple(Type):
         return cls()
 
 
-class IntType(_Simple):
-    """`int`."""
-
-    __slots__ = ()
-    _kind, _only = "IntType", language.INT
+def _simple(name: Text, meaning: Text, only: language.Type) -> type[_Simple]:
+    """The class of one such type."""
+    return type(name, (_Simple,), {"__slots__": (), "__doc__": meaning, "_only": only})
 
 
-class FloatType(_Simple):
-    """`float`."""
-
-    __slots__ = ()
-    _kind, _only = "FloatType", language.FLOAT
-
-
-class ComplexType(_Simple):
-    """`complex`."""
-
-    __slots__ = ()
-    _kind, _only = "ComplexType", language.COMPLEX
-
-
-class BoolType(_Simple):
-    """`bool`."""
-
-    __slots__ = ()
-    _kind, _only = "BoolType", language.BOOL
-
-
-class StringType(_Simple):
-    """`str`."""
-
-    __slots__ = ()
-    _kind, _only = "StringType", language.STRING
-
-
-class NumberType(_Simple):
-    """Any number: `Scalar` in schemas."""
-
-    __slots__ = ()
-    _kind, _only = "NumberType", language.NUMBER
-
-
-class NoneType(_Simple):
-    """The type of None."""
-
-    __slots__ = ()
-    _kind, _only = "NoneType", language.NONE
-
-
-class AnyType(_Simple):
-    """Any value."""
-
-    __slots__ = ()
-    _kind, _only = "AnyType", language.ANY
-
-
-class DeviceObjType(_Simple):
-    """A device."""
-
-    __slots__ = ()
-    _kind, _only = "DeviceObjType", language.DEVICE
-
-
-class StreamObjType(_Simple):
-    """A stream."""
-
-    __slots__ = ()
-    _kind, _only = "StreamObjType", language.STREAM
-
-
-class _GeneratorType(_Simple):
-    """A generator of random numbers."""
-
-    __slots__ = ()
-    _kind, _only = "GeneratorType", language.GENERATOR
+IntType = _simple("IntType", "`int`.", language.INT)
+FloatType = _simple("FloatType", "`float`.", language.FLOAT)
+ComplexType = _simple("ComplexType", "`complex`.", language.COMPLEX)
+BoolType = _simple("BoolType", "`bool`.", language.BOOL)
+StringType = _simple("StringType", "`str`.", language.STRING)
+NumberType = _simple("NumberType", "Any number: `Scalar` in schemas.", language.NUMBER)
+NoneType = _simple("NoneType", "The type of None.", language.NONE)
+AnyType = _simple("AnyType", "Any value.", language.ANY)
+DeviceObjType = _simple("DeviceObjType", "A device.", language.DEVICE)
+StreamObjType = _simple("StreamObjType", "A stream.", language.STREAM)
+_GeneratorType = _simple("_GeneratorType", "A generator of random numbers.", language.GENERATOR)
 
 
 class TensorType(_Simple):
     """`Tensor`, with or without facts."""
 
     __slots__ = ()
-    _kind, _only = "TensorType", language.TENSOR
+    _only = language.TENSOR
 
     @classmethod
     def getInferred(cls) -> Type:
@@ -257,7 +197,6 @@ class ListType(Type):
     """`List[element]`."""
 
     __slots__ = ()
-    _kind = "ListType"
 
     def __init__(self, element: Type | None) -> None:
         if element is None:
@@ -303,7 +242,6 @@ class DictType(Type):
     """`Dict[key, value]`."""
 
     __slots__ = ()
-    _kind = "DictType"
 
     def __init__(self, key: Type, value: Type) -> None:
         self._type = language.DictType(key._type, value._type)
@@ -321,7 +259,6 @@ class TupleType(Type):
     """`Tuple[...]`."""
 
     __slots__ = ()
-    _kind = "TupleType"
 
     def __init__(self, elements: Sequence[Type]) -> None:
         self._type = language.TupleType(tuple(element._type for element in elements))
@@ -335,7 +272,6 @@ class OptionalType(Type):
     """`Optional[element]`."""
 
     __slots__ = ()
-    _kind = "OptionalType"
 
     def __init__(self, element: Type) -> None:
         self._type = optional(element._type)
@@ -354,7 +290,6 @@ class UnionType(Type):
     """`Union[...]`."""
 
     __slots__ = ()
-    _kind = "UnionType"
 
     def __init__(self, members: Sequence[Type]) -> None:
         self._type = union([member._type for member in members])
@@ -366,7 +301,7 @@ class _Task(Type):
     __slots__ = ()
 
     def __init__(self, element: Type) -> None:
-        kind: Any = self._kind.removesuffix("Type")
+        kind: Any = self.kind().removesuffix("Type")
         self._type = language.FutureType(element._type, kind)
 
     def getElementType(self) -> Type:
@@ -378,28 +313,24 @@ class FutureType(_Task):
     """`Future[element]`."""
 
     __slots__ = ()
-    _kind = "FutureType"
 
 
 class AwaitType(_Task):
     """`Await[element]`."""
 
     __slots__ = ()
-    _kind = "AwaitType"
 
 
 class RRefType(_Task):
     """`RRef[element]`."""
 
     __slots__ = ()
-    _kind = "RRefType"
 
 
 class ClassType(Type):
     """A script class, or the class of a module."""
 
     __slots__ = ()
-    _kind = "ClassType"
 
     def __init__(self, name: Text) -> None:
         self._type = class_types.ClassType(name)
@@ -431,7 +362,6 @@ class InterfaceType(Type):
     """An interface."""
 
     __slots__ = ()
-    _kind = "InterfaceType"
 
     @property
     def _methods(self) -> dict[Text, Function]:
@@ -447,21 +377,18 @@ class EnumType(Type):
     """An enumeration."""
 
     __slots__ = ()
-    _kind = "EnumType"
 
 
 class _FunctionType(Type):
     """The type of a constant that is a function."""
 
     __slots__ = ()
-    _kind = "FunctionType"
 
 
-class _VariableType(Type):
+class _VarType(Type):
     """A type variable of a schema."""
 
     __slots__ = ()
-    _kind = "VarType"
 
 
 CLASSES: dict[Text, type[Type]] = {
@@ -486,7 +413,7 @@ _BY_CLASS: dict[type[language.Type], type[Type]] = {
     class_types.InterfaceType: InterfaceType,
     language.EnumType: EnumType,
     class_types.FunctionType: _FunctionType,
-    language.VariableType: _VariableType,
+    language.VariableType: _VarType,
 }
 
 
