@@ -52,35 +52,8 @@ _sigmoid: Callable[..., Tensor] = eager_function("aten::sigmoid")
 _tanh: Callable[..., Tensor] = eager_function("aten::tanh")
 
 
-def _shown(text: str, inplace: bool) -> str:
-    """A module's own text, with a note if it works in place."""
-    return ", ".join(filter(None, [text, "inplace=True" if inplace else ""]))
-
-
-class Threshold(Module):
-    """Elements up to `threshold` replaced by `value`."""
-
-    __constants__: ClassVar[list[str]] = ["threshold", "value", "inplace"]
-    threshold: float
-    value: float
-    inplace: bool
-
-    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        super().__init__()
-        self.threshold = threshold
-        self.value = value
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply the layer."""
-        return F.threshold(input, self.threshold, self.value, self.inplace)
-
-    def extra_repr(self) -> str:
-        return _shown(f"threshold={self.threshold}, value={self.value}", self.inplace)
-
-
-class ReLU(Module):
-    """`max(x, 0)` of every element."""
+class _InPlace(Module):
+    """What may write its result over what it is given; it shows its constants."""
 
     __constants__: ClassVar[list[str]] = ["inplace"]
     inplace: bool
@@ -89,45 +62,61 @@ class ReLU(Module):
         super().__init__()
         self.inplace = inplace
 
+    def extra_repr(self) -> str:
+        told = [f"{name}={getattr(self, name)}" for name in self.__constants__ if name != "inplace"]
+        return ", ".join([*told, "inplace=True"] if self.inplace else told)
+
+
+class Threshold(_InPlace):
+    """Elements up to `threshold` replaced by `value`."""
+
+    __constants__: ClassVar[list[str]] = ["threshold", "value", "inplace"]
+    threshold: float
+    value: float
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.threshold = threshold
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply the layer."""
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+
+class ReLU(_InPlace):
+    """`max(x, 0)` of every element."""
+
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer."""
         return F.relu(input, inplace=self.inplace)
 
-    def extra_repr(self) -> str:
-        return _shown("", self.inplace)
 
-
-class RReLU(Module):
+class RReLU(_InPlace):
     """Elements below 0 times a slope between `lower` and `upper`, random in training."""
 
     __constants__: ClassVar[list[str]] = ["lower", "upper", "inplace"]
     lower: float
     upper: float
-    inplace: bool
 
     def __init__(
         self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False
     ) -> None:
-        super().__init__()
+        super().__init__(inplace)
         self.lower = lower
         self.upper = upper
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer."""
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
-    def extra_repr(self) -> str:
-        return _shown(f"lower={self.lower}, upper={self.upper}", self.inplace)
 
-
-class Hardtanh(Module):
+class Hardtanh(_InPlace):
     """Every element held between two limits."""
 
     __constants__: ClassVar[list[str]] = ["min_val", "max_val", "inplace"]
     min_val: float
     max_val: float
-    inplace: bool
 
     def __init__(
         self,
@@ -137,10 +126,9 @@ class Hardtanh(Module):
         min_value: float | None = None,
         max_value: float | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(inplace)
         self.min_val = min_val if min_value is None else _renamed("min", min_value)
         self.max_val = max_val if max_value is None else _renamed("max", max_value)
-        self.inplace = inplace
         if self.max_val <= self.min_val:
             raise AssertionError(
                 f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})"
@@ -149,9 +137,6 @@ class Hardtanh(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer."""
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
-
-    def extra_repr(self) -> str:
-        return _shown(f"min_val={self.min_val}, max_val={self.max_val}", self.inplace)
 
 
 def _renamed(end: str, value: float) -> float:
@@ -170,7 +155,7 @@ class ReLU6(Hardtanh):
         super().__init__(0.0, 6.0, inplace)
 
     def extra_repr(self) -> str:
-        return _shown("", self.inplace)
+        return "inplace=True" if self.inplace else ""
 
 
 class Sigmoid(Module):
@@ -204,40 +189,20 @@ class Tanh(Module):
         return _tanh(input)
 
 
-class SiLU(Module):
+class SiLU(_InPlace):
     """`x * sigmoid(x)`."""
-
-    __constants__: ClassVar[list[str]] = ["inplace"]
-    inplace: bool
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer."""
         return F.silu(input, inplace=self.inplace)
 
-    def extra_repr(self) -> str:
-        return _shown("", self.inplace)
 
-
-class Mish(Module):
+class Mish(_InPlace):
     """`x * tanh(softplus(x))`."""
-
-    __constants__: ClassVar[list[str]] = ["inplace"]
-    inplace: bool
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer."""
         return F.mish(input, inplace=self.inplace)
-
-    def extra_repr(self) -> str:
-        return _shown("", self.inplace)
 
 
 class Hardswish(Module):
@@ -255,62 +220,42 @@ class Hardswish(Module):
         return F.hardswish(input, self.inplace)
 
 
-class ELU(Module):
+class ELU(_InPlace):
     """`alpha * (exp(x) - 1)` for elements below 0."""
 
     __constants__: ClassVar[list[str]] = ["alpha", "inplace"]
     alpha: float
-    inplace: bool
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
+        super().__init__(inplace)
         self.alpha = alpha
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer."""
         return F.elu(input, self.alpha, self.inplace)
 
-    def extra_repr(self) -> str:
-        return _shown(f"alpha={self.alpha}", self.inplace)
 
-
-class CELU(Module):
+class CELU(_InPlace):
     """`alpha * (exp(x / alpha) - 1)` for elements below 0."""
 
     __constants__: ClassVar[list[str]] = ["alpha", "inplace"]
     alpha: float
-    inplace: bool
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
+        super().__init__(inplace)
         self.alpha = alpha
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer."""
         return F.celu(input, self.alpha, self.inplace)
 
-    def extra_repr(self) -> str:
-        return _shown(f"alpha={self.alpha}", self.inplace)
 
-
-class SELU(Module):
+class SELU(_InPlace):
     """`elu` scaled so that mean and variance stay."""
-
-    __constants__: ClassVar[list[str]] = ["inplace"]
-    inplace: bool
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer."""
         return F.selu(input, self.inplace)
-
-    def extra_repr(self) -> str:
-        return _shown("", self.inplace)
 
 
 class GLU(Module):
@@ -367,24 +312,19 @@ class Hardshrink(Module):
         return f"{self.lambd}"
 
 
-class LeakyReLU(Module):
+class LeakyReLU(_InPlace):
     """Elements below 0 times `negative_slope`."""
 
     __constants__: ClassVar[list[str]] = ["inplace", "negative_slope"]
-    inplace: bool
     negative_slope: float
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
-        super().__init__()
+        super().__init__(inplace)
         self.negative_slope = negative_slope
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer."""
         return F.leaky_relu(input, self.negative_slope, self.inplace)
-
-    def extra_repr(self) -> str:
-        return _shown(f"negative_slope={self.negative_slope}", self.inplace)
 
 
 class LogSigmoid(Module):
