@@ -35,7 +35,11 @@ __all__ = [
 
 
 class _FusedModule(Sequential):
-    """What all of them are."""
+    """What all of them are.
+
+    Raises:
+        AssertionError: modules of other kinds than it is made of.
+    """
 
     def _take(self, kinds: tuple[type[Module], ...], *modules: Module) -> None:
         """Hold modules of these kinds.
@@ -52,165 +56,105 @@ class _FusedModule(Sequential):
 
 
 class ConvReLU1d(_FusedModule):
-    """A convolution over 1 dimension and a ReLU.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A convolution over 1 dimension and a ReLU."""
 
     def __init__(self, conv: Module, relu: Module) -> None:
         self._take((Conv1d, ReLU), conv, relu)
 
 
 class ConvReLU2d(_FusedModule):
-    """A convolution over 2 dimensions and a ReLU.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A convolution over 2 dimensions and a ReLU."""
 
     def __init__(self, conv: Module, relu: Module) -> None:
         self._take((Conv2d, ReLU), conv, relu)
 
 
 class ConvReLU3d(_FusedModule):
-    """A convolution over 3 dimensions and a ReLU.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A convolution over 3 dimensions and a ReLU."""
 
     def __init__(self, conv: Module, relu: Module) -> None:
         self._take((Conv3d, ReLU), conv, relu)
 
 
 class LinearReLU(_FusedModule):
-    """A linear layer and a ReLU.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A linear layer and a ReLU."""
 
     def __init__(self, linear: Module, relu: Module) -> None:
         self._take((Linear, ReLU), linear, relu)
 
 
 class ConvBn1d(_FusedModule):
-    """A convolution over 1 dimension and a batch norm.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A convolution over 1 dimension and a batch norm."""
 
     def __init__(self, conv: Module, bn: Module) -> None:
         self._take((Conv1d, BatchNorm1d), conv, bn)
 
 
 class ConvBn2d(_FusedModule):
-    """A convolution over 2 dimensions and a batch norm.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A convolution over 2 dimensions and a batch norm."""
 
     def __init__(self, conv: Module, bn: Module) -> None:
         self._take((Conv2d, BatchNorm2d), conv, bn)
 
 
 class ConvBn3d(_FusedModule):
-    """A convolution over 3 dimensions and a batch norm.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A convolution over 3 dimensions and a batch norm."""
 
     def __init__(self, conv: Module, bn: Module) -> None:
         self._take((Conv3d, BatchNorm3d), conv, bn)
 
 
 class ConvBnReLU1d(_FusedModule):
-    """A convolution over 1 dimension, a batch norm and a ReLU.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A convolution over 1 dimension, a batch norm and a ReLU."""
 
     def __init__(self, conv: Module, bn: Module, relu: Module) -> None:
         self._take((Conv1d, BatchNorm1d, ReLU), conv, bn, relu)
 
 
 class ConvBnReLU2d(_FusedModule):
-    """A convolution over 2 dimensions, a batch norm and a ReLU.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A convolution over 2 dimensions, a batch norm and a ReLU."""
 
     def __init__(self, conv: Module, bn: Module, relu: Module) -> None:
         self._take((Conv2d, BatchNorm2d, ReLU), conv, bn, relu)
 
 
 class ConvBnReLU3d(_FusedModule):
-    """A convolution over 3 dimensions, a batch norm and a ReLU.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A convolution over 3 dimensions, a batch norm and a ReLU."""
 
     def __init__(self, conv: Module, bn: Module, relu: Module) -> None:
         self._take((Conv3d, BatchNorm3d, ReLU), conv, bn, relu)
 
 
 class BNReLU2d(_FusedModule):
-    """A batch norm and a ReLU.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A batch norm and a ReLU."""
 
     def __init__(self, batch_norm: Module, relu: Module) -> None:
         self._take((BatchNorm2d, ReLU), batch_norm, relu)
 
 
 class BNReLU3d(_FusedModule):
-    """A batch norm and a ReLU.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A batch norm and a ReLU."""
 
     def __init__(self, batch_norm: Module, relu: Module) -> None:
         self._take((BatchNorm3d, ReLU), batch_norm, relu)
 
 
 class LinearBn1d(_FusedModule):
-    """A linear layer and a batch norm.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A linear layer and a batch norm."""
 
     def __init__(self, linear: Module, bn: Module) -> None:
         self._take((Linear, BatchNorm1d), linear, bn)
 
 
 class LinearLeakyReLU(_FusedModule):
-    """A linear layer and a leaky ReLU.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A linear layer and a leaky ReLU."""
 
     def __init__(self, linear: Module, leaky_relu: Module) -> None:
         self._take((Linear, LeakyReLU), linear, leaky_relu)
 
 
 class LinearTanh(_FusedModule):
-    """A linear layer and a tanh.
-
-    Raises:
-        AssertionError: other modules.
-    """
+    """A linear layer and a tanh."""
 
     def __init__(self, linear: Module, tanh: Module) -> None:
         self._take((Linear, Tanh), linear, tanh)
