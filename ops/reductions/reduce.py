@@ -36,6 +36,7 @@ from ..table.layouts import contiguous
 from ..table.out_dtypes import COMPUTED, OutDtype
 from ..table.pointwise import as_array, cast, operand
 from ..table.promotion import kind
+from ..table.record import OnSlices
 from ..table.refusals import check_kernel
 from ..table.table import operator
 from .folding import folded, moments, spread, spread_and_middle
@@ -304,19 +305,6 @@ def _real_dtype(self: Array) -> Dtype:
     return dtype_of(self).to_real().numpy if is_complex(self.dtype) else self.dtype
 
 
-@operator(
-    "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
-    "bool keepdim=False) -> Tensor",
-    prepared=True,
-    order="- dim correction",
-    layout="C",
-    out_overlap="read-first",
-    on_slices="folds",
-)
-def var(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
-    return _known_variance.call(self, dim, correction, keepdim, False)  # type: ignore[no-any-return]
-
-
 def _spread(
     self: Array, dim: Dims, correction: Scalar | None, keepdim: bool, of_root: bool
 ) -> Array:
@@ -370,56 +358,37 @@ def _spread_and_mean(
 _known_both: Final = Prepared(_spread_and_mean)
 
 
-@operator(
-    "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
-    "bool keepdim=False) -> Tensor",
-    prepared=True,
-    order="- dim correction",
-    layout="C",
-    out_overlap="read-first",
-    on_slices="folds",
-)
-def std(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> Array:
-    return _known_variance.call(self, dim, correction, keepdim, True)  # type: ignore[no-any-return]
+def _of_variance(known: Prepared, of_root: bool) -> Callable[..., object]:
+    def forward(self: Array, dim: Dims, correction: Scalar | None, keepdim: bool) -> object:
+        return known.call(self, dim, correction, keepdim, of_root)
+
+    return forward
 
 
-@operator(
-    "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
-    "bool keepdim=False) -> (Tensor, Tensor)",
-    prepared=True,
-    layout="CC",
-    face="function",
-    order="- dim correction",
-)
-def var_mean(
-    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
-) -> tuple[Array, Array]:
-    return _known_both.call(self, dim, correction, keepdim, False)  # type: ignore[no-any-return]
+def _declare_spread(name: str, forward: Callable[..., object], result: str) -> None:
+    """Declare a forward that takes dimensions, a correction and whether they are kept."""
 
-
-@operator(
-    "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
-    "bool keepdim=False) -> (Tensor, Tensor)",
-    prepared=True,
-    layout="CC",
-    face="function",
-    order="- dim correction",
-)
-def std_mean(
-    self: Array, dim: Dims, correction: Scalar | None, keepdim: bool
-) -> tuple[Array, Array]:
-    return _known_both.call(self, dim, correction, keepdim, True)  # type: ignore[no-any-return]
-
-
-def _declare_unbiased(name: str, forward: Callable[..., object], result: str) -> None:
     def of_all(self: Array, unbiased: bool) -> object:
         return forward(self, None, int(unbiased), False)
 
     def over(self: Array, dim: Dims, unbiased: bool, keepdim: bool) -> object:
         return forward(self, dim, int(unbiased), keepdim)
 
-    face: Face = "function" if result != "Tensor" else ""
-    overlap: OutOverlap = "read-first" if result == "Tensor" else ""
+    is_one = result == "Tensor"
+    face: Face = "" if is_one else "function"
+    overlap: OutOverlap = "read-first" if is_one else ""
+    layout = "C" if is_one else "CC"
+    slices: OnSlices = "folds" if is_one else ""
+    operator(
+        f"aten::{name}.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
+        f"bool keepdim=False) -> {result}",
+        prepared=True,
+        order="- dim correction",
+        layout=layout,
+        out_overlap=overlap,
+        face=face,
+        on_slices=slices,
+    )(forward)
     operator(
         f"aten::{name}(Tensor self, bool unbiased=True) -> {result}",
         prepared=True,
@@ -432,17 +401,16 @@ def _declare_unbiased(name: str, forward: Callable[..., object], result: str) ->
         f"aten::{name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
         f"-> {result}",
         prepared=True,
-        layout="C" if result == "Tensor" else "CC",
-        out="out" if result == "Tensor" else "",
+        layout=layout,
+        out="out" if is_one else "",
         out_overlap=overlap,
         face=face,
     )(over)
 
 
-_declare_unbiased("var", var, "Tensor")
-_declare_unbiased("std", std, "Tensor")
-_declare_unbiased("var_mean", var_mean, "(Tensor, Tensor)")
-_declare_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
+for _root, _name in enumerate(("var", "std")):
+    _declare_spread(_name, _of_variance(_known_variance, bool(_root)), "Tensor")
+    _declare_spread(f"{_name}_mean", _of_variance(_known_both, bool(_root)), "(Tensor, Tensor)")
 
 
 @operator(
