@@ -14,8 +14,6 @@ from ..table.table import operator
 from ..table.without_data import always
 from .signs import absolute
 
-__all__: list[str] = []
-
 
 @operator(
     "aten::equal(Tensor self, Tensor other) -> bool",

@@ -20,8 +20,6 @@ from ..table.promotion import kind
 from ..table.refusals import Refusal
 from ..table.table import operator
 
-__all__: list[str] = []
-
 _OUT_OF_COMPLEX: Final = OutDtype(
     "same",
     "Expected object of scalar type {result} but got scalar type {out} for argument 'out'",

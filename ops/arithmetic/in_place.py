@@ -35,8 +35,6 @@ from .elementwise import (
 from .powers import pow_number, pow_tensors
 from .signs import absolute, neg
 
-__all__: list[str] = []
-
 _add: Final = np.add
 
 

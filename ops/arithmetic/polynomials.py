@@ -19,8 +19,6 @@ from ..table.formula import formula
 from ..table.refusals import Refusal
 from ..table.table import operator
 
-__all__: list[str] = []
-
 Kernel = Callable[[Array, Array], Array]
 Step = Callable[[int, Array, Array, Array], object]
 """(k, x, value of degree k, value of degree k - 1) -> value of degree k + 1."""

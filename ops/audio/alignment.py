@@ -13,8 +13,6 @@ import numpy as np
 from ..memory.dtype import Array
 from .declaring import audio, require, require_contiguous
 
-__all__: list[str] = []
-
 _FLOATS: Final = (np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64))
 _WHOLE: Final = (np.dtype(np.int32), np.dtype(np.int64))
 

@@ -16,8 +16,6 @@ from ..memory.versions import written
 from ..table.refusals import not_implemented
 from .declaring import audio, require, require_contiguous
 
-__all__: list[str] = []
-
 _FLOATS: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 

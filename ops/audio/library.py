@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .declaring import audio
 
-__all__: list[str] = []
-
 
 @audio("cuda_version() -> int?", "_torchaudio")
 def cuda_version() -> None:

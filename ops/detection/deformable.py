@@ -18,8 +18,6 @@ from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from .declaring import require_floats, vision
 
-__all__: list[str] = []
-
 _ARGUMENTS = (
     "Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h, "
     "SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, "

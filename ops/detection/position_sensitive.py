@@ -15,8 +15,6 @@ from .declaring import check_regions, check_same_dtype, image_numbers, require_f
 from .region_align import region_weights
 from .region_pool import bins_along, rounded
 
-__all__: list[str] = []
-
 
 def _channels(input: Array, rois: Array, pooled: tuple[int, int], prefix: str) -> Array:
     """The channel that each element of the result reads, `(K, C / (h * w), h, w)`.

@@ -13,8 +13,6 @@ from ..tensors.tensor import Tensor
 from .forms import by_schema, form_of
 from .shapes import converted
 
-__all__: list[str] = []
-
 Ints = Sequence[int]
 
 # --------------------------------------------------------------------------- convolutions

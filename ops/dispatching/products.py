@@ -10,8 +10,6 @@ from ..table.grad_mode import is_recording
 from ..tensors.tensor import Tensor
 from .forms import form_of
 
-__all__: list[str] = []
-
 # --------------------------------------------------------------------------- products
 
 

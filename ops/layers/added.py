@@ -9,8 +9,6 @@ from ..table.pointwise import in_place
 from ..table.table import operator
 from .activation import relu
 
-__all__: list[str] = []
-
 
 @operator(
     "aten::_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",

@@ -15,8 +15,6 @@ from ..memory.dtype import Array
 from ..table.grad_mode import no_grad
 from ..table.table import operator
 
-__all__: list[str] = []
-
 
 def _declare(schema: str, out: str = "grad_input grad_input", order: str = "") -> None:
     """Declare one by its schema; the formula has its full name."""

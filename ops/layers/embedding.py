@@ -22,8 +22,6 @@ from ..table.refusals import class_name, cpp_name, letter, not_held
 from ..table.table import operator
 from ..table.without_data import rows_of
 
-__all__: list[str] = []
-
 _INT64: Final = np.dtype(np.int64)
 Bags = tuple[Array, Array, Array, Array]
 _SUM, _MEAN, _MAX = range(3)

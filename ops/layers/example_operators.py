@@ -7,8 +7,6 @@ from ..shapes.join import cat
 from ..table.table import operator
 from .activation import leaky_relu
 
-__all__: list[str] = []
-
 
 @operator("_test::leaky_relu(Tensor self, float v=0.01) -> Tensor")
 def _leaky_relu(self: Array, v: float) -> Array:

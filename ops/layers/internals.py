@@ -29,8 +29,6 @@ from ..table.pointwise import as_array, cast, checked_broadcast
 from ..table.table import operator
 from ..table.without_data import always, rows_of
 
-__all__: list[str] = []
-
 _INT64: Final = np.dtype(np.int64)
 
 # --------------------------------------------------------------------------- numbers of tensors

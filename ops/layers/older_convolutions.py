@@ -11,8 +11,6 @@ from ..table.table import operator
 from ..table.without_data import rows_of
 from .convolution import batched, convolution
 
-__all__: list[str] = []
-
 
 @operator(
     "aten::slow_conv3d_forward(Tensor self, Tensor weight, SymInt[3] kernel_size, "

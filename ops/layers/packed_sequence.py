@@ -14,8 +14,6 @@ from ..memory.errors import OperatorError
 from ..table.pointwise import number_as
 from ..table.table import operator
 
-__all__: list[str] = []
-
 
 @operator(
     "aten::_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) "

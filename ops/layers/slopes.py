@@ -18,8 +18,6 @@ from ..table.promotion import common_dtype
 from ..table.refusals import Refusal
 from ..table.table import operator
 
-__all__: list[str] = []
-
 _FLOAT32: Final = np.dtype(np.float32)
 _FLOATS: Final = (_FLOAT32, np.dtype(np.float64))
 

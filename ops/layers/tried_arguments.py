@@ -11,8 +11,6 @@ from ..memory.dtype import Array, dtype_of
 from ..memory.errors import OperatorError
 from ..table.table import operator
 
-__all__: list[str] = []
-
 _UNMET: Final = (
     "Expected values.dim() == 1 to be true, but got false.  (Could this error message be "
     "improved?  If so, please report an enhancement request to PyTorch.)"

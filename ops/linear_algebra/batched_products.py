@@ -11,8 +11,6 @@ from ..table.pointwise import as_array
 from ..table.table import operator
 from .linalg import mm
 
-__all__: list[str] = []
-
 _MOST = 1024 * 512
 """How many elements may be put side by side; products of more are as fast one by one."""
 

@@ -14,8 +14,6 @@ from .matrix_checks import check_floating, check_lapack, check_square
 from .small_systems import small_determinants, small_log_determinants
 from .triangular import lu_factor
 
-__all__: list[str] = []
-
 
 def _check_determinant(A: Array, name: str) -> None:
     check_square(A, name)

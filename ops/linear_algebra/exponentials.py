@@ -13,8 +13,6 @@ from ..table.table import operator
 from .linalg import matmul
 from .matrix_checks import check_floating, check_square, real_dtype
 
-__all__: list[str] = []
-
 
 class _Series(NamedTuple):
     """Taylor's series up to a degree, in blocks of so many powers, and the norm of matrices up to

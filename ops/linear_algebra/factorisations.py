@@ -35,8 +35,6 @@ from .small_systems import MOST, identity, small_cholesky
 from .substitution import solve_triangular
 from .triangular import adjoint, not_invertible
 
-__all__: list[str] = []
-
 _NO_CHOLESKY: Final = Refusal(
     "",
     fails=(

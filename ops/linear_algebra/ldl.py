@@ -29,8 +29,6 @@ from .matrix_checks import (
     check_square,
 )
 
-__all__: list[str] = []
-
 _ALPHA = (1 + math.sqrt(17)) / 8
 
 

@@ -18,8 +18,6 @@ from .matrix_norms import singular_values
 from .spectral import pseudo_inverse, rank_of
 from .triangular import is_vector
 
-__all__: list[str] = []
-
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 

@@ -17,8 +17,6 @@ from ..table.promotion import kind
 from ..table.table import operator
 from .matrix_norms import vector_norm
 
-__all__: list[str] = []
-
 _FLOAT64: Final = np.dtype(np.float64)
 _KERNELS: Final = {np.dtype(np.float32): "f", _FLOAT64: "d"}
 _FACTOR: Final = [

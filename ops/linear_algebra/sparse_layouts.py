@@ -18,8 +18,6 @@ from ..table.refusals import not_implemented
 from ..table.table import operator
 from .linalg import mm
 
-__all__: list[str] = []
-
 _KINDS: Final = {
     "sparse coordinate tensor": ("indices", "coalesce"),
     "sparse tensor": ("values",),

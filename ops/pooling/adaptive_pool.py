@@ -23,8 +23,6 @@ from .few_windows import max_in, sums_in
 from .max_pool import max_over
 from .pixels import with_kernels
 
-__all__: list[str] = []
-
 _INT64: Final = np.dtype(np.int64)
 _FLOAT32: Final = np.dtype(np.float32)
 

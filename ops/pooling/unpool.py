@@ -17,8 +17,6 @@ from ..table.refusals import Refusal, not_implemented
 from ..table.table import operator
 from .max_pool import max_over
 
-__all__: list[str] = []
-
 _INT64: Final = np.dtype(np.int64)
 
 

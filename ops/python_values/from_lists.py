@@ -22,8 +22,6 @@ from ..table.promotion import number_dtype
 from ..table.table import operator
 from .hashing import type_name
 
-__all__: list[str] = []
-
 _OPTIONS: Final = "*, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
 
 

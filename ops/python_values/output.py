@@ -19,8 +19,6 @@ from ..table.table import operator
 from .display_aten import format_for_print
 from .strings import from_bytes, joined, to_bytes
 
-__all__: list[str] = []
-
 
 @operator("prim::Print(...) -> ()", effects=True, native=native("printed({all})", writes=True))
 def print_values(*values: object) -> None:

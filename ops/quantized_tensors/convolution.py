@@ -27,8 +27,6 @@ from .packed_weights import PackedConvolution
 from .panels import as_before, requantizing
 from .patches import bytes_by_patches, wholes_by_patches
 
-__all__: list[str] = []
-
 F32: Final = np.float32
 
 

@@ -30,8 +30,6 @@ from .by_number import looked_up
 from .pointwise import clamped, joined
 from .steps import values_by_kernel
 
-__all__: list[str] = []
-
 F32: Final = np.float32
 Forward = Callable[..., Any]
 

@@ -15,8 +15,6 @@ from .arrays import dequantize, numbers_of, quantizer_of
 from .halves import are_halves, unpack_halves
 from .packed_weights import PackedEmbedding
 
-__all__: list[str] = []
-
 F32: Final = np.float32
 _W: Final = "__torch__.torch.classes.quantized.EmbeddingPackedParamsBase"
 _BAG: Final = (

@@ -14,8 +14,6 @@ from ..memory.errors import OperatorError
 from ..table.pointwise import as_array
 from ..table.table import operator
 
-__all__: list[str] = []
-
 
 def _check_range(quant_min: int, quant_max: int) -> None:
     if quant_min > quant_max:

@@ -18,8 +18,6 @@ from ..memory.errors import OperatorError
 from ..table.table import operator
 from .packed_weights import FloatConvolution, FloatLinear
 
-__all__: list[str] = []
-
 Ints = list[int]
 
 _LINEAR: Final = f"{BUILTIN_NAMESPACE}xnnpack.LinearOpContext"

@@ -18,8 +18,6 @@ from ..table.without_data import always
 from .arrays import SMALLEST_SCALE, choose_quantizer, scale_for
 from .fake_quantize import of_channels, of_channels_with_mask, of_tensor_with_mask
 
-__all__: list[str] = []
-
 _FLOOR: Final = float(SMALLEST_SCALE)
 
 _STATE = (

@@ -12,8 +12,6 @@ from ..table.table import operator
 from .linear import dynamic_linear
 from .packed_weights import CellParams, PackedLinear
 
-__all__: list[str] = []
-
 _C: Final = "__torch__.torch.classes.rnn.CellParamsBase"
 _L: Final = "__torch__.torch.classes.quantized.LinearPackedParamsBase"
 _REST: Final = (

@@ -13,8 +13,6 @@ from ..shapes.creation import OPTIONS, check_sizes
 from ..table.table import operator
 from .arrays import channels, per_tensor, quantized_array
 
-__all__: list[str] = []
-
 
 @operator(
     f"aten::_empty_affine_quantized(SymInt[] size, {OPTIONS}, float scale=1., int zero_point=0, "

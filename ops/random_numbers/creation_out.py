@@ -19,8 +19,6 @@ from ..table.record import Operator
 from ..table.table import TABLE, operator
 from . import random_ops  # noqa: F401  (they declare the plain forms)
 
-__all__: list[str] = []
-
 _FORMS: Final = """
 zeros -:out
 ones -:out

@@ -44,8 +44,6 @@ from .random_ops import (
 )
 from .whole_numbers import whole_numbers
 
-__all__: list[str] = []
-
 _GENERATOR: Final = "Generator? generator=None"
 _LIKE: Final = OPTIONS.replace("*, ", "*, Generator? generator, ")
 _LIKE_END: Final = ", MemoryFormat? memory_format=None) -> Tensor"

@@ -20,8 +20,6 @@ from ..table.table import operator
 from .random import Generator, default_generator
 from .whole_numbers import exponential
 
-__all__: list[str] = []
-
 
 @operator(
     "aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, "

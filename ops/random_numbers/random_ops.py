@@ -47,8 +47,6 @@ from .whole_numbers import (
     whole_numbers,
 )
 
-__all__: list[str] = []
-
 Sizes = Sequence[int]
 _FLOAT32: Final = np.dtype(np.float32)
 _LIKE: Final = OPTIONS + ", MemoryFormat? memory_format=None"

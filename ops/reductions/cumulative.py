@@ -22,8 +22,6 @@ from ..table.table import operator
 from ..table.without_data import rows_of
 from .reduce import sum_input, sum_over
 
-__all__: list[str] = []
-
 _FLOAT32: Final = np.dtype(np.float32)
 _FLOAT64: Final = np.dtype(np.float64)
 _ALL: Final = slice(None)

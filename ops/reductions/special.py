@@ -21,8 +21,6 @@ from ..table.refusals import Refusal
 from ..table.table import operator
 from .reduce import logsumexp
 
-__all__: list[str] = []
-
 _ROOT: Final = math.sqrt(0.5)
 
 

@@ -20,8 +20,6 @@ from ..table.table import operator
 from .folding import folded
 from .reduce import refuse_complex_nansum, sum_over
 
-__all__: list[str] = []
-
 Dims = Sequence[int] | None
 _INT64: Final = np.dtype(np.int64)
 _FLOAT64: Final = np.dtype(np.float64)

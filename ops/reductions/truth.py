@@ -15,8 +15,6 @@ from ..table.out_dtypes import OutDtype
 from ..table.table import operator
 from .folding import folded
 
-__all__: list[str] = []
-
 Dims = Sequence[int] | None
 asarray: Final = np.asarray
 _INT64: Final = np.dtype(np.int64)

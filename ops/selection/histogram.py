@@ -21,8 +21,6 @@ from ..table.table import operator
 from ..table.without_data import always
 from .places import span
 
-__all__: list[str] = []
-
 _OUT_OF_HISTC: Final = OutDtype(
     "same",
     "torch.histogram: input tensor and hist tensor should have the same dtype, but got "

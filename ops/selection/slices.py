@@ -25,8 +25,6 @@ from .places import combined_natively, copied, one
 from .scatter import combine_along, with_rank
 from .strides import as_strided
 
-__all__: list[str] = []
-
 Key = tuple[Any, ...]
 _INT64: Final = np.dtype(np.int64)
 

@@ -23,8 +23,6 @@ from .along import check_index
 from .index_errors import first_outside, no_such_element
 from .places import taken_natively
 
-__all__: list[str] = []
-
 _INT64: Final = np.dtype(np.int64)
 
 

@@ -16,9 +16,6 @@ from ..table.table import operator
 from .copying import copy_into
 from .strides import copy_with_storage
 
-__all__: list[str] = []
-
-
 # --------------------------------------------------------------------------- copies
 
 

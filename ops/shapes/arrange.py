@@ -26,8 +26,6 @@ from ..table.without_data import always
 from . import join, shape
 from .join import JOINED
 
-__all__: list[str] = []
-
 _INT64: Final = np.dtype(np.int64)
 
 

@@ -17,9 +17,6 @@ from ..table.table import operator
 from ..table.without_data import rows_of
 from .windows import Ints, follow_format, padded, positions, shifted, windows
 
-__all__: list[str] = []
-
-
 # --------------------------------------------------------------------------- columns
 
 

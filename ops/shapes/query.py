@@ -21,8 +21,6 @@ from ..table.table import operator
 from ..table.without_data import always
 from .nested import NestedArray
 
-__all__: list[str] = []
-
 
 @operator("aten::size(Tensor self) -> int[]", face="method", order="int -", of_form=True)
 def size(self: Array) -> list[int]:

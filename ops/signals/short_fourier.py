@@ -17,9 +17,6 @@ from ..table.promotion import kind
 from ..table.table import operator
 from .fourier import complex_of, to_real, transform, transform_real
 
-__all__: list[str] = []
-
-
 _FLAGS = ("normalized", "onesided", "return_complex", "align_to_window")
 
 

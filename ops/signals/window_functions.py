@@ -11,8 +11,6 @@ from ..table.promotion import kind
 from ..table.refusals import cpp_name, not_implemented
 from ..table.table import operator
 
-__all__: list[str] = []
-
 _LENGTH = "int window_length"
 
 

@@ -12,8 +12,6 @@ from .parts import Coo
 from .structure import unsqueeze
 from .tensors import is_sparse, of_parts, parts_of
 
-__all__: list[str] = []
-
 
 @form("aten::cat", "aten::concat", "aten::concatenate")
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:

@@ -14,8 +14,6 @@ from ..memory.versions import version_of
 from ..table.grad_mode import RUNNING
 from ..table.table import operator
 
-__all__: list[str] = []
-
 _NO_WAY_BACK = "element 0 of tensors does not require grad and does not have a grad_fn"
 
 

@@ -17,8 +17,6 @@ from .items import BROKEN, Cell, Item, Maybe, Operand, Unsupported
 from .walk import Walk, step
 from .writer import BOOL, INT, Writer
 
-__all__: list[str] = []
-
 _ATTEMPTS = 20
 _ROUNDS = 256
 """Loops of a known number of rounds, up to this one, are written out where ONNX has no `Loop` for

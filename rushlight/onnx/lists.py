@@ -9,8 +9,6 @@ from .items import Cell, Item, Operand, Unsupported
 from .walk import Walk, step
 from .writer import BOOL, END, INT, is_plain
 
-__all__: list[str] = []
-
 
 @step("prim::ListConstruct")
 def _list(walk: Walk, node: Node, items: list[Item]) -> list[Item]:

@@ -15,8 +15,6 @@ from .functions import called
 from .items import UNSET, Cell, Item, Maybe, Operand, Unsupported
 from .walk import Walk, graph_of, step
 
-__all__: list[str] = []
-
 
 @step("prim::Constant")
 def _constant(walk: Walk, node: Node, items: list[Item]) -> list[Item]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NoReturn
 
-__all__: list[str] = []
-
 
 def __getattr__(name: str) -> Callable[..., NoReturn]:
     if name.startswith("__"):

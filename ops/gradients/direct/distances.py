@@ -13,8 +13,6 @@ from ...tensors.tensor import Tensor
 from ..table.rows import Wanted, direct
 from ..table.rules import are_wide
 
-__all__: list[str] = []
-
 
 def _slopes(shares: Array, one: Array, other: Array, form: str) -> Array:
     made: Array = family("rows.distances").slopes(shares, one, other, form)

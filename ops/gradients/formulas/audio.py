@@ -5,8 +5,6 @@ from __future__ import annotations
 from ...tensors.tensor import Tensor
 from ..table.rows import gradient
 
-__all__: list[str] = []
-
 
 def _of_costs(g: Tensor, result1: object) -> object:
     return g.reshape(-1, 1, 1, 1) * result1

@@ -9,8 +9,6 @@ from ...eager.dispatch import eager_function
 from ...tensors.tensor import Tensor
 from ..table.rows import Formula, Ints, gradient, joint
 
-__all__: list[str] = []
-
 
 def _call(name: str, *args: object) -> object:
     return eager_function(f"torchvision::_{name}_backward")(*args)

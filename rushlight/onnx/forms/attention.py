@@ -8,8 +8,6 @@ from ..items import Item, Maybe, Operand, Unsupported
 from ..table import EXPORTS, exports
 from ..writer import BOOL, END, INT, Writer
 
-__all__: list[str] = []
-
 
 @exports("aten::scaled_dot_product_attention")
 def scaled_dot_product_attention(

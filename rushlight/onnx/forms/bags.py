@@ -8,8 +8,6 @@ from ..items import Item, Operand
 from ..table import exports
 from ..writer import END, INT, Writer
 
-__all__: list[str] = []
-
 
 @exports("aten::embedding_bag")
 def embedding_bag(

@@ -6,8 +6,6 @@ from ..items import Item, Unsupported
 from ..table import EXPORTS, exports
 from ..writer import Writer
 
-__all__: list[str] = []
-
 
 def _convolution(
     w: Writer,

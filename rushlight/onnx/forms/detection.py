@@ -6,8 +6,6 @@ from ..items import Item
 from ..table import exports
 from ..writer import FLOAT, INT, Writer
 
-__all__: list[str] = []
-
 
 @exports("torchvision::nms")
 def nms(w: Writer, dets: Item, scores: Item, iou_threshold: Item) -> Item:

@@ -6,8 +6,6 @@ from ..items import Item, Operand
 from ..table import exports
 from ..writer import BOOL, DOUBLE, FLOAT, INT, Writer, is_float, is_number
 
-__all__: list[str] = []
-
 
 @exports("aten::zeros", "aten::empty")
 def zeros(w: Writer, size: Item, dtype: Item = None, *rest: Item) -> Item:

@@ -9,8 +9,6 @@ from ..table import exports
 from ..walk import PUTS
 from ..writer import BOOL, INT, Writer
 
-__all__: list[str] = []
-
 
 @exports("aten::embedding")
 def embedding(w: Writer, weight: Item, indices: Item, *rest: Item) -> Item:

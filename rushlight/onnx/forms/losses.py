@@ -9,8 +9,6 @@ from ..table import EXPORTS, exports
 from ..writer import INT, Writer
 from .reductions import log_softmax
 
-__all__: list[str] = []
-
 
 def _reduced(w: Writer, x: Operand, reduction: Item) -> Operand:
     """0 keeps all, 1 is the mean, 2 the sum."""

@@ -8,8 +8,6 @@ from ..items import Item, Operand, Unsupported
 from ..table import exports
 from ..writer import Writer
 
-__all__: list[str] = []
-
 
 def _affine(w: Writer, x: Operand, weight: Item, bias: Item, after: int) -> Operand:
     """Times the weight, plus the bias, each a vector with `after` dimensions behind it."""

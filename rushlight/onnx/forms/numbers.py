@@ -12,8 +12,6 @@ from ..table import exports
 from ..writer import BOOL, DOUBLE, INT, Writer, is_float, is_plain
 from .comparisons import truths
 
-__all__: list[str] = []
-
 
 def _single(w: Writer, item: Item) -> Operand:
     """A tensor of one element without dimensions."""

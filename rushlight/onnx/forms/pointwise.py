@@ -10,8 +10,6 @@ from ..items import Item, Operand, Unsupported
 from ..table import EXPORTS, exports
 from ..writer import BOOL, FLOAT, INT, Writer, is_float
 
-__all__: list[str] = []
-
 
 def _of_floats(operator: str, kind: str) -> None:
     """Declare an operator that ONNX has for floating-point numbers."""

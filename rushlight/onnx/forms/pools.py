@@ -9,8 +9,6 @@ from ..table import EXPORTS
 from ..writer import INT, Writer
 from .windows import uneven_average, uneven_maximum
 
-__all__: list[str] = []
-
 
 def _max_pool(count: int, with_places: bool) -> None:
     def form(

@@ -22,8 +22,6 @@ from ..items import Item, Operand, Unsupported
 from ..table import EXPORTS, exports
 from ..writer import Writer, is_number
 
-__all__: list[str] = []
-
 _F32: Final = np.dtype(np.float32)
 _STORED: Final = {
     DTYPES["quint8"].number: np.dtype(np.uint8),

@@ -9,8 +9,6 @@ from ..table import exports
 from ..writer import Writer
 from .products import linear
 
-__all__: list[str] = []
-
 _GATES = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN": (0,)}
 """Where ONNX's gates stand among torch's: input, output, forget, cell; update, reset, hidden."""
 

@@ -8,8 +8,6 @@ from ..items import Item, Operand, Unsupported
 from ..table import EXPORTS, exports
 from ..writer import FLOAT, Writer
 
-__all__: list[str] = []
-
 
 def _coordinates(mode: str, corners: bool) -> str:
     """Where the new places lie among the old ones."""

@@ -8,8 +8,6 @@ from ..items import Item, Operand, Unsupported
 from ..table import exports
 from ..writer import BOOL, END, INT, Writer
 
-__all__: list[str] = []
-
 
 @exports("aten::cat", "aten::concat", "aten::concatenate", parts=(0,))
 def cat(w: Writer, tensors: Item, dim: Item = 0) -> Item:

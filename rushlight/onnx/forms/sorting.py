@@ -6,8 +6,6 @@ from ..items import Item, Unsupported
 from ..table import exports
 from ..writer import INT, Writer
 
-__all__: list[str] = []
-
 
 @exports("aten::topk")
 def topk(

@@ -9,8 +9,6 @@ from ..writer import INT, Writer
 from . import arithmetic
 from .complex_numbers import multiplied
 
-__all__: list[str] = []
-
 
 def _input(w: Writer, item: Item) -> Operand:
     """A tensor of a transform: floats or complex."""

@@ -7,8 +7,6 @@ from ..table import exports
 from ..walk import PUTS
 from ..writer import END, INT, Writer, is_number
 
-__all__: list[str] = []
-
 
 @PUTS.of("aten::detach", "aten::alias", "aten::contiguous", "aten::to", "aten::requires_grad_")
 @PUTS.of("aten::positive", "aten::resolve_conj", "aten::resolve_neg")

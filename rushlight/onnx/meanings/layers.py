@@ -10,8 +10,6 @@ from ...ops.tensors.tensor import Tensor
 from .shapes import pad
 from .table import means, torch
 
-__all__: list[str] = []
-
 State = tuple[Tensor, ...]
 """What a step of a recurrent layer hands to the next, and what a layer gives."""
 Activation = Callable[[Tensor], Tensor]

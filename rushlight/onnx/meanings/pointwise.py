@@ -8,8 +8,6 @@ from ...ops.tensors.tensor import Tensor
 from ..file_checks import dtype_of_number
 from .table import MEANINGS, means, torch
 
-__all__: list[str] = []
-
 _FUNCTIONS: Final = {
     "Abs": "abs",
     "And": "logical_and",

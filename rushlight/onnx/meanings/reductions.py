@@ -8,8 +8,6 @@ from typing import Final
 from ...ops.tensors.tensor import Tensor
 from .table import means, torch
 
-__all__: list[str] = []
-
 
 def _product(x: Tensor, axes: list[int], keep: bool) -> Tensor:
     for axis in sorted((a % max(x.dim(), 1) for a in axes), reverse=True):

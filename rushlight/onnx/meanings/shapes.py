@@ -8,8 +8,6 @@ from typing import Final
 from ...ops.tensors.tensor import Tensor
 from .table import means, torch
 
-__all__: list[str] = []
-
 
 @means("Shape")
 def shape_of(x: Tensor, start: int = 0, end: int | None = None) -> Tensor:

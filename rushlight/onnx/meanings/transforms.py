@@ -5,8 +5,6 @@ from __future__ import annotations
 from ...ops.tensors.tensor import Tensor
 from .table import means, torch
 
-__all__: list[str] = []
-
 
 @means("DFT")
 def dft(

@@ -16,9 +16,6 @@ from .arithmetic import at_least, at_most, called
 from .formulas import by_doubles
 from .series import chebyshev, either, polynomial
 
-__all__: list[str] = []
-
-
 # ------------------------------------------------------------------------------ modified ones
 
 

@@ -17,8 +17,6 @@ from .formulas import by_doubles
 from .gammas import long_digamma
 from .series import either
 
-__all__: list[str] = []
-
 _ENOUGH: Final = {"float": 2.0**-30, "double": 2.0**-52}
 """Parts of a sum that do not count, by what it is rounded to in the end."""
 _TERMS: Final = 3000.0

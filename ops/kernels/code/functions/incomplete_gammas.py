@@ -18,8 +18,6 @@ from .formulas import by_doubles, to_double, to_float
 from .gammas import long_lgamma
 from .series import chebyshev, either, polynomial
 
-__all__: list[str] = []
-
 _ENOUGH: Final = {"float": 2.0**-31, "double": 2.0**-53}
 """Parts of a sum that do not count, by what it is rounded to in the end."""
 _TERMS: Final = 3000.0

@@ -10,8 +10,6 @@ from ..language.text import Value
 from . import doubles
 from .formulas import formula, to_double, to_float
 
-__all__: list[str] = []
-
 
 @formula()
 def nearest_exp(x: Value) -> Value:

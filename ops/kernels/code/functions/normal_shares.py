@@ -12,8 +12,6 @@ from .arithmetic import at_least, at_most, called
 from .formulas import SPECIAL, by_doubles, formula, to_double, to_float
 from .series import chebyshev, either, polynomial, with_sign
 
-__all__: list[str] = []
-
 _ROOT: Final = sqrt(0.5)
 
 

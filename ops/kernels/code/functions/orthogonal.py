@@ -16,8 +16,6 @@ from .arithmetic import called
 from .formulas import FLOATS_ONLY, SPECIAL, formula
 from .series import either
 
-__all__: list[str] = []
-
 Step = Callable[[Value, Value, Value, Value], Value]
 """(k, x, value of degree k, value of degree k - 1) -> value of degree k + 1."""
 

@@ -6,8 +6,6 @@ from ..language.text import Value
 from .formulas import FLOATS_ONLY, formula
 from .scalars import sigmoid
 
-__all__: list[str] = []
-
 
 @formula(FLOATS_ONLY, is_exact=True)
 def tanh_slope(g: Value, result: Value) -> Value:

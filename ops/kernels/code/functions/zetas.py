@@ -14,8 +14,6 @@ from .gammas import long_lgamma, turned
 from .long_powers import positive_power
 from .series import polynomial
 
-__all__: list[str] = []
-
 _BERNOULLI: Final = (
     *(1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510),
     *(43867 / 798, -174611 / 330, 854513 / 138, -236364091 / 2730),
