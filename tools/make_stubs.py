@@ -13,6 +13,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
@@ -35,6 +36,8 @@ from rushlight.ops.tensors.tensor import Tensor
 
 FUNCTIONS = ROOT / "rushlight" / "__init__.pyi"
 METHODS = ROOT / "ops" / "tensors" / "operator_methods.pyi"
+_GATHERED = (nn, nn.modules, nn.functional)
+"""Packages of what the modules in them have."""
 
 _WRITTEN_BY = """\
 # Written by tools/make_stubs.py: change the operator table, not this file.
@@ -224,7 +227,7 @@ def stubs() -> dict[Path, str]:
     texts = {
         FUNCTIONS: [_HEAD, kinds, *given, "", *functions],
         METHODS: [_HEAD, own.replace("...", ".."), *own_imports, "", *named, *methods],
-        **{_stub_of(package): [_WRITTEN_BY, *_gathered(package)] for package in (nn, nn.modules)},
+        **{_stub_of(package): [_WRITTEN_BY, *_gathered(package)] for package in _GATHERED},
     }
     return {file: "\n".join(lines) + "\n" for file, lines in texts.items()}
 
@@ -237,16 +240,28 @@ def _gathered(package: ModuleType) -> list[str]:
     """The names of a package that gathers what the `__all__` of other modules say, and of what it
     loads when it is asked for."""
     own = package.__name__
-    below = [name for _, name, _ in iter_modules(package.__path__) if name[0] != "_"]
-    lines = [f"from . import {name} as {name}" for name in sorted(below)]
+    below = sorted(name for _, name, _ in iter_modules(package.__path__) if name[0] != "_")
+    lines = [f"from . import {name} as {name}" for name in below]
     later = [name for name, rule in names_in(own).items() if rule.startswith("= ")]
-    for name in sorted({*package.__all__, *later}):
+    homes = {name: each for each in below for name in _names_of(package, each)}
+    inner = [name for name in vars(package) if name[0] == "_" and name in homes]
+    for name in sorted({*package.__all__, *later, *inner}):
         value = getattr(package, name)
         if not isinstance(value, ModuleType):
-            module = value.__module__
+            is_found = name in homes and not isinstance(value, type)
+            module = f"{own}.{homes[name]}" if is_found else value.__module__
             path = "." + module.removeprefix(f"{own}.") if module.startswith(own) else module
             lines.append(f"from {path} import {name} as {name}")
     return lines
+
+
+def _names_of(package: ModuleType, module: str) -> list[str]:
+    """The names a module of a package says it has, and of its functions those that the package
+    has, too."""
+    members = vars(import_module(f"{package.__name__}.{module}"))
+    shared = [name for name, value in vars(package).items() if members.get(name) is value]
+    functions = [name for name in shared if inspect.isfunction(members[name])]
+    return [*functions, *members.get("__all__", ())]
 
 
 def _functions(results: _Results) -> list[str]:

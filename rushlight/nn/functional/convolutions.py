@@ -1,4 +1,4 @@
-"""Functions of layers: convolutions, and what rearranges their inputs."""
+"""Functions of layers: convolutions, products, and what rearranges their inputs."""
 
 # mypy: disable-error-code="no-any-return"
 from collections.abc import Callable
@@ -20,6 +20,7 @@ __all__ = [
     "conv_transpose2d",
     "conv_transpose3d",
     "fold",
+    "linear",
     "native_channel_shuffle",
     "pixel_shuffle",
     "pixel_unshuffle",
@@ -35,6 +36,8 @@ conv_transpose1d: Operator = eager_function("aten::conv_transpose1d")
 conv_transpose2d: Operator = eager_function("aten::conv_transpose2d")
 conv_transpose3d: Operator = eager_function("aten::conv_transpose3d")
 conv_tbc: Operator = eager_function("aten::conv_tbc")
+linear: Operator = eager_function("aten::linear")
+"""`linear(input, weight, bias=None)`: `input @ weight.T + bias`."""
 bilinear: Operator = eager_function("aten::bilinear")
 pixel_shuffle: Operator = eager_function("aten::pixel_shuffle")
 pixel_unshuffle: Operator = eager_function("aten::pixel_unshuffle")
