@@ -66,9 +66,9 @@ class _Walk:
 
     def prepare(self, roots: Sequence[Node]) -> None:
         """Count for every node how many gradients it has to wait for."""
-        if self.targets is not None and not self._find_useful(roots):
+        if self.targets is not None:
+            self._find_useful(roots)
             return
-        leads = self.leads
         bounded: list[tuple[Bounding, ...]] = []
         dependencies = self.dependencies = dict.fromkeys(roots, 0)
         pending = list(dependencies)
@@ -81,7 +81,7 @@ class _Walk:
                     to = edge[0]
                     if to in dependencies:
                         dependencies[to] += 1
-                    elif leads is None or to in leads:  # what leads nowhere has nobody to wait for
+                    else:
                         dependencies[to] = 1
                         pending.append(to)
         self.bounds = tuple(dict.fromkeys(chain(*bounded))) if bounded else ()
@@ -102,18 +102,18 @@ class _Walk:
             return call.through
         return call.edges
 
-    def _find_useful(self, roots: Sequence[Node]) -> bool:
+    def _find_useful(self, roots: Sequence[Node]) -> None:
         """Find the nodes that lead to what gradients are wanted of, and how many gradients they
-        wait for: as many as lead to them.  Whether there are bounds, which `prepare` finds."""
+        wait for: as many as lead to them.  What leads nowhere has nobody to wait for."""
         assert self.targets is not None
         wanted = {node for node, _ in self.targets}
         before: dict[Node, list[Node]] = {node: [] for node in roots}
         pending = list(before)
-        is_bounded = False
+        bounded: list[Node] = []
         while pending:
             node = pending.pop()
             if node.bounds:
-                is_bounded = True
+                bounded.append(node)
             for edge in self._edges_of(node) if node.is_call else node.edges:
                 if edge is not None:
                     to = edge[0]
@@ -134,7 +134,9 @@ class _Walk:
         self.leads = frozenset(useful | wanted)
         self.dependencies = dict.fromkeys(roots, 0)
         self.dependencies |= {node: len(before[node]) for node in self.leads}
-        return is_bounded
+        if bounded:
+            known = (node.bounds for node in bounded if node in self.dependencies)
+            self.bounds = tuple(dict.fromkeys(chain(*known)))
 
     def run_targets(self) -> None:
         """Go through the nodes, too, that gradients are wanted of the results of, for their hooks;
