@@ -9,6 +9,7 @@ from . import broadcasting as broadcasting
 from . import common_types as common_types
 from . import conversion as conversion
 from . import dtype_names as dtype_names
+from . import factory_arguments as factory_arguments
 from . import flag_dispatch as flag_dispatch
 from . import functional as functional
 from . import grad as grad
@@ -194,3 +195,4 @@ from .modules.upsampling import UpsamplingNearest2d as UpsamplingNearest2d
 from .modules.padding import ZeroPad1d as ZeroPad1d
 from .modules.padding import ZeroPad2d as ZeroPad2d
 from .modules.padding import ZeroPad3d as ZeroPad3d
+from .factory_arguments import factory_kwargs as factory_kwargs
