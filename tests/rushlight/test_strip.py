@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,11 +73,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def _around(folder: Path) -> dict[str, Any]:
+    """The folder that a bundle is run in, and its environment: NumPy alone can be imported."""
     environment = {"PYTHONPATH": str(folder / "site"), "RUSHLIGHT_CACHE": str(folder / "cache")}
+    return {"cwd": folder, "env": {**environment, "PATH": os.environ.get("PATH", "")}}
+
+
+def _run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-S", str(folder / "two.pyz"), *words]
-    environment["PATH"] = os.environ.get("PATH", "")
-    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
+    return subprocess.run(command, capture_output=True, text=True, **_around(folder))
 
 
 def test_a_bundle_runs_its_archives_with_numpy_alone(folder: Path) -> None:
@@ -89,27 +94,55 @@ def test_a_bundle_runs_its_archives_with_numpy_alone(folder: Path) -> None:
     assert len(list((folder / "cache" / "bundles").iterdir())) == 1
 
 
-def test_what_a_bundle_lacks_is_told_by_name(folder: Path) -> None:
-    done = _run(folder, "run", "other.pt", "[[1.0]]")
-    assert done.returncode == 2
-    assert "operator `torch.grid_sampler`, which was left out of this bundle" in done.stderr
-    program = "import runpy, sys; sys.argv = [sys.argv[1], 'run', 'words.pt', 'a']\n"
-    program += "try: runpy.run_path(sys.argv[0], run_name='__main__')\n"
-    program += "except SystemExit: pass\nimport rushlight.optim"
-    command = [sys.executable, "-c", program, str(folder / "two.pyz")]
-    environment = {**os.environ, "PYTHONPATH": "", "RUSHLIGHT_CACHE": str(folder / "cache")}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
-    assert "this bundle has no rushlight.optim: it was made for words.pt, rows.pt" in done.stderr
+_SEVERAL = """
+import runpy, sys
+bundle = sys.argv[1]
+for words in (
+    ["run", "other.pt", "[[1.0]]"],
+    ["run", "rows.pt", "[[1.0, 2.0, 3.0]]"],
+    ["check", "x.py"],
+    ["list"],
+):
+    sys.argv = [bundle, *words]
+    try:
+        runpy.run_path(bundle, run_name="__main__")
+        ended = 0
+    except SystemExit as left:
+        ended = left.code
+    for stream in (sys.stdout, sys.stderr):
+        print(f"=== {ended or 0}", file=stream, flush=True)
+import rushlight.optim
+"""
+"""Runs a bundle several times in one process, and says after each how it ended."""
 
 
-def test_mistakes_in_a_bundle_are_diagnosed(folder: Path) -> None:
-    done = _run(folder, "run", "rows.pt", "[[1.0, 2.0, 3.0]]")
-    assert done.returncode == 1
-    assert "error[shape-mismatch]" in done.stderr
-    assert _run(folder, "check", "x.py").returncode == 2
-    listed = _run(folder, "list").stdout
-    assert "words.pt" in listed
-    assert "aten::relu" in listed
+@pytest.fixture(scope="module")
+def said(folder: Path) -> list[tuple[int, str, str]]:
+    """How each of these ended, and what it wrote to both streams; the last is the import."""
+    command = [sys.executable, "-S", "-c", _SEVERAL, str(folder / "two.pyz")]
+    done = subprocess.run(command, capture_output=True, text=True, **_around(folder))
+    texts = [re.split(r"=== (\d+)\n", stream) for stream in (done.stdout, done.stderr)]
+    codes = [*map(int, texts[0][1::2]), done.returncode]
+    return list(zip(codes, texts[0][::2], texts[1][::2], strict=True))
+
+
+def test_what_a_bundle_lacks_is_told_by_name(said: list[tuple[int, str, str]]) -> None:
+    code, _, errors = said[0]
+    assert code == 2
+    assert "operator `torch.grid_sampler`, which was left out of this bundle" in errors
+    code, _, errors = said[-1]
+    assert code == 1
+    assert "this bundle has no rushlight.optim: it was made for words.pt, rows.pt" in errors
+
+
+def test_mistakes_in_a_bundle_are_diagnosed(said: list[tuple[int, str, str]]) -> None:
+    _, wrong, unknown, listed, _ = said
+    assert wrong[0] == 1
+    assert "error[shape-mismatch]" in wrong[2]
+    assert unknown[0] == 2
+    assert listed[0] == 0
+    assert "words.pt" in listed[1]
+    assert "aten::relu" in listed[1]
 
 
 def test_refusals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
