@@ -3,7 +3,6 @@ the operators give, or nothing."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from rushlight.ops.table.record import Operator
 from rushlight.ops.table.table import TABLE
 from rushlight.typecheck.types.types import BOOL, FLOAT, INT, TENSOR, TupleType, Type
 from tests.interpreter.test_islands import fresh, only_islands, space_of
-from tests.interpreter.test_written_out import constant, no_calls
+from tests.interpreter.test_written_out import constant, meetings, no_calls
 
 pytestmark = pytest.mark.skipif(not is_native_possible(), reason="there is no native code here")
 
@@ -128,7 +127,7 @@ def test_small_tensors_are_those_of_the_operator(number: int) -> None:
     run, machine = compile_native(write_native(code, types)), Machine(code, no_calls)
     never, done = np.zeros(1, np.int64), 0
     choices = [list(arrays()) if each == TENSOR else OTHERS[each] for each in types]
-    for values in itertools.product(*choices):
+    for values in meetings(choices):
         found = run(1 << 60, never.ctypes.data, 0, *values)
         try:
             with np.errstate(all="ignore"):
