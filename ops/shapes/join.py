@@ -16,7 +16,7 @@ from ..memory.errors import IndexOutOfRange, OperatorError, WrongType
 from ..memory.remembered import remembered
 from ..table.formula import Part, moved
 from ..table.inline import inline, native
-from ..table.layouts import contiguous, lies_like
+from ..table.layouts import contiguous, lies_like, like
 from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import cast, operand
 from ..table.promotion import result_dtype
@@ -457,8 +457,10 @@ def _turned(result: Array, self: Array, dims: Sequence[int]) -> list[Part]:
     on_slices="dims",
 )
 def flip(self: Array, dims: Sequence[int]) -> Array:
-    axes = wrap_dims(dims, self.ndim) if dims else ()
-    return np.flip(self, axes).copy() if self.ndim else self.copy()
+    self = self[...]  # which no other thread can change
+    made = like(self, self.dtype)  # as the result lies, so that it is written once
+    made[...] = np.flip(self, wrap_dims(dims, self.ndim) if dims else ())
+    return made
 
 
 def rolled(result: Array, self: Array, shifts: Sequence[int], dims: Sequence[int]) -> list[Part]:

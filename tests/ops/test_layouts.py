@@ -495,3 +495,18 @@ def test_rows_that_are_repeated_tell_no_order() -> None:
     planes = torch.arange(8.0).view(2, 1, 4).expand(2, 3, 4).transpose(0, 2)
     for made in (planes + 1, 1 - planes, planes > 1, planes * 2, planes.double()):
         assert made.stride() == (1, 4, 12)
+
+
+def test_flipped_tensors_lie_like_what_they_were() -> None:
+    x = torch.arange(60.0).view(3, 4, 5)
+    for given in (x, x.permute(2, 0, 1), x[:, ::2], x[:1].expand(3, 4, 5), x[:0], x.mT):
+        for dims in ([], [0], [-1, 0]):
+            made = torch.flip(given, dims)
+            assert made.stride() == torch.empty_like(given).stride()
+            places = [range(size) for size in given.shape]
+            for dim in dims:
+                places[dim] = places[dim][::-1]
+            wanted = given
+            for dim, order in enumerate(places):
+                wanted = wanted.index_select(dim, torch.tensor(list(order), dtype=torch.int64))
+            assert torch.equal(made, wanted)
