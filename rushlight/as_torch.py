@@ -24,6 +24,7 @@ from os import PathLike
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Final
+from zipfile import is_zipfile
 
 from .frontend.foundations.loaded_names import loaded_name
 from .torch_homes import home_of, is_listed, is_public
@@ -353,12 +354,21 @@ def _run(arguments: list[str]) -> None:
     elif first == "-c":
         sys.argv = ["-c", *rest[1:]]
         sys.path[0] = ""
-        sys.modules["__main__"] = main = ModuleType("__main__")
-        exec(compile(rest[0], "<string>", "exec"), vars(main))
+        _run_as_main(rest[0], "<string>")
     else:
         sys.argv = arguments
         sys.path[0] = str(Path(first).resolve().parent)
-        runpy.run_path(first, run_name="__main__")
+        file = Path(first).absolute()
+        if not file.is_file() or file.suffix == ".pyc" or is_zipfile(file):
+            runpy.run_path(first, run_name="__main__")
+        else:
+            _run_as_main(file.read_bytes(), str(file), __file__=str(file))
+
+
+def _run_as_main(source: str | bytes, name: str, **attributes: object) -> None:
+    sys.modules["__main__"] = main = ModuleType("__main__")
+    vars(main).update(attributes)
+    exec(compile(source, name, "exec", dont_inherit=True), vars(main))
 
 
 sys.modules[__name__].__class__ = _Callable

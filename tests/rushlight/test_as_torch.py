@@ -108,11 +108,19 @@ def test_programs_run_with_their_arguments(tmp_path: Path) -> None:
     (tmp_path / "beside.py").write_text("value = 3")
     program = "import sys, torch, beside\nprint(torch.ones(2), beside.value, sys.argv, __name__)"
     (tmp_path / "program.py").write_text(program)
+    (tmp_path / "file.py").write_text("print(__file__, (lambda: 0).__code__.co_filename)")
     start = ("-m", "rushlight.as_torch")
     shown = run(*start, "program.py", "--x", "1", folder=tmp_path)
     assert shown == "tensor([1., 1.]) 3 ['program.py', '--x', '1'] __main__\n"
+    for own in ((), start):  # absolute, as graphs print it
+        assert run(*own, "file.py", folder=tmp_path).split() == [str(tmp_path / "file.py")] * 2
     shown = run(*start, "-m", "program", "y", folder=tmp_path)
     assert shown.endswith("program.py', 'y'] __main__\n")
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "whole" / "__main__.py").write_text("import torch\nprint(torch.ones(1).shape)")
+    assert run(*start, "whole", folder=tmp_path) == "torch.Size([1])\n"
+    annotated = "def f(x: int): ...\nprint(f.__annotations__)"  # objects: no futures of ours
+    assert run(*start, "-c", annotated) == "{'x': <class 'int'>}\n"
     shown = run(*start, "-c", "import torch, sys; print(torch.__name__, sys.argv)", "z")
     assert shown == "torch ['-c', 'z']\n"
 
