@@ -65,6 +65,7 @@ _PACKAGES = (
     "_jit_internal",
     "_library",
     "_lobpcg",
+    "_logging",
     "_lowrank",
     "_tensor_str",
     "_guards",

@@ -85,3 +85,20 @@ def test_packages_keep_parametrized_tensors_for_a_while() -> None:
         parametrize._cache_enabled -= 1
         parametrize._cache = {}
     assert layer.weight is not layer.weight
+
+
+def test_what_a_compiler_would_log(caplog: pytest.LogCaptureFixture) -> None:
+    logs = torch._logging
+    logs.set_logs(dynamo=10, graph_breaks=True, all=None, modules={"a.b": 20})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
+        logs.set_logs(speed=1)
+    with pytest.raises(ValueError, match="Unrecognized log level for log dynamo: 11, valid level"):
+        logs.set_logs(dynamo=11)
+    logger = logs.getArtifactLogger("a.b", "guards")
+    assert logger.name == "a.b.__guards"
+    with pytest.raises(ValueError, match="Artifact name: 'speed' not registered"):
+        logs.getArtifactLogger("a.b", "speed")
+    for _ in range(2):
+        logs.warning_once(logger, "slow: %s", "x")
+    assert [record.getMessage() for record in caplog.records] == ["slow: x"]
+    assert logs.trace_structured("step", lambda: {}) is None
