@@ -414,3 +414,29 @@ def test_weights_that_are_texts_are_refused() -> None:
     made = _message([onnx.helper.make_node("Add", ["x", "w"], ["y"])], ["x"], w=texts)
     with pytest.raises(torch.onnx.errors.OnnxLoadError, match=r"`w`"):
         _loaded(made)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "layer",
+    [
+        nn.BatchNorm2d(4, track_running_stats=False),
+        nn.BatchNorm2d(4, track_running_stats=False, affine=False),
+        nn.BatchNorm2d(4),
+        nn.InstanceNorm2d(4, affine=True),
+        nn.GroupNorm(2, 4),
+        nn.LayerNorm((4, 3, 5)),
+        nn.LayerNorm(5, bias=False),
+        nn.LocalResponseNorm(3),
+    ],
+    ids=str,
+)
+def test_norms_come_back(layer: nn.Module) -> None:
+    torch.manual_seed(0)
+    for parameter in layer.parameters():
+        nn.init.uniform_(parameter)
+    x = torch.randn(2, 4, 3, 5)
+    layer = layer.eval()
+    again = back(layer, x)
+    found, wanted = (results(call(x))[0].detach() for call in (again, layer))
+    assert np.allclose(found, wanted, rtol=1e-4, atol=1e-5)
