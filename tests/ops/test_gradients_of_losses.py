@@ -91,3 +91,23 @@ def test_gradients_are_those_of_the_formula(
                 assert other.grad is not None
                 assert one.grad.dtype == dtype
                 assert torch.allclose(one.grad.double(), other.grad.double(), rough, rough)
+
+
+@pytest.mark.parametrize("name", ["mse_loss", "smooth_l1_loss", "huber_loss"])
+@pytest.mark.parametrize("shapes", SHAPES[:3], ids=str)
+def test_operators_themselves_let_operands_meet(
+    name: str, shapes: tuple[tuple[int, ...], tuple[int, ...]]
+) -> None:
+    rest = (1.0,) if name != "mse_loss" else ()
+    grads = []
+    for by_name in (True, False):
+        x, t = leaf(shapes[0], torch.float32), leaf(shapes[1], torch.float32)
+        if by_name:
+            getattr(torch._C._nn, name)(x, t, 1, *rest).backward()
+        else:
+            LOSSES[name.replace("huber", "smooth_l1")][1](x, t).mean().backward()
+        grads.append((x.grad, t.grad))
+    for one, other in zip(*grads, strict=True):
+        assert one is not None
+        assert other is not None
+        assert torch.allclose(one, other, 1e-5, 1e-6)
