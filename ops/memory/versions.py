@@ -61,8 +61,12 @@ def counted_apart(array: Array) -> Array:
 def counted_on(array: Array, old: Array) -> Array:
     """The memory of an array as that of a tensor that had another: writes are counted from that
     one's count on.  Where both were written equally often they share their count."""
-    before = version_of(old)
-    if before == version_of(array):
+    kept = _COUNTS.get(id(old if old.base is None else owner_of(old)))
+    found = _COUNTS.get(id(array if array.base is None else owner_of(array)))
+    if kept is found:  # mostly since both were never written
+        return array
+    before = 0 if kept is None else kept[1]
+    if before == (0 if found is None else found[1]):
         return array
     own = counted_apart(array)
     counts_of(own)[1] = before

@@ -34,6 +34,7 @@ __all__ = [
         "count_together",
         "disabled_dispatch",
         "dispatching",
+        "exchangeable",
         "hidden",
         "is_dispatched",
     ),
@@ -273,6 +274,20 @@ def given_away(array: Array | Form) -> Array:
 def is_wrapper(tensor: object) -> bool:
     """Whether a value is such a tensor without elements."""
     return isinstance(tensor, Dispatched) and isinstance(array_behind(tensor), Hidden)
+
+
+def exchangeable(tensor: Any, other: Any) -> tuple[Array, Array]:
+    """The arrays of two tensors, of which the first is to have the other's from now on.
+
+    Raises:
+        RuntimeError: they are of two kinds.
+    """
+    if other.layout is not STRIDED or is_wrapper(other) is not is_wrapper(tensor):
+        raise RuntimeError(
+            "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+            "incompatible tensor type."
+        )
+    return array_behind(tensor), array_behind(other)
 
 
 def shown_by_form(tensor: Any, contents: str | None) -> str:

@@ -41,9 +41,9 @@ from .dispatched import (
     cloned,
     disabled_dispatch,
     dispatching,
+    exchangeable,
     given_away,
     is_dispatched,
-    is_wrapper,
     shown_by_form,
 )
 from .display import format_array
@@ -241,14 +241,13 @@ class Tensor(_Base):
     def data(self, other: Tensor) -> None:
         if not isinstance(other, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(other).__name__}")
-        if other.layout is not STRIDED or is_wrapper(other) is not is_wrapper(self):
-            raise RuntimeError(
-                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
-                "incompatible tensor type."
-            )
+        if type(self) in PLAIN_TENSORS and type(other) in PLAIN_TENSORS:
+            old, new = self._array, other._array
+        else:
+            old, new = exchangeable(self, other)
         if self._requires_grad and other._array.dtype.kind in "biu":
             raise RuntimeError(NO_GRADIENTS)
-        self._array = counted_on(array_behind(other), array_behind(self))
+        self._array = counted_on(new, old)
 
     @data.deleter
     def data(self) -> None:
