@@ -76,8 +76,6 @@ def found(module: str, name: str) -> Any:
         AttributeError: the module has nothing of that name.
     """
     module = present_name(module)
-    if (module, name) == ("torch._C", "_VariableFunctionsClass"):  # holds `torch.relu` and so on
-        return import_module(_ROOT)
     if module == "builtins":
         name = _PYTHON_2.get(name, name)
     if module.partition(".")[0] != "torch":

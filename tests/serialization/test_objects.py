@@ -142,3 +142,16 @@ def test_a_name_that_does_not_exist_is_said(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delitem(globals(), "Pair")
     with pytest.raises(RuntimeError, match=r"needs `.*\.Pair`"):
         torch.load(file, weights_only=False)
+
+
+def test_torchs_own_holder_of_functions_is_this_library() -> None:
+    holder = b"ctorch._C\n_VariableFunctionsClass\n"
+    named = b"\x80\x02c__builtin__\ngetattr\n(" + holder + b"X\x04\x00\x00\x00relutR."
+    file = io.BytesIO()
+    torch.save(0, file)
+    again = io.BytesIO()
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(again, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, named if name.endswith("data.pkl") else old.read(name))
+    again.seek(0)
+    assert torch.load(again, weights_only=False) is torch.relu
