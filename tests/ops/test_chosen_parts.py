@@ -130,3 +130,13 @@ def test_a_value_from_the_same_memory():
     assert torch.equal(out[0, :2].detach(), x.detach()[1, :2])
     out.sum().backward()
     assert x.grad.tolist() == [[0.0, 0.0, 1.0], [2.0, 2.0, 1.0], [1.0] * 3, [1.0] * 3]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.int16])
+def test_the_largest_keep_their_dtype(dtype: torch.dtype) -> None:
+    x = torch.tensor([[3, 1, 2, 5], [7, 9, 8, 6]] * 4).to(dtype)
+    for _ in range(3):
+        values, places = x.topk(2)
+        assert values.dtype == dtype
+        assert values.tolist() == [[5, 3], [9, 8]] * 4
+        assert places.tolist() == [[3, 0], [1, 2]] * 4

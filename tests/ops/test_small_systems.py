@@ -165,3 +165,14 @@ def test_singular_ones_among_others_are_told_also_when_calls_are_known() -> None
     strange[3, 0, 0] = float("nan")
     assert linalg.det(strange)[3].isnan()
     assert linalg.det(strange)[4] == 1
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_first_matrix_without_factors_is_named(size: int, dtype: torch.dtype) -> None:
+    whole = torch.eye(size, dtype=dtype).repeat(6, 1, 1)
+    assert torch.equal(torch.linalg.cholesky(whole), whole)
+    whole[3, -1, -1] = -1
+    with pytest.raises(RuntimeError, match=rf"Batch element 3.*order {size} is not positive"):
+        torch.linalg.cholesky(whole)
+    assert torch.linalg.cholesky_ex(whole).info.tolist() == [0, 0, 0, size, 0, 0]
