@@ -8,6 +8,7 @@ import numpy as np
 
 from ..kernels import (
     Prepared,
+    cast_by_kernel,
     family,
     in_order,
     is_ready,
@@ -122,6 +123,26 @@ def _trained(
 
 _KNOWN_TRAINED: Final = Prepared(_trained)
 
+
+def _trained_of_halves(
+    input: Array, weight: Array, bias: Array, eps: float
+) -> tuple[Array, Array, Array]:
+    """The same of planes of bfloat16, by weights of float32."""
+    mean, variance = moments(cast_by_kernel(input, wide_dtype(input.dtype)))
+    return _normalized(input, mean, variance, eps, weight, bias), mean, variance
+
+
+_KNOWN_HALVES: Final = Prepared(_trained_of_halves)
+
+
+def _are_halves(input: Array, weight: Array | None, bias: Array | None) -> bool:
+    """Whether all steps of that are by kernels."""
+    if input.dtype.name != "bfloat16" or input.ndim < 3 or weight is None or bias is None:
+        return False
+    fits = is_whole(input) and is_ready(weight) and is_ready(bias)
+    return fits and family("convolutions.batch_norms") is not None
+
+
 _FACTOR: Final = [("add", "d", (0, 1)), ("rsqrt", "d", (3,)), ("multiply", "d", (4, 2))]
 _TERM: Final = [
     *(("add", "d", (0, 1)), ("rsqrt", "d", (5,)), ("multiply", "d", (6, 2))),
@@ -214,8 +235,11 @@ def _batch_norm(
     count = input.size // channels
     more = count / (count - 1) if count > 1 else np.nan
     still = input[...]  # which no other thread can change
-    if not keeps and kernels_for(still) is not None:
-        result, mean, variance = _KNOWN_TRAINED.call(still, weight, bias, eps)
+    known = _KNOWN_TRAINED if kernels_for(still) is not None else None
+    if known is None and saved.itemsize > 2 and _are_halves(still, weight, bias):
+        known = _KNOWN_HALVES
+    if known is not None and not keeps:
+        result, mean, variance = known.call(still, weight, bias, eps)
         follow(running_mean, mean, momentum)
         follow(running_var, variance, momentum, more)
         return result, mean, variance

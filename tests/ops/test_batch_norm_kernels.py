@@ -178,3 +178,21 @@ def test_calls_without_parameters_have_the_bits_of_the_first(
         for _ in range(60):
             found = normed(x, *(statistics or (None, None)), **given, training=training)
             assert found.numpy().tobytes() == wanted.tobytes()
+
+
+def test_batches_of_bfloat16_have_the_same_bits_when_calls_are_learned() -> None:
+    torch.manual_seed(4)
+    x = torch.randn(3, 5, 4, 6).to(torch.bfloat16)
+    weight, bias = torch.rand(5), torch.randn(5)
+    seen = set()
+    for _ in range(8):
+        mean, var = torch.zeros(5), torch.ones(5)
+        made = torch.nn.functional.batch_norm(x, mean, var, weight, bias, training=True)
+        seen.add(b"".join(each.numpy().tobytes() for each in (made.float(), mean, var)))
+    wide = [torch.zeros(5), torch.ones(5)]
+    wanted = torch.nn.functional.batch_norm(x.float(), *wide, weight, bias, training=True)
+    assert len(seen) == 1
+    assert made.dtype is torch.bfloat16
+    torch.testing.assert_close(made.float(), wanted, rtol=1e-2, atol=1e-2)
+    assert torch.equal(mean, wide[0])
+    assert torch.equal(var, wide[1])
