@@ -10,13 +10,14 @@ import numpy as np
 from ...frontend.foundations.declared import Declared
 from ...ops.eager.aten import aten
 from ...ops.eager.binding import takes_numbers
-from ...ops.memory.dtype import CPU, dtype_of
+from ...ops.memory.dtype import CPU, Device, dtype_of
 from ...ops.table.record import Traced
 from ...ops.table.table import TABLE, Operator
 from ...ops.tensors.tensor import Tensor
-from ...typecheck.definitions.schema import Signature
+from ...typecheck.definitions.schema import Argument, Signature
+from ...typecheck.types.types import BOOL, COMPLEX, DEVICE, FLOAT, INT, STRING, Type
 
-__all__ = ["IN_PARTS", "recorded", "signature_named"]
+__all__ = ["IN_PARTS", "plain_constant", "recorded", "repeated", "signature_named"]
 
 Recorded = tuple[Signature, Sequence[object], bool]
 """Signature, arguments, and whether results tell that they require gradients."""
@@ -65,6 +66,31 @@ def signature_named(full_name: str) -> Signature:
     """The signature of an operator's overload."""
     name, _, overload = full_name.partition(".")
     return next(e.signature for e in TABLE.operators(name) if e.overload == overload)
+
+
+def repeated(value: object, argument: Argument) -> object:
+    """A number for each dimension, where one stands for all."""
+    is_single = argument.size is not None and isinstance(value, (int, float))
+    return [value] * (argument.size or 0) if is_single else value
+
+
+_EXACT: Final[dict[type, Type]] = {
+    bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX, str: STRING,
+}  # fmt: skip
+
+
+def plain_constant(value: Any, type: Type) -> tuple[object, Type]:
+    """A plain value as a constant of the wanted type."""
+    if isinstance(value, Device) or type == DEVICE:
+        return value, DEVICE
+    if type == FLOAT:
+        return float(value), FLOAT
+    if type == INT and not isinstance(value, bool):
+        return int(value), INT
+    number = getattr(value, "number", None)
+    if isinstance(number, int):
+        return number, INT
+    return value, _EXACT.get(value.__class__, type)
 
 
 def _convolution(entry: Operator, values: Sequence[Any]) -> Recorded:

@@ -32,8 +32,6 @@ from ...typecheck.definitions.functions import Function
 from ...typecheck.definitions.schema import Signature
 from ...typecheck.types.tensor_facts import RefinedTensor
 from ...typecheck.types.types import (
-    BOOL,
-    DEVICE,
     FLOAT,
     INT,
     NONE,
@@ -46,7 +44,7 @@ from ...typecheck.types.types import (
 from ..graphs.constants import create_constant
 from ..graphs.graph import Graph, Node, Value
 from ..graphs.tensor_types import type_of_array
-from .trace_arguments import IN_PARTS, recorded, signature_named
+from .trace_arguments import IN_PARTS, plain_constant, recorded, repeated, signature_named
 from .trace_guards import Guards
 from .trace_items import get_item, note_made, set_item
 from .trace_outplace import not_in_place, warn_of_views
@@ -274,7 +272,7 @@ class GraphTracer(Scopes):
         tensors: dict[int, Tensor] = {}
         _collect(handles, tensors)
         inputs = [
-            self._argument(v, a.type, tensors, span)
+            self._argument(repeated(v, a), a.type, tensors, span)
             for v, a in zip(values, signature.arguments, strict=True)
         ]
         node = self.graph.create(signature.name, inputs, (), span, signature)
@@ -342,7 +340,7 @@ class GraphTracer(Scopes):
             element = type.list_of or _type_of_number(value)
             parts = [self._argument(v, element, tensors, span) for v in value]
             return self.insert("prim::ListConstruct", parts, [ListType(element)]).output
-        return self.constant(*_plain(value, type), span)
+        return self.constant(*plain_constant(value, type), span)
 
     def number_from(self, tensor: Tensor, number: Any, full_name: str) -> object:
         """A number for an operator, which is read from its tensor right behind that."""
@@ -469,7 +467,7 @@ class GraphTracer(Scopes):
                 f"Tracer cannot get value trace of type {type.annotation_str}. The below value "
                 f"could not be materialized as a constant:\n{value!r}"
             )
-        return self.constant(*_plain(value, type))
+        return self.constant(*plain_constant(value, type))
 
     # ------------------------------------------------------------------ inputs and outputs
 
@@ -579,18 +577,3 @@ def _type_of_number(values: Sequence[object]) -> Type:
 
 
 _TAGS: Final = {bool: "Bool", int: "Int", float: "Double", str: "String", type(None): "None"}
-_EXACT: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, str: STRING}
-
-
-def _plain(value: Any, type: Type) -> tuple[object, Type]:
-    """A plain value as a constant of the wanted type."""
-    if isinstance(value, Device) or type == DEVICE:
-        return value, DEVICE
-    if type == FLOAT:
-        return float(value), FLOAT
-    if type == INT and not isinstance(value, bool):
-        return int(value), INT
-    number = getattr(value, "number", None)
-    if isinstance(number, int):
-        return number, INT
-    return value, _EXACT.get(value.__class__, type)

@@ -273,7 +273,7 @@ def norm(
     if named and not (p == "fro" and (dims is None or len(dims) <= 2)):
         dims = list(range(input.dim())) if dims is None else dims
         return aten.linalg_matrix_norm(input, p, dims, keepdim, dtype=dtype, **options)
-    order = 2.0 if named or p is None else p
+    order = 2 if named or p is None else p
     return aten.linalg_vector_norm(input, order, dims, keepdim, dtype=dtype, **options)
 
 

@@ -142,8 +142,25 @@ def without_dropped(module: str, path: Path, kept: set[str]) -> str:
                 made = ast.ImportFrom(node.module, stays, node.level)
                 _replace(lines, node, f"{ast.unparse(made)}\n" if stays else "\n")
         elif isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr)) and _names(node) & dropped:
-            _replace(lines, node, "\n")  # a list of the names of what there is
+            rest = _Without(dropped).visit(node)  # a list of what there is
+            _replace(lines, node, "\n" if _names(rest) & dropped else f"{ast.unparse(rest)}\n")
     return "".join(lines)
+
+
+class _Without(ast.NodeTransformer):
+    """Tuples without some names."""
+
+    def __init__(self, dropped: set[str]) -> None:
+        self._dropped = dropped
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.Tuple:
+        self.generic_visit(node)
+        kept = [each for each in node.elts if not _is_name(each, self._dropped)]
+        return ast.Tuple(kept, node.ctx)
+
+
+def _is_name(node: ast.expr, names: set[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in names
 
 
 def _replace(lines: list[str], node: ast.stmt, text: str) -> None:

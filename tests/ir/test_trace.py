@@ -460,3 +460,20 @@ def test_examples_by_name_come_in_the_order_of_the_parameters() -> None:
     traced = torch.jit.trace(less, example_kwarg_inputs={"y": one, "x": two})
     assert [each.name for each in traced.schema.arguments] == ["x", "y"]
     assert traced(two, one).tolist() == [1.0, 1.0]
+
+
+def test_one_number_for_all_dimensions_is_written_for_each() -> None:
+    def pooled(x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.avg_pool2d(x, 2)
+
+    code = torch.jit.trace(pooled, (torch.ones(1, 1, 4, 4),)).code
+    assert "torch.avg_pool2d(x, [2, 2], annotate(List[int], []), [0, 0])" in code
+
+
+def test_numbers_have_the_types_they_are_of() -> None:
+    def twice(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.rsub(x, 1.5 - 2j), torch.norm(x)
+
+    traced = torch.jit.trace(twice, (torch.ones(2),))
+    assert " : complex = prim::Constant[value=1.5-2.j]()" in str(traced.graph)
+    assert "torch.linalg_vector_norm(x)" in traced.code  # by its default, a whole number
