@@ -10,6 +10,7 @@ from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import BadNumber, OperatorError
 from ..table.pointwise import cast
 from ..table.table import operator
+from .linalg import mm
 
 __all__ = ["scaled_mm"]
 
@@ -38,7 +39,8 @@ def scaled_mm(
     del use_fast_accum
     _check(self, mat2, scale_a, scale_b, bias)
     wanted = self.dtype if out_dtype is None else numpy_dtype(out_dtype)
-    made: Array = (self.astype(np.float32) @ mat2.astype(np.float32)) * scale_a * scale_b
+    product: Array = mm(self.astype(np.float32), mat2.astype(np.float32))
+    made = product * scale_a * scale_b
     if bias is not None:
         made = made + bias.astype(np.float32)
     if scale_result is not None and wanted.itemsize == 1:

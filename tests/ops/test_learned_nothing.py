@@ -93,7 +93,8 @@ def test_what_was_made_is_new_each_time() -> None:
     reason="there is no native code here",
 )
 @pytest.mark.parametrize(
-    "call", [lambda x: x.exp(), lambda x: torch.cat([x, x]), lambda x: x.sum(0)]
+    "call",
+    [lambda x: x.exp(), lambda x: x + x, lambda x: x.sum(0)],  # none that autocast watches
 )
 def test_no_line_of_python_runs_for_them(call: Callable[[Any], Any]) -> None:
     for _ in range(OFTEN):

@@ -69,26 +69,19 @@ def test_saved_tensors_that_may_change() -> None:
 
 
 class Doubled(torch.nn.Module):
-    calls = 0
-
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.calls += 1
         return x * 2
 
 
-def test_parametrized_tensors_that_are_computed_once() -> None:
+def test_parametrized_tensors_are_computed_once_until_the_last_thread_has_left() -> None:
     layer = torch.nn.Linear(2, 2)
-    doubled = Doubled()
-    parametrize.register_parametrization(layer, "weight", doubled)
-    doubled.calls = 0
-    with amid_another_thread(parametrize.cached) as leave:
-        assert layer.weight is not layer.weight
-        assert doubled.calls == 2
+    parametrize.register_parametrization(layer, "weight", Doubled())
+    with amid_another_thread(parametrize.cached) as leave:  # the setting is the process's
+        first = layer.weight
         with parametrize.cached():
-            first = layer.weight
             leave()
             assert layer.weight is first
-    assert doubled.calls == 3
+    assert layer.weight is not layer.weight
 
 
 def test_how_many_contexts_of_autocast_there_are() -> None:

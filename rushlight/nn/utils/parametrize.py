@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from ...frontend.foundations.locks import fork_safe_lock
 from ...module_names import names_of
 from ...ops.table.grad_mode import no_grad
 from ...ops.tensors.tensor import Parameter, Tensor
@@ -37,16 +38,23 @@ _cache_enabled = 0
 _cache: dict[tuple[int, str], tuple[Module, Tensor]] = {}
 """The tensors that were computed there."""
 
+_COUNTING = fork_safe_lock()
+
 
 @contextmanager
 def cached() -> Iterator[None]:
     """Inside, each parametrized tensor is computed once."""
-    global _cache, _cache_enabled
-    _cache_enabled += 1
+    _count_blocks(1)
     try:
         yield
     finally:
-        _cache_enabled -= 1
+        _count_blocks(-1)
+
+
+def _count_blocks(more: int) -> None:
+    global _cache, _cache_enabled
+    with _COUNTING:
+        _cache_enabled += more
         if not _cache_enabled:
             _cache = {}
 

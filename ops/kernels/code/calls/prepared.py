@@ -38,6 +38,7 @@ from .entries import LARGEST, Entry, Unfilled, Unknown, is_stream
 from .paces import FIRST, FOR_EVER, Pace, Waits, new_state
 from .reaches import (
     apart,
+    gives_empty_parts,
     gives_parts_of,
     is_still,
     key_of,
@@ -150,6 +151,8 @@ class Known:
             may_be_none = may_be_none or self._is_void(values, result)
             if not (notes or (may_be_none and notes is not None)) or () in notes:
                 raise Unknown  # an empty note says that something is unforeseen
+            if self._gives_parts and gives_empty_parts(values, result):
+                raise Unknown  # these lie as those do
             if not all(map(is_still, values, settled)):
                 raise Unknown
             made = settled[0] if values and result is values[0] else result

@@ -10,11 +10,12 @@ import numpy as np
 
 from ....memory.dtype import Array
 from ....memory.overlap import reach_apart
-from ....memory.storage import address, bounds_of, view_of
+from ....memory.storage import address, bounds_of, root_of, view_of
 from ..fronts.prepared_text import KEY_FACTOR
 
 __all__ = [
-    *("alike", "apart", "begins_in", "gives_parts_of", "has_bytes_of", "holds", "is_forward"),
+    *("alike", "apart", "begins_in", "gives_empty_parts", "gives_parts_of", "has_bytes_of"),
+    *("holds", "is_forward"),
     *("is_still", "key_of", "lies_apart", "span", "views_of_all"),
 ]
 
@@ -91,6 +92,15 @@ def gives_parts_of(values: Sequence[Any], result: object) -> bool:
             and any(holds(value, each) for value in values)
         )
         for each in several
+    )
+
+
+def gives_empty_parts(values: Sequence[Any], result: object) -> bool:
+    """Whether a result has no elements, but lies in the memory of an argument."""
+    roots = [root_of(value) for value in values if type(value) is np.ndarray]
+    return any(
+        type(each) is np.ndarray and not each.size and any(root_of(each) is root for root in roots)
+        for each in (result if isinstance(result, (tuple, list)) else (result,))
     )
 
 
