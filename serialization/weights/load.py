@@ -84,7 +84,7 @@ def load_weights(
     with closing(OpenedFile(source, mapped)) as file:
         kind = identify(file)
         reader = _reader(trusted, encoding)
-        if is_own(pickle_module):
+        if trusted and is_own(pickle_module):
             reader = partial(_given_reader, pickle_module, options)
         if file[:4] == b"PK\x03\x04":
             archive = ArchiveReader(file, limits)
