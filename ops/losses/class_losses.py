@@ -19,7 +19,7 @@ from ..table.promotion import kind
 from ..table.refusals import Refusal, scalar_types_differ
 from ..table.table import operator
 
-__all__ = ["check_maps", "check_scores", "check_targets", "check_weight"]
+__all__ = ["check_maps", "check_scores", "check_targets", "check_weight", "sizes_differ"]
 
 _INT64: Final = np.dtype(np.int64)
 
@@ -173,6 +173,7 @@ def _likelihood(
     """Of scores [C] or [N, C]."""
     check_scores(self, target)
     if self.ndim == 1:  # a sum of one, whose total weight is told, too
+        _check_one_target(target)
         wanted = reduction or SUM
         loss, total = _losses(self[None], target.reshape(1), weight, wanted, ignore_index)
         return loss.reshape(()), total
@@ -191,14 +192,22 @@ def check_scores(self: Array, target: Array) -> None:
         raise OperatorError(
             "0D or 1D target tensor expected, multi-target not supported", code="shape-mismatch"
         )
-    if self.ndim == 1 and target.ndim == 1 and self.shape != target.shape:
-        raise OperatorError(
-            f"size mismatch (got input: {_size(self)}, target: {_size(target)})",
-            code="shape-mismatch",
-        )
     if self.ndim == 2 and (target.ndim != 1 or self.shape[0] != target.shape[0]):
-        raise OperatorError(
-            f"size mismatch (got input: {_size(self)}, target: {_size(target)})",
+        raise sizes_differ(self, target)
+
+
+def sizes_differ(self: Array, target: Array) -> OperatorError:
+    """What is said where scores and targets do not go together."""
+    return OperatorError(
+        f"size mismatch (got input: {_size(self)}, target: {_size(target)})",
+        code="shape-mismatch",
+    )
+
+
+def _check_one_target(target: Array) -> None:
+    if target.size != 1:
+        raise _WrongSize(
+            f"For 1D input, 1D target must have size 1, but got target size: {target.size}",
             code="shape-mismatch",
         )
 
@@ -299,11 +308,7 @@ def nll_loss_nd(
     if not self.ndim:
         raise _WrongSize(f"Expected 1 or more dimensions (got {self.ndim})", code="shape-mismatch")
     if self.ndim == 1:
-        if target.size != 1:
-            raise _WrongSize(
-                f"For 1D input, 1D target must have size 1, but got target size: {target.size}",
-                code="shape-mismatch",
-            )
+        _check_one_target(target)
         return _likelihood(self, target, weight, reduction, ignore_index)[0]
     if not target.ndim or self.shape[0] != target.shape[0]:
         raise _batch_sizes_differ(self, target if target.ndim else target.reshape(1))

@@ -190,16 +190,14 @@ def assert_nonzero_telling(self: Array, assert_msg: str) -> None:
         raise OperatorError(assert_msg, code="assertion-failed")
 
 
-@operator("aten::_assert_scalar(Scalar self, str assert_msg) -> ()", effects=True)
+@operator("aten::_assert_scalar(Scalar self, str assert_msg) -> ()")
 def assert_scalar(self: Scalar, assert_msg: str) -> None:
-    """Fail with a message unless a number is true."""
+    """Fail with a message unless a number is true; scripts drop it as torch drops it."""
     if not self:
         raise OperatorError(assert_msg, code="assertion-failed")
 
 
-@operator(
-    "aten::sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()", effects=True
-)
+@operator("aten::sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()")
 def constrain_range(size: Scalar, min: int | None, max: int | None) -> None:
     """Fail unless a number, its fraction cut off, lies between two others.
 
@@ -217,10 +215,7 @@ def constrain_range(size: Scalar, min: int | None, max: int | None) -> None:
         )
 
 
-@operator(
-    "aten::sym_constrain_range_for_size(Scalar size, *, int? min=None, int? max=None) -> ()",
-    effects=True,
-)
+@operator("aten::sym_constrain_range_for_size(Scalar size, *, int? min=None, int? max=None) -> ()")
 def constrain_size(size: Scalar, min: int | None, max: int | None) -> None:
     """Fail unless a number may be the size of a dimension, and lies between two others.
 

@@ -274,6 +274,19 @@ def test_one_sample_by_itself(reduction: int) -> None:
     assert grad.tolist() == [0, 0, -1]
 
 
+def test_the_class_of_one_sample_may_be_in_a_list() -> None:
+    one = torch.tensor([2])
+    assert round(F.nll_loss(SCORES[0], one).item(), 6) == -0.3
+    assert round(F.cross_entropy(SCORES[0], one).item(), 6) == 1.001943
+    with pytest.raises(ValueError, match="1D target must have size 1, but got target size: 2"):
+        ATEN.nll_loss_forward(SCORES[0], PLACED, None, 1, -100)
+    three = torch.tensor([1, 0, 2])  # of which the first one counts
+    grad = LOSS_BACK(torch.ones(1), SCORES[0], three, None, 2, -100, torch.ones(()))
+    assert grad.tolist() == [0, -1, 0]
+    with pytest.raises(RuntimeError, match=r"size mismatch \(got input: \[3\], target: \[2\]\)"):
+        LOSS_BACK(torch.ones(1), SCORES[0], PLACED, None, 2, -100, torch.ones(()))
+
+
 MAPS, PIXELS = SCORES.reshape(1, 3, 2, 1), torch.tensor([[[2], [1]]])
 
 

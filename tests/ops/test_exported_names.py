@@ -70,5 +70,5 @@ def test_scripts_name_them_too() -> None:
         return torch.ops.aten._index_put_impl_(x, [places], torch.ones_like(places).float())
 
     assert checked(torch.zeros(3), torch.tensor([1])).tolist() == [0, 1, 0]
-    with pytest.raises(RuntimeError, match="one dimension"):
-        checked(torch.zeros(3, 1), torch.tensor([1]))
+    assert "assert" not in str(checked.graph)  # torch drops what gives nothing, these too
+    assert "constrain" not in str(checked.graph)

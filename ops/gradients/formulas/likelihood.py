@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...losses.class_losses import check_maps, check_scores, check_targets, check_weight
+from ...losses.class_losses import (
+    check_maps,
+    check_scores,
+    check_targets,
+    check_weight,
+    sizes_differ,
+)
 from ...memory.errors import IndexOutOfRange, OperatorError
 from ...reductions.loss_reduction import MEAN, NONE
 from ...tensors.tensor import Tensor
@@ -18,6 +24,8 @@ def nll_loss_backward(
 ) -> Tensor:  # fmt: skip
     """The gradient of scores [C] or [N, C]."""
     check_scores(self._array, target._array)
+    if self.ndim == target.ndim == 1 and self.shape != target.shape:
+        raise sizes_differ(self._array, target._array)
     _check_total(total_weight, "a  single")
     is_each = reduction == NONE and self.ndim == 2
     if is_each:
@@ -25,7 +33,9 @@ def nll_loss_backward(
     else:
         _check_one(grad_output)
         grad_output = grad_output.reshape([1])
-    scores, places = (self, target) if self.ndim == 2 else (self.unsqueeze(0), target.reshape([1]))
+    scores, places = self, target
+    if self.ndim == 1:  # a single sample, whose class is the first
+        scores, places = self.unsqueeze(0), target.reshape([-1]).narrow(0, 0, 1)
     found = _of_scores(grad_output, scores, places, weight, reduction, ignore_index, total_weight)
     return found if self.ndim == 2 else found.squeeze(0)
 
