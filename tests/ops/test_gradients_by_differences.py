@@ -131,8 +131,8 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "only p == 1 and p == 2 supported": lambda: aten.multi_margin_loss(
         torch.ones(2, 2), torch.tensor([1, 0]), -0.5
     ),
-    r"size mismatch \(got input: \[3\], target: \[1\]\)": lambda: F.nll_loss(
-        torch.ones(3), torch.tensor([0])
+    r"size mismatch \(got input: \[2, 3\], target: \[1\]\)": lambda: aten.nll_loss(
+        torch.ones(2, 3), torch.tensor([0])
     ),
     "A must be batches of square matrices, but they are 3 by 1": lambda: torch.triangular_solve(
         torch.ones(3, 2), torch.ones(3, 1)
