@@ -29,7 +29,7 @@ from .binding import Form, Mismatch, takes_numbers, wrong_keyword
 from .callables import Called, call_class_by, call_natively
 from .calls import any_requires_grad, run
 from .elsewhere import Run, elsewhere
-from .fronts import Front, Given, Inner, Recording, front_of
+from .fronts import Front, Way, front_of
 from .into_calls import IntoCalls
 from .new_leaves import LeafCalls, as_leaf, plain_keywords
 from .number_operands import as_operands, number_first
@@ -223,21 +223,13 @@ class EagerFunction(Called):
         self.leaves.count(args, kwargs, rest)
         return found
 
-    def _learn(
-        self,
-        entry: Operator,
-        given: Sequence[Given],
-        template: Sequence[object],
-        sizes_at: int,
-        recording: Recording,
-        inner: Inner | None = None,
-    ) -> None:
+    def _learn(self, way: Way) -> None:
         """Have native code take such calls apart from now on."""
         front = self.front or front_of(self._by_types)
         if front is not None:
             if front is not self.front:
                 _FRONTS.append(front)
-            front.add(entry, given, template, sizes_at, recording, inner)
+            front.add(way)
             self.front = front
             call_natively()
             self.quicken(front.call)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from ..tensors.tracing import ACTIVE
 from .calls import finish, several_of
 
 __all__ = [
-    *("CONSTANT", "Front", "Given", "Inner", "Learn", "Look", "NativeMembers", "Recording"),
+    *("CONSTANT", "Front", "Given", "Inner", "Learn", "Look", "NativeMembers", "Recording", "Way"),
     *("arrays_form", "constants_among", "front_of", "learning_more", "quiet", "quiet_form"),
 ]
 
@@ -87,18 +87,22 @@ class Inner(NamedTuple):
     """Whether it gives back its first argument, which is written."""
 
 
-class Learn(Protocol):
-    """`Front.add` of the front of a function, which is made by then."""
+class Way(NamedTuple):
+    """How calls like one are done."""
 
-    def __call__(
-        self,
-        entry: Operator,
-        given: Sequence[Given],
-        template: Sequence[object],
-        sizes_at: int,
-        recording: Recording,
-        inner: Inner | None = None,
-    ) -> None: ...
+    entry: Operator
+    given: Sequence[Given]
+    template: Sequence[object]
+    """What all arguments are that are not given."""
+    sizes_at: int
+    """Which of the given ones is the first of several sizes, -1 if none is."""
+    recording: Recording
+    inner: Inner | None = None
+    """What is called with these arguments, where it is not the operator."""
+
+
+Learn = Callable[[Way], None]
+"""`Front.add` of the front of a function, which is made by then."""
 
 
 class Front:
@@ -116,38 +120,21 @@ class Front:
         made: Callable[..., object] = self._crew.front(_words(slowly, address(self._ways)))
         return made
 
-    def add(
-        self,
-        entry: Operator,
-        given: Sequence[Given],
-        template: Sequence[object],
-        sizes_at: int,
-        recording: Recording,
-        inner: Inner | None = None,
-    ) -> None:
-        """Remember the way of calls like one; `template` is what all arguments are that are not
-        given, `sizes_at` which of the given ones is the first of several sizes, -1 if none is.
-        What is called is the operator, or an `inner` function of these arguments."""
+    def add(self, way: Way) -> None:
+        """Remember the way of calls like one."""
         count = int(self._ways[0])
         if count == _MOST:
             return
-        does = inner or _called(entry)
-        words = self._way(entry, given, list(template), sizes_at, recording, does)
+        words = self._told(way)
         if words is not None:
             self._ways[1 + count] = words
             self._ways[0] = count + 1
 
-    def _way(
-        self,
-        entry: Operator,
-        given: Sequence[Given],
-        template: list[object],
-        sizes_at: int,
-        recording: Recording,
-        does: Inner,
-    ) -> int | None:
+    def _told(self, way: Way) -> int | None:
         """The address of what native code is told; None where it cannot be told."""
-        inner, spread, writes = does
+        entry, given, _, sizes_at, recording, does = way
+        inner, spread, writes = does or _called(entry)
+        template = [*way.template]
         arguments: list[int] = []
         wants = False
         for number, each in enumerate(given):

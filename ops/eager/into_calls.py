@@ -18,7 +18,7 @@ from ..table.listed import listed
 from ..table.out_dtypes import check_out_dtype
 from ..table.table import Operator
 from ..tensors.tensor import Parameter, Tensor
-from .fronts import Given, Inner, Recording, arrays_form, quiet
+from .fronts import Given, Inner, Way, arrays_form, quiet
 from .keyword_calls import NOT_RECORDED, KeywordCalls
 from .out_tensors import write_array
 from .recipes import Recipe
@@ -53,19 +53,11 @@ class IntoCalls(KeywordCalls):
         written = Given(0, "out", out, None)
         at = len(args) + [*kwargs].index(written.name)
 
-        def learn(
-            entry: Operator,
-            given: Sequence[Given],
-            template: Sequence[object],
-            sizes_at: int,
-            recording: Recording,
-            inner: Inner | None = None,
-        ) -> None:
-            moved = [each._replace(place=each.place + 1) for each in given]
+        def learn(way: Way) -> None:
+            moved = [each._replace(place=each.place + 1) for each in way.given]
             moved.insert(at, written)
-            self._learn(
-                entry, moved, [None, *template], sizes_at, recording, inner or _inner(entry)
-            )
+            template, inner = [None, *way.template], way.inner or _inner(way.entry)
+            self._learn(way._replace(given=moved, template=template, inner=inner))
 
         recipe = Recipe(form, args, rest, values, learn)
         if recipe.is_plain and not recipe.has_numbers_in_tensors:

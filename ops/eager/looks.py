@@ -17,12 +17,12 @@ from ..table.direct import LISTENING
 from ..table.record import Look as Told
 from ..table.table import TABLE, Operator
 from ..tensors.overriding import PLAIN
-from ..tensors.tape_port import MISSED
 from ..tensors.tensor import PLAIN_TENSORS, Tensor
 from ..tensors.tracing import ACTIVE
 from .callables import when_native
 from .dispatch import EagerFunction, EagerMethod, eager_function
-from .fronts import Front, Given, Look, NativeMembers, Recording, front_of
+from .fronts import Front, Given, Look, NativeMembers, Way, front_of
+from .keyword_calls import NOT_RECORDED
 from .shortcuts import MISFIT
 
 __all__ = ["is_left_alone", "made_by_look", "members_by_look"]
@@ -75,8 +75,8 @@ class _AtOnce(EagerMethod):
                 return found
         return self._otherwise(*args, **kwargs)
 
-    def _learn(self, *way: Any) -> None:
-        super()._learn(*way)  # after which native code may look already
+    def _learn(self, way: Way) -> None:
+        super()._learn(way)  # after which native code may look already
         if self.front is not None:
             self._otherwise = self.front.call
         self.quicken(self._at_first if self._told is None else self._told.call)
@@ -151,5 +151,5 @@ def _turning(written: Callable[..., object], name: str) -> Front | None:
     if entry is None or front is None:
         return None
     given = Given(0, "", Tensor._of(np.empty((0, 0))), None)
-    front.add(entry, [given], [None], -1, Recording(lambda *_: MISSED, [MISSED]))
+    front.add(Way(entry, [given], [None], -1, NOT_RECORDED))
     return front

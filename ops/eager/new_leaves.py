@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ..memory.dtype import Device, DType
-from ..table.record import Operator
 from ..tensors.sizes import Size
-from .fronts import Given, Inner, Recording
+from .fronts import Given, Way
 from .keyword_calls import NOT_RECORDED, KeywordCalls
 from .recipes import Recipe
 
@@ -60,16 +59,8 @@ class LeafCalls(KeywordCalls):
         wanted = Given(-1, "requires_grad", kwargs["requires_grad"], None)
         at = len(args) + [*kwargs].index(wanted.name)
 
-        def learn(
-            entry: Operator,
-            given: Sequence[Given],
-            template: Sequence[object],
-            sizes_at: int,
-            recording: Recording,
-            inner: Inner | None = None,
-        ) -> None:
-            found = [*given[:at], wanted, *given[at:]]
-            self._learn(entry, found, template, sizes_at, recording, inner)
+        def learn(way: Way) -> None:
+            self._learn(way._replace(given=[*way.given[:at], wanted, *way.given[at:]]))
 
         form, values, _ = found
         recipe = Recipe(form, args, rest, values, learn)

@@ -12,7 +12,7 @@ from ..table.pointwise import cast, number_as
 from ..table.promotion import common_dtype_with, number_dtype
 from ..table.table import Operator
 from ..tensors.tensor import Tensor
-from .fronts import Given, Inner, Learn, arrays_form, quiet
+from .fronts import Given, Inner, Learn, Way, arrays_form, quiet
 from .keyword_calls import NOT_RECORDED, Match
 
 __all__ = ["as_operands", "number_first"]
@@ -63,7 +63,7 @@ def number_first(
                 entry, values = found[0].entry, found[1]
                 given = [Given(0, "", first, None), Given(1, "", second, None)]
                 inner = _inner(name, entry)
-                learn(entry, given, [None, None, *values[2:]], -1, NOT_RECORDED, inner)
+                learn(Way(entry, given, [None, None, *values[2:]], -1, NOT_RECORDED, inner))
         return call(*operands)
 
     return counted

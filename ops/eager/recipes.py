@@ -20,7 +20,7 @@ from ..tensors.sizes import Size
 from ..tensors.tensor import PLAIN_TENSORS, Tensor
 from .binding import Form, fits
 from .calls import run
-from .fronts import Given, Learn, Recording, constants_among, learning_more
+from .fronts import Given, Learn, Recording, Way, constants_among, learning_more
 from .shortcuts import MISFIT, Taken, written_out
 
 __all__ = ["Key", "Recipe", "keep", "key_of"]
@@ -158,7 +158,7 @@ class Recipe:
             Given(place, name, value, None if convert is _ARRAY else convert)
             for (place, convert), name, value in pairs
         ]
-        self._learn(self.form.entry, found, self._template, sizes_at, recording)
+        self._learn(Way(self.form.entry, found, self._template, sizes_at, recording))
 
     def _written_out(
         self,

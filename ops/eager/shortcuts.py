@@ -24,7 +24,7 @@ from ..tensors.tensor import Tensor
 from ..tensors.tracing import ACTIVE
 from .binding import NO, Converter
 from .calls import finish, run, views_of
-from .fronts import Given, Learn, Recording, constants_among, learning_more, quiet_form
+from .fronts import Given, Learn, Recording, Way, constants_among, learning_more, quiet_form
 
 __all__ = [
     *("MISFIT", "Shortcut", "Taken", "keep_shortcut", "keep_shortcut_of_sizes"),
@@ -320,7 +320,7 @@ def keep_shortcut_of_sizes(
             shortcuts[types] = later
             places = [min(place, tensors) for place in range(len(args))]
             given = [Given(place, "", a, None) for place, a in zip(places, args, strict=True)]
-            learn(entry, given, values, tensors, recording)
+            learn(Way(entry, given, values, tensors, recording))
         return later(*args)
 
     shortcuts[types] = counted
@@ -392,7 +392,7 @@ def keep_shortcut(
             def learned(args: Sequence[object], _: object) -> None:
                 triples = enumerate(zip(args, converters, strict=True))
                 given = [Given(place, "", a, convert) for place, (a, convert) in triples]
-                learn(entry, given, values, -1, recording)
+                learn(Way(entry, given, values, -1, recording))
 
             learned(args, {})
             exchange(later)
