@@ -158,16 +158,19 @@ def _with_noise(twin: str) -> None:
 
 _with_noise("")
 _with_noise("_")
-gradient(
-    "aten::rrelu_with_noise",
-    self=lambda g, self, noise, lower, upper, training: (
-        g * noise if training else aten.where(self > 0, g, g * ((lower + upper) / 2))
-    ),
-)
+
+
+def _by_slopes(
+    g: Tensor, self: Tensor, noise: Tensor, lower: float, upper: float, training: bool
+) -> Tensor:
+    return g * noise if training else aten.where(self > 0, g, g * ((lower + upper) / 2))
+
+
+gradient("aten::rrelu_with_noise", self=_by_slopes)
 gradient(
     "aten::rrelu_with_noise_functional",
-    self=lambda g, self, result1, lower, upper, training: (
-        g * result1 if training else aten.where(self > 0, g, g * ((lower + upper) / 2))
+    self=lambda g, self, result1, lower, upper, training: _by_slopes(
+        g, self, result1, lower, upper, training
     ),
     apart=(1,),
 )

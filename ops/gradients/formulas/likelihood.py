@@ -62,12 +62,12 @@ def _of_scores(
 ) -> Tensor:  # fmt: skip
     """The gradient of scores [N, C, *], whose targets [N, *] count as their classes do."""
     check_weight(None if weight is None else weight._array, self._array, 1)
-    counted = check_targets(target._array, self.shape[1], ignore_index)
-    places = target.long().masked_fill(target == ignore_index, 0)
+    ignored = Tensor._of(~check_targets(target._array, self.shape[1], ignore_index))
+    places = target.long().masked_fill(ignored, 0)
     share = -(grad / total.reshape([1]) if reduction == MEAN else grad)
     if weight is not None:
         share = share * weight.index_select(0, places.reshape([-1])).reshape(places.shape)
-    shares = share.expand(places.shape).masked_fill(Tensor._of(~counted), 0)
+    shares = share.expand(places.shape).masked_fill(ignored, 0)
     return aten.zeros_like(self).scatter(1, places.unsqueeze(1), shares.unsqueeze(1))
 
 

@@ -38,6 +38,7 @@ from .entries import LARGEST, Entry, Unfilled, Unknown, is_stream
 from .paces import FIRST, FOR_EVER, Pace, Waits, new_state
 from .reaches import (
     apart,
+    each_of,
     gives_empty_parts,
     gives_parts_of,
     is_still,
@@ -192,7 +193,7 @@ class Known:
     def _is_void(self, values: Sequence[object], result: object) -> bool:
         """Whether new arrays without elements were made, of an operand without any, and all is told
         by what operands are like: whole numbers might be places, which are looked at."""
-        several = result if isinstance(result, (tuple, list)) else (result,)
+        several = each_of(result)
         if self._writes or self._gives_unfilled or not several:
             return False
         if any(type(each) is not ndarray or each.size for each in several):
@@ -210,7 +211,7 @@ class Known:
         found = seen(self._function, given, draws=True)
         if given is values:
             return found
-        several = found.result if isinstance(found.result, (tuple, list)) else (found.result,)
+        several = each_of(found.result)
         if any(type(each) is not ndarray or each.base is not None for each in several):
             if any(map(is_stream, chain.from_iterable(found.notes or ()))):
                 return Seen(found.result, None)  # what is drawn is new

@@ -14,7 +14,15 @@ from ....memory.storage import address, bounds_of, root_of, view_of
 from ..fronts.prepared_text import KEY_FACTOR
 
 __all__ = [
-    *("alike", "apart", "begins_in", "gives_empty_parts", "gives_parts_of", "has_bytes_of"),
+    *(
+        "alike",
+        "apart",
+        "begins_in",
+        "each_of",
+        "gives_empty_parts",
+        "gives_parts_of",
+        "has_bytes_of",
+    ),
     *("holds", "is_forward"),
     *("is_still", "key_of", "lies_apart", "span", "views_of_all"),
 ]
@@ -80,9 +88,14 @@ def is_still(value: Any, settled: Any) -> bool:
     return lies and value.dtype is settled.dtype and address(value) == address(settled)
 
 
+def each_of(result: Any) -> Sequence[Any]:
+    """What a function gives, one by one."""
+    return result if isinstance(result, (tuple, list)) else (result,)
+
+
 def gives_parts_of(values: Sequence[Any], result: object) -> bool:
     """Whether a result is made of nothing but the first argument, or parts of arguments."""
-    several = result if isinstance(result, (tuple, list)) else (result,)
+    several = each_of(result)
     return bool(several) and all(
         (bool(values) and each is values[0])
         or (
@@ -100,7 +113,7 @@ def gives_empty_parts(values: Sequence[Any], result: object) -> bool:
     roots = [root_of(value) for value in values if type(value) is np.ndarray]
     return any(
         type(each) is np.ndarray and not each.size and any(root_of(each) is root for root in roots)
-        for each in (result if isinstance(result, (tuple, list)) else (result,))
+        for each in each_of(result)
     )
 
 

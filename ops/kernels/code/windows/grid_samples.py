@@ -5,11 +5,12 @@ A vector holds neighbours of a row of the result; each place is found once for a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, reduce
 from itertools import product
 from math import prod
 from operator import and_
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ..calls.run import run
 from ..functions.arithmetic import at_least, at_most, called
 from ..functions.divisions import fmod
 from ..language.target import Target
-from ..language.text import DOUBLE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value
+from ..language.text import DOUBLE, FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
 
 __all__ = ["sample", "sample_back"]
@@ -62,19 +63,8 @@ def _kernel(form: str, padding: str, align: bool, dims: int) -> int:
 def sampling_text(target: Target, form: str, padding: str, align: bool, dims: int) -> str:
     """The module of a kernel; its range is one of rows of the result."""
     code = Code(target)
-    words = [(INT64, name) for name in ("channels", "rows", "columns")]
-    words += [(INT64, f"size_{axis}") for axis in _AXES[dims]]
-    words += [(DOUBLE, f"factor_{axis}") for axis in _AXES[dims]]
-    words += [(POINTER, name) for name in _ARRAYS]
-    channels, rows, columns = (code.argument(*each) for each in words[:3])
-    input, grid, out = (code.argument(POINTER, name) for name in _ARRAYS)
-    sizes = [code.argument(INT64, f"size_{axis}") for axis in _AXES[dims]]
-    kind = _Axis if dims == 2 else _VolumeAxis
-    axes = [
-        kind(code, size, code.argument(DOUBLE, f"factor_{axis}"), padding, align)
-        for size, axis in zip(sizes, _AXES[dims], strict=True)
-    ]
-    elements = reduce(lambda one, other: one * other, sizes)
+    words, counts, (input, grid, out), axes, elements = _given(code, _ARRAYS, padding, align, dims)
+    channels, rows, columns = counts
     steps = code.order(_WHOLE) * (4 * dims)
     with code.units() as row:
         image, line = code.split(row, rows)
@@ -99,6 +89,34 @@ def sampling_text(target: Target, form: str, padding: str, align: bool, dims: in
 
         code.vectors(code.constant(INT64, 0), columns, 1, visit)
     return code.kernel("sample", words)
+
+
+class _Taken(NamedTuple):
+    """What kernels over grids take."""
+
+    words: list[tuple[Kind, str]]
+    counts: tuple[Value, ...]
+    """Channels of an image, rows and columns of the result."""
+    arrays: tuple[Value, ...]
+    axes: list[_Axis]
+    elements: Value
+    """Of a channel of the image."""
+
+
+def _given(code: Code, names: Sequence[str], padding: str, align: bool, dims: int) -> _Taken:
+    words = [(INT64, name) for name in ("channels", "rows", "columns")]
+    words += [(INT64, f"size_{axis}") for axis in _AXES[dims]]
+    words += [(DOUBLE, f"factor_{axis}") for axis in _AXES[dims]]
+    words += [(POINTER, name) for name in names]
+    counts = tuple([code.argument(*each) for each in words[:3]])
+    arrays = tuple([code.argument(POINTER, name) for name in names])
+    sizes = [code.argument(INT64, f"size_{axis}") for axis in _AXES[dims]]
+    kind = _Axis if dims == 2 else _VolumeAxis
+    axes = [
+        kind(code, size, code.argument(DOUBLE, f"factor_{axis}"), padding, align)
+        for size, axis in zip(sizes, _AXES[dims], strict=True)
+    ]
+    return _Taken(words, counts, arrays, axes, reduce(lambda one, other: one * other, sizes))
 
 
 # --------------------------------------------------------------------------- the way back
@@ -138,19 +156,8 @@ def sloping_text(
 ) -> str:
     """The module of a kernel; its range is one of images, whose elements many places read."""
     code = Code(target)
-    words = [(INT64, name) for name in ("channels", "rows", "columns")]
-    words += [(INT64, f"size_{axis}") for axis in _AXES[dims]]
-    words += [(DOUBLE, f"factor_{axis}") for axis in _AXES[dims]]
-    words += [(POINTER, name) for name in _SLOPED]
-    channels, rows, columns = (code.argument(*each) for each in words[:3])
-    slopes, input, grid, back, away = (code.argument(POINTER, name) for name in _SLOPED)
-    sizes = [code.argument(INT64, f"size_{axis}") for axis in _AXES[dims]]
-    kind = _Axis if dims == 2 else _VolumeAxis
-    axes = [
-        kind(code, size, code.argument(DOUBLE, f"factor_{axis}"), padding, align)
-        for size, axis in zip(sizes, _AXES[dims], strict=True)
-    ]
-    elements = reduce(lambda one, other: one * other, sizes)
+    words, counts, arrays, axes, elements = _given(code, _SLOPED, padding, align, dims)
+    (channels, rows, columns), (slopes, input, grid, back, away) = counts, arrays
     steps = code.order(_WHOLE) * (4 * dims)
     added = _Added(code, 2**dims) if to_input else None
     with code.units() as image, code.counted(code.constant(INT64, 0), rows) as line:
