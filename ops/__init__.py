@@ -33,6 +33,7 @@ from .tensors import script_gradients, tape_port
 TABLE.later("torchvision", lambda: import_module(".detection", __name__))
 for _name in ("torchaudio", "_torchaudio"):
     TABLE.later(_name, lambda: import_module(".audio", __name__))
+TABLE.later("prims", lambda: import_module(".primitives", __name__))
 TABLE.later("_test", lambda: import_module(".layers.example_operators", __name__))
 TABLE.later("profiler", lambda: import_module(".python_values.labels", __name__))
 elsewhere.install("conjugate", lambda: import_module(".conjugates.calls", __name__))

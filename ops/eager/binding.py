@@ -376,6 +376,8 @@ class Form:
         if argument.name == "dtype" and isinstance(value, type):
             value = PYTHON_DTYPES.get(value, value)
         is_tensor = TENSOR in (argument.type, argument.type.optional_of)
+        if self.entry.is_given_numbers and is_tensor and isinstance(value, (int, float, complex)):
+            return value
         if lenient and is_tensor and not takes_numbers(self.name):
             return self.converters[place](value, False)
         return self.converters[place](value, lenient)

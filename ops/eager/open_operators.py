@@ -203,12 +203,21 @@ class OpenOperator(Operator):
             return self.own(*values)
         if _takes_arrays(kernel):
             return self.lowered(kernel(*values))
+        return self.run_on_tensors(kernel, values)
+
+    def run_on_tensors(self, kernel: Kernel, values: Sequence[object]) -> object:
+        """Run a function of tensors on machine values, with nobody told what it calls."""
         record, RUNNING.record = RUNNING.record, None
         try:
             with paused():
-                return self.lowered(self.call(kernel, self.handles(values)))
+                made = self.call(kernel, self.handles(values))
+                found = self.lowered(made)
         finally:
             RUNNING.record = record
+        if record is not None and self.of_leaves and made.requires_grad:
+            record.handle_of(found).requires_grad_(True)
+            record.guard(found)
+        return found
 
     def _missing(self) -> NotImplementedError:
         known = ", ".join(self.kernels) or "none"

@@ -18,6 +18,7 @@ from .binding import Form, Mismatch, type_name
 from .calls import run, tensors_in
 from .dispatch import EagerFunction, eager_function
 from .elsewhere import Run, elsewhere
+from .new_leaves import as_leaf
 from .open_operators import OpenOperator
 from .refused_operators import RefusedOperator, refused_operator
 
@@ -110,7 +111,10 @@ class Overload:
         values = self._bound(args, kwargs)
         if values is None:
             raise self._refusal(args, kwargs)
-        return _without_names(run(self._entry, values, [*args, *kwargs.values()]))
+        made = _without_names(run(self._entry, values, [*args, *kwargs.values()]))
+        if kwargs.get("requires_grad") and self._entry.of_leaves:
+            return as_leaf(made)
+        return made
 
     def _bound(self, args: Sequence[object], kwargs: dict[str, object]) -> list[object] | None:
         """The values of all arguments; None if these do not fit."""

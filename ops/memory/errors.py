@@ -15,7 +15,14 @@ from ...frontend.diagnostics.diagnostics import Diagnostic
 __all__ = [
     *("BadNumber", "IndexOutOfRange", "KernelError", "LimitExceeded", "OperatorError"),
     *("Elsewhere", "OnConjugate", "OnDispatch", "OnMeta", "OnNested", "OnSlices", "OnSparse"),
-    *("NotCompiled", "OutOfMemory", "UnsupportedDtype", "UnsupportedOperator", "WrongType"),
+    *(
+        "NotCompiled",
+        "NotHeld",
+        "OutOfMemory",
+        "UnsupportedDtype",
+        "UnsupportedOperator",
+        "WrongType",
+    ),
     *("no_device", "out_of_memory", "unsupported"),
 ]
 
@@ -172,6 +179,11 @@ class UnsupportedDtype(OperatorError, NotImplementedError):
 @_shown_as(AssertionError)
 class NotCompiled(OperatorError, AssertionError):
     """A device of which torch says that it was compiled without it."""
+
+
+@_shown_as(AssertionError)
+class NotHeld(OperatorError, AssertionError):
+    """Arguments of which does not hold what torch asserts of them."""
 
 
 _COMPILED: Final = {

@@ -41,6 +41,9 @@ def run(entry: Operator, values: list[object], handles: Sequence[object]) -> obj
     """Run an operator on machine values, which may stand for tensors without data."""
     values = [None if isinstance(value, Generator) else value for value in values]
     given = tensors_in(list(handles))
+    places = [value for value in values if isinstance(value, Device)]
+    if isinstance(entry, OpenOperator) and all(place.type == "meta" for place in places):
+        return _as_registered(entry, values, [each for each in given if not is_meta(each)])
     if entry.full_name == "aten::to.other":
         device: Device | None = given[1].device
     else:
@@ -81,16 +84,15 @@ def _check_places(entry: Operator, given: list[Tensor], device: Device | None) -
 
 
 def _run(entry: Operator, values: list[object], handles: Sequence[object]) -> object:
-    if isinstance(entry, OpenOperator):
-        return _as_registered(entry, values)
     made = entry if entry.unwatched is not None else _of_outcomes(entry)
     if any_requires_grad(handles) and is_recording():
         return on_meta(tape().taped(made, values, handles, True))
     return on_meta(finish(entry, values, made.forward(*values), handles))
 
 
-def _as_registered(entry: OpenOperator, values: Sequence[object]) -> object:
-    """What the function says that was registered for tensors without data.
+def _as_registered(entry: OpenOperator, values: Sequence[object], held: list[Tensor]) -> object:
+    """What the function says that was registered for tensors without data; some are `held` in
+    memory.
 
     Raises:
         NotImplementedError: there is none.
@@ -101,7 +103,9 @@ def _as_registered(entry: OpenOperator, values: Sequence[object]) -> object:
             f"{entry.name}: attempted to run this operator with Meta tensors, but there was no fake"
             " impl or Meta kernel registered; torch.library.register_fake registers one"
         )
-    handles = on_meta(entry.handles(values))
+    handles = entry.handles(values)
+    arrays = [each._array for each in held]
+    on_meta([each for each in tensors_in(handles) if all(each._array is not a for a in arrays)])
     with closed():
         return entry.call(kernel, handles)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..kernels import LARGE, family, in_order
-from ..memory.dims import infer_size, wrap_dim
+from ..memory.dims import infer_size, wrap_dim, wrap_dims
 from ..memory.dtype import Array, Dtype, Key, dtype_of, numpy_dtype
 from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import contiguous_strides, spread, storage_of, strides_of, view_of
@@ -177,7 +177,7 @@ def squeeze_dim(self: Array, dim: int) -> Array:
 
 @operator("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)")
 def squeeze_dims(self: Array, dim: Sequence[int]) -> Array:
-    axes = {wrap_dim(d, self.ndim) for d in dim}
+    axes = wrap_dims(dim, self.ndim) if dim else ()
     return self.squeeze(tuple(a for a in axes if self.ndim and self.shape[a] == 1)).view()
 
 

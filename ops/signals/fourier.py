@@ -452,6 +452,7 @@ def _scaled(array: Array, sizes: Sequence[int], normalization: int) -> Array:
 
 @operator("aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor")
 def fft_c2c(self: Array, dim: Sequence[int], normalization: int, forward: bool) -> Array:
+    _check_class(self, "c", "complex")
     array = self
     places = [wrap_dim(d, self.ndim) for d in dim]
     for place in places:
@@ -461,12 +462,19 @@ def fft_c2c(self: Array, dim: Sequence[int], normalization: int, forward: bool) 
 
 @operator("aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor")
 def fft_r2c(self: Array, dim: Sequence[int], normalization: int, onesided: bool) -> Array:
+    _check_class(self, "f", "floating-point")
     places = _some_places(self, dim)
     first = transform_real if onesided else _both_sides
     array = first(self, places[-1], "backward")
     for place in places[:-1]:
         array = transform(array, place, "backward", True)
     return _scaled(array, [self.shape[p] for p in places], normalization)
+
+
+def _check_class(array: Array, kind: str, said: str) -> None:
+    dtype = dtype_of(array)
+    if dtype.kind != kind:
+        raise OperatorError(f"Only supports {said} dtypes, but found: {dtype.scalar_name}")
 
 
 def _some_places(array: Array, dim: Sequence[int]) -> list[int]:
@@ -483,6 +491,7 @@ def _both_sides(array: Array, dim: int, norm: str | None) -> Array:
     "aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor"
 )
 def fft_c2r(self: Array, dim: Sequence[int], normalization: int, last_dim_size: int) -> Array:
+    _check_class(self, "c", "complex")
     places = _some_places(self, dim)
     array = self
     for place in places[:-1]:

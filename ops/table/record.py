@@ -121,6 +121,7 @@ class Known(TypedDict, total=False):
     gradients: Mapping[str, Callable[..., object]]
     inline: tuple[Inline, ...]
     instruction: str
+    is_given_numbers: bool
     later: Callable[..., Later | None] | None
     layout: str
     lazily: Lazily
@@ -261,6 +262,10 @@ class Operator:
 
     instruction: str = ""
     """The instruction of the machine's own that does the same."""
+
+    is_given_numbers: bool = False
+    """Whether it is given, as they are, the plain numbers that stand where its schema has tensors.
+    """
 
     unwatched: Operator | None = None
     """The operator itself, of one whose forward asks a mode, which computes with tensors
