@@ -71,6 +71,7 @@ _PACKAGES = (
     "_guards",
     "_higher_order_ops",
     "_ops",
+    "_prims",
     "_prims_common",
     "_refs",
     "_subclasses",
