@@ -538,15 +538,18 @@ def trilinear(
     sumdim: list[int],
     unroll_dim: int,
 ) -> Array:
-    """The product of three tensors, each with new dimensions of size 1, summed over `sumdim`."""
+    """The product of three tensors, each with new dimensions of size 1, summed over `sumdim`.
+
+    A dimension that is new in all three has no elements, where it stays or is unrolled.
+    """
     total = i1.ndim + len(expand1)
     if not 0 <= unroll_dim < total:
         raise OperatorError(f"unroll_dim must be in [0,{total - 1}]")
-    first, second, third = (
-        np.expand_dims(array, wrap_dims(dims, total) if dims else ())
-        for array, dims in ((i1, expand1), (i2, expand2), (i3, expand3))
-    )
+    added = [wrap_dims(dims, total) if dims else () for dims in (expand1, expand2, expand3)]
+    first, second, third = map(np.expand_dims, (i1, i2, i3), added)
     summed = wrap_dims(sumdim, total) if sumdim else ()
+    nowhere = set(added[0]).intersection(*added[1:]) - (set(summed) - {unroll_dim})
+    first = first[tuple(slice(0 if dim in nowhere else None) for dim in range(total))]
     return as_array((first * second * third).sum(summed))
 
 
