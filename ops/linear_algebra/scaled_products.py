@@ -8,6 +8,7 @@ import numpy as np
 
 from ..memory.dtype import Array, dtype_of, numpy_dtype
 from ..memory.errors import BadNumber, OperatorError
+from ..memory.storage import strides_of
 from ..table.pointwise import cast
 from ..table.table import operator
 from .linalg import mm
@@ -40,6 +41,8 @@ def scaled_mm(
     _check(self, mat2, scale_a, scale_b, bias)
     wanted = self.dtype if out_dtype is None else numpy_dtype(out_dtype)
     product: Array = mm(self.astype(np.float32), mat2.astype(np.float32))
+    if scale_a.size == scale_b.size == 1:
+        scale_a, scale_b = scale_a.reshape(()), scale_b.reshape(())
     made = product * scale_a * scale_b
     if bias is not None:
         made = made + bias.astype(np.float32)
@@ -66,9 +69,31 @@ def _check(self: Array, mat2: Array, scale_a: Array, scale_b: Array, bias: Array
         )
     one = scale_a.size == scale_b.size == 1
     each = (scale_a.shape, scale_b.shape) == ((rows, 1), (1, columns))
+    each = each and scale_a.flags.c_contiguous and scale_b.flags.c_contiguous
     floats = scale_a.dtype == scale_b.dtype == np.float32
     taken = all(dtype_of(matrix).name in _TAKEN for matrix in (self, mat2))
     if not (floats and taken and (one or each)):
-        raise BadNumber("Invalid scaling configuration.")
+        raise BadNumber(
+            "Invalid scaling configuration.\n"
+            "- For TensorWise scaling, a and b should be float8, scales should be float and "
+            "singletons.\n"
+            "- For RowWise scaling, a and b should be float8, scales should be float, scale_a "
+            f"should be ({rows}, 1) and scale_b should be (1, {columns}), and both should be "
+            "contiguous.\n"
+            f"Got {_told('a', self, scale_a)}, {_told('b', mat2, scale_b, ' and')}"
+        )
+    for name, scale in (("scale_a", scale_a), ("scale_b", scale_b)):
+        if not one and strides_of(scale)[1] != 1:
+            raise BadNumber(f"expected {name}.stride(1) to be 1, but got {strides_of(scale)[1]}")
     if bias is not None and bias.size != columns:
         raise OperatorError(f"Bias must be size {columns} but got {bias.size}")
+
+
+def _told(name: str, matrix: Array, scale: Array, last: str = ",") -> str:
+    """What a matrix and its scale are like."""
+    kind, scalar = dtype_of(matrix).scalar_name, dtype_of(scale).scalar_name
+    return (
+        f"mat_{name}.dtype()={kind}, scale_{name}.dtype()={scalar}, "
+        f"scale_{name}.size()={list(scale.shape)}{last} "
+        f"scale_{name}.stride()={list(strides_of(scale))}"
+    )

@@ -48,12 +48,27 @@ def test_results_are_written_elsewhere() -> None:
     assert torch.equal(out, PRODUCT)
 
 
+def test_one_scale_may_have_any_dimensions() -> None:
+    made = torch._scaled_mm(ONE, OTHER, HALF.reshape(1, 1, 1), TWO, out_dtype=torch.float32)
+    assert torch.equal(made, PRODUCT)
+
+
 @pytest.mark.parametrize(
     ("given", "error", "told"),
     [
         ((ONE.float(), OTHER, HALF, TWO), ValueError, "Invalid scaling configuration."),
         ((ONE, OTHER, torch.ones(2), TWO), ValueError, "Invalid scaling configuration."),
         ((ONE, OTHER, HALF.double(), TWO), ValueError, "Invalid scaling configuration."),
+        (
+            (ONE, OTHER, torch.ones(2, 2)[:, :1], torch.ones(1, 4)),
+            ValueError,
+            r"scale_a.size\(\)=\[2, 1\], scale_a.stride\(\)=\[2, 1\], mat_b.dtype",
+        ),
+        (
+            (ONE, OTHER, torch.ones(1, 2).t(), torch.ones(1, 4)),
+            ValueError,
+            r"expected scale_a.stride\(1\) to be 1, but got 2",
+        ),
         ((ONE[0], OTHER, HALF, TWO), RuntimeError, "mat1 must be a matrix"),
         ((ONE, OTHER.t(), HALF, TWO), RuntimeError, r"cannot be multiplied \(2x3 and 4x3\)"),
         ((ONE, OTHER, HALF, TWO, torch.ones(3)), RuntimeError, "Bias must be size 4 but got 3"),
