@@ -30,12 +30,13 @@ from .table import autocast, grad_mode
 from .table.table import TABLE
 from .tensors import script_gradients, tape_port
 
-TABLE.later("torchvision", lambda: import_module(".detection", __name__))
+TABLE.later("torchvision::", lambda: import_module(".detection", __name__))
 for _name in ("torchaudio", "_torchaudio"):
-    TABLE.later(_name, lambda: import_module(".audio", __name__))
-TABLE.later("prims", lambda: import_module(".primitives", __name__))
-TABLE.later("_test", lambda: import_module(".layers.example_operators", __name__))
-TABLE.later("profiler", lambda: import_module(".python_values.labels", __name__))
+    TABLE.later(f"{_name}::", lambda: import_module(".audio", __name__))
+TABLE.later("prims::", lambda: import_module(".primitives", __name__))
+TABLE.later("aten::_foreach_", lambda: import_module(".tensor_lists", __name__))
+TABLE.later("_test::", lambda: import_module(".layers.example_operators", __name__))
+TABLE.later("profiler::", lambda: import_module(".python_values.labels", __name__))
 elsewhere.install("conjugate", lambda: import_module(".conjugates.calls", __name__))
 elsewhere.install("dispatch", lambda: import_module(".dispatching.calls", __name__))
 elsewhere.install("meta", lambda: import_module(".meta.calls", __name__))

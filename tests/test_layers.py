@@ -144,7 +144,7 @@ ROOMS = {
         memory table special_functions arithmetic reductions shapes selection linear_algebra
         random_numbers signals layers pooling resizing losses quantized_tensors python_values
         tensors eager conjugates meta sparse_tensors nested_tensors batching detection audio
-        primitives gradients dispatching
+        primitives tensor_lists gradients dispatching
     """.split(),
     "ops/gradients": "table nodes recording formulas direct calls".split(),
     "ops/kernels/code": """

@@ -62,7 +62,6 @@ ALLOWED = {
         rushlight/__init__.py: _FUNCTIONAL
         rushlight/absent_devices.py: _ANSWERS
         rushlight/ao/quantization/backend_config/native.py: _FROM_0 _SHARING
-        rushlight/foreach.py: _METHODS _ONE _ONLY_NEW
         rushlight/fx/_purity.py: _RANDOM
         rushlight/masked/maskedtensor/binary.py: BINARY_NAMES INPLACE_BINARY_NAMES
         rushlight/masked/maskedtensor/passthrough.py: _MADE_OF_THEM _NAMES

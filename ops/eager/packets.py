@@ -33,6 +33,7 @@ class Overload:
         self._form: Form | None = None
         namespace, _, name = entry.name.partition("::")
         self.namespace = namespace
+        self._gives_list = _gives_list(entry)
         self._overloadname = entry.overload or "default"
         self._opname = name
         self.__name__ = f"{name}.{self._overloadname}"
@@ -111,7 +112,7 @@ class Overload:
         values = self._bound(args, kwargs)
         if values is None:
             raise self._refusal(args, kwargs)
-        made = _without_names(run(self._entry, values, [*args, *kwargs.values()]))
+        made = _plain(run(self._entry, values, [*args, *kwargs.values()]), self._gives_list)
         if kwargs.get("requires_grad") and self._entry.of_leaves:
             return as_leaf(made)
         return made
@@ -170,7 +171,7 @@ class Overload:
         if self._form.takes(place, value):
             return ""
         return (
-            f"{name}() Expected a value of type '{argument.type}' for argument "
+            f"{name}() Expected a value of type '{argument.type.annotation_str}' for argument "
             f"'{argument.name}' but instead found type '{type_name(value)}'.\nPosition: {place}\n"
             f"Value: {value!r}\nDeclaration: {schema}\n"
             f"Cast error details: Unable to cast {value!r} to {argument.type}"
@@ -187,8 +188,16 @@ class Overload:
         return f"<OpOverload(op='{name}', overload='{self._overloadname}')>"
 
 
-def _without_names(made: object) -> object:
-    """What operators give that are called by themselves: several results are a plain tuple."""
+def _gives_list(entry: Operator) -> bool:
+    """Whether an operator's one result is a list of tensors."""
+    return entry.schema.endswith("[]") and "-> Tensor" in entry.schema
+
+
+def _plain(made: object, gives_list: bool) -> object:
+    """What operators give that are called by themselves: several results are a plain tuple, a list
+    of tensors is one."""
+    if gives_list and type(made) is tuple:
+        return list(made)
     return tuple(made) if isinstance(made, NamedResults) else made
 
 
@@ -201,6 +210,7 @@ class Packet:
         self._function: EagerFunction = eager_function(name)
         entries = TABLE.operators(name)
         self._as_in_schema = any("int reduction=" in each.schema for each in entries[:1])
+        self._gives_list = any(map(_gives_list, entries))
         self._in_scripts_order = any(each.first_in_python for each in entries)
         self.__name__ = name.partition("::")[2]
         self.__module__ = f"torch._ops.{name.partition('::')[0]}"
@@ -250,15 +260,16 @@ class Packet:
         if asked is not None:
             return ask(self, asked, args, kwargs, f"torch.ops.{self}")
         entries = TABLE.operators(self._name)
-        is_open = len(entries) == 1 and isinstance(entries[0], OpenOperator)
-        if is_open or self._as_in_schema:  # the default of `reduction` is a number here
+        is_open = any(isinstance(each, OpenOperator) for each in entries[:1])
+        if (is_open and len(entries) == 1) or self._as_in_schema:
+            # the default of `reduction` is a number here
             return self.__getattr__(entries[0].overload or "default")(*args, **kwargs)
-        is_apart = self._in_scripts_order or isinstance(kwargs.get("out"), tuple)
+        is_apart = is_open or self._in_scripts_order or isinstance(kwargs.get("out"), tuple)
         if is_apart or not self._function.forms:
             # Several outs have names of their own here, and what takes no tensors has no function.
             return self._fitting(args, kwargs)(*args, **kwargs)
         try:
-            return _without_names(self._function(*args, **kwargs))
+            return _plain(self._function(*args, **kwargs), self._gives_list)
         except TypeError:
             found = self._fitting(args, kwargs)  # maybe one on numbers, texts or lists alone
             if not found.entry.is_out_form and tensors_in([*args, *kwargs.values()]):

@@ -116,6 +116,7 @@ class Table:
         self.left_out = _left_out()
         """The names of operators that a bundle of part of the library does not have."""
         self._later: dict[str, Callable[[], object]] = {}
+        self._starts: tuple[str, ...] = ()
         self._names_with: dict[Mark, frozenset[str]] = {}
         self._first_names: dict[str, str] = {}
         self._signatures: dict[str, Sequence[Signature]] = {}
@@ -144,20 +145,20 @@ class Table:
         else:
             del self._by_name[entry.name]
 
-    def later(self, namespace: str, declare: Callable[[], object]) -> None:
-        """Have operators of a namespace declared when one of them is first asked for."""
-        self._later[namespace] = declare
+    def later(self, start: str, declare: Callable[[], object]) -> None:
+        """Have operators whose names start so (`prims::`) declared when one is first asked for."""
+        self._later[start] = declare
+        self._starts = tuple(self._later)
 
     def _declared_late(self, name: str) -> list[Operator] | None:
-        """The overloads of a name whose namespace was declared later, if it is one."""
-        namespace = name.partition("::")[0]
-        if namespace not in self._later:
+        """The overloads of a name that is declared later, if it is one."""
+        if not name.startswith(self._starts):
             return None
         with _ORDERING:
-            declare = self._later.get(namespace)
-            if declare is not None:
-                declare()
-                self._later.pop(namespace, None)
+            for start in [each for each in self._later if name.startswith(each)]:
+                self._later[start]()
+                del self._later[start]
+            self._starts = tuple(self._later)
         return self._by_name.get(name)
 
     def operators(self, name: str) -> Sequence[Operator]:

@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from . import linalg
-from .ops.eager.dispatch import eager_function
-from .ops.memory.dtype import DType
-from .ops.tensors.tensor import Tensor
+from ..eager.aten import aten
+from ..eager.dispatch import eager_function
+from ..memory.dtype import DType
+from ..tensors.construct import stands_for
+from ..tensors.tensor import Tensor
 
-__all__ = ["foreach_function"]
+__all__ = ["ONE", "foreach_function"]
 
-_ONE: Final = """abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10
+ONE: Final = """abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10
     log1p log2 neg reciprocal round rsqrt sigmoid sign sin sinh sqrt tan tanh trunc""".split()
 _METHODS: Final = {
-    **{name: name for name in (*_ONE, "add", "sub", "mul", "div", "pow", "lerp", "addcmul")},
+    **{name: name for name in (*ONE, "add", "sub", "mul", "div", "pow", "lerp", "addcmul")},
     **{"addcdiv": "addcdiv", "clamp_max": "clamp_max", "clamp_min": "clamp_min", "mm": "mm"},
     **{"copy": "copy", "max": "max", "zero": "zero", "clone": "clone"},
     **{"maximum": "clamp_min", "minimum": "clamp_max"},
@@ -68,7 +69,7 @@ def _over(name: str, method: str) -> Callable[..., object]:
         return self if in_place else tuple(found)
 
     function.__name__ = function.__qualname__ = name
-    return function
+    return stands_for(f"aten::{name}")(function)
 
 
 def _tensors(given: Sequence[Tensor], beside: object = ()) -> Sequence[Tensor]:
@@ -118,11 +119,13 @@ def _column(value: object, count: int) -> Sequence[object]:
     return value
 
 
+@stands_for("aten::_foreach_norm")
 def _norm(self: Sequence[Tensor], ord: float = 2, dtype: object = None) -> tuple[Tensor, ...]:
     """The norms of the tensors."""
-    return tuple(linalg.vector_norm(each, ord, dtype=dtype) for each in _tensors(self))
+    return tuple(aten.linalg_vector_norm(each, ord, dtype=dtype) for each in _tensors(self))
 
 
+@stands_for("aten::_foreach_powsum")
 def _powsum(
     self: Sequence[Tensor], ord: float = 2, dtype: DType | None = None
 ) -> tuple[Tensor, ...]:
