@@ -21,7 +21,7 @@ from ..table.pointwise import as_array
 from ..table.table import operator
 from .dropout import dropped as drop
 
-__all__ = ["Options", "Weights", "are_plain", "over_input", "over_packed", "steps"]
+__all__ = ["Options", "Weights", "are_plain", "over_input", "over_packed", "run_packed", "steps"]
 
 _FLOAT32: Final = np.dtype(np.float32)
 
@@ -206,7 +206,7 @@ def _run(
     return np.concatenate(outputs).reshape(len(outputs), *outputs[0].shape), state
 
 
-def _run_packed(
+def run_packed(
     step: Step,
     data: Array,
     sizes: Sequence[int],
@@ -312,7 +312,7 @@ def over_packed(
         return found
 
     def run(data: Array, state: State, weights: Weights, reverse: bool) -> tuple[Array, State]:
-        return _run_packed(step, data, sizes, state, weights, reverse)
+        return run_packed(step, data, sizes, state, weights, reverse)
 
     return _layers(run, data, states, groups, options)
 

@@ -24,7 +24,8 @@ def parts(made: Any) -> list[Any]:
     """The arrays of an output and its states, packed or not."""
     output, state = made
     output = getattr(output, "data", output)
-    return [each.numpy() for each in (output, *(state if isinstance(state, tuple) else (state,)))]
+    every = (output, *(state if isinstance(state, tuple) else (state,)))
+    return [each.detach().numpy() for each in every]
 
 
 def both_ways(call: Any) -> tuple[list[Any], list[Any]]:
@@ -141,33 +142,100 @@ KEPT: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("options", KEPT)
-def test_lstm_keeps_its_gates(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    torch.manual_seed(5)
-    layer, x = torch.nn.LSTM(7, 19, **options), torch.randn(4, 5, 7, requires_grad=True)
-    with torch.no_grad():
-        plain = layer(x)
-    outputs, (hidden, cell) = layer(x)
-    for made, one in zip((outputs, hidden, cell), (plain[0], *plain[1]), strict=True):
-        assert torch.equal(made, one)
-    given = [x, *layer.parameters()]
-    total = sum((each * torch.randn_like(each)).sum() for each in (outputs, hidden, cell))
-    composed = torch.autograd.grad(total, given, create_graph=True, retain_graph=True)
+def found_both_ways(
+    made: tuple[Any, Any], given: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> tuple[Any, Any]:
+    """The gradients of all that a layer made, by native code alone and operator by operator."""
 
     def never(*given: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(direct, "_opened", never)
-    for one, other in zip(composed, torch.autograd.grad(total, given), strict=True):
+    outputs, states = made
+    every = [getattr(outputs, "data", outputs), *(states if type(states) is tuple else (states,))]
+    torch.manual_seed(8)
+    total = sum((each * torch.randn_like(each)).sum() for each in every)
+    composed = torch.autograd.grad(total, given, create_graph=True, retain_graph=True)
+    for name in ("_opened", "_gates", "_before"):
+        monkeypatch.setattr(direct, name, never)
+    return composed, torch.autograd.grad(total, given)
+
+
+@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
+@pytest.mark.parametrize("options", KEPT)
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_keep_their_gates(
+    name: str, options: dict[str, Any], nonlinearity: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(5)
+    kind = {"nonlinearity": nonlinearity} if name == "RNN" else {}
+    layer = getattr(torch.nn, name)(7, 19, **options, **kind)
+    x = torch.randn(4, 5, 7, requires_grad=True)
+    with torch.no_grad():
+        plain = layer(x)
+    made = layer(x)
+    for one, other in zip(parts(made), parts(plain), strict=True):
+        assert np.array_equal(one, other)
+    composed, native = found_both_ways(made, [x, *layer.parameters()], monkeypatch)
+    for one, other in zip(composed, native, strict=True):
         torch.testing.assert_close(other, one.detach(), rtol=1e-4, atol=1e-5)
 
 
-def test_packed_sequences_of_one_length_are_one_layer() -> None:
+@pytest.mark.parametrize("options", KEPT)
+@pytest.mark.parametrize("name", LAYERS)
+def test_packed_layers_keep_their_gates(
+    name: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     torch.manual_seed(6)
-    layer, x = torch.nn.LSTM(7, 19, 2, bidirectional=True), torch.randn(5, 3, 7)
+    layer = getattr(torch.nn, name)(7, 19, **options)
+    x, lengths = torch.randn(6, 5, 7, requires_grad=True), torch.tensor([5, 5, 4, 2, 2, 1])
+    pack = torch.nn.utils.rnn.pack_padded_sequence
+    packed = pack(x, lengths, batch_first=True)
+    with torch.no_grad():
+        plain = layer(pack(x.detach(), lengths, batch_first=True))
+    made = layer(packed)
+    for one, other in zip(parts(made), parts(plain), strict=True):
+        assert np.array_equal(one, other)
+    composed, native = found_both_ways(made, [x, *layer.parameters()], monkeypatch)
+    for one, other in zip(composed, native, strict=True):
+        torch.testing.assert_close(other, one.detach(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_the_number_of_threads_changes_no_bit_of_a_gradient(name: str) -> None:
+    layer, x = getattr(torch.nn, name)(60, 72), torch.randn(40, 23, 60)
+    before, found = threads.get_threads(), set()
+    for count in (1, 2, 3):
+        threads.set_threads(count)
+        layer.zero_grad()
+        layer(x)[0].square().sum().backward()
+        found.add(b"".join(each.grad.numpy().tobytes() for each in layer.parameters()))
+    threads.set_threads(before)
+    assert len(found) == 1
+
+
+def test_sizes_of_gradients_that_do_not_fit_are_refused() -> None:
+    kernels_back = kernels.family("sequences.recurrent_gradients")
+    f = np.zeros
+    good: dict[str, Any] = {"kept": f((3, 16), "f"), "after": f((3, 4), "f")}
+    good |= {"first": f((2, 4), "f"), "grads": f((3, 4), "f"), "weights": f((12, 4), "f")}
+    good |= {"order": recurrent.order_of((2, 1), is_reversed=False), "states": (f((2, 4), "f"),)}
+    good |= {"found": (f((3, 12), "f"), f((3, 12), "f"))}
+    kernels_back.back_through_time("gru", **good)
+    wrong = {"kept": f((3, 12), "f"), "after": f((2, 4), "f"), "first": f((1, 4), "f")}
+    wrong |= {"grads": f((3, 5), "f"), "weights": f((16, 4), "f")}
+    wrong |= {"states": (f((2, 5), "f"),), "found": (f((3, 12), "f"), f((3, 16), "f"))}
+    for name, value in wrong.items():
+        with pytest.raises(ValueError, match="do not fit"):
+            kernels_back.back_through_time("gru", **good | {name: value})
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_packed_sequences_of_one_length_are_one_layer(name: str) -> None:
+    torch.manual_seed(6)
+    layer, x = getattr(torch.nn, name)(7, 19, 2, bidirectional=True), torch.randn(5, 3, 7)
     packed = torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor([5, 5, 5]))
-    made, (hidden, _) = layer(packed)
-    plain, (last, _) = layer(x)
+    (made, hidden), (plain, last) = layer(packed), layer(x)
+    hidden, last = (each[0] if type(each) is tuple else each for each in (hidden, last))
     assert torch.equal(made.data, plain.flatten(0, 1))
     assert torch.equal(hidden, last)
     given = list(layer.parameters())
@@ -176,6 +244,36 @@ def test_packed_sequences_of_one_length_are_one_layer() -> None:
     theirs = torch.autograd.grad((plain * weights).sum() + last.sum(), given)
     for one, other in zip(ours, theirs, strict=True):
         assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize(("mode", "name"), [(0, "RNN"), (1, "RNN"), (3, "GRU")])
+def test_a_layer_without_cells_in_one_direction(
+    mode: int, name: str, reverse: bool, dtype: torch.dtype
+) -> None:
+    torch.manual_seed(7)
+    kind = {"nonlinearity": ("relu", "tanh")[mode]} if name == "RNN" else {}
+    layer = getattr(torch.nn, name)(3, 4, dtype=dtype, **kind)
+    h, weights = torch.randn(2, 4, dtype=dtype), list(layer.parameters())
+    data, sizes = torch.randn(5, 3, dtype=dtype), [2, 2, 1]
+    packed = torch.nn.utils.rnn.PackedSequence(data, torch.tensor(sizes))
+    both = getattr(torch.nn, name)(3, 4, dtype=dtype, bidirectional=True, **kind)
+    for place, each in enumerate(both.parameters()):
+        each.data = weights[place % 4].data
+    plain, last = both(packed, torch.stack([h, h]))
+    settings = mode, 4, 1, True, False, False, True
+    out, hidden, _, _ = torch.mkldnn_rnn_layer(data, *weights, h, h[:0], reverse, sizes, *settings)
+    assert torch.equal(out, plain.data[:, 4:] if reverse else plain.data[:, :4])
+    assert torch.equal(hidden, last[int(reverse)])
+    found = torch.autograd.grad(out.sum() + hidden.square().sum(), weights)
+    wanted = torch.autograd.grad(
+        (plain.data[:, 4:] if reverse else plain.data[:, :4]).sum()
+        + last[int(reverse)].square().sum(),
+        list(both.parameters())[4 * reverse :][:4],
+    )
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, other)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -198,5 +296,18 @@ def test_a_layer_in_one_direction(dtype: torch.dtype, reverse: bool) -> None:
     wanted = torch.autograd.grad(plain.sum() + end.sum(), list(layer.parameters()))
     for one, other in zip(found, wanted, strict=True):
         torch.testing.assert_close(one, other)
-    with pytest.raises(RuntimeError, match="mode 2"):
-        torch.mkldnn_rnn_layer(x, *weights, h, c, reverse, [], 3, *settings[3:])
+    with pytest.raises(RuntimeError, match="one of 0 to 3"):
+        torch.mkldnn_rnn_layer(x, *weights, h, c, reverse, [], 4, *settings[3:])
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_nodes_of_layers_have_the_names_of_what_made_them(name: str) -> None:
+    x, plain = torch.randn(5, 2, 3), "StackBackward0"
+    if name == "LSTM":
+        plain = "MkldnnRnnLayerBackward0"
+    packed = torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor([5, 3]))
+    layer = getattr(torch.nn, name)(3, 4)
+    assert layer(x)[0].grad_fn.name() == plain
+    assert layer(packed)[0].data.grad_fn.name() == "CatBackward0"
+    both = getattr(torch.nn, name)(3, 4, bidirectional=True)
+    assert both(x)[0].grad_fn.name() == "CatBackward0"

@@ -8,49 +8,23 @@ for each step, from the last to the first, is a few products of elements and one
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from types import ModuleType
-from typing import NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
 from ...arithmetic.maths import sigmoid, tanh
-from ...kernels import family
 from ...kernels.products import dot
-from ...layers.recurrent_layer import kept_of
+from ...layers.recurrent_layer import KINDS
 from ...memory.dtype import Array
 from ...memory.quiet import QUIET, enter, leave
 from ...tensors.tensor import Tensor
 from ..table.rows import Grads, Tensors, direct
+from .recurrent_rows import Ends, Found, Layer, collected, flat_rows, is_native, through_rows
 
 T = TypeVar("T")
-Ends = list[Array | None]
-"""The gradients of last states; None where there is none."""
 
 
-class _Layer(NamedTuple):
-    """A layer in one direction: the input [T, B, F], the states before the first step [B, H], and
-    the hidden states after all steps [T, B, H], which a single step need not have."""
-
-    input: Array
-    states: list[Array]
-    outputs: Array | None
-    weights: list[Array]
-
-
-class _Found(NamedTuple):
-    """The gradients of a layer's input, first states and weights."""
-
-    input: Array
-    states: list[Array]
-    weights: list[Array]
-
-
-def _flat(x: Array) -> Array:
-    return x.reshape(-1, x.shape[-1])
-
-
-def _before(layer: _Layer) -> Array:
+def _before(layer: Layer) -> Array:
     """The hidden states before each step."""
     first = layer.states[0][None]
     if len(layer.input) == 1 or layer.outputs is None:
@@ -58,29 +32,16 @@ def _before(layer: _Layer) -> Array:
     return np.concatenate([first, layer.outputs[:-1]])
 
 
-def _gates(layer: _Layer, before: Array) -> tuple[Array, Array]:
+def _gates(layer: Layer, before: Array) -> tuple[Array, Array]:
     """The parts of the gates that come of the input and of the state, [T, B, gates]."""
     w_ih, w_hh, *biases = layer.weights
     shape = *layer.input.shape[:2], -1
     first, second = biases or (None, None)
-    mine = dot(_flat(layer.input), w_ih.T, first).reshape(shape)
-    return mine, dot(_flat(before), w_hh.T, second).reshape(shape)
+    mine = dot(flat_rows(layer.input), w_ih.T, first).reshape(shape)
+    return mine, dot(flat_rows(before), w_hh.T, second).reshape(shape)
 
 
-def _collected(
-    layer: _Layer, before: Array, states: list[Array], mine: Array, own: Array
-) -> _Found:
-    """The gradients, from those of the two parts of the gates and of the first states."""
-    w_ih = layer.weights[0]
-    flat, other = _flat(mine), _flat(own)
-    weights = [dot(flat.T, _flat(layer.input)), dot(other.T, _flat(before))]
-    if len(layer.weights) > 2:
-        first = flat.sum(0)
-        weights += [first, first.copy() if own is mine else other.sum(0)]
-    return _Found(dot(flat, w_ih).reshape(layer.input.shape), states, weights)
-
-
-def _opened(layer: _Layer, before: Array) -> tuple[Array, Array]:
+def _opened(layer: Layer, before: Array) -> tuple[Array, Array]:
     """An LSTM's open gates and its cell states, made anew; those before the first step too."""
     mine, own = _gates(layer, before)
     opened = mine + own
@@ -98,20 +59,13 @@ def _opened(layer: _Layer, before: Array) -> tuple[Array, Array]:
     return opened, cells
 
 
-def _lstm(
-    layer: _Layer, grads: Array | None, ends: Ends, made: tuple[Array, Array] | None = None
-) -> _Found:
-    """Of what was `made` on the way, open gates and cell states, nothing is made anew."""
+def _lstm(layer: Layer, grads: Array | None, ends: Ends) -> Found:
     before = _before(layer)
-    opened, cells = made or _opened(layer, before)
+    opened, cells = _opened(layer, before)
     steps, batch, size = *opened.shape[:2], opened.shape[2] // 4
     parts = opened.reshape(steps, batch, 4, size)
     taken, kept, new, shown = (parts[:, :, i] for i in range(4))
     bent = tanh(cells[1:])
-    kernels = family("sequences.recurrent_gradients") if opened.dtype.char == "f" else None
-    if kernels is not None:
-        flat, first = _lstm_natively(kernels, layer, opened, cells, bent, grads, ends)
-        return _collected(layer, before, first, flat, flat)
     slopes = parts * (1 - parts)
     slopes[:, :, 2] = 1 - new * new
     slopes[:, :, 0] *= new
@@ -132,24 +86,7 @@ def _lstm(
         hidden = dot(flat[step], w_hh)
     assert hidden is not None
     assert cell is not None
-    return _collected(layer, before, [hidden, cell], flat, flat)
-
-
-def _lstm_natively(
-    kernels: ModuleType, layer: _Layer, gates: Array, cells: Array, bent: Array,
-    grads: Array | None, ends: Ends,
-) -> tuple[Array, list[Array]]:  # fmt: skip
-    """The gradients of the gates of all steps, and of the first states."""
-    found, w_hh = np.empty(gates.shape, gates.dtype), layer.weights[1]
-    hidden, cell = ends
-    cell = np.zeros_like(cells[0]) if cell is None else np.array(cell, order="C")
-    for step in range(len(gates) - 1, -1, -1):
-        hidden = _plus(hidden, None if grads is None else grads[step], cells[0])
-        states = cells[step], bent[step], np.ascontiguousarray(hidden[...]), cell
-        kernels.lstm_step(gates[step], *states, found[step])
-        hidden = dot(found[step], w_hh)
-    assert hidden is not None
-    return found, [hidden, cell]
+    return collected(layer, before, [hidden, cell], flat, flat)
 
 
 def _plus(one: Array | None, other: Array | None, like: Array) -> Array:
@@ -158,7 +95,7 @@ def _plus(one: Array | None, other: Array | None, like: Array) -> Array:
     return one if other is None else one + other
 
 
-def _gru(layer: _Layer, grads: Array | None, ends: Ends) -> _Found:
+def _gru(layer: Layer, grads: Array | None, ends: Ends) -> Found:
     before = _before(layer)
     mine, own = _gates(layer, before)
     steps, batch, size = *mine.shape[:2], mine.shape[2] // 3
@@ -183,11 +120,11 @@ def _gru(layer: _Layer, grads: Array | None, ends: Ends) -> _Found:
     assert hidden is not None
     of_input = found.copy()
     np.multiply(slope, arrived, of_input[:, :, 2])
-    return _collected(layer, before, [hidden], of_input.reshape(flat.shape), flat)
+    return collected(layer, before, [hidden], of_input.reshape(flat.shape), flat)
 
 
-def _simple(slope: Callable[[Array], Array]) -> Callable[[_Layer, Array | None, Ends], _Found]:
-    def through(layer: _Layer, grads: Array | None, ends: Ends) -> _Found:
+def _simple(slope: Callable[[Array], Array]) -> Callable[[Layer, Array | None, Ends], Found]:
+    def through(layer: Layer, grads: Array | None, ends: Ends) -> Found:
         before = _before(layer)
         outputs = layer.outputs
         assert outputs is not None
@@ -199,7 +136,7 @@ def _simple(slope: Callable[[Array], Array]) -> Callable[[_Layer, Array | None, 
             np.multiply(slopes[step], hidden, found[step])
             hidden = dot(found[step], w_hh)
         assert hidden is not None
-        return _collected(layer, before, [hidden], found, found)
+        return collected(layer, before, [hidden], found, found)
 
     return through
 
@@ -207,7 +144,8 @@ def _simple(slope: Callable[[Array], Array]) -> Callable[[_Layer, Array | None, 
 _tanh = _simple(lambda outputs: 1 - outputs * outputs)
 _relu = _simple(lambda outputs: (outputs > 0).astype(outputs.dtype))
 
-Through = Callable[[_Layer, Array | None, Ends], _Found]
+Through = Callable[[Layer, Array | None, Ends], Found]
+_THROUGH: Final[dict[str, Through]] = dict(zip(KINDS, (_relu, _tanh, _lstm, _gru), strict=True))
 
 
 def _is_wide(tensors: Sequence[Tensor | None]) -> bool:
@@ -252,7 +190,7 @@ def _whole(
         columns = slice(way * size, (way + 1) * size)
         weights = [p._array for p in params[way * each : (way + 1) * each]]
         made = through(
-            _Layer(
+            Layer(
                 _turned(x, way), [s[way] for s in states], _turned(outputs[..., columns], way),
                 weights,
             ),
@@ -302,31 +240,42 @@ def lstm(
 @direct("aten::mkldnn_rnn_layer", of="input weight0 weight1 weight2 weight3 hx_ cx_")
 def rnn_layer(
     gs: Grads, input: Tensor, weight0: Tensor, weight1: Tensor, weight2: Tensor, weight3: Tensor,
-    hx_: Tensor, cx_: Tensor, reverse: bool, has_biases: bool, results: Tensors,
+    hx_: Tensor, cx_: Tensor, reverse: bool, batch_sizes: Sequence[int], mode: int,
+    has_biases: bool, results: Tensors,
 ) -> tuple[Tensor | None, ...] | None:  # fmt: skip
-    """One layer of an LSTM in one direction, whose open gates and cell states were kept."""
+    """One layer of a network in one direction, whose open gates and states were kept."""
     weights = [weight0, weight1, *([weight2, weight3] if has_biases else [])]
-    if not _is_wide([input, hx_, cx_, *weights, *gs[:3]]):
+    kind, state = KINDS[mode], hx_._array.shape[-2:]
+    given = [hx_, cx_] if kind == "lstm" else [hx_]
+    grads, *ends = (None if g is None else g._array for g in gs[: 1 + len(given)])
+    if not _is_wide([input, *given, *weights, *gs[: 1 + len(given)]]):
         return None
-    state = hx_._array.shape[-2:]
-    one_way = partial(_turned, way=int(reverse))
-    layer = _Layer(
-        one_way(input._array), [each._array.reshape(state) for each in (hx_, cx_)],
-        one_way(results[0]._array), [each._array for each in weights],
+    layer = Layer(
+        input._array, [each._array.reshape(state) for each in given], results[0]._array,
+        [each._array for each in weights],
     )  # fmt: skip
-    grads, *ends = (None if g is None else g._array for g in gs[:3])
-    grads = None if grads is None else one_way(grads)
     last = [None if end is None else end.reshape(state) for end in ends]
-    made = None
-    if results[3]._array.size:
-        opened, cells = map(one_way, kept_of(results[3]._array, *results[0]._array.shape))
-        made = opened, np.concatenate([layer.states[1][None], cells])
-    found = _quietly(lambda: _lstm(layer, grads, last, made))
+    sizes, kept = list(batch_sizes), results[3]._array
+    if is_native(kind, layer, kept, sizes):
+        found = _quietly(lambda: through_rows(kind, layer, grads, last, kept, sizes, reverse))
+    elif sizes:
+        return None
+    else:
+        found = _quietly(lambda: _one_way(_THROUGH[kind], layer, grads, last, int(reverse)))
     of_weights: list[Tensor | None] = [Tensor._of(each) for each in found.weights]
+    of_states = [Tensor._of(each.reshape(hx_._array.shape)) for each in found.states]
     return (
-        Tensor._of(one_way(found.input)), *of_weights, *([None] * (4 - len(of_weights))),
-        *(Tensor._of(each.reshape(hx_._array.shape)) for each in found.states),
+        Tensor._of(found.input), *of_weights, *([None] * (4 - len(of_weights))),
+        *of_states, *([None] * (2 - len(of_states))),
     )  # fmt: skip
+
+
+def _one_way(through: Through, layer: Layer, grads: Array | None, ends: Ends, way: int) -> Found:
+    """The gradients of a layer, made of arrays."""
+    assert layer.outputs is not None
+    lying = layer._replace(input=_turned(layer.input, way), outputs=_turned(layer.outputs, way))
+    found = through(lying, None if grads is None else _turned(grads, way), ends)
+    return found._replace(input=_turned(found.input, way))
 
 
 def _declare(name: str, through: Through) -> None:
@@ -365,7 +314,7 @@ def _one_step(
     states = [_rows(h._array) for h in hx]
     ends = [None if g is None else _rows(g._array) for g in gs[: len(hx)]]
     made = through(
-        _Layer(
+        Layer(
             _rows(input._array)[None], states,
             None if result is None else _rows(result._array)[None],
             [each._array for each in weights],
@@ -391,6 +340,5 @@ def lstm_cell(
     return None if found is None else (found[0], found[1], *found[2])
 
 
-_declare("gru", _gru)
-_declare("rnn_tanh", _tanh)
-_declare("rnn_relu", _relu)
+for _name in ("gru", "rnn_tanh", "rnn_relu"):
+    _declare(_name, _THROUGH[_name])

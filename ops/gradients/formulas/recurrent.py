@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ...layers.dropout import FACTORS
 from ...layers.recurrent import Weights, are_plain, steps
-from ...layers.recurrent_layer import takes
+from ...layers.recurrent_layer import KINDS, takes
 from ...memory.dtype import Array
 from ...tensors.tensor import Tensor
 from ..table.rows import Grads, Run, Tensors, aten, composite, rewritten
@@ -56,6 +56,11 @@ def _tanh_step(x: Tensor, state: Tensors, weights: Grads) -> tuple[Tensor, ...]:
 def _relu_step(x: Tensor, state: Tensors, weights: Grads) -> tuple[Tensor, ...]:
     mine, own = _parts(x, state[0], weights)
     return ((mine + own).relu(),)
+
+
+_STEPS: Final[dict[str, Step]] = dict(
+    zip(KINDS, (_relu_step, _tanh_step, _lstm_step, _gru_step), strict=True)
+)
 
 
 def _one_way(
@@ -155,17 +160,21 @@ def lstm(
 
 
 @composite("aten::mkldnn_rnn_layer", apart=(3,))
-def lstm_layer(
+def recurrent_layer(
     input: Tensor, weight0: Tensor, weight1: Tensor, weight2: Tensor, weight3: Tensor, hx_: Tensor,
-    cx_: Tensor, reverse: bool, has_biases: bool, results: Tensors,
+    cx_: Tensor, reverse: bool, batch_sizes: Sequence[int], mode: int, has_biases: bool,
+    results: Tensors,
 ) -> tuple[Tensor, ...]:  # fmt: skip
-    """One layer of a long short-term memory in one direction."""
+    """One layer of a recurrent network in one direction."""
     weights = [weight0, weight1, *([weight2, weight3] if has_biases else [])]
-    state = [each.reshape(each.shape[-2:]) for each in (hx_, cx_)]
+    given = (hx_, cx_) if KINDS[mode] == "lstm" else (hx_,)
+    state = [each.reshape(each.shape[-2:]) for each in given]
+    inputs = input.split(list(batch_sizes), 0) if batch_sizes else input.unbind(0)
     run = _other_way if reverse else _one_way
-    outputs, (hidden, cell) = run(_lstm_step, list(input.unbind(0)), state, weights)
-    ends = hidden.reshape(hx_.shape), cell.reshape(cx_.shape)
-    return aten.stack(outputs, 0), *ends, results[3]
+    outputs, ends = run(_STEPS[KINDS[mode]], list(inputs), state, weights)
+    last = [end.reshape(hx_.shape) for end in ends] + [results[2]] * (2 - len(ends))
+    made = aten.cat(outputs, 0) if batch_sizes else aten.stack(outputs, 0)
+    return made, *last, results[3]
 
 
 @composite("aten::lstm.data", name="CatBackward0")
@@ -207,22 +216,24 @@ def _declare(name: str, step: Step) -> None:
 
 
 def _plain_layers(
-    data: Array, hx: Array | list[Array], params: Sequence[Array], has_biases: bool,
-    num_layers: int, bidirectional: bool,
+    kind: str, data: Array, states: list[Array], params: Sequence[Array], has_biases: bool,
+    num_layers: int, bidirectional: bool, sizes: list[int],
 ) -> list[list[Weights]]:  # fmt: skip
-    """The weights of an LSTM's layers, by direction, if operators of one layer and direction each
-    take all of them."""
+    """The weights of the layers, by direction, if operators of one layer and direction each take
+    all of them."""
     ways, count = 2 if bidirectional else 1, 4 if has_biases else 2
-    if type(hx) is not list or len(hx) != 2 or len(params) != num_layers * ways * count:
+    if len(states) != (2 if kind == "lstm" else 1) or len(params) != num_layers * ways * count:
         return []
-    if any(s.ndim != 3 or len(s) != num_layers * ways for s in hx):
+    if any(s.ndim != 3 or len(s) != num_layers * ways for s in states):
         return []
-    nothing, size = (None,) * (4 - count), hx[0].shape[-1]
+    nothing, size = (None,) * (4 - count), states[0].shape[-1]
     groups = [
         Weights._make((*params[at : at + count], *nothing, None))
         for at in range(0, len(params), count)
     ]
-    if not takes(data, hx, groups[:ways]) or not are_plain(steps["lstm"], groups[ways:], size):
+    if not takes(kind, data, states, groups[:ways], sizes):
+        return []
+    if not are_plain(steps[kind], groups[ways:], size):
         return []
     if any(each.w_ih.shape[1] != ways * size for each in groups[ways:]):
         return []
@@ -230,22 +241,24 @@ def _plain_layers(
 
 
 def _kept(
-    run: Run, data: Array, hx: list[Array], layers: Sequence[Sequence[Weights]], noise: float
-) -> tuple[Array, ...]:
-    """An LSTM as operators of one layer and direction each, which leave gates and cell states."""
-    size, ends = hx[0].shape[-1], []
-    states = zip(*(run("aten::unbind.int", each, 0) for each in hx), strict=True)
+    run: Run, kind: str, data: Array, given: list[Array], layers: Sequence[Sequence[Weights]],
+    noise: float, sizes: list[int],
+) -> tuple[Array, ...]:  # fmt: skip
+    """A network as operators of one layer and direction each, which leave gates and states."""
+    size, mode, ends = given[0].shape[-1], KINDS.index(kind), []
+    states = zip(*(run("aten::unbind.int", each, 0) for each in given), strict=True)
     for layer, ways in enumerate(layers):
         data, outputs = _thinned(run, data, noise if layer else 0.0), []
         for number, way in enumerate(ways):
             has_biases = way.b_ih is not None
             biases = (way.b_ih, way.b_hh) if has_biases else [np.zeros(0, np.float32)] * 2
-            sizes: list[int] = []
-            settings = number == 1, sizes, 2, size, 1, has_biases, len(ways) == 2, False, True
-            given = data, way.w_ih, way.w_hh, *biases, *next(states), *settings
-            out, *end = run("aten::mkldnn_rnn_layer", *given)[:3]
+            state = next(states)
+            both = state if len(state) == 2 else (*state, np.zeros(0, np.float32))
+            settings = number == 1, sizes, mode, size, 1, has_biases, len(ways) == 2, False, True
+            weights = way.w_ih, way.w_hh, *biases
+            out, *end = run("aten::mkldnn_rnn_layer", data, *weights, *both, *settings)[:3]
             outputs.append(out)
-            ends.append(end)
+            ends.append(end[: len(state)])
         data = outputs[0] if len(ways) == 1 else run("aten::cat", outputs, -1)
     return data, *(run("aten::stack", list(each), 0) for each in zip(*ends, strict=True))
 
@@ -285,25 +298,25 @@ def _declare_by_layers(name: str) -> None:
         run: Run, input: Array, hx: Array | list[Array], params: Sequence[Array], has_biases: bool,
         num_layers: int, dropout: float, train: bool, bidirectional: bool, batch_first: bool,
     ) -> tuple[Array, ...] | None:  # fmt: skip
-        turned, layers = batch_first and input.ndim == 3, []
-        if name == "lstm":
-            lying = np.swapaxes(input, 0, 1) if turned else input
-            layers = _plain_layers(lying, hx, params, has_biases, num_layers, bidirectional)
+        turned, states = batch_first and input.ndim == 3, hx if isinstance(hx, list) else [hx]
+        lying = np.swapaxes(input, 0, 1) if turned else input
+        options = params, has_biases, num_layers, bidirectional
+        layers = _plain_layers(name, lying, states, *options, [])
         if num_layers < 2 and not layers:
             return None
         noise = dropout if train else 0.0
 
         def layer(data: Array, hx: Any, weights: Sequence[Array]) -> tuple[Array, ...]:
-            options = weights, has_biases, 1, 0.0, train, bidirectional, False
-            made: tuple[Array, ...] = run(f"aten::{name}.input", data, hx, *options)
+            given = weights, has_biases, 1, 0.0, train, bidirectional, False
+            made: tuple[Array, ...] = run(f"aten::{name}.input", data, hx, *given)
             return made
 
         data = run("aten::transpose.int", input, 0, 1) if turned else input
-        if layers and type(hx) is list:
-            data, *ends = _kept(run, data, hx, layers, noise)
+        if layers:
+            data, *ends = _kept(run, name, data, states, layers, noise, [])
         else:
-            options = num_layers, noise, bidirectional
-            data, *ends = _one_by_one(run, layer, data, hx, params, *options)
+            rest = num_layers, noise, bidirectional
+            data, *ends = _one_by_one(run, layer, data, hx, params, *rest)
         return run("aten::transpose.int", data, 0, 1) if turned else data, *ends
 
     @rewritten(f"aten::{name}.data")
@@ -311,27 +324,25 @@ def _declare_by_layers(name: str) -> None:
         run: Run, data: Array, batch_sizes: Array, hx: Array | list[Array], params: Sequence[Array],
         has_biases: bool, num_layers: int, dropout: float, train: bool, bidirectional: bool,
     ) -> tuple[Array, ...] | None:  # fmt: skip
-        steps, batch = len(batch_sizes), int(batch_sizes[0]) if len(batch_sizes) else 0
-        if name == "lstm" and batch and (batch_sizes == batch).all() and len(data) == steps * batch:
-            shape = [steps, batch, data.shape[1]]  # all sequences are as long
-            given = run("aten::reshape", data, shape), hx, params, has_biases, num_layers
-            made, *ends = run("aten::lstm.input", *given, dropout, train, bidirectional, False)
-            return run("aten::reshape", made, [len(data), made.shape[2]]), *ends
+        noise, sizes = dropout if train else 0.0, batch_sizes.tolist()
+        states = hx if isinstance(hx, list) else [hx]
+        options = params, has_biases, num_layers, bidirectional
+        layers = _plain_layers(name, data, states, *options, sizes) if sizes else []
+        if layers:
+            return _kept(run, name, data, states, layers, noise, sizes)
         if num_layers < 2:
             return None
-        noise = dropout if train else 0.0
 
         def layer(data: Array, hx: object, weights: Sequence[Array]) -> tuple[Array, ...]:
-            options = weights, has_biases, 1, 0.0, train, bidirectional
-            made: tuple[Array, ...] = run(f"aten::{name}.data", data, batch_sizes, hx, *options)
+            given = weights, has_biases, 1, 0.0, train, bidirectional
+            made: tuple[Array, ...] = run(f"aten::{name}.data", data, batch_sizes, hx, *given)
             return made
 
         return _one_by_one(run, layer, data, hx, params, num_layers, noise, bidirectional)
 
 
-_declare("gru", _gru_step)
-_declare("rnn_tanh", _tanh_step)
-_declare("rnn_relu", _relu_step)
+for _name in ("gru", "rnn_tanh", "rnn_relu"):
+    _declare(_name, _STEPS[_name])
 
 
 @composite("aten::lstm_cell", name="MulBackward0")
@@ -342,5 +353,5 @@ def lstm_cell(
     return _lstm_step(input, tuple(hx), [w_ih, w_hh, b_ih, b_hh])
 
 
-for _name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
+for _name in _STEPS:
     _declare_by_layers(_name)

@@ -110,6 +110,13 @@ def _recurrent(*args: object) -> str:
     return "TransposeBackward0" if args[-1] else "StackBackward0"
 
 
+def _recurrent_layer(*args: object) -> str:
+    """torch has layers of its own for LSTMs that are not packed; others are made of steps."""
+    if args[8]:
+        return "CatBackward0"
+    return "MkldnnRnnLayerBackward0" if args[9] == 2 else "StackBackward0"
+
+
 for _line in _PLAIN.replace(";", "\n").split("\n"):
     if _line.strip():
         _operator, _word = _line.split()
@@ -123,6 +130,7 @@ _rename("pad", _padding)
 for _name in ("lstm.input", "gru.input", "rnn_tanh.input", "rnn_relu.input"):
     _rename(_name, _recurrent)
 for _name, _function in (
+    ("mkldnn_rnn_layer", _recurrent_layer),
     ("diag", _by_rank("DiagonalBackward0_copy", one="DiagEmbedBackward0")),
     ("fft_fft", _by_kind("FftR2CBackward0", "FftC2CBackward0")),
     ("fft_ifft", _by_kind("ConjBackward0", "FftC2CBackward0")),

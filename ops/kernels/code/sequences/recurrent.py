@@ -5,7 +5,7 @@ A range is one of sequences, which do not depend on each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -17,15 +17,18 @@ from ..calls.run import run
 from ..functions.scalars import sigmoid, tanh
 from ..language.named_counts import counts_of, named_counts
 from ..language.target import Target
-from ..language.text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
+from ..language.text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value, Variable
 from ..language.tiles import Tile, add_products
 from ..loading.objects import kernel
 from ..products.dots import DOTS, Dots
 
-__all__ = ["GATES", "Order", "order_of", "through_time"]
+__all__ = ["GATES", "KEPT", "Order", "across_columns", "across_rows", "order_of", "through_time"]
 
 GATES: Final = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 """How many gates each kind of layer has for an element of its state."""
+KEPT: Final = {"lstm": 4, "gru": 4, "rnn_tanh": 0, "rnn_relu": 0}
+"""How many numbers of an element its gradient needs besides states: open gates, and of a GRU what
+the hidden state gives its new content."""
 _LEAST: Final = 1 << 19
 """Multiplications that are worth another thread."""
 _FEW: Final = 3
@@ -83,9 +86,9 @@ def through_time(
     ends: tuple[Array, ...],
     kept: tuple[Array, ...] = (),
 ) -> None:
-    """Write what a layer puts out, [rows, width], and its state at the end.  An LSTM's open gates
-    and its cell states after each step are `kept` as well, if there are arrays for them,
-    [rows, 4 * width] and [rows, width].
+    """Write what a layer puts out, [rows, width], and its state at the end.  Open gates and an
+    LSTM's cell states after each step are `kept` as well, if there are arrays for them,
+    [rows, KEPT[kind] * width] and [rows, width]; those of an LSTM may be `gates` themselves.
 
     `gates`, [rows, gates * width], are those of the inputs.  State and `ends` are
     [sequences, width], of an LSTM both, weights [gates * width, width], the bias one row of them or
@@ -107,7 +110,8 @@ def through_time(
         or order.most > many
         or out.shape != (order.rows, width)
         or not all(each.flags.c_contiguous for each in (*ends, *kept))
-        or (kept and [each.shape for each in kept] != [gates.shape, out.shape])
+        or (kept and kept[0].shape != (order.rows, KEPT[kind] * width))
+        or (len(kept) > 1 and kept[1].shape != out.shape)
     ):
         raise ValueError("the sizes of a recurrent layer do not fit")
     room = np.empty((many, deep), np.float32)
@@ -121,7 +125,7 @@ def through_time(
         _LEAST // max(1, steps * weights.size) + 1,
         *(gates, weights, bias, state[0], state[-1], ends[0], ends[-1], room, out),
         *(order.sizes, order.begins, _counts(steps, width, bias.size > 0, pitch)),
-        *(kept or (out, out)),
+        *((kept[0], kept[-1]) if kept else (out, out)),
     )
 
 
@@ -136,29 +140,28 @@ def _kernel(kind: str, *, keeps: bool, turns: bool) -> int:
 def recurrent_text(target: Target, kind: str, keeps: bool = False, is_turned: bool = False) -> str:
     """What `through_time` runs: with weights as layers have them, or turned, which vectors go
     across."""
-    made = _Recurrence(target, GATES[kind], _STEPS[kind], keeps, is_turned)
+    made = _Recurrence(target, kind, keeps, is_turned)
     made.write()
     return made.code.kernel("recurrent", [(POINTER, name) for name in _PLACES])
 
 
 _Step = Callable[[list[Value], list[Value], Value, Value], tuple[Value, ...]]
-"""From the gates of the input and of the hidden state, and both states, to the states after; behind
-those of an LSTM are its open gates."""
+"""From the gates of the input and of the hidden state, and both states, to the states after, behind
+which is what is kept of the gates."""
 
 
 class _Recurrence:
     """The code of all kinds; their steps differ."""
 
-    def __init__(
-        self, target: Target, gates: int, step: _Step, keeps: bool, is_turned: bool
-    ) -> None:
+    def __init__(self, target: Target, kind: str, keeps: bool, is_turned: bool) -> None:
         self.code = code = Code(target)
-        self.gates, self.step, self.keeps = gates, step, keeps
+        self.gates, self.step = GATES[kind], _STEPS[kind]
+        self.kept, self.has_cell = KEPT[kind] if keeps else 0, kind == "lstm"
         self.multiply = self._across if is_turned else self._along
         self.place = {name: code.argument(POINTER, name) for name in _PLACES}
         self.count = named_counts(code, self.place["counts"], _COUNTS)
         self.zero = code.constant(INT64, 0)
-        self.deep = self.count["width"] * gates
+        self.deep = self.count["width"] * self.gates
 
     def at(self, name: str, index: Value) -> Value:
         """The address of an element of an array."""
@@ -189,47 +192,39 @@ class _Recurrence:
 
     def _across(self, start: Value, stop: Value) -> None:
         """The hidden state's gates, into `room`: rows times vectors of turned weights."""
-        code, tile, column = self.code, Tile.of(self.code.target), self.zero
-        wide = _WIDE if tile.vectors > 1 else 1
-        for vectors in sorted({wide, 1}, reverse=True):
-            after = column + (self.deep - column) / (vectors * LANES) * (vectors * LANES)
-            with code.counted(column, after, vectors * LANES) as at:
-                self._blocks(start, stop, at, vectors, None)
-            column = after
-        with code.counted(column, self.deep, LANES) as at:
-            self._blocks(start, stop, at, 1, code.first(self.deep - at, LANES))
+        code, width = self.code, self.count["width"]
+        for column, vectors, mask in across_columns(code, self.deep):
+            source = code.at(self.place["weights"], column, FLOAT)
 
-    def _blocks(
-        self, row: Value, stop: Value, column: Value, vectors: int, mask: Value | None
-    ) -> None:
-        """All rows times some vectors of turned weights, as many as registers hold sums of."""
-        code, tile = self.code, Tile.of(self.code.target)
-        width, source = self.count["width"], code.at(self.place["weights"], column, FLOAT)
-        most = min(8, tile.rows * tile.vectors // vectors)
+            def right(
+                j: int, at: Value, source: Value = source, mask: Value | None = mask
+            ) -> Value:
+                place = code.at(source, at * self.deep + j * LANES, FLOAT)
+                return code.load_if(FLOATS, place, mask)
 
-        def right(j: int, at: Value) -> Value:
-            return code.load_if(FLOATS, code.at(source, at * self.deep + j * LANES, FLOAT), mask)
-
-        for rows in sorted({most, most // 2, 1}, reverse=True):
-            until = row + (stop - row) / rows * rows
-            with code.counted(row, until, rows) as here:
-                lines = [self.at("hidden", (here + i) * width) for i in range(rows)]
+            for row, rows in across_rows(code, start, stop, vectors):
+                lines = [self.at("hidden", (row + i) * width) for i in range(rows)]
 
                 def left(i: int, at: Value, lines: list[Value] = lines) -> Value:
                     return code.load(FLOAT, code.at(lines[i], at, FLOAT))
 
                 sums = add_products(code, (rows, vectors), left, right, width, code.multiply_add)
-                goal = self.at("room", here * self.deep + column)
-                bias = self.at("bias", column)
-                with code.when(self.count["biased"].equals(1)):
-                    for (_, j), each in sums.items():
-                        far = code.constant(INT64, j * LANES)
-                        seen = code.load_if(FLOATS, code.at(bias, far, FLOAT), mask)
-                        each.set(each.now + seen)
-                for (i, j), each in sums.items():
-                    place = code.at(goal, self.deep * i + j * LANES, FLOAT)
-                    code.store_if(each.now, place, mask)
-            row = until
+                self._put(sums, row, column, mask)
+
+    def _put(
+        self, sums: dict[tuple[int, int], Variable], row: Value, column: Value, mask: Value | None
+    ) -> None:
+        """Write sums of rows and vectors, with the bias."""
+        code = self.code
+        goal, bias = self.at("room", row * self.deep + column), self.at("bias", column)
+        with code.when(self.count["biased"].equals(1)):
+            for (_, j), each in sums.items():
+                far = code.constant(INT64, j * LANES)
+                seen = code.load_if(FLOATS, code.at(bias, far, FLOAT), mask)
+                each.set(each.now + seen)
+        for (i, j), each in sums.items():
+            place = code.at(goal, self.deep * i + j * LANES, FLOAT)
+            code.store_if(each.now, place, mask)
 
     def _along(self, start: Value, stop: Value) -> None:
         """The same: vectors go along rows, and columns of weights as layers have them."""
@@ -268,16 +263,42 @@ class _Recurrence:
                     code.load_if(FLOATS, self.at(name, here), mask) for name in ("hidden", "cell")
                 )
                 hidden, cell, *opened = self.step(gates[0], gates[1], hidden, cell)
-                if self.keeps:
+                if self.kept and self.has_cell:
                     code.store_if(cell, self.at("cells", line * width + at), mask)
-                    for i, each in enumerate(opened):
-                        place = self.at("opened", line * self.deep + width * i + at)
-                        code.store_if(each, place, mask)
+                for i, each in enumerate(opened[: self.kept]):
+                    place = self.at("opened", (line * self.kept + i) * width + at)
+                    code.store_if(each, place, mask)
                 code.store_if(cell, self.at("cell", here), mask)
                 code.store_if(hidden, self.at("hidden", here), mask)
                 code.store_if(hidden, self.at("out", line * self.count["pitch"] + at), mask)
 
         code.vectors(self.zero, width, 1, advance)
+
+
+def across_columns(code: Code, count: Value) -> Iterator[tuple[Value, int, Value | None]]:
+    """Some vectors at once of a row of so many elements: where they begin, how many there are, and
+    a mask for the last one."""
+    column = code.constant(INT64, 0)
+    wide = _WIDE if Tile.of(code.target).vectors > 1 else 1
+    for vectors in sorted({wide, 1}, reverse=True):
+        after = column + (count - column) / (vectors * LANES) * (vectors * LANES)
+        with code.counted(column, after, vectors * LANES) as at:
+            yield at, vectors, None
+        column = after
+    with code.counted(column, count, LANES) as at:
+        yield at, 1, code.first(count - at, LANES)
+
+
+def across_rows(code: Code, start: Value, stop: Value, vectors: int) -> Iterator[tuple[Value, int]]:
+    """As many rows at once as registers hold sums of, with so many vectors: the first of them, and
+    how many there are."""
+    tile = Tile.of(code.target)
+    most = min(8, tile.rows * tile.vectors // vectors)
+    for rows in sorted({most, most // 2, 1}, reverse=True):
+        until = start + (stop - start) / rows * rows
+        with code.counted(start, until, rows) as here:
+            yield here, rows
+        start = until
 
 
 def _lstm(x: list[Value], h: list[Value], hidden: Value, cell: Value) -> tuple[Value, ...]:
@@ -291,7 +312,7 @@ def _gru(x: list[Value], h: list[Value], hidden: Value, cell: Value) -> tuple[Va
     reset, update = (sigmoid(one + other) for one, other in zip(x[:2], h[:2], strict=True))
     new = tanh(x[2] + reset * h[2])
     hidden = new + update * (hidden - new)
-    return hidden, hidden
+    return hidden, hidden, reset, update, new, h[2]
 
 
 def _tanh(x: list[Value], h: list[Value], hidden: Value, cell: Value) -> tuple[Value, ...]:
