@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..kernels import Prepared, of_floats
+from ..memory.complex_parts import parts
 from ..memory.dtype import Array
 from ..memory.errors import OperatorError
 from ..table.formula import formula
@@ -44,6 +45,10 @@ def neg(self: Array) -> Array:
             headline="`-` does not work on a bool tensor",
         )
     _refuse_neg(self.dtype)
+    if self.dtype.kind == "c":  # of which NumPy changes one after the other
+        made = np.empty_like(self)
+        np.negative(parts(self), parts(made))
+        return made
     return as_array(np.negative(self))
 
 

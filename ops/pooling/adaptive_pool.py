@@ -16,6 +16,7 @@ from ..memory.errors import OperatorError
 from ..reductions.reduce import mean_over
 from ..shapes.windows import Ints, follow_format, wide_dtype
 from ..table.layouts import contiguous
+from ..table.pointwise import cast
 from ..table.refusals import not_implemented
 from ..table.table import operator
 from ..table.without_data import rows_of
@@ -92,8 +93,8 @@ def _averages(input: Array, output: Ints, name: str) -> Array:
         return pooled.transpose(0, 3, 1, 2)
     kernels = _kernels(input, output)
     if kernels is not None:
-        found: Array = kernels.means(in_order(input), tuple(output))
-        return found
+        wide = cast(in_order(input), wide_dtype(input.dtype))
+        return cast(kernels.means(wide, tuple(output)), input.dtype)
     total = input.astype(wide_dtype(input.dtype), copy=False)
     counts = np.ones((), total.dtype)
     for place, count in enumerate(output):
@@ -105,8 +106,9 @@ def _averages(input: Array, output: Ints, name: str) -> Array:
 
 
 def _kernels(input: Array, output: Ints) -> ModuleType | None:
-    """Native code for float32; None where there is none, or nothing to do."""
-    is_known = input.dtype is _FLOAT32 and input.size and all(output)
+    """Native code for floats, of which 16-bit ones are widened; None where there is none, or
+    nothing to do."""
+    is_known = input.size and all(output) and wide_dtype(input.dtype).kind == "f"
     return family("windows.adaptive_pools") if is_known else None
 
 
@@ -243,8 +245,8 @@ def _maxima(input: Array, output: Ints, name: str) -> tuple[Array, Array]:
         return pooled[0].transpose(0, 3, 1, 2), pooled[1].transpose(0, 3, 1, 2)
     kernels = _kernels(input, output)
     if kernels is not None:
-        found: tuple[Array, Array] = kernels.maxima(in_order(input), tuple(output))
-        return found
+        most, where = kernels.maxima(cast(in_order(input), wide), tuple(output))
+        return cast(most, input.dtype), where
     values, index, scale = input.astype(wide, copy=False), None, 1
     for place in reversed(range(dims)):
         axis = input.ndim - dims + place

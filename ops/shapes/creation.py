@@ -185,7 +185,10 @@ def _declare_like(name: str, value: Scalar | None) -> None:
         pin_memory: bool | None,
     ) -> Array:
         wanted = self.dtype if dtype is None else numpy_dtype(dtype)
-        made = np.empty(check_sizes(size, "empty"), wanted)
+        sizes = check_sizes(size, "empty")
+        if value == 0:
+            return np.zeros(sizes, wanted)
+        made = np.empty(sizes, wanted)
         if value is None:
             return unfilled(made)
         made[...] = value

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise, product
 from typing import Any, Final
 
 import numpy as np
 
 from ..arithmetic.choice import where
+from ..kernels import family
 from ..memory.counts import check_storage, repeated
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array
@@ -531,46 +532,37 @@ _kept: Final = remembered(8 << 20)(_made)
 """The same, remembered: do not write to it."""
 
 
-@remembered(1 << 20)
-def _places(count: int, first: int) -> Array:
-    """Numbers from one on: do not write to them."""
-    found = np.arange(first, first + count, dtype=np.int64)
-    found.flags.writeable = False
-    return found
-
-
-def _zeroed(lower: bool) -> Callable[[Array, Array, int], list[Part]]:
-    compare = "less_equal" if lower else "greater_equal"
-
-    def parts(result: Array, self: Array, diagonal: int) -> list[Part]:
+def _kept_part(self: Array, diagonal: int, *, lower: bool) -> Array:
+    """What lies up to a diagonal, or from it on, and zeros."""
+    kernels = family("rows.triangles") if self.size and self.ndim > 1 else None
+    if kernels is not None:
         rows, columns = self.shape[-2:]
-        bounded = min(max(diagonal, -rows - 1), columns + 1)
-        last, each = _places(rows, bounded)[:, None], _places(columns, 0)
-        steps = [(compare, "l", (0, 1)), ("choose", "", (4, 2, 3))]
-        return [Part(steps, [each, last, self, 0], result)]
-
-    return parts
+        bounded = min(max(diagonal, -rows), columns)
+        found: Array | None = kernels.triangle(self, bounded, lower=lower)
+        if found is not None:
+            return found
+    return where(triangle(self, diagonal, lower), self, operand(0, self.dtype))
 
 
 @operator(
     "aten::tril(Tensor self, SymInt diagonal=0) -> Tensor",
-    parts=_zeroed(True),
+    prepared=True,
     layout="C",
     out_dtype=SAME,
     out_overlap="read-first",
     rows=rows_of("self"),
 )
 def tril(self: Array, diagonal: int) -> Array:
-    return where(triangle(self, diagonal, True), self, operand(0, self.dtype))
+    return _kept_part(self, diagonal, lower=True)
 
 
 @operator(
     "aten::triu(Tensor self, SymInt diagonal=0) -> Tensor",
-    parts=_zeroed(False),
+    prepared=True,
     layout="C",
     out_dtype=SAME,
     out_overlap="read-first",
     rows=rows_of("self"),
 )
 def triu(self: Array, diagonal: int) -> Array:
-    return where(triangle(self, diagonal, False), self, operand(0, self.dtype))
+    return _kept_part(self, diagonal, lower=False)

@@ -24,6 +24,7 @@ from .listed import Listed, by_elements, listed
 from .promotion import result_dtype
 from .record import Operator
 from .table import TABLE
+from .words import in_words
 
 if TYPE_CHECKING:
     from ..kernels.code.calls.into import KnownInto, Writing
@@ -274,9 +275,12 @@ def explained(
     if arrays is None or type(result) is not np.ndarray or not result.size:
         return None
     letter, formula = arrays.LETTERS[result.dtype], formula_for(formulas, values)
-    if not letter or formula is None:
+    if formula is None:
         return None
     taken = [values[place] for place in formula.operands]
+    if not letter:
+        note = note_of(arrays, Part([(formula.name, "", tuple(range(len(taken))))], taken, result))
+        return None if note is None else [note]
     if entry.is_in_place and not _stays(formula, taken, result):
         return None
     joins = meeting(arrays, formula, taken, letter)
@@ -306,7 +310,7 @@ def notes_of_parts(
         values = form.arguments(values)
     parts = entry.parts(result, *values)
     is_much = len(parts) > _MOST_PARTS and not at_any_cost
-    if not parts or is_much or not all(arrays.LETTERS[part.target.dtype] for part in parts):
+    if not parts or is_much:
         return None
     return notes_of(arrays, parts, at_any_cost=at_any_cost)
 
@@ -328,10 +332,11 @@ def note_of(
     The operands that are `free` are numbers, whatever the argument at that place is.  A kernel that
     is not at hand, or has many short rows, is only taken `at_any_cost`.
     """
+    part = in_words(part)
     target, operands = part.target, part.operands
     shape, own = target.shape, arrays.LETTERS[target.dtype]
     letters = "".join(letter_of(arrays, each) for each in operands)
-    if len(letters) < len(operands):
+    if not own or len(letters) < len(operands):
         return None
     seen = tuple(_lies(arrays, each, shape) for each in operands)
     stepped = None if is_dense(target) else (target.itemsize, target.strides)

@@ -50,6 +50,20 @@ def test_like_numpys_way(
     np.testing.assert_array_equal(places, wanted[1])
 
 
+@pytest.mark.parametrize(("shape", "output"), CASES)
+@pytest.mark.parametrize("name", ["float64", "float16"])
+def test_other_floats_like_numpys_way(
+    shape: tuple[int, ...], output: tuple[int, ...], name: str, monkeypatch: Any
+) -> None:
+    x = np.round(_numbers(shape, False) * 8).astype(name)
+    found = adaptive_pool._averages(x, output, "pool"), *adaptive_pool._maxima(x, output, "pool")
+    monkeypatch.setattr(adaptive_pool, "_kernels", lambda *_: None)
+    wanted = adaptive_pool._averages(x, output, "pool"), *adaptive_pool._maxima(x, output, "pool")
+    for ours, theirs in zip(found, wanted, strict=True):  # all sums are exact
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours, theirs)
+
+
 def test_later_calls_and_other_layouts_give_the_same() -> None:
     x = torch.randn(2, 5, 13, 17)
     outward = x.to(memory_format=torch.channels_last)

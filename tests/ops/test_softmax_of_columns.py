@@ -9,6 +9,7 @@ import pytest
 
 import rushlight as torch
 from rushlight.ops.kernels import threads
+from rushlight.ops.layers import softmax
 
 SHAPES = (((4, 32, 10, 10), 1), ((100, 17), 0), ((2, 1, 16), 1), ((5, 3, 7, 16), 2), ((3, 2, 5), 1))
 
@@ -24,6 +25,20 @@ def test_columns(shape: tuple[int, ...], dim: int, name: str) -> None:
     np.testing.assert_allclose(torch.softmax(x, dim).numpy(), np.exp(below) / total, near, near)
     logs = torch.log_softmax(x, dim).numpy()
     np.testing.assert_allclose(logs, below - np.log(total), 0, 8 * near)
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float16"])
+@pytest.mark.parametrize(("shape", "dim"), [((64, 96), 0), ((2, 19, 8, 8), 1), ((2, 5, 7, 7), 1)])
+def test_sums_of_16_bit_floats_are_of_float32(
+    shape: tuple[int, ...], dim: int, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = (torch.randn(shape) * 4).to(getattr(torch, name))
+    made = torch.softmax(x, dim)
+    monkeypatch.setattr(softmax, "_columns_for", lambda *_: None)
+    wanted = softmax._any_softmax(x._array, dim, None).astype(np.float32)
+    off, near = np.abs(made.float().numpy() - wanted), 2**-7 if name == "bfloat16" else 2**-10
+    assert (off <= wanted * near + 2**-24).all()
+    assert (off > 0).mean() < 0.01
 
 
 @pytest.mark.parametrize(("shape", "dim"), SHAPES)

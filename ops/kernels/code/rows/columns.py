@@ -1,7 +1,8 @@
 """Softmax and its logarithm along a dimension of float32 or float64 that is not the last one.
 
 A vector holds neighbouring columns, which are gone through as rows are by `programs`: the largest
-number first, then powers, whose sum is taken in double precision from the first row to the last.
+number first, then powers, whose sum is taken in double precision from the first row to the last;
+a "narrow_softmax", of what 16-bit floats become and are rounded to, adds in its own.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def takes(x: Array, axis: int) -> bool:
 
 
 def took(name: str, x: Array, axis: int) -> Array:
-    """The "softmax" or "log_softmax" of a contiguous array along a dimension."""
+    """The "softmax", "narrow_softmax" or "log_softmax" of a contiguous array along a dimension."""
     x = x[...]  # which no other thread can change
     out = np.empty_like(x)
     outer, count, inner = parts_of(x.shape, axis)
@@ -54,15 +55,17 @@ def columns_text(target: Target, name: str, letter: str) -> str:
     """The module of the kernel, for strips of columns."""
     code = Code(target)
     made = _Columns(code, KINDS[letter])
+    if name.startswith("narrow"):
+        made.wide = made.vector
     with strips(code, made.inner) as (outer, first, end):
         made.begin = outer * made.count * made.inner
 
         def visit(columns: list[Value], mask: Value | None) -> None:
             tops = made.largest(columns, mask)
-            if name == "softmax":
-                made.softmax(columns, mask, tops)
-            else:
+            if name == "log_softmax":
                 made.log_softmax(columns, mask, tops)
+            else:
+                made.softmax(columns, mask, tops)
 
         code.vectors(first, end, _BESIDE, visit)
     words = [(INT64, "count"), (INT64, "inner"), (POINTER, "x"), (POINTER, "out")]
@@ -74,6 +77,8 @@ class _Columns:
 
     def __init__(self, code: Code, element: Kind) -> None:
         self.code, self.element, self.vector = code, element, element.of_lanes(LANES)
+        self.wide = DOUBLES
+        """What sums are taken in."""
         self.count, self.inner = (code.argument(INT64, name) for name in ("count", "inner"))
         self.begin = self.zero = code.constant(INT64, 0)
 
@@ -98,13 +103,13 @@ class _Columns:
         self, columns: list[Value], mask: Value | None, tops: list[Value], *, keeps: bool
     ) -> list[Value]:
         """The sums of `e ** (x - top)`, which are kept where the result will lie if need be."""
-        code, totals = self.code, begun(self.code, DOUBLES, 0.0, len(columns))
+        code, totals = self.code, begun(self.code, self.wide, 0.0, len(columns))
         with code.counted(self.zero, self.count) as row:
             for total, column, top in zip(totals, columns, tops, strict=True):
                 made = exp(self.seen("x", row, column, mask) - top)
                 if keeps:
                     code.store_if(made, self.place("out", row, column), mask)
-                total.set(total.now + as_kind(made, DOUBLES))
+                total.set(total.now + as_kind(made, self.wide))
         return [self._narrow(total) for total in totals]
 
     def _narrow(self, total: Variable) -> Value:

@@ -1,4 +1,4 @@
-"""Means and maxima over the windows that cut dimensions of float32 arrays into equal shares.
+"""Means and maxima over the windows that cut dimensions of arrays of floats into equal shares.
 
 One dimension is folded after the other, the first one first, which leaves whole rows to be added
 or compared but for the last.  Sums add neighbours in order.
@@ -6,17 +6,18 @@ or compared but for the last.  Sums add neighbours in order.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from math import prod
 from typing import Final
 
 import numpy as np
 
-from ....memory.dtype import Array
+from ....memory.dtype import Array, Dtype
 from ....memory.remembered import remembered
 from ..calls.run import run
+from ..functions.formulas import KINDS
 from ..language.target import Target
-from ..language.text import FLOAT, FLOATS, INT32, INT64, LANES, POINTER, Code, Value, Variable
+from ..language.text import INT32, INT64, LANES, POINTER, Code, Kind, Value, Variable
 from ..loading.objects import kernel
 from ..rows.along import parts_of, strip_count, strips
 
@@ -39,9 +40,10 @@ _NONE.setflags(write=False)
 
 
 def means(x: Array, output: tuple[int, ...]) -> Array:
-    """The means of windows of float32 [..., *space] in one piece; there are `output` of them."""
+    """The means of windows of float32 or float64 [..., *space] in one piece; there are `output` of
+    them."""
     x = made = x[...]  # which no other thread can change
-    dims = len(output)
+    dims, dtype = len(output), x.dtype
     sizes = x.shape[x.ndim - dims :]
     for place, count in enumerate(output):
         axis, is_last = x.ndim - dims + place, place == dims - 1
@@ -50,12 +52,12 @@ def means(x: Array, output: tuple[int, ...]) -> Array:
         outer, size, inner = parts_of(made.shape, axis)
         longest = _longest(size, count)
         form = ("long" if longest >= LANES else "short") if is_last else "strips"
-        out = np.empty((*made.shape[:axis], count, *made.shape[axis + 1 :]), np.float32)
+        out = np.empty((*made.shape[:axis], count, *made.shape[axis + 1 :]), dtype)
         units = outer if is_last else strip_count(outer, inner)
         run(
-            *(_kernel("sums", form), units, _PER_THREAD * units // made.size + 1),
+            *(_kernel("sums", form, dtype.char), units, _PER_THREAD * units // made.size + 1),
             *(size, count, inner, longest, prod(output[:-1])),
-            *(made, _ends(size, count), out, _shares(sizes, output)),
+            *(made, _ends(size, count), out, _shares(sizes, output, dtype)),
         )
         made = out
     return made
@@ -67,18 +69,18 @@ def maxima(x: Array, output: tuple[int, ...]) -> tuple[Array, Array]:
     Of equal numbers the first one is it, of NaNs the last one.
     """
     x = made = x[...]  # which no other thread can change
-    dims, places = len(output), _NONE
+    dims, places, dtype = len(output), _NONE, x.dtype
     for place, count in enumerate(output):
         axis, is_last = x.ndim - dims + place, place == dims - 1
         outer, size, inner = parts_of(made.shape, axis)
         longest = _longest(size, count)
-        out = np.empty((*made.shape[:axis], count, *made.shape[axis + 1 :]), np.float32)
+        out = np.empty((*made.shape[:axis], count, *made.shape[axis + 1 :]), dtype)
         found = np.empty(out.shape, np.int64)
         units = outer if is_last else strip_count(outer, inner)
         form = ("long" if longest >= _LONG else "short") if is_last else "strips"
         form += " first" if place == 0 else ""
         run(
-            *(_kernel("maxima", form), units, _PER_THREAD * units // made.size + 1),
+            *(_kernel("maxima", form, dtype.char), units, _PER_THREAD * units // made.size + 1),
             *(size, count, inner, longest, 1, made, _ends(size, count), out, places, found),
         )
         made, places = out, found
@@ -100,23 +102,24 @@ def _longest(size: int, count: int) -> int:
 
 
 @remembered(1 << 20)
-def _shares(sizes: tuple[int, ...], output: tuple[int, ...]) -> Array:
+def _shares(sizes: tuple[int, ...], output: tuple[int, ...], dtype: Dtype) -> Array:
     """How many elements each window of the space has."""
-    found = np.ones((), np.float32)
+    found = np.ones((), dtype)
     for size, count in zip(sizes, output, strict=True):
         starts, stops = _ends(size, count)
-        found = np.multiply.outer(found, (stops - starts).astype(np.float32))
+        found = np.multiply.outer(found, (stops - starts).astype(dtype))
     found = np.ascontiguousarray(found)
     found.setflags(write=False)
     return found
 
 
 @cache
-def _kernel(what: str, form: str) -> int:
-    return kernel("shares", (what, form), lambda target: shares_text(target, what, form))
+def _kernel(what: str, form: str, letter: str) -> int:
+    text = partial(shares_text, what=what, form=form, letter=letter)
+    return kernel("shares", (what, form, letter), text)
 
 
-def shares_text(target: Target, what: str, form: str) -> str:
+def shares_text(target: Target, what: str, form: str, letter: str) -> str:
     """The module of a kernel that folds one dimension: "sums" or "maxima" of rows ("strips"), or
     along rows ("short", or "long" windows), the "first" one that places are counted along."""
     code = Code(target)
@@ -124,7 +127,8 @@ def shares_text(target: Target, what: str, form: str) -> str:
     size = {name: code.argument(INT64, name) for name in _COUNTS}
     at = {name: code.argument(POINTER, name) for name in names}
     line, _, first = form.partition(" ")
-    made = (_Sums if what == "sums" else _Maxima)(code, size, at, bool(first))
+    made = (_Sums if what == "sums" else _Maxima)(code, size, at, KINDS[letter])
+    made.is_first = bool(first)
     if line == "strips":
         made.strips()
     else:
@@ -136,10 +140,15 @@ def shares_text(target: Target, what: str, form: str) -> str:
 class _Sums:
     """The code of a kernel that adds."""
 
+    is_first = False
+    """Whether places are counted along what is folded."""
+
     def __init__(
-        self, code: Code, size: dict[str, Value], at: dict[str, Value], is_first: bool
+        self, code: Code, size: dict[str, Value], at: dict[str, Value], element: Kind
     ) -> None:
-        self.code, self.size, self.at, self.is_first = code, size, at, is_first
+        self.code, self.size, self.at, self.element = code, size, at, element
+        self.lanes = element.of_lanes(LANES)
+        self.shift = 2 if element.element == "float" else 3
         self.zero = code.constant(INT64, 0)
 
     def ends(self, window: Value) -> tuple[Value, Value]:
@@ -174,13 +183,13 @@ class _Sums:
     ) -> None:
         """Vectors of rows from one to another, folded."""
         code, inner = self.code, self.size["inner"]
-        totals = [code.variable(code.constant(FLOATS, 0.0)) for _ in columns]
+        totals = [code.variable(code.constant(self.lanes, 0.0)) for _ in columns]
         with code.counted(*ends) as row:
             for at, total in zip(columns, totals, strict=True):
-                place = code.at(self.at["x"], source + row * inner + at, FLOAT)
-                total.set(total.now + code.load_if(FLOATS, place, mask))
+                place = code.at(self.at["x"], source + row * inner + at, self.element)
+                total.set(total.now + code.load_if(self.lanes, place, mask))
         for at, total in zip(columns, totals, strict=True):
-            code.store_if(total.now, code.at(self.at["out"], goal + at, FLOAT), mask)
+            code.store_if(total.now, code.at(self.at["out"], goal + at, self.element), mask)
 
     def rows(self, *, is_long: bool) -> None:
         """Windows of rows, of sixteen at a time or one after the other."""
@@ -203,10 +212,13 @@ class _Sums:
         last = size["count"] - 1
         windows = [code.lesser(window + more, last) for more in range(_BESIDE)]
         ends = [self.ends(each) for each in windows]
-        totals = [code.variable(code.constant(FLOAT, 0.0)) for _ in windows]
+        totals = [code.variable(code.constant(self.element, 0.0)) for _ in windows]
 
         def add(total: Variable, place: Value) -> None:
-            total.set(total.now + code.load(FLOAT, code.at(self.at["x"], source + place, FLOAT)))
+            total.set(
+                total.now
+                + code.load(self.element, code.at(self.at["x"], source + place, self.element))
+            )
 
         least = size["size"] / size["count"]
         with code.counted(self.zero, least) as step:
@@ -215,8 +227,10 @@ class _Sums:
         for each, (start, stop), total in zip(windows, ends, totals, strict=True):
             with code.counted(start + least, stop) as place:
                 add(total, place)
-            share = code.load(FLOAT, code.at(self.at["sizes"], self.share(row, each), FLOAT))
-            code.store(total.now / share, code.at(self.at["out"], goal + each, FLOAT))
+            share = code.load(
+                self.element, code.at(self.at["sizes"], self.share(row, each), self.element)
+            )
+            code.store(total.now / share, code.at(self.at["out"], goal + each, self.element))
 
     def share(self, row: Value, window: Value) -> Value:
         """Where the size of a window stands."""
@@ -240,14 +254,16 @@ class _Sums:
         """The means of a vector of windows."""
         code = self.code
         places, lengths = self.seen(source, window, mask)
-        total = code.variable(code.constant(FLOATS, 0.0))
+        total = code.variable(code.constant(self.lanes, 0.0))
         with code.counted(self.zero, self.size["longest"]) as step:
             exists = lengths > code.spread(step.converted("trunc", INT32))
-            here = (places + code.spread(step)) << 2
-            total.set(total.now + code.gathered(FLOATS, self.at["x"], here, exists))
-        address = code.at(self.at["sizes"], self.share(row, window), FLOAT)
-        shares = code.load_if(FLOATS, address, mask, 1.0)
-        code.store_if(total.now / shares, code.at(self.at["out"], goal + window, FLOAT), mask)
+            here = (places + code.spread(step)) << self.shift
+            total.set(total.now + code.gathered(self.lanes, self.at["x"], here, exists))
+        address = code.at(self.at["sizes"], self.share(row, window), self.element)
+        shares = code.load_if(self.lanes, address, mask, 1.0)
+        code.store_if(
+            total.now / shares, code.at(self.at["out"], goal + window, self.element), mask
+        )
 
 
 class _Maxima(_Sums):
@@ -256,7 +272,7 @@ class _Maxima(_Sums):
     def best(self) -> tuple[Variable, Variable]:
         """What begins as less than everything, at a place behind everything."""
         code = self.code
-        lowest = code.variable(code.constant(FLOATS, _LOWEST))
+        lowest = code.variable(code.constant(self.lanes, _LOWEST))
         return lowest, code.variable(code.constant(_PLACES, -1))
 
     def compare(
@@ -284,13 +300,13 @@ class _Maxima(_Sums):
             best, found = self.best()
             with code.counted(*ends) as row:
                 self.compare(best, found, *self._seen(source, row * inner + at, mask), None)
-            code.store_if(best.now, code.at(self.at["out"], goal + at, FLOAT), mask)
+            code.store_if(best.now, code.at(self.at["out"], goal + at, self.element), mask)
             code.store_if(found.now, code.at(self.at["places"], goal + at, INT64), mask)
 
     def _seen(self, source: Value, at: Value, mask: Value | None) -> tuple[Value, Value]:
         """Neighbours of an input that begins at `source`, and their places in it."""
         code = self.code
-        seen = code.load_if(FLOATS, code.at(self.at["x"], source + at, FLOAT), mask)
+        seen = code.load_if(self.lanes, code.at(self.at["x"], source + at, self.element), mask)
         if self.is_first:
             return seen, code.order(_PLACES) + code.spread(at)
         address = code.at(self.at["given"], source + at, INT64)
@@ -320,7 +336,7 @@ class _Maxima(_Sums):
             self.compare(best, found, seen, where, where >= 0)
             half //= 2
         alone = code.chosen([lane == 0 for lane in range(LANES)])
-        code.store_if(best.now, code.at(self.at["out"], goal, FLOAT), alone)
+        code.store_if(best.now, code.at(self.at["out"], goal, self.element), alone)
         code.store_if(found.now, code.at(self.at["places"], goal, INT64), alone)
 
     def short(
@@ -332,11 +348,11 @@ class _Maxima(_Sums):
         with code.counted(self.zero, self.size["longest"]) as step:
             exists = lengths > code.spread(step.converted("trunc", INT32))
             here = places + code.spread(step)
-            seen = code.gathered(FLOATS, self.at["x"], here << 2, exists)
+            seen = code.gathered(self.lanes, self.at["x"], here << self.shift, exists)
             if self.is_first:
                 where = here - code.spread(source)
             else:
                 where = code.gathered(_PLACES, self.at["given"], here << 3, exists)
             self.compare(best, found, seen, where, exists)
-        code.store_if(best.now, code.at(self.at["out"], goal + window, FLOAT), mask)
+        code.store_if(best.now, code.at(self.at["out"], goal + window, self.element), mask)
         code.store_if(found.now, code.at(self.at["places"], goal + window, INT64), mask)
