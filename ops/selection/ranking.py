@@ -21,9 +21,10 @@ from ..table.without_data import rows_of
 from .along import row_starts
 from .packed import packed, places_of
 
-__all__ = ["middle_of_short", "placed_in_order", "sorted_along", "sorted_positions"]
+__all__ = ["middle_of_short", "placed_in_order", "selected", "sorted_along", "sorted_positions"]
 
 _INT64: Final = np.dtype(np.int64)
+_INT32: Final = np.dtype(np.int32)
 _FLOAT32: Final = np.dtype(np.float32)
 _FLOAT64: Final = np.dtype(np.float64)
 _BLOCK: Final = 64
@@ -59,6 +60,8 @@ _SHORT: Final = 512
 """Elements of a row that NumPy puts in order by few vectors; of float64 it has no such words."""
 _RANKED_BESIDE: Final = 64
 """Elements of rows along another dimension than the last from which they are turned for that."""
+_RANKED: Final = 64
+"""Elements of rows that are ranked sooner than their first ones are kept in order."""
 _FEW: Final = 32
 """Elements of such a row of which some are found as quickly by ranking all."""
 
@@ -120,9 +123,34 @@ def middle_of_short(self: Array, axis: int, *, skip_nan: bool) -> tuple[Array, A
     return found
 
 
+def _selected(rows: Array, wanted: str, place: int) -> object:
+    return family("ordering.selections").selected(rows, wanted, place)
+
+
+_known_selected: Final = Prepared(_selected)
+
+
+def selected(self: Array, axis: int, wanted: str, place: int = 0) -> tuple[Array, Array] | None:
+    """The elements at a place of the order of rows, or their medians (see `selected` of
+    `kernels/code/ordering/selections.py`), and where they were, with a dimension of size 1; None
+    where there is no kernel for them, or rows are short."""
+    if self.shape[axis] <= _RANKED or family("ordering.selections") is None:
+        return None
+    rows = in_order(self if axis == self.ndim - 1 else np.moveaxis(self, axis, -1))
+    if self.itemsize < 4:
+        rows = cast_by_kernel(rows, _FLOAT32 if is_half(self.dtype) else _INT32)
+    found: tuple[Array, Array] | None = _known_selected.call(rows, wanted, place)
+    if found is None:
+        return None
+    shape = (*self.shape[:axis], 1, *self.shape[axis + 1 :])
+    values, where = (each.reshape(shape) for each in found)
+    return cast_by_kernel(values, self.dtype) if rows.dtype != self.dtype else values, where
+
+
 def placed_in_order(self: Array, axis: int, place: int) -> tuple[Array, Array]:
     """The element that sorting puts at a place, and where it was, with a dimension of size 1."""
-    found = _some_in_order(self, axis, place, place + 1, False)
+    found = selected(self, axis, "place", place)
+    found = found or _some_in_order(self, axis, place, place + 1, False)
     if found is not None:
         return found
     words = packed(self, axis, False)
@@ -280,10 +308,6 @@ def _first_in_order(self: Array, k: int, axis: int, descending: bool) -> Array:
         words = words[..., :k].copy()
     words.sort(-1)
     return places_of(words[..., :k], axis)
-
-
-_RANKED: Final = 64
-"""Elements of rows that are ranked sooner than their first ones are kept in order."""
 
 
 def _top(self: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array] | None:

@@ -20,7 +20,13 @@ from ..table.promotion import kind
 from ..table.refusals import check_kernel, check_ordered
 from ..table.table import operator
 from ..table.without_data import always, rows_of
-from .ranking import middle_of_short, placed_in_order, sorted_along, sorted_positions
+from .ranking import (
+    middle_of_short,
+    placed_in_order,
+    selected,
+    sorted_along,
+    sorted_positions,
+)
 from .unordered import library_order
 
 __all__ = ["is_nan", "sortable"]
@@ -81,7 +87,7 @@ def _median(name: str, skip_nan: bool) -> None:
         check_kernel("median_out", self, "bc")
         if not self.ndim:
             return self.copy(), np.zeros((), _INT64)
-        found = middle_of_short(self, axis, skip_nan=skip_nan)
+        found = selected(self, axis, name) or middle_of_short(self, axis, skip_nan=skip_nan)
         size = self.shape[axis]
         if found is None:
             if kind(self.dtype) >= 2:
