@@ -12,7 +12,7 @@ from ..kernels import family, in_order, is_whole
 from ..layers.activation import log_sigmoid
 from ..memory.dtype import Array, Dtype, dtype_of, of_numpy
 from ..memory.errors import OperatorError
-from ..memory.order import beside, order_of
+from ..memory.order import beside, dims_in_memory
 from ..reductions.loss_reduction import floats, reduced, widened
 from ..table.pointwise import (
     as_array,
@@ -57,9 +57,9 @@ def _natively(
     self, target = self[...], target[...]  # which no other thread can change
     if self.shape != target.shape or self.dtype is not target.dtype or kind(self.dtype) != 2:
         return None
-    turned = None if is_whole(self) else order_of(self)
+    turned = None if is_whole(self) or 0 in self.strides else dims_in_memory(self)
     if turned is not None:
-        self, target = self.transpose(turned), target.transpose(turned)
+        self, target = in_order(self.transpose(turned)), target.transpose(turned)
     kernels = family("elementwise.pair_losses") if is_whole(self) else None
     if kernels is None:
         return None

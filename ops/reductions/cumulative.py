@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
 
 from ..arithmetic.pairs import sum_of_exponentials
-from ..kernels import family, in_order, is_whole
+from ..kernels import family, in_order, is_whole, move
+from ..memory.complex_parts import parts
 from ..memory.dims import wrap_dim, wrap_dims
 from ..memory.dtype import Array, Key, Scalar, default_dtype, dtype_by_number, dtype_of
 from ..memory.errors import IndexOutOfRange, OperatorError
@@ -44,6 +46,8 @@ def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], A
         check_kernel(f"{name}_out_cpu", values, "uqe" if dtype is None else "buqe")
         values = in_order(values)
         scans = family("rows.scans") if is_whole(values) else None
+        if scans is not None and values.dtype.kind == "c" and name == "cumsum":
+            return _complex_sums(scans, values, axis)
         if scans is not None:
             found: Array | None = scans.running(
                 values, axis, "sum" if name == "cumsum" else "product"
@@ -61,6 +65,14 @@ def _running(name: str, accumulate: Any) -> Callable[[Array, int, int | None], A
         return contiguous(as_array(accumulate(values, axis, values.dtype)))
 
     return running
+
+
+def _complex_sums(scans: ModuleType, values: Array, axis: int) -> Array:
+    """Running sums of complex numbers: those of all real parts, and of all imaginary ones."""
+    planes = in_order(np.moveaxis(parts(values), -1, 0))
+    out = np.empty_like(values)
+    move(np.moveaxis(scans.running(planes, axis + 1, "sum"), 0, -1), parts(out))
+    return out
 
 
 def _running_in_place(name: str, accumulate: object) -> Callable[[Array, int, int | None], Array]:

@@ -194,12 +194,12 @@ def _first_extreme(
     self: Array, axis: int, keepdim: bool, operation: str
 ) -> tuple[Array, Array] | None:
     """The extreme along a dimension and its place by native code; None if that is no work for it:
-    long rows NumPy does as well."""
+    long rows in one piece NumPy does as well."""
     self = self[...]  # which no other thread can change
-    if self.size < LARGE:
-        self = in_order(self)
     is_last = prod(self.shape[axis + 1 :]) <= 1
-    is_work = self.size < LARGE or not is_last or is_half(self.dtype)
+    is_work = self.size < LARGE or not is_last or is_half(self.dtype) or not is_whole(self)
+    if is_work:
+        self = in_order(self)
     ranks = family("ordering.ranks") if is_work and is_whole(self) else None
     found: tuple[Array, Array] | None = None
     if ranks is not None:

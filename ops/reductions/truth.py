@@ -126,9 +126,10 @@ def count_nonzero_over(self: Array, dim: Sequence[int]) -> Array:
 
 
 def _count(self: Array, axes: tuple[int, ...] | None) -> Array:
-    """How many elements are not zero, by native code where that is learned."""
+    """How many elements are not zero, by native code where that is learned, or of some
+    dimensions."""
     self = self[...]  # which no other thread can change
-    if 0 < self.size < LARGE:
+    if 0 < self.size < LARGE or (self.size and axes and len(axes) < self.ndim):
         found: Array | None = _known_counts.call(self, axes)
         if found is not None:
             return found

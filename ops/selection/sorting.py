@@ -1,4 +1,4 @@
-"""Order statistics: median, mode, quantile, unique elements, extremes so far."""
+"""Order statistics: median, mode, quantile, unique elements."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..memory.errors import IndexOutOfRange, OperatorError
 from ..memory.storage import settled
 from ..reductions.extremes import check_dim_not_empty
 from ..table.layouts import contiguous
-from ..table.out_dtypes import SAME, SPELLED_APART, OutDtype
+from ..table.out_dtypes import SAME, OutDtype
 from ..table.pointwise import as_array, number_as
 from ..table.promotion import kind
 from ..table.refusals import check_kernel, check_ordered
 from ..table.table import operator
-from ..table.without_data import always, rows_of
+from ..table.without_data import always
 from .ranking import (
     middle_of_short,
     placed_in_order,
@@ -553,41 +553,3 @@ def unique_dim_consecutive(
     rows = _rows(self, axis)
     found, inverse, counts = _runs(rows)
     return _slices(rows[found], self, axis), inverse, counts
-
-
-# --------------------------------------------------------------------------- extremes so far
-
-
-def _running_extreme(name: str, extreme: np.ufunc, as_good: np.ufunc) -> None:
-    def running(self: Array, dim: int) -> tuple[Array, Array]:
-        self = self[...]  # which no other thread can change
-        check_kernel(f"{name}_cpu", self)
-        axis = wrap_dim(dim, self.ndim)
-        if not self.ndim:
-            return self.copy(), np.zeros((), _INT64)
-        scans = family("rows.scans") if is_whole(self) else None
-        found = None if scans is None else scans.running_extreme(self, axis, name[3:])
-        if found is not None:
-            return found[0], found[1]
-        moved = np.moveaxis(sortable(self), axis, -1)
-        values = extreme.accumulate(moved, -1)
-        places = np.zeros(moved.shape, _INT64)
-        places[..., :] = np.arange(moved.shape[-1])
-        taken = as_good(moved[..., 1:], values[..., :-1]) | is_nan(moved[..., 1:])
-        places[..., 1:][~taken] = 0
-        where = np.maximum.accumulate(places, -1)
-        result = np.moveaxis(values, -1, axis).astype(self.dtype, copy=False)
-        return np.ascontiguousarray(result), np.ascontiguousarray(np.moveaxis(where, -1, axis))
-
-    operator(
-        f"aten::{name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-        on_slices="dims",
-        prepared=True,
-        out_dtype=SPELLED_APART,
-        out_overlap="read-first",
-        rows=rows_of("self"),
-    )(running)
-
-
-_running_extreme("cummax", np.maximum, np.greater_equal)
-_running_extreme("cummin", np.minimum, np.less_equal)

@@ -76,3 +76,24 @@ def test_the_same_later_and_by_several_threads() -> None:
                 assert torch.equal(found.values, first.values)
                 assert torch.equal(found.indices, first.indices)
     threads.set_threads(before)
+
+
+@pytest.mark.parametrize("name", [*DTYPES, "bool"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_extremes_so_far_of_every_dtype(name: str, turned: bool) -> None:
+    x = _numbers("int64", (9, 40), False)
+    x = (x > 0) if name == "bool" else x.abs().to(getattr(torch, name))
+    x = x.t() if turned else x
+    wide = x.double().numpy()
+    for dim in (0, 1):
+        most, least = x.cummax(dim), x.cummin(dim)
+        for found, accumulate in ((most, np.maximum), (least, np.minimum)):
+            wanted = accumulate.accumulate(wide, dim)
+            np.testing.assert_array_equal(found.values.double().numpy(), wanted)
+            assert torch.equal(x.gather(dim, found.indices), found.values)
+            assert found.values.dtype is x.dtype
+            assert found.values.is_contiguous()
+            last = wide == wanted  # of equal ones the last so far
+            numbers = np.arange(x.shape[dim]).reshape((-1, 1) if dim == 0 else (1, -1))
+            places = np.maximum.accumulate(np.where(last, numbers, 0), dim)
+            np.testing.assert_array_equal(found.indices.numpy(), places)

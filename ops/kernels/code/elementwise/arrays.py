@@ -261,6 +261,9 @@ def in_order(x: Array) -> Array | None:
     """A contiguous copy; None where the dtype has no letter, or where rows of a large array are too
     short for that to pay."""
     x = x[...]
+    if x.dtype == _COMPLEX64:
+        words = in_order(x.view(np.int64))
+        return None if words is None else words.view(_COMPLEX64)
     letter = LETTERS[x.dtype]
     if not letter:
         return None
@@ -277,6 +280,8 @@ def moved(x: Array, out: Array, *, is_part: bool = False) -> bool:
     in one piece, or is a part of such a one; not where the dtype has no letter, or rows of a large
     array are too short."""
     x = x[...]
+    if x.dtype == out.dtype == _COMPLEX64:
+        return moved(x.view(np.int64), out.view(np.int64), is_part=is_part)
     letter = LETTERS[x.dtype]
     if not letter or x.dtype is not out.dtype:
         return False
@@ -342,6 +347,7 @@ def _alone(name: str, letter: str, letters: str, places: str, rank: int) -> int:
 
 
 _BOOL: Final = np.dtype(np.bool_)
+_COMPLEX64: Final = np.dtype(np.complex64)
 
 
 def _alike(array: Array, result: Array) -> Array:
