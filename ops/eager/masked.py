@@ -259,8 +259,18 @@ def mean(
     dtype: DType | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """The mean of the elements that count: NaN where none does."""
+    """The mean of the elements that count: NaN where none does.
+
+    Raises:
+        ValueError: what the mean is to be of has no fractions.
+    """
     wanted = dtype or input.dtype
+    if not (wanted.is_floating_point or wanted.is_complex):
+        source = "Optional" if dtype else "Input"
+        raise ValueError(
+            f"mean(): Could not infer output dtype. {source} dtype must be either a floating point "
+            f"or complex dtype. Got: {wanted}"
+        )
     total = sum(input, dim, keepdim=keepdim, dtype=wanted, mask=mask)
     return total / _counts(input, dim, bool(keepdim), mask)
 
@@ -292,6 +302,8 @@ def _spread(
 
 
 def _correction(unbiased: bool | None, correction: float | None) -> float:
+    if unbiased is not None and correction is not None:
+        raise AssertionError("Only one of unbiased and correction may be given")
     if correction is not None:
         return correction
     return 0 if unbiased is False else 1

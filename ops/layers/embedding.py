@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from ..kernels import Prepared, blas, family, in_order, is_ready, is_whole
+from ..kernels import Prepared, blas, family, in_order, is_ready, is_real, is_whole
 from ..linear_algebra.distance import vector_length
 from ..memory.counts import check_storage
 from ..memory.dims import size_at, wrap_dims
@@ -245,9 +245,9 @@ def _bags_natively(
         return None
     if shares is not None:
         fits = mode == _SUM and shares.ndim == 1 and shares.size == indices.size
-        if not fits or not is_ready(shares):
+        if not fits or not is_whole(shares) or shares.dtype != weight.dtype:
             return None
-    is_worth_it = indices.size > 0 and is_ready(weight)
+    is_worth_it = indices.size > 0 and is_real(weight)
     lookups = family("indexing.lookups") if is_worth_it else None
     if lookups is None:
         return None

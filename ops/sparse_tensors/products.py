@@ -7,11 +7,10 @@ from typing import Final
 import numpy as np
 
 from ..eager.aten import aten
-from ..kernels import family, is_ready
-from ..memory.dtype import Scalar
+from ..memory.dtype import Array, Scalar
 from ..tensors.tensor import Tensor
 from .forms import form
-from .parts import Compressed, Coo, are_unheard, flat_places
+from .parts import Compressed, Coo, flat_places
 from .structure import laid_as, select, t, to_csr, to_sparse
 from .tensors import is_sparse, of_parts, parts_of
 
@@ -21,6 +20,10 @@ _add_at: Final = aten.index_add
 _product: Final = aten.matmul
 _stack: Final = aten.stack
 _select: Final = aten.index_select
+_bags: Final = aten._embedding_bag
+_order: Final = aten.argsort
+_BAGGED: Final = ("float32", "float64")
+"""Dtypes of which rows are added up by one kernel."""
 
 
 def _check(a: Tensor, b: Tensor) -> None:
@@ -46,29 +49,36 @@ def _check(a: Tensor, b: Tensor) -> None:
         )
 
 
-def _unheard_bags(own: Compressed, b: Tensor) -> Tensor | None:
-    """The same of rows, which are bags of rows of the dense matrix, where nobody asks for gradients
-    or listens; None where there is no kernel for it, or something does not fit."""
-    if own.by_columns or not are_unheard(own.values) or not are_unheard(b):
-        return None
-    arrays = [each._array[...] for each in (b, own.inner, own.starts, own.values)]
-    dense, inner, starts, values = arrays  # which no other thread can change
-    of_places = inner.dtype == starts.dtype == np.int64 and inner.size and starts.ndim == 1
-    is_known = of_places and is_ready(dense) and is_ready(values) and values.shape == inner.shape
-    lookups = family("indexing.lookups") if is_known else None
-    if lookups is None:
-        return None
-    places = np.ascontiguousarray(inner), np.ascontiguousarray(starts)
-    found = lookups.bags(dense, *places, "shared", True, values)
-    return None if found is None else Tensor._of(found[0])
+def _starts(rows: Array, count: int) -> Tensor:
+    """Where each of `count` rows begins among sorted ones, and where the last one ends."""
+    starts = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=count), out=starts[1:])
+    return Tensor._of(starts)
+
+
+def _as_bags(given: Coo | Compressed) -> tuple[Tensor, Tensor, Tensor]:
+    """Where rows begin, their columns, and their values, of a matrix with elements."""
+    if isinstance(given, Compressed) and not given.by_columns:
+        return given.starts.long(), given.inner.long(), given.values
+    own = given.to_coo()
+    flat_places(own)
+    rows, columns = (np.ascontiguousarray(each) for each in own.indices.numpy())
+    values = own.values
+    if not own.coalesced:
+        order = _order(Tensor._of(rows), stable=True)
+        rows, columns = (each[order._array] for each in (rows, columns))
+        values = _select(values, 0, order)
+    return _starts(rows, own.sizes[0]), Tensor._of(columns), values
 
 
 def _by_dense(a: Tensor, b: Tensor) -> Tensor:
     """A sparse matrix times a dense one: rows of the second, weighted and added up."""
     given = parts_of(a)
-    made = _unheard_bags(given, b) if isinstance(given, Compressed) else None
-    if made is not None:
-        return made
+    if b.dtype.name in _BAGGED and b.shape[1] and given.values.shape[0]:
+        starts, columns, values = _as_bags(given)
+        options = {"per_sample_weights": values, "include_last_offset": True}
+        found: Tensor = _bags(b.contiguous(), columns, starts, **options)[0]
+        return found
     own = given.to_coo()
     flat_places(own)
     rows, columns = own.indices.unbind(0)

@@ -102,6 +102,20 @@ def test_masked_reductions_leave_elements_out() -> None:
     assert np.isnan(mean[1].item())
 
 
+def test_masked_means_are_of_floats_and_spreads_of_one_correction() -> None:
+    from rushlight import masked
+
+    whole = rushlight.tensor([1, 2, 4])
+    with pytest.raises(ValueError, match=r"Input dtype must be either .* Got: torch\.int64"):
+        masked.mean(whole)
+    with pytest.raises(ValueError, match=r"Optional dtype must be either .* Got: torch\.int32"):
+        masked.mean(whole.float(), dtype=rushlight.int32)
+    assert masked.mean(whole, dtype=rushlight.float64, mask=whole < 3).item() == 1.5
+    with pytest.raises(AssertionError, match="Only one of unbiased and correction"):
+        masked.var(whole.float(), unbiased=True, correction=1)
+    assert masked.var(whole, correction=0).item() == pytest.approx(14 / 9)
+
+
 def test_the_mode_among_nan() -> None:
     nan = float("nan")
     for values, place in (

@@ -60,6 +60,19 @@ def test_bags_with_padding_counted_from_the_end(
     assert table.grad.reshape(-1).tolist() == rows
 
 
+@pytest.mark.parametrize("padding", [None, 1, -1])
+def test_weighted_bags_with_and_without_padding(padding: int | None) -> None:
+    table = torch.arange(12.0).reshape(4, 3).requires_grad_()
+    shares = torch.tensor([2.0, 3.0, 5.0, 7.0, 11.0])
+    indices, starts = torch.tensor([3, 1, 0, 1, 3]), torch.tensor([0, 2, 5, 5])
+    result = torch.embedding_bag(table, indices, starts, False, 0, False, shares, True, padding)
+    result[0].backward(torch.tensor([[1.0], [10.0], [100.0]]).expand(3, 3))
+    rows = [50.0, 3.0 + 70.0, 0.0, 2.0 + 110.0]
+    if padding is not None:
+        rows[padding] = 0.0
+    assert table.grad[:, 0].tolist() == rows
+
+
 def test_random_numbers_around_tensors_are_recorded() -> None:
     for number, (mean, std) in enumerate(((True, False), (False, True), (True, True)), 1):
         middle: Any = torch.zeros(3, requires_grad=True) if mean else 0.0

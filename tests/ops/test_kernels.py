@@ -321,15 +321,30 @@ TABLES: dict[str, Callable[[Any], Any]] = {
     "bag_sum": lambda x: F.embedding_bag(
         _ids(200), x, torch.tensor([0, 0, 17, 100, 200]), mode="sum"
     ),
+    "bag_shared": lambda x: F.embedding_bag(
+        *(_ids(200), x, torch.tensor([0, 0, 17, 100, 200])),
+        mode="sum",
+        per_sample_weights=x.reshape(-1)[:200] / 16,
+    ),
+    "bag_shared_back": lambda x: torch.autograd.grad(
+        F.embedding_bag(_ids(40, 9), x, mode="sum", per_sample_weights=x.detach()[:40, :9]).sum(),
+        x,
+    )[0],
     "bilinear": lambda x: F.interpolate(x.view(2, 2, 75, 64), scale_factor=1.7, mode="bilinear"),
     "bicubic": lambda x: F.interpolate(x.view(2, 2, 75, 64), size=(40, 90), mode="bicubic"),
     "linear": lambda x: F.interpolate(x.view(2, 150, 64), size=101, mode="linear"),
 }
 
 
+@pytest.mark.parametrize("name", [name for name in TABLES if name.startswith("bag")])
+def test_bags_of_float64(name: str, crew: int, by_numpy: Any) -> None:
+    x = plain(300, 64).double().requires_grad_("back" in name)
+    same(TABLES[name](x), by_numpy(lambda: TABLES[name](x)), 1e-14, 1e-14)
+
+
 @pytest.mark.parametrize("name", list(TABLES))
 def test_tables(name: str, crew: int, by_numpy: Any) -> None:
-    x = plain(300, 64)
+    x = plain(300, 64).requires_grad_("back" in name)
     same(TABLES[name](x), by_numpy(lambda: TABLES[name](x)), 1e-6, 2e-6)
 
 

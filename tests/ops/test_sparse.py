@@ -92,6 +92,51 @@ def test_results_are_those_of_dense_tensors(a: list[list[float]], b: list[list[f
     assert torch.equal(torch.stack([x.to_sparse()] * 2, 1).to_dense(), torch.stack([x, x], 1))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex64, torch.bfloat16])
+@pytest.mark.parametrize("recorded", [True, False])
+def test_products_with_dense_matrices_in_every_layout(dtype: Any, recorded: bool) -> None:
+    drawn = torch.Generator().manual_seed(5)
+    places = torch.randint(0, 40, (2, 90), generator=drawn)  # some of them twice, some rows empty
+    numbers = torch.randn(90, generator=drawn).to(dtype)
+    wide = torch.randn(40, 33, generator=drawn).to(dtype)
+    twice = torch.sparse_coo_tensor(places, numbers, (70, 40))
+    whole = twice.to_dense()
+    with torch.set_grad_enabled(recorded):
+        for matrix in (twice, twice.coalesce(), twice.to_sparse_csr(), twice.to_sparse_csc()):
+            near = {"rtol": 0.02, "atol": 0.05} if dtype is torch.bfloat16 else {"atol": 1e-5}
+            for right in (wide, wide.t().contiguous().t(), wide[:, :1], wide[:, :0]):
+                assert torch.allclose(matrix @ right, whole @ right, **near)
+            assert torch.allclose(matrix.t() @ whole[:, :3], whole.t() @ whole[:, :3], **near)
+            assert torch.allclose(matrix @ wide[:, 0], whole @ wide[:, 0], **near)
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr, torch.sparse_csc])
+def test_products_give_gradients_to_both_sides(layout: Any) -> None:
+    whole = torch.zeros(5, 4, dtype=torch.float64)
+    whole[[0, 0, 3, 4, 4], [1, 3, 0, 1, 2]] = torch.tensor(
+        [2.0, -1, 3, 0.5, 7], dtype=torch.float64
+    )
+    right = torch.arange(12.0, dtype=torch.float64).reshape(4, 3)
+    shares = torch.arange(15.0, dtype=torch.float64).reshape(5, 3)
+
+    def found(matrix: Any, factor: Any) -> tuple[Any, ...]:
+        factor = factor.clone().requires_grad_()
+        ((matrix @ factor) * shares).sum().backward()
+        return factor.grad, matrix.grad
+
+    ours = whole.to_sparse(layout=layout)
+    same = whole.clone().requires_grad_()
+    alone, _ = found(ours, right)
+    both, own = found(ours.requires_grad_(), right)
+    wanted, dense = found(same, right)
+    assert torch.allclose(alone, wanted)
+    assert torch.allclose(both, wanted)
+    assert torch.allclose(own.to_dense(), dense * (whole != 0))
+    assert torch.autograd.gradcheck(
+        lambda x: whole.to_sparse(layout=layout) @ x, [right.clone().requires_grad_()]
+    )
+
+
 def test_gradients_of_values_and_of_leaves() -> None:
     values = torch.tensor([3.0, 4.0, 5.0], requires_grad=True)
     s = torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], values, (2, 3))

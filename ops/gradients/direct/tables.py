@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from ...arithmetic.chosen import by_rows, few_chosen, put_chosen
-from ...layers.embedding import embedding_dense_backward
+from ...layers.embedding import embedding_dense_backward, plain_embedding_bag
 from ...memory.dtype import Array
 from ...memory.errors import OperatorError
 from ...selection.places import combined_natively
+from ...selection.ranking import argsort_stable
 from ...table.direct import direct_form
 from ...table.table import TABLE
 from ...tensors.tensor import Tensor
-from ..table.rows import Grads, Ints, direct
+from ..table.rows import Grads, Ints, Wanted, direct
 from ..table.rules import are_wide, is_narrow
 
 
@@ -93,17 +94,50 @@ def _bags(
     return None if made is None else (made, None)
 
 
+def _shared_bags(
+    gs: Grads, sizes: Ints, indices: Tensor, offsets: Tensor, shares: Tensor
+) -> tuple[Tensor, None] | None:
+    """The same of weighted rows: each row of the table is a bag of the gradient's rows."""
+    g, flat, starts = gs[0], indices._array.reshape(-1), offsets._array
+    if g is None or not are_wide(g, shares) or not flat.size:
+        return None
+    bags = np.repeat(np.arange(len(starts)), np.diff(starts, append=flat.size))
+    order = argsort_stable(flat, True, 0, False)
+    begins = np.zeros(sizes[0] + 1, np.int64)
+    np.cumsum(np.bincount(flat, minlength=sizes[0]), out=begins[1:])
+    named, given = np.minimum(bags, len(g._array) - 1)[order], shares._array[order]
+    grad = np.ascontiguousarray(g._array)
+    made = plain_embedding_bag(grad, named, begins, False, 0, False, given, True, -1)[0]
+    return Tensor._of(made), None
+
+
 @direct("aten::embedding_bag", of="weight per_sample_weights")
 def embedding_bag(
-    gs: Grads, weight_sizes: Ints, indices: Tensor, offsets: Tensor, mode: int,
+    gs: Grads, wanted: Wanted, weight_sizes: Ints, indices: Tensor, offsets: Tensor, mode: int,
     per_sample_weights: Tensor | None, scale_grad_by_freq: bool, sparse: bool,
     padding_idx: int | None = None,
 ) -> tuple[Tensor, None] | None:  # fmt: skip
     """Sums and means of rows; a negative `padding_idx` counts from the end."""
-    if per_sample_weights is not None or scale_grad_by_freq or sparse:
-        return None
     padding = -1 if padding_idx is None else padding_idx % weight_sizes[0]
-    return _bags(gs, weight_sizes, indices, offsets, mode, padding)
+    return plain_bags(
+        gs, wanted, weight_sizes, indices, offsets, mode, per_sample_weights, scale_grad_by_freq,
+        sparse, padding,
+    )  # fmt: skip
+
+
+@direct("aten::_embedding_bag", of="weight per_sample_weights")
+def plain_bags(
+    gs: Grads, wanted: Wanted, weight_sizes: Ints, indices: Tensor, offsets: Tensor, mode: int,
+    per_sample_weights: Tensor | None, scale_grad_by_freq: bool, sparse: bool, padding_idx: int,
+) -> tuple[Tensor, None] | None:  # fmt: skip
+    """The same; a negative `padding_idx` says that there is none."""
+    if scale_grad_by_freq or sparse or wanted["per_sample_weights"]:
+        return None
+    if per_sample_weights is None:
+        return _bags(gs, weight_sizes, indices, offsets, mode, padding_idx)
+    if padding_idx >= 0:
+        return None
+    return _shared_bags(gs, weight_sizes, indices, offsets, per_sample_weights)
 
 
 # --------------------------------------------------------------------------- slices

@@ -1,4 +1,4 @@
-"""Rows of float32 tables that indices name: taken, or summed in bags.
+"""Rows of tables of floats that indices name: taken, or summed in bags.
 
 Each index is looked at once, where it is used, so that no other thread can change it in between.
 """
@@ -15,7 +15,7 @@ from ....memory.dtype import Array
 from ...flags import new_flag
 from ..calls.run import run
 from ..language.target import Target
-from ..language.text import FLOAT, FLOATS, INT64, LANES, POINTER, Code, Value
+from ..language.text import DOUBLE, FLOAT, FLOATS, INT64, LANES, POINTER, Code, Kind, Value
 from ..loading.objects import kernel
 
 __all__ = ["bags", "rows"]
@@ -60,7 +60,7 @@ def bags(
     table, index, starts = table[...], index[...], starts[...]
     height, width = table.shape
     count = starts.size - extra
-    out = np.empty((count, width), np.float32)
+    out = np.empty((count, width), table.dtype)
     wrong, is_sum = new_flag(), form in ("sums", "shared")
     bag_of = np.empty(0 if is_sum else index.size, np.int64)
     sizes = np.empty(starts.size if is_sum else count, np.int64)
@@ -72,7 +72,8 @@ def bags(
     if form == "maxima":
         more.append(np.empty(out.shape, np.int64))
     run(
-        *(_bags_of(form), count, _LEAST // each + 1, height, width, index.size, count, int(extra)),
+        *(_bags_of(form, table.dtype.char), count, _LEAST // each + 1),
+        *(height, width, index.size, count, int(extra)),
         *(table, index, starts, out, sizes if is_sum else bag_of, sizes, wrong, *more),
     )
     if wrong[0]:
@@ -86,8 +87,9 @@ def _taking() -> int:
 
 
 @cache
-def _bags_of(form: str) -> int:
-    return kernel("bags", (form,), lambda target: bags_text(target, form))
+def _bags_of(form: str, letter: str) -> int:
+    real = FLOAT if letter == "f" else DOUBLE
+    return kernel("bags", (form, letter), lambda target: bags_text(target, form, real))
 
 
 def _take_rows(target: Target) -> str:
@@ -150,9 +152,9 @@ def _check_places(
     code.vectors(first, last, 1, check)
 
 
-def bags_text(target: Target, form: str) -> str:
-    """The module of a kernel; its range is one of bags."""
-    code = Code(target)
+def bags_text(target: Target, form: str, real: Kind) -> str:
+    """The module of a kernel for tables of float or double; its range is one of bags."""
+    code, reals = Code(target), real.of_lanes(LANES)
     counts = [(INT64, name) for name in ("height", "width", "count", "bags", "extra")]
     places = [(POINTER, name) for name in _BAGS]
     height, width, count, bags, extra = (code.argument(*each) for each in counts)
@@ -178,17 +180,17 @@ def bags_text(target: Target, form: str) -> str:
             return code.choose(place.below(height), place, 0)
 
         def part(columns: list[Value], masks: list[Value | None]) -> None:
-            totals = [code.variable(code.constant(FLOATS, 0.0)) for _ in columns]
+            totals = [code.variable(code.constant(reals, 0.0)) for _ in columns]
             rows = [code.variable(code.constant(_PLACES, 0)) for _ in columns]
             with code.counted(first, last) as i:
                 place = row_of(i)
-                row = code.at(table, place * width, FLOAT)
+                row = code.at(table, place * width, real)
                 later = row_of(code.lesser(i + _AHEAD, count - 1)) * width
                 for column in columns:
-                    code.prefetch(code.at(table, later + column, FLOAT))
-                share = code.spread(_share(code, i)) if form == "shared" else None
+                    code.prefetch(code.at(table, later + column, real))
+                share = code.spread(_share(code, i, real)) if form == "shared" else None
                 for column, mask, total, found in zip(columns, masks, totals, rows, strict=True):
-                    seen = code.load_if(FLOATS, code.at(row, column, FLOAT), mask)
+                    seen = code.load_if(reals, code.at(row, column, real), mask)
                     if form == "maxima":
                         better = (seen > total.now) | code.spread(i.equals(first))
                         found.set(code.choose(better, code.spread(place), found.now))
@@ -197,11 +199,11 @@ def bags_text(target: Target, form: str) -> str:
                         total.set(code.multiply_add(seen, share, total.now))
                     else:
                         total.set(total.now + seen)
-            divisor = code.choose(size > 0, size, 1).converted("sitofp", FLOAT)
+            divisor = code.choose(size > 0, size, 1).converted("sitofp", real)
             for column, mask, total, found in zip(columns, masks, totals, rows, strict=True):
                 at = bag * width + column
                 made = total.now / code.spread(divisor) if form == "means" else total.now
-                code.store_if(made, code.at(out, at, FLOAT), mask)
+                code.store_if(made, code.at(out, at, real), mask)
                 if form == "maxima":
                     goal = code.at(code.argument(POINTER, "rows"), at, INT64)
                     code.store_if(found.now, goal, mask)
@@ -239,5 +241,5 @@ def _clear(code: Code, sizes: Value, bag: Value, has_more: Value) -> None:
             code.store(nothing, code.at(place, bag + 1, INT64))
 
 
-def _share(code: Code, i: Value) -> Value:
-    return code.load(FLOAT, code.at(code.argument(POINTER, "shares"), i, FLOAT))
+def _share(code: Code, i: Value, real: Kind) -> Value:
+    return code.load(real, code.at(code.argument(POINTER, "shares"), i, real))
