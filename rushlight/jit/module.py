@@ -31,6 +31,7 @@ from ..typecheck.definitions.class_types import ClassType, InterfaceType
 from ..typecheck.definitions.names import FunctionName, PythonName
 from ..typecheck.relations.relations import is_subtype
 from ..typecheck.types.types import TENSOR, EnumType, Type
+from .compiled_members import compiled_members
 from .container_access import ContainerAccess, dict_method
 from .decorators import Attribute
 from .function import ConstMap, ScriptFunction, ScriptHook, ScriptMethod
@@ -163,6 +164,9 @@ class ScriptModule(Module, metaclass=ScriptMeta):
         def save_to_buffer(
             self, _extra_files: Mapping[str, str | bytes] | None = None
         ) -> bytes: ...
+
+    else:
+        locals().update(compiled_members(lambda: RecursiveScriptModule))
 
     def __getattr__(self, name: str) -> Any:
         compiled = self.__dict__.get("_actual_script_module")

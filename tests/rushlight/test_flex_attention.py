@@ -152,3 +152,15 @@ def test_parts_of_masks_of_blocks() -> None:
     assert narrow.kv_num_blocks[0, 0].tolist() == [1, 0, 1]
     assert narrow.to_dense()[0, 0].tolist() == [[1], [1], [1]]
     assert made.to("meta").kv_indices.is_meta
+
+
+def test_pictures_of_masks_of_blocks() -> None:
+    mask = create_block_mask(lambda b, h, q, k: q >= k, 2, 3, 256, 384)
+    lines = mask.to_string(limit=2).splitlines()
+    assert lines[:4] == ["(0, 0)", "██    ", "████  ", ""]
+    assert lines[4] == "(0, 1)"
+    assert lines[-3] == "..."
+    assert str(mask[0, 0]).splitlines()[1:] == ["(0, 0)", "██    ", "████", ")"]
+    large = create_block_mask(lambda b, h, q, k: q >= k, 1, 1, 1024, 1024)
+    assert large.to_string(grid_size=(2, 4)).splitlines()[1:] == ["░░░░    ", "████░░░░"]
+    assert len(large.to_string(grid_size=-1).splitlines()) == 9

@@ -434,3 +434,11 @@ def asks_whether_it_is_a_tensor(x: torch.Tensor) -> bool:
 def test_is_tensor_is_no_operator_of_scripts() -> None:
     with pytest.raises(RuntimeError, match="Unknown builtin op: aten::is_tensor"):
         torch.jit.script(asks_whether_it_is_a_tensor)
+
+
+def test_the_class_of_scripted_modules_has_their_methods() -> None:
+    buffer = io.BytesIO()
+    torch.jit.ScriptModule.save(torch.jit.script(torch.nn.ReLU()), buffer)
+    buffer.seek(0)
+    assert torch.jit.load(buffer)(torch.tensor(-1.0)).item() == 0
+    assert torch.jit.ScriptModule.save is torch.jit.RecursiveScriptModule.save

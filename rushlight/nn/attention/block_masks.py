@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from copy import copy
+from itertools import product
 from typing import Any, Final
 
 from ...ops.eager.dispatch import eager_function
@@ -249,8 +250,33 @@ class BlockMask:
                 setattr(made, name, each.to(device))
         return made
 
+    def to_string(self, grid_size: int | tuple[int, int] = (20, 20), limit: int = 4) -> str:
+        """A picture of each part of the batch: full where all blocks are seen, light where some.
+
+        Args:
+            grid_size: how many rows and columns a picture has at most; -1 for one each block.
+            limit: how many parts are shown.
+        """
+        seen = self.to_dense()
+        sizes = seen.shape[:-2]
+        most = grid_size if isinstance(grid_size, tuple) else (grid_size, grid_size)
+        steps = [-(-n // m) if m > 0 else 1 for n, m in zip(seen.shape[-2:], most, strict=True)]
+        shown = []
+        for place in product(*map(range, sizes)):
+            if len(shown) == limit:
+                shown += [
+                    "...",
+                    "To print out more, set BlockMask.to_string(limit=N)",
+                    "You can also index (BlockMask[batch, head]) to choose a specific batch or "
+                    "head",
+                ]
+                break
+            shown.append(f"{place}\n{_drawn(seen[place], *steps)}")
+        return "\n".join(shown)
+
     def __str__(self) -> str:
-        return f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%)"
+        picture = self.to_string().strip()
+        return f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%, \n{picture}\n)"
 
     def __repr__(self) -> str:
         told = {}
@@ -261,3 +287,18 @@ class BlockMask:
         told |= {"sparsity": f"{self.sparsity():.2f}%"}
         told |= {"mask_mod": getattr(self.mask_mod, "__name__", str(self.mask_mod))}
         return "BlockMask(\n    " + ",\n    ".join(map("=".join, told.items())) + "\n)"
+
+
+def _drawn(seen: Tensor, height: int, width: int) -> str:
+    """Lines of characters for blocks, each for so many rows and columns of them."""
+    lines = []
+    for row in range(0, seen.shape[0], height):
+        shares = [
+            float(seen[row : row + height, column : column + width].float().mean())
+            for column in range(0, seen.shape[1], width)
+        ]
+        lines.append("".join(2 * _SHADES.get(share, "░") for share in shares) + "\n")
+    return "".join(lines)
+
+
+_SHADES = {0.0: " ", 1.0: "█"}
