@@ -177,3 +177,17 @@ SEEN: list[Any] = []
 
 def remember(module: Any, *_: object) -> None:
     SEEN.append(module)
+
+
+@pytest.mark.parametrize("filled", [-1.0, 2.0, 7.0])
+def test_what_pads_sequences_has_no_gradient_and_takes_none(filled: float) -> None:
+    long, short = torch.arange(3.0).requires_grad_(), torch.ones(1, requires_grad=True)
+    weights = torch.arange(1.0, 9.0).reshape(2, 4, 1)
+    padded = tools.rnn.pad_sequence([long, short], batch_first=True, padding_value=filled)
+    (padded * weights[:, :3, 0]).sum().backward()
+    assert (long.grad.tolist(), short.grad.tolist()) == ([1.0, 2.0, 3.0], [5.0])
+    x = torch.zeros(2, 4, 1, requires_grad=True)
+    packed = tools.rnn.pack_padded_sequence(x, torch.tensor([4, 2]), batch_first=True)
+    padded, _ = tools.rnn.pad_packed_sequence(packed, batch_first=True, padding_value=filled)
+    (padded * weights).sum().backward()
+    assert x.grad.flatten().tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.0, 0.0]

@@ -311,9 +311,9 @@ gradient(
     self=lambda g, self_sizes, offset: g.diagonal(offset).reshape(list(self_sizes)),
 )
 moving("aten::linalg_diagonal", of="A")
-moving("aten::pad_sequence", of="sequences")
+moving("aten::pad_sequence", of="sequences", filled_by="padding_value")
 moving("aten::_pack_padded_sequence", of="input")
-moving("aten::_pad_packed_sequence", of="data")
+moving("aten::_pad_packed_sequence", of="data", filled_by="padding_value")
 gradient(
     "aten::repeat",
     self=lambda g, self_sizes, repeats: _repeated_back(g, self_sizes, repeats),

@@ -515,7 +515,9 @@ class RowNode(Node):
             else self._unpack_or_none(value)
             for value in self._arguments
         ]
-        sizes = self._shapes[::2]
+        sizes, row = self._shapes[::2], self._bound.row
+        if row is not None and row.filled_by:
+            values[self._bound.positions[row.filled_by]] = 0
         return moved(self._bound.entry, values, sizes, self._places, self.asked_edges(), grads)
 
     def _unpack_or_none(self, value: object) -> object:

@@ -97,7 +97,8 @@ class Row:
     others.  Of one that is `rewritten` others run and are recorded in its place, unless that gives
     None; one that is the `first_of` the results of another operator of the same arguments is so
     rewritten where nobody listens.  An operator that
-    `moves` puts the elements of the arguments `of` somewhere else, and nothing more.  `name` is the
+    `moves` puts the elements of the arguments `of` somewhere else, and nothing more but the number
+    `filled_by` an argument, where that is named.  `name` is the
     node's, `AddBackward0`, or a function of the arguments.  Results that stand `apart`, by number,
     need no gradients though they hold floats.  `lays` says how torch lays its gradients, all or
     those of single arguments, where that is not how formulas leave them.  The gradients of an
@@ -113,6 +114,7 @@ class Row:
     rewritten: Rewriting | None = None
     is_constant: bool = False
     moves: bool = False
+    filled_by: str = ""
     first_of: str = ""
     apart: tuple[int, ...] = ()
     lays: Lies | Mapping[str, Lies] = ""
@@ -202,12 +204,12 @@ def rewritten(operator: str, first_of: str = "") -> Callable[[F], F]:
     return declare
 
 
-def moving(*operators: str, of: str = "self", name: str | None = None) -> None:
+def moving(*operators: str, of: str = "self", name: str | None = None, filled_by: str = "") -> None:
     """Declare operators that do nothing but put elements somewhere else, or several times, or not
     at all: where they come from is found by running the operator on the numbers of their places.
     """
     for operator in operators:
-        _put(Row(operator, of=tuple(of.split()), name=name, moves=True))
+        _put(Row(operator, of=tuple(of.split()), name=name, moves=True, filled_by=filled_by))
 
 
 def constant(*operators: str) -> None:
